@@ -1,0 +1,15 @@
+"""Helpers around tensors and modules, under PyTorch's names.
+
+``hooks`` is imported at once, since everything stands on it; ``data`` when it is first asked for.
+"""
+import importlib
+
+from . import hooks as hooks
+
+_LAZY = ("data",)
+
+
+def __getattr__(name):
+    if name in _LAZY:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
