@@ -1,0 +1,137 @@
+"""The flattened jaxpr: a traced function as one list of equations, its calls inlined, its dead equations left out.
+
+Owns the walk from a jaxpr to that list, and what each equation is in the eyes of a simplifier (its `Kind`). Knows of
+nothing but JAX: no tape, no operator, no Tensor. `fences.py` decides on this list which values are to be fenced.
+"""
+import jax
+import numpy as np
+from jax import dtypes
+from jax.extend import core
+
+# ------------------------------------------------------------------ the marker
+
+marker = core.Primitive("operator_result")
+"""Identity. Stands in a traced tape for the end of an operator, and never reaches XLA: `fenced` takes it out or turns it into a fence."""
+
+
+@marker.def_impl
+def _(x):
+    return x
+
+
+@marker.def_abstract_eval
+def _(aval):
+    return aval
+
+
+# ------------------------------------------------------------------ kinds of equations, as bits
+
+MUL, ADD, DIV, SQRT, TRANSCENDENTAL, SUM, REDUCTION, CONVERT, OTHER, CONSTANT = (1 << n for n in range(10))
+ANY = (1 << 10) - 1
+
+MOVES = frozenset("""broadcast_in_dim reshape transpose squeeze slice concatenate select_n expand_dims rev dynamic_slice
+    dynamic_update_slice gather scatter pad copy copy_p neg split operator_result optimization_barrier real imag
+    reduce_precision stop_gradient sort""".split())
+"""Equations through which the simplifier and LLVM see."""
+
+_KINDS = {
+    MUL: "mul integer_pow square", ADD: "add sub add_any", DIV: "div", SQRT: "sqrt",
+    TRANSCENDENTAL: """exp exp2 log log1p expm1 pow rsqrt cbrt logistic tanh sin cos tan sinh cosh asin acos atan atan2 asinh
+        acosh atanh erf erfc erf_inv lgamma digamma igamma igammac""",
+    SUM: "reduce_sum scatter-add scatter_add cumsum", REDUCTION: "reduce_max reduce_min reduce_prod argmax argmin cumprod cummax cummin",
+    CONVERT: "convert_element_type",
+    OTHER: "while scan cond",
+}
+KINDS = {name: kind for kind, names in _KINDS.items() for name in names.split()}
+CALLS = frozenset(("jit", "pjit", "custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr", "closed_call", "core_call", "remat",
+                   "checkpoint", "remat2", "custom_vmap_call", "composite"))
+_INNER = "jaxpr", "call_jaxpr", "fun_jaxpr", "call"
+
+
+class Constant:
+    """A literal or a constant of a jaxpr among an equation's inputs; a variable is an int."""
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        self.value = value
+
+
+class Equation:
+    """One primitive applied. `inputs` holds ints (variables) and `Constant`s, `outputs` the ints it defines, `avals` their types."""
+    __slots__ = ("primitive", "name", "params", "inputs", "outputs", "avals", "floating")
+
+    def __init__(self, primitive, params, inputs, outputs, avals):
+        self.primitive, self.name, self.params = primitive, primitive.name, params
+        self.inputs, self.outputs, self.avals = inputs, outputs, avals
+        self.floating = bool(avals) and is_floating(avals[0])
+
+
+def is_floating(aval):
+    """Whether a type holds floating-point or complex numbers."""
+    dtype = getattr(aval, "dtype", None)
+    kind = getattr(dtype, "kind", None)
+    return kind in "fc" or kind == "V" and dtypes.issubdtype(dtype, np.floating)
+
+
+def _called(equation, inputs):
+    """The jaxpr that a call runs, and its arguments."""
+    params = equation.params
+    if equation.primitive.name == "custom_linear_solve":    # arguments: the constants of matvec, vecmat, solve and transpose_solve, then b
+        lengths = params["const_lengths"]
+        start = lengths.matvec + lengths.vecmat
+        return params["jaxprs"].solve, inputs[start:start + lengths.solve] + inputs[sum(lengths):]
+    return next(params[key] for key in _INNER if key in params), inputs
+
+
+class Flat:
+    """A jaxpr as one list of live equations. `avals` is indexed by variable; the first variables are the inputs."""
+
+    def __init__(self, closed):
+        jaxpr = closed.jaxpr
+        self.avals = [v.aval for v in jaxpr.invars]
+        self.inputs = list(range(len(self.avals)))
+        self.equations = []
+        self.outputs = self._inline(jaxpr, closed.consts, self.inputs)
+        self._drop_dead()
+
+    def _inline(self, jaxpr, constants, arguments):
+        names = dict(zip(jaxpr.invars, arguments))
+        names.update(zip(jaxpr.constvars, [c if type(c) in (int, Constant) else Constant(c) for c in constants]))
+        literal, avals = core.Literal, self.avals
+
+        def read(atoms):
+            return [Constant(a.val) if isinstance(a, literal) else names[a] for a in atoms]
+
+        for equation in jaxpr.eqns:
+            inputs = read(equation.invars)
+            name = equation.primitive.name
+            if name in CALLS or name == "custom_linear_solve":
+                inner, inputs = _called(equation, inputs)
+                outputs = self._inline(getattr(inner, "jaxpr", inner), getattr(inner, "consts", ()), inputs)
+            else:
+                outvars = equation.outvars
+                types = [v.aval for v in outvars]
+                outputs = list(range(len(avals), len(avals) + len(types)))
+                avals.extend(types)
+                self.equations.append(Equation(equation.primitive, equation.params, inputs, outputs, types))
+            names.update(zip(equation.outvars, outputs))
+        return read(jaxpr.outvars)
+
+    def _drop_dead(self):
+        live = bytearray(len(self.avals))
+        for v in self.outputs:
+            if type(v) is int:
+                live[v] = 1
+        kept = []
+        for equation in reversed(self.equations):
+            if any(live[v] for v in equation.outputs) or not equation.outputs:
+                kept.append(equation)
+                for v in equation.inputs:
+                    if type(v) is int:
+                        live[v] = 1
+        kept.reverse()
+        self.equations = kept
+
+    def aval(self, atom):
+        """The type of an equation's input."""
+        return self.avals[atom] if type(atom) is int else jax.typeof(atom.value)
