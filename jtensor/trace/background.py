@@ -1,0 +1,189 @@
+"""Work that need not be waited for: one daemon thread per `Worker`, jobs by priority, a clean end.
+
+Owns: the queue, handles (done, result, cancel), what happens at exit, at fork and on Ctrl-C. May not know: programs, files.
+
+A thread that is inside XLA when the interpreter is torn down kills the process, so the end of the process waits for the job
+in hand (never for the queue, unless the worker's jobs are to be finished). Ctrl-C cuts that wait short.
+
+>>> worker = Worker("example")
+>>> worker.submit(lambda: 6 * 7).result()
+42
+"""
+import atexit
+import heapq
+import os
+import threading
+import time
+import weakref
+from concurrent.futures import CancelledError
+from itertools import count
+
+_QUEUED, _RUNNING, _DONE, _CANCELLED = range(4)
+_ORDER = count()
+_WORKERS = weakref.WeakSet()
+
+
+class Handle:
+    """A job's future answer.
+
+    ``done()``: it has ended (also by failure or `cancel`). ``result(timeout=None)``: its answer, or its exception raised, or
+    `TimeoutError`; a job that nobody has begun is run by the caller there and then. ``cancel()``: True if it will never run.
+    """
+
+    __slots__ = ("priority", "_order", "_job", "_state", "_value", "_error", "_ended", "_lock", "_callbacks", "name")
+
+    def __init__(self, job, priority, name):
+        self.priority, self._order, self._job, self.name = priority, next(_ORDER), job, name
+        self._state, self._value, self._error = _QUEUED, None, None
+        self._ended, self._lock, self._callbacks = threading.Event(), threading.Lock(), []
+
+    def __lt__(self, other):                    # the heap: higher priority first, then older first
+        return (-self.priority, self._order) < (-other.priority, other._order)
+
+    def done(self):
+        return self._state >= _DONE
+
+    def failed(self):
+        """The exception that the job ended with, or None; does not wait."""
+        return self._error
+
+    def cancel(self):
+        if not self._claim(_CANCELLED):
+            return self._state == _CANCELLED
+        self._error = CancelledError(f"{self.name} was cancelled before it began")
+        self._end(_CANCELLED)
+        return True
+
+    def result(self, timeout=None):
+        self.run()
+        if not self._ended.wait(timeout):
+            raise TimeoutError(f"{self.name} is still running")
+        if self._error is not None:
+            raise self._error
+        return self._value
+
+    def then(self, callback):
+        """Call ``callback(self)`` when the job has ended: in the thread that ran it, or at once if it has."""
+        with self._lock:
+            if not self.done():
+                self._callbacks.append(callback)
+                return
+        callback(self)
+
+    def run(self):
+        """Run the job here unless it has begun elsewhere. Its exception is kept for `result`."""
+        if not self._claim(_RUNNING):
+            return
+        try:
+            self._value = self._job()
+        except Exception as error:
+            self._error = error
+        except BaseException as error:          # Ctrl-C in the caller's thread: the job is over, and the caller hears of it
+            self._error = error
+            raise
+        finally:
+            self._end(_DONE)
+
+    def _claim(self, state):
+        with self._lock:
+            if self._state != _QUEUED:
+                return False
+            self._state = state
+            return True
+
+    def _end(self, state):
+        with self._lock:
+            self._state, self._job = state, None
+            callbacks, self._callbacks = self._callbacks, []
+        self._ended.set()
+        for callback in callbacks:
+            callback(self)
+
+
+class Worker:
+    """A daemon thread, started by the first job, that runs jobs one at a time, by priority and then by age.
+
+    ``finish``: seconds that the end of the process may spend on the jobs still queued; with 0 they are dropped, and only the one
+    in hand is waited for, ``patience`` seconds at most.
+    """
+
+    def __init__(self, name, *, finish=0.0, patience=60.0):
+        self.name, self.finish, self.patience = name, finish, patience
+        self._registered = False
+        self._reset()
+        _WORKERS.add(self)
+
+    def _reset(self):                           # also in a forked child, which inherits the queue but no thread
+        self._queue, self._ready, self._thread, self._busy, self._closed = [], threading.Condition(), None, None, False
+
+    def submit(self, job, priority=0, name="job"):
+        """Queue ``job()``; higher ``priority`` first. Answers a `Handle`."""
+        handle = Handle(job, priority, name)
+        with self._ready:
+            if self._closed:
+                handle.cancel()
+                return handle
+            heapq.heappush(self._queue, handle)
+            if self._thread is None:
+                self._start()
+            self._ready.notify()
+        return handle
+
+    def pending(self):
+        """How many jobs are queued or running."""
+        with self._ready:
+            return sum(h._state == _QUEUED for h in self._queue) + (self._busy is not None)
+
+    def flush(self, timeout=None):
+        """Wait until nothing is queued or running; False if that took longer than ``timeout`` seconds."""
+        end = None if timeout is None else time.monotonic() + timeout
+        with self._ready:
+            while self._queue or self._busy is not None:
+                left = None if end is None else end - time.monotonic()
+                if left is not None and left <= 0:
+                    return False
+                self._ready.wait(left)
+        return True
+
+    def close(self):
+        """The end of the process: drop or finish the queue, wait for the job in hand."""
+        with self._ready:
+            self._closed = True
+        if self.finish:
+            self.flush(self.finish)
+        with self._ready:
+            dropped, self._queue = self._queue, []
+        for handle in dropped:
+            handle.cancel()
+        self.flush(self.patience)
+
+    def _start(self):
+        if not self._registered:                # registered after JAX's own handlers, hence run before them
+            self._registered = True
+            atexit.register(self.close)
+        self._thread = threading.Thread(target=self._loop, name=f"jtensor-{self.name}", daemon=True)
+        self._thread.start()
+
+    def _loop(self):
+        ready = self._ready
+        while True:
+            with ready:
+                self._busy = None
+                ready.notify_all()
+                while not self._queue:
+                    ready.wait()
+                handle = self._busy = heapq.heappop(self._queue)
+            try:
+                handle.run()
+            except BaseException:               # kept in the handle; the thread lives on
+                pass
+            del handle
+
+
+def _after_fork():
+    for worker in _WORKERS:
+        worker._reset()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,81 @@
+"""Compiled programs: a flat function and the specs of its inputs become the fastest callable there is.
+
+Owns: `Executable`, compiling here or in the background, the compiler options that are safe. May not know: the tape, operators,
+where executables are kept (`trace/store.py`). Everything that depends on JAX's insides is in `base/compat.py`.
+
+>>> import jax, numpy as np
+>>> add = compile_program(lambda a, b: [a + b], [jax.ShapeDtypeStruct((3,), np.int64)] * 2)
+>>> add.run([np.arange(3), np.arange(3)])
+[Array([0, 2, 4], dtype=int64)]
+"""
+import contextlib
+import time
+
+from jtensor.base import compat
+from jtensor.trace.background import Worker
+
+# What XLA may be told without touching the arithmetic. A kernel is one operator's program: compiled often, seldom hot.
+KERNEL = {"cpu": {"xla_cpu_use_fusion_emitters": False}}
+PROGRAM = {}
+
+compiled = {"programs": 0, "trace": 0.0, "lower": 0.0, "compile": 0.0}
+"""Since the start: how many programs were compiled, and the seconds that each part took."""
+
+
+def options_for(kind, device=None):
+    """XLA's options for a ``"kernel"`` (one operator) or a ``"program"`` (a tape) on a device."""
+    table = KERNEL if kind == "kernel" else PROGRAM
+    return table.get((device or compat.default_device()).platform)
+
+
+Executable = compat.Program
+
+
+def compile_program(function, avals, *, donate=(), options=None, x64=True, device=None, name="program"):
+    """Compile a pure function of flat arrays.
+
+    ``function``: positional arrays to a list or tuple of arrays, or a closed jaxpr. ``avals``: `jax.ShapeDtypeStruct`s (anything
+    with ``shape`` and ``dtype``). ``donate``: positions of inputs whose buffers may be taken over; `Executable.donated` says which
+    are. ``options``: XLA's compiler options of this program alone. ``x64``: trace with real 64-bit types. ``device``: a JAX
+    device; results are then committed to it. ``name``: of the program in profiles.
+
+    Answers an `Executable`: ``.run(list)`` gives a list of `jax.Array`s. Inputs are trusted to have the given shapes and types;
+    NumPy arrays and Python scalars are converted. Raises what tracing raises, and XLA's error where it cannot compile.
+    """
+    begin = time.perf_counter()
+    with compat.x64() if x64 else contextlib.nullcontext():
+        jaxpr = compat.trace(function, avals)
+        traced = time.perf_counter() - begin
+        executable = compat.build(jaxpr, donate, options, device, name)
+    executable.seconds["trace"] = traced
+    compiled["programs"] += 1
+    for part, seconds in executable.seconds.items():
+        compiled[part] += seconds
+    return executable
+
+
+# ---- in the background -----------------------------------------------------------------------------------------------
+
+_COMPILER = Worker("compile")
+
+
+def compile_in_background(function, avals, *, priority=0, then=None, **how):
+    """`compile_program` in a daemon thread; answers a handle with ``done()``, ``result(timeout=None)`` and ``cancel()``.
+
+    Higher ``priority`` is compiled first. ``then(handle)`` is called in that thread when it is done, failed or cancelled. A failure
+    is raised by ``result()``, nowhere else. ``result()`` of a program that nobody has begun compiles it there and then.
+    """
+    handle = _COMPILER.submit(lambda: compile_program(function, avals, **how), priority, how.get("name", "program"))
+    if then is not None:
+        handle.then(then)
+    return handle
+
+
+def compiling():
+    """How many programs are being compiled in the background or wait for it."""
+    return _COMPILER.pending()
+
+
+def wait_for_compiles(timeout=None):
+    """Wait until the background has nothing to compile; False if that took longer than ``timeout`` seconds."""
+    return _COMPILER.flush(timeout)

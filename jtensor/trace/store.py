@@ -1,0 +1,275 @@
+"""The program cache on disk: executables of earlier processes, one file each.
+
+Owns: the folder, its permissions and size, the key's environment part, whole-or-not-at-all writes and their checksums.
+May not know: how a key was made, what a program computes.
+
+An entry is machine code, so the folder must belong to the user alone (mode 0700); else it is neither read nor written and
+`statistics` says so. A damaged or foreign entry is as good as none. Saving happens in the background.
+
+Environment: ``JTENSOR_CACHE=0`` switches it off, ``JTENSOR_CACHE_DIR`` places it (default ``$XDG_CACHE_HOME/jtensor`` or
+``~/.cache/jtensor``), ``JTENSOR_CACHE_SIZE`` bounds it in bytes (default 1 GiB).
+
+    load("key")   executable or None
+    save("key", executable)
+"""
+import hashlib
+import os
+import platform
+import stat
+import tempfile
+import threading
+import time
+import warnings
+
+from jtensor.base import compat
+from jtensor.trace.background import Worker
+
+_MAGIC = b"jtensor program 1\n"
+_DIGEST = 16
+_SUFFIX = ".xla"
+_SWEEP_EVERY = 256                  # saves between two looks at the folder's size
+_STALE = 3600                       # seconds after which a use renews an entry's date, and a temporary file is rubbish
+
+_counts = {"hits": 0, "misses": 0, "saves": 0, "damaged": 0, "evicted": 0, "failed": 0}
+_WRITER = Worker("store", finish=5.0, patience=5.0)
+_LOCK = threading.Lock()
+_state = {"folder": None, "why": None, "opened": False, "unswept": 0}
+
+
+# ---- the folder ------------------------------------------------------------------------------------------------------
+
+def _wanted():
+    given = os.environ.get("JTENSOR_CACHE_DIR")
+    if given:
+        return os.path.abspath(os.path.expanduser(given))
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(home, "jtensor")
+
+
+def _private(path):
+    """Why a folder cannot be trusted with machine code, or None."""
+    seen = os.lstat(path)
+    if not stat.S_ISDIR(seen.st_mode):
+        return "is not a folder (nor may it be a link)"
+    if hasattr(os, "getuid"):
+        if seen.st_uid != os.getuid():
+            return "belongs to another user"
+        if seen.st_mode & 0o077:
+            return f"is open to other users (mode {seen.st_mode & 0o777:o}; it must be 700)"
+    return None
+
+
+def folder():
+    """The cache's folder, made if need be; None where the cache is off or the folder cannot be trusted."""
+    if not _state["opened"]:
+        with _LOCK:
+            if not _state["opened"]:
+                _open()
+    return _state["folder"]
+
+
+def _open():
+    _state["folder"], _state["why"], _state["unswept"] = None, None, _SWEEP_EVERY
+    if os.environ.get("JTENSOR_CACHE") == "0":
+        _state["why"] = "switched off (JTENSOR_CACHE=0)"
+    else:
+        path = _wanted()
+        try:
+            if not os.path.lexists(path):
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                os.mkdir(path, 0o700)
+            why = _private(path)
+        except OSError as error:
+            why = f"cannot be used ({error.strerror})"
+        if why:
+            _state["why"] = f"{path} {why}"
+            warnings.warn(f"jtensor's program cache is off: {_state['why']}", RuntimeWarning, stacklevel=4)
+        else:
+            _state["folder"] = path
+    _state["opened"] = True
+
+
+def reset():
+    """Look at the environment and the folder anew; for tests and after a change of ``JTENSOR_CACHE_DIR``."""
+    _WRITER.flush()
+    with _LOCK:
+        _state["opened"] = False
+        _environment.clear()
+        _counts.update(dict.fromkeys(_counts, 0))
+
+
+def statistics():
+    """What the cache did: counts, the folder, and why it is off if it is.
+
+    >>> sorted(statistics())
+    ['damaged', 'evicted', 'failed', 'folder', 'hits', 'misses', 'off', 'saves']
+    """
+    return {**_counts, "folder": folder(), "off": _state["why"]}
+
+
+# ---- keys ------------------------------------------------------------------------------------------------------------
+
+_environment = {}                   # device → digest, filled at the first use: it reads files
+
+
+def sources():
+    """A digest of the package's own source: an edit anywhere in it makes every stored program foreign."""
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    digest = hashlib.blake2b(digest_size=_DIGEST)
+    for path, folders, names in os.walk(package):
+        folders.sort()
+        for name in sorted(names):
+            if name.endswith(".py"):
+                full = os.path.join(path, name)
+                digest.update(os.path.relpath(full, package).encode() + b"\0")
+                with open(full, "rb") as file:
+                    digest.update(file.read())
+    return digest.digest()
+
+
+def _processor():
+    try:
+        with open("/proc/cpuinfo", "rb") as file:
+            lines = file.read(16384).split(b"\n\n")[0].splitlines()      # the first core speaks for all
+        wanted = (b"flags", b"Features", b"model name", b"CPU part", b"vendor_id")
+        return b"\n".join(line for line in lines if line.startswith(wanted)).decode("latin-1")
+    except OSError:
+        return platform.machine() + platform.processor()
+
+
+def _cores():
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
+def _surroundings(device):
+    device = device or compat.default_device()
+    if device not in _environment:
+        switches = sorted(f"{k}={v}" for k, v in os.environ.items() if k.startswith(("XLA_", "TF_XLA_", "NPROC", "LIBTPU_")))
+        digest = hashlib.blake2b(sources(), digest_size=_DIGEST)
+        for text in [*compat.configuration(device), platform.machine(), _processor(), f"cores {_cores()}", *switches]:
+            digest.update(text.encode() + b"\0")
+        _environment[device] = digest.digest()
+    return _environment[device]
+
+
+def _path(key, device):
+    digest = hashlib.blake2b(_surroundings(device), digest_size=20)
+    digest.update(key.encode() if isinstance(key, str) else key)
+    return os.path.join(_state["folder"], digest.hexdigest() + _SUFFIX)
+
+
+# ---- reading and writing ---------------------------------------------------------------------------------------------
+
+def load(key, device=None):
+    """The executable that an equal installation saved under ``key`` (bytes or str), or None."""
+    if folder() is None:
+        return None
+    path = _path(key, device)
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+            if time.time() - os.fstat(file.fileno()).st_mtime > _STALE:
+                os.utime(path)                              # the least recently used go first
+    except FileNotFoundError:
+        _counts["misses"] += 1
+        return None
+    except OSError:
+        _counts["failed"] += 1
+        return None
+    start = len(_MAGIC) + _DIGEST
+    body = memoryview(data)[start:]
+    if data[:len(_MAGIC)] == _MAGIC and data[len(_MAGIC):start] == hashlib.blake2b(body, digest_size=_DIGEST).digest():
+        try:
+            executable = compat.load(body, device)
+            _counts["hits"] += 1
+            return executable
+        except Exception:                                   # whole, yet XLA does not take it: as good as damaged
+            pass
+    _counts["damaged"] += 1
+    _remove(path)
+    return None
+
+
+def save(key, executable, device=None):
+    """Store an executable under ``key`` in the background. Programs that call back into Python are not stored."""
+    if folder() is not None and executable.portable:
+        path = _path(key, device)
+        _WRITER.submit(lambda: _write(path, executable), name="save")
+
+
+def flush(timeout=None):
+    """Wait until everything saved is on disk; False if that took longer than ``timeout`` seconds."""
+    return _WRITER.flush(timeout)
+
+
+def _write(path, executable):
+    try:
+        body = executable.dump()
+        descriptor, temporary = tempfile.mkstemp(prefix=".new-", dir=os.path.dirname(path))
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(_MAGIC + hashlib.blake2b(body, digest_size=_DIGEST).digest())
+                file.write(body)
+            os.replace(temporary, path)
+        except BaseException:
+            _remove(temporary)
+            raise
+    except Exception:                                       # a full disk, a program XLA cannot serialise: counted, not fatal
+        _counts["failed"] += 1
+        return
+    _counts["saves"] += 1
+    _state["unswept"] += 1
+    if _state["unswept"] >= _SWEEP_EVERY:
+        _state["unswept"] = 0
+        sweep()
+
+
+def _remove(path):
+    try:
+        os.unlink(path)
+    except OSError:
+        pass
+
+
+def _limit():
+    try:
+        return int(os.environ.get("JTENSOR_CACHE_SIZE") or 1 << 30)
+    except ValueError:
+        return 1 << 30
+
+
+def sweep():
+    """Bring the folder back to four fifths of its limit if it is above it, least recently used entries first."""
+    path, limit, now = folder(), _limit(), time.time()
+    if path is None:
+        return
+    entries = []
+    with os.scandir(path) as listing:
+        for entry in listing:
+            try:
+                seen = entry.stat(follow_symlinks=False)
+            except OSError:
+                continue
+            if entry.name.endswith(_SUFFIX):
+                entries.append((seen.st_mtime, seen.st_size, entry.path))
+            elif entry.name.startswith(".new-") and now - seen.st_mtime > _STALE:
+                _remove(entry.path)                         # left by a process that was killed while writing
+    total = sum(size for _, size, _ in entries)
+    if total <= limit:
+        return
+    for _, size, name in sorted(entries):
+        _remove(name)
+        _counts["evicted"] += 1
+        total -= size
+        if total <= limit * 0.8:
+            break
+
+
+def clear():
+    """Remove every stored program of the folder."""
+    _WRITER.flush()
+    path = folder()
+    if path is not None:
+        for name in os.listdir(path):
+            if name.endswith(_SUFFIX):
+                _remove(os.path.join(path, name))
