@@ -155,7 +155,9 @@ def _form(lengths, counts, steps, fixed) -> str:
     if not stepped:
         mostly = 2 * math.prod(counts) >= math.prod(lengths)
         return "select" if mostly and None not in fixed else "update"
-    return "spread" if len(stepped) == 1 and stepped[0] <= _SPREAD_STEP else "scatter"
+    if len(stepped) > 1 or stepped[0] > _SPREAD_STEP:
+        return "scatter"
+    return "spread" if None in fixed else "select"
 
 
 class Resolver:

@@ -119,7 +119,7 @@ class Box(NamedTuple):
         lax = _lax()
         grid = self._open(base)
         if any(start is None for start in self.fixed):
-            grid = lax.dynamic_slice(grid, self._starts(starts), self._windows())
+            grid = lax.dynamic_slice(grid, self._starts(starts), self._windows(), allow_negative_indices=False)
             first: Ints = (0,) * len(self.lengths)
         else:
             first = self.fixed
@@ -142,7 +142,7 @@ class Box(NamedTuple):
         elif form == "scatter":
             grid = self._scatter(grid, cells, starts)
         else:
-            grid = lax.dynamic_update_slice(grid, cells, self._starts(starts))
+            grid = lax.dynamic_update_slice(grid, cells, self._starts(starts), allow_negative_indices=False)
         return self._close(grid)
 
     # How the box lies in the base ----------------------------------------------------------------------------------
@@ -199,12 +199,12 @@ class Box(NamedTuple):
         lax = _lax()
         where = self._starts(starts)
         windows = self._windows()
-        old = lax.dynamic_slice(grid, where, windows)
+        old = lax.dynamic_slice(grid, where, windows, allow_negative_indices=False)
         placed = lax.pad(cells, np.zeros((), cells.dtype), [(0, 0, step - 1) for step in self.steps])
         axis = next(axis for axis, step in enumerate(self.steps) if step > 1)
         at = lax.broadcasted_iota(np.int32, windows, axis)
         chosen = lax.eq(lax.rem(at, np.int32(self.steps[axis])), np.int32(0))
-        return lax.dynamic_update_slice(grid, lax.select(chosen, placed, old), where)
+        return lax.dynamic_update_slice(grid, lax.select(chosen, placed, old), where, allow_negative_indices=False)
 
     def _scatter(self, grid, cells, starts):
         """Cell by cell: for few cells far apart."""
