@@ -36,11 +36,11 @@ try:
     from jax._src.interpreters import mlir as _mlir
     from jax._src.lib import xla_client as _xc
     from jaxlib.mlir import ir as _ir
-    _HAVE_SHORT = all(hasattr(*entry) for entry in (
+    _SHORT = os.environ.get("JTENSOR_PUBLIC_JAX") != "1" and all(hasattr(*entry) for entry in (
         (_xc, "array_result_handler"), (_xc, "batched_device_put"), (_xc, "DeviceList"), (_mlir, "make_ir_context"),
         (_mlir, "lower_jaxpr_to_fun"), (_compiler, "get_compile_options"), (_core, "ShapedArray"), (_shardings, "ShardingContext")))
 except ImportError:                         # another JAX: the public way serves, slower
-    _HAVE_SHORT = False
+    _SHORT = False
 
 x64 = functools.partial(jax.enable_x64, True)
 """The scope under which programs are traced and lowered, so that 64-bit types are real."""
@@ -48,7 +48,7 @@ x64 = functools.partial(jax.enable_x64, True)
 
 def short_way():
     """Whether programs are built and called by JAX's inner entry points rather than the public ones."""
-    return _HAVE_SHORT and os.environ.get("JTENSOR_PUBLIC_JAX") != "1"
+    return _SHORT
 
 
 # ---- arrays ----------------------------------------------------------------------------------------------------------
@@ -146,11 +146,12 @@ def trace(function, avals):
     return function if hasattr(function, "eqns") else jax.make_jaxpr(function)(*avals)
 
 
-def build(jaxpr, donate=(), options=None, device=None, name="program"):
+def build(jaxpr, donate=(), options=None, device=None, name="program", apart=lambda job: job()):
     """Compile a jaxpr. Call it under the same scope (`x64`) as `trace`.
 
     ``donate``: positions of inputs whose buffers the program may take over; those that match no output are left alone.
-    ``options``: XLA's compiler options of this program. Raises what XLA raises.
+    ``options``: XLA's compiler options of this program. ``apart(job)`` runs XLA's part of the work, which needs no scope, and
+    answers its result. Raises what XLA raises.
     """
     committed, device = device is not None, device or default_device()
     inputs = tuple((a.shape, np.dtype(a.dtype)) for a in jaxpr.in_avals)
@@ -161,13 +162,14 @@ def build(jaxpr, donate=(), options=None, device=None, name="program"):
         module, kept, calls_back = _lower(jaxpr, aliases, device, name)
         if not calls_back:
             lowered = time.perf_counter()
-            executable = device.client.compile_and_load(module, executable_devices=_device_list(device),
-                                                        compile_options=_options(device, tuple(sorted((options or {}).items()))))
+            settings = _options(device, tuple(sorted((options or {}).items())))
+            executable = apart(lambda: device.client.compile_and_load(module, executable_devices=_device_list(device),
+                                                                      compile_options=settings))
             donated = tuple(i for i, o in enumerate(aliases) if o is not None)
             program = _program(executable, inputs, outputs, donated, device, committed, kept)
             program.seconds = {"lower": lowered - begin, "compile": time.perf_counter() - lowered}
             return program
-    return _build_public(jaxpr, inputs, outputs, aliases, options, device, committed)
+    return _build_public(jaxpr, inputs, outputs, aliases, options, device, committed, apart)
 
 
 def _aliases(inputs, outputs, donate):
@@ -243,7 +245,7 @@ def _program(executable, inputs, outputs, donated, device, committed, kept=()):
 
 # ---- the public way --------------------------------------------------------------------------------------------------
 
-def _build_public(jaxpr, inputs, outputs, aliases, options, device, committed):
+def _build_public(jaxpr, inputs, outputs, aliases, options, device, committed, apart):
     donated = tuple(i for i, o in enumerate(aliases) if o is not None)
     begin = time.perf_counter()
     avals = [jax.ShapeDtypeStruct(*spec) for spec in inputs]
@@ -252,7 +254,7 @@ def _build_public(jaxpr, inputs, outputs, aliases, options, device, committed):
         jitted = jax.jit(jaxpr_as_fun(jaxpr), keep_unused=True, donate_argnums=donated)
         lowered = jitted.lower(*avals)
         middle = time.perf_counter()
-        compiled = lowered.compile(compiler_options=options or None)
+        compiled = apart(lambda: lowered.compile(compiler_options=options or None))
     program = _program_public(compiled, inputs, outputs, donated, device, committed)
     program.seconds = {"lower": middle - begin, "compile": time.perf_counter() - middle}
     program.portable = not jaxpr.effects and "callback" not in lowered.as_text()

@@ -2,7 +2,7 @@
 
 Owns: the queue, handles (done, result, cancel), what happens at exit, at fork and on Ctrl-C. May not know: programs, files.
 
-A thread that is inside XLA when the interpreter is torn down kills the process, so the end of the process waits for the job
+A thread that is inside XLA when the interpreter is torn down aborts the process, so the end of the process waits for the job
 in hand (never for the queue, unless the worker's jobs are to be finished). Ctrl-C cuts that wait short.
 
 >>> worker = Worker("example")
@@ -27,7 +27,8 @@ class Handle:
     """A job's future answer.
 
     ``done()``: it has ended (also by failure or `cancel`). ``result(timeout=None)``: its answer, or its exception raised, or
-    `TimeoutError`; a job that nobody has begun is run by the caller there and then. ``cancel()``: True if it will never run.
+    `TimeoutError`; a job that nobody has begun is run by the caller there and then, unless ``help=False``. ``cancel()``: True if it
+    will never run. ``then(callback)``: call ``callback(handle)`` at its end.
     """
 
     __slots__ = ("priority", "_order", "_job", "_state", "_value", "_error", "_ended", "_lock", "_callbacks", "name")
@@ -54,8 +55,9 @@ class Handle:
         self._end(_CANCELLED)
         return True
 
-    def result(self, timeout=None):
-        self.run()
+    def result(self, timeout=None, help=True):
+        if help:
+            self.run()
         if not self._ended.wait(timeout):
             raise TimeoutError(f"{self.name} is still running")
         if self._error is not None:
@@ -74,15 +76,16 @@ class Handle:
         """Run the job here unless it has begun elsewhere. Its exception is kept for `result`."""
         if not self._claim(_RUNNING):
             return
+        state = _CANCELLED                      # what Ctrl-C in the caller's thread leaves behind
         try:
             self._value = self._job()
+            state = _DONE
         except Exception as error:
-            self._error = error
-        except BaseException as error:          # Ctrl-C in the caller's thread: the job is over, and the caller hears of it
-            self._error = error
-            raise
+            self._error, state = error, _DONE
         finally:
-            self._end(_DONE)
+            if state == _CANCELLED:
+                self._error = CancelledError(f"{self.name} was interrupted")
+            self._end(state)
 
     def _claim(self, state):
         with self._lock:
@@ -107,7 +110,7 @@ class Worker:
     in hand is waited for, ``patience`` seconds at most.
     """
 
-    def __init__(self, name, *, finish=0.0, patience=60.0):
+    def __init__(self, name, *, finish=0.0, patience=120.0):
         self.name, self.finish, self.patience = name, finish, patience
         self._registered = False
         self._reset()
@@ -117,11 +120,10 @@ class Worker:
         self._queue, self._ready, self._thread, self._busy, self._closed = [], threading.Condition(), None, None, False
 
     def submit(self, job, priority=0, name="job"):
-        """Queue ``job()``; higher ``priority`` first. Answers a `Handle`."""
+        """Queue ``job()``; higher ``priority`` first. Answers a `Handle`. At the end of the process only ``result()`` runs it."""
         handle = Handle(job, priority, name)
         with self._ready:
             if self._closed:
-                handle.cancel()
                 return handle
             heapq.heappush(self._queue, handle)
             if self._thread is None:
@@ -145,17 +147,24 @@ class Worker:
                 self._ready.wait(left)
         return True
 
+    def closed(self):
+        """Whether the process is ending, so that no thread will take up a job any more."""
+        return self._closed
+
     def close(self):
         """The end of the process: drop or finish the queue, wait for the job in hand."""
-        with self._ready:
-            self._closed = True
-        if self.finish:
-            self.flush(self.finish)
-        with self._ready:
-            dropped, self._queue = self._queue, []
-        for handle in dropped:
-            handle.cancel()
-        self.flush(self.patience)
+        try:
+            with self._ready:
+                self._closed = True
+            if self.finish:
+                self.flush(self.finish)
+            with self._ready:
+                dropped, self._queue = self._queue, []
+            for handle in dropped:
+                handle.cancel()
+            self.flush(self.patience)
+        except KeyboardInterrupt:               # the user does not want to wait
+            pass
 
     def _start(self):
         if not self._registered:                # registered after JAX's own handlers, hence run before them
@@ -182,6 +191,9 @@ class Worker:
 
 def _after_fork():
     for worker in _WORKERS:
+        handle = worker._busy
+        if handle is not None and not handle.done():        # its thread stayed with the parent: `result` runs it here
+            handle._lock, handle._ended, handle._state = threading.Lock(), threading.Event(), _QUEUED
         worker._reset()
 
 

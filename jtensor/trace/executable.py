@@ -9,23 +9,39 @@ where executables are kept (`trace/store.py`). Everything that depends on JAX's 
 [Array([0, 2, 4], dtype=int64)]
 """
 import contextlib
+import threading
 import time
 
 from jtensor.base import compat
 from jtensor.trace.background import Worker
 
-# What XLA may be told without touching the arithmetic. A kernel is one operator's program: compiled often, seldom hot.
-KERNEL = {"cpu": {"xla_cpu_use_fusion_emitters": False}}
-PROGRAM = {}
+# A kernel is one operator's program, compiled often and seldom hot: without the fusion emitters it compiles in half the time.
+_KERNEL = {"cpu": {"xla_cpu_use_fusion_emitters": False}}
+# Functions that the two emitters compute with other last bits (of 90 tried, in float32, float64, bfloat16 and complex): a program
+# with one of them keeps the default, so that a kernel's bits are those of a tape.
+_TELLING = {"tan", "atan", "cbrt"}
 
 compiled = {"programs": 0, "trace": 0.0, "lower": 0.0, "compile": 0.0}
 """Since the start: how many programs were compiled, and the seconds that each part took."""
 
 
-def options_for(kind, device=None):
-    """XLA's options for a ``"kernel"`` (one operator) or a ``"program"`` (a tape) on a device."""
-    table = KERNEL if kind == "kernel" else PROGRAM
-    return table.get((device or compat.default_device()).platform)
+def kernel_options(jaxpr, device=None):
+    """XLA's options for the program of a single operator: quick to compile, bits as in any other program. None: the default."""
+    options = _KERNEL.get((device or compat.default_device()).platform)
+    return None if options is None or any(_tells(eqn) for eqn in _equations(jaxpr)) else options
+
+
+def _tells(eqn):
+    return eqn.primitive.name in _TELLING or eqn.primitive.name == "rsqrt" and eqn.outvars[0].aval.dtype.kind == "c"
+
+
+def _equations(jaxpr):
+    for eqn in getattr(jaxpr, "jaxpr", jaxpr).eqns:
+        yield eqn
+        for value in eqn.params.values():
+            for inner in value if isinstance(value, (tuple, list)) else (value,):
+                if hasattr(inner, "eqns"):
+                    yield from _equations(inner)
 
 
 Executable = compat.Program
@@ -36,7 +52,8 @@ def compile_program(function, avals, *, donate=(), options=None, x64=True, devic
 
     ``function``: positional arrays to a list or tuple of arrays, or a closed jaxpr. ``avals``: `jax.ShapeDtypeStruct`s (anything
     with ``shape`` and ``dtype``). ``donate``: positions of inputs whose buffers may be taken over; `Executable.donated` says which
-    are. ``options``: XLA's compiler options of this program alone. ``x64``: trace with real 64-bit types. ``device``: a JAX
+    are. ``options``: XLA's compiler options of this program alone, or ``"kernel"`` for `kernel_options`.
+    ``x64``: trace with real 64-bit types. ``device``: a JAX
     device; results are then committed to it. ``name``: of the program in profiles.
 
     Answers an `Executable`: ``.run(list)`` gives a list of `jax.Array`s. Inputs are trusted to have the given shapes and types;
@@ -46,12 +63,25 @@ def compile_program(function, avals, *, donate=(), options=None, x64=True, devic
     with compat.x64() if x64 else contextlib.nullcontext():
         jaxpr = compat.trace(function, avals)
         traced = time.perf_counter() - begin
-        executable = compat.build(jaxpr, donate, options, device, name)
+        if options == "kernel":
+            options = kernel_options(jaxpr, device)
+        executable = compat.build(jaxpr, donate, options, device, name, _apart)
     executable.seconds["trace"] = traced
     compiled["programs"] += 1
     for part, seconds in executable.seconds.items():
         compiled[part] += seconds
     return executable
+
+
+_HELPER = Worker("helper")
+
+
+def _apart(job):
+    # Ctrl-C that arrives while the main thread is inside XLA's compiler is heard only when that is done, and then the process
+    # crashes at its end (so it does with plain `jax.jit`, 0.10.2). So the main thread waits for another one, which no signal reaches.
+    if threading.current_thread() is not threading.main_thread() or _HELPER.closed():
+        return job()
+    return _HELPER.submit(job, name="compile").result(help=False)
 
 
 # ---- in the background -----------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ Environment: ``JTENSOR_CACHE=0`` switches it off, ``JTENSOR_CACHE_DIR`` places i
     load("key")   executable or None
     save("key", executable)
 """
+import contextlib
 import hashlib
 import os
 import platform
@@ -73,17 +74,19 @@ def _open():
     if os.environ.get("JTENSOR_CACHE") == "0":
         _state["why"] = "switched off (JTENSOR_CACHE=0)"
     else:
-        path = _wanted()
+        path, warn = _wanted(), True
         try:
             if not os.path.lexists(path):
                 os.makedirs(os.path.dirname(path), exist_ok=True)
-                os.mkdir(path, 0o700)
+                with contextlib.suppress(FileExistsError):      # another process was quicker
+                    os.mkdir(path, 0o700)
             why = _private(path)
-        except OSError as error:
-            why = f"cannot be used ({error.strerror})"
+        except OSError as error:                                # a home that cannot be written is no reason to be loud
+            why, warn = f"cannot be used ({error.strerror})", "JTENSOR_CACHE_DIR" in os.environ
         if why:
-            _state["why"] = f"{path} {why}"
-            warnings.warn(f"jtensor's program cache is off: {_state['why']}", RuntimeWarning, stacklevel=4)
+            _state["why"], _state["opened"] = f"{path} {why}", True
+            if warn:
+                warnings.warn(f"jtensor's program cache is off: {_state['why']}", RuntimeWarning, stacklevel=4)
         else:
             _state["folder"] = path
     _state["opened"] = True
@@ -225,10 +228,8 @@ def _write(path, executable):
 
 
 def _remove(path):
-    try:
+    with contextlib.suppress(OSError):
         os.unlink(path)
-    except OSError:
-        pass
 
 
 def _limit():
