@@ -1,0 +1,47 @@
+"""What all tests share: a folder of their own for compiled programs, the CPU, and a guide to room sizes at the end of a whole run."""
+
+import ast
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+# Before jax is imported anywhere; the workers of pytest-xdist and all child processes inherit both.
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+_FOLDER = None
+if "JTENSOR_CACHE_DIR" not in os.environ:
+    _FOLDER = os.environ["JTENSOR_CACHE_DIR"] = tempfile.mkdtemp(prefix="jtensor-tests-")
+
+ROOT = Path(__file__).resolve().parent.parent
+LINES_OF_A_ROOM, LINES_OF_A_FUNCTION = 400, 60
+
+
+def pytest_unconfigure(config):
+    if _FOLDER is not None and not hasattr(config, "workerinput"):
+        shutil.rmtree(_FOLDER, ignore_errors=True)
+
+
+def large_rooms():
+    """(lines, what) of every room and function of the package beyond the guide, the largest first."""
+    found = []
+    for path in sorted((ROOT / "jtensor").rglob("*.py")):
+        text = path.read_text()
+        name = path.relative_to(ROOT).as_posix()
+        if (lines := text.count("\n")) > LINES_OF_A_ROOM:
+            found.append((lines, name))
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                if (lines := node.end_lineno - node.lineno + 1) > LINES_OF_A_FUNCTION:
+                    found.append((lines, f"{name}: {node.name}"))
+    return sorted(found, reverse=True)
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """A guide for the eye, not a gate: a room that outgrows it wants a new room with a name of its own."""
+    if hasattr(config, "workerinput") or config.args_source is not config.ArgsSource.TESTPATHS:
+        return
+    found = large_rooms()
+    if found:
+        terminalreporter.section(f"{len(found)} rooms and functions beyond {LINES_OF_A_ROOM} and {LINES_OF_A_FUNCTION} lines")
+        for lines, what in found[:8]:
+            terminalreporter.line(f"{lines:5d}  {what}")

@@ -1,0 +1,168 @@
+"""Imports go one way: a room imports only rooms of layers below its own, and the few exceptions say why.
+
+base -> trace -> storage -> views -> ops -> autograd -> tensor -> the rooms on top -> alias
+"""
+
+import ast
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[2] / "jtensor"
+LAYERS = ["base", "trace", "storage", "views", "ops", "autograd", "tensor"]
+TOP, ROOT, ALIAS = len(LAYERS), len(LAYERS) + 1, len(LAYERS) + 2
+
+# Rooms on top that may import each other, in this direction only. A room on top may also `import jtensor` itself, whose
+# names its functions then look up when they are called: it is written in terms of the public interface.
+SIBLINGS = {
+    "nn": {"utils": "hook handles"},
+    "optim": {"nn": "parameters", "utils": "hook handles"},
+}
+
+# Modules of upper rooms that import nothing of the library, so that any room may import them.
+LEAVES = {"utils.hooks": "the removable handle that autograd, nn and optim hand out; PyTorch has it there"}
+
+# Imports inside a function, against the arrows: (importing module, imported room) -> the reason.
+LAZY = {}
+
+
+class Arrow(NamedTuple):
+    source: str  # the importing module, without the package's name; "" is the package itself
+    line: int
+    target: str
+    lazy: bool  # inside a function: runs when the function is called
+
+
+def arrows(package):
+    """All imports of the package's modules from each other."""
+    names = {path.relative_to(package).with_suffix("").as_posix().replace("/", ".") for path in package.rglob("*.py")}
+    modules = {name.removesuffix("__init__").rstrip(".") for name in names}
+    modules |= {".".join(name.split(".")[:depth]) for name in names for depth in range(1, name.count(".") + 1)}
+    for name in sorted(names):
+        path = package / (name.replace(".", "/") + ".py")
+        source = name.removesuffix("__init__").rstrip(".")
+        folder = name.split(".")[:-1]
+        yield from _of_tree(ast.parse(path.read_text()), source, folder, modules, package.name, lazy=False)
+
+
+def _of_tree(tree, source, folder, modules, package, lazy):
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        inner = lazy or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        if isinstance(node, ast.Import):
+            targets = [one.name.split(".", 1)[1:] for one in node.names if one.name.split(".")[0] == package]
+            targets = ["".join(rest) for rest in targets]
+        elif isinstance(node, ast.ImportFrom):
+            targets = _from(node, folder, modules, package)
+        else:
+            yield from _of_tree(node, source, folder, modules, package, inner)
+            continue
+        yield from (Arrow(source, node.lineno, target, lazy) for target in targets)
+
+
+def _from(node, folder, modules, package):
+    if node.level:
+        base = [*folder[: len(folder) - node.level + 1], *(node.module or "").split(".")]
+    elif node.module.split(".")[0] == package:
+        base = node.module.split(".")[1:]
+    else:
+        return
+    base = ".".join(part for part in base if part)
+    for one in node.names:
+        full = f"{base}.{one.name}".lstrip(".")
+        yield full if full in modules else base
+
+
+def room(module):
+    return module.split(".")[0]
+
+
+def layer(module):
+    name = room(module)
+    return ROOT if name == "" else ALIAS if name in ("alias", "__main__") else LAYERS.index(name) if name in LAYERS else TOP
+
+
+def against(arrow):
+    """Why an arrow is wrong, or None."""
+    source, target = layer(arrow.source), layer(arrow.target)
+    if room(arrow.source) == room(arrow.target) or arrow.target in LEAVES or source == ALIAS:
+        return None
+    if target == ALIAS:
+        return "nothing may know the alias"
+    if source == ROOT or target < source:
+        return None
+    if source == TOP and (target == ROOT or room(arrow.target) in SIBLINGS.get(room(arrow.source), ())):
+        return None
+    return "points up" if target > source else "neighbours"
+
+
+def wrong(found):
+    return {
+        (arrow.source, room(arrow.target)): f"{arrow.source}:{arrow.line} imports {arrow.target or 'the package itself'}: {reason}"
+        for arrow in found
+        if (reason := against(arrow)) and not (arrow.lazy and (arrow.source, room(arrow.target)) in LAZY)
+    }
+
+
+def test_imports_go_one_way():
+    assert not list(wrong(arrows(PACKAGE)).values())
+
+
+def test_every_exception_is_still_one():
+    found = list(arrows(PACKAGE))
+    lazy = {(arrow.source, room(arrow.target)) for arrow in found if arrow.lazy and against(arrow)}
+    assert set(LAZY) <= lazy, "listed, but no longer there"
+    siblings = {(room(a.source), room(a.target)) for a in found}
+    assert {(a, b) for a, more in SIBLINGS.items() for b in more} <= siblings
+    assert set(LEAVES) <= {arrow.target for arrow in found}
+    assert not [arrow for arrow in found if arrow.source in LEAVES]
+
+
+@pytest.mark.parametrize(
+    "file, text, message",
+    [
+        ("base/a.py", "from ..trace import b", "base.a:1 imports trace.b: points up"),
+        ("base/a.py", "def f():\n    import pack.trace.b", "base.a:2 imports trace.b: points up"),
+        ("base/a.py", "import pack", "base.a:1 imports the package itself: points up"),
+        ("views/a.py", "from .. import trace, tensor", "views.a:1 imports tensor: points up"),
+        ("fft/a.py", "from pack.special import a", "fft.a:1 imports special: neighbours"),
+        ("nn/a/b.py", "from ...alias import finder", "nn.a.b:1 imports alias: nothing may know the alias"),
+        ("trace/a.py", "from ..base.x import y", None),
+        ("trace/a.py", "from .b import y", None),
+        ("fft/a.py", "import pack\nfrom ..tensor import tensor", None),
+        ("alias/a.py", "from .. import nn", None),
+    ],
+)
+def test_the_check_bites(tmp_path, file, text, message):
+    for name in ("trace/b.py", "tensor/__init__.py", "__init__.py", file):
+        path = tmp_path / "pack" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+    (tmp_path / "pack" / file).write_text(text)
+    assert list(wrong(arrows(tmp_path / "pack")).values()) == ([message] if message else [])
+
+
+def _all_sources():
+    return {path.relative_to(PACKAGE).as_posix(): path.read_text() for path in PACKAGE.rglob("*.py")}
+
+
+def test_private_jax_stays_in_one_room():
+    users = {name for name, text in _all_sources().items() if "jax._src" in text}
+    assert users <= {"base/compat.py"}
+
+
+def test_jax_configuration_is_never_touched():
+    assert not [name for name, text in _all_sources().items() if "jax.config.update" in text or "config.update(\"jax" in text]
+
+
+def test_torch_is_never_imported():
+    imported = set()
+    for name, text in _all_sources().items():
+        for node in ast.walk(ast.parse(text)):
+            modules = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                modules = [node.module]
+            imported |= {(name, module) for module in modules if module.split(".")[0] == "torch"}
+    assert not imported

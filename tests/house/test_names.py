@@ -1,0 +1,65 @@
+"""The public surface: what is listed is there, what is there is PyTorch's or is listed here as jtensor's own."""
+
+import importlib
+import inspect
+import pkgutil
+from types import ModuleType
+
+import pytest
+
+import jtensor
+
+# Public names of the package that PyTorch does not have.
+OWN = {
+    "report": "what was compiled, run and waited for, and why",
+    "from_jax": "a tensor of a jax array",
+    "eager": "a context in which operations run at once",
+}
+# Layers of the library, visible as attributes because importing a package binds its parts.
+ROOMS = {"alias", "base", "ops", "storage", "tensor", "trace", "views"}
+FUNCTIONS_NAMED_LIKE_ROOMS = ["tensor", "trace"]
+
+
+def modules():
+    """Every public module of the package, imported."""
+    yield jtensor
+    for found in pkgutil.walk_packages(jtensor.__path__, "jtensor."):
+        if not any(part.startswith("_") for part in found.name.split(".")):
+            yield importlib.import_module(found.name)
+
+
+def test_everything_listed_is_there_once():
+    wrong = []
+    for module in modules():
+        listed = getattr(module, "__all__", [])
+        wrong += [f"{module.__name__}.{name} is not there" for name in listed if not hasattr(module, name)]
+        wrong += [f"{module.__name__}.{name} is listed twice" for name in set(listed) if list(listed).count(name) > 1]
+    assert not wrong
+
+
+@pytest.mark.parametrize("name", FUNCTIONS_NAMED_LIKE_ROOMS)
+def test_a_function_is_not_hidden_by_the_room_of_its_name(name):
+    list(modules())  # importing a room's modules must not bind the room over the function
+    assert inspect.isroutine(getattr(jtensor, name))
+
+
+def public(module):
+    return {name for name in dir(module) if not name.startswith("_")}
+
+
+def test_every_other_public_name_is_pytorchs():
+    torch = pytest.importorskip("torch")
+    extra = {name for name in public(jtensor) - public(torch) if not (name in ROOMS and isinstance(getattr(jtensor, name), ModuleType))}
+    assert extra == set(OWN)
+
+
+@pytest.mark.parametrize("path", ["nn", "nn.functional", "nn.init", "optim", "optim.lr_scheduler", "autograd", "utils.data"])
+def test_public_names_of_namespaces_are_pytorchs(path):
+    torch = pytest.importorskip("torch")
+    ours, theirs = (importlib.import_module(f"{library}.{path}") for library in ("jtensor", torch.__name__))
+    extra = {
+        name
+        for name in public(ours) - public(theirs)
+        if not isinstance(getattr(ours, name), ModuleType) and getattr(getattr(ours, name), "__module__", "").startswith("jtensor")
+    }
+    assert not extra
