@@ -1,0 +1,61 @@
+"""The C allocator's settings, so that a program's buffers are not returned to the system and faulted in again at every step.
+
+Owns: three calls of glibc's `mallopt` and the reasons not to make them. May not know: anything else of this package.
+
+By default glibc takes every block above 128 KiB (later up to 32 MiB) from the system and gives it back when it is freed; then half
+of a training step can be page faults (17,000 in a small GPT's). Kept instead: blocks of any size come from the heap (`M_MMAP_THRESHOLD`),
+the heap is not trimmed (`M_TRIM_THRESHOLD`), and there is one heap for all threads (`M_ARENA_MAX`). All three are needed, and before
+JAX starts its threads. The price: the process keeps its peak memory until it ends. It changes the user's process, so it is
+reported, ``JTENSOR_MALLOC=0`` leaves it alone, and so does any setting of the user's own.
+
+>>> isinstance(explain(), str)
+True
+"""
+import os
+import sys
+
+_SETTINGS = (("M_MMAP_THRESHOLD", -3, 2**31 - 1), ("M_TRIM_THRESHOLD", -1, 2**31 - 1), ("M_ARENA_MAX", -8, 1))
+_done = None
+
+
+def _reason_against(environ):
+    """Why the allocator is left alone, or None."""
+    if environ.get("JTENSOR_MALLOC") == "0":
+        return "JTENSOR_MALLOC=0"
+    if not sys.platform.startswith("linux"):
+        return f"{sys.platform} has no mallopt"
+    own = sorted(name for name in environ if name.startswith("MALLOC_"))
+    if own:
+        return f"{own[0]} is set"
+    if "glibc.malloc." in environ.get("GLIBC_TUNABLES", ""):
+        return "GLIBC_TUNABLES is set"
+    if "alloc" in environ.get("LD_PRELOAD", ""):            # jemalloc, tcmalloc, mimalloc, ...
+        return "LD_PRELOAD names another allocator"
+    return None
+
+
+def tune():
+    """Make the settings, once a process; answers `explain`'s text. Costs about a millisecond, most of it importing ctypes."""
+    global _done
+    if _done is None:
+        reason = _reason_against(os.environ)
+        _done = f"left alone: {reason}" if reason else _set()
+    return _done
+
+
+def explain():
+    """What `tune` did to the allocator, for `jtensor.report()`."""
+    return _done or "not asked yet"
+
+
+def _set():
+    try:
+        import ctypes
+        library = ctypes.CDLL(None)
+        mallopt, _ = library.mallopt, library.gnu_get_libc_version        # musl has neither
+    except (ImportError, OSError, AttributeError):
+        return "left alone: the C library is not glibc"
+    refused = [name for name, parameter, value in _SETTINGS if mallopt(parameter, value) != 1]
+    if refused:
+        return "refused by the C library: " + ", ".join(refused)
+    return "blocks of any size from one untrimmed heap (mallopt; JTENSOR_MALLOC=0 leaves it alone)"
