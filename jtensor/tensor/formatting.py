@@ -136,7 +136,7 @@ def complex_texts(numbers):
     """Texts of Python complex numbers and their width; each part has a notation of its own, and only the real parts are aligned.
 
     >>> complex_texts([1 - 2.5j, 10 + 0j])
-    ([' 1.-2.5000j', '10.+0.0000j'], 10)
+    ([' 1.-2.5000j', '10.+0.0000j'], 11)
     """
     reals, real_width = float_texts([x.real for x in numbers])
     imaginaries, imaginary_width = float_texts([x.imag for x in numbers])
