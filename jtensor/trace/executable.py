@@ -47,12 +47,12 @@ def _equations(jaxpr):
 Executable = compat.Program
 
 
-def compile_program(function, avals, *, donate=(), options=None, x64=True, device=None, name="program"):
+def compile_program(function, avals, *, donate=(), options=None, kernel=False, x64=True, device=None, name="program"):
     """Compile a pure function of flat arrays.
 
     ``function``: positional arrays to a list or tuple of arrays, or a closed jaxpr. ``avals``: `jax.ShapeDtypeStruct`s (anything
     with ``shape`` and ``dtype``). ``donate``: positions of inputs whose buffers may be taken over; `Executable.donated` says which
-    are. ``options``: XLA's compiler options of this program alone, or ``"kernel"`` for `kernel_options`.
+    are. ``options``: XLA's compiler options of this program alone. ``kernel``: add `kernel_options`.
     ``x64``: trace with real 64-bit types. ``device``: a JAX
     device; results are then committed to it. ``name``: of the program in profiles.
 
@@ -63,8 +63,8 @@ def compile_program(function, avals, *, donate=(), options=None, x64=True, devic
     with compat.x64() if x64 else contextlib.nullcontext():
         jaxpr = compat.trace(function, avals)
         traced = time.perf_counter() - begin
-        if options == "kernel":
-            options = kernel_options(jaxpr, device)
+        if kernel:
+            options = {**(kernel_options(jaxpr, device) or {}), **(options or {})}
         executable = compat.build(jaxpr, donate, options, device, name, _apart)
     executable.seconds["trace"] = traced
     compiled["programs"] += 1
