@@ -9,6 +9,7 @@ from jtensor.base.info import finfo, iinfo
 from jtensor.base.naming import type_name
 from jtensor.base.size import Size
 
+
 @pytest.mark.parametrize("cls", [Size, finfo, iinfo], ids=str)
 def test_classes_pickle_by_where_they_are(cls):
     assert pickle.loads(pickle.dumps(cls)) is cls
