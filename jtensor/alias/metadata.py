@@ -49,7 +49,7 @@ class TorchVersion(str):
         if theirs is NotImplemented:
             return NotImplemented
         if mine is None or theirs is None:  # not versions: texts
-            return getattr(str(self), name)(str(other))
+            return getattr(str(self), name)(other)
         return getattr(mine, name)(theirs)
 
 
@@ -61,7 +61,7 @@ def _comparison(name):
     return method
 
 
-for _name in ("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"):
+for _name in ("__lt__", "__le__", "__gt__", "__ge__", "__eq__"):  # `!=` compares texts in PyTorch too
     setattr(TorchVersion, _name, _comparison(_name))
 
 

@@ -46,7 +46,7 @@ def main(argv=None, target=None, name="torch"):
         elif first == "-c":
             run_code(compile(argv[1], "<string>", "exec", dont_inherit=True), ["-c", *argv[2:]])
         elif first == "-":
-            run_code(compile(sys.stdin.read(), "<stdin>", "exec", dont_inherit=True), argv, __cached__=None)
+            run_code(compile(sys.stdin.read(), "<stdin>", "exec", dont_inherit=True), argv, __file__="<stdin>", __cached__=None)
         else:
             run_script(argv)
     except SystemExit:

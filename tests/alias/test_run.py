@@ -1,0 +1,114 @@
+"""`python -m standin script.py` beside `python script.py`: what a script can see of how it was started is the same."""
+
+import signal
+
+import pytest
+
+LOOK = """
+    import os, sys
+    print(sys.argv, repr(sys.path[0]), __name__, __package__, __doc__)
+    print(globals().get("__file__"), globals().get("__cached__"), type(__loader__), __spec__ and __spec__.name)
+    print(sorted(globals()), sys.modules["__main__"].__dict__ is globals(), __annotations__)
+    """
+
+
+def same(runs, *args, python=(), **options):
+    """Python's own answer and the alias's agree in output and status; returns the standard error texts."""
+    plain, ours = runs.python(*python, *args, **options), runs.python(*python, "-m", "standin", *args, **options)
+    assert ours.stdout == plain.stdout
+    assert ours.returncode == plain.returncode
+    return plain.stderr, ours.stderr
+
+
+@pytest.mark.parametrize("path", ["look.py", "./look.py", "sub/../look.py", "sub/look.py", "link.py"])
+def test_scripts(runs, path):
+    runs.write("look.py", LOOK)
+    runs.write("sub/look.py", LOOK)
+    (runs.folder / "link.py").symlink_to("sub/look.py")
+    same(runs, path, "-m", "--flag", "a b")
+
+
+def test_script_above(runs):
+    runs.write("look.py", LOOK)
+    (runs.folder / "sub").mkdir()
+    same(runs, "../look.py", cwd=runs.folder / "sub")
+
+
+def test_modules_folders_commands_and_standard_input(runs):
+    runs.write("pack/look.py", LOOK)
+    runs.write("pack/__main__.py", LOOK)
+    same(runs, "-m", "pack.look", "x")
+    same(runs, "-m", "pack", "x")
+    same(runs, "pack", "x")
+    same(runs, "-c", "import sys\nprint(sys.argv, repr(sys.path[0]), sorted(globals()), __name__)", "-m", "x")
+    same(runs, "-", "x", stdin="import sys; print(sys.argv, repr(sys.path[0]), sorted(globals()))")
+
+
+def test_safe_path(runs):
+    runs.write("look.py", "import sys; print(sys.argv, len(sys.path), sys.path[0])")
+    same(runs, "look.py", python=["-P"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f():\n    return 1 / 0\nf()",
+        "try:\n    1 / 0\nexcept ZeroDivisionError as error:\n    raise KeyError('x') from error",
+        "x = = 1",
+        "raise RuntimeError('one\\ntwo')",
+        "import sys\nsys.exit(3)",
+        "raise SystemExit('text')",
+        "raise SystemExit",
+        "import sys\nsys.excepthook = lambda kind, value, tb: print('hook', kind, tb.tb_lineno, tb.tb_next)\n1 / 0",
+        "import atexit, threading\natexit.register(print, 'exit')\nthreading.Timer(0.1, print, ['timer']).start()\n1 / 0",
+        "import no_such_module",
+        "import os\nos._exit(7)",
+        "raise KeyboardInterrupt",
+    ],
+)
+def test_endings(runs, text):
+    runs.write("script.py", text)
+    plain, ours = same(runs, "script.py")
+    assert ours == plain  # the whole traceback: no line of the runner's
+
+
+def test_ctrl_c_kills_as_it_would(runs):
+    runs.write("script.py", "raise KeyboardInterrupt")
+    assert runs.alias("script.py").returncode == -signal.SIGINT
+
+
+def test_missing_files_and_modules(runs):
+    plain, ours = same(runs, "none.py")
+    assert ours == plain
+    plain, ours = same(runs, "-m", "no.such")
+    assert plain.splitlines()[-1].split(": ", 1)[1] == ours.splitlines()[-1].split(": ", 1)[1]
+
+
+def test_usage(runs):
+    for args in ([], ["-z"], ["-m"], ["-c"]):
+        found = runs.alias(*args)
+        assert found.returncode == 2 and not found.stdout and found.stderr.startswith("usage: python -m standin script.py")
+    assert runs.alias("--help").stdout.startswith("usage:") and runs.alias("--help").returncode == 0
+    assert runs.alias("--version").stdout == "standin, standing in for torch 2.13.0+jtensor\n"
+
+
+def test_new_processes_know_the_alias(runs):
+    runs.write(
+        "script.py",
+        """
+        import multiprocessing, torch
+
+        def work(x):
+            return torch.__name__, torch.nn.Linear.__module__, type(x).__name__
+
+        if __name__ == "__main__":
+            for method in ("fork", "spawn", "forkserver"):
+                with multiprocessing.get_context(method).Pool(1) as pool:
+                    print(method, pool.map(work, [torch.nn.Linear()])[0], type(pool.apply(torch.tensor)) is torch.Tensor)
+        """,
+    )
+    for args in (["script.py"], ["-m", "script"]):
+        found = runs.alias(*args)
+        assert found.returncode == 0, found.stderr
+        for method, line in zip(("fork", "spawn", "forkserver"), found.stdout.splitlines(), strict=True):
+            assert line == f"{method} ('standin', 'torch.nn.modules.linear', 'Linear') True"
