@@ -1,0 +1,81 @@
+"""Every script of `examples/` runs under `python -m jtensor`; where PyTorch is installed it prints what it prints there."""
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+SCRIPTS = sorted(EXAMPLES.glob("*.py"))
+ARGUMENTS = {"digits.py": ["--epochs", "3"], "heat.py": ["--steps", "40"], "life.py": ["--generations", "20"]}
+
+# Scripts whose numbers pass through long sums, with the relative difference allowed and its reason. All other text is equal.
+LOOSE = {"digits.py": (1e-2, "the order of summation in matmul differs in the last bit and training amplifies it")}
+NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?")
+
+
+def printed(*command):
+    found = subprocess.run([sys.executable, *command], capture_output=True, text=True, cwd=EXAMPLES, stdin=subprocess.DEVNULL, timeout=300)
+    assert found.returncode == 0, found.stderr[-3000:]
+    return found.stdout
+
+
+def differences(ours, theirs, tolerance):
+    """Lines that differ: in any character but digits of numbers, or in a number by more than the tolerance."""
+    pairs = list(zip(ours.splitlines(), theirs.splitlines(), strict=True))
+    return [pair for pair in pairs if pair[0] != pair[1] and not (tolerance and _close(*pair, tolerance))]
+
+
+def _close(a, b, tolerance):
+    texts = [re.sub(r" +", " ", NUMBER.sub("#", line)) for line in (a, b)]
+    x, y = ([float(number) for number in NUMBER.findall(line)] for line in (a, b))
+    return texts[0] == texts[1] and all(abs(p - q) <= tolerance * max(abs(p), abs(q)) for p, q in zip(x, y, strict=True))
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_prints_what_torch_prints(script):
+    arguments = [str(script), *ARGUMENTS.get(script.name, [])]
+    ours = printed("-m", "jtensor", *arguments)
+    assert ours.strip()
+    if importlib.util.find_spec("torch") is None:
+        pytest.skip("ran under jtensor; PyTorch, to compare with, is not installed")
+    tolerance, _ = LOOSE.get(script.name, (0, None))
+    assert not differences(ours, printed(*arguments), tolerance)
+
+
+def test_the_digits_are_learnt():
+    last = printed("-m", "jtensor", str(EXAMPLES / "digits.py"), "--epochs", "15").splitlines()[-1]
+    assert float(re.fullmatch(r"test accuracy ([\d.]+)%", last).group(1)) > 95
+
+
+def test_differences_are_seen():
+    assert differences("loss 0.5\nx", "loss 0.5\nx", 0) == []
+    assert differences("loss 0.5", "loss 0.5001", 0) and not differences("loss 0.5", "loss 0.5001", 1e-2)
+    assert differences("loss 0.5", "loss 0.6", 1e-2) and differences("loss 0.5", "Loss 0.5", 1e-2)
+    with pytest.raises(ValueError):
+        differences("a\nb", "a", 0)
+
+
+@pytest.mark.skipif("CI" not in os.environ, reason="takes a kernel of its own; CI runs it")
+def test_the_notebook_prints_the_same_twice(tmp_path):
+    """Both libraries in one process, on the same cells; every pair of printed texts is equal."""
+    pytest.importorskip("torch"), pytest.importorskip("matplotlib"), pytest.importorskip("ipykernel")
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    notebook = nbformat.read(EXAMPLES / "compare_torch_and_jtensor.ipynb", 4)
+    path = tmp_path / "run.py"  # in a process of its own: the client runs an event loop and warns about its own affairs
+    path.write_text(
+        "import json, nbclient, nbformat, sys\n"
+        f"notebook = nbformat.read({str(EXAMPLES / 'compare_torch_and_jtensor.ipynb')!r}, 4)\n"
+        f"options = dict(timeout=300, kernel_name='python3', resources={{'metadata': {{'path': {str(EXAMPLES)!r}}}}})\n"
+        "nbclient.NotebookClient(notebook, **options).execute()\n"
+        "json.dump([output for cell in notebook.cells for output in cell.get('outputs', [])], sys.stdout)\n"
+    )
+    outputs = json.loads(printed(str(path)))
+    texts = ["".join(one.get("text", "")) + "".join(one.get("data", {}).get("text/plain", "")) for one in outputs]
+    assert sum("[identical]" in text for text in texts) == sum(cell.source.startswith("%%both") for cell in notebook.cells)
+    assert nbclient and not [text for text in texts if "[DIFFERENT]" in text]
