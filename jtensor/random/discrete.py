@@ -1,0 +1,169 @@
+"""Yes-or-no numbers and choices: ``bernoulli``, ``geometric_``, ``multinomial``, and the noise of the dropout family.
+
+Owns their formulas. Knows the engine, uniforms and exponentials; tensors of probabilities come as numpy arrays, arguments as checked.
+"""
+
+import math
+
+import numpy as np
+
+from . import exact
+from .continuous import exponential
+from .exact import chunks
+from .rounding import FLOAT32, FLOAT64, HALVES, cast, rounded
+from .uniform import MASK53, u24, u53
+
+_ALPHA_PRIME = 1.7580993408473766  # SELU's scale times alpha: what a dropped unit is sent to, negated
+
+
+# -- bernoulli -------------------------------------------------------------------------------------------------------------------
+
+
+def bernoulli(engine, n, p, dtype=FLOAT32):
+    """``n`` numbers that are 1 with probability ``p`` (a Python number) and else 0. Draws two words for each whatever p and dtype."""
+    with engine.lock:
+        return _below(engine, n, p).astype(dtype)
+
+
+def _below(engine, n, p):
+    drawn = engine.draws(n)
+    limit = np.uint64(min(math.ceil(p * 2.0**53), 1 << 53))
+    if n <= exact.CHUNK:
+        drawn &= MASK53
+        return drawn < limit
+    out = np.empty(n, np.bool_)
+    for part in chunks(n):
+        np.less(drawn[part] & MASK53, limit, out=out[part])
+    return out
+
+
+def bernoulli_from(engine, p, dtype=None):
+    """1 with the probability that stands at each place of the array ``p``, else 0; drawn in the order of ``p``'s elements.
+
+    Answers in ``p``'s dtype and shape unless ``dtype`` says otherwise. Float64 probabilities take two words a number, all others one.
+    """
+    with engine.lock:
+        flat = p.reshape(-1)
+        if p.dtype == FLOAT64:
+            ones = u53(engine, flat.size) < flat
+        else:
+            ones = u24(engine, flat.size) < flat.astype(np.float32)
+    return ones.astype(p.dtype if dtype is None else dtype).reshape(p.shape)
+
+
+def geometric(engine, n, p, dtype=FLOAT32):
+    """``n`` numbers of trials up to the first success, each trial of probability ``p`` in (0, 1)."""
+    scale = exact.scalar_log1p(-p)
+    with engine.lock, np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        values = np.ceil(exact.log(u53(engine, n)) / scale)
+    return cast_like_c(values, dtype)
+
+
+def cast_like_c(x, dtype):
+    """Doubles in ``dtype``; integers as the processor converts them: what does not fit its register becomes the smallest integer."""
+    if dtype.kind not in "iu":
+        return cast(x, dtype)
+    register = np.int64 if dtype.itemsize == 8 else np.int32
+    info = np.iinfo(register)
+    fits = (x >= info.min) & (x < info.max)
+    whole = np.where(fits, x, 0.0).astype(register)
+    whole[~fits] = info.min
+    return whole.astype(dtype)
+
+
+# -- the noise of dropout ----------------------------------------------------------------------------------------------------------
+
+
+def dropout_noise(engine, n, p, dtype=FLOAT32):
+    """What ``dropout`` multiplies its input by: 0 with probability ``p``, else 1 / (1 - p) rounded to ``dtype``. ``0 < p < 1``."""
+    keep = 1.0 - p
+    with engine.lock:
+        kept = _below(engine, n, keep)
+    return _two_valued(kept, np.zeros((), dtype), _quotient(1.0, keep, dtype))
+
+
+def dropout_mask(engine, n, p, dtype=FLOAT32):
+    """The bool mask of ``native_dropout`` (True is kept), and the factor for what is kept: a number of ``dtype`` as a Python float."""
+    with engine.lock:
+        return _below(engine, n, 1.0 - p), rounded(1.0 / (1.0 - p), dtype)
+
+
+def alpha_dropout_noise(engine, n, p, dtype=FLOAT32):
+    """The arrays ``(factor, shift)`` of ``alpha_dropout``: the result is ``input * factor + shift``. ``0 < p < 1``."""
+    keep = 1.0 - p
+    a = 1.0 / math.sqrt((_ALPHA_PRIME * _ALPHA_PRIME * p + 1.0) * keep)
+    with engine.lock:
+        kept = _below(engine, n, keep)
+    # On the two values that noise has, number and result rounded to the dtype at each step.
+    noise = np.array([0.0, 1.0]).astype(dtype)
+    shift = _plus(_times(_plus(noise, -1.0), _ALPHA_PRIME * a), _ALPHA_PRIME * a * p)
+    factor = _times(noise, a)
+    return _two_valued(kept, *factor), _two_valued(kept, *shift)
+
+
+def _two_valued(kept, off, on):
+    return np.where(kept, on, off)
+
+
+def _wide(x):
+    return x.astype(np.float32) if x.dtype in HALVES else x
+
+
+def _plus(x, number):
+    return (_wide(x) + _wide(x).dtype.type(rounded(number, x.dtype))).astype(x.dtype)
+
+
+def _times(x, number):
+    return (_wide(x) * _wide(x).dtype.type(rounded(number, x.dtype))).astype(x.dtype)
+
+
+def _quotient(number, divisor, dtype):
+    wide = np.float64 if dtype == FLOAT64 else np.float32
+    return (wide(number) / wide(divisor)).astype(dtype)
+
+
+# -- multinomial -----------------------------------------------------------------------------------------------------------------
+
+
+def multinomial(engine, p, samples, replacement=False):
+    """``samples`` category numbers (int64) for each row of ``p`` (one or two dimensions, unnormalised, float).
+
+    Where PyTorch meets equal scores without replacement, the order in which it lists them follows its C++ library's partial sort; here
+    they are listed by index. With float64 and float32 that is rare, with the halves a few places in a hundred.
+    """
+    with engine.lock:
+        if replacement and samples > 1:
+            rows = p.reshape(-1, p.shape[-1])
+            drawn = u53(engine, len(rows) * samples).reshape(len(rows), samples)
+            chosen = np.stack([_chosen(row, u) for row, u in zip(rows, drawn, strict=True)]) if len(rows) else np.empty((0, samples), np.int64)
+            return chosen.reshape(*p.shape[:-1], samples)
+        q = exponential(engine, p.size, 1.0, p.dtype).reshape(p.shape)
+    with np.errstate(all="ignore"):
+        scores = (_wide(p) / _wide(q)).astype(p.dtype)
+    if samples == 1:
+        return scores.argmax(-1, keepdims=True)
+    return _largest(_wide(scores), samples)
+
+
+def _chosen(row, u):
+    running = row.cumsum(dtype=np.float64 if row.dtype == FLOAT64 else np.float32)
+    if row.dtype in HALVES:
+        running = _running_half(row)
+    with np.errstate(all="ignore"):
+        running /= running[-1]
+    running[-1] = 1
+    return np.minimum(np.searchsorted(running.astype(np.float64), u, side="left"), running.size - 1)
+
+
+def _running_half(row):
+    return row.astype(np.float32).cumsum(dtype=np.float32)
+
+
+def _largest(scores, k):
+    n = scores.shape[-1]
+    if k * 4 < n and scores.ndim == 1:
+        threshold = np.partition(scores, n - k)[n - k]
+        candidates = (scores >= threshold).nonzero()[0]
+        order = np.argsort(-scores[candidates], kind="stable")[:k]
+        return candidates[order]
+    return np.argsort(-scores, axis=-1, kind="stable")[..., :k].copy()

@@ -1,0 +1,148 @@
+"""The engine: the 32-bit words of mt19937, and the 5056 bytes in which PyTorch keeps its state.
+
+Owns the words and their order, the cached half of a Box-Muller pair, and the lock under which a sampler works.
+Knows numpy and nothing else: no distribution, no Tensor, no JAX.
+
+numpy's own MT19937 makes the words (its legacy integer seeding is the same as PyTorch's); numpy's *distributions* are never used,
+because PyTorch takes the low bits of a word where numpy takes the high ones.
+"""
+
+import struct
+import threading
+
+import numpy as np
+
+WORDS_IN_BLOCK = 624
+STATE_BYTES = 5056
+
+# seed, left, seeded, next, 624 words in 64-bit slots, unused, cached normal, unused, its flag, cached float normal, its flag
+_HEAD = struct.Struct("<QiiQ")
+_TAIL = struct.Struct("<QdQI4sIB3s")
+_WORDS_AT = _HEAD.size
+_TAIL_AT = _WORDS_AT + 8 * WORDS_IN_BLOCK
+
+# Below this many words numpy's raw call is cheaper than its bounded-integer call, above it the 64-bit slots cost more than they save.
+_FEW = 2048
+_LOW_HALF = np.uint64(32)
+
+
+class MT19937:
+    """One stream of random words.
+
+    >>> engine = MT19937(0)
+    >>> [int(w) for w in engine.words(3)]
+    [2357136044, 2546248239, 3071714933]
+    """
+
+    __slots__ = ("lock", "seed", "cached_normal", "_bits", "_ranged", "_idle_next", "_float_cache")
+
+    def __init__(self, seed):
+        self.lock = threading.RLock()
+        self._bits = np.random.MT19937(0)
+        self._ranged = np.random.Generator(self._bits)
+        self.reseed(seed)
+
+    def reseed(self, seed):
+        """Start again from ``seed`` (0 <= seed < 2**64). Only its low 32 bits shape the numbers; all 64 are remembered."""
+        with self.lock:
+            self.seed = seed
+            self.cached_normal = None
+            self._float_cache = (0, 0)  # never used on the CPU, but part of the bytes
+            # Between seeding and the first word PyTorch says "left 1, next 0" where a block that was used up says "left 1, next 624".
+            self._idle_next = 0
+            _legacy_seed(self._bits, seed & 0xFFFFFFFF)
+
+    # -- drawing ---------------------------------------------------------------------------------------------------------------
+
+    def words(self, n):
+        """The next ``n`` words as a fresh uint32 array."""
+        if n <= 0:
+            return np.empty(0, np.uint32)
+        self._idle_next = None
+        if n < _FEW:
+            return self._bits.random_raw(n).astype(np.uint32)
+        return self._ranged.integers(0, 4294967296, size=n, dtype=np.uint32)
+
+    def draws(self, n):
+        """The next ``n`` 64-bit numbers, two words each with the first word on top, as a fresh uint64 array."""
+        if n <= 0:
+            return np.empty(0, np.uint64)
+        self._idle_next = None
+        if n < 256:
+            raw = self._bits.random_raw(2 * n)
+            high = raw[::2] << _LOW_HALF
+            high |= raw[1::2]
+            return high
+        return self._ranged.integers(0, 18446744073709551616, size=n, dtype=np.uint64)
+
+    def word_list(self, n):
+        """The next ``n`` words as Python ints, for the samplers that work number by number."""
+        if n <= 0:
+            return []
+        self._idle_next = None
+        return self._bits.random_raw(n).tolist()
+
+    # -- going back --------------------------------------------------------------------------------------------------------------
+
+    def mark(self):
+        """Where the stream stands, to be handed to ``rewind``. The cached normal is not part of it."""
+        return self._bits.state, self._idle_next
+
+    def rewind(self, mark, skip):
+        """Go back to ``mark`` and use ``skip`` words from there: how a sampler that looked ahead gives back what it did not need."""
+        self._bits.state, self._idle_next = mark
+        if skip:
+            self._idle_next = None
+            self._bits.random_raw(skip, output=False)
+
+    # -- PyTorch's bytes ------------------------------------------------------------------------------------------------------------
+
+    def state_bytes(self):
+        """The whole state in PyTorch's layout: 5056 bytes, little endian."""
+        with self.lock:
+            state = self._bits.state["state"]
+            pos = int(state["pos"])
+            if pos < WORDS_IN_BLOCK:
+                left, following = WORDS_IN_BLOCK + 1 - pos, pos
+            else:
+                left, following = 1, WORDS_IN_BLOCK if self._idle_next is None else self._idle_next
+            cached = self.cached_normal
+            head = _HEAD.pack(self.seed, left, 1, following)
+            tail = _TAIL.pack(0, 0.0 if cached is None else cached, 0, cached is not None, b"", *self._float_cache, b"")
+            return head + state["key"].astype("<u8").tobytes() + tail
+
+    def set_state_bytes(self, data):
+        """Take over a state in PyTorch's layout.
+
+        RuntimeError if it does not have 5056 bytes or cannot be a state of mt19937; nothing changes then.
+        """
+        if len(data) != STATE_BYTES:
+            raise RuntimeError(
+                f"Expected a CPUGeneratorImplState of size {STATE_BYTES} but found the input RNG state size to be {len(data)}"
+            )
+        seed, left, seeded, following = _HEAD.unpack_from(data)
+        if not seeded or not 0 < left <= WORDS_IN_BLOCK or following > WORDS_IN_BLOCK:
+            raise RuntimeError("Invalid mt19937 state")
+        if left > 1 and left + following != WORDS_IN_BLOCK + 1:
+            # No generator writes such bytes: the two counters speak of different positions.
+            raise RuntimeError(
+                f"Invalid mt19937 state: {left} words left in a block of {WORDS_IN_BLOCK}, yet the next one is number {following}"
+            )
+        _, cached, _, has_cached, _, float_cached, has_float, _ = _TAIL.unpack_from(data, _TAIL_AT)
+        key = np.frombuffer(data, "<u8", WORDS_IN_BLOCK, _WORDS_AT).astype(np.uint32)
+        with self.lock:
+            pos = WORDS_IN_BLOCK if left == 1 else following
+            self._bits.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": pos}}
+            self._idle_next = following if left == 1 and following != WORDS_IN_BLOCK else None
+            self.seed = seed
+            self.cached_normal = cached if has_cached else None
+            self._float_cache = (float_cached, has_float)
+
+
+def _legacy_seed(bits, seed):
+    """Put numpy's engine where 32-bit integer seeding puts it, by its private quick way if there is one (1 us against 60)."""
+    quick = getattr(bits, "_legacy_seeding", None)
+    if quick is not None:
+        quick(seed)
+    else:
+        bits.state = np.random.RandomState(seed).get_state(legacy=False)
