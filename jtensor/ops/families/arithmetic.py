@@ -1,0 +1,460 @@
+"""Arithmetic of two and three tensors: sums, products, quotients, remainders, powers.
+
+Owns: add, sub, rsub, mul, div and its roundings, floor_divide, remainder, fmod, pow, float_power, addcmul, addcdiv, lerp.
+May not know: tensors as objects.
+"""
+import jax.numpy as jnp
+from jax import lax
+
+from ...base import dtypes
+from ..operator import Number, Tensor, TensorOrNumber, op
+from ..registry import composite
+from .numeric import cast, common_dtype, is_complex, is_integral, no_derivative, not_implemented, wide, widened
+
+conj = jnp.conj
+
+
+# -- sums and products ------------------------------------------------------------------------------------------------
+
+def _check_alpha(common, alpha):
+    if not hasattr(alpha, "kind"):
+        return
+    if alpha.kind == "b" and common is not dtypes.bool:
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if alpha.kind == "f" and common.category < 2:
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    if alpha.kind == "c" and not common.is_complex:
+        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+
+
+def _is_one(alpha):
+    return type(alpha) is int and alpha == 1
+
+
+def _times(x, alpha):
+    return x if _is_one(alpha) else x * cast(alpha, x.dtype)
+
+
+def _check_add(self, other, alpha):
+    if alpha != 1:
+        _check_alpha(common_dtype(self, other), alpha)
+
+
+@op("numeric", inplace=True, out=True, check=_check_add,
+    grad={"self": lambda grad: grad, "other": lambda grad, alpha: _times(grad, _conj_number(alpha))})
+def add(self: TensorOrNumber, other: TensorOrNumber, *, alpha: Number = 1):
+    """``input + alpha * other``, element by element, with broadcasting and type promotion.
+
+    >>> torch.add(torch.tensor([1., 2.]), torch.tensor([10., 20.]), alpha=2)
+    tensor([21., 42.])
+    """
+    return _plus(self, other, alpha)
+
+
+@wide
+def _plus(self, other, alpha):
+    return self + _times(other, alpha)
+
+
+def _conj_number(alpha):
+    return alpha if _is_one(alpha) else jnp.conj(jnp.asarray(alpha))
+
+
+def _check_sub(self, other, alpha):
+    a, b = getattr(self, "dtype", None), getattr(other, "dtype", None)
+    if a is dtypes.bool and b is dtypes.bool:
+        raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. "
+                           "Use the `^` or `logical_xor()` operator instead.")
+    if a is dtypes.bool or b is dtypes.bool:
+        raise RuntimeError("Subtraction, the `-` operator, with a bool tensor is not supported. "
+                           "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.")
+    _check_add(self, other, alpha)
+
+
+@wide
+def _minus(self, other, alpha):
+    return self - _times(other, alpha)
+
+
+@op("numeric", inplace=True, out=True, check=_check_sub,
+    grad={"self": lambda grad: grad, "other": lambda grad, alpha: -_times(grad, _conj_number(alpha))})
+def sub(self: TensorOrNumber, other: TensorOrNumber, *, alpha: Number = 1):
+    """``input - alpha * other``, element by element. Bool tensors raise ``RuntimeError``.
+
+    >>> torch.sub(torch.tensor([5., 6.]), 2)
+    tensor([3., 4.])
+    """
+    return _minus(self, other, alpha)
+
+
+_RSUB = {"check": lambda self, other, alpha: _check_sub(other, self, alpha), "function": False, "method": False,
+             "grad": {"self": lambda grad, alpha: -_times(grad, _conj_number(alpha)), "other": lambda grad: grad}}
+
+
+@op("numeric", name="rsub_Tensor", backward="RsubBackward0", **_RSUB)
+def rsub_Tensor(self: Tensor, other: TensorOrNumber, *, alpha: Number = 1):
+    """``other - alpha * self`` of two tensors."""
+    return _minus(other, self, alpha)
+
+
+@op("numeric", name="rsub_Scalar", backward="RsubBackward1", **_RSUB)
+def rsub_Scalar(self: Tensor, other: TensorOrNumber, *, alpha: Number = 1):
+    """``other - alpha * self`` of a number and a tensor."""
+    return _minus(other, self, alpha)
+
+
+@composite(method=False)
+def rsub(input, other, *, alpha=1):
+    """``other - alpha * input``.
+
+    >>> torch.rsub(torch.tensor([1., 2.]), 10)
+    tensor([9., 8.])
+    """
+    operator = rsub_Scalar if isinstance(other, (int, float, complex)) else rsub_Tensor
+    return operator(input, other) if _is_one(alpha) else operator(input, other, alpha=alpha)
+
+
+@op("numeric", inplace=True, out=True,
+    grad={"self": lambda grad, other: grad * conj(other), "other": lambda grad, self: grad * conj(self)})
+def mul(self: TensorOrNumber, other: TensorOrNumber):
+    """The product, element by element, with broadcasting and type promotion.
+
+    >>> torch.mul(torch.tensor([1, 2]), 2.5)
+    tensor([2.5000, 5.0000])
+    """
+    return self * other
+
+
+# -- quotients --------------------------------------------------------------------------------------------------------
+
+@op("float", name="div_Tensor", backward="DivBackward0", inplace=True, out=True, function=False, method=False,
+    grad={"self": lambda grad, other: grad / conj(other),
+          "other": lambda grad, self, other: -grad * conj((self / other) / other)})
+def div_Tensor(self: TensorOrNumber, other: TensorOrNumber):
+    """The true quotient: what ``/`` is."""
+    return self / other
+
+
+def floor_quotient(a, b):
+    """The quotient rounded down; floats as Python divides them, through the exact remainder."""
+    if is_integral(a):
+        safe = jnp.where(b == 0, jnp.ones_like(b), b)
+        q = lax.div(*jnp.broadcast_arrays(a, safe))
+        return q - ((lax.rem(*jnp.broadcast_arrays(a, safe)) != 0) & ((a < 0) != (b < 0))).astype(q.dtype)
+    a, b = jnp.broadcast_arrays(a, b)
+    quotient, rest = a / b, lax.rem(a, b)
+    q = (a - rest) / b
+    q = jnp.where((rest != 0) & ((b < 0) != (rest < 0)), q - 1, q)
+    down = jnp.floor(q)
+    down = jnp.where(q - down > 0.5, down + 1, down)
+    return jnp.where(b == 0, quotient, jnp.where(q == 0, jnp.copysign(jnp.zeros_like(q), quotient), down))
+
+
+def trunc_quotient(a, b):
+    """The quotient rounded towards zero."""
+    if is_integral(a):
+        safe = jnp.where(b == 0, jnp.ones_like(b), b)
+        return lax.div(*jnp.broadcast_arrays(a, safe))
+    return jnp.trunc(a / b)
+
+
+def _check_mode(self, other, rounding_mode):
+    if rounding_mode not in (None, "floor", "trunc"):
+        raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
+    common = common_dtype(self, other)
+    if common is dtypes.bool:
+        raise not_implemented("div_floor_cpu" if rounding_mode == "floor" else "div_trunc_cpu", common)
+    if common.is_complex:
+        raise not_implemented("div_floor_cpu" if rounding_mode == "floor" else "div_trunc_cpu", common)
+
+
+@op("numeric", name="div_Tensor_mode", backward="DivBackward2", inplace=True, out=True, function=False, method=False, check=_check_mode,
+    grad={"self": lambda grad, other: jnp.zeros_like(grad), "other": lambda grad, self, other: jnp.zeros_like(grad)})
+@wide
+def div_Tensor_mode(self: TensorOrNumber, other: TensorOrNumber, *, rounding_mode):
+    """The quotient rounded down ("floor") or towards zero ("trunc")."""
+    return (floor_quotient if rounding_mode == "floor" else trunc_quotient)(self, other)
+
+
+def no_zero_divisor(self, other):
+    """Raises where an integer would be divided by zero, which PyTorch does at once; looks at the divisor if it is an integer tensor."""
+    if isinstance(other, (float, complex)) or (not isinstance(self, (int, float, complex)) and self.dtype.category >= 2):
+        return
+    if isinstance(other, int):
+        if other == 0:
+            raise RuntimeError("ZeroDivisionError")
+    elif other.dtype.category < 2 and not isinstance(self, (float, complex)) and other.numel() and not bool(other.all()):
+        raise RuntimeError("ZeroDivisionError")
+
+
+@composite(aliases=("divide",))
+def div(input, other, *, rounding_mode=None, out=None):
+    """The quotient: true (``None``), rounded towards zero ("trunc") or down ("floor").
+
+    Integers divide to the default float unless they are rounded; dividing integers by zero raises ``RuntimeError``.
+
+    >>> torch.div(torch.tensor([7., -7.]), 2, rounding_mode="floor")
+    tensor([ 3., -4.])
+    """
+    if rounding_mode is None:
+        return div_Tensor(input, other) if out is None else div_Tensor(input, other, out=out)
+    if rounding_mode in ("floor", "trunc"):
+        no_zero_divisor(input, other)
+    more = {} if out is None else {"out": out}
+    return div_Tensor_mode(input, other, rounding_mode=rounding_mode, **more)
+
+
+@composite(function=False, aliases=("divide_",))
+def div_(input, other, *, rounding_mode=None):
+    """``div``, written back into the tensor."""
+    if rounding_mode is None:
+        return div_Tensor.inplace_form(input, other)
+    no_zero_divisor(input, other)
+    return div_Tensor_mode.inplace_form(input, other, rounding_mode=rounding_mode)
+
+
+@composite()
+def true_divide(input, other, *, out=None):
+    """``torch.div`` without rounding.
+
+    >>> torch.true_divide(torch.tensor([3]), 2)
+    tensor([1.5000])
+    """
+    return div_Tensor(input, other) if out is None else div_Tensor(input, other, out=out)
+
+
+@composite(function=False)
+def true_divide_(input, other):
+    """``true_divide``, written back into the tensor."""
+    return div_Tensor.inplace_form(input, other)
+
+
+@op("numeric", name="floor_divide_Tensor", backward="NotImplemented", inplace=True, out=True, function=False, method=False,
+    check=lambda self, other: _check_mode(self, other, "floor"), grad=no_derivative("floor_divide", "self", "other"))
+@wide
+def floor_divide_Tensor(self: TensorOrNumber, other: TensorOrNumber):
+    """The quotient rounded down: what ``//`` is."""
+    return floor_quotient(self, other)
+
+
+@composite()
+def floor_divide(input, other, *, out=None):
+    """The quotient rounded down. Not differentiable; dividing integers by zero raises ``RuntimeError``.
+
+    >>> torch.floor_divide(torch.tensor([7, -7]), 2)
+    tensor([ 3, -4])
+    """
+    no_zero_divisor(input, other)
+    return floor_divide_Tensor(input, other) if out is None else floor_divide_Tensor(input, other, out=out)
+
+
+@composite(function=False)
+def floor_divide_(input, other):
+    """``floor_divide``, written back into the tensor."""
+    no_zero_divisor(input, other)
+    return floor_divide_Tensor.inplace_form(input, other)
+
+
+# -- remainders -------------------------------------------------------------------------------------------------------
+
+def modulo(a, b):
+    """The remainder with the divisor's sign."""
+    a, b = jnp.broadcast_arrays(a, b)
+    if is_integral(a):
+        b = jnp.where(b == 0, jnp.ones_like(b), b)
+    rest = lax.rem(a, b)
+    return jnp.where((rest != 0) & ((b < 0) != (rest < 0)), rest + b, rest)
+
+
+def _rest(a, b):
+    a, b = jnp.broadcast_arrays(a, b)
+    return lax.rem(a, jnp.where(b == 0, jnp.ones_like(b), b) if is_integral(a) else b)
+
+
+def _check_rest(kernel):
+    def check(self, other):
+        common = common_dtype(self, other)
+        if common is dtypes.bool or common.is_complex:
+            raise not_implemented(kernel, common)
+    return check
+
+
+_REMAINDER = {"inplace": True, "out": True, "function": False, "method": False, "check": _check_rest("remainder_cpu")}
+_FMOD = {"inplace": True, "out": True, "function": False, "method": False, "check": _check_rest("fmod_cpu")}
+
+
+@op("numeric", name="remainder_Scalar", backward="RemainderBackward0", grad={"self": lambda grad: grad}, **_REMAINDER)
+@wide
+def remainder_Scalar(self: Tensor, other: TensorOrNumber):
+    """The remainder by a number."""
+    return modulo(self, other)
+
+
+@op("numeric", name="remainder_Tensor", backward="RemainderBackward1", **_REMAINDER,
+    grad={"self": lambda grad: grad, "other": lambda grad, self, other: -grad * wide(floor_quotient)(self, other)})
+@wide
+def remainder_Tensor(self: TensorOrNumber, other: Tensor):
+    """The remainder by a tensor."""
+    return modulo(self, other)
+
+
+@op("numeric", name="fmod_Scalar", backward="FmodBackward0", grad={"self": lambda grad: grad}, **_FMOD)
+@wide
+def fmod_Scalar(self: Tensor, other: TensorOrNumber):
+    """C's remainder by a number."""
+    return _rest(self, other)
+
+
+@op("numeric", name="fmod_Tensor", backward="FmodBackward1", **_FMOD,
+    grad={"self": lambda grad: grad, "other": lambda grad, self, other: -grad * wide(trunc_quotient)(self, other)})
+@wide
+def fmod_Tensor(self: TensorOrNumber, other: Tensor):
+    """C's remainder by a tensor."""
+    return _rest(self, other)
+
+
+def _number(x):
+    return isinstance(x, (int, float, complex))
+
+
+@composite()
+def remainder(input, other, *, out=None):
+    """The remainder of the division, with the divisor's sign, as Python's ``%``.
+
+    >>> torch.remainder(torch.tensor([-3., 3.]), 2)
+    tensor([1., 1.])
+    """
+    no_zero_divisor(input, other)
+    operator = remainder_Scalar if _number(other) else remainder_Tensor
+    return operator(input, other) if out is None else operator(input, other, out=out)
+
+
+@composite(function=False)
+def remainder_(input, other):
+    """``remainder``, written back into the tensor."""
+    no_zero_divisor(input, other)
+    return (remainder_Scalar if _number(other) else remainder_Tensor).inplace_form(input, other)
+
+
+@composite()
+def fmod(input, other, *, out=None):
+    """The remainder of the division, with the dividend's sign, as C's ``fmod``.
+
+    >>> torch.fmod(torch.tensor([-3., 3.]), 2)
+    tensor([-1.,  1.])
+    """
+    no_zero_divisor(input, other)
+    operator = fmod_Scalar if _number(other) else fmod_Tensor
+    return operator(input, other) if out is None else operator(input, other, out=out)
+
+
+@composite(function=False)
+def fmod_(input, other):
+    """``fmod``, written back into the tensor."""
+    no_zero_divisor(input, other)
+    return (fmod_Scalar if _number(other) else fmod_Tensor).inplace_form(input, other)
+
+
+# -- of three ---------------------------------------------------------------------------------------------------------
+
+def _value(value, like):
+    return cast(value, like.dtype)
+
+
+def _check_addcdiv(self, tensor1, tensor2, value):
+    if tensor1.dtype.category < 2 and tensor2.dtype.category < 2:
+        raise RuntimeError(
+            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true division of "
+            "tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * torch.trunc(tensor1 / "
+            "tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) for float inputs. The future "
+            "addcdiv behavior is just the latter implementation: (input + value * tensor1 / tensor2), for all dtypes.")
+
+
+@op("numeric", inplace=True, out=True,
+    grad={"self": lambda grad: grad,
+          "tensor1": lambda grad, tensor2, value: grad * conj(_times(tensor2, value)),
+          "tensor2": lambda grad, tensor1, value: grad * conj(_times(tensor1, value))})
+@wide
+def addcmul(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1):
+    """``input + value * tensor1 * tensor2``.
+
+    >>> torch.addcmul(torch.ones(2), torch.tensor([1., 2.]), torch.tensor([3., 4.]), value=0.5)
+    tensor([2.5000, 5.0000])
+    """
+    return self + _times(tensor1, value) * tensor2
+
+
+@op("numeric", inplace=True, out=True, check=_check_addcdiv,
+    grad={"self": lambda grad: grad,
+          "tensor1": lambda grad, tensor2, value: grad * conj(_value(value, tensor2) / tensor2),
+          "tensor2": lambda grad, tensor1, tensor2, value: -grad * conj(_times(tensor1, value) / (tensor2 * tensor2))})
+@wide
+def addcdiv(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1):
+    """``input + value * tensor1 / tensor2``; two integer tensors cannot be divided and raise ``RuntimeError``.
+
+    >>> torch.addcdiv(torch.zeros(2), torch.tensor([1., 2.]), torch.tensor([4., 4.]), value=2)
+    tensor([0.5000, 1.0000])
+    """
+    return self + _times(tensor1, value) / tensor2
+
+
+@wide
+def _between(start, end, weight):
+    near = start + weight * (end - start)
+    far = end - (end - start) * (1 - weight)
+    size = abs(weight) if is_complex(weight) else weight
+    low = size < 0.5
+    return jnp.where(low, near, far)
+
+
+def _check_lerp(self, end, weight):
+    if self.dtype is not end.dtype:
+        raise RuntimeError(f"expected dtype {_cname(self.dtype)} for `end` but got dtype {_cname(end.dtype)}")
+    if getattr(weight, "ndim", None) is not None and self.dtype is not weight.dtype:
+        raise RuntimeError(f"expected dtype {_cname(self.dtype)} for `weight` but got dtype {_cname(weight.dtype)}")
+    if self.dtype.category < 2:
+        raise not_implemented("lerp_kernel_tensor" if hasattr(weight, "ndim") else "lerp_kernel_scalar", self.dtype)
+
+
+_CNAMES = {"float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "int64": "long", "int32": "int",
+           "int16": "short", "int8": "signed char", "uint8": "unsigned char", "bool": "bool", "complex64": "c10::complex<float>",
+           "complex128": "c10::complex<double>"}
+
+
+def _cname(d):
+    return _CNAMES[d.name]
+
+
+@op("numeric", name="lerp_Scalar", backward="LerpBackward0", inplace=True, out=True, function=False, method=False,
+    promoted=("self", "end"), check=_check_lerp,
+    grad={"self": lambda grad, weight: grad * conj(1 - _value(weight, grad)),
+          "end": lambda grad, weight: grad * conj(_value(weight, grad))})
+def lerp_Scalar(self: Tensor, end: Tensor, weight: Number):
+    """Interpolation with one weight for all elements."""
+    return _between(self, end, cast(weight, widened(self).dtype))
+
+
+@op("numeric", name="lerp_Tensor", backward="LerpBackward1", inplace=True, out=True, function=False, method=False, check=_check_lerp,
+    grad={"self": lambda grad, weight: grad * conj(1 - weight), "end": lambda grad, weight: grad * conj(weight),
+          "weight": lambda grad, self, end: grad * conj(end - self)})
+def lerp_Tensor(self: Tensor, end: Tensor, weight: Tensor):
+    """Interpolation with a weight for each element."""
+    return _between(self, end, weight)
+
+
+@composite()
+def lerp(input, end, weight, *, out=None):
+    """``input + weight * (end - input)``: the input at weight 0, ``end`` at weight 1. The dtypes have to be equal.
+
+    >>> torch.lerp(torch.tensor([0., 10.]), torch.tensor([10., 20.]), 0.25)
+    tensor([ 2.5000, 12.5000])
+    """
+    operator = lerp_Scalar if _number(weight) else lerp_Tensor
+    return operator(input, end, weight) if out is None else operator(input, end, weight, out=out)
+
+
+@composite(function=False)
+def lerp_(input, end, weight):
+    """``lerp``, written back into the tensor."""
+    return (lerp_Scalar if _number(weight) else lerp_Tensor).inplace_form(input, end, weight)
+

@@ -1,0 +1,459 @@
+"""The largest and the smallest: of two tensors, of a tensor, along a dimension, and between bounds.
+
+Owns: maximum, minimum, fmax, fmin, clamp, max, min, amax, amin, aminmax, argmax, argmin. NaN wins, but for fmax and fmin.
+May not know: tensors as objects.
+"""
+import jax.numpy as jnp
+from jax import lax
+
+from ...base import dtypes
+from ..operator import Tensor, TensorOrNumber, op
+from ..registry import composite
+from .numeric import axes_of, common_dtype, larger, not_implemented, restored, smaller, wrap_dim
+
+_PRIVATE = {"function": False, "method": False}
+
+
+# -- of two -----------------------------------------------------------------------------------------------------------
+
+def _real_only(name):
+    def check(self, other):
+        for given in (self, other):
+            if given.dtype.is_complex:
+                raise RuntimeError(f"{name} not implemented for complex tensors.")
+    return check
+
+
+def _winner_gradient(grad, wins, ties):
+    return jnp.where(ties, grad / 2, jnp.where(wins, grad, jnp.zeros_like(grad)))
+
+
+@op("numeric", out=True, check=_real_only("maximum"),
+    grad={"self": lambda grad, self, other: _winner_gradient(grad, ~(self < other), self == other),
+          "other": lambda grad, self, other: _winner_gradient(grad, ~(self > other), self == other)})
+def maximum(self: Tensor, other: Tensor):
+    """The larger of two elements; NaN if one is NaN. The gradient of equal elements is shared.
+
+    >>> torch.maximum(torch.tensor([1, 5]), torch.tensor([3, 2]))
+    tensor([3, 5])
+    """
+    return larger(self, other)
+
+
+@op("numeric", out=True, check=_real_only("minimum"),
+    grad={"self": lambda grad, self, other: _winner_gradient(grad, ~(self > other), self == other),
+          "other": lambda grad, self, other: _winner_gradient(grad, ~(self < other), self == other)})
+def minimum(self: Tensor, other: Tensor):
+    """The smaller of two elements; NaN if one is NaN. The gradient of equal elements is shared.
+
+    >>> torch.minimum(torch.tensor([1, 5]), torch.tensor([3, 2]))
+    tensor([1, 2])
+    """
+    return smaller(self, other)
+
+
+def _masked(grad, mask):
+    return jnp.where(mask, grad, jnp.zeros_like(grad))
+
+
+@op("numeric", out=True, check=_real_only("fmax"),
+    grad={"self": lambda grad, self, other: _masked(grad, (self >= other) | (other != other)),
+          "other": lambda grad, self, other: _masked(grad, ~((self >= other) | (other != other)))})
+def fmax(self: Tensor, other: Tensor):
+    """The larger of two elements; NaN only if both are NaN.
+
+    >>> torch.fmax(torch.tensor([1., float("nan")]), torch.tensor([0., 2.]))
+    tensor([1., 2.])
+    """
+    return jnp.where((self >= other) | (other != other), self, other)
+
+
+@op("numeric", out=True, check=_real_only("fmin"),
+    grad={"self": lambda grad, self, other: _masked(grad, (self <= other) | (other != other)),
+          "other": lambda grad, self, other: _masked(grad, ~((self <= other) | (other != other)))})
+def fmin(self: Tensor, other: Tensor):
+    """The smaller of two elements; NaN only if both are NaN.
+
+    >>> torch.fmin(torch.tensor([1., float("nan")]), torch.tensor([0., 2.]))
+    tensor([0., 2.])
+    """
+    return jnp.where((self <= other) | (other != other), self, other)
+
+
+# -- between bounds ---------------------------------------------------------------------------------------------------
+
+def _check_clamp(self, min, max):
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    common = common_dtype(*[g for g in (self, min, max) if g is not None])
+    if common.is_complex:
+        raise RuntimeError("clamp is not supported for complex types")
+    if common is dtypes.bool:
+        tensors = hasattr(min if min is not None else max, "ndim")
+        raise not_implemented("clamp_kernel_impl" if tensors else "clamp_scalar_kernel_impl", common)
+
+
+def _between(self, min, max):
+    x = self if min is None else larger(self, min)
+    return x if max is None else smaller(x, max)
+
+
+def _inside(grad, self, min, max):
+    mask = True
+    if min is not None:
+        mask = self >= min
+    if max is not None:
+        mask = mask & (self <= max)
+    return _masked(grad, mask)
+
+
+def _at_min(grad, self, min, max):
+    return _masked(grad, (self < min) if max is None else (min < max) & (self < min))
+
+
+def _at_max(grad, self, min, max):
+    return _masked(grad, (self > max) if min is None else (self > max) | (max < min))
+
+
+@op("numeric", name="clamp_Scalar", backward="ClampBackward1", inplace=True, out=True, check=_check_clamp, **_PRIVATE,
+    grad={"self": _inside})
+def clamp_Scalar(self: Tensor, min: TensorOrNumber = None, max: TensorOrNumber = None):
+    """Kept between two numbers."""
+    return _between(self, min, max)
+
+
+@op("numeric", name="clamp_Tensor", backward="ClampBackward0", inplace=True, out=True, check=_check_clamp, **_PRIVATE,
+    grad={"self": _inside, "min": _at_min, "max": _at_max})
+def clamp_Tensor(self: Tensor, min: TensorOrNumber = None, max: TensorOrNumber = None):
+    """Kept between the elements of two tensors."""
+    return _between(self, min, max)
+
+
+_NUMBERS = (int, float, complex, type(None))
+
+
+def _clamp_form(min, max):
+    return clamp_Scalar if isinstance(min, _NUMBERS) and isinstance(max, _NUMBERS) else clamp_Tensor
+
+
+@composite(aliases=("clip",))
+def clamp(input, min=None, max=None, *, out=None):
+    """Each element kept between ``min`` and ``max``, numbers or tensors. On a bound the gradient goes to the input.
+
+    >>> torch.clamp(torch.tensor([-1., 0.5, 2.]), 0, 1)
+    tensor([0.0000, 0.5000, 1.0000])
+    """
+    form = _clamp_form(min, max)
+    return form(input, min, max) if out is None else form(input, min, max, out=out)
+
+
+@composite(aliases=("clip_",))
+def clamp_(input, min=None, max=None):
+    """``clamp``, written back into the tensor."""
+    return _clamp_form(min, max).inplace_form(input, min, max)
+
+
+def _check_one_bound(self, bound):
+    _check_clamp(self, bound, None)
+
+
+_BOUND = {"inplace": True, "out": True, "check": _check_one_bound, **_PRIVATE}
+
+
+@op("numeric", name="clamp_min_Scalar", backward="ClampMinBackward0", **_BOUND,
+    grad={"self": lambda grad, self, min: _masked(grad, self >= min)})
+def clamp_min_Scalar(self: Tensor, min: TensorOrNumber):
+    """At least a number."""
+    return larger(self, min)
+
+
+@op("numeric", name="clamp_min_Tensor", backward="ClampMinBackward1", **_BOUND,
+    grad={"self": lambda grad, self, min: _masked(grad, self >= min), "min": lambda grad, self, min: _masked(grad, self < min)})
+def clamp_min_Tensor(self: Tensor, min: Tensor):
+    """At least a tensor's elements."""
+    return larger(self, min)
+
+
+@op("numeric", name="clamp_max_Scalar", backward="ClampMaxBackward0", **_BOUND,
+    grad={"self": lambda grad, self, max: _masked(grad, self <= max)})
+def clamp_max_Scalar(self: Tensor, max: TensorOrNumber):
+    """At most a number."""
+    return smaller(self, max)
+
+
+@op("numeric", name="clamp_max_Tensor", backward="ClampMaxBackward1", **_BOUND,
+    grad={"self": lambda grad, self, max: _masked(grad, self <= max), "max": lambda grad, self, max: _masked(grad, self > max)})
+def clamp_max_Tensor(self: Tensor, max: Tensor):
+    """At most a tensor's elements."""
+    return smaller(self, max)
+
+
+@composite()
+def clamp_min(input, min, *, out=None):
+    """Each element, but at least ``min``.
+
+    >>> torch.clamp_min(torch.tensor([-1., 2.]), 0)
+    tensor([0., 2.])
+    """
+    form = clamp_min_Scalar if isinstance(min, _NUMBERS) else clamp_min_Tensor
+    return form(input, min) if out is None else form(input, min, out=out)
+
+
+@composite()
+def clamp_min_(input, min):
+    """``clamp_min``, written back into the tensor."""
+    return (clamp_min_Scalar if isinstance(min, _NUMBERS) else clamp_min_Tensor).inplace_form(input, min)
+
+
+@composite()
+def clamp_max(input, max, *, out=None):
+    """Each element, but at most ``max``.
+
+    >>> torch.clamp_max(torch.tensor([-1., 2.]), 0)
+    tensor([-1.,  0.])
+    """
+    form = clamp_max_Scalar if isinstance(max, _NUMBERS) else clamp_max_Tensor
+    return form(input, max) if out is None else form(input, max, out=out)
+
+
+@composite()
+def clamp_max_(input, max):
+    """``clamp_max``, written back into the tensor."""
+    return (clamp_max_Scalar if isinstance(max, _NUMBERS) else clamp_max_Tensor).inplace_form(input, max)
+
+
+# -- of a tensor ------------------------------------------------------------------------------------------------------
+
+def no_empty(name, self, axes, message=None):
+    """PyTorch's ``IndexError`` for a reduction without identity over a dimension of size 0."""
+    for axis in axes:
+        if self.ndim and self.size[axis] == 0:
+            raise IndexError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
+
+
+def _no_complex(kernel, self):
+    if self.dtype.is_complex:
+        raise not_implemented(kernel, self.dtype)
+
+
+def _check_full(name):
+    def check(self):
+        if self.numel == 0:
+            raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+                               "Specify the reduction dim with the 'dim' argument.")
+        _no_complex(f"{name}_all", self)
+    return check
+
+
+def _check_along(name):
+    def check(self, dim, keepdim):
+        axis = wrap_dim(dim, self.ndim)
+        no_empty(name, self, (axis,))
+        _no_complex(f"{name}_cpu", self)
+    return check
+
+
+def highest(x, axes, keepdims=False):
+    """The maximum over axes."""
+    return jnp.any(x, axis=axes, keepdims=keepdims) if x.dtype == jnp.bool_ else jnp.max(x, axis=axes, keepdims=keepdims)
+
+
+def lowest(x, axes, keepdims=False):
+    """The minimum over axes."""
+    return jnp.all(x, axis=axes, keepdims=keepdims) if x.dtype == jnp.bool_ else jnp.min(x, axis=axes, keepdims=keepdims)
+
+
+def share_evenly(grad, self, result):
+    """The gradient of a full extremum: equal parts for all elements that have its value (NaNs for a NaN)."""
+    chosen = jnp.where(result != result, self != self, self == result)
+    return jnp.where(chosen, grad / chosen.sum().astype(grad.dtype), jnp.zeros_like(grad))
+
+
+def to_selected(grad, indices, shape, dim, keepdim):
+    """The gradient of a selection along a dimension: all of it to the selected element."""
+    if not shape:
+        return grad
+    axis = dim % len(shape)
+    if not keepdim:
+        grad, indices = jnp.expand_dims(grad, axis), jnp.expand_dims(indices, axis)
+    places = lax.broadcasted_iota(indices.dtype, tuple(shape), axis)
+    return jnp.where(places == indices, grad, jnp.zeros((), grad.dtype))
+
+
+def _selection(grads, result1, shapes, dim, keepdim):
+    return to_selected(grads[0], result1, shapes[0], dim, keepdim)
+
+
+def _along(x, dim, keepdim, pick, best):
+    if x.ndim == 0:
+        return x, jnp.zeros((), jnp.int64)
+    axis = dim % x.ndim
+    as_number = x.astype(jnp.uint8) if x.dtype == jnp.bool_ else x
+    return best(x, axis, keepdim), pick(as_number, axis=axis, keepdims=keepdim).astype(jnp.int64)
+
+
+_PAIR = {"nondiff": (1,), "outputs": ("values", "indices"), "out": True, "grad": {"self": _selection}, **_PRIVATE}
+
+
+@op(None, name="max_all", backward="MaxBackward1", check=_check_full("max"), grad={"self": share_evenly}, out=True, **_PRIVATE)
+def max_all(self: Tensor):
+    """The largest element."""
+    return highest(self, None)
+
+
+@op(None, name="min_all", backward="MinBackward1", check=_check_full("min"), grad={"self": share_evenly}, out=True, **_PRIVATE)
+def min_all(self: Tensor):
+    """The smallest element."""
+    return lowest(self, None)
+
+
+@op(None, name="max_dim", backward="MaxBackward0", check=_check_along("max"), **_PAIR)
+def max_dim(self: Tensor, dim, keepdim=False):
+    """(values, indices) of the largest along a dimension."""
+    return _along(self, dim, keepdim, jnp.argmax, highest)
+
+
+@op(None, name="min_dim", backward="MinBackward0", check=_check_along("min"), **_PAIR)
+def min_dim(self: Tensor, dim, keepdim=False):
+    """(values, indices) of the smallest along a dimension."""
+    return _along(self, dim, keepdim, jnp.argmin, lowest)
+
+
+def _extremum(input, args, kwargs, full, along, binary):
+    """The three forms of `max` and `min`, told apart by their arguments."""
+    out = kwargs.pop("out", None)
+    more = {} if out is None else {"out": out}
+    if not args and not kwargs:
+        return full(input, **more)
+    other = args[0] if args else kwargs.get("other")
+    if hasattr(other, "dtype") and hasattr(other, "_spec"):
+        return binary(input, other, **more)
+    return along(input, *args, **kwargs, **more)
+
+
+@composite()
+def max(input, *args, **kwargs):
+    """``max()``: the largest element. ``max(dim, keepdim=False)``: (values, indices) along a dimension. ``max(other)``: `maximum`.
+
+    >>> torch.max(torch.tensor([[1., 5.], [7., 2.]]), 1).values
+    tensor([5., 7.])
+    """
+    return _extremum(input, args, kwargs, max_all, max_dim, maximum)
+
+
+@composite()
+def min(input, *args, **kwargs):
+    """``min()``: the smallest element. ``min(dim, keepdim=False)``: (values, indices) along a dimension. ``min(other)``: `minimum`.
+
+    >>> torch.min(torch.tensor([[1., 5.], [7., 2.]]))
+    tensor(1.)
+    """
+    return _extremum(input, args, kwargs, min_all, min_dim, minimum)
+
+
+def _check_over(name):
+    def check(self, dim, keepdim):
+        axes = axes_of(dim, self.ndim)
+        if dim in (None, ()):
+            if self.numel == 0:
+                raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+                                   "Specify the reduction dim with the 'dim' argument.")
+        else:
+            no_empty(name, self, axes)
+        _no_complex(f"{name}_cpu" if False else "max_values_cpu" if name == "amax" else "min_values_cpu", self)
+    return check
+
+
+def by_count(grad, self, result, dim, keepdim):
+    """The gradient of an extremum over dims: equal parts for the elements that have its value."""
+    axes = axes_of(dim, self.ndim)
+    grad, result = restored(grad, axes, keepdim), restored(result, axes, keepdim)
+    chosen = result == self
+    return chosen.astype(grad.dtype) * grad / chosen.sum(axes, keepdims=True).astype(grad.dtype)
+
+
+@op(None, out=True, check=_check_over("amax"), grad=by_count)
+def amax(self: Tensor, dim=(), keepdim=False):
+    """The largest over the dimensions ``dim``; equal largest elements share the gradient.
+
+    >>> torch.amax(torch.tensor([[1., 5.], [7., 2.]]), 0)
+    tensor([7., 5.])
+    """
+    return highest(self, axes_of(dim, self.ndim), keepdim)
+
+
+@op(None, out=True, check=_check_over("amin"), grad=by_count)
+def amin(self: Tensor, dim=(), keepdim=False):
+    """The smallest over the dimensions ``dim``; equal smallest elements share the gradient.
+
+    >>> torch.amin(torch.tensor([[1., 5.], [7., 2.]]), 0)
+    tensor([1., 2.])
+    """
+    return lowest(self, axes_of(dim, self.ndim), keepdim)
+
+
+def _check_aminmax(self, dim, keepdim):
+    if dim is None:
+        if self.numel == 0:
+            raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
+        return _no_complex("aminmax_cpu" if False else "aminmax_kernel", self)
+    axis = wrap_dim(dim, self.ndim)
+    if self.ndim and self.size[axis] == 0:
+        raise IndexError(f"aminmax: Expected reduction dim {axis} to have non-zero size.")
+    _no_complex("aminmax_kernel", self)
+
+
+@op(None, out=True, outputs=("min", "max"), check=_check_aminmax,
+    grad={"self": lambda grads, self, result0, result1, dim, keepdim: by_count(grads[0], self, result0, dim, keepdim)
+          + by_count(grads[1], self, result1, dim, keepdim)})
+def aminmax(self: Tensor, *, dim=None, keepdim=False):
+    """``(min, max)`` of all elements or along ``dim``.
+
+    >>> torch.aminmax(torch.tensor([3, 1, 2])).max
+    tensor(3)
+    """
+    axes = axes_of(dim, self.ndim)
+    return lowest(self, axes, keepdim), highest(self, axes, keepdim)
+
+
+def _check_arg(name):
+    def check(self, dim, keepdim):
+        if dim is None:
+            if self.numel == 0:
+                raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
+        else:
+            no_empty(name, self, (wrap_dim(dim, self.ndim),))
+        if self.dtype.is_complex or self.dtype is dtypes.bool:
+            raise not_implemented(f"{name}_cpu", self.dtype)
+    return check
+
+
+def _place(x, dim, keepdim, pick):
+    if x.ndim == 0:
+        return jnp.zeros((), jnp.int64)
+    if dim is None:
+        found = pick(x.reshape(-1)).astype(jnp.int64)
+        return found.reshape((1,) * x.ndim) if keepdim else found
+    return pick(x, axis=dim, keepdims=keepdim).astype(jnp.int64)
+
+
+@op(None, out=True, nondiff=("self", 0), check=_check_arg("argmax"))
+def argmax(self: Tensor, dim=None, keepdim=False):
+    """Where the largest element is: its index along ``dim``, or in the flattened tensor. The first of equals.
+
+    >>> torch.argmax(torch.tensor([[1., 5.], [7., 2.]]), 1)
+    tensor([1, 0])
+    """
+    return _place(self, dim, keepdim, jnp.argmax)
+
+
+@op(None, out=True, nondiff=("self", 0), check=_check_arg("argmin"))
+def argmin(self: Tensor, dim=None, keepdim=False):
+    """Where the smallest element is: its index along ``dim``, or in the flattened tensor. The first of equals.
+
+    >>> torch.argmin(torch.tensor([[1., 5.], [7., 2.]]), 1)
+    tensor([0, 1])
+    """
+    return _place(self, dim, keepdim, jnp.argmin)
+
+

@@ -1,0 +1,236 @@
+"""Choice and bits: where, logical and bitwise operators, shifts, gcd and lcm, heaviside.
+
+Owns: what bits and truth values do. May not know: tensors as objects.
+"""
+import jax.numpy as jnp
+from jax import lax
+
+from ...base import dtypes
+from ..operator import Tensor, TensorOrNumber, op
+from ..registry import composite
+from .numeric import common_dtype, no_derivative, not_implemented
+
+# -- where ------------------------------------------------------------------------------------------------------------
+
+
+def _check_condition(condition):
+    if condition.dtype not in (dtypes.bool, dtypes.uint8):
+        raise RuntimeError("where expected condition to be a boolean tensor, but got a tensor with dtype "
+                           f"{dtypes.scalar_name(condition.dtype)}")
+
+
+def _choose(condition, yes, no):
+    return jnp.where(condition != 0, yes, no)
+
+
+_WHERE = {"backward": "WhereBackward0", "promoted": ("self", "other"), "nondiff": ("condition",), "grad": {
+    "self": lambda grad, condition: jnp.where(condition != 0, grad, jnp.zeros_like(grad)),
+    "other": lambda grad, condition: jnp.where(condition != 0, jnp.zeros_like(grad), grad)}}
+
+
+@op("numeric", name="where_self", function=False, method=False, out=True, **_WHERE,
+    check=lambda condition, self, other: _check_condition(condition))
+def where_self(condition: Tensor, self: TensorOrNumber, other: TensorOrNumber):
+    """One tensor's elements where the condition holds, another's elsewhere."""
+    return _choose(condition, self, other)
+
+
+@op("numeric", name="where_method", method_name="where", function=False, **_WHERE,
+    check=lambda self, condition, other: _check_condition(condition))
+def where_method(self: Tensor, condition: Tensor, other: TensorOrNumber):
+    """The elements of this tensor where the condition holds, those of ``other`` elsewhere."""
+    return _choose(condition, self, other)
+
+
+@composite(method=False)
+def where(condition, input=None, other=None, *, out=None):
+    """The elements of ``input`` where ``condition`` holds, those of ``other`` elsewhere; alone, the places where it holds.
+
+    >>> torch.where(torch.tensor([True, False]), torch.tensor([1, 2]), 0)
+    tensor([1, 0])
+    """
+    if input is None and other is None:
+        return condition.nonzero(as_tuple=True)
+    return where_self(condition, input, other) if out is None else where_self(condition, input, other, out=out)
+
+
+# -- truth ------------------------------------------------------------------------------------------------------------
+
+_LOGICAL = {"inplace": True, "out": True, "nondiff": ("self", "other", 0)}
+
+
+@op("bool", inplace=True, out=True, nondiff=("self", 0))
+def logical_not(self: Tensor):
+    """Where an element is zero.
+
+    >>> torch.logical_not(torch.tensor([0, 2]))
+    tensor([ True, False])
+    """
+    return self == 0
+
+
+@op("bool", **_LOGICAL)
+def logical_and(self: Tensor, other: Tensor):
+    """Where both are not zero.
+
+    >>> torch.logical_and(torch.tensor([1, 0]), torch.tensor([5, 5]))
+    tensor([ True, False])
+    """
+    return (self != 0) & (other != 0)
+
+
+@op("bool", **_LOGICAL)
+def logical_or(self: Tensor, other: Tensor):
+    """Where one or both are not zero.
+
+    >>> torch.logical_or(torch.tensor([1, 0]), torch.tensor([0, 0]))
+    tensor([ True, False])
+    """
+    return (self != 0) | (other != 0)
+
+
+@op("bool", **_LOGICAL)
+def logical_xor(self: Tensor, other: Tensor):
+    """Where exactly one is not zero.
+
+    >>> torch.logical_xor(torch.tensor([1, 1]), torch.tensor([0, 5]))
+    tensor([ True, False])
+    """
+    return (self != 0) ^ (other != 0)
+
+
+# -- bits -------------------------------------------------------------------------------------------------------------
+
+def _whole(kernel, shifts=False):
+    def check(self, other=None):
+        common = common_dtype(*[g for g in (self, other) if g is not None])
+        if common.category >= 2 or (shifts and common is dtypes.bool):
+            raise not_implemented(kernel, common)
+    return check
+
+
+_BITS = {"inplace": True, "out": True, "nondiff": ("self", "other", 0)}
+
+
+@op("numeric", inplace=True, out=True, nondiff=("self", 0), check=_whole("bitwise_not_cpu"))
+def bitwise_not(self: Tensor):
+    """Every bit turned over; of bools the logical not.
+
+    >>> torch.bitwise_not(torch.tensor([0, 5]))
+    tensor([-1, -6])
+    """
+    return ~self
+
+
+@op("numeric", check=_whole("bitwise_and_cpu"), **_BITS)
+def bitwise_and(self: TensorOrNumber, other: TensorOrNumber):
+    """The bits that both have.
+
+    >>> torch.bitwise_and(torch.tensor([6]), 3)
+    tensor([2])
+    """
+    return self & other
+
+
+@op("numeric", check=_whole("bitwise_or_cpu"), **_BITS)
+def bitwise_or(self: TensorOrNumber, other: TensorOrNumber):
+    """The bits that either has.
+
+    >>> torch.bitwise_or(torch.tensor([6]), 3)
+    tensor([7])
+    """
+    return self | other
+
+
+@op("numeric", check=_whole("bitwise_xor_cpu"), **_BITS)
+def bitwise_xor(self: TensorOrNumber, other: TensorOrNumber):
+    """The bits that exactly one has.
+
+    >>> torch.bitwise_xor(torch.tensor([6]), 3)
+    tensor([5])
+    """
+    return self ^ other
+
+
+def _width(x):
+    return jnp.iinfo(x.dtype).bits
+
+
+def _shift_left(x, n):
+    x, n = jnp.broadcast_arrays(x, n)
+    beyond = (n < 0) | (n >= _width(x))
+    return jnp.where(beyond, jnp.zeros_like(x), lax.shift_left(x, jnp.where(beyond, jnp.zeros_like(n), n)))
+
+
+def _shift_right(x, n):
+    x, n = jnp.broadcast_arrays(x, n)
+    most = _width(x) - 1 if jnp.issubdtype(x.dtype, jnp.signedinteger) else _width(x)
+    beyond = (n < 0) | (n >= most)
+    shift = lax.shift_right_arithmetic if jnp.issubdtype(x.dtype, jnp.signedinteger) else lax.shift_right_logical
+    far = shift(x, jnp.full_like(n, most)) if most < _width(x) else jnp.zeros_like(x)
+    return jnp.where(beyond, far, shift(x, jnp.where(beyond, jnp.zeros_like(n), n)))
+
+
+@op("numeric", check=_whole("lshift_cpu", True), **_BITS)
+def bitwise_left_shift(self: TensorOrNumber, other: TensorOrNumber):
+    """Shifted left by ``other`` bits; 0 where the shift is negative or not less than the width.
+
+    >>> torch.bitwise_left_shift(torch.tensor([1, 3]), 2)
+    tensor([ 4, 12])
+    """
+    return _shift_left(self, other)
+
+
+@op("numeric", check=_whole("rshift_cpu", True), **_BITS)
+def bitwise_right_shift(self: TensorOrNumber, other: TensorOrNumber):
+    """Shifted right by ``other`` bits, keeping the sign.
+
+    >>> torch.bitwise_right_shift(torch.tensor([8, -8]), 2)
+    tensor([ 2, -2])
+    """
+    return _shift_right(self, other)
+
+
+# -- whole numbers ----------------------------------------------------------------------------------------------------
+
+@op("numeric", check=_whole("gcd_cpu", True), **_BITS)
+def gcd(self: Tensor, other: Tensor):
+    """The greatest common divisor, not negative.
+
+    >>> torch.gcd(torch.tensor([12, 7]), torch.tensor([8, 21]))
+    tensor([4, 7])
+    """
+    return jnp.gcd(self, other)
+
+
+@op("numeric", check=_whole("lcm_cpu", True), **_BITS)
+def lcm(self: Tensor, other: Tensor):
+    """The least common multiple, not negative.
+
+    >>> torch.lcm(torch.tensor([4, 5]), torch.tensor([6, 10]))
+    tensor([12, 10])
+    """
+    a, b = jnp.broadcast_arrays(self, other)
+    common = jnp.gcd(a, b)
+    safe = jnp.where(common == 0, jnp.ones_like(common), common)
+    return jnp.where(common == 0, jnp.zeros_like(a), jnp.abs(lax.div(a, safe) * b))
+
+
+def _check_heaviside(self, values):
+    if self.dtype.is_complex or values.dtype.is_complex:
+        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
+    if self.dtype is not values.dtype:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+
+
+@op("numeric", inplace=True, out=True, check=_check_heaviside, backward="NotImplemented", grad=no_derivative("heaviside", "self", "values"))
+def heaviside(self: Tensor, values: Tensor):
+    """0 where negative, 1 where positive, ``values`` where zero.
+
+    >>> torch.heaviside(torch.tensor([-1., 0., 1.]), torch.tensor([0.5]))
+    tensor([0.0000, 0.5000, 1.0000])
+    """
+    step = (self > 0).astype(self.dtype)
+    return jnp.where(self == 0, values, step)
+
+

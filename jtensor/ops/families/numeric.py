@@ -1,0 +1,141 @@
+"""What the numerical families share: arithmetic of narrow floats in float32, dtypes of results, constants, errors.
+
+Owns: helpers of bodies and checks. May not know: any operator.
+"""
+import functools
+
+import jax.numpy as jnp
+
+from ...base import dtypes
+
+NARROW = (jnp.dtype(jnp.float16), jnp.dtype(jnp.bfloat16))
+
+
+def is_array(x):
+    """Whether an argument of a body is an array (tracers included) and not a static."""
+    return hasattr(x, "dtype") and hasattr(x, "ndim")
+
+
+def is_floating(x):
+    """Whether an array is real floating-point."""
+    return jnp.issubdtype(x.dtype, jnp.floating)
+
+
+def is_complex(x):
+    """Whether an array is complex."""
+    return jnp.issubdtype(x.dtype, jnp.complexfloating)
+
+
+def is_integral(x):
+    """Whether an array is of integers or bool."""
+    return not jnp.issubdtype(x.dtype, jnp.inexact)
+
+
+def cast(x, dtype):
+    """A `Number` (0-d array, or its Python default) as a 0-d array of ``dtype``; a real type takes a complex number's real part."""
+    x = jnp.asarray(x)
+    if jnp.issubdtype(x.dtype, jnp.complexfloating) and not jnp.issubdtype(dtype, jnp.complexfloating):
+        x = x.real
+    return x.astype(dtype)
+
+
+def widened(x):
+    """An array of float16 or bfloat16 as float32; anything else as it is."""
+    return x.astype(jnp.float32) if is_array(x) and x.dtype in NARROW else x
+
+
+def wide(body):
+    """The body computed in float32 where arrays are float16 or bfloat16, rounded once at the end, as PyTorch's kernels do."""
+    @functools.wraps(body)
+    def in_float32(*args, **kwargs):
+        narrow = next((x.dtype for x in (*args, *kwargs.values()) if is_array(x) and x.ndim >= 0 and x.dtype in NARROW), None)
+        if narrow is None:
+            return body(*args, **kwargs)
+        result = body(*[widened(x) for x in args], **{name: widened(x) for name, x in kwargs.items()})
+        if isinstance(result, tuple):
+            return tuple(x.astype(narrow) if x.dtype == jnp.float32 else x for x in result)
+        return result.astype(narrow) if result.dtype == jnp.float32 else result
+    return in_float32
+
+
+def larger(a, b):
+    """The larger of two; NaN where one is NaN; ``a`` on a tie, so that the sign of a zero stays."""
+    return jnp.where((a < b) | (b != b), b, a)
+
+
+def smaller(a, b):
+    """The smaller of two; NaN where one is NaN; ``a`` on a tie."""
+    return jnp.where((a > b) | (b != b), b, a)
+
+
+def zeros_gradient(grad):
+    """The gradient of a step function."""
+    return jnp.zeros_like(grad)
+
+
+def no_derivative(name, *inputs):
+    """Formulas of an operator that PyTorch cannot differentiate either: asking for them raises its ``RuntimeError``."""
+    def formula(grad):
+        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+    return dict.fromkeys(inputs, formula)
+
+
+def common_dtype(*given):
+    """The promoted type of Specs and wrapped numbers, as a check sees them."""
+    tensors = [g for g in given if hasattr(g, "ndim")]
+    numbers = [g.dtype for g in given if not hasattr(g, "ndim") and hasattr(g, "dtype")]
+    return dtypes.result_type([t.dtype for t in tensors if t.ndim], [t.dtype for t in tensors if not t.ndim], numbers)
+
+
+def not_implemented(kernel, d):
+    """PyTorch's error for a type that a kernel does not have."""
+    return NotImplementedError(f'"{kernel}" not implemented for \'{dtypes.scalar_name(d)}\'')
+
+
+def refuses(kernel, *categories, error=None):
+    """A check that the first tensor is none of ``categories`` ("bool", "complex", "integral")."""
+    def check(self, *others):
+        d = self.dtype
+        kind = "bool" if d.category == 0 else "integral" if d.category == 1 else "complex" if d.is_complex else "floating"
+        if kind in categories:
+            raise error or not_implemented(kernel, d)
+    return check
+
+
+# -- dimensions -------------------------------------------------------------------------------------------------------
+
+def wrap_dim(dim, ndim):
+    """A dimension counted from the front, or PyTorch's ``IndexError``; a 0-d tensor has the dimensions 0 and -1."""
+    n = ndim or 1
+    if not -n <= dim < n:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
+    return dim % n
+
+
+def axes_of(dim, ndim):
+    """The axes that ``dim`` (None, an int or a tuple; () is all) names, counted from the front."""
+    if dim is None or dim == ():
+        return tuple(range(ndim))
+    axes = [wrap_dim(d, ndim) for d in (dim if isinstance(dim, tuple) else (dim,))]
+    for at, axis in enumerate(axes):
+        if axis in axes[:at]:
+            raise RuntimeError(f"dim {axis} appears multiple times in the list of dims")
+    return tuple(axes) if ndim else ()
+
+
+def restored(x, axes, keepdim):
+    """A reduced array with its reduced dimensions put back with size 1."""
+    return x if keepdim or not axes else jnp.expand_dims(x, tuple(sorted(axes)))
+
+
+def spread(x, shape, dim, keepdim):
+    """A reduced array repeated over what was reduced."""
+    return jnp.broadcast_to(restored(x, axes_of(dim, len(shape)), keepdim), shape)
+
+
+def size_of(shape, axes):
+    """The number of elements that a reduction over ``axes`` takes together."""
+    n = 1
+    for axis in axes:
+        n *= shape[axis]
+    return n

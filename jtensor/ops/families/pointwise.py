@@ -1,0 +1,392 @@
+"""Functions of one element: signs, exponentials, logarithms, angles, complex parts, replacement of what is not finite.
+
+Owns: unary mathematics that is neither trigonometric (`trigonometry`), rounding (`rounding`), an activation nor a special function.
+May not know: tensors as objects.
+"""
+import math
+
+import jax.numpy as jnp
+from jax import lax
+
+from ...base import dtypes
+from ..operator import Number, Tensor, TensorOrNumber, op
+from ..registry import composite
+from .numeric import cast, is_complex, is_floating, is_integral, refuses, wide, zeros_gradient
+
+conj = jnp.conj
+LN2, LN10 = math.log(2), math.log(10)
+
+
+# -- signs ------------------------------------------------------------------------------------------------------------
+
+_BOOL_NEG = RuntimeError("Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, "
+                         "use the `~` or `logical_not()` operator instead.")
+
+
+def _real_result(d):
+    return d.to_real()
+
+
+def unit(x):
+    """The sign; of a complex number the number of length 1 in its direction."""
+    if is_complex(x):
+        size = jnp.abs(x)
+        return jnp.where(size == 0, jnp.zeros_like(x), x / jnp.where(size == 0, jnp.ones_like(size), size).astype(x.dtype))
+    if x.dtype == jnp.bool_:
+        return x
+    if is_integral(x):
+        return jnp.sign(x)
+    return ((x > 0).astype(x.dtype) - (x < 0).astype(x.dtype))
+
+
+@op("numeric", inplace=True, out=True, check=refuses("neg", "bool", error=_BOOL_NEG), grad=lambda grad: -grad)
+def neg(self: Tensor):
+    """Each element with the opposite sign. A bool tensor raises ``RuntimeError``.
+
+    >>> torch.neg(torch.tensor([1., -2.]))
+    tensor([-1.,  2.])
+    """
+    return -self
+
+
+@op("numeric", inplace=True, out=True, result_dtype=_real_result, check=refuses("abs_cpu", "never"),
+    grad=lambda grad, self: grad * unit(self))
+def abs(self: Tensor):
+    """The absolute value; of complex numbers the length, which is real.
+
+    >>> torch.abs(torch.tensor([-1., 2.]))
+    tensor([1., 2.])
+    """
+    return self if self.dtype == jnp.bool_ else jnp.abs(self)
+
+
+@op("numeric", inplace=True, out=True, grad=zeros_gradient, check=refuses(
+    "sign", "complex", error=RuntimeError("Unlike NumPy, torch.sign doesn't allow complex inputs. Use torch.sgn instead.")))
+def sign(self: Tensor):
+    """-1, 0 or 1 as the element is negative, zero (or NaN) or positive.
+
+    >>> torch.sign(torch.tensor([-3., 0., 2.]))
+    tensor([-1.,  0.,  1.])
+    """
+    return unit(self)
+
+
+def _sgn_gradient(grad, self, result):
+    if not is_complex(self):
+        return jnp.zeros_like(grad)
+    size = jnp.abs(self)
+    safe = jnp.where(size == 0, jnp.ones_like(size), size)
+    along = (conj(result) * grad).real
+    return jnp.where(size == 0, jnp.zeros_like(grad), (grad - along.astype(grad.dtype) * result) / safe.astype(grad.dtype))
+
+
+@op("numeric", inplace=True, out=True, grad=_sgn_gradient)
+def sgn(self: Tensor):
+    """The sign, also of complex numbers: ``input / |input|``, 0 at 0.
+
+    >>> torch.sgn(torch.tensor([3 + 4j]))
+    tensor([0.6000+0.8000j])
+    """
+    return unit(self)
+
+
+@composite()
+def positive(input):
+    """The input itself; a bool tensor raises ``RuntimeError``.
+
+    >>> torch.positive(torch.tensor([1., -2.]))
+    tensor([ 1., -2.])
+    """
+    if input.dtype is dtypes.bool:
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
+
+
+def _signed_like(x, y):
+    return jnp.copysign(*jnp.broadcast_arrays(x, y))
+
+
+def _copysign_gradient(grad, self, result):
+    ratio = result / self
+    return jnp.where(self == 0, jnp.zeros((), grad.dtype), ratio) * grad
+
+
+@op("float", name="copysign_Tensor", backward="CopysignBackward0", inplace=True, out=True, function=False, method=False,
+    grad={"self": _copysign_gradient, "other": lambda grad: jnp.zeros_like(grad)})
+def copysign_Tensor(self: Tensor, other: Tensor):
+    """The size of one with the sign of another."""
+    return _signed_like(self, other)
+
+
+@op("float", name="copysign_Scalar", backward="CopysignBackward1", inplace=True, out=True, function=False, method=False,
+    grad={"self": _copysign_gradient})
+def copysign_Scalar(self: Tensor, other: TensorOrNumber):
+    """The size of a tensor with the sign of a number."""
+    return _signed_like(self, other)
+
+
+def _copysign_form(other):
+    return copysign_Scalar if isinstance(other, (int, float)) else copysign_Tensor
+
+
+@composite()
+def copysign(input, other, *, out=None):
+    """The size of ``input`` with the sign of ``other``, zeros included.
+
+    >>> torch.copysign(torch.tensor([1., 2.]), torch.tensor([-1., 0.]))
+    tensor([-1.,  2.])
+    """
+    return _copysign_form(other)(input, other) if out is None else _copysign_form(other)(input, other, out=out)
+
+
+@composite(function=False)
+def copysign_(input, other):
+    """``copysign``, written back into the tensor."""
+    return _copysign_form(other).inplace_form(input, other)
+
+
+# -- exponentials and logarithms --------------------------------------------------------------------------------------
+
+@op("float", inplace=True, out=True, grad=lambda grad, result: grad * conj(result))
+def exp(self: Tensor):
+    """``e ** input``.
+
+    >>> torch.exp(torch.tensor([0., 1.]))
+    tensor([1.0000, 2.7183])
+    """
+    return jnp.exp(self)
+
+
+@op("float", inplace=True, out=True, grad=lambda grad, result: grad * conj(result) * LN2)
+@wide
+def exp2(self: Tensor):
+    """``2 ** input``.
+
+    >>> torch.exp2(torch.tensor([0., 3.]))
+    tensor([1., 8.])
+    """
+    if is_complex(self):
+        return jnp.exp(self * LN2)
+    return lax.pow(jnp.full_like(self, 2), self)
+
+
+@op("float", inplace=True, out=True, grad=lambda grad, result: grad * (conj(result) + 1))
+@wide
+def expm1(self: Tensor):
+    """``e ** input - 1``, accurate near 0.
+
+    >>> torch.expm1(torch.tensor([0., 1.]))
+    tensor([0.0000, 1.7183])
+    """
+    return jnp.expm1(self)
+
+
+@op("float", inplace=True, out=True, grad=lambda grad, self: grad / conj(self))
+def log(self: Tensor):
+    """The natural logarithm; -inf at 0, NaN for negative real numbers.
+
+    >>> torch.log(torch.tensor([1., 10.]))
+    tensor([0.0000, 2.3026])
+    """
+    return jnp.log(self)
+
+
+def _exact_log2(x):
+    """log2 with whole results for powers of two."""
+    if is_complex(x):
+        return jnp.log(x) * (1 / LN2)
+    wanted = x.dtype
+    y = jnp.log(x.astype(jnp.float64)) * (1 / LN2)
+    near = jnp.round(y)
+    exact = jnp.isfinite(y) & (jnp.abs(y - near) < 1e-12)
+    return jnp.where(exact, near, y).astype(wanted)
+
+
+@op("float", inplace=True, out=True, grad=lambda grad, self: grad / (conj(self) * LN2))
+@wide
+def log2(self: Tensor):
+    """The logarithm to base 2.
+
+    >>> torch.log2(torch.tensor([1., 8.]))
+    tensor([0., 3.])
+    """
+    return _exact_log2(self)
+
+
+def _exact_log10(x):
+    if is_complex(x):
+        return jnp.log(x) * (1 / LN10)
+    y = jnp.log(x.astype(jnp.float64)) / LN10
+    near = jnp.round(y)
+    exact = jnp.isfinite(y) & (jnp.abs(y - near) < 1e-13 * jnp.maximum(jnp.abs(y), 1))
+    return jnp.where(exact, near, y).astype(x.dtype)
+
+
+@op("float", inplace=True, out=True, grad=lambda grad, self: grad / (conj(self) * LN10))
+@wide
+def log10(self: Tensor):
+    """The logarithm to base 10.
+
+    >>> torch.log10(torch.tensor([1., 1000.]))
+    tensor([0., 3.])
+    """
+    return _exact_log10(self)
+
+
+@op("float", inplace=True, out=True, grad=lambda grad, self: grad / conj(self + 1))
+@wide
+def log1p(self: Tensor):
+    """``log(1 + input)``, accurate near 0.
+
+    >>> torch.log1p(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.6931])
+    """
+    return jnp.log1p(self)
+
+
+@wide
+def _logaddexp(a, b):
+    a, b = jnp.broadcast_arrays(a, b)
+    if is_complex(a):
+        return jnp.logaddexp(a, b)
+    top = jnp.where(a < b, b, a)
+    same = (a == b) & jnp.isinf(a)
+    gap = jnp.where(same, jnp.zeros_like(a), -jnp.abs(a - b))
+    return jnp.where(same, a, jnp.where(jnp.isnan(a) | jnp.isnan(b), a + b, top + jnp.log1p(jnp.exp(gap))))
+
+
+@op("float", inplace=False, out=True, check=lambda self, other: refuses("logaddexp_cpu", "bool", "integral")(self),
+    grad={"self": lambda grad, self, other: grad / conj(1 + jnp.exp(other - self)),
+          "other": lambda grad, self, other: grad / conj(1 + jnp.exp(self - other))})
+def logaddexp(self: Tensor, other: Tensor):
+    """``log(exp(input) + exp(other))`` without overflow on the way.
+
+    >>> torch.logaddexp(torch.tensor([0.]), torch.tensor([0.]))
+    tensor([0.6931])
+    """
+    return _logaddexp(self, other)
+
+
+@wide
+def _logaddexp2(a, b):
+    a, b = jnp.broadcast_arrays(a, b)
+    if is_complex(a):
+        return jnp.logaddexp(a * LN2, b * LN2) * (1 / LN2)
+    top = jnp.where(a < b, b, a)
+    same = (a == b) & jnp.isinf(a)
+    gap = jnp.where(same, jnp.zeros_like(a), -jnp.abs(a - b))
+    value = top + jnp.log1p(jnp.exp2(gap)) * (1 / LN2)
+    return jnp.where(same, a, jnp.where(jnp.isnan(a) | jnp.isnan(b), a + b, value))
+
+
+@op("float", out=True, check=lambda self, other: refuses("logaddexp2_cpu", "bool", "integral")(self),
+    grad={"self": lambda grad, self, other: grad / (1 + jnp.exp2(other - self)),
+          "other": lambda grad, self, other: grad / (1 + jnp.exp2(self - other))})
+def logaddexp2(self: Tensor, other: Tensor):
+    """``log2(2 ** input + 2 ** other)`` without overflow on the way.
+
+    >>> torch.logaddexp2(torch.tensor([1.]), torch.tensor([1.]))
+    tensor([2.])
+    """
+    return _logaddexp2(self, other)
+
+
+# -- complex numbers --------------------------------------------------------------------------------------------------
+
+def _angle_gradient(grad, self):
+    if not is_complex(self):
+        return jnp.zeros_like(grad)
+    size = jnp.square(self.real) + jnp.square(self.imag)
+    safe = jnp.where(size == 0, jnp.ones_like(size), size)
+    turned = grad * 1j * (self / safe.astype(self.dtype)) if is_complex(grad) else (
+        lax.complex(-self.imag / safe * grad, self.real / safe * grad))
+    return jnp.where(size == 0, jnp.zeros_like(turned), turned)
+
+
+@op("float", out=True, result_dtype=_real_result, grad=_angle_gradient)
+def angle(self: Tensor):
+    """The angle of complex numbers in radians; of real ones 0 or π.
+
+    >>> torch.angle(torch.tensor([1j, -1. + 0j]))
+    tensor([1.5708, 3.1416])
+    """
+    if is_complex(self):
+        return jnp.arctan2(self.imag, self.real)
+    flat = jnp.where(self < 0, jnp.full_like(self, math.pi), jnp.zeros_like(self))
+    return jnp.where(jnp.isnan(self), self, flat)
+
+
+@op("numeric", inplace=True, out=True, grad=lambda grad: conj(grad), backward="ConjPhysicalBackward0")
+def conj_physical(self: Tensor):
+    """The complex conjugates, computed (and not a view).
+
+    >>> torch.conj_physical(torch.tensor([1 + 2j]))
+    tensor([1.-2.j])
+    """
+    return conj(self)
+
+
+def _check_complex(what):
+    def check(first, second):
+        if first.dtype.name not in ("float16", "float32", "float64") or second.dtype.name not in ("float16", "float32", "float64"):
+            raise RuntimeError(f"Expected both inputs to be Half, Float or Double tensors but got {dtypes.scalar_name(first.dtype)} and "
+                               f"{dtypes.scalar_name(second.dtype)}")
+        if first.dtype is not second.dtype:
+            raise RuntimeError(f"Expected object of scalar type {dtypes.scalar_name(first.dtype)} but got scalar type "
+                               f"{dtypes.scalar_name(second.dtype)} for second argument")
+        if first.dtype is dtypes.float16:
+            from ...base.errors import missing
+            raise missing("complex32", "complex64")
+    return check
+
+
+@op("numeric", out=True, method=False, check=_check_complex("complex"), result_dtype=lambda d: d.to_complex(),
+    grad={"real": lambda grad: grad.real, "imag": lambda grad: grad.imag})
+def complex(real: Tensor, imag: Tensor):
+    """Complex numbers of their real and imaginary parts, which have the same floating-point type.
+
+    >>> torch.complex(torch.tensor([1.]), torch.tensor([2.]))
+    tensor([1.+2.j])
+    """
+    return lax.complex(*jnp.broadcast_arrays(real, imag))
+
+
+def _polar_size_gradient(grad, result):
+    return (conj(grad) * unit(result)).real
+
+
+def _polar_angle_gradient(grad, result):
+    return (conj(grad) * (result * 1j)).real
+
+
+@op("numeric", out=True, method=False, check=_check_complex("polar"), result_dtype=lambda d: d.to_complex(),
+    grad={"abs": _polar_size_gradient, "angle": _polar_angle_gradient})
+def polar(abs: Tensor, angle: Tensor):
+    """Complex numbers of their lengths and angles.
+
+    >>> torch.polar(torch.tensor([2.]), torch.tensor([0.]))
+    tensor([2.+0.j])
+    """
+    abs, angle = jnp.broadcast_arrays(abs, angle)
+    return lax.complex(abs * jnp.cos(angle), abs * jnp.sin(angle))
+
+
+# -- what is not finite -----------------------------------------------------------------------------------------------
+
+@op("numeric", inplace=True, out=True, grad=lambda grad, self: grad * jnp.isfinite(self).astype(grad.dtype))
+def nan_to_num(self: Tensor, nan: Number = None, posinf: Number = None, neginf: Number = None):
+    """NaN and the infinities replaced: by 0 and the largest and lowest finite number unless others are given.
+
+    >>> torch.nan_to_num(torch.tensor([float("nan"), float("inf")]), posinf=9.)
+    tensor([0., 9.])
+    """
+    if is_complex(self):
+        return lax.complex(_finite(self.real, nan, posinf, neginf), _finite(self.imag, nan, posinf, neginf))
+    return _finite(self, nan, posinf, neginf) if is_floating(self) else self
+
+
+def _finite(x, nan, posinf, neginf):
+    limits = jnp.finfo(x.dtype)
+    x = jnp.where(jnp.isnan(x), cast(0.0 if nan is None else nan, x.dtype), x)
+    x = jnp.where(x == jnp.inf, cast(limits.max if posinf is None else posinf, x.dtype), x)
+    return jnp.where(x == -jnp.inf, cast(limits.min if neginf is None else neginf, x.dtype), x)

@@ -1,0 +1,269 @@
+"""Powers and roots: pow in its three forms, float_power, sqrt, rsqrt, square, reciprocal, ldexp, hypot.
+
+Owns: which exponents are products. May not know: tensors as objects.
+"""
+import jax.numpy as jnp
+from jax import lax
+
+from ...base import dtypes
+from ..operator import Tensor, TensorOrNumber, op
+from ..registry import composite
+from .numeric import is_complex, is_integral, wide
+
+conj = jnp.conj
+
+
+# -- pow --------------------------------------------------------------------------------------------------------------
+
+def integer_power(x, n):
+    """An integer array to the power of an integer array: wraps on overflow; a negative power of anything but ±1 is 0."""
+    x, n = jnp.broadcast_arrays(x, n)
+    result, base, left = jnp.ones_like(x), x, jnp.where(n < 0, jnp.zeros_like(n), n)
+    bits = jnp.iinfo(n.dtype).bits
+    for _ in range(bits):
+        result = jnp.where(left & 1 != 0, result * base, result)
+        base, left = base * base, lax.shift_right_logical(left, jnp.ones_like(left))
+    if not jnp.issubdtype(n.dtype, jnp.signedinteger):
+        return result
+    odd = jnp.where(n & 1 != 0, x, jnp.ones_like(x))
+    return jnp.where(n < 0, jnp.where(x == 1, x, jnp.where(x == -1, odd, jnp.zeros_like(x))), result)
+
+
+def static_power(x, n):
+    """An array to the power of a Python number."""
+    if isinstance(n, complex):
+        if n.imag != 0 or not is_complex(x):
+            kind = dtypes.of_numpy(x.dtype).to_complex().numpy if not is_integral(x) else dtypes.default_complex().numpy
+            x = x.astype(kind)
+            return lax.pow(x, jnp.full_like(x, n))
+        n = n.real
+    if x.dtype == jnp.bool_:
+        x = x.astype(jnp.int64)
+    if n == 0:
+        return jnp.ones_like(x)
+    if n == 1:
+        return x
+    if is_integral(x):
+        return lax.integer_pow(x, int(n))
+    if n == 2:
+        return x * x
+    if n == 3:
+        return x * x * x
+    if n == -2:
+        return 1 / (x * x)
+    if n == -1:
+        return 1 / x
+    if n == 0.5:
+        return jnp.sqrt(x)
+    if n == -0.5:
+        return 1 / jnp.sqrt(x)
+    return lax.pow(x, jnp.full_like(x, n))
+
+
+def power(x, n):
+    """An array to the power of an array of the same type."""
+    if x.dtype == jnp.bool_:
+        return x | ~n
+    if is_integral(x):
+        return integer_power(x, n)
+    return lax.pow(*jnp.broadcast_arrays(x, n))
+
+
+@wide
+def _scalar_gradient(grad, self, exponent):
+    if exponent == 0:
+        return jnp.zeros_like(grad)
+    e = exponent.real if isinstance(exponent, complex) and exponent.imag == 0 else exponent
+    slope = static_power(self, e - 1)
+    return grad * conj(slope * jnp.asarray(e, slope.dtype))
+
+
+@wide
+def _base_gradient(grad, self, exponent):
+    zero = jnp.zeros((), grad.dtype)
+    return jnp.where(exponent == 0, zero, grad * conj(exponent * power(self, exponent - 1)))
+
+
+@wide
+def _exponent_gradient(grad, self, exponent, result):
+    corner = (self == 0) & ((exponent.real if is_complex(exponent) else exponent) >= 0)
+    return jnp.where(corner, jnp.zeros((), grad.dtype), grad * conj(result * jnp.log(self)))
+
+
+def _check_scalar(self, exponent):
+    if self.dtype.category < 2 and type(exponent) is int and exponent < 0:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+
+
+_POW = {"inplace": True, "out": True, "function": False, "method": False}
+
+
+@op("numeric", name="pow_Tensor_Scalar", backward="PowBackward0", check=_check_scalar, grad={"self": _scalar_gradient}, **_POW)
+@wide
+def pow_Tensor_Scalar(self: Tensor, exponent):
+    """A tensor to the power of a number, which is part of the operation."""
+    return static_power(self, exponent)
+
+
+@op("float", name="pow_Integer_Scalar", backward="PowBackward0", **_POW)
+@wide
+def pow_Integer_Scalar(self: Tensor, exponent):
+    """An integer tensor to the power of a float."""
+    return static_power(self, exponent)
+
+
+@op("numeric", name="pow_Tensor_Tensor", backward="PowBackward1", grad={"self": _base_gradient, "exponent": _exponent_gradient}, **_POW)
+@wide
+def pow_Tensor_Tensor(self: Tensor, exponent: Tensor):
+    """A tensor to the power of a tensor."""
+    return power(self, exponent)
+
+
+@op("numeric", name="pow_Scalar", backward="PowBackward2", grad={"exponent": _exponent_gradient}, out=True, function=False, method=False)
+@wide
+def pow_Scalar(self: TensorOrNumber, exponent: Tensor):
+    """A number to the power of a tensor."""
+    return jnp.broadcast_to(power(self, exponent), exponent.shape)
+
+
+def _choose(input, exponent):
+    if not isinstance(exponent, (int, float, complex)):
+        return pow_Scalar if isinstance(input, (int, float, complex)) else pow_Tensor_Tensor
+    if isinstance(exponent, float) and input.dtype.category < 2:
+        return pow_Integer_Scalar
+    return pow_Tensor_Scalar
+
+
+@composite()
+def pow(input, exponent, *, out=None):
+    """``input ** exponent``; base or exponent may be a number. Integers to a negative number raise ``RuntimeError``.
+
+    >>> torch.pow(torch.tensor([1., 2., 3.]), 2)
+    tensor([1., 4., 9.])
+    """
+    operator = _choose(input, exponent)
+    return operator(input, exponent) if out is None else operator(input, exponent, out=out)
+
+
+@composite(function=False)
+def pow_(input, exponent):
+    """``pow``, written back into the tensor."""
+    return _choose(input, exponent).inplace_form(input, exponent)
+
+
+def _as_double(x):
+    if isinstance(x, (int, float)):
+        return float(x)
+    if isinstance(x, complex):
+        return x
+    return x.to(dtypes.complex128 if x.dtype.is_complex else dtypes.float64)
+
+
+@composite()
+def float_power(input, exponent, *, out=None):
+    """``pow`` in float64 or complex128.
+
+    >>> torch.float_power(torch.tensor([1, 2]), 2)
+    tensor([1., 4.], dtype=torch.float64)
+    """
+    base, exponent = _as_double(input), _as_double(exponent)
+    if isinstance(exponent, complex) and not isinstance(base, (float, complex)):
+        base = base.to(dtypes.complex128)
+    if out is not None:
+        expected = dtypes.complex128 if any(isinstance(x, complex) or getattr(x, "dtype", None) is dtypes.complex128
+                                            for x in (base, exponent)) else dtypes.float64
+        if out.dtype is not expected:
+            raise RuntimeError(f"the output given to float_power has dtype {_title(out.dtype)} but the operation's result requires "
+                               f"dtype {_title(expected)}")
+    return pow(base, exponent, out=out)
+
+
+def _title(d):
+    return dtypes.scalar_name(d)
+
+
+@composite(function=False)
+def float_power_(input, exponent):
+    """``float_power``, written back into the tensor, which has to be of float64 or complex128."""
+    expected = dtypes.complex128 if input.dtype.is_complex or isinstance(exponent, complex) or (
+        not isinstance(exponent, (int, float)) and exponent.dtype.is_complex) else dtypes.float64
+    if input.dtype is not expected:
+        raise RuntimeError(f"the base given to float_power_ has dtype {_title(input.dtype)} but the operation's result requires dtype "
+                           f"{_title(expected)}")
+    return pow_(input, _as_double(exponent))
+
+
+# -- roots and the like -----------------------------------------------------------------------------------------------
+
+@op("float", inplace=True, out=True, grad=lambda grad, result: grad / (2 * conj(result)))
+def sqrt(self: Tensor):
+    """The square root of each element; NaN for negative real numbers.
+
+    >>> torch.sqrt(torch.tensor([4., 9.]))
+    tensor([2., 3.])
+    """
+    return jnp.sqrt(self)
+
+
+@op("float", inplace=True, out=True, grad=lambda grad, result: -0.5 * grad * conj(static_power(result, 3)))
+@wide
+def rsqrt(self: Tensor):
+    """One over the square root of each element.
+
+    >>> torch.rsqrt(torch.tensor([4., 16.]))
+    tensor([0.5000, 0.2500])
+    """
+    return 1 / jnp.sqrt(self)
+
+
+@op("float", inplace=True, out=True, grad=lambda grad, result: -grad * conj(result * result))
+def reciprocal(self: Tensor):
+    """``1 / input``.
+
+    >>> torch.reciprocal(torch.tensor([2., 4.]))
+    tensor([0.5000, 0.2500])
+    """
+    return 1 / self
+
+
+@composite()
+def square(input, *, out=None):
+    """``input ** 2``.
+
+    >>> torch.square(torch.tensor([1., -3.]))
+    tensor([1., 9.])
+    """
+    return pow_Tensor_Scalar(input, 2) if out is None else pow_Tensor_Scalar(input, 2, out=out)
+
+
+@composite()
+def square_(input):
+    """``square``, written back into the tensor."""
+    return pow_Tensor_Scalar.inplace_form(input, 2)
+
+
+@op("numeric", inplace=True, out=True,
+    grad={"self": lambda grad, self, result: grad * self / result, "other": lambda grad, other, result: grad * other / result})
+@wide
+def hypot(self: Tensor, other: Tensor):
+    """``sqrt(input² + other²)`` without overflow on the way.
+
+    >>> torch.hypot(torch.tensor([3.]), torch.tensor([4.]))
+    tensor([5.])
+    """
+    return jnp.hypot(self, other)
+
+
+LN2 = 0.6931471805599453
+
+
+@op("float", inplace=True, out=True,
+    grad={"self": lambda grad, other: grad * conj(jnp.exp2(other)), "other": lambda grad, result: grad * conj(result) * LN2})
+@wide
+def ldexp(self: Tensor, other: Tensor):
+    """``input * 2 ** other``.
+
+    >>> torch.ldexp(torch.tensor([1.]), torch.tensor([3]))
+    tensor([8.])
+    """
+    return self * lax.pow(*jnp.broadcast_arrays(jnp.full_like(other, 2), other))

@@ -1,0 +1,419 @@
+"""Sums and their kin over dimensions: sum, mean, prod, var, std, nansum, nanmean, all, any, count_nonzero, logsumexp.
+
+Owns: how a dtype and dims become a sum; integers add up in int64, narrow floats in float32. Extrema are in `extrema`, norms in `norms`.
+May not know: tensors as objects.
+"""
+import jax.numpy as jnp
+from jax import lax
+
+from ...base import dtypes
+from ..operator import Number, Tensor, op
+from ..registry import composite
+from .numeric import axes_of, cast, is_complex, is_integral, restored, size_of, spread, wide
+
+_PRIVATE = {"out": True, "function": False, "method": False}
+
+
+def _check_dim(self, dim, *others):
+    axes_of(dim, self.ndim)
+
+
+def _sum_type(x, dtype):
+    """The array in the type it is summed in."""
+    if dtype is not None:
+        return _to(x, dtype.numpy)
+    return x.astype(jnp.int64) if is_integral(x) else x
+
+
+def _to(x, kind):
+    if x.dtype == kind:
+        return x
+    if is_complex(x) and not jnp.issubdtype(kind, jnp.complexfloating):
+        x = x.real
+    return x != 0 if kind == jnp.bool_ else x.astype(kind)
+
+
+# -- sum --------------------------------------------------------------------------------------------------------------
+
+@wide
+def _total(x, axes, keepdim):
+    return jnp.any(x, axis=axes, keepdims=keepdim) if x.dtype == jnp.bool_ else jnp.sum(x, axis=axes, keepdims=keepdim, dtype=x.dtype)
+
+
+@op(None, name="sum_all", backward="SumBackward0", grad={"self": lambda grad, shapes: jnp.broadcast_to(grad, shapes[0])}, **_PRIVATE)
+def sum_all(self: Tensor, *, dtype=None):
+    """The sum of all elements."""
+    return _total(_sum_type(self, dtype), None, False)
+
+
+@op(None, name="sum_dim", backward="SumBackward1", check=_check_dim, **_PRIVATE,
+    grad={"self": lambda grad, shapes, dim, keepdim: spread(grad, shapes[0], dim, keepdim)})
+def sum_dim(self: Tensor, dim, keepdim=False, *, dtype=None):
+    """The sum over some dimensions."""
+    return _total(_sum_type(self, dtype), axes_of(dim, self.ndim), keepdim)
+
+
+@composite()
+def sum(input, dim=None, keepdim=False, *, dtype=None, out=None):
+    """The sum of all elements, or over the dimensions ``dim``. Integers and bools add up to int64 unless ``dtype`` says otherwise.
+
+    >>> torch.sum(torch.tensor([[1., 2.], [3., 4.]]), 0)
+    tensor([4., 6.])
+    """
+    if dim is None and not keepdim and out is None:
+        return sum_all(input, dtype=dtype)
+    more = {} if out is None else {"out": out}
+    if out is not None and dtype is None:
+        dtype = out.dtype
+    return sum_dim(input, dim, keepdim, dtype=dtype, **more)
+
+
+@op(None, name="nansum_dim", backward="NansumBackward0", check=_check_dim, **_PRIVATE, grad={
+    "self": lambda grad, self, dim, keepdim: spread(grad, self.shape, dim, keepdim).astype(self.dtype) * (self == self).astype(self.dtype)})
+def nansum_dim(self: Tensor, dim=None, keepdim=False, *, dtype=None):
+    """The sum without NaNs."""
+    x = _sum_type(self, dtype)
+    return _total(jnp.where(x != x, jnp.zeros_like(x), x), axes_of(dim, self.ndim), keepdim)
+
+
+@composite()
+def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None):
+    """The sum with NaN counted as 0.
+
+    >>> torch.nansum(torch.tensor([1., float("nan")]))
+    tensor(1.)
+    """
+    if input.dtype.is_complex:
+        raise RuntimeError("nansum does not support complex inputs")
+    more = {} if out is None else {"out": out}
+    return nansum_dim(input, dim, keepdim, dtype=dtype, **more)
+
+
+# -- mean -------------------------------------------------------------------------------------------------------------
+
+def _check_mean(self, dim, keepdim, dtype):
+    _check_mean_type(self, dtype)
+    axes_of(dim, self.ndim)
+
+
+def _check_mean_type(self, dtype):
+    if (dtype or self.dtype).category < 2:
+        what = "Input dtype" if dtype is None else "Optional dtype"
+        if dtype is None:
+            raise RuntimeError(f"mean(): could not infer output dtype. {what} must be either a floating point or complex dtype. "
+                               f"Got: {dtypes.scalar_name(self.dtype)}")
+        raise RuntimeError(f"mean(): could not infer output dtype. {what} must be either a floating point or complex dtype. "
+                           f"Got: {dtypes.scalar_name(dtype)}")
+
+
+@wide
+def _average(x, axes, keepdim):
+    n = size_of(x.shape, range(x.ndim) if axes is None else axes)
+    total = jnp.sum(x, axis=axes, keepdims=keepdim)
+    return total / jnp.asarray(n, total.dtype)
+
+
+def _share(grad, shape, dim, keepdim):
+    n = size_of(shape, axes_of(dim, len(shape)))
+    return spread(grad, shape, dim, keepdim) / jnp.asarray(n, grad.dtype)
+
+
+@op(None, name="mean_all", backward="MeanBackward0", check=_check_mean_type, **_PRIVATE,
+    grad={"self": lambda grad, shapes: _share(grad, shapes[0], None, False)})
+def mean_all(self: Tensor, *, dtype=None):
+    """The mean of all elements."""
+    return _average(_to(self, dtype.numpy) if dtype else self, None, False)
+
+
+@op(None, name="mean_dim", backward="MeanBackward1", check=_check_mean, **_PRIVATE,
+    grad={"self": lambda grad, shapes, dim, keepdim: _share(grad, shapes[0], dim, keepdim)})
+def mean_dim(self: Tensor, dim, keepdim=False, *, dtype=None):
+    """The mean over some dimensions."""
+    return _average(_to(self, dtype.numpy) if dtype else self, axes_of(dim, self.ndim), keepdim)
+
+
+@composite()
+def mean(input, dim=None, keepdim=False, *, dtype=None, out=None):
+    """The mean of all elements, or over the dimensions ``dim``. Integers raise ``RuntimeError`` unless ``dtype`` is a floating type.
+
+    >>> torch.mean(torch.tensor([[1., 2.], [3., 4.]]), 0)
+    tensor([2., 3.])
+    """
+    if dim is None and not keepdim and out is None:
+        return mean_all(input, dtype=dtype)
+    more = {} if out is None else {"out": out}
+    return mean_dim(input, dim, keepdim, dtype=dtype, **more)
+
+
+@composite()
+def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None):
+    """The mean of what is not NaN.
+
+    >>> torch.nanmean(torch.tensor([1., 3., float("nan")]))
+    tensor(2.)
+    """
+    if input.dtype.category < 2:
+        raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {dtypes.scalar_name(input.dtype)}")
+    count = sum(~input.detach().isnan(), dim, keepdim)
+    total = nansum(input, dim, keepdim, dtype=dtype)
+    return total / count if out is None else total.div(count, out=out) if False else _div_out(total, count, out)
+
+
+def _div_out(a, b, out):
+    from .arithmetic import div_Tensor
+    return div_Tensor(a, b, out=out)
+
+
+# -- prod -------------------------------------------------------------------------------------------------------------
+
+@wide
+def _multiply(x, axes, keepdim):
+    return jnp.all(x, axis=axes, keepdims=keepdim) if x.dtype == jnp.bool_ else jnp.prod(x, axis=axes, keepdims=keepdim, dtype=x.dtype)
+
+
+def _others(x, axis):
+    """At each place the product of all others along an axis, zeros or not."""
+    one = jnp.ones_like(lax.slice_in_dim(x, 0, 1, axis=axis))
+    n = x.shape[axis]
+    before = lax.cumprod(jnp.concatenate([one, lax.slice_in_dim(x, 0, n - 1, axis=axis)], axis), axis)
+    after = lax.cumprod(jnp.concatenate([lax.slice_in_dim(x, 1, n, axis=axis), one], axis), axis, reverse=True)
+    return before * after
+
+
+@wide
+def _prod_gradient(grad, self, result, dim, keepdim):
+    self = self.astype(grad.dtype)
+    if self.ndim == 0 or self.size == 0:
+        return jnp.broadcast_to(grad, self.shape)
+    if dim is None:
+        return grad * jnp.conj(_others(self.reshape(-1), 0).reshape(self.shape))
+    axis = axes_of(dim, self.ndim)
+    return restored(grad, axis, keepdim) * jnp.conj(_others(self, axis[0]))
+
+
+@op(None, name="prod_all", backward="ProdBackward0", **_PRIVATE,
+    grad={"self": lambda grad, self, result: _prod_gradient(grad, self, result, None, False)})
+def prod_all(self: Tensor, *, dtype=None):
+    """The product of all elements."""
+    return _multiply(_sum_type(self, dtype), None, False)
+
+
+@op(None, name="prod_dim", backward="ProdBackward1", check=_check_dim, grad={"self": _prod_gradient}, **_PRIVATE)
+def prod_dim(self: Tensor, dim, keepdim=False, *, dtype=None):
+    """The product over a dimension."""
+    return _multiply(_sum_type(self, dtype), axes_of(dim, self.ndim), keepdim)
+
+
+@composite()
+def prod(input, dim=None, keepdim=False, *, dtype=None, out=None):
+    """The product of all elements, or over the dimension ``dim``.
+
+    >>> torch.prod(torch.tensor([2., 3., 4.]))
+    tensor(24.)
+    """
+    more = {} if out is None else {"out": out}
+    if dim is None:
+        return prod_all(input, dtype=dtype, **more)
+    return prod_dim(input, dim, keepdim, dtype=dtype, **more)
+
+
+# -- all, any, count --------------------------------------------------------------------------------------------------
+
+def _truth(self, result):
+    return result.astype(jnp.uint8) if self.dtype == jnp.uint8 else result
+
+
+def _axes_or_none(dim, ndim):
+    return () if dim == () else axes_of(dim, ndim)
+
+
+@op(None, name="all_dims", nondiff=("self", 0), check=_check_dim, **_PRIVATE)
+def all_dims(self: Tensor, dim=None, keepdim=False):
+    """Whether all elements are true."""
+    return _truth(self, jnp.all(self != 0, axis=_axes_or_none(dim, self.ndim), keepdims=keepdim))
+
+
+@op(None, name="any_dims", nondiff=("self", 0), check=_check_dim, **_PRIVATE)
+def any_dims(self: Tensor, dim=None, keepdim=False):
+    """Whether any element is true."""
+    return _truth(self, jnp.any(self != 0, axis=_axes_or_none(dim, self.ndim), keepdims=keepdim))
+
+
+@composite()
+def all(input, dim=None, keepdim=False, *, out=None):
+    """Whether all elements (along ``dim``) are not zero.
+
+    >>> torch.all(torch.tensor([[True, False], [True, True]]), 1)
+    tensor([False,  True])
+    """
+    return all_dims(input, dim, keepdim) if out is None else all_dims(input, dim, keepdim, out=out)
+
+
+@composite()
+def any(input, dim=None, keepdim=False, *, out=None):
+    """Whether any element (along ``dim``) is not zero.
+
+    >>> torch.any(torch.tensor([[False, False], [True, False]]), 1)
+    tensor([False,  True])
+    """
+    return any_dims(input, dim, keepdim) if out is None else any_dims(input, dim, keepdim, out=out)
+
+
+@op(None, nondiff=("self", 0), check=_check_dim)
+def count_nonzero(self: Tensor, dim=None):
+    """How many elements (along ``dim``) are not zero.
+
+    >>> torch.count_nonzero(torch.tensor([0, 3, 5]))
+    tensor(2)
+    """
+    return jnp.sum((self != 0).astype(jnp.int64), axis=axes_of(dim, self.ndim))
+
+
+# -- variance ---------------------------------------------------------------------------------------------------------
+
+def _check_var(name):
+    def check(self, dim, correction, keepdim):
+        if self.dtype.category < 2:
+            raise RuntimeError(f"{name} only support floating point and complex dtypes")
+        axes_of(dim, self.ndim)
+    return check
+
+
+def _moments(x, dim, correction, keepdim):
+    """(variance, mean) over dims."""
+    axes = axes_of(dim, x.ndim)
+    n = size_of(x.shape, axes)
+    real = x.real.dtype
+    middle = jnp.sum(x, axis=axes, keepdims=True) / jnp.asarray(n, x.dtype)
+    away = x - middle
+    squares = jnp.square(away.real) + jnp.square(away.imag) if is_complex(x) else away * away
+    left = jnp.maximum(jnp.asarray(n, real) - cast(correction, real), 0)
+    variance = jnp.sum(squares, axis=axes, keepdims=keepdim) / left
+    return variance, middle if keepdim else jnp.squeeze(middle, axes)
+
+
+def _deviation(x, dim):
+    axes = axes_of(dim, x.ndim)
+    return x - jnp.mean(x, axis=axes, keepdims=True), axes
+
+
+@wide
+def _var_gradient(grad, self, dim, correction, keepdim):
+    away, axes = _deviation(self, dim)
+    left = jnp.asarray(size_of(self.shape, axes), grad.dtype) - cast(correction, grad.dtype)
+    flat = restored(grad, axes, keepdim)
+    slope = jnp.where(left > 0, 2 / left, jnp.asarray(jnp.nan if size_of(self.shape, axes) else jnp.inf, left.dtype))
+    slope = jnp.where(left == 0, jnp.asarray(jnp.inf, left.dtype), slope)
+    return (slope * flat).astype(self.dtype) * away
+
+
+def _half_over(grad, std):
+    zero = std == 0
+    return jnp.where(zero, jnp.zeros_like(grad), grad / (2 * jnp.where(zero, jnp.ones_like(std), std)))
+
+
+@wide
+def _std_gradient(grad, self, result, dim, correction, keepdim):
+    return _var_gradient(_half_over(grad, result), self, dim, correction, keepdim)
+
+
+def _mean_part(grad, self, dim, keepdim):
+    return _share(grad, self.shape, dim, keepdim).astype(self.dtype)
+
+
+_VAR = {"function": False, "method": False}
+
+
+@op(None, name="var_dims", backward="VarBackward0", check=_check_var("std and var"), grad={"self": _var_gradient}, out=True, **_VAR)
+@wide
+def var_dims(self: Tensor, dim=None, *, correction: Number = 1, keepdim=False):
+    """The variance over dimensions."""
+    return _moments(self, dim, correction, keepdim)[0]
+
+
+@op(None, name="std_dims", backward="StdBackward0", check=_check_var("std and var"), grad={"self": _std_gradient}, out=True, **_VAR)
+@wide
+def std_dims(self: Tensor, dim=None, *, correction: Number = 1, keepdim=False):
+    """The standard deviation over dimensions."""
+    return jnp.sqrt(_moments(self, dim, correction, keepdim)[0])
+
+
+@op(None, name="var_mean_dims", backward="VarMeanBackward0", check=_check_var("std and var"), **_VAR,
+    grad={"self": lambda grads, self, dim, correction, keepdim: _var_gradient(grads[0], self, dim, correction, keepdim)
+          + _mean_part(grads[1], self, dim, keepdim)})
+@wide
+def var_mean_dims(self: Tensor, dim=None, *, correction: Number = 1, keepdim=False):
+    """(variance, mean) over dimensions."""
+    return _moments(self, dim, correction, keepdim)
+
+
+@op(None, name="std_mean_dims", backward="StdMeanBackward0", check=_check_var("std and var"), **_VAR,
+    grad={"self": lambda grads, self, result0, dim, correction, keepdim: _std_gradient(grads[0], self, result0, dim, correction, keepdim)
+          + _mean_part(grads[1], self, dim, keepdim)})
+@wide
+def std_mean_dims(self: Tensor, dim=None, *, correction: Number = 1, keepdim=False):
+    """(standard deviation, mean) over dimensions."""
+    variance, middle = _moments(self, dim, correction, keepdim)
+    return jnp.sqrt(variance), middle
+
+
+def _spread_arguments(input, dim, unbiased, correction):
+    """PyTorch's two signatures: ``(dim, unbiased, keepdim)`` and ``(dim, *, correction, keepdim)``."""
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    if unbiased is not None:
+        correction = 1 if unbiased else 0
+    elif correction is None:
+        correction = 1
+    axes = axes_of(tuple(dim) if isinstance(dim, list) else dim, input.ndim)
+    if isinstance(correction, (int, float)) and size_of(input.shape, axes) <= correction and input.dtype.category >= 2:
+        import warnings
+        warnings.warn("std(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel "
+                      "divided by output numel).", UserWarning, stacklevel=3)
+    return dim, correction
+
+
+@composite()
+def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=None):
+    """The variance over ``dim``: squared distances from the mean, divided by ``n - correction`` (1 unless given).
+
+    >>> torch.var(torch.tensor([1., 2., 3.]))
+    tensor(1.)
+    """
+    dim, correction = _spread_arguments(input, dim, unbiased, correction)
+    more = {} if out is None else {"out": out}
+    return var_dims(input, dim, correction=correction, keepdim=keepdim, **more)
+
+
+@composite()
+def std(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=None):
+    """The standard deviation over ``dim``; the gradient where it is 0 is 0.
+
+    >>> torch.std(torch.tensor([1., 2., 3.]))
+    tensor(1.)
+    """
+    dim, correction = _spread_arguments(input, dim, unbiased, correction)
+    more = {} if out is None else {"out": out}
+    return std_dims(input, dim, correction=correction, keepdim=keepdim, **more)
+
+
+@composite(method=False)
+def var_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
+    """``(var, mean)`` over ``dim``.
+
+    >>> torch.var_mean(torch.tensor([1., 2., 3.]))
+    (tensor(1.), tensor(2.))
+    """
+    dim, correction = _spread_arguments(input, dim, unbiased, correction)
+    return var_mean_dims(input, dim, correction=correction, keepdim=keepdim)
+
+
+@composite(method=False)
+def std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
+    """``(std, mean)`` over ``dim``.
+
+    >>> torch.std_mean(torch.tensor([1., 2., 3.]))
+    (tensor(1.), tensor(2.))
+    """
+    dim, correction = _spread_arguments(input, dim, unbiased, correction)
+    return std_mean_dims(input, dim, correction=correction, keepdim=keepdim)
