@@ -88,7 +88,7 @@ def is_channels_last_3d(size: Ints, stride: Ints) -> bool:
 
 
 def channels_last_strides(size: Ints) -> Ints:
-    """Strides of a fresh channels-last tensor of 4 or 5 dimensions (3 and 4 without the batch are not asked for).
+    """Strides of a fresh channels-last tensor of 4 or 5 dimensions (here a size of 0 counts as 0).
 
     >>> channels_last_strides((2, 3, 4, 5))
     (60, 1, 15, 3)
@@ -97,7 +97,7 @@ def channels_last_strides(size: Ints) -> Ints:
     step = 1
     for dim in _CHANNELS_LAST[len(size)]:
         strides[dim] = step
-        step *= max(size[dim], 1)
+        step *= size[dim]
     return tuple(strides)
 
 
@@ -266,15 +266,52 @@ def expand_strides(size: Ints, stride: Ints, new_size: Ints) -> Ints | None:
     missing = len(new_size) - len(size)
     if missing < 0:
         return None
-    strides = []
+    if not size:
+        return (0,) * len(new_size)
+    strides = [0] * len(new_size)
     for dim in range(len(new_size) - 1, -1, -1):
         own = dim - missing
-        length = size[own] if own >= 0 else 1
-        # A new leading dimension of size 1 continues the row-major count, as PyTorch's does.
-        step = stride[own] if own >= 0 else (new_size[dim + 1] * strides[-1] if strides else 1)
-        if length != new_size[dim]:
-            if length != 1:
-                return None
-            step = 0
-        strides.append(step)
-    return tuple(reversed(strides))
+        if own >= 0:
+            length, step = size[own], stride[own]
+        else:
+            # A new leading dimension of size 1 goes on counting from the one behind it, as PyTorch's does.
+            length, step = 1, new_size[dim + 1] * strides[dim + 1]
+        if length == new_size[dim]:
+            strides[dim] = step
+        elif length != 1:
+            return None
+    return tuple(strides)
+
+
+def pointwise_strides(size: Ints, operands) -> Ints:
+    """Strides of a fresh pointwise result of shape ``size`` from ``operands``, pairs ``(size, stride)`` that broadcast to it.
+
+    The result keeps the operands' order of dimensions where they have one.
+
+    >>> pointwise_strides((2, 3), [((2, 3), (1, 2)), ((3,), (1,))]), pointwise_strides((2, 3), [((3,), (1,)), ((2, 3), (1, 2))])
+    ((1, 2), (1, 2))
+    """
+    operands = [(tuple(own), tuple(stride)) for own, stride in operands]
+    if all(own == size for own, _ in operands):
+        # The three ways in which PyTorch needs no sorting; they differ from it only in strides of dimensions of size 0 and 1.
+        if all(is_contiguous(size, stride) for _, stride in operands):
+            return contiguous_strides(size)
+        if all(is_channels_last(size, stride) for _, stride in operands):
+            return channels_last_strides(size)
+        first = operands[0][1]
+        if all(stride == first for _, stride in operands) and is_non_overlapping_and_dense(size, first):
+            return first
+    broadcast = []
+    for own, stride in operands:
+        missing = len(size) - len(own)
+        steps = [0 if length == 1 and size[missing + dim] != 1 else stride[dim] for dim, length in enumerate(own)]
+        broadcast.append((0,) * missing + tuple(steps))
+    order = _fastest_first(size, tuple(broadcast))
+    if order == list(range(len(size) - 1, -1, -1)):
+        return contiguous_strides(size)
+    strides = [0] * len(size)
+    step = 1
+    for dim in order:
+        strides[dim] = step
+        step *= size[dim]
+    return tuple(strides)
