@@ -70,7 +70,8 @@ def folder():
 
 
 def _open():
-    _state["folder"], _state["why"], _state["unswept"] = None, None, _SWEEP_EVERY
+    _state["folder"], _state["why"] = None, None
+    _state["unswept"] = os.urandom(1)[0] % _SWEEP_EVERY     # so that short-lived processes, too, look now and then
     if os.environ.get("JTENSOR_CACHE") == "0":
         _state["why"] = "switched off (JTENSOR_CACHE=0)"
     else:

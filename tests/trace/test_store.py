@@ -203,8 +203,9 @@ def test_the_least_recently_used_go_first(cache, program, monkeypatch):
 
 
 def test_saving_sweeps_now_and_then(cache, program, monkeypatch):
-    saved("first", program)                                     # a process's first save looks
+    assert store.folder()
     swept = []
+    monkeypatch.setitem(store._state, "unswept", 0)
     monkeypatch.setattr(store, "sweep", lambda: swept.append(1))
     monkeypatch.setattr(store, "_SWEEP_EVERY", 3)
     for i in range(7):
