@@ -9,6 +9,8 @@ other, and so on: results would depend on where the tape was cut. A *fence* is a
 that only the run knows, and the bitcast back: nothing can be concluded through it, it rounds nothing, and it costs about an
 addition. Each rule below names what it stops.
 """
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -20,11 +22,13 @@ from jtensor.trace.flat import (
     CONSTANT,
     CONVERT,
     DIV,
-    KINDS,
+    ELEMENTWISE_MOVES,
+    EXTREME,
+    FOLDED,
     MOVES,
     MUL,
     OTHER,
-    REDUCTION,
+    PRODUCT,
     SQRT,
     SUM,
     TRANSCENDENTAL,
@@ -32,7 +36,7 @@ from jtensor.trace.flat import (
     is_floating,
 )
 
-REWRITTEN = MUL | TRANSCENDENTAL | SQRT | DIV | CONVERT | OTHER | CONSTANT
+REWRITTEN = MUL | TRANSCENDENTAL | SQRT | DIV | CONVERT | OTHER
 UNROLLED = 32
 _BITS = {2: np.uint16, 4: np.uint32, 8: np.uint64}
 
@@ -63,7 +67,7 @@ def fenced(function, avals):
 
     def program(zero, *inputs):
         return jax.tree_util.tree_unflatten(tree, rewriter.run(zero, inputs))
-    return Fenced(program, len(rewriter.kept), compiler_options(rewriter.flat))
+    return Fenced(program, rewriter.count, compiler_options(rewriter.flat))
 
 
 def compiler_options(graph):
@@ -86,12 +90,17 @@ def fence(x, zero):
     return lax.bitcast_convert_type(lax.bitcast_convert_type(x, bits) + zero.astype(bits), x.dtype)
 
 
-def fence_divisor(x, zero):
-    """`x`, of which nothing can be told that would be the same for all elements."""
+def opaque(x, zero):
+    """`x`, of which not even the shape it came from can be told, nor whether its elements are all the same."""
     if jnp.iscomplexobj(x):
-        return lax.complex(fence_divisor(lax.real(x), zero), fence_divisor(lax.imag(x), zero))
-    bits = _BITS[x.dtype.itemsize]
-    zeros = lax.reshape(lax.iota(bits, x.size), x.shape) & zero.astype(bits)
+        return lax.complex(opaque(lax.real(x), zero), opaque(lax.imag(x), zero))
+    bits = _BITS.get(x.dtype.itemsize)
+    if bits is None:
+        return x
+    zeros = zero.astype(bits)
+    places = [lax.broadcasted_iota(bits, x.shape, axis) for axis, size in enumerate(x.shape) if size > 1]
+    if places:
+        zeros = functools.reduce(lax.add, places) & zeros
     return lax.bitcast_convert_type(lax.bitcast_convert_type(x, bits) + zeros, x.dtype)
 
 
@@ -109,36 +118,103 @@ def sum_by_additions(x, axes):
 
 # ------------------------------------------------------------------ analysis
 
-def _arithmetic_before(graph):
-    """variable -> kinds of the arithmetic whose result it is, looking back through moves."""
-    before = [0] * len(graph.avals)
-    for e in graph.equations:
-        if e.name in MOVES:
-            kinds = 0
-            for v in e.inputs:
-                if type(v) is int:
-                    kinds |= before[v]
-        else:
-            kinds = KINDS.get(e.name, 0)
-        for v in e.outputs:
-            before[v] = kinds
-    return before
+class _Facts:
+    """What the compiler could know of each variable, one list a fact."""
 
+    def __init__(self, graph):
+        count = len(graph.avals)
+        self.made = [0] * count         # kinds of the arithmetic whose result it is, looking back through moves
+        self.used = [0] * count         # kinds of the arithmetic that uses it, looking on through moves
+        self.constant = [False] * count
+        self.moved = [False] * count    # it is something moved, or computed from nothing else
+        for e in graph.equations:
+            self._look_back(e)
+        for e in reversed(graph.equations):
+            self._look_on(e)
 
-def _arithmetic_after(graph):
-    """variable -> kinds of the arithmetic that uses it, looking on through moves."""
-    after = [0] * len(graph.avals)
-    for e in reversed(graph.equations):
-        if e.name in MOVES:
-            kinds = 0
-            for v in e.outputs:
-                kinds |= after[v]
-        else:
-            kinds = KINDS.get(e.name, 0)
+    def _look_back(self, e):
+        made, constant, moved = 0, True, None
         for v in e.inputs:
             if type(v) is int:
-                after[v] |= kinds
-    return after
+                made |= self.made[v]
+                if self.constant[v]:
+                    e.kind |= FOLDED if e.kind else 0
+                else:
+                    constant = False
+                    moved = self.moved[v] and moved is not False
+            elif e.kind:
+                e.kind |= FOLDED
+        if e.name not in MOVES:
+            made = e.kind
+        elif e.name not in ELEMENTWISE_MOVES:
+            moved = True
+        if e.kind & (SUM | PRODUCT | EXTREME | OTHER) or constant:
+            moved = constant
+        if constant:
+            made = CONSTANT
+        for v in e.outputs:
+            self.made[v], self.constant[v], self.moved[v] = made, constant, bool(moved)
+
+    def _look_on(self, e):
+        used = e.kind
+        if e.name in MOVES:
+            for v in e.outputs:
+                used |= self.used[v]
+        for v in e.inputs:
+            if type(v) is int:
+                self.used[v] |= used
+
+
+def place_fences(graph):
+    """Decides for each equation which of its inputs and whether its result is fenced; how many results are."""
+    facts, behind, count = _Facts(graph), bytearray(len(graph.avals)), 0
+    for e in graph.equations:
+        if not e.floating:
+            continue
+        result, kind = e.outputs[0], e.kind
+        used = facts.used[result]
+        if e.name == "operator_result":
+            e.fenced = _crossing(facts.made[result], used)
+        elif kind & MUL or e.name == "dot_general" and _is_product(e, graph):
+            e.fenced = bool(used & (ADD | SUM))
+        elif kind & TRANSCENDENTAL:
+            e.fenced = bool(used & (ADD | SUM | EXTREME))
+            e.fences = {at: fence for at, v in enumerate(e.inputs) if type(v) is not int or not behind[v]}
+        elif kind & DIV:
+            e.fences = {1: opaque}
+        elif kind & (SUM | PRODUCT):
+            e.fenced = bool(used & (SUM | PRODUCT))
+            if type(e.inputs[0]) is int and facts.moved[e.inputs[0]] and not _by_additions(e, graph):
+                e.fences = {0: opaque}
+        through = e.name in MOVES and e.name != "neg" and all(
+            type(v) is int and behind[v] for v in e.inputs if is_floating(graph.aval(v)))
+        if through:
+            e.fenced = False
+        count += e.fenced
+        if e.fenced or through:
+            for v in e.outputs:
+                behind[v] = 1
+    return count
+
+
+def _crossing(made, used):
+    """Whether an operator's result, made by one kind of arithmetic and used by another, has to be fenced."""
+    if made & CONSTANT or made & FOLDED and used & FOLDED:
+        return used != 0
+    return bool(made & REWRITTEN and used & REWRITTEN and (made | used) & ~FOLDED != MUL)
+
+
+def _is_product(e, graph):
+    """Whether a matrix product sums over nothing, and so is a product."""
+    (contracted, _), _ = e.params["dimension_numbers"]
+    shape = graph.aval(e.inputs[0]).shape
+    return all(shape[axis] == 1 for axis in contracted)
+
+
+def _by_additions(e, graph):
+    """Whether a sum is short enough to be written as additions."""
+    shape = graph.aval(e.inputs[0]).shape
+    return e.name == "reduce_sum" and all(0 < shape[axis] <= UNROLLED for axis in e.params["axes"])
 
 
 class _Rewriter:
@@ -146,54 +222,32 @@ class _Rewriter:
 
     def __init__(self, graph):
         self.flat = graph
-        before, after = _arithmetic_before(graph), _arithmetic_after(graph)
-        self.kept = kept = set()
-        for at, e in enumerate(graph.equations):
-            if not e.floating:
-                continue
-            uses = after[e.outputs[0]]
-            if e.name == "operator_result":
-                made = before[e.outputs[0]]
-                crossing = made & REWRITTEN and uses & REWRITTEN and (made | uses) != MUL
-            else:
-                crossing = KINDS.get(e.name, 0) & (MUL | TRANSCENDENTAL) and uses & (ADD | SUM | REDUCTION)
-            if crossing:
-                kept.add(at)
+        self.count = place_fences(graph)
 
     def run(self, zero, inputs):
-        graph, kept = self.flat, self.kept
-        values, behind = [None] * len(graph.avals), set()
+        graph = self.flat
+        values = [None] * len(graph.avals)
         values[:len(inputs)] = inputs
-        for at, e in enumerate(graph.equations):
+        for e in graph.equations:
             arguments = [values[v] if type(v) is int else v.value for v in e.inputs]
-            moved = False
-            if e.name in MOVES and e.floating and e.name != "neg":
-                moved = all(type(v) is int and v in behind for v in e.inputs if is_floating(graph.aval(v)))
-            if e.floating:
-                results = self._floating(e, arguments, behind, zero)
+            if e.name == "operator_result":
+                results = arguments
             else:
-                results = bind(e, arguments, zero)
-            if at in kept and not moved:
-                results = [fence(results[0], zero)]
-            if e.floating and (at in kept or moved):
-                behind.update(e.outputs)
+                if e.fences:
+                    for at, guard in e.fences.items():
+                        x = jnp.asarray(arguments[at])
+                        if guard is opaque and e.kind & DIV and x.shape != e.avals[0].shape:
+                            x = jnp.broadcast_to(x, e.avals[0].shape)
+                        arguments[at] = guard(x, zero)
+                if e.floating and e.name == "reduce_sum" and _by_additions(e, graph):
+                    results = [sum_by_additions(jnp.asarray(arguments[0]), e.params["axes"])]
+                else:
+                    results = bind(e, arguments, zero)
+            if e.fenced:
+                results = [fence(results[0], zero), *results[1:]]
             for v, result in zip(e.outputs, results):
                 values[v] = result
         return [values[v] if type(v) is int else v.value for v in graph.outputs]
-
-    @staticmethod
-    def _floating(e, arguments, behind, zero):
-        name = e.name
-        if name == "operator_result":
-            return arguments
-        kind = KINDS.get(name)
-        if kind == TRANSCENDENTAL:
-            arguments = [x if type(v) is int and v in behind else fence(jnp.asarray(x), zero) for x, v in zip(arguments, e.inputs)]
-        elif kind == DIV:
-            arguments[1] = fence_divisor(jnp.broadcast_to(arguments[1], e.avals[0].shape), zero)
-        elif name == "reduce_sum" and all(0 < np.shape(arguments[0])[a] <= UNROLLED for a in e.params["axes"]):
-            return [sum_by_additions(jnp.asarray(arguments[0]), e.params["axes"])]
-        return bind(e, arguments, zero)
 
 
 # ------------------------------------------------------------------ equations with programs inside

@@ -7,6 +7,7 @@ import jax
 import numpy as np
 from jax import dtypes
 from jax.extend import core
+from jax.interpreters import mlir
 
 # ------------------------------------------------------------------ the marker
 
@@ -24,23 +25,30 @@ def _(aval):
     return aval
 
 
+mlir.register_lowering(marker, lambda context, x: [x])
+
+
 # ------------------------------------------------------------------ kinds of equations, as bits
 
-MUL, ADD, DIV, SQRT, TRANSCENDENTAL, SUM, REDUCTION, CONVERT, OTHER, CONSTANT = (1 << n for n in range(10))
-ANY = (1 << 10) - 1
+MUL, ADD, DIV, SQRT, TRANSCENDENTAL, SUM, PRODUCT, EXTREME, CONVERT, OTHER, CONSTANT, FOLDED = (1 << n for n in range(12))
+"""`CONSTANT`: known when compiled. `FOLDED`: one of the operands is."""
 
 MOVES = frozenset("""broadcast_in_dim reshape transpose squeeze slice concatenate select_n expand_dims rev dynamic_slice
-    dynamic_update_slice gather scatter pad copy copy_p neg split operator_result optimization_barrier real imag
+    dynamic_update_slice gather scatter pad copy copy_p neg split operator_result optimization_barrier real imag complex conj
     reduce_precision stop_gradient sort""".split())
 """Equations through which the simplifier and LLVM see."""
+
+ELEMENTWISE_MOVES = frozenset("select_n neg copy copy_p operator_result optimization_barrier real imag complex conj reduce_precision"
+                              .split())
 
 _KINDS = {
     MUL: "mul integer_pow square", ADD: "add sub add_any", DIV: "div", SQRT: "sqrt",
     TRANSCENDENTAL: """exp exp2 log log1p expm1 pow rsqrt cbrt logistic tanh sin cos tan sinh cosh asin acos atan atan2 asinh
         acosh atanh erf erfc erf_inv lgamma digamma igamma igammac""",
-    SUM: "reduce_sum scatter-add scatter_add cumsum", REDUCTION: "reduce_max reduce_min reduce_prod argmax argmin cumprod cummax cummin",
+    SUM: "reduce_sum scatter-add scatter_add cumsum cumlogsumexp reduce_window_sum select_and_scatter_add", PRODUCT: "reduce_prod",
+    MUL | PRODUCT: "cumprod", EXTREME: "reduce_max reduce_min argmax argmin cummax cummin reduce_window_max reduce_window_min",
     CONVERT: "convert_element_type",
-    OTHER: "while scan cond",
+    OTHER: "while scan cond scatter-mul scatter_mul rem reduce reduce_window",
 }
 KINDS = {name: kind for kind, names in _KINDS.items() for name in names.split()}
 CALLS = frozenset(("jit", "pjit", "custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr", "closed_call", "core_call", "remat",
@@ -58,12 +66,15 @@ class Constant:
 
 class Equation:
     """One primitive applied. `inputs` holds ints (variables) and `Constant`s, `outputs` the ints it defines, `avals` their types."""
-    __slots__ = ("primitive", "name", "params", "inputs", "outputs", "avals", "floating")
+    __slots__ = ("primitive", "name", "params", "inputs", "outputs", "avals", "floating", "kind", "fences", "fenced")
 
     def __init__(self, primitive, params, inputs, outputs, avals):
         self.primitive, self.name, self.params = primitive, primitive.name, params
         self.inputs, self.outputs, self.avals = inputs, outputs, avals
         self.floating = bool(avals) and is_floating(avals[0])
+        self.kind = KINDS.get(self.name, 0)
+        self.fences = None          # {position: fence} for its inputs, and
+        self.fenced = False         # whether its result is: filled in by `fences`
 
 
 def is_floating(aval):
