@@ -34,7 +34,7 @@ def _reason_against(environ):
     return None
 
 
-def tune():
+def configure():
     """Make the settings, once a process; answers `explain`'s text. Costs about a millisecond, most of it importing ctypes."""
     global _done
     if _done is None:
@@ -44,7 +44,7 @@ def tune():
 
 
 def explain():
-    """What `tune` did to the allocator, for `jtensor.report()`."""
+    """What `configure` did to the allocator, for `jtensor.report()`."""
     return _done or "not asked yet"
 
 

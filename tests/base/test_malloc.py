@@ -39,8 +39,8 @@ import importlib.util
 spec = importlib.util.spec_from_file_location("malloc", sys.argv[1])
 malloc = importlib.util.module_from_spec(spec); spec.loader.exec_module(malloc)
 assert malloc.explain() == "not asked yet"
-text = malloc.tune()
-assert malloc.tune() is text and malloc.explain() is text
+text = malloc.configure()
+assert malloc.configure() is text and malloc.explain() is text
 import ctypes
 def churn():
     for _ in range(4):
