@@ -1,0 +1,193 @@
+"""The engine: walks the graph from the outputs to the leaves, iteratively, in PyTorch's order.
+
+A node runs when all gradients of its outputs have arrived; of several that are ready the one recorded last goes first, and leaves at once.
+Gradients are tensors; summing them and running nodes only records on the tape. May not know: the Tensor class.
+"""
+import heapq
+import itertools
+
+from ..trace.tape import LOCAL
+from . import anomaly
+from .graph import AccumulateGrad, CopySlices
+from .mode import set_grad_enabled
+
+
+class Task:
+    """One backward: the nodes that must run, how many gradients each still waits for, and what has arrived."""
+
+    def __init__(self, roots, captures, keep_graph, checks):
+        self.keep_graph, self.captures, self.checks = keep_graph, captures, checks
+        self.buffers, self.waiting = {}, {}
+        self.needed = self._needed(roots, captures) if captures is not None else None
+        self._count(roots)
+
+    def _needed(self, roots, captures):
+        """Nodes from which a captured edge can be reached (and the captured nodes themselves)."""
+        order, seen, stack = [], set(), [(e[0], iter(e[0].edges)) for e in roots]
+        seen.update(e[0] for e in roots)
+        while stack:
+            node, edges = stack[-1]
+            for edge in edges:
+                if edge is not None and edge[0] not in seen:
+                    seen.add(edge[0])
+                    stack.append((edge[0], iter(edge[0].edges)))
+                    break
+            else:
+                order.append(node)
+                stack.pop()
+        targets = {node for node, _ in captures}
+        needed = set()
+        for node in order:
+            if node in targets or any(e is not None and e[0] in needed for e in node.edges):
+                needed.add(node)
+        return needed
+
+    def _count(self, roots):
+        waiting, stack = self.waiting, []
+        seen = set()
+        for node, _ in roots:
+            if node not in seen:
+                seen.add(node)
+                stack.append(node)
+        while stack:
+            node = stack.pop()
+            for edge in node.edges:
+                if edge is not None:
+                    after = edge[0]
+                    waiting[after] = waiting.get(after, 0) + 1
+                    if after not in seen:
+                        seen.add(after)
+                        stack.append(after)
+
+    def arrive(self, edge, grad):
+        """A gradient for an input of a node; None counts as arrived without one."""
+        node, nr = edge
+        buffer = self.buffers.get(node)
+        if buffer is None:
+            buffer = self.buffers[node] = [None] * node.outputs
+        if grad is not None:
+            old = buffer[nr]
+            buffer[nr] = grad if old is None else old + grad
+
+
+def run(roots, grads, keep_graph, create_graph, captures=None, checks=None):
+    """Runs backward from the root edges. ``captures`` ({edge: position}) collects gradients instead of accumulating into leaves.
+
+    Answers the captured gradients by position. ``checks`` are tests the tensor layer makes of a gradient before a node takes it.
+    """
+    task = Task(roots, captures, keep_graph, checks)
+    tie = itertools.count()
+    heap, started = [], set()
+    for edge, grad in zip(roots, grads, strict=True):
+        task.arrive(edge, grad)
+    for edge in roots:
+        node = edge[0]
+        if node not in started and not task.waiting.get(node):
+            started.add(node)
+            heapq.heappush(heap, (-node.sequence, next(tie), node))
+    results = {}
+    by_node = {}
+    if captures is not None:
+        for (node, nr), at in captures.items():
+            by_node.setdefault(node, []).append((nr, at))
+    waiting, buffers, needed = task.waiting, task.buffers, task.needed
+    previous = LOCAL.grad_enabled
+    LOCAL.grad_enabled = create_graph
+    done = []
+    try:
+        while heap:
+            _, _, node = heapq.heappop(heap)
+            arrived = buffers.pop(node, None)
+            if needed is None or node in needed:
+                answers = _run_node(node, arrived, task, by_node, results)
+                done.append(node)
+            else:
+                answers = ()
+            edges = node.edges
+            for at, edge in enumerate(edges):
+                if edge is None:
+                    continue
+                after = edge[0]
+                if answers:
+                    task.arrive(edge, answers[at])
+                left = waiting[after] - 1
+                waiting[after] = left
+                if not left:
+                    if after in buffers:
+                        heapq.heappush(heap, (-after.sequence, next(tie), after))
+                    elif needed is None or after in needed or after.edges:
+                        buffers[after] = [None] * after.outputs
+                        heapq.heappush(heap, (-after.sequence, next(tie), after))
+    finally:
+        LOCAL.grad_enabled = previous
+    return results
+
+
+def _run_node(node, arrived, task, by_node, results):
+    """Hooks, capture, the node itself; answers the gradients of its inputs, or () where the walk ends."""
+    if node.tensor_hooks:
+        for nr in sorted(node.tensor_hooks):
+            for hook in list(node.tensor_hooks[nr].values()):
+                if arrived[nr] is not None:
+                    arrived[nr] = _hooked(hook, arrived[nr])
+    if node.retained:
+        for nr, keep in list(node.retained.items()):
+            if arrived[nr] is not None:
+                keep(arrived[nr])
+    if by_node:
+        for nr, at in by_node.get(node, ()):
+            results[at] = arrived[nr]
+        if node in by_node and not any(e is not None and e[0] in task.needed for e in node.edges):
+            return ()
+    if task.captures is not None and isinstance(node, AccumulateGrad):
+        return ()
+    if node.pre_hooks:
+        for hook in list(node.pre_hooks.values()):
+            answer = hook(tuple(arrived))
+            if answer is not None:
+                arrived = list(answer) if isinstance(answer, (tuple, list)) else [answer]
+    if all(g is None for g in arrived) and not getattr(node, "runs_on_nothing", False):
+        answers = [None] * len(node.edges)
+    else:
+        answers = node.apply(arrived)
+        if anomaly.checks_nan():
+            _look_for_nan(node, answers)
+    if node.hooks:
+        given = tuple(answers)
+        for hook in list(node.hooks.values()):
+            answer = hook(given, tuple(arrived))
+            if answer is not None:
+                given = tuple(answer) if isinstance(answer, (tuple, list)) else (answer,)
+        answers = given
+    if not task.keep_graph:
+        node.release()
+    return answers
+
+
+def _hooked(hook, grad):
+    answer = hook(grad)
+    if answer is None:
+        return grad
+    if not hasattr(answer, "_storage"):
+        raise RuntimeError(f"expected hook to return None or a Tensor, but got {type(answer).__name__}"
+                           if False else f"hook '{getattr(hook, '__name__', hook)}' has returned an incompatible value: expected Tensor or None, "
+                                         f"got {type(answer).__name__}")
+    if tuple(answer.shape) != tuple(grad.shape):
+        raise RuntimeError(f"hook '{getattr(hook, '__name__', 'unknown')}' has changed the size of value")
+    if answer.dtype is not grad.dtype:
+        raise RuntimeError(f"hook '{getattr(hook, '__name__', 'unknown')}' has changed the type of value "
+                           f"(was {_type_text(grad)} got {_type_text(answer)})")
+    return answer
+
+
+def _type_text(tensor):
+    return tensor.type()
+
+
+def _look_for_nan(node, answers):
+    for at, grad in enumerate(answers):
+        if grad is not None and grad.dtype.differentiable and grad.isnan().any().item():
+            raise RuntimeError(f"Function '{node.name()}' returned nan values in its {at}th output.")
+
+
+__all__ = ["CopySlices", "run", "set_grad_enabled"]

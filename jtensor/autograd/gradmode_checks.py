@@ -1,0 +1,89 @@
+"""PyTorch's refusals of in-place operations and `out=`, with its messages.
+
+Asked before anything is changed, so that a refused operation leaves every tensor as it was. May not know: the Tensor class.
+"""
+import warnings
+
+from ..base.dtypes import can_cast, scalar_name
+from ..trace.tape import LOCAL
+from ..views import geometry
+
+LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
+VIEW_OF_LEAF = "a view of a leaf Variable that requires grad is being used in an in-place operation."
+OVERLAP = ("unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the "
+           "tensor before performing the operation.")
+
+
+def before_inplace(self, recording):
+    """May ``self`` be written to? ``recording``: some operand requires grad and grad mode is on."""
+    if self._inference_tensor():
+        if not LOCAL.inference and (recording or LOCAL.grad_enabled or True):
+            raise RuntimeError("Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
+                               "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.")
+        return
+    if not (recording and LOCAL.grad_enabled):
+        return
+    info = self._info
+    if info is not None and info.differentiable:
+        view_may_be_rebased(self, info)
+        if self.requires_grad and info.base._is_leaf_now():
+            raise RuntimeError(VIEW_OF_LEAF)
+    if self.requires_grad and self._is_leaf_now():
+        raise RuntimeError(LEAF)
+
+
+def view_may_be_rebased(self, info):
+    """Views made in no_grad mode, by multi-view functions or by custom functions refuse to be modified in place with grad mode on."""
+    creation = info.creation
+    if creation == "default":
+        return
+    edge = self._edge
+    if edge is not None:
+        lead = f"Output {edge[1]} of {edge[0].name()} is a view and is being modified inplace."
+    elif creation == "inference":
+        lead = "A view was created in inference mode and is being modified inplace"
+    elif creation == "no_grad":
+        lead = "A view was created in no_grad mode and is being modified inplace"
+    else:
+        lead = "A view is being modified inplace"
+    if creation in ("no_grad", "inference") and edge is None:
+        lead += " with grad mode enabled."
+    if creation == "multi":
+        text = (lead + " This view is the output of a function that returns multiple views. Such functions do not allow the output views to be "
+                "modified inplace. You should replace the inplace operation by an out-of-place one.")
+    elif creation == "no_grad":
+        text = (lead + " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the "
+                "view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if "
+                "you want the inplace to be tracked).")
+    elif creation == "inference":
+        text = (lead + " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the "
+                "view and the inplace either both inside the inference_mode block (if you don't want the inplace to be tracked) or both "
+                "outside (if you want the inplace to be tracked).")
+    else:
+        text = (lead + " This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to "
+                "handle view+inplace would override the custom backward associated with the custom Function, leading to incorrect "
+                "gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function.")
+    raise RuntimeError(text)
+
+
+def no_internal_overlap(self):
+    spec = self._spec
+    if not spec.dense and geometry.has_internal_overlap(tuple(spec.size), spec.stride) == "yes":
+        raise RuntimeError(OVERLAP)
+
+
+def out_fits(operator, result, target):
+    if result._spec.device != target._spec.device:
+        raise RuntimeError(f"Expected out tensor to have device {result._spec.device}, but got {target._spec.device} instead")
+    if not can_cast(result._spec.dtype, target._spec.dtype):
+        raise RuntimeError(f"result type {scalar_name(result._spec.dtype)} can't be cast to the desired output type "
+                           f"{scalar_name(target._spec.dtype)}")
+
+
+def warn_resize(target, result):
+    if target._spec.numel == 0:
+        return
+    warnings.warn(f"An output with one or more elements was resized since it had shape {list(target._spec.size)}, which does not match the "
+                  f"required output shape {list(result._spec.size)}. This behavior is deprecated, and in a future PyTorch release outputs "
+                  "will not be resized unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to "
+                  "zero elements with t.resize_(0).", stacklevel=5)

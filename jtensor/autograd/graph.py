@@ -1,0 +1,171 @@
+"""Nodes of the autograd graph, with PyTorch's names: what was saved, which edges lead on, which hooks are attached.
+
+A node knows how to turn gradients of its outputs into gradients of its inputs (`apply`); the engine decides when. An edge is
+``(node, input number)`` or None. A node of an operator saves references to its inputs with their versions, as PyTorch does, so that the
+version check and a later ``.data`` write have PyTorch's effect. May not know: the Tensor class (it handles tensors by their fields).
+"""
+import itertools
+import weakref
+from collections import OrderedDict
+
+from ..utils.hooks import RemovableHandle
+
+sequence = itertools.count().__next__
+TOP = float("inf")
+
+
+class Node:
+    """A node of the graph. ``edges`` lead to the nodes of its inputs; ``sequence`` orders the walk."""
+
+    __slots__ = ("edges", "sequence", "meta", "hooks", "pre_hooks", "tensor_hooks", "retained", "site", "anomaly_parent", "__weakref__")
+    outputs = 1
+
+    def __init__(self, edges):
+        self.edges, self.sequence = edges, sequence()
+        self.meta = self.hooks = self.pre_hooks = self.tensor_hooks = self.retained = self.site = None
+
+    def name(self):
+        """The node's name, such as ``MulBackward0``."""
+        return type(self).__name__
+
+    @property
+    def next_functions(self):
+        """The nodes this one hands gradients to: a tuple of ``(node or None, input number)``."""
+        return tuple((None, 0) if e is None else e for e in self.edges)
+
+    @property
+    def metadata(self):
+        """A dict for the user's notes."""
+        if self.meta is None:
+            self.meta = {}
+        return self.meta
+
+    def _sequence_nr(self):
+        return self.sequence if self.sequence is not TOP else (1 << 64) - 1
+
+    def register_hook(self, fn):
+        """Calls ``fn(grad_inputs, grad_outputs)`` after the node has run; a result replaces the grad_inputs."""
+        if self.hooks is None:
+            self.hooks = OrderedDict()
+        handle = RemovableHandle(self.hooks)
+        self.hooks[handle.id] = fn
+        return handle
+
+    def register_prehook(self, fn):
+        """Calls ``fn(grad_outputs)`` before the node runs; a result replaces the grad_outputs."""
+        if self.pre_hooks is None:
+            self.pre_hooks = OrderedDict()
+        handle = RemovableHandle(self.pre_hooks)
+        self.pre_hooks[handle.id] = fn
+        return handle
+
+    def release(self):
+        """Lets go of what was saved."""
+
+    def apply(self, grads):
+        raise NotImplementedError
+
+    def __repr__(self):
+        return f"<{self.name()} object at {id(self):#x}>"
+
+
+Node.__module__ = "torch.autograd.graph"
+
+
+class AccumulateGrad(Node):
+    """The node of a leaf: adds the gradient that arrives to ``variable.grad``."""
+
+    __slots__ = ("variable",)
+    outputs = 1
+
+    def __init__(self, variable):
+        Node.__init__(self, ())
+        self.sequence, self.variable = TOP, variable
+
+    def apply(self, grads):
+        grad = grads[0]
+        if grad is not None:
+            self.variable._accumulate(grad)
+        return ()
+
+
+class OperatorNode(Node):
+    """A recorded operator. ``plan`` replays it; ``needs`` are the input positions with an edge; ``codes`` say what is saved."""
+
+    __slots__ = ("plan", "needs", "saved", "scalars")
+
+    @property
+    def outputs(self):
+        return len(self.plan.outputs)
+
+    def release(self):
+        self.saved = None
+
+
+_classes = {}
+
+
+def node_class(name, base=OperatorNode):
+    """The class of nodes with this name, made once: ``type(grad_fn).__name__`` is what PyTorch users grep for."""
+    found = _classes.get((name, base))
+    if found is None:
+        found = _classes[name, base] = type(name, (base,), {"__slots__": (), "__module__": "torch.autograd"})
+    return found
+
+
+def accumulator(variable):
+    """The `AccumulateGrad` edge of a leaf; the node lives as long as a graph (or the user) holds it."""
+    auto = variable._autograd_meta()
+    node = auto.accumulator() if auto.accumulator is not None else None
+    if node is None:
+        node = node_class("AccumulateGrad", AccumulateGrad)(variable)
+        if auto.hooks is not None:
+            node.tensor_hooks = {0: auto.hooks}
+        auto.accumulator = weakref.ref(node)
+    return node, 0
+
+
+class CopySlices(Node):
+    """In-place on a view: the base's gradient passes, but its part under the view goes through the operator's node.
+
+    ``fn`` is the in-place operator's node; ``geometry`` the view's (size, stride, offset) and ``base_spec`` the base's.
+    """
+
+    __slots__ = ("fn", "base_spec", "geometry", "make")
+
+    def __init__(self, base_edge, base_spec, geometry, fn, make):
+        Node.__init__(self, (base_edge, *fn.edges[1:]))
+        self.fn, self.base_spec, self.geometry, self.make = fn, base_spec, geometry, make
+
+    def release(self):
+        self.fn.release() if self.fn is not None else None
+        self.fn = None
+
+    def apply(self, grads):
+        grad = grads[0]
+        if grad is None:
+            return [None] * len(self.edges)
+        if self.fn is None:
+            raise RuntimeError(SECOND_TIME)
+        result = self.make(self.base_spec)
+        result.copy_(grad)
+        size, stride, offset = self.geometry
+        part = result.as_strided(size, stride, offset - self.base_spec[1])
+        inner = self.fn.apply([part.clone()])
+        answers = [None] * len(self.edges)
+        for at, g in enumerate(inner):
+            if at == 0:
+                if g is None:
+                    part.zero_()
+                else:
+                    part.copy_(g)
+            elif self.edges[at] is not None:
+                answers[at] = g
+        answers[0] = result
+        return answers
+
+
+SECOND_TIME = ("Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). "
+               "Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
+               "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors after "
+               "calling backward.")

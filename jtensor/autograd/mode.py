@@ -1,0 +1,163 @@
+"""Grad modes: `no_grad`, `enable_grad`, `set_grad_enabled`, `inference_mode`, as context managers and decorators.
+
+The flags live beside the tape of each thread (`trace.tape.LOCAL`), since recording asks for them at every operation.
+"""
+import functools
+import inspect
+
+from ..trace.tape import LOCAL
+
+
+class _Mode:
+    """A context manager that is a decorator too, for functions, generator functions and coroutines."""
+
+    __module__ = "torch.autograd.grad_mode"
+
+    def clone(self):
+        return type(self)()
+
+    def __call__(self, function):
+        if inspect.isclass(function):
+            raise RuntimeError(f"Cannot decorate a class with {type(self).__name__}; decorate its methods instead")
+        if inspect.isgeneratorfunction(function):
+            return self._wrap_generator(function)
+
+        @functools.wraps(function)
+        def decorated(*args, **kwargs):
+            with self.clone():
+                return function(*args, **kwargs)
+        return decorated
+
+    def _wrap_generator(self, function):
+        @functools.wraps(function)
+        def decorated(*args, **kwargs):
+            generator = function(*args, **kwargs)
+            sent, failed = None, None
+            while True:
+                try:
+                    with self.clone():
+                        item = generator.send(sent) if failed is None else generator.throw(failed)
+                except StopIteration as stop:
+                    return stop.value
+                try:
+                    sent, failed = (yield item), None
+                except GeneratorExit:
+                    with self.clone():
+                        generator.close()
+                    raise
+                except BaseException as error:          # whatever the consumer throws goes to the generator
+                    sent, failed = None, error
+        return decorated
+
+
+class no_grad(_Mode):
+    """Operations inside record no gradients.
+
+    >>> x = torch.ones(1, requires_grad=True)
+    >>> with torch.no_grad():
+    ...     y = x * 2
+    >>> y.requires_grad
+    False
+    """
+
+    def __new__(cls, function=None):
+        self = object.__new__(cls)
+        return self if function is None else self(function)
+
+    def __init__(self, function=None):
+        self.previous = False
+
+    def __enter__(self):
+        self.previous, LOCAL.grad_enabled = LOCAL.grad_enabled, False
+
+    def __exit__(self, *exc):
+        LOCAL.grad_enabled = self.previous
+
+
+class enable_grad(_Mode):
+    """Operations inside record gradients, also within `no_grad`.
+
+    >>> with torch.no_grad():
+    ...     with torch.enable_grad():
+    ...         torch.is_grad_enabled()
+    True
+    """
+
+    def __new__(cls, function=None):
+        self = object.__new__(cls)
+        return self if function is None else self(function)
+
+    def __init__(self, function=None):
+        self.previous = False
+
+    def __enter__(self):
+        self.previous, LOCAL.grad_enabled = LOCAL.grad_enabled, True
+
+    def __exit__(self, *exc):
+        LOCAL.grad_enabled = self.previous
+
+
+class set_grad_enabled(_Mode):
+    """Switches gradient recording on or off at once; as a context manager it restores the mode at the end.
+
+    >>> with torch.set_grad_enabled(False):
+    ...     torch.is_grad_enabled()
+    False
+    """
+
+    def __init__(self, mode):
+        self.previous, self.mode = LOCAL.grad_enabled, bool(mode)
+        LOCAL.grad_enabled = self.mode
+
+    def clone(self):
+        return type(self)(self.mode)
+
+    def __call__(self, function):
+        LOCAL.grad_enabled = self.previous
+        return super().__call__(function)
+
+    def __enter__(self):
+        LOCAL.grad_enabled = self.mode
+
+    def __exit__(self, *exc):
+        LOCAL.grad_enabled = self.previous
+
+
+class inference_mode(_Mode):
+    """Like `no_grad`, and tensors made inside are inference tensors: no version counter, never part of a graph.
+
+    >>> with torch.inference_mode():
+    ...     torch.ones(1).is_inference()
+    True
+    """
+
+    def __new__(cls, mode=True):
+        self = object.__new__(cls)
+        if callable(mode) and not isinstance(mode, bool):
+            self.mode = True
+            return self(mode)
+        return self
+
+    def __init__(self, mode=True):
+        self.mode = bool(mode)
+
+    def clone(self):
+        return type(self)(self.mode)
+
+    def __enter__(self):
+        self.previous = LOCAL.grad_enabled, LOCAL.inference
+        LOCAL.inference = self.mode
+        LOCAL.grad_enabled = not self.mode
+
+    def __exit__(self, *exc):
+        LOCAL.grad_enabled, LOCAL.inference = self.previous
+
+
+def is_grad_enabled():
+    """Whether operations record gradients now."""
+    return LOCAL.grad_enabled
+
+
+def is_inference_mode_enabled():
+    """Whether inference mode is on."""
+    return LOCAL.inference

@@ -1,0 +1,106 @@
+"""What nodes save, and how it is looked at again: references with versions, PyTorch's checks and messages.
+
+A saved entry is one of
+    (tensor, version)                                an input: the very tensor, so that a later `.data` write has PyTorch's effect
+    (storage, spec, offset, counter, version)        the result: its memory without the tensor, so that no cycle is made
+    Value                                            an immutable value (the operand of an in-place operator, from before)
+    Packed                                           what a user's pack hook made of it
+May not know: the Tensor class.
+"""
+from ..base import sites
+from ..base.dtypes import scalar_name
+from ..trace.tape import LOCAL, Value
+
+HINT = (" Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
+        "torch.autograd.set_detect_anomaly(True).")
+HINT_ANOMALY = (" Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable in question was "
+                "changed in there or anywhere later. Good luck!")
+_hooks = []          # the stack of (pack, unpack) of `saved_tensors_hooks`
+
+
+class Packed:
+    """What a pack hook made of a saved tensor, with the hook that undoes it."""
+
+    __slots__ = ("packed", "unpack", "nr", "requires_grad")
+
+    def __init__(self, packed, unpack):
+        self.packed, self.unpack = packed, unpack
+
+
+def hooked():
+    return bool(_hooks)
+
+
+def pack(tensor):
+    packing, unpacking = _hooks[-1]
+    previous, LOCAL.grad_enabled = LOCAL.grad_enabled, False
+    stack, _hooks[:] = list(_hooks), []
+    try:
+        return Packed(packing(tensor), unpacking)
+    finally:
+        LOCAL.grad_enabled = previous
+        _hooks[:] = stack
+
+
+def counter_of(entry):
+    """(version counter, version when saved) of an entry that has one."""
+    if type(entry) is tuple:
+        return (entry[0]._counter, entry[1]) if len(entry) == 2 else (entry[3], entry[4])
+    return None, 0
+
+
+def value(entry, node, code, read, read_at):
+    """The Value of a saved entry, version checked. ``read(tensor)`` and ``read_at(storage, spec, offset)`` look into storages."""
+    if type(entry) is tuple:
+        if len(entry) == 2:
+            tensor, version = entry
+            if tensor._counter.version != version:
+                raise modified(tensor._counter, version, tensor._spec, node, code)
+            return read(tensor)
+        storage, spec, offset, counter, version = entry
+        if counter.version != version:
+            raise modified(counter, version, spec, node, code)
+        return read_at(storage, spec, offset)
+    if type(entry) is Value:
+        return entry
+    return read(entry.unpack(entry.packed))
+
+
+def modified(counter, version, spec, node, code):
+    """PyTorch's error for a saved tensor that was written to since, followed by the user's lines."""
+    kind = "".join(("torch.", "" if spec.device.type == "cpu" else spec.device.type + ".", scalar_name(spec.dtype), "Tensor"))
+    edge = node.edges[code] if code >= 0 else (node, ~code)
+    made = ""
+    if edge is not None and edge[0].name() != "AccumulateGrad":
+        made = f", which is output {edge[1]} of {edge[0].name()},"
+    from .anomaly import enabled
+    text = (f"one of the variables needed for gradient computation has been modified by an inplace operation: [{kind} {list(spec.size)}]{made} "
+            f"is at version {counter.version}; expected version {version} instead." + (HINT_ANOMALY if enabled() else HINT))
+    if node.site is not None:
+        text += f"\n  saved for the gradient at {sites.text(node.site)}"
+    if counter.site is not None:
+        text += f"\n  last modified in place at {sites.text(counter.site)}"
+    return RuntimeError(text)
+
+
+class saved_tensors_hooks:
+    """Within it, each tensor saved for backward is handed to ``pack_hook``, and what that answers to ``unpack_hook`` at backward.
+
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> with torch.autograd.graph.saved_tensors_hooks(lambda t: t * 2, lambda t: t):
+    ...     y = (x * x).sum()
+    >>> y.backward()
+    >>> x.grad
+    tensor([4., 4.])
+    """
+
+    __module__ = "torch.autograd.graph"
+
+    def __init__(self, pack_hook, unpack_hook):
+        self.hooks = pack_hook, unpack_hook
+
+    def __enter__(self):
+        _hooks.append(self.hooks)
+
+    def __exit__(self, *exc):
+        _hooks.pop()

@@ -1,0 +1,1 @@
+"""What knows nothing of tensors: types, devices, errors, call sites, switches."""

@@ -1,0 +1,140 @@
+"""`torch.device`: device strings and the JAX devices they stand for.
+
+Owns: parsing and comparing device names, the default device, and which JAX device an array goes to.
+May not know: tensors. A JAX backend is started only when an array is first placed, never at import.
+"""
+import functools
+import re
+
+_KINDS = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy",
+          "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone")
+
+
+class device:
+    """Where a tensor lives: ``device("cpu")``, ``device("cuda", 1)``, ``device("cuda:1")``, ``device("meta")``.
+
+    Raises ``RuntimeError`` for a name that PyTorch does not know.
+
+    >>> import jtensor
+    >>> jtensor.device("cuda:1").index
+    1
+    """
+
+    __slots__ = ("type", "index", "_hash", "__weakref__")
+    _known = {}
+
+    def __new__(cls, type=None, index=None):
+        known = cls._known.get((type, index)) if type.__class__ is str else None
+        if known is not None:
+            return known
+        if isinstance(type, device):
+            return type
+        if isinstance(type, int) and not isinstance(type, bool):
+            type, index = "cuda", type
+        if not isinstance(type, str):
+            raise TypeError(f"device(): argument 'type' (position 1) must be str, not {type.__class__.__name__}")
+        given = (type, index)
+        type, index = _parse(type, index)
+        known = cls._known.get((type, index))
+        if known is None:
+            known = cls._known[type, index] = object.__new__(cls)
+            known.type, known.index, known._hash = type, index, hash((type, index))
+        cls._known[given] = known
+        return known
+
+    def __repr__(self):
+        return f"device(type='{self.type}')" if self.index is None else f"device(type='{self.type}', index={self.index})"
+
+    def __str__(self):
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __eq__(self, other):
+        return self is other or (isinstance(other, device) and (self.type, self.index) == (other.type, other.index))
+
+    def __hash__(self):
+        return self._hash
+
+    def __reduce__(self):
+        return (device, (self.type,) if self.index is None else (self.type, self.index))
+
+    def __enter__(self):
+        _stack.append(self)
+        return self
+
+    def __exit__(self, *exc):
+        _stack.pop()
+
+    def __call__(self, function):
+        @functools.wraps(function)
+        def on_device(*args, **kwargs):
+            with self:
+                return function(*args, **kwargs)
+        return on_device
+
+
+def _parse(text, index):
+    name, colon, number = text.partition(":")
+    if name not in _KINDS:
+        if re.fullmatch(r"[a-zA-Z_]+(:\d+)?", text):
+            raise RuntimeError("Expected one of " + ", ".join(_KINDS) + f" device type at start of device string: {name}")
+        raise RuntimeError(f"Invalid device string: '{text}'")
+    if colon:
+        if not number.isdigit() or (len(number) > 1 and number[0] == "0"):
+            raise RuntimeError(f"Invalid device string: '{text}'")
+        if index is not None:
+            raise RuntimeError(f"type (string) must not include an index because index was passed explicitly: {text}")
+        index = int(number)
+    if name in ("cpu", "meta") and index is not None and index > 0 and name == "cpu":
+        pass                              # PyTorch accepts the index of a CPU and ignores it when it allocates
+    return name, index
+
+
+cpu = device("cpu")
+meta = device("meta")
+_stack = []                               # `with device(...)`: the innermost wins
+_default = [cpu]
+
+
+def current():
+    """The device a factory function uses when none is given."""
+    return _stack[-1] if _stack else _default[0]
+
+
+def set_default(d):
+    _default[0] = cpu if d is None else device(d)
+
+
+def place(d):
+    """The canonical device tensors report: ``cuda`` becomes ``cuda:0``; raises where there is no such accelerator."""
+    if d is cpu or d is meta:
+        return d
+    if d.type in ("cpu", "meta"):
+        return cpu if d.type == "cpu" else meta
+    if d.type == "cuda":
+        count = len(accelerators())
+        if count == 0:
+            raise AssertionError("Torch not compiled with CUDA enabled")
+        if (d.index or 0) >= count:
+            raise RuntimeError("CUDA error: invalid device ordinal\n"
+                               f"jtensor sees {count} GPU(s) through JAX")
+        return device("cuda", d.index or 0)
+    raise NotImplementedError(f"jtensor has no device of type '{d.type}': it runs on cpu, cuda (through JAX) and meta")
+
+
+@functools.cache
+def accelerators():
+    """The GPUs that JAX can use, in order; starts the JAX backend."""
+    import jax
+    try:
+        return tuple(jax.devices("gpu"))
+    except RuntimeError:
+        return ()
+
+
+@functools.cache
+def jax_device(d):
+    """The `jax.Device` of a canonical device."""
+    import jax
+    if d.type == "cuda":
+        return accelerators()[d.index or 0]
+    return jax.devices("cpu")[0]

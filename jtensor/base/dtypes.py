@@ -1,0 +1,236 @@
+"""Element types: PyTorch's `dtype` objects, their NumPy counterparts and the promotion lattice.
+
+Owns: which types exist, their names and texts, the default dtype, `promote_types`, `result_type`'s lattice.
+May not know: tensors. ml_dtypes (a dependency of jaxlib) gives NumPy the types it lacks.
+
+>>> from jtensor.base import dtypes
+>>> dtypes.promote_types(dtypes.int64, dtypes.float16)
+torch.float16
+"""
+import ml_dtypes
+import numpy as np
+
+_BY_NUMPY = {}
+_BY_NAME = {}
+
+
+class dtype:
+    """The type of a tensor's elements; one object for each type, compared by identity.
+
+    Attributes: ``name`` ("float32"), ``itemsize`` (bytes), ``is_floating_point``, ``is_complex``, ``is_signed``,
+    ``numpy`` (the `numpy.dtype`), ``category`` (0 bool, 1 integer, 2 floating, 3 complex: the rank in promotion).
+    """
+
+    __slots__ = ("name", "itemsize", "is_floating_point", "is_complex", "is_signed", "numpy", "category", "differentiable",
+                 "_text", "__weakref__")
+
+    def __repr__(self):
+        return self._text
+
+    def __reduce__(self):
+        return self.name                 # pickled by name, as a module-level constant
+
+    @property
+    def __module__(self):
+        return "torch"
+
+    def to_real(self):
+        """The real type that a complex type is made of; itself if it is real."""
+        return _TO_REAL.get(self, self)
+
+    def to_complex(self):
+        """The complex type whose parts have this type; itself if it is complex."""
+        return _TO_COMPLEX.get(self, self)
+
+
+def _make(name, numpy_type, category, signed=True):
+    self = dtype.__new__(dtype)
+    self.name, self.numpy, self.category = name, np.dtype(numpy_type), category
+    self.itemsize = self.numpy.itemsize
+    self.is_floating_point, self.is_complex, self.is_signed = category == 2, category == 3, signed
+    self.differentiable = category >= 2
+    self._text = "torch." + name
+    _BY_NUMPY[self.numpy] = _BY_NAME[name] = self
+    return self
+
+
+bool = _make("bool", np.bool_, 0, False)          # noqa: A001  PyTorch's name
+uint8 = _make("uint8", np.uint8, 1, False)
+int8 = _make("int8", np.int8, 1)
+int16 = _make("int16", np.int16, 1)
+int32 = _make("int32", np.int32, 1)
+int64 = _make("int64", np.int64, 1)
+uint16 = _make("uint16", np.uint16, 1, False)
+uint32 = _make("uint32", np.uint32, 1, False)
+uint64 = _make("uint64", np.uint64, 1, False)
+float16 = _make("float16", np.float16, 2)
+bfloat16 = _make("bfloat16", ml_dtypes.bfloat16, 2)
+float32 = _make("float32", np.float32, 2)
+float64 = _make("float64", np.float64, 2)
+float8_e4m3fn = _make("float8_e4m3fn", ml_dtypes.float8_e4m3fn, 2)
+float8_e5m2 = _make("float8_e5m2", ml_dtypes.float8_e5m2, 2)
+float8_e4m3fnuz = _make("float8_e4m3fnuz", ml_dtypes.float8_e4m3fnuz, 2)
+float8_e5m2fnuz = _make("float8_e5m2fnuz", ml_dtypes.float8_e5m2fnuz, 2)
+complex64 = _make("complex64", np.complex64, 3)
+complex128 = _make("complex128", np.complex128, 3)
+
+ALIASES = {"half": float16, "float": float32, "double": float64, "short": int16, "int": int32, "long": int64,
+           "cfloat": complex64, "cdouble": complex128}
+_TO_REAL = {complex64: float32, complex128: float64}
+_TO_COMPLEX = {float32: complex64, float64: complex128, float16: complex64, bfloat16: complex64}
+ALL = tuple(_BY_NAME.values())
+NAMES = dict(_BY_NAME)
+
+
+def of_numpy(numpy_type):
+    """The dtype of a `numpy.dtype`; ``TypeError`` with PyTorch's text if there is none."""
+    found = _BY_NUMPY.get(numpy_type if type(numpy_type) is np.dtype else np.dtype(numpy_type))
+    if found is None:
+        if numpy_type == np.dtype(numpy_type).newbyteorder("=") and _BY_NUMPY.get(np.dtype(numpy_type).newbyteorder("=")):
+            return _BY_NUMPY[np.dtype(numpy_type).newbyteorder("=")]
+        raise TypeError(f"can't convert np.ndarray of type {_numpy_text(numpy_type)}. The only supported types are: float64, float32, "
+                        "float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool.")
+    return found
+
+
+def _numpy_text(numpy_type):
+    kind = np.dtype(numpy_type).type
+    return f"numpy.{kind.__name__}"
+
+
+# -- the default type -------------------------------------------------------------------------------------------------
+
+_default = float32
+
+
+def get_default_dtype():
+    """The floating-point type that Python floats and integer-to-float operators get."""
+    return _default
+
+
+def set_default_dtype(d):
+    """Sets the default floating-point type; anything but a floating-point dtype raises ``TypeError``."""
+    global _default
+    if not isinstance(d, dtype):
+        raise TypeError(f"invalid dtype object: only floating-point types are supported as the default type, got {d!r}"
+                        if d is not None else "invalid type object")
+    if not d.is_floating_point:
+        raise TypeError("only floating-point types are supported as the default type")
+    _default = d
+
+
+def default_complex():
+    return {float64: complex128}.get(_default, complex64)
+
+
+# -- promotion --------------------------------------------------------------------------------------------------------
+
+_SIGNED = (int8, int16, int32, int64)
+_FLOATS = (float16, bfloat16, float32, float64)
+_WIDE_UNSIGNED = (uint16, uint32, uint64)
+
+
+def _promote(a, b):
+    if a is b:
+        return a
+    if a.name.startswith("float8") or b.name.startswith("float8"):
+        raise RuntimeError(f"Promotion for Float8 Types is not supported, attempted to promote {_scalar_name(a)} and {_scalar_name(b)}")
+    low, high = (a, b) if a.category <= b.category else (b, a)
+    if high.category == 3:
+        if low in _WIDE_UNSIGNED:
+            raise _unsupported_unsigned(a, b)
+        wide = high is complex128 or low in (complex128, float64)
+        return complex128 if wide else complex64
+    if high.category == 2:
+        if low.category < 2:
+            return high
+        return float32 if {a, b} == {float16, bfloat16} else max(a, b, key=_FLOATS.index)
+    if a in _WIDE_UNSIGNED or b in _WIDE_UNSIGNED:
+        raise _unsupported_unsigned(a, b)
+    if low.category == 0:
+        return high
+    if uint8 in (a, b):
+        other = b if a is uint8 else a
+        return int16 if other is int8 else other
+    return max(a, b, key=_SIGNED.index)
+
+
+def _unsupported_unsigned(a, b):
+    return RuntimeError("Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
+                        f"{_scalar_name(a)} and {_scalar_name(b)}")
+
+
+_SCALAR_NAMES = {"bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long", "float16": "Half",
+                 "bfloat16": "BFloat16", "float32": "Float", "float64": "Double", "complex64": "ComplexFloat",
+                 "complex128": "ComplexDouble", "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64",
+                 "float8_e4m3fn": "Float8_e4m3fn", "float8_e5m2": "Float8_e5m2", "float8_e4m3fnuz": "Float8_e4m3fnuz",
+                 "float8_e5m2fnuz": "Float8_e5m2fnuz"}
+
+
+def _scalar_name(d):
+    return _SCALAR_NAMES[d.name]
+
+
+def scalar_name(d):
+    """The name PyTorch's error messages use: ``Float``, ``Long``, ``ComplexDouble``."""
+    return _SCALAR_NAMES[d.name]
+
+
+_promoted = {}
+
+
+def promote_types(a, b):
+    """The smallest type that holds values of both, as PyTorch promotes them."""
+    found = _promoted.get((a, b))
+    if found is None:
+        found = _promoted[a, b] = _promote(a, b)
+    return found
+
+
+def can_cast(from_, to):
+    """Whether a result of type ``from_`` may be stored in ``to``: never to a lower category, nor from signed to unsigned."""
+    if from_.is_complex and not to.is_complex:
+        return False
+    if from_.is_floating_point and to.category < 2:
+        return False
+    return not (from_.category == 1 and to is bool)
+
+
+def of_scalar(value):
+    """The type a Python number has in promotion: bool, int64, the default float or its complex type."""
+    kind = type(value)
+    if kind is float:
+        return _default
+    if kind is int:
+        return int64
+    if kind is _python_bool:
+        return bool
+    if kind is complex:
+        return default_complex()
+    if isinstance(value, np.generic):
+        return of_scalar(value.item())
+    raise TypeError(f"not a number: {value!r}")
+
+
+_python_bool = __builtins__["bool"] if isinstance(__builtins__, dict) else __builtins__.bool
+
+
+def result_type(dimensioned, zero_dim, scalars):
+    """PyTorch's promotion over three groups: a group of lower rank only counts if its category is higher."""
+    result = None
+    for group in (dimensioned, zero_dim, scalars):
+        top = None
+        for d in group:
+            top = d if top is None else promote_types(top, d)
+        if top is not None:
+            result = top if result is None else _combine(result, top)
+    return result
+
+
+def _combine(strong, weak):
+    """The stronger group keeps its type, unless the weaker one is of a higher category."""
+    if strong.is_complex:
+        return strong
+    if strong.is_floating_point:
+        return strong.to_complex() if weak.is_complex else strong
+    return promote_types(strong, weak) if strong is bool or weak.category >= 2 else strong

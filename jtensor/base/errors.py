@@ -1,0 +1,26 @@
+"""The exceptions PyTorch has beside Python's own, and jtensor's honest refusal.
+
+Owns: the tree below and the text of a refusal. May not know: tensors.
+
+    RuntimeError
+    ├── OutOfMemoryError         the device has no room for a program's buffers
+    └── NotImplementedError
+        └── MissingFeature       jtensor does not have it (yet); names the nearest thing that works
+"""
+
+
+class OutOfMemoryError(RuntimeError):
+    """The device ran out of memory; every tensor is as it was before the operation."""
+
+    __module__ = "torch"
+
+
+class MissingFeature(NotImplementedError):
+    """A feature of PyTorch that jtensor does not have; the message names the nearest thing that works."""
+
+    __module__ = "jtensor"
+
+
+def missing(what, instead=None):
+    """The exception for a feature that is not there: ``raise missing("sparse layouts", "dense tensors")``."""
+    return MissingFeature(f"jtensor does not have {what}" + (f"; what works: {instead}" if instead else ""))

@@ -1,0 +1,167 @@
+"""Puts the public namespace together: functions from the registry, factories, types, modes, submodules.
+
+Owns: what ``jtensor.x`` is. Imports every layer in order; nothing imports it but the package itself.
+"""
+import importlib
+
+from .autograd import anomaly, graph, mode, saved
+from .base import devices, dtypes, info, size
+from .ops import families  # noqa: F401  fills the registry
+from .tensor import backward, convert, create, dispatch, install, views
+from .tensor.core import Tensor
+from .trace import executor, report
+
+_SUBMODULES = ("nn", "optim", "random", "utils", "linalg", "fft", "special", "autograd", "cuda", "func", "testing", "backends", "version",
+               "distributions", "amp", "jit")
+
+_CREATION = ("tensor", "from_numpy", "as_tensor", "asarray", "zeros", "ones", "full", "empty", "empty_strided", "arange", "eye",
+             "scalar_tensor", "zeros_like", "ones_like", "empty_like", "full_like")
+
+
+class _Layout:
+    """`torch.strided` and its kind."""
+
+    __module__ = "torch"
+
+    def __init__(self, name):
+        self.name = name
+
+    def __repr__(self):
+        return "torch." + self.name
+
+
+class _MemoryFormat(_Layout):
+    """`torch.contiguous_format` and its kind."""
+
+    __module__ = "torch"
+
+
+def assemble(space):
+    """Fills the package's namespace."""
+    families.load()
+    install.install()
+    space.update(install.FUNCTIONS)
+    for name in _CREATION:
+        space[name] = getattr(create, name)
+    for d in dtypes.ALL:
+        space[d.name] = d
+    space.update(dtypes.ALIASES)
+    space.update(
+        dtype=dtypes.dtype, device=devices.device, Size=size.Size, finfo=info.finfo, iinfo=info.iinfo, Tensor=Tensor,
+        no_grad=mode.no_grad, enable_grad=mode.enable_grad, set_grad_enabled=mode.set_grad_enabled, inference_mode=mode.inference_mode,
+        is_grad_enabled=mode.is_grad_enabled, is_inference_mode_enabled=mode.is_inference_mode_enabled,
+        get_default_dtype=dtypes.get_default_dtype, set_default_dtype=_set_default_dtype, promote_types=_promote_types,
+        can_cast=_can_cast, result_type=_result_type, is_tensor=_is_tensor, is_floating_point=lambda input: input.is_floating_point(),
+        is_complex=lambda input: input.is_complex(), numel=lambda input: input.numel(), is_storage=lambda obj: False,
+        get_default_device=devices.current, set_default_device=devices.set_default,
+        from_jax=convert.from_jax, report=_report, trace_boundary=_boundary, eager=_Eager, is_inference=lambda input: input.is_inference(),
+        strided=_Layout("strided"), sparse_coo=_Layout("sparse_coo"), layout=_Layout,
+        contiguous_format=_MemoryFormat("contiguous_format"), preserve_format=_MemoryFormat("preserve_format"),
+        channels_last=_MemoryFormat("channels_last"), channels_last_3d=_MemoryFormat("channels_last_3d"), memory_format=_MemoryFormat,
+        inf=float("inf"), nan=float("nan"), pi=3.141592653589793, e=2.718281828459045,
+        manual_seed=_random("manual_seed"), seed=_random("seed"), initial_seed=_random("initial_seed"),
+        is_anomaly_enabled=anomaly.enabled)
+    Tensor.layout = property(lambda self: space["strided"])
+    _printing(space)
+    _autograd()
+    for name in ("cuda",):
+        space[name] = importlib.import_module("jtensor." + name)
+
+
+def late(name):
+    """Submodules are imported when they are asked for; an unknown name is an honest AttributeError."""
+    if name in _SUBMODULES:
+        try:
+            return importlib.import_module("jtensor." + name)
+        except ModuleNotFoundError as error:
+            if error.name != "jtensor." + name:
+                raise
+    if name in _FROM_RANDOM:
+        return getattr(importlib.import_module("jtensor.random"), name)
+    raise AttributeError(f"module 'jtensor' has no attribute '{name}'")
+
+
+_FROM_RANDOM = ("Generator", "default_generator", "rand", "randn", "randint", "randperm", "normal", "bernoulli", "multinomial", "poisson",
+                "rand_like", "randn_like", "randint_like", "get_rng_state", "set_rng_state", "fork_rng", "binomial")
+
+
+def _random(name):
+    def function(*args):
+        return getattr(importlib.import_module("jtensor.random"), name)(*args)
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+def _printing(space):
+    from .tensor import formatting
+    space["set_printoptions"] = formatting.set_printoptions
+    space["get_printoptions"] = getattr(formatting, "get_printoptions", None)
+
+
+def _autograd():
+    """``torch.autograd``: its parts live in several rooms."""
+    from . import autograd
+    autograd.backward, autograd.grad = backward.backward, backward.grad
+    for name in ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode"):
+        setattr(autograd, name, getattr(mode, name))
+    autograd.detect_anomaly, autograd.set_detect_anomaly = anomaly.detect_anomaly, anomaly.set_detect_anomaly
+    graph.saved_tensors_hooks = saved.saved_tensors_hooks
+    autograd.grad_mode, autograd.anomaly_mode = mode, anomaly
+    autograd.Variable = Tensor
+
+
+# -- small functions --------------------------------------------------------------------------------------------------
+
+
+def _set_default_dtype(d):
+    executor.flush("default dtype")
+    dtypes.set_default_dtype(d)
+    dispatch.forget()
+
+
+def _promote_types(type1, type2):
+    return dtypes.promote_types(type1, type2)
+
+
+def _can_cast(from_, to):
+    return dtypes.can_cast(from_, to)
+
+
+def _result_type(tensor1, tensor2):
+    groups = ([], [], [])
+    for x in (tensor1, tensor2):
+        if isinstance(x, Tensor):
+            groups[0 if x.ndim else 1].append(x.dtype)
+        else:
+            groups[2].append(dtypes.of_scalar(x))
+    return dtypes.result_type(*groups)
+
+
+def _is_tensor(obj):
+    """Whether the object is a tensor."""
+    return isinstance(obj, Tensor)
+
+
+def _report():
+    """What the engine has done so far: programs, kernels, flushes by reason and line, donated bytes. Printable."""
+    return report.REPORT
+
+
+def _boundary(reason):
+    """A natural end of a stretch of tape, such as the end of an optimizer step."""
+    executor.flush(reason)
+
+
+class _Eager:
+    """Context manager: every operation runs at once, for debugging (``JTENSOR_EAGER=1`` does it for the whole process)."""
+
+    def __enter__(self):
+        executor.flush("eager")
+        self.previous, dispatch.LOCAL.eager = dispatch.LOCAL.eager, True
+        return self
+
+    def __exit__(self, *exc):
+        dispatch.LOCAL.eager = self.previous
+
+
+__all__ = ["assemble", "late", "views"]

@@ -1,0 +1,238 @@
+"""From an operator and the descriptions of its arguments to a `Plan`: promotion, checks, broadcasting, output strides.
+
+Runs once per new signature; the dispatcher keeps the answer. Arguments are given as a template: a Spec for a tensor, a tuple of Specs for a
+list, a `Wrapped` kind for a Python number that is a run-time input, None for an absent tensor, the value itself for a static.
+May not know: tensors, storages, the tape.
+"""
+import jax
+import jax.numpy as jnp
+
+from ..base import dtypes
+from ..trace import plan as plans
+from ..trace.spec import Spec, aval, spec
+from . import layout
+from .operator import ARRAYS, Number, Tensor, TensorOrNumber, Tensors
+
+
+class Wrapped:
+    """A Python number as a run-time input: 'f', 'i', 'b' or 'c'."""
+
+    __slots__ = ("kind", "dtype_of")
+
+    def __init__(self, kind, number):
+        self.kind, self.dtype_of = kind, number
+
+    @property
+    def dtype(self):
+        return dtypes.of_scalar(self.dtype_of)
+
+    def __repr__(self):
+        return f"number:{self.kind}"
+
+
+WRAPPED = {float: Wrapped("f", 0.0), int: Wrapped("i", 0), bool: Wrapped("b", False), complex: Wrapped("c", 0j)}
+
+
+def broadcast_shapes(shapes):
+    """The broadcast shape, or PyTorch's error about the first pair that does not fit."""
+    result = ()
+    for shape in shapes:
+        if shape == result:
+            continue
+        a, b = result, shape
+        n = max(len(a), len(b))
+        out = []
+        for d in range(n):
+            x = a[d - n + len(a)] if d - n + len(a) >= 0 else 1
+            y = b[d - n + len(b)] if d - n + len(b) >= 0 else 1
+            if x != y and x != 1 and y != 1:
+                raise RuntimeError(f"The size of tensor a ({x}) must match the size of tensor b ({y}) at non-singleton dimension {d}")
+            out.append(y if x == 1 else x)
+        result = tuple(out)
+    return result
+
+
+class Signature:
+    """The template of a call taken apart: where each parameter's arrays and scalars are among the plan's inputs."""
+
+    __slots__ = ("template", "specs", "kinds", "where", "common")
+
+    def __init__(self, operator, template):
+        self.template, self.specs, self.kinds, self.where, self.common = template, [], [], {}, None
+        for parameter, given in zip(operator.parameters, template, strict=True):
+            if type(given) is Spec:
+                self.where[parameter.name] = len(self.specs)
+                self.specs.append(given)
+            elif parameter.kind is Tensors:
+                self.where[parameter.name] = tuple(range(len(self.specs), len(self.specs) + len(given)))
+                self.specs.extend(given)
+        for parameter, given in zip(operator.parameters, template, strict=True):
+            if type(given) is Wrapped:
+                self.where[parameter.name] = ~len(self.kinds)
+                self.kinds.append(given.kind)
+
+
+def promoted_dtype(operator, template):
+    """The type the operator computes in, or None if it does not promote."""
+    dimensioned, zero_dim, numbers = [], [], []
+    chosen = operator.promoted
+    for parameter, given in zip(operator.parameters, template, strict=True):
+        if chosen is not None and parameter.name not in chosen:
+            continue
+        if type(given) is Spec:
+            (dimensioned if given.ndim else zero_dim).append(given.dtype)
+        elif type(given) is Wrapped:
+            if parameter.kind is TensorOrNumber:
+                numbers.append(given.dtype)
+        elif parameter.kind is Tensors:
+            for s in given:
+                (dimensioned if s.ndim else zero_dim).append(s.dtype)
+    common = dtypes.result_type(dimensioned, zero_dim, numbers)
+    if operator.promote == "float" and common.category < 2:
+        common = dtypes.get_default_dtype()
+    return common
+
+
+def plan_for(operator, template, inplace=False):
+    """The `Plan` of a call; raises PyTorch's errors for arguments that do not fit."""
+    if operator.check is not None:
+        operator.check(*template)
+    signature = Signature(operator, template)
+    common = None
+    if operator.promote is not None:
+        broadcast_shapes([tuple(s.size) for s in signature.specs])
+        common = signature.common = promoted_dtype(operator, template)
+    device = device_of(operator, signature)
+    function = function_of(operator, signature)
+    if inplace:
+        function = into_self(operator, signature, function, common)
+    inputs = tuple(s.aval for s in signature.specs)
+    kinds = tuple(signature.kinds)
+    key = (operator.key + ("_" if inplace else ""), static_key(template), str(common))
+    outputs = plans.infer(function, inputs, kinds, device)
+    made = plans.Plan(key, function, inputs, outputs, kinds, operator.moves)
+    made.operator, made.notes = operator, signature
+    if inplace:
+        made.specs = (signature.specs[0],)
+        if tuple(outputs[0].shape) != tuple(signature.specs[0].size):
+            raise RuntimeError(f"output with shape {list(signature.specs[0].size)} doesn't match the broadcast shape {list(outputs[0].shape)}")
+    else:
+        made.specs = output_specs(operator, signature, outputs, device)
+    made.spec = made.specs[0] if len(made.specs) == 1 else None
+    made.differentiable = tuple(s.dtype.differentiable and at not in operator.nondiff for at, s in enumerate(made.specs))
+    return made
+
+
+def device_of(operator, signature):
+    """The device the operation runs on; tensors of several devices raise, but a 0-d CPU tensor may join any."""
+    if not signature.specs:
+        return signature.template[operator.by_name["device"]]
+    found = None
+    for s in signature.specs:
+        if found is None or (found.type == "cpu" and s.device is not found):
+            found = s.device
+    for s in signature.specs:
+        if s.device is not found and not (s.device.type == "cpu" and s.ndim == 0):
+            raise RuntimeError(f"Expected all tensors to be on the same device, but found at least two devices, {found} and {s.device}!")
+    return found
+
+
+def function_of(operator, signature):
+    """The pure function ``(*arrays, *scalars) -> tuple`` of a call: puts arguments in their places, promotes, calls the body."""
+    body, common = operator.body, signature.common
+    n = len(signature.specs)
+    target = common.numpy if common is not None else None
+    slots = []
+    for parameter, given in zip(operator.parameters, signature.template, strict=True):
+        where = signature.where.get(parameter.name)
+        cast = target is not None and (operator.promoted is None or parameter.name in operator.promoted)
+        slots.append((where, given, cast and parameter.kind in ARRAYS, parameter.keyword_only and parameter.name))
+
+    def function(*xs):
+        args, kwargs = [], {}
+        for where, given, cast, keyword in slots:
+            if where is None:
+                x = given
+            elif type(where) is tuple:
+                x = [xs[i] for i in where]
+                if cast:
+                    x = [cast_to(v, target) for v in x]
+            else:
+                x = xs[where] if where >= 0 else xs[n + ~where]
+                if cast:
+                    x = cast_to(x, target)
+            if keyword:
+                kwargs[keyword] = x
+            else:
+                args.append(x)
+        outs = body(*args, **kwargs)
+        return tuple(outs) if isinstance(outs, (tuple, list)) else (outs,)
+    return function
+
+
+def cast_to(x, target):
+    """``x.astype(target)`` as PyTorch casts: a complex number loses its imaginary part, a float goes to an integer by truncation."""
+    if x.dtype == target:
+        return x
+    if jnp.issubdtype(x.dtype, jnp.complexfloating) and not jnp.issubdtype(target, jnp.complexfloating):
+        x = x.real
+    if target == jnp.bool_:
+        return x != 0
+    if x.dtype.kind == "f" and x.dtype != jnp.float64 and jnp.issubdtype(target, jnp.integer):
+        return _truncate(x.astype(jnp.float32), target)
+    if jnp.issubdtype(x.dtype, jnp.floating) and jnp.issubdtype(target, jnp.integer):
+        return _truncate(x, target)
+    return jax.lax.convert_element_type(x, target)
+
+
+def _truncate(x, target):
+    """Float to integer as x86 does it: through a signed type, wrapping for narrow ones; out of range gives the lowest value."""
+    wide = jnp.int64 if jnp.dtype(target).itemsize == 8 or target in (jnp.uint32,) else jnp.int32
+    top = 2.0 ** (63 if wide == jnp.int64 else 31)
+    lowest = jnp.asarray(jnp.iinfo(wide).min, wide)
+    y = jnp.where((x >= -top) & (x < top), x, 0).astype(wide)
+    y = jnp.where((x >= -top) & (x < top), y, lowest)
+    return y.astype(target)
+
+
+def into_self(operator, signature, function, common):
+    """The in-place form: the result is cast to the first tensor's type, if PyTorch allows it."""
+    own = signature.specs[0]
+    if common is not None:
+        result = operator.result_dtype(common) if operator.result_dtype else (dtypes.bool if operator.promote == "bool" else common)
+        if not dtypes.can_cast(result, own.dtype):
+            raise RuntimeError(f"result type {dtypes.scalar_name(result)} can't be cast to the desired output type {dtypes.scalar_name(own.dtype)}")
+        full = broadcast_shapes([tuple(s.size) for s in signature.specs])
+        if full != tuple(own.size):
+            raise RuntimeError(f"output with shape {list(own.size)} doesn't match the broadcast shape {list(full)}")
+    target = own.dtype.numpy
+
+    def inplace(*xs):
+        return (cast_to(function(*xs)[0], target),)
+    return inplace
+
+
+def output_specs(operator, signature, outputs, device):
+    """The tensors' specs of the outputs, with PyTorch's strides."""
+    how = operator.layout
+    if how == "contiguous":
+        strides = [None] * len(outputs)
+    elif how == "pointwise":
+        operands = [(tuple(s.size), s.stride) for s in signature.specs]
+        strides = [layout.pointwise(out.shape, operands) if operands else None for out in outputs]
+    elif how == "like":
+        first = signature.specs[0]
+        strides = [layout.like(first.size, first.stride) if tuple(first.size) == out.shape else None for out in outputs]
+    else:
+        statics = {p.name: t for p, t in zip(operator.parameters, signature.template, strict=True)}
+        strides = how(signature.specs, outputs, statics)
+    return tuple(spec(out.shape, None if s is None else tuple(s), out.dtype, device) for out, s in zip(outputs, strides, strict=True))
+
+
+def static_key(template):
+    """What of a template names the operation in another process: Specs and numbers are in the avals, statics by their text."""
+    return tuple("·" if type(t) in (Spec, Wrapped) else len(t) if isinstance(t, tuple) and t and type(t[0]) is Spec else
+                 repr(t) for t in template)
+
+
+__all__ = ["Number", "Tensor", "Wrapped", "WRAPPED", "aval", "broadcast_shapes", "plan_for", "promoted_dtype"]

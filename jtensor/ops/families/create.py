@@ -1,0 +1,92 @@
+"""Operators that make tensors out of numbers, and copies: what the factory functions of `jtensor.tensor.create` record.
+
+They take ``dtype`` and ``device`` as statics and sizes as tuples; defaults and PyTorch's argument forms are settled before.
+"""
+import jax
+import jax.numpy as jnp
+
+from ..build import cast_to
+from ..operator import Number, Tensor, op
+
+RAW = {"function": False, "method": False}
+
+
+@op(name="zeros_of", **RAW)
+def zeros_of(size, dtype, device):
+    return jnp.zeros(size, dtype.numpy)
+
+
+@op(name="full_of", **RAW)
+def full_of(size, value: Number, dtype, device):
+    return jnp.broadcast_to(cast_to(value, dtype.numpy), size)
+
+
+@op(name="arange_of", **RAW)
+def arange_of(count, start: Number, step: Number, dtype, device):
+    if dtype.category < 2:
+        at = jax.lax.iota(jnp.int64, count)
+        return cast_to(start.astype(jnp.int64) + at * step.astype(jnp.int64), dtype.numpy)
+    at = jax.lax.iota(jnp.float64, count)
+    return cast_to(start.astype(jnp.float64) + at * step.astype(jnp.float64), dtype.numpy)
+
+
+@op(name="eye_of", **RAW)
+def eye_of(rows, columns, dtype, device):
+    return cast_to(jax.lax.broadcasted_iota(jnp.int32, (rows, columns), 0) == jax.lax.broadcasted_iota(jnp.int32, (rows, columns), 1),
+                   dtype.numpy)
+
+
+# -- copies -----------------------------------------------------------------------------------------------------------
+
+
+def _clone_layout(specs, outputs, statics):
+    from ..layout import like
+    if statics["memory_format"] in (None, "preserve_format"):
+        return [like(tuple(specs[0].size), specs[0].stride)]
+    return [None]
+
+
+@op(layout=_clone_layout, saves=(), moves=True, name="clone")
+def clone(input: Tensor, *, memory_format=None):
+    """A copy of the tensor in memory of its own, differentiable.
+
+    >>> x = torch.tensor([1., 2.])
+    >>> torch.clone(x) is x
+    False
+    """
+    return input
+
+
+@op(layout=lambda specs, outputs, statics: [None], saves=(), moves=True, name="contiguous_copy", backward="CloneBackward0", **RAW)
+def contiguous_copy(self: Tensor):
+    return self
+
+
+def _to_layout(specs, outputs, statics):
+    from ..layout import like
+    return [like(tuple(specs[0].size), specs[0].stride)]
+
+
+@op(layout=_to_layout, saves=(), name="_to_copy", backward="ToCopyBackward0", **RAW)
+def to_copy(self: Tensor, dtype):
+    return cast_to(self, dtype.numpy)
+
+
+@op(layout="like", saves=(), inplace=True, name="copy", backward="CopyBackwards", **RAW)
+def copy(self: Tensor, src: Tensor):
+    return jnp.broadcast_to(cast_to(src, self.dtype), self.shape)
+
+
+@op(layout="like", saves=(), inplace=True, name="fill", backward="FillBackward0", **RAW)
+def fill(self: Tensor, value: Number):
+    return jnp.broadcast_to(cast_to(value, self.dtype), self.shape)
+
+
+@op(layout="like", saves=(), inplace=True, name="fill_tensor", backward="FillBackward1", **RAW)
+def fill_tensor(self: Tensor, value: Tensor):
+    return jnp.broadcast_to(cast_to(value, self.dtype), self.shape)
+
+
+@op(layout="like", saves=(), inplace=True, name="zero", backward="ZeroBackward0", **RAW)
+def zero(self: Tensor):
+    return jnp.zeros_like(self)

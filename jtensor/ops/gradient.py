@@ -1,0 +1,228 @@
+"""What an operation saves, and the plan of its backward.
+
+A backward is an operation like any other: a `Plan` whose inputs are the gradients that arrived and what was saved, so that it is recorded
+on the tape, and differentiable in its turn. It replays the operator's function through `jax.vjp`, or evaluates the operator's formulas.
+Inputs that are not saved stand as zeros in the replay, since by declaration the gradient does not depend on them.
+May not know: tensors, graph nodes.
+"""
+import jax
+import jax.numpy as jnp
+
+from ..trace import plan as plans
+from .build import cast_to
+from .operator import Operator
+
+
+class GradientOperator:
+    """The operator of a backward plan: it is differentiated by `jax.vjp` and saves all its inputs."""
+
+    __slots__ = ("name", "backward", "key")
+    grad = saves = outputs = None
+    nondiff = frozenset()
+    layout, promote = "contiguous", None
+
+    def __init__(self, name):
+        self.name, self.backward, self.key = name, name, name
+
+    def __repr__(self):
+        return f"<gradient operator {self.name}>"
+
+
+_gradient_operators = {}
+
+
+def gradient_operator(operator):
+    """The operator of ``operator``'s backward; its node's name is what PyTorch's formula ends with, where it is declared."""
+    found = _gradient_operators.get(operator)
+    if found is None:
+        if isinstance(operator, Operator):
+            name = operator.double or operator.backward.replace("Backward", "BackwardBackward", 1)
+        else:
+            name = operator.backward.replace("Backward", "BackwardBackward", 1)
+        found = _gradient_operators[operator] = GradientOperator(name)
+    return found
+
+
+def saved(plan, needs):
+    """What a node of this plan saves if these inputs (a tuple of positions) need gradients: codes i (input) or ~k (output k)."""
+    cache = plan.saves
+    if cache is None:
+        cache = plan.saves = {}
+    found = cache.get(needs)
+    if found is None:
+        found = cache[needs] = _saved(plan, needs)
+    return found
+
+
+def _saved(plan, needs):
+    operator = plan.operator
+    names = None
+    if isinstance(operator, Operator):
+        signature = plan.notes
+        if operator.grad is not None:
+            names = set()
+            for name, formula in operator.grad.items():
+                if formula is not None and _touches(signature.where.get(name), needs):
+                    names.update(formula[1])
+        elif operator.saves is not None:
+            if isinstance(operator.saves, dict):
+                names = set()
+                for name, wanted in operator.saves.items():
+                    if _touches(signature.where.get(name), needs):
+                        names.update(wanted)
+            else:
+                names = set(operator.saves)
+    if names is None:
+        return tuple(range(len(plan.inputs)))
+    codes = []
+    for at in range(len(plan.inputs)):
+        if any(_touches(signature.where.get(name), (at,)) for name in names):
+            codes.append(at)
+    if "result" in names or "results" in names:
+        codes.extend(~k for k in range(len(plan.outputs)))
+    for name in names:
+        if name.startswith("result") and name[6:].isdigit():
+            codes.append(~int(name[6:]))
+    return tuple(codes)
+
+
+def _touches(where, positions):
+    if where is None:
+        return False
+    if type(where) is tuple:
+        return any(w in positions for w in where)
+    return where in positions
+
+
+def backward_plan(plan, needs, defined):
+    """The plan of the backward: inputs are the defined gradients, then the saved values; outputs the gradients of ``needs``.
+
+    ``needs`` are input positions, ``defined`` the output positions whose gradient is there (the others are zero).
+    """
+    key = (needs, defined)
+    found = plan.vjps.get(key)
+    if found is None:
+        codes = saved(plan, needs)
+        operator = plan.operator
+        if getattr(operator, "grad", None) is not None:
+            function = _by_formulas(plan, needs, defined, codes)
+        else:
+            function = _by_vjp(plan, needs, defined, codes)
+        inputs = tuple(plan.outputs[k] for k in defined) + tuple(plan.inputs[c] if c >= 0 else plan.outputs[~c] for c in codes)
+        outputs = tuple(plan.inputs[at] for at in needs)
+        found = plans.Plan(("vjp", plan.key, plan.inputs, needs, defined), function, inputs, outputs, plan.scalar_kinds)
+        found.operator = gradient_operator(operator)
+        found.specs = tuple(_contiguous(a) for a in outputs)
+        found.spec = found.specs[0] if len(outputs) == 1 else None
+        found.differentiable = tuple(a.dtype.differentiable for a in outputs)
+        plan.vjps[key] = found
+    return found
+
+
+def _contiguous(a):
+    from ..trace.spec import of_aval
+    return of_aval(a)
+
+
+def _unpack(plan, needs, defined, codes, xs):
+    """The backward's inputs by role: cotangents of all outputs (None where undefined), saved by code, scalars."""
+    cotangents = [None] * len(plan.outputs)
+    for k, x in zip(defined, xs, strict=False):
+        cotangents[k] = x
+    at = len(defined)
+    values = dict(zip(codes, xs[at:at + len(codes)], strict=True))
+    return cotangents, values, xs[at + len(codes):]
+
+
+def _zeros(a):
+    return jnp.zeros(a.shape, a.dtype.numpy)
+
+
+def _is_complex(x):
+    return jnp.issubdtype(x.dtype, jnp.complexfloating)
+
+
+def _by_vjp(plan, needs, defined, codes):
+    """Replays the function through `jax.vjp`; PyTorch's complex gradient is the conjugate of JAX's."""
+    def function(*xs):
+        cotangents, values, scalars = _unpack(plan, needs, defined, codes, xs)
+        primals = [values[i] if i in values else _zeros(a) for i, a in enumerate(plan.inputs)]
+
+        def forward(*chosen):
+            full = list(primals)
+            for at, x in zip(needs, chosen, strict=True):
+                full[at] = x
+            outs = plan.function(*full, *scalars)
+            return [outs[k] for k in defined]
+
+        _, pull = jax.vjp(forward, *[primals[at] for at in needs])
+        cts = [cotangents[k] for k in defined]
+        grads = pull([jnp.conj(c) if _is_complex(c) else c for c in cts])
+        return tuple(jnp.conj(g) if _is_complex(g) else g for g in grads)
+    return function
+
+
+def _by_formulas(plan, needs, defined, codes):
+    """Evaluates the operator's formulas and sums each answer to its input's shape."""
+    operator, signature = plan.operator, plan.notes
+    target = signature.common.numpy if signature.common is not None else None
+
+    def function(*xs):
+        cotangents, values, scalars = _unpack(plan, needs, defined, codes, xs)
+        cotangents = [_zeros(a) if c is None else c for c, a in zip(cotangents, plan.outputs, strict=True)]
+
+        def array(at, name):
+            x = values[at] if at in values else None
+            if x is None:
+                return None
+            cast = target is not None and (operator.promoted is None or name in operator.promoted)
+            return cast_to(x, target) if cast else x
+
+        def asked(name):
+            if name == "grad":
+                return cotangents[0]
+            if name == "grads":
+                return cotangents
+            if name == "result":
+                return values[~0]
+            if name == "results":
+                return [values.get(~k) for k in range(len(plan.outputs))]
+            if name.startswith("result") and name[6:].isdigit():
+                return values[~int(name[6:])]
+            if name == "needs":
+                return needs
+            if name == "shapes":
+                return [a.shape for a in plan.inputs]
+            where = signature.where.get(name)
+            if where is None:
+                return signature.template[operator.by_name[name]]
+            if type(where) is tuple:
+                return [array(w, name) for w in where]
+            if where < 0:
+                x = scalars[~where]
+                tensor_like = target is not None and (operator.promoted is None or name in operator.promoted)
+                return cast_to(x, target) if tensor_like and operator.parameters[operator.by_name[name]].kind.name == "TensorOrNumber" else x
+            return array(where, name)
+
+        answers = {}
+        for name, formula in operator.grad.items():
+            where = signature.where.get(name)
+            if where is None or not _touches(where, needs):
+                continue
+            answer = formula[0](*[asked(n) for n in formula[1]])
+            for at, x in zip(where, answer, strict=True) if type(where) is tuple else ((where, answer),):
+                answers[at] = x
+        return tuple(_fit(answers[at], plan.inputs[at]) for at in needs)
+    return function
+
+
+def _fit(x, a):
+    """A formula's answer summed over broadcast dimensions and cast to the input's type."""
+    if x.ndim > len(a.shape):
+        x = x.sum(tuple(range(x.ndim - len(a.shape))))
+    axes = tuple(d for d, (n, m) in enumerate(zip(x.shape, a.shape, strict=True)) if n != m and m == 1)
+    if axes:
+        x = x.sum(axes, keepdims=True)
+    if x.shape != tuple(a.shape):
+        x = jnp.broadcast_to(x, a.shape)
+    return cast_to(x, a.dtype.numpy)

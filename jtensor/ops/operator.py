@@ -1,0 +1,128 @@
+"""The declaration of an operator: one `@op` gives the function, the method, `name_`, `out=`, the autograd node, promotion and stub.
+
+The body is a pure function of `jax.numpy` arrays whose signature is PyTorch's. Annotations say what each parameter is:
+
+    Tensor            a tensor; takes part in differentiation (if its dtype can)
+    TensorOrNumber    a tensor, or a Python number that is a run-time input (0-d array, a wrapped number in promotion)
+    Tensors           a list or tuple of tensors
+    OptTensor         a tensor or None
+    Number            a Python number that is a run-time input: a new value never recompiles (alpha, lr, eps, fill values)
+    anything else     static: part of the operation's identity (dims, shapes, flags, dtypes, integer exponents)
+
+A default value of a `Number` is static while the caller leaves it alone.
+
+    @op("float", inplace=True, out=True, grad=lambda grad, result: grad * jnp.conj(result))
+    def exp(self: Tensor):
+        return jnp.exp(self)
+
+May not know: tensors as objects, storages, the tape.
+"""
+import inspect
+
+from .registry import REGISTRY
+
+# -- what a parameter is ----------------------------------------------------------------------------------------------
+
+
+class Kind:
+    """A kind of parameter; compared by identity."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __repr__(self):
+        return self.name
+
+
+Tensor, TensorOrNumber, Tensors, OptTensor, Number, Static = map(
+    Kind, ("Tensor", "TensorOrNumber", "Tensors", "OptTensor", "Number", "Static"))
+ARRAYS = (Tensor, TensorOrNumber, Tensors, OptTensor)
+
+
+class Parameter:
+    """One parameter of an operator: name, kind, default (`inspect.Parameter.empty` if required), keyword-only or not."""
+
+    __slots__ = ("name", "kind", "default", "keyword_only", "required", "text")
+
+    def __init__(self, name, kind, default, keyword_only, text=None):
+        self.name, self.kind, self.default, self.keyword_only = name, kind, default, keyword_only
+        self.required = default is inspect.Parameter.empty
+        self.text = text
+
+
+class Operator:
+    """What `op` makes of a body.
+
+    promote    None: inputs arrive as they are. "numeric": cast to their promoted type. "float": the same, integers become the
+               default float. "bool": promoted, for comparisons. "complex": like float for ints, complex allowed (same as float).
+    layout     strides of the result: "pointwise" (PyTorch's TensorIterator: inputs' permutation is kept), "contiguous", "like"
+               (strides of the first input if dense), or a function (specs of inputs, output avals, statics dict) -> list of strides.
+    saves      what the default gradient (jax.vjp of the body) needs: () for linear operators, a tuple of parameter names (and "result"),
+               or a dict {differentiable input: names}. None: every tensor input.
+    grad       formulas instead of jax.vjp, PyTorch's convention (conjugates written out): for one differentiable input a function, for several
+               a dict {input: function or None}. A function asks by parameter name for: "grad" (or "grads" where there are several
+               outputs), "result" (or "results"), any parameter of the operator, "needs". What it asks for is what is saved, and only that.
+               Arrays arrive promoted; the answer is summed to the input's shape and cast to its dtype.
+    check      function of the same parameters (Specs for tensors) that raises PyTorch's error; runs once per new signature.
+    nondiff    names of inputs without gradient, and positions of outputs without.
+    inplace    `name_` exists as a method (and function); out: `out=` is accepted.
+    function, method   whether it is public as torch.name / Tensor.name.
+    backward   the autograd node's name, default CamelCase + "Backward0".
+    sync       the body runs on concrete NumPy arrays, because its output shapes depend on the data (nonzero, unique).
+    outputs    field names: a named tuple torch.return_types.<name> is answered.
+    """
+
+    def __init__(self, body, promote, layout, saves, grad, check, nondiff, inplace, out, function, method, backward, sync, outputs, name,
+                 method_name, promoted, double, moves, result_dtype):
+        self.body, self.name = body, name or body.__name__
+        self.promote, self.layout, self.saves, self.check = promote, layout, saves, check
+        self.nondiff = frozenset(nondiff)
+        self.inplace, self.out, self.function, self.method = inplace, out, function, method
+        self.method_name = method_name or self.name
+        self.backward = backward or camel(self.name) + "Backward0"
+        self.sync, self.outputs, self.promoted, self.double = sync, outputs, promoted, double
+        self.moves = moves
+        self.result_dtype = result_dtype
+        self.parameters = [_parameter(p) for p in inspect.signature(body).parameters.values()]
+        self.by_name = {p.name: at for at, p in enumerate(self.parameters)}
+        self.arrays = [p.name for p in self.parameters if p.kind in ARRAYS]
+        self.grad = _formulas(self, grad)
+        self.key = f"{body.__module__.rsplit('.', 1)[-1]}.{self.name}"
+        self.__doc__ = body.__doc__
+
+    def __repr__(self):
+        return f"<operator {self.name}>"
+
+
+def camel(name):
+    """``log_softmax`` -> ``LogSoftmax``, PyTorch's way of naming backward nodes."""
+    return "".join(part[:1].upper() + part[1:] for part in name.strip("_").split("_"))
+
+
+def _parameter(p):
+    kind = p.annotation if isinstance(p.annotation, Kind) else Static
+    return Parameter(p.name, kind, p.default, p.kind is p.KEYWORD_ONLY)
+
+
+def _formulas(operator, grad):
+    """{input name: (function, names it asks for)} or None."""
+    if grad is None:
+        return None
+    if not isinstance(grad, dict):
+        inputs = [p.name for p in operator.parameters if p.kind in ARRAYS and p.name not in operator.nondiff]
+        grad = {inputs[0]: grad}
+    return {name: f and (f, tuple(inspect.signature(f).parameters)) for name, f in grad.items()}
+
+
+def op(promote=None, *, layout=None, saves=None, grad=None, check=None, nondiff=(), inplace=False, out=False, function=True, method=True,
+       backward=None, sync=False, outputs=None, name=None, method_name=None, promoted=None, double=None, moves=False, result_dtype=None):
+    """Declares the decorated body as an operator and registers it; answers the `Operator`. See the class for the fields."""
+    if layout is None:
+        layout = "pointwise" if promote else "contiguous"
+
+    def declare(body):
+        operator = Operator(body, promote, layout, saves, grad, check, nondiff, inplace, out, function, method, backward, sync,
+                            outputs, name, method_name, promoted, double, moves, result_dtype)
+        REGISTRY.add(operator)
+        return operator
+    return declare

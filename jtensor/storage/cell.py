@@ -1,0 +1,102 @@
+"""`Storage`: the one mutable cell, holding the current value of a base array, with its version counter.
+
+The base array lies densely in memory in the layout that ``spec`` names; every tensor on the storage is a geometry over that memory.
+Writing means: compute a new value, put it in the cell, bump the version. May not know: tensors, views, autograd.
+
+Host mode: once NumPy shares the memory (`jtensor.storage.host`), a writable ndarray is the truth, ``spec`` is None so that the fast
+paths step aside, and `current` takes a snapshot.
+"""
+import itertools
+
+import jax
+import numpy as np
+
+from ..base import devices
+from ..trace import executor, spec
+from ..trace.tape import ready
+
+_addresses = itertools.count(1)
+
+
+class VersionCounter:
+    """Counts in-place modifications; shared by a tensor, its views and `detach()`. A storage is the counter of its first tensor."""
+
+    __slots__ = ("version", "site")
+
+    def __init__(self, version=0):
+        self.version, self.site = version, None
+
+
+class Storage:
+    """``value`` (of the whole base), ``spec`` (its layout; None in host mode), ``layout`` (the same, always), ``version``."""
+
+    __slots__ = ("value", "spec", "layout", "version", "site", "host", "_address", "fixed", "__weakref__")
+
+    def set(self, value):
+        """Puts a new value of the whole base in the cell; in host mode the bytes are written to the shared memory."""
+        if self.host is not None:
+            self.host.write(executor.value_of(value, "write to memory shared with numpy"))
+        else:
+            self.value = value
+
+    def current(self):
+        """The value of the whole base now."""
+        if self.host is not None:
+            return self.host.snapshot()
+        return self.value
+
+    @property
+    def device(self):
+        return self.layout.device
+
+    @property
+    def dtype(self):
+        return self.layout.dtype
+
+    def size(self):
+        """Elements of the base."""
+        return self.layout.numel
+
+    def nbytes(self):
+        return self.layout.numel * self.layout.dtype.itemsize
+
+    def data_ptr(self):
+        """An address: equal for the same memory, different for different memory. Not one to be dereferenced, but in host mode."""
+        if self.host is not None:
+            return self.host.address()
+        if self.layout.numel == 0 or self.layout.device is devices.meta:
+            return 0
+        if self._address is None:
+            self._address = next(_addresses) * (1 << 40) + (1 << 60)
+        return self._address
+
+    def rebase(self, layout, value):
+        """Another memory in the same cell (`resize_`, `set_`): every tensor on it must read anew."""
+        self.layout, self.value = layout, value
+        self.spec = layout if self.host is None else None
+
+
+def new(value, layout):
+    """A storage of its own for a value that lies as ``layout`` says."""
+    self = Storage.__new__(Storage)
+    self.value, self.spec, self.layout, self.version = value, layout, layout, 0
+    self.host = self._address = self.site = None
+    self.fixed = False
+    return self
+
+
+def of_numpy(array, dtype, device):
+    """A storage with a private copy of an ndarray (C order)."""
+    array = np.ascontiguousarray(array).reshape(array.shape)
+    layout = spec.spec(array.shape, None, dtype, device)
+    return new(ready(put(array, device), layout.aval), layout)
+
+
+def put(array, device, copy=True):
+    """An ndarray as a `jax.Array` with 64-bit types kept. The bytes are copied, since a later write must not show."""
+    if device is devices.meta:
+        return array
+    if copy:
+        array = np.array(array, copy=True, order="C")
+    with jax.enable_x64(True):
+        return jax.device_put(array, devices.jax_device(device))

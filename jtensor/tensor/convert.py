@@ -1,0 +1,404 @@
+"""From tensors to everything else and back: numbers, lists, NumPy, JAX, other dtypes and devices, `.data =`, copies, pickles."""
+import numpy as np
+
+from ..autograd import gradmode_checks as checks
+from ..base import devices, dtypes
+from ..base.errors import missing
+from ..ops.families import create as ops
+from ..storage import cell, host
+from ..trace import spec as specs
+from ..trace.executor import value_of
+from ..trace.tape import LOCAL, Value, ready
+from .core import Tensor, make_tensor
+from .dispatch import call, call_inplace, read
+
+_dtype, _device = dtypes.dtype, devices.device
+
+# -- looking at values ------------------------------------------------------------------------------------------------
+
+
+def host_copy(tensor, reason="read"):
+    """The tensor's values as an ndarray that is not to be written to."""
+    if tensor._spec.device is devices.meta:
+        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+    return np.asarray(value_of(read(tensor), reason))
+
+
+def item(self):
+    """The only element, as a Python number.
+
+    >>> torch.tensor([2.5]).item()
+    2.5
+    """
+    spec = self._spec
+    if spec.numel != 1:
+        raise RuntimeError(f"a Tensor with {spec.numel} elements cannot be converted to Scalar")
+    if spec.device is devices.meta:
+        raise RuntimeError("Tensor.item() cannot be called on meta tensors")
+    return python_number(host_copy(self, "item()").reshape(()))
+
+
+def python_number(array):
+    number = array.item()
+    if array.dtype.kind == "V" or not isinstance(number, (bool, int, float, complex)):
+        number = float(array)
+    return number
+
+
+def tolist(self):
+    """Nested lists of Python numbers (a number for a 0-d tensor)."""
+    array = host_copy(self, "tolist()")
+    if array.dtype.kind == "V" or array.dtype.name == "bfloat16":
+        array = array.astype(np.float32)
+    return array.tolist()
+
+
+def to_bool(self):
+    spec = self._spec
+    if spec.numel != 1:
+        if spec.numel == 0:
+            raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
+        raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
+    return bool(host_copy(self, "bool()").reshape(())[()])
+
+
+def to_int(self):
+    number = item(self)
+    return int(number)
+
+
+def to_float(self):
+    number = item(self)
+    if isinstance(number, complex):
+        if number.imag != 0:
+            raise RuntimeError("value cannot be converted to type double without overflow")
+        return number.real
+    return float(number)
+
+
+def to_complex(self):
+    return complex(item(self))
+
+
+def to_index(self):
+    if self._spec.dtype.category > 1 or self._spec.numel != 1:
+        raise TypeError("only integer tensors of a single element can be converted to an index")
+    return int(item(self))
+
+
+# -- NumPy ------------------------------------------------------------------------------------------------------------
+
+
+def numpy(self, *, force=False):
+    """An ndarray on the tensor's memory: each side sees the other's writes. ``force=True`` detaches and copies as needed.
+
+    >>> t = torch.zeros(2)
+    >>> t.numpy()[0] = 1
+    >>> t
+    tensor([1., 0.])
+    """
+    if force:
+        return numpy(self.detach().cpu().resolve_conj().resolve_neg())
+    if self._spec.device.type != "cpu":
+        raise TypeError(f"can't convert {self._spec.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
+    if self.requires_grad:
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    spec = self._spec
+    if spec.conj:
+        raise RuntimeError("Can't call numpy() on Tensor that has conjugate bit set. Use tensor.resolve_conj().numpy() instead.")
+    if spec.neg:
+        raise RuntimeError("Can't call numpy() on Tensor that has negative bit set. Use tensor.resolve_neg().numpy() instead.")
+    if spec.dtype in (dtypes.bfloat16,) or spec.dtype.name.startswith("float8"):
+        raise TypeError(f"Got unsupported ScalarType {dtypes.scalar_name(spec.dtype)}")
+    flat = host.export(self._storage)
+    if flat.dtype != spec.dtype.numpy:
+        flat = flat.view(spec.dtype.numpy)
+    step = spec.dtype.itemsize
+    return np.lib.stride_tricks.as_strided(flat[self._offset:], tuple(spec.size), tuple(s * step for s in spec.stride))
+
+
+def array_protocol(self, dtype=None, copy=None):
+    array = numpy(self)
+    return array if dtype is None else array.astype(dtype, copy=False)
+
+
+def jax_array(self):
+    """The tensor's value as a `jax.Array` (immutable: later writes to the tensor do not show)."""
+    return value_of(read(self), "jax()")
+
+
+def from_jax(array, requires_grad=False):
+    """A tensor of a `jax.Array`'s value.
+
+    >>> import jax.numpy as jnp
+    >>> import jtensor
+    >>> jtensor.from_jax(jnp.ones(2))
+    tensor([1., 1.])
+    """
+    dtype = dtypes.of_numpy(np.dtype(array.dtype))
+    kind = next(iter(array.devices())).platform
+    device = devices.cpu if kind == "cpu" else devices.device("cuda", 0)
+    layout = specs.spec(tuple(array.shape), None, dtype, device)
+    made = make_tensor(cell.new(ready(array, layout.aval), layout), layout)
+    return made.requires_grad_() if requires_grad else made
+
+
+# -- dtype and device -------------------------------------------------------------------------------------------------
+
+
+def to(self, *args, **kwargs):
+    """The tensor in another dtype or on another device: ``to(dtype)``, ``to(device, dtype)``, ``to(other)``; itself if nothing changes.
+
+    >>> torch.ones(1).to(torch.int64)
+    tensor([1])
+    """
+    dtype, device, copy, memory_format = kwargs.pop("dtype", None), kwargs.pop("device", None), kwargs.pop("copy", False), \
+        kwargs.pop("memory_format", None)
+    kwargs.pop("non_blocking", None)
+    if "other" in kwargs:
+        args = (kwargs.pop("other"), *args)
+    if kwargs:
+        raise TypeError(f"to() received an invalid combination of arguments - got an unexpected keyword argument '{next(iter(kwargs))}'")
+    rest = list(args)
+    if rest:
+        first = rest.pop(0)
+        if isinstance(first, Tensor):
+            dtype, device = first.dtype, first.device
+        elif isinstance(first, _dtype):
+            dtype = first
+        elif first is None or isinstance(first, (str, int, _device)):
+            device = first
+            if rest and (rest[0] is None or isinstance(rest[0], _dtype)):
+                dtype = rest.pop(0)
+        else:
+            raise TypeError(f"to() received an invalid combination of arguments - got ({type(first).__name__})")
+        if rest:
+            rest.pop(0)
+        if rest:
+            copy = rest.pop(0)
+    return converted(self, dtype or self._spec.dtype, self._spec.device if device is None else devices.place(devices.device(device)), copy,
+                     memory_format)
+
+
+def converted(self, dtype, device, copy=False, memory_format=None):
+    spec = self._spec
+    if device is not spec.device and device != spec.device:
+        return _to_device(self, dtype, device)
+    if dtype is spec.dtype:
+        if memory_format is not None and "channels_last" in str(memory_format):
+            return self.contiguous(memory_format=memory_format)
+        return self.clone() if copy else self
+    if spec.dtype.is_complex and not dtype.is_complex:
+        import warnings
+        warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=4)
+    return call(ops.to_copy, (self, dtype))
+
+
+def _to_device(self, dtype, device):
+    """A copy on another device: the value is looked at, sent over, and the gradient comes back the same way."""
+    source = self if dtype is self._spec.dtype else converted(self, dtype, self._spec.device)
+    layout = specs.spec(source._spec.size, source._spec.stride if source._spec.dense else None, dtype, device)
+    if device is devices.meta:
+        made = make_tensor(cell.new(ready(None, layout.aval), layout), layout)
+    elif source._spec.device is devices.meta:
+        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+    else:
+        import jax
+        array = jax.device_put(value_of(read(source), "to(device)"), devices.jax_device(device))
+        made = make_tensor(cell.new(ready(array, layout.aval), layout), layout)
+    if LOCAL.grad_enabled and source.requires_grad:
+        from ..autograd.transfer import transfer_node
+        made._edge, made._requires_grad = (transfer_node(source), 0), True
+    return made
+
+
+def _cast(dtype, name):
+    def method(self, memory_format=None):
+        return converted(self, dtype() if callable(dtype) and not isinstance(dtype, _dtype) else dtype, self._spec.device)
+    method.__name__ = name
+    method.__doc__ = f"The tensor as ``{dtype}``."
+    return method
+
+
+CASTS = {name: _cast(d, name) for name, d in (
+    ("float", dtypes.float32), ("double", dtypes.float64), ("half", dtypes.float16), ("bfloat16", dtypes.bfloat16), ("int", dtypes.int32),
+    ("long", dtypes.int64), ("short", dtypes.int16), ("char", dtypes.int8), ("byte", dtypes.uint8), ("bool", dtypes.bool),
+    ("cfloat", dtypes.complex64), ("cdouble", dtypes.complex128))}
+
+
+def cpu(self, memory_format=None):
+    """The tensor on the CPU; itself if it is there."""
+    return converted(self, self._spec.dtype, devices.cpu)
+
+
+def cuda(self, device=None, non_blocking=False, memory_format=None):
+    """The tensor on a GPU."""
+    return converted(self, self._spec.dtype, devices.place(devices.device("cuda" if device is None else device)))
+
+
+_TYPE_NAMES = {d: dtypes.scalar_name(d) + "Tensor" for d in dtypes.ALL}
+
+
+def type_(self, dtype=None, non_blocking=False):
+    """The type's name, such as ``torch.FloatTensor``; with an argument, the tensor cast to it."""
+    if dtype is None:
+        lead = "torch." if self._spec.device.type == "cpu" else f"torch.{self._spec.device.type}."
+        return lead + _TYPE_NAMES[self._spec.dtype]
+    if isinstance(dtype, str):
+        dtype = next((d for d, n in _TYPE_NAMES.items() if dtype.endswith("." + n)), None)
+        if dtype is None:
+            raise ValueError("invalid type: 'torch.???'")
+    return converted(self, dtype, self._spec.device)
+
+
+def type_as(self, other):
+    """The tensor cast to the other's dtype and device."""
+    return converted(self, other._spec.dtype, other._spec.device)
+
+
+# -- in-place copies and rebinding ------------------------------------------------------------------------------------
+
+
+def copy_(self, src, non_blocking=False):
+    """Copies ``src`` (broadcast, cast) into this tensor.
+
+    >>> torch.zeros(2).copy_(torch.tensor([1, 2]))
+    tensor([1., 2.])
+    """
+    if not isinstance(src, Tensor):
+        src = _numbers(src)
+    if src._spec.device != self._spec.device and src._spec.ndim:
+        src = src.to(self._spec.device)
+    if self is src:
+        return self
+    n, m = self._spec.size, src._spec.size
+    if n != m:
+        from ..ops.build import broadcast_shapes
+        if len(m) > len(n) or broadcast_shapes([tuple(n), tuple(m)]) != tuple(n):
+            raise RuntimeError(_copy_text(n, m))
+    return call_inplace(ops.copy, (self, src))
+
+
+def _copy_text(n, m):
+    lead = len(m) - len(n)
+    if lead > 0:
+        return (f"expand({', '.join([''])}" if False else f"output with shape {list(n)} doesn't match the broadcast shape {list(m)}")
+    for d in range(len(n)):
+        at = d + lead
+        if at >= 0 and m[at] != n[d] and m[at] != 1:
+            return (f"The size of tensor a ({n[d]}) must match the size of tensor b ({m[at]}) at non-singleton dimension {d}" if n[d] != 1 else
+                    f"output with shape {list(n)} doesn't match the broadcast shape {[max(a, b) for a, b in zip(n, (1,) * -lead + tuple(m))]}")
+    return f"output with shape {list(n)} doesn't match the broadcast shape {list(m)}"
+
+
+def _numbers(src):
+    from .create import tensor
+    if isinstance(src, (bool, int, float, complex)):
+        return tensor(src)
+    raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
+
+
+def fill_(self, value):
+    """Fills the tensor with a number (or a 0-d tensor)."""
+    if isinstance(value, Tensor):
+        if value._spec.ndim:
+            raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value._spec.ndim} dimensions.")
+        if value.requires_grad:
+            return call_inplace(ops.fill_tensor, (self, value))
+        value = value.item() if value._spec.dtype.category < 2 else value
+        if isinstance(value, Tensor):
+            return call_inplace(ops.fill_tensor, (self, value))
+    _fits(value, self._spec.dtype)
+    return call_inplace(ops.fill, (self, value))
+
+
+def _fits(value, dtype):
+    if isinstance(value, complex) and not dtype.is_complex and value.imag:
+        raise RuntimeError(f"value cannot be converted to type {_c_name(dtype)} without overflow")
+    if isinstance(value, int) and not isinstance(value, bool) and dtype.category == 1:
+        info = np.iinfo(dtype.numpy)
+        low = info.min if dtype.is_signed else -info.max
+        if not low <= value <= info.max:
+            raise RuntimeError(f"value cannot be converted to type {_c_name(dtype)} without overflow")
+
+
+_C_NAMES = {"float32": "float", "float64": "double", "int32": "int", "int64": "int64_t", "bool": "bool", "float16": "at::Half",
+            "bfloat16": "at::BFloat16"}
+
+
+def _c_name(dtype):
+    return _C_NAMES.get(dtype.name, dtype.name + "_t")
+
+
+def zero_(self):
+    """Fills the tensor with zeros."""
+    return call_inplace(ops.zero, (self,))
+
+
+def set_data(self, other):
+    """``x.data = y``: this tensor takes over the other's memory, shape and dtype; its history stays."""
+    if not isinstance(other, Tensor):
+        raise TypeError("Variable data has to be a tensor, but got " + type(other).__name__)
+    if self._requires_grad and not other._spec.dtype.differentiable:
+        raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+    if self._spec.device.type != other._spec.device.type and self._spec.device.type == "meta":
+        raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type.")
+    if self._counter is self._storage:
+        from ..storage import VersionCounter
+        self._counter = VersionCounter(self._storage.version)
+        _keep_counter(self)
+    self._storage, self._spec, self._offset, self._cached = other._storage, other._spec, other._offset, None
+
+
+def _keep_counter(self):
+    """Views of this tensor share its counter; once it has left its storage they keep the storage's, as PyTorch's views keep theirs."""
+
+
+def deepcopy(self, memo):
+    if id(self) in memo:
+        return memo[id(self)]
+    if not self.is_leaf:
+        raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you were "
+                           "attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
+                           "https://github.com/pytorch/pytorch/pull/103001")
+    import copy
+    storage = memo.get(("jtensor storage", id(self._storage)))
+    if storage is None:
+        storage = cell.new(self._storage.current(), self._storage.layout)
+        memo["jtensor storage", id(self._storage)] = storage
+    made = make_tensor(storage, self._spec, self._offset, type(self))
+    made._requires_grad = self._requires_grad
+    memo[id(self)] = made
+    if self._auto is not None and self._auto.grad is not None:
+        made._autograd_meta().grad = copy.deepcopy(self._auto.grad, memo)
+    if self.__dict__:
+        made.__dict__.update(copy.deepcopy(self.__dict__, memo))
+    return made
+
+
+def reduce(self, protocol):
+    """Pickled by its values (contiguous), dtype, flag and attributes."""
+    array = np.array(host_copy(self.detach().resolve_conj().resolve_neg(), "pickle"))
+    return rebuild, (type(self), array, self._spec.dtype, self._requires_grad and self.is_leaf, str(self._spec.device),
+                     dict(self.__dict__) or None)
+
+
+def rebuild(cls, array, dtype, requires_grad, device, state):
+    from .create import as_subclass, from_host
+    made = from_host(array, dtype)
+    if device != "cpu":
+        made = made.to(device)
+    if cls is not Tensor:
+        made = as_subclass(made, cls)
+    made._requires_grad = requires_grad
+    if state:
+        made.__dict__.update(state)
+    return made
+
+
+def element_size(self):
+    """Bytes of one element."""
+    return self._spec.dtype.itemsize
+
+
+__all__ = ["Value", "checks", "missing"]

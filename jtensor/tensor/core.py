@@ -1,0 +1,416 @@
+"""The Tensor: a storage, a geometry over it, and autograd's fields. A thin facade; its methods are installed from the registry.
+
+Owns: identity, metadata, `.data`, `.grad`, `requires_grad`, `detach`, hooks, and views' histories. What operators do to tensors is in
+`dispatch`; indexing, conversion and printing have rooms of their own.
+"""
+import weakref
+from collections import OrderedDict
+
+from ..autograd.graph import OperatorNode, accumulator
+from ..base import dtypes
+from ..storage import VersionCounter
+from ..trace.tape import LOCAL
+from ..utils.hooks import RemovableHandle
+
+NOT_LEAF_FLAG = ("you can only change requires_grad flags of leaf variables.")
+ONLY_FLOATS = "only Tensors of floating point dtype can require gradients"
+
+
+class View:
+    """What a view knows of its origin: the base tensor, how it came to be, and the version its history was made at.
+
+    ``creation``: "default", "no_grad", "inference", "multi" (one of several outputs) or "custom" (of a custom Function). ``differentiable`` is
+    False for `detach()`, whose result shares memory but no history.
+    """
+
+    __slots__ = ("base", "creation", "version", "differentiable")
+
+    def __init__(self, base, creation, version, differentiable):
+        self.base, self.creation, self.version, self.differentiable = base, creation, version, differentiable
+
+
+class Auto:
+    """Autograd's rarer fields: the gradient, hooks, what `retain_grad` asked for, the accumulator of a leaf."""
+
+    __slots__ = ("grad", "hooks", "post_hooks", "retains", "accumulator", "inference", "__weakref__")
+
+    def __init__(self):
+        self.grad = self.hooks = self.post_hooks = self.accumulator = None
+        self.retains = self.inference = False
+
+
+class TensorMeta(type):
+    """`isinstance(x, Tensor)` asks the class; legacy constructors are elsewhere."""
+
+    __module__ = "torch"
+
+
+class Tensor:
+    """An array with PyTorch's semantics. Made by `torch.tensor` and friends, or by operators.
+
+    >>> x = torch.tensor([1., 2.], requires_grad=True)
+    >>> (x * x).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    """
+
+    __slots__ = ("_storage", "_spec", "_offset", "_cached", "_counter", "_requires_grad", "_edge", "_info", "_auto", "__dict__", "__weakref__")
+    __module__ = "torch"
+    __array_priority__ = 1000
+    __hash__ = object.__hash__
+
+    def __new__(cls, *args, **kwargs):
+        if cls is Tensor or not hasattr(cls, "_from_legacy"):
+            from .create import legacy_constructor
+            return legacy_constructor(cls, args, kwargs)
+        return object.__new__(cls)
+
+    def __init__(self, *args, **kwargs):
+        pass
+
+    # -- metadata -----------------------------------------------------------------------------------------------------
+
+    @property
+    def shape(self):
+        return self._spec.size
+
+    @property
+    def dtype(self):
+        return self._spec.dtype
+
+    @property
+    def device(self):
+        return self._spec.device
+
+    @property
+    def ndim(self):
+        return self._spec.ndim
+
+    @property
+    def itemsize(self):
+        return self._spec.dtype.itemsize
+
+    @property
+    def nbytes(self):
+        return self._spec.numel * self._spec.dtype.itemsize
+
+    @property
+    def is_cuda(self):
+        return self._spec.device.type == "cuda"
+
+    @property
+    def is_cpu(self):
+        return self._spec.device.type == "cpu"
+
+    @property
+    def is_meta(self):
+        return self._spec.device.type == "meta"
+
+    is_sparse = is_quantized = is_mkldnn = is_nested = is_sparse_csr = is_xpu = is_mps = is_vulkan = property(lambda self: False)
+
+    @property
+    def names(self):
+        return (None,) * self._spec.ndim
+
+    @property
+    def _version(self):
+        if self._inference_tensor():
+            raise RuntimeError("Inference tensors do not track version counter.")
+        return self._counter.version
+
+    @property
+    def _base(self):
+        return self._info.base if self._info is not None and self._info.base is not None else None
+
+    def _is_view(self):
+        return self._info is not None and self._info.base is not None
+
+    def _inference_tensor(self):
+        return self._auto is not None and self._auto.inference
+
+    is_inference_slow = _inference_tensor
+
+    # -- gradient bookkeeping -----------------------------------------------------------------------------------------
+
+    def _autograd_meta(self):
+        if self._auto is None:
+            self._auto = Auto()
+        return self._auto
+
+    def _refresh(self):
+        """A view whose base (or a sibling) was written to since gets its history anew from the base's."""
+        info = self._info
+        if info.differentiable and info.base.requires_grad:
+            from .views import history_of_view
+            history_of_view(self, info)
+        info.version = self._counter.version
+
+    @property
+    def requires_grad(self):
+        info = self._info
+        if info is not None and info.version != self._counter.version:
+            self._refresh()
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, wanted):
+        self.requires_grad_(wanted)
+
+    def requires_grad_(self, requires_grad=True):
+        """Sets whether gradients are recorded for this leaf tensor, and answers it.
+
+        >>> torch.zeros(2).requires_grad_()
+        tensor([0., 0.], requires_grad=True)
+        """
+        wanted = bool(requires_grad)
+        if self._inference_tensor() and wanted and not LOCAL.inference:
+            raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+        if self.grad_fn is not None:
+            if wanted:
+                return self
+            raise RuntimeError(NOT_LEAF_FLAG + " If you want to use a computed variable in a subgraph that doesn't require differentiation "
+                               "use var_no_grad = var.detach().")
+        if wanted and not self._spec.dtype.differentiable:
+            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
+        self._requires_grad = wanted
+        return self
+
+    @property
+    def grad_fn(self):
+        """The node that made this tensor, or None for a leaf."""
+        info = self._info
+        if info is not None and info.version != self._counter.version:
+            self._refresh()
+        edge = self._edge
+        return None if edge is None else edge[0]
+
+    @property
+    def output_nr(self):
+        return 0 if self._edge is None else self._edge[1]
+
+    @property
+    def is_leaf(self):
+        return self._edge is None if self._info is None else self.grad_fn is None
+
+    def _is_leaf_now(self):
+        return self.grad_fn is None
+
+    @property
+    def retains_grad(self):
+        return self._auto is not None and self._auto.retains and not self.is_leaf
+
+    def retain_grad(self):
+        """Makes a non-leaf tensor keep its gradient in ``.grad``."""
+        if not self.requires_grad:
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        if self.is_leaf:
+            return
+        auto = self._autograd_meta()
+        if auto.retains:
+            return
+        auto.retains = True
+        node, nr = self._edge
+        cell = weakref.ref(self)
+
+        def keep(grad):
+            tensor = cell()
+            if tensor is not None:
+                old = tensor._auto.grad
+                tensor._auto.grad = grad.clone() if old is None else old + grad
+        if node.retained is None:
+            node.retained = {}
+        node.retained[nr] = keep
+
+    @property
+    def grad(self):
+        auto = self._auto
+        if not self.is_leaf and not (auto is not None and (auto.retains or auto.grad is not None)) and self.requires_grad:
+            import warnings
+            warnings.warn("The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated "
+                          "during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use "
+                          ".retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf "
+                          "Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more informations.", UserWarning, stacklevel=2)
+        return None if auto is None else auto.grad
+
+    @grad.setter
+    def grad(self, grad):
+        if grad is None:
+            if self._auto is not None:
+                self._auto.grad = None
+            return
+        if not isinstance(grad, Tensor):
+            raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(grad).__name__}"
+                            if False else f"expected Tensor or None but got {type(grad).__name__}")
+        if grad is self:
+            raise RuntimeError("can't assign Variable as its own grad")
+        if grad._spec.dtype is not self._spec.dtype:
+            raise RuntimeError(f"attempting to assign a gradient with dtype '{_scalar(grad.dtype)}' to a tensor with dtype "
+                               f"'{_scalar(self.dtype)}'. The gradient must match the tensor's dtype (or the tensor's grad_dtype, if set). "
+                               if False else _grad_type_text(grad, self))
+        if grad._spec.device != self._spec.device:
+            raise RuntimeError("attempting to assign a gradient located on device '" + str(grad.device) + "' to a tensor located on device '"
+                               + str(self.device) + "'. Please ensure that the gradient and the tensor are on the same device")
+        if tuple(grad._spec.size) != tuple(self._spec.size):
+            raise RuntimeError(f"attempting to assign a gradient of size '{list(grad.shape)}' to a tensor of size '{list(self.shape)}'. Please "
+                               "ensure that the gradient and the tensor are the same size")
+        self._autograd_meta().grad = grad
+
+    @grad.deleter
+    def grad(self):
+        if self._auto is not None:
+            self._auto.grad = None
+
+    def _accumulate(self, grad):
+        """What the leaf's node does with a gradient: the first is kept (copied if somebody else may hold it), later ones are added."""
+        from .accumulate import accumulate
+        accumulate(self, grad)
+
+    def register_hook(self, hook):
+        """Calls ``hook(grad)`` when the gradient of this tensor is computed; a result replaces it. Answers a removable handle."""
+        if not self.requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if self._edge is None:
+            auto = self._autograd_meta()
+            if auto.hooks is None:
+                auto.hooks = OrderedDict()
+                node = auto.accumulator() if auto.accumulator is not None else None
+                if node is not None:
+                    node.tensor_hooks = {0: auto.hooks}
+            hooks = auto.hooks
+        else:
+            node, nr = self._edge
+            if node.tensor_hooks is None:
+                node.tensor_hooks = {}
+            hooks = node.tensor_hooks.setdefault(nr, OrderedDict())
+        handle = RemovableHandle(hooks)
+        hooks[handle.id] = hook
+        return handle
+
+    def register_post_accumulate_grad_hook(self, hook):
+        """Calls ``hook(tensor)`` after a gradient was added to this leaf's ``.grad``."""
+        if not self.requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if not self.is_leaf:
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        auto = self._autograd_meta()
+        if auto.post_hooks is None:
+            auto.post_hooks = OrderedDict()
+        handle = RemovableHandle(auto.post_hooks)
+        auto.post_hooks[handle.id] = hook
+        return handle
+
+    def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
+        """Computes the gradients of the leaves of this tensor's graph and adds them to their ``.grad``.
+
+        ``gradient``: of this tensor, needed if it has more than one element.
+        """
+        from .backward import backward
+        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+    # -- sharing ------------------------------------------------------------------------------------------------------
+
+    def _share(self, cls=None):
+        """Another tensor on the same memory with a version counter of its own and no history."""
+        other = make_tensor(self._storage, self._spec, offset=self._offset)
+        other._cached = self._cached
+        other._counter = VersionCounter()
+        return other
+
+    def detach(self):
+        """A tensor on the same memory without history; the version counter is shared.
+
+        >>> x = torch.ones(2, requires_grad=True)
+        >>> x.detach().requires_grad
+        False
+        """
+        other = self._share()
+        other._counter = self._counter
+        if self._inference_tensor():
+            other._autograd_meta().inference = True
+        return other
+
+    def detach_(self):
+        """Forgets this tensor's history, in place."""
+        if self._is_view() and self._info.differentiable:
+            raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, "
+                               "and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be "
+                               "called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
+                               "torch/optim/optimizer.py as a solution.")
+        self._edge, self._requires_grad = None, False
+        return self
+
+    @property
+    def data(self):
+        """A tensor on the same memory, without history and with a version counter of its own."""
+        return self._share()
+
+    @data.setter
+    def data(self, other):
+        from .convert import set_data
+        set_data(self, other)
+
+    @property
+    def T(self):
+        from .views import transposed
+        return transposed(self)
+
+    @property
+    def mT(self):
+        from .views import matrix_transposed
+        return matrix_transposed(self, "mT")
+
+    @property
+    def H(self):
+        from .views import adjoint_property
+        return adjoint_property(self, "H")
+
+    @property
+    def mH(self):
+        from .views import adjoint_property
+        return adjoint_property(self, "mH")
+
+    # -- numbers ------------------------------------------------------------------------------------------------------
+
+    def __len__(self):
+        if self._spec.ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return self._spec.size[0]
+
+    def __iter__(self):
+        if self._spec.ndim == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))
+
+    def __reduce_ex__(self, protocol):
+        from .convert import reduce
+        return reduce(self, protocol)
+
+    def __deepcopy__(self, memo):
+        from .convert import deepcopy
+        return deepcopy(self, memo)
+
+
+def _scalar(d):
+    return d.name
+
+
+def _grad_type_text(grad, self):
+    return (f"attempting to assign a gradient with dtype '{dtypes.scalar_name(grad.dtype).lower()}' to a tensor with grad_dtype "
+            f"'{dtypes.scalar_name(self.dtype)}'.")
+
+
+_new = object.__new__
+
+
+def make_tensor(storage, spec, offset=0, cls=Tensor, inference=False):
+    """A tensor on a storage, without history."""
+    self = _new(cls)
+    self._storage, self._spec, self._offset, self._cached = storage, spec, offset, None
+    self._counter, self._requires_grad, self._edge, self._info, self._auto = storage, False, None, None, None
+    if inference:
+        self._auto = Auto()
+        self._auto.inference = True
+    return self
+
+
+__all__ = ["Auto", "OperatorNode", "Tensor", "View", "accumulator", "make_tensor"]

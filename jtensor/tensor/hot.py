@@ -1,0 +1,211 @@
+"""The hot paths: recording an operator of two tensors, or of a tensor and a number, written out in line.
+
+They do what `dispatch.call` does, with one look-up in the trie: the key of a node is the operator, the positions of its inputs and their
+Specs. What is not an ordinary case (a miss, hooks, numbers of other types, views that must be read) goes to the general path. Measure
+each change here with `dispatch_*` of the benchmark.
+"""
+import weakref
+
+from ..autograd.graph import sequence
+from ..ops import build, gradient
+from ..storage.cell import Storage
+from ..trace import tape
+from ..trace.tape import LOCAL, NODE_CAP, TRIE, Value, slot
+from . import dispatch
+from .core import Tensor
+from .dispatch import call, call_inplace, edge_of, node_type, read
+
+reference = weakref.ref
+new_value, new_storage, new_tensor = Value.__new__, Storage.__new__, object.__new__
+NUMBERS = {float: "f", int: "i"}
+
+
+def binary_dunder(operator, method, dunder):
+    """``a + b`` for an operator declared with two arrays; other operands go to the method, foreign ones get NotImplemented."""
+    plain = operator is not None and _two_arrays(operator) \
+        and all(not p.required for p in operator.parameters[2:])
+    if not plain:
+        def other_operator(self, other):
+            if isinstance(other, Tensor) or type(other) in _KNOWN or hasattr(other, "__array__"):
+                return method(self, _native(other, self))
+            return NotImplemented
+        other_operator.__name__ = other_operator.__qualname__ = dunder
+        return other_operator
+    record_binary = binary(operator)
+
+    def dunder_method(self, other):
+        if isinstance(other, Tensor):
+            return record_binary(self, other)
+        kind = type(other)
+        if kind is float or kind is int:
+            return record_number(self, other)
+        if kind is bool or kind is complex:
+            return method(self, other)
+        if hasattr(other, "__array__") or hasattr(other, "item"):
+            return method(self, _native(other, self))
+        return NotImplemented
+    record_number = with_number(operator)
+    dunder_method.__name__ = dunder_method.__qualname__ = dunder
+    return dunder_method
+
+
+def _two_arrays(operator):
+    kinds = [p.kind.name for p in operator.parameters[:2]]
+    return len(kinds) == 2 and kinds[0] in ("Tensor", "TensorOrNumber") and kinds[1] == "TensorOrNumber" and not operator.sync
+
+
+_KNOWN = (int, float, bool, complex)
+
+
+def _native(other, self):
+    import numpy as np
+    if isinstance(other, np.generic):
+        return other.item()
+    if isinstance(other, np.ndarray):
+        from .create import from_host
+        return from_host(other)
+    return other
+
+
+def inplace_dunder(operator, method, dunder):
+    """``a += b``."""
+    plain = operator is not None and operator.inplace and _two_arrays(operator)
+    defaults = tuple(p.default for p in operator.parameters[2:]) if plain else ()
+
+    def dunder_method(self, other):
+        if isinstance(other, Tensor) or type(other) in _KNOWN:
+            return call_inplace(operator, (self, other, *defaults)) if plain else method(self, other)
+        if hasattr(other, "__array__"):
+            return method(self, _native(other, self))
+        return NotImplemented
+    dunder_method.__name__ = dunder_method.__qualname__ = dunder
+    return dunder_method
+
+
+def _trie_miss(segment, key, operator, template, cache_key):
+    """The plan of a node that this tape has not had at this place, put into the trie."""
+    plan = dispatch.plan_of(cache_key, operator, template)
+    return TRIE.grow(segment.state, key, plan)
+
+
+def binary(operator):
+    """``f(a, b)`` for two tensors: the shortest way from operands to a recorded result."""
+    defaults = tuple(p.default for p in operator.parameters[2:])
+    rest = tuple(dispatch._static(d)[1] if p.kind.name == "Static" else (type(d), repr(d))
+                 for p, d in zip(operator.parameters[2:], defaults, strict=True))
+    cpu = build.plans.spec.devices.cpu
+
+    def record_binary(a, b):
+        spec_a, spec_b, storage_a, storage_b = a._spec, b._spec, a._storage, b._storage
+        value_a = storage_a.value if spec_a is storage_a.spec else read(a)
+        value_b = storage_b.value if spec_b is storage_b.spec else read(b)
+        segment = LOCAL.segment
+        at_a = value_a.position if value_a.segment is segment else slot(segment, value_a)
+        at_b = value_b.position if value_b.segment is segment else slot(segment, value_b)
+        key = (operator, at_a, at_b, spec_a, spec_b)
+        state = segment.state.children.get(key)
+        if state is None:
+            if spec_a.device is not cpu or spec_b.device is not cpu:
+                return call(operator, (a, b, *defaults))
+            state = _trie_miss(segment, key, operator, [spec_a, spec_b, *defaults], (operator, spec_a, spec_b, *rest))
+        segment.state = state
+        plan = state.plan
+        spec = plan.spec
+        value = new_value(Value)
+        value.array, value.segment, value.aval = None, segment, spec.aval
+        value.position = segment.count
+        segment.count += 1
+        segment.nodes.append((plan, (at_a, at_b), (), reference(value)))
+        storage = new_storage(Storage)
+        storage.value, storage.spec, storage.layout, storage.version = value, spec, spec, 0
+        storage.host = storage._address = storage.site = None
+        out = new_tensor(Tensor)
+        out._storage, out._spec, out._offset, out._cached, out._counter = storage, spec, 0, None, storage
+        out._info = out._auto = out._edge = None
+        out._requires_grad = False
+        local = LOCAL
+        if local.grad_enabled:
+            if (a._requires_grad or b._requires_grad or a._info is not None or b._info is not None) and plan.differentiable[0]:
+                _attach(plan, a, b, out)
+        elif local.inference:
+            out._autograd_meta().inference = True
+        if state.depth >= NODE_CAP or local.eager:
+            tape.over_cap()
+        return out
+    return record_binary
+
+
+_NEEDS = {(True, True): (0, 1), (True, False): (0,), (False, True): (1,)}
+
+
+def _attach(plan, a, b, out):
+    """The graph node of a recorded operator of two tensors."""
+    needs = _NEEDS.get((a.requires_grad and a._spec.dtype.differentiable, b.requires_grad and b._spec.dtype.differentiable))
+    if needs is None:
+        return
+    cls = node_type(plan.operator)
+    node = cls.__new__(cls)
+    node.edges = ((a._edge if a._info is None and a._edge is not None else edge_of(a)) if needs[0] == 0 else None,
+                  (b._edge if b._info is None and b._edge is not None else edge_of(b)) if needs[-1] == 1 else None)
+    node.sequence = sequence()
+    node.meta = node.hooks = node.pre_hooks = node.tensor_hooks = node.retained = node.site = None
+    node.plan, node.needs, node.scalars = plan, needs, ()
+    codes = plan.saves.get(needs) if plan.saves is not None else None
+    if codes is None:
+        codes = gradient.saved(plan, needs)
+    if codes:
+        node.site = dispatch.sites.user_site()
+        node.saved = [dispatch.save(c, (a, b), (out,)) for c in codes]
+    else:
+        node.saved = ()
+    out._edge, out._requires_grad = (node, 0), True
+
+
+def with_number(operator):
+    """``f(a, number)``: the number is a run-time input."""
+    defaults = tuple(p.default for p in operator.parameters[2:])
+    rest = tuple(dispatch._static(d)[1] if p.kind.name == "Static" else (type(d), repr(d))
+                 for p, d in zip(operator.parameters[2:], defaults, strict=True))
+    cpu = build.plans.spec.devices.cpu
+
+    def record_number(a, number):
+        spec_a, storage_a = a._spec, a._storage
+        if spec_a.device is not cpu or LOCAL.inference or a._info is not None or a._requires_grad:
+            return call(operator, (a, number, *defaults))
+        value_a = storage_a.value if spec_a is storage_a.spec else read(a)
+        segment = LOCAL.segment
+        at_a = value_a.position if value_a.segment is segment else slot(segment, value_a)
+        kind = type(number)
+        key = (operator, at_a, kind, spec_a)
+        state = segment.state.children.get(key)
+        if state is None:
+            wrapped = build.WRAPPED[kind]
+            state = _trie_miss(segment, key, operator, [spec_a, wrapped, *defaults], (operator, spec_a, wrapped, *rest))
+        if kind is float:
+            numbers = segment.floats
+            scalar = ("f", len(numbers))
+        else:
+            if not -0x8000000000000000 <= number < 0x8000000000000000:
+                number = dispatch._fits(number)
+            numbers = segment.integers
+            scalar = ("i", len(numbers))
+        numbers.append(number)
+        segment.state = state
+        plan = state.plan
+        spec = plan.spec
+        value = new_value(Value)
+        value.array, value.segment, value.aval = None, segment, spec.aval
+        value.position = segment.count
+        segment.count += 1
+        segment.nodes.append((plan, (at_a,), (scalar,), reference(value)))
+        storage = new_storage(Storage)
+        storage.value, storage.spec, storage.layout, storage.version = value, spec, spec, 0
+        storage.host = storage._address = storage.site = None
+        out = new_tensor(Tensor)
+        out._storage, out._spec, out._offset, out._cached, out._counter = storage, spec, 0, None, storage
+        out._info = out._auto = out._edge = None
+        out._requires_grad = False
+        if state.depth >= NODE_CAP or LOCAL.eager:
+            tape.over_cap()
+        return out
+    return record_number

@@ -1,0 +1,164 @@
+"""`untyped_storage()`, `storage()`, `set_`, `resize_`: the storage as PyTorch shows it."""
+import numpy as np
+
+from ..base import devices, dtypes
+from ..base.errors import missing
+from ..trace import executor
+from ..trace import spec as specs
+from ..trace.tape import ready
+from ..views import geometry
+from ..views.rules import as_strided as check_strided
+from .core import Tensor
+
+
+class UntypedStorage:
+    """A storage as bytes: size, address, copies. The memory itself belongs to the tensors on it."""
+
+    __module__ = "torch.storage"
+
+    def __init__(self, cell):
+        self._cell = cell
+
+    def data_ptr(self):
+        return self._cell.data_ptr()
+
+    def nbytes(self):
+        return self._cell.nbytes()
+
+    def size(self):
+        return self._cell.nbytes()
+
+    __len__ = nbytes
+
+    @property
+    def device(self):
+        return self._cell.device
+
+    def _bytes(self):
+        value = executor.value_of(self._cell.current(), "storage")
+        layout = self._cell.layout
+        flat = np.empty(layout.numel, layout.dtype.numpy)
+        step = layout.dtype.itemsize
+        np.lib.stride_tricks.as_strided(flat, tuple(layout.size), [s * step for s in layout.stride])[...] = np.asarray(value)
+        return flat.view(np.uint8)
+
+    def tolist(self):
+        return self._bytes().tolist()
+
+    def __getitem__(self, index):
+        return self._bytes()[index].item() if isinstance(index, int) else self._bytes()[index].tolist()
+
+    def resize_(self, nbytes):
+        resize_storage(self._cell, nbytes // self._cell.dtype.itemsize)
+        return self
+
+    def __eq__(self, other):
+        return isinstance(other, UntypedStorage) and other._cell is self._cell
+
+    __hash__ = None
+
+    @property
+    def _cdata(self):
+        return id(self._cell)
+
+
+class TypedStorage(UntypedStorage):
+    """A storage as elements of one dtype."""
+
+    def __init__(self, cell, dtype):
+        super().__init__(cell)
+        self.dtype = dtype
+
+    def size(self):
+        return self._cell.nbytes() // self.dtype.itemsize
+
+    __len__ = size
+
+    def tolist(self):
+        return self._bytes().view(self.dtype.numpy).tolist()
+
+    def __getitem__(self, index):
+        return self._bytes().view(self.dtype.numpy)[index].item()
+
+    def untyped(self):
+        return UntypedStorage(self._cell)
+
+
+def resize_storage(storage, elements):
+    """More (or less) memory in the same cell: what was there stays, the rest is zeros."""
+    layout = storage.layout
+    if elements == layout.numel:
+        return
+    if storage.fixed:
+        raise RuntimeError("Trying to resize storage that is not resizable")
+    made = specs.spec((elements,), None, layout.dtype, layout.device)
+    if layout.device is devices.meta:
+        storage.rebase(made, ready(None, made.aval))
+        return
+    if storage.host is not None:
+        raise missing("resizing memory that is shared with numpy", "clone() first")
+    old = UntypedStorage(storage)._bytes().view(layout.dtype.numpy)
+    flat = np.zeros(elements, layout.dtype.numpy)
+    flat[:min(elements, len(old))] = old[:elements]
+    from ..storage.cell import put
+    storage.rebase(made, ready(put(flat, layout.device), made.aval))
+
+
+def resize_(self, sizes):
+    """``tensor.resize_(*sizes)``: another shape; the storage grows if it must."""
+    from .create import size_of
+    size = size_of(sizes, "resize_")
+    if self.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+    if size == tuple(self._spec.size):
+        return self
+    stride = specs.contiguous_strides(size)
+    needed = geometry.extent(size, stride, self._offset)
+    if needed > self._storage.layout.numel:
+        resize_storage(self._storage, needed)
+    self._spec, self._cached = specs.spec(size, None, self._spec.dtype, self._spec.device), None
+    return self
+
+
+def set_(self, source=None, storage_offset=0, size=None, stride=None):
+    """``tensor.set_(...)``: takes over another tensor's (or storage's) memory, from ``storage_offset`` on, as ``size`` and ``stride`` say."""
+    if source is None:
+        from .create import empty
+        source = empty(0, dtype=self.dtype, device=self.device)
+    if isinstance(source, UntypedStorage):
+        cell = source._cell
+        dtype = getattr(source, "dtype", self._spec.dtype)
+        if size is None:
+            size = (cell.nbytes() // dtype.itemsize,)
+    else:
+        if not isinstance(source, Tensor):
+            raise TypeError(f"set_() received an invalid combination of arguments - got ({type(source).__name__})")
+        cell, dtype = source._storage, source._spec.dtype
+        if size is None:
+            size, stride, storage_offset = tuple(source._spec.size), source._spec.stride, source._offset
+    if dtype is not self._spec.dtype:
+        raise RuntimeError(f"Could not set tensor of type {_type_name(dtype)} to a tensor of type {_type_name(self._spec.dtype)}")
+    if self.requires_grad and self._is_leaf_now():
+        from ..autograd.gradmode_checks import LEAF
+        from ..trace.tape import LOCAL
+        if LOCAL.grad_enabled:
+            raise RuntimeError(LEAF)
+    size = tuple(size)
+    stride = specs.contiguous_strides(size) if stride is None else tuple(stride)
+    check_strided(0, size, stride, storage_offset, cell.nbytes(), dtype.itemsize)
+    if self._counter is self._storage:
+        from ..storage import VersionCounter
+        self._counter = VersionCounter(self._storage.version)
+    self._storage, self._offset, self._cached = cell, storage_offset, None
+    self._spec = specs.spec(size, stride, dtype, self._spec.device)
+    self._counter.version += 1
+    return self
+
+
+_C_TYPES = {"float32": "float", "float64": "double", "int32": "int", "int64": "int64_t", "bool": "bool", "uint8": "unsigned char",
+            "int8": "signed char", "int16": "short", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
+            "float16": "c10::Half", "bfloat16": "c10::BFloat16"}
+
+
+def _type_name(dtype):
+    return _C_TYPES.get(dtype.name, dtypes.scalar_name(dtype))

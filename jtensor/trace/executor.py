@@ -1,0 +1,264 @@
+"""When and how the tape runs: flushes, the two tiers, donation, failures.
+
+Owns: `flush` (end the segment of this thread and run it), `value_of` (the array of a Value, running what it needs), the choice between op
+by op and one fused program, and which input buffers a program may overwrite. Every flush has a reason; `report` counts them.
+
+The choice is made by cost and by what the script has done before, never by the clock: a tape seen for the first time is compiled whole
+where most of its kernels are missing, else it runs op by op; from its second run on it is one program.
+"""
+import functools
+import sys
+import threading
+
+import jax
+import numpy as np
+
+from ..base import compat
+from . import lower, tape
+from .report import REPORT
+from .tape import LOCAL, TRIE, Segment
+
+KERNEL_COST, NODE_COST, PROGRAM_COST = 20.0, 4.0, 15.0       # ms: a kernel by itself, a node of a program, a program
+_compile_lock = threading.RLock()
+
+
+class Program:
+    """An executable for a state of the trie: which values it gives and which inputs it may overwrite."""
+
+    __slots__ = ("executable", "wanted", "donate", "fences")
+
+    def __init__(self, executable, wanted, donate, fences):
+        self.executable, self.wanted, self.donate, self.fences = executable, wanted, donate, fences
+
+
+def flush(reason):
+    """Runs the tape of this thread. What is alive gets its array; the rest is never computed."""
+    segment = LOCAL.segment
+    if segment.nodes:
+        LOCAL.segment = Segment()
+        REPORT.flushed(reason, len(segment.nodes))
+        run(segment)
+        TRIE.trim()
+
+
+def value_of(value, reason="read"):
+    """The `jax.Array` of a value, running the tape if it is pending."""
+    array = value.array
+    if array is None:
+        segment = value.segment
+        if segment is LOCAL.segment:
+            flush(reason)
+        else:
+            run_for(segment, value)
+        array = value.array
+    return array
+
+
+def run(segment):
+    """Runs a closed segment. On failure nothing is lost: its values stay pending and a later read runs it again."""
+    nodes = segment.nodes
+    alive, wanted, position = [], [], 0
+    for node in nodes:
+        refs = node[3]
+        if type(refs) is list:
+            for ref in refs:
+                value = ref()
+                if value is not None:
+                    alive.append(value)
+                    wanted.append(position)
+                position += 1
+        else:
+            value = refs()
+            if value is not None:
+                alive.append(value)
+                wanted.append(position)
+            position += 1
+    if alive:
+        arrays = execute(segment, nodes, tuple(wanted))
+        for value, array in zip(alive, arrays, strict=True):
+            value.array, value.segment, value.owned = array, None, True
+    segment.nodes, segment.inputs, segment.slots = [], [], {}
+
+
+def run_for(segment, value):
+    """Computes one value of a segment that belongs to another thread, or whose run failed, from a snapshot of its nodes."""
+    nodes = list(segment.nodes)
+    if value.array is not None:
+        return
+    inputs = list(segment.inputs)
+    value.array, = op_by_op(nodes, (value.position,), inputs, segment)
+    value.owned = False
+
+
+def execute(segment, nodes, wanted):
+    state = segment.state
+    inputs = [v if v.array is not None else _forced(v) for v in segment.inputs]
+    programs = state.programs
+    found = programs.get(wanted) if programs is not None else None
+    if found is None:
+        state.sightings += 1
+        found = choose(segment, nodes, state, wanted, inputs)
+        if found is None:
+            return op_by_op(nodes, wanted, inputs, segment)
+    else:
+        REPORT.hits += 1
+    arrays = [v.array for v in inputs]
+    if found.donate:
+        protect(found.donate, inputs, arrays)
+    try:
+        outs = found.executable.run([*vectors(segment, found.executable), *arrays])
+    except jax.errors.JaxRuntimeError as error:
+        return out_of_memory(error, nodes, wanted, inputs, segment)
+    if found.wanted is not wanted and found.wanted != wanted:
+        where = {p: at for at, p in enumerate(found.wanted)}
+        outs = [outs[where[p]] for p in wanted]
+    return outs
+
+
+def choose(segment, nodes, state, wanted, inputs):
+    """The program for a tape that has none for these wanted values, or None: op by op."""
+    if state.programs is not None:
+        for found in state.programs.values():
+            if set(wanted).issubset(found.wanted):
+                state.programs[wanted] = found
+                return found
+    if len(nodes) == 1:
+        return None
+    plans = {node[0] for node in nodes}
+    missing = sum(1 for plan in plans if plan.kernel is None)
+    if state.sightings == 1 and missing * KERNEL_COST <= len(plans) * NODE_COST + PROGRAM_COST:
+        return None
+    counts = [(kind, len(numbers)) for kind, numbers in kinds_of(segment) if numbers]
+    donate = donatable(inputs, nodes, wanted)
+    with _compile_lock:
+        try:
+            executable, origin, fences = lower.program(nodes, wanted, inputs, counts, donate)
+        except jax.errors.JaxRuntimeError as error:
+            REPORT.failed(error)
+            return None
+    REPORT.program(origin, len(nodes), fences, state)
+    found = Program(executable, wanted, donate, fences)
+    if state.programs is None:
+        state.programs = {}
+    state.programs[wanted] = found
+    return found
+
+
+def op_by_op(nodes, wanted, inputs, segment):
+    """Runs the nodes that are needed one at a time, each by its own kernel."""
+    live = lower.needed(nodes, wanted)
+    last = {}
+    for at, node in enumerate(nodes):
+        if live[at]:
+            for p in node[1]:
+                last[p] = at
+    for p in wanted:
+        last[p] = len(nodes)
+    results, position = {}, 0
+    numbers = {"f": segment.floats, "i": segment.integers, "b": segment.integers, "c": segment.complexes}
+    for at, ((plan, positions, scalars, _), here) in enumerate(zip(nodes, live, strict=True)):
+        if here:
+            kernel = plan.kernel
+            if kernel is None:
+                with _compile_lock:
+                    kernel, origin = lower.kernel(plan)
+                    plan.kernel = kernel
+                REPORT.kernel(origin)
+            arguments = [results[p] if p >= 0 else value_of(inputs[~p]) for p in positions]
+            for kind, index in scalars:
+                arguments.append(compat.put(np.array(numbers[kind][index], SCALAR[kind]), kernel.device))
+            outs = kernel.run([zero(kernel.device), *arguments])
+            for array in outs:
+                results[position] = array
+                position += 1
+            for p in positions:
+                if p >= 0 and last[p] == at:
+                    results.pop(p, None)
+        else:
+            position += len(plan.outputs)
+    return [results[p] for p in wanted]
+
+
+SCALAR = {"f": np.float64, "i": np.int64, "b": np.bool_, "c": np.complex128}
+
+
+def kinds_of(segment):
+    return ("f", segment.floats), ("i", segment.integers), ("c", segment.complexes)
+
+
+TYPES = {"f": np.float64, "i": np.int64, "c": np.complex128}
+
+
+def vectors(segment, executable):
+    """The zero and the scalars, one vector for each kind that the tape uses."""
+    device = executable.device
+    return [zero(device), *[compat.put(np.array(numbers, TYPES[kind]), device) for kind, numbers in kinds_of(segment) if numbers]]
+
+
+def _forced(value):
+    value_of(value)
+    return value
+
+
+# -- donation ---------------------------------------------------------------------------------------------------------
+
+def donatable(inputs, nodes, wanted):
+    """Inputs that only this segment still holds and whose buffer an output can take: their positions.
+
+    A storage that was rebound has let go of its old value, so the reference count tells.
+    """
+    if tape.Local.threads > 1:
+        return ()
+    avals = {}
+    outputs = [a for node in nodes for a in node[0].outputs]
+    for p in wanted:
+        avals[outputs[p]] = avals.get(outputs[p], 0) + 1
+    chosen = []
+    for at in range(len(inputs)):
+        value = inputs[at]
+        aval = value.aval
+        if avals.get(aval, 0) > 0 and sys.getrefcount(value) <= HELD:
+            avals[aval] -= 1
+            chosen.append(at)
+        del value
+    return tuple(chosen)
+
+
+HELD = 4           # the segment's list, `inputs`, the local name and getrefcount's argument
+
+
+def protect(donate, inputs, arrays):
+    """Copies the inputs that somebody else holds after all, so that their buffers are not overwritten."""
+    for at in donate:
+        value = inputs[at]
+        array = arrays[at]
+        free = (sys.getrefcount(value) <= HELD and value.owned and tape.Local.threads == 1
+                and sys.getrefcount(array) <= 4 and getattr(array, "_npy_value", None) is None)
+        if free:
+            REPORT.donated += array.nbytes
+        else:
+            arrays[at] = array.copy()
+        del value, array
+
+
+# -- failures ---------------------------------------------------------------------------------------------------------
+
+def out_of_memory(error, nodes, wanted, inputs, segment):
+    """A fused program that does not fit is run op by op, which needs less at a time; what fails then is reported as PyTorch does."""
+    if not compat.is_out_of_memory(error):
+        raise error
+    REPORT.failed(error)
+    return op_by_op(nodes, wanted, inputs, segment)
+
+
+@functools.cache
+def zero(device):
+    """The run-time zero that the fences add: one array on each device for the life of the process."""
+    return compat.put(np.zeros((), np.uint32), device)
+
+
+def over_cap():
+    flush("eager" if LOCAL.eager else "node cap")
+
+
+tape.over_cap = over_cap

@@ -1,0 +1,109 @@
+"""From a stretch of tape to one pure function, and on to an executable.
+
+The function takes the scalars as one vector per kind and the external inputs in their order; what is not needed for the wanted
+values is left out. Every operator's floating-point results carry a mark, so that `fences` can keep the boundaries between operators
+where a compiler would otherwise compute across them. May not know: how tapes are recorded or when they are run.
+"""
+import jax
+
+from ..base import compat, devices
+from . import fences, store
+from .executable import compile_program
+from .plan import scalar_struct
+
+def needed(nodes, wanted):
+    """Which nodes the wanted values depend on: a list of booleans."""
+    owner, starts, position = {}, [], 0
+    for at, node in enumerate(nodes):
+        starts.append(position)
+        for _ in node[0].outputs:
+            owner[position] = at
+            position += 1
+    marked = [False] * len(nodes)
+    for p in wanted:
+        marked[owner[p]] = True
+    for at in range(len(nodes) - 1, -1, -1):
+        if marked[at]:
+            for p in nodes[at][1]:
+                if p >= 0:
+                    marked[owner[p]] = True
+    return marked
+
+
+def function_of(nodes, wanted, kinds):
+    """``run(*vectors, *inputs) -> [wanted values]`` as a pure traceable function; ``kinds`` are those of the vectors."""
+    live = needed(nodes, wanted)
+    mark = fences.mark
+
+    def run(*arguments):
+        vectors = dict(zip(kinds, arguments, strict=False))
+        inputs = arguments[len(kinds):]
+        results = []
+        for (plan, positions, scalars, _), wanted_here in zip(nodes, live, strict=True):
+            if not wanted_here:
+                results.extend([None] * len(plan.outputs))
+                continue
+            given = [results[p] if p >= 0 else inputs[~p] for p in positions]
+            for kind, at in scalars:
+                number = jax.lax.index_in_dim(vectors["i" if kind == "b" else kind], at, keepdims=False)
+                given.append(number != 0 if kind == "b" else number)
+            outs = plan.function(*given)
+            results.extend(outs if plan.moves else [mark(x) for x in outs])
+        return [results[p] for p in wanted]
+    return run
+
+
+def key_of(nodes, wanted, inputs, counts, donate):
+    """The structural identity of a program, the same in every process: a text that the disk cache hashes."""
+    numbers, parts = {}, []
+    for plan, positions, scalars, _ in nodes:
+        number = numbers.get(plan)
+        if number is None:
+            number = numbers[plan] = len(numbers)
+            parts.append(f"P{number}={plan.key!r}{plan.inputs!r}{plan.scalar_kinds}")
+        parts.append(f"{number}{positions}{scalars}" if scalars else f"{number}{positions}")
+    return "\n".join([*parts, f"in {[v.aval for v in inputs]!r} {counts}", f"out {wanted} donate {donate}"])
+
+
+def program(nodes, wanted, inputs, counts, donate):
+    """The executable ``run([zero, *vectors, *inputs])`` of a tape; from disk if it is there.
+
+    ``counts`` are (kind, how many) of the scalar vectors. Answers (executable, where it came from: "disk" or "compiled", number of fences).
+    """
+    device = jax_device_of(nodes[-1][0])
+    key = key_of(nodes, wanted, inputs, counts, donate)
+    found = store.load(key, device)
+    if found is not None:
+        return found, "disk", 0
+    avals = [*(jax.ShapeDtypeStruct((n,), scalar_struct(kind).dtype) for kind, n in counts), *(v.aval.struct for v in inputs)]
+    with jax.enable_x64(True):
+        fenced = fences.fenced(function_of(nodes, wanted, [kind for kind, _ in counts]), avals)
+        lead = 1 + len(counts)
+        made = compile_program(fenced.program, [ZERO, *avals], donate=tuple(d + lead for d in donate), options=fenced.compiler_options,
+                               device=device)
+    store.save(key, made, device)
+    return made, "compiled", fenced.count
+
+
+def kernel(plan):
+    """The executable ``run([zero, *arrays, *scalars])`` of one operation."""
+    device = jax_device_of(plan)
+    key = f"kernel {plan.key!r} {plan.inputs!r} {plan.scalar_kinds}"
+    found = store.load(key, device)
+    if found is not None:
+        return found, "disk"
+    avals = [*(a.struct for a in plan.inputs), *(scalar_struct(kind) for kind in plan.scalar_kinds)]
+    with jax.enable_x64(True):
+        fenced = fences.fenced(lambda *arrays: list(plan.function(*arrays)), avals)
+        made = compile_program(fenced.program, [ZERO, *avals], options=fenced.compiler_options, kernel=True, device=device)
+    store.save(key, made, device)
+    return made, "compiled"
+
+
+def jax_device_of(plan):
+    """Where a plan runs; None for JAX's default device, so that results stay uncommitted."""
+    found = devices.jax_device(plan.outputs[0].device)
+    return None if found == compat.default_device() else found
+
+
+ZERO = jax.ShapeDtypeStruct((), "uint32")

@@ -1,0 +1,67 @@
+"""Plans: one operation made concrete, a pure function of arrays with known outputs.
+
+A `Plan` is what a node of the tape holds: the operator with its static arguments and the avals of its inputs, worked out once
+(`infer`) and shared by every node that repeats it. Scalars (Python numbers that vary: alpha, lr, slice starts) are inputs too,
+after the arrays: ``function(*arrays, *scalars) -> tuple of arrays``. May not know: tensors, storages, gradients.
+"""
+import jax
+
+from ..base import dtypes
+from . import spec
+
+_BY_NUMPY = dtypes._BY_NUMPY
+_SCALAR_STRUCT = {}
+
+
+class Plan:
+    """``key`` names the operation across processes (it is hashed into the disk cache's key); ``function`` is pure.
+
+    ``scalar_kinds`` is a tuple of 'f', 'i', 'c' or 'b', one a scalar input. ``notes`` belongs to the rooms above: the gradient's
+    plans, what is saved, the operator.
+    """
+
+    __slots__ = ("key", "function", "inputs", "outputs", "scalar_kinds", "single", "kernel", "notes", "children", "specs", "spec",
+                 "operator", "saves", "vjps", "differentiable", "moves", "__weakref__")
+
+    def __init__(self, key, function, inputs, outputs, scalar_kinds=(), moves=False):
+        self.key, self.function, self.inputs, self.outputs = key, function, inputs, outputs
+        self.scalar_kinds = scalar_kinds
+        self.single = outputs[0] if len(outputs) == 1 else None
+        self.kernel = None                   # the executable that runs it by itself
+        self.notes = None
+        self.specs = self.spec = None        # the tensors' specs, where they are not contiguous: filled in by `ops`
+        self.operator = None
+        self.saves = None
+        self.vjps = {}
+        self.differentiable = ()
+        self.moves = moves                   # only moves data: no arithmetic, so nothing to fence
+
+    def __repr__(self):
+        return f"Plan({self.key[0] if isinstance(self.key, tuple) else self.key}: {list(self.inputs)} -> {list(self.outputs)})"
+
+
+def scalar_struct(kind):
+    """The aval a scalar of this kind has inside a program."""
+    found = _SCALAR_STRUCT.get(kind)
+    if found is None:
+        import jax.numpy as jnp
+        types = {"f": jnp.float64, "i": jnp.int64, "c": jnp.complex128, "b": jnp.bool_}
+        found = _SCALAR_STRUCT[kind] = jax.ShapeDtypeStruct((), types[kind])
+    return found
+
+
+def infer(function, inputs, scalar_kinds=(), device=None):
+    """Output avals of a pure function: one abstract evaluation (about 1 ms; callers keep the answer)."""
+    structs = [a.struct for a in inputs] + [scalar_struct(kind) for kind in scalar_kinds]
+    with jax.enable_x64(True):
+        outs = jax.eval_shape(function, *structs)
+    if device is None:
+        device = next((a.device for a in inputs), spec.devices.cpu)
+    return tuple(spec.aval(out.shape, _BY_NUMPY[out.dtype], device) for out in outs)
+
+
+def make(key, function, inputs, scalar_kinds=(), device=None, moves=False, outputs=None):
+    """A `Plan` with its outputs inferred."""
+    if outputs is None:
+        outputs = infer(function, inputs, scalar_kinds, device)
+    return Plan(key, function, inputs, outputs, scalar_kinds, moves)

@@ -1,0 +1,58 @@
+"""What the engine has done: compilations and their reasons, flushes by reason and user line, hits, donated bytes, fences.
+
+Owns: the counters and the text of `jtensor.report()`. A lazy library is given up for opacity, not for speed: every flush has a reason.
+"""
+import collections
+
+from ..base import sites
+
+
+class Report:
+    """Counters since the process began (or since `reset`)."""
+
+    def __init__(self):
+        self.reset()
+
+    def reset(self):
+        self.hits = self.donated = self.fences = 0
+        self.programs = collections.Counter()      # origin -> programs
+        self.kernels = collections.Counter()       # origin -> kernels
+        self.flushes = collections.Counter()       # (reason, user site) -> flushes
+        self.nodes = 0
+        self.compiled = []                         # (site, nodes, fences, why)
+        self.failures = []
+
+    def flushed(self, reason, nodes):
+        self.flushes[reason, sites.user_site()] += 1
+        self.nodes += nodes
+
+    def program(self, origin, nodes, fences, state):
+        self.programs[origin] += 1
+        self.fences += fences
+        if origin == "compiled":
+            self.compiled.append((sites.user_site(), nodes, fences, state.sightings))
+
+    def kernel(self, origin):
+        self.kernels[origin] += 1
+
+    def failed(self, error):
+        self.failures.append((sites.user_site(), str(error).splitlines()[0]))
+
+    def __str__(self):
+        lines = [f"programs: {self.programs['compiled']} compiled, {self.programs['disk']} from disk, {self.hits} runs of known ones; "
+                 f"kernels: {self.kernels['compiled']} compiled, {self.kernels['disk']} from disk",
+                 f"nodes run: {self.nodes}; fences in compiled programs: {self.fences}; donated: {self.donated / 1e6:.1f} MB"]
+        if self.flushes:
+            lines.append("flushes:")
+            for (reason, site), count in self.flushes.most_common(20):
+                lines.append(f"  {count:8d}  {reason:20s} {sites.text(site)}")
+        if self.compiled:
+            lines.append("programs compiled:")
+            for site, nodes, fences, seen in self.compiled[-20:]:
+                lines.append(f"  {nodes:6d} operations, {fences} fences, at {sites.text(site)} (seen {seen} times)")
+        for site, text in self.failures[-5:]:
+            lines.append(f"fell back to op by op at {sites.text(site)}: {text}")
+        return "\n".join(lines)
+
+
+REPORT = Report()

@@ -1,0 +1,142 @@
+"""Recording: values, the tape of this thread, and the trie of tapes seen before.
+
+A `Value` is an immutable array: there already (``array``), or promised by a node of a `Segment`. A segment is the stretch of
+tape since the last flush; its nodes are ``(plan, positions, scalars, outputs)`` where a position p >= 0 is the p-th value made on
+the segment, p < 0 is its external input ``~p``, and outputs are weak references: what nobody holds need not be computed.
+Walking the trie while recording makes the segment's identity: `State` objects, one for each tape prefix seen, with the programs
+compiled for it. `record` is the general way in; `ops.derive` writes the same steps in line for its hot paths.
+
+Threads: each has its own segment. A value pending on another thread's segment is computed here from a snapshot of its nodes; they
+are pure, so that the owner may compute them again.
+"""
+import threading
+import weakref
+
+reference = weakref.ref
+
+
+class Value:
+    """``array`` is None while pending; then ``segment`` and ``position`` say where it will come from."""
+
+    __slots__ = ("array", "segment", "position", "aval", "owned", "__weakref__")
+
+
+class State:
+    """A node of the trie: the tape up to here. ``plan`` is that of the last node; programs are keyed by what is wanted."""
+
+    __slots__ = ("children", "plan", "programs", "depth", "single", "spec", "sightings")
+
+    def __init__(self, plan, depth):
+        self.children, self.plan, self.programs, self.depth, self.sightings = {}, plan, None, depth, 0
+        if plan is not None:
+            self.single = plan.single
+            self.spec = plan.spec
+
+
+class Segment:
+    """A stretch of tape: nodes, external inputs, scalars by kind, and the state of the trie that it has reached."""
+
+    __slots__ = ("nodes", "state", "inputs", "slots", "floats", "integers", "complexes", "count", "__weakref__")
+
+    def __init__(self):
+        self.nodes, self.inputs, self.slots, self.count = [], [], {}, 0
+        self.floats, self.integers, self.complexes = [], [], []
+        self.state = TRIE.root
+
+
+class Trie:
+    """All the tape prefixes seen, bounded: past ``limit`` states it starts anew (programs on disk and kernels remain)."""
+
+    limit = 400_000
+
+    def __init__(self):
+        self.root, self.size = State(None, 0), 0
+
+    def grow(self, state, key, plan):
+        child = state.children[key] = State(plan, state.depth + 1)
+        self.size += 1
+        return child
+
+    def trim(self):
+        if self.size > self.limit:
+            self.root, self.size = State(None, 0), 0
+
+
+TRIE = Trie()
+
+
+class Local(threading.local):
+    """What belongs to the recording thread; the modes of autograd live here so that one look-up serves both."""
+
+    threads = 0
+
+    def __init__(self):
+        Local.threads += 1
+        self.segment = Segment()
+        self.grad_enabled = True
+        self.inference = False
+        self.eager = EAGER_DEFAULT
+
+
+EAGER_DEFAULT = False
+LOCAL = Local()
+NODE_CAP = 2048
+
+
+def ready(array, aval):
+    """A `Value` that is there already."""
+    value = Value.__new__(Value)
+    value.array, value.segment, value.position, value.aval, value.owned = array, None, 0, aval, False
+    return value
+
+
+def slot(segment, value):
+    """The position of a value that this segment did not make: numbered by first use, negative."""
+    at = segment.slots.get(id(value))
+    if at is None:
+        at = segment.slots[id(value)] = ~len(segment.inputs)
+        segment.inputs.append(value)
+    return at
+
+
+def scalar(segment, kind, number):
+    """Puts a scalar among the segment's; answers (kind, index)."""
+    numbers = segment.floats if kind == "f" else segment.complexes if kind == "c" else segment.integers
+    numbers.append(number)
+    return kind, len(numbers) - 1
+
+
+def record(plan, values, scalars=()):
+    """Records one node; values in, a list of values out. Nothing runs."""
+    segment = LOCAL.segment
+    positions = tuple([v.position if v.segment is segment else slot(segment, v) for v in values])
+    key = (plan, positions)
+    state = segment.state
+    child = state.children.get(key)
+    if child is None:
+        child = TRIE.grow(state, key, plan)
+    if scalars:
+        scalars = [scalar(segment, kind, number) for kind, number in zip(plan.scalar_kinds, scalars, strict=True)]
+    return append(segment, child, plan, positions, scalars)
+
+
+def append(segment, child, plan, positions, scalars):
+    """The end of recording, once the child state is known."""
+    count = segment.count
+    made = []
+    for aval in plan.outputs:
+        value = Value.__new__(Value)
+        value.array, value.segment, value.position, value.aval = None, segment, count, aval
+        made.append(value)
+        count += 1
+    segment.nodes.append((plan, positions, scalars, reference(value) if len(made) == 1 else [reference(v) for v in made]))
+    segment.count = count
+    segment.state = child
+    if child.depth >= NODE_CAP or LOCAL.eager:
+        over_cap()
+    return made
+
+
+def over_cap():
+    """Set by the executor: cuts a tape that has grown too long (or runs each node at once in eager mode)."""
+    raise RuntimeError("the executor is not installed")
