@@ -1,0 +1,94 @@
+"""What composites of several operators share: results put into ``out=``, scaled terms, sizes a tensor may be expanded to, views by name.
+
+Owns: helpers that touch tensors only through their public methods or, where PyTorch's graph asks for a node of a certain name, through
+`jtensor.tensor.views`, imported when called. May not know: any operator.
+"""
+import jax.numpy as jnp
+
+from ...base import dtypes
+from .numeric import cast
+
+
+def is_one(number):
+    """Whether a `Number` was left at its default 1."""
+    return type(number) is int and number == 1
+
+
+def times(x, number):
+    """``x * number`` in the type of ``x``; a number left at 1 costs nothing."""
+    return x if is_one(number) else x * cast(number, x.dtype)
+
+
+def conj_times(x, number):
+    """``x * conj(number)``."""
+    return x if is_one(number) else x * jnp.conj(cast(number, x.dtype))
+
+
+def dim_or_raise(dim, ndim):
+    """A dimension counted from the front, or PyTorch's ``IndexError``."""
+    from .numeric import wrap_dim
+    return wrap_dim(dim, ndim)
+
+
+def check_expand(self, target):
+    """PyTorch's error where a tensor (a Spec) cannot be expanded to ``target``."""
+    size = tuple(self.size)
+    if len(size) > len(target):
+        raise RuntimeError(f"expand(torch.{type_name(self.dtype)}{{{list(size)}}}, size={list(target)}): the number of sizes provided "
+                           f"({len(target)}) must be greater or equal to the number of dimensions in the tensor ({len(size)})")
+    lead = len(target) - len(size)
+    for d in reversed(range(len(size))):
+        if size[d] not in (1, target[lead + d]):
+            raise RuntimeError(f"The expanded size of the tensor ({target[lead + d]}) must match the existing size ({size[d]}) at "
+                               f"non-singleton dimension {lead + d}.  Target sizes: {list(target)}.  Tensor sizes: {list(size)}")
+
+
+def type_name(dtype):
+    """``FloatTensor`` for float32 and so on."""
+    return dtypes.scalar_name(dtype) + "Tensor"
+
+
+def cpp_name(dtype):
+    """A type's name in C++: ``float``, ``double``, ``long long``, as some messages show it."""
+    return _CPP.get(dtype.name, dtype.name)
+
+
+_CPP = {"float32": "float", "float64": "double", "int64": "long long", "int32": "int", "int16": "short", "int8": "signed char",
+        "uint8": "unsigned char", "bool": "bool", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
+        "float16": "c10::Half", "bfloat16": "c10::BFloat16"}
+
+
+def view_named(tensor, rule, name, *args):
+    """A view made by a geometry rule, whose node has a given name."""
+    from ...tensor.views import view_of
+    return view_of(tensor, rule, name, *args)
+
+
+def unsafe_view(tensor, size):
+    """A fresh result under another shape, which PyTorch does not count as a view."""
+    from ...tensor.views import unsafe_view as reshaped
+    return reshaped(tensor, tuple(size))
+
+
+class _Named:
+    """Stands for an operator where an ``out=`` check wants a name."""
+
+    def __init__(self, name):
+        self.name = name
+
+
+def put_out(name, result, out):
+    """A composite's result written to ``out`` (a tensor, or a tuple of them), which is answered."""
+    if out is None:
+        return result
+    from ...autograd import gradmode_checks as checks
+    from ...tensor.dispatch import write_out
+    results, outs = (result, out) if isinstance(result, tuple) else ((result,), (out,))
+    for made, target in zip(results, outs, strict=True):
+        if made.requires_grad or target.requires_grad:
+            raise RuntimeError(f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+                               "arguments requires grad.")
+        checks.out_fits(_Named(name), made, target)
+    for made, target in zip(results, outs, strict=True):
+        write_out(made, target)
+    return out if not isinstance(result, tuple) or type(result) is tuple else type(result)(outs)
