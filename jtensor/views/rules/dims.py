@@ -40,8 +40,14 @@ def wrap_dim(dim: int, rank: int, scalars_too: bool = True) -> int:
     raise IndexError(f"Dimension out of range (expected to be in range of [{-least}, {least - 1}], but got {dim})")
 
 
-def _warn(message: str) -> None:
-    warnings.warn(message, UserWarning, stacklevel=3)
+_said: set[str] = set()
+
+
+def _warn_once(message: str) -> None:
+    """PyTorch gives these warnings once in a process, not once a line."""
+    if message not in _said:
+        _said.add(message)
+        warnings.warn(message, UserWarning, stacklevel=3)
 
 
 # ------------------------------------------------------------------------------------------------- picking a part
@@ -149,18 +155,18 @@ def t(size: Ints, stride: Ints, offset: int) -> Geometry:
 
 
 def T(size: Ints, stride: Ints, offset: int) -> Geometry:
-    """``x.T``: all dimensions reversed.  Warns, as PyTorch does, for 0 and for more than 2 of them."""
+    """``x.T``: all dimensions reversed.  Warns, as PyTorch does, for any number of them but 2."""
     if len(size) == 0:
-        _warn(_MSG_0D_IDENTITY.format("Tensor.T"))
-    elif len(size) > 2:
-        _warn(_MSG_T_DEPRECATED)
+        _warn_once(_MSG_0D_IDENTITY.format("Tensor.T"))
+    elif len(size) != 2:
+        _warn_once(_MSG_T_DEPRECATED)
     return size[::-1], stride[::-1], offset
 
 
 def H(size: Ints, stride: Ints, offset: int) -> Geometry:
     """``x.H`` without its conjugation: the transpose of a matrix (warns for 0 dimensions)."""
     if len(size) == 0:
-        _warn(_MSG_0D_CONJ.format("Tensor.H"))
+        _warn_once(_MSG_0D_CONJ.format("Tensor.H"))
     elif len(size) != 2:
         batches = " For batches of matrices, consider using tensor.mH" if len(size) > 2 else ""
         raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {len(size)}-D tensor.{batches}")
@@ -176,21 +182,21 @@ def _matrices(name: str, size: Ints, stride: Ints, offset: int) -> Geometry:
 def mT(size: Ints, stride: Ints, offset: int) -> Geometry:
     """``x.mT``: the last two dimensions swapped (warns for 0 dimensions)."""
     if len(size) == 0:
-        _warn(_MSG_0D_IDENTITY.format("Tensor.mT"))
+        _warn_once(_MSG_0D_IDENTITY.format("Tensor.mT"))
     return _matrices("mT", size, stride, offset)
 
 
 def mH(size: Ints, stride: Ints, offset: int) -> Geometry:
     """``x.mH`` without its conjugation (warns for 0 dimensions)."""
     if len(size) == 0:
-        _warn(_MSG_0D_CONJ.format("Tensor.mH"))
+        _warn_once(_MSG_0D_CONJ.format("Tensor.mH"))
     return _matrices("mH", size, stride, offset)
 
 
 def adjoint(size: Ints, stride: Ints, offset: int) -> Geometry:
     """``x.adjoint()`` without its conjugation (warns for 0 dimensions)."""
     if len(size) == 0:
-        _warn(_MSG_0D_CONJ.format("adjoint()"))
+        _warn_once(_MSG_0D_CONJ.format("adjoint()"))
     return _matrices("adjoint()", size, stride, offset)
 
 

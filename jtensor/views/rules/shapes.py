@@ -125,8 +125,7 @@ def flatten(size: Ints, stride: Ints, offset: int, start_dim: int = 0, end_dim: 
 
 def ravel(size: Ints, stride: Ints, offset: int) -> MaybeGeometry:
     """``x.ravel()``: a view of a contiguous tensor, else a copy (also where ``reshape(-1)`` would find a view)."""
-    count = math.prod(size)
-    return ((count,), (1,), offset) if is_contiguous(size, stride) else ((count,), None, 0)
+    return reshape(size, stride, offset, (math.prod(size),)) if is_contiguous(size, stride) else ((math.prod(size),), None, 0)
 
 
 def unflatten(size: Ints, stride: Ints, offset: int, dim: int, sizes: Ints) -> Geometry:

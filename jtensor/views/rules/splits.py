@@ -44,7 +44,7 @@ def split(size: Ints, stride: Ints, offset: int, split_size: int | Ints, dim: in
     if not size:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     if not isinstance(split_size, int):
-        return _split_with_sizes(size, stride, offset, list(split_size), wrap_dim(dim, len(size)))
+        return _split_with_sizes(size, stride, offset, list(split_size), dim)
     if split_size < 0:
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={split_size}")
     dim = wrap_dim(dim, len(size))
@@ -58,11 +58,12 @@ def split(size: Ints, stride: Ints, offset: int, split_size: int | Ints, dim: in
 
 
 def _split_with_sizes(size: Ints, stride: Ints, offset: int, lengths: list[int], dim: int) -> list[Geometry]:
+    have = size[wrap_dim(dim, len(size))]
     if min(lengths, default=0) < 0:
         raise RuntimeError(f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={lengths}")
-    if sum(lengths) != size[dim]:
+    if sum(lengths) != have:
         raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {size[dim]} (input tensor's size at dimension {dim}), "
+            f"split_with_sizes expects split_sizes to sum exactly to {have} (input tensor's size at dimension {dim}), "
             f"but got split_sizes={lengths}"
         )
     return _runs(size, stride, offset, dim, lengths)
