@@ -1,0 +1,32 @@
+"""``nn.functional``: layers as functions.
+
+Plain functions over operators: each checks its arguments, warns of what is deprecated, and calls an operator or composes
+several. What has a backward name of its own in PyTorch is an operator (``ops``); nothing here knows how one is computed.
+"""
+from . import activation as _activation
+from . import attention as _attention
+from . import conv as _conv
+from . import distance as _distance
+from . import dropout as _dropout
+from . import linear as _linear
+from . import loss as _loss
+from . import normalization as _normalization
+from . import padding as _padding
+from . import pooling as _pooling
+from . import sparse as _sparse
+from . import vision as _vision
+from .attention import _canonical_mask as _canonical_mask
+from .attention import _in_projection_packed as _in_projection_packed
+from .attention import _none_or_dtype as _none_or_dtype
+from .vision import GRID_SAMPLE_INTERPOLATION_MODES as GRID_SAMPLE_INTERPOLATION_MODES
+from .vision import GRID_SAMPLE_PADDING_MODES as GRID_SAMPLE_PADDING_MODES
+
+__all__ = []
+# Some rooms are called like a function of theirs (dropout, linear), so the functions are put in place last.
+for _room in (_activation, _attention, _conv, _distance, _dropout, _linear, _loss, _normalization, _padding, _pooling, _sparse,
+              _vision):
+    for _name in _room.__all__:
+        globals()[_name] = getattr(_room, _name)
+        __all__.append(_name)
+__all__.sort()
+del _room, _name

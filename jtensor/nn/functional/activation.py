@@ -1,0 +1,240 @@
+"""Activation functions: argument handling around operators, and those that are made of other functions."""
+import warnings
+
+import jtensor
+
+from ...ops import raw
+
+__all__ = [
+    "threshold", "threshold_", "relu", "relu_", "glu", "hardtanh", "hardtanh_", "relu6", "elu", "elu_", "selu", "selu_", "celu",
+    "celu_", "leaky_relu", "leaky_relu_", "prelu", "rrelu", "rrelu_", "logsigmoid", "gelu", "hardshrink", "tanhshrink",
+    "softsign", "softplus", "softmin", "softmax", "gumbel_softmax", "log_softmax", "softshrink", "tanh", "sigmoid",
+    "hardsigmoid", "silu", "mish", "hardswish",
+]
+
+
+# --------------------------------------------------------------------------------------------------- possibly in place
+
+def threshold(input, threshold, value, inplace=False):
+    """``input`` where it is above ``threshold``, else ``value``."""
+    return (raw.threshold_ if inplace else raw.threshold)(input, threshold, value)
+
+
+def threshold_(input, threshold, value):
+    """``threshold`` in place."""
+    return raw.threshold_(input, threshold, value)
+
+
+def relu(input, inplace=False):
+    """``max(input, 0)``, elementwise.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.relu(torch.tensor([-1., 2.]))
+    tensor([0., 2.])
+    """
+    return raw.relu_(input) if inplace else raw.relu(input)
+
+
+def relu_(input):
+    """``relu`` in place."""
+    return raw.relu_(input)
+
+
+def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
+    """``clamp(input, min_val, max_val)``; the gradient at both ends is 0."""
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
+    return (raw.hardtanh_ if inplace else raw.hardtanh)(input, min_val, max_val)
+
+
+def hardtanh_(input, min_val=-1.0, max_val=1.0):
+    """``hardtanh`` in place."""
+    return raw.hardtanh_(input, min_val, max_val)
+
+
+def relu6(input, inplace=False):
+    """``clamp(input, 0, 6)``."""
+    return (raw.hardtanh_ if inplace else raw.hardtanh)(input, 0, 6)
+
+
+def elu(input, alpha=1.0, inplace=False):
+    """``input`` where positive, else ``alpha (exp(input) - 1)``."""
+    return (raw.elu_ if inplace else raw.elu)(input, alpha)
+
+
+def elu_(input, alpha=1.0):
+    """``elu`` in place."""
+    return raw.elu_(input, alpha)
+
+
+_SELU = (1.6732632423543772848170429916717, 1.0507009873554804934193349852946)  # alpha and scale of Klambauer et al.
+
+
+def selu(input, inplace=False):
+    """The self-normalising exponential linear unit."""
+    return (raw.elu_ if inplace else raw.elu)(input, *_SELU)
+
+
+def selu_(input):
+    """``selu`` in place."""
+    return raw.elu_(input, *_SELU)
+
+
+def celu(input, alpha=1.0, inplace=False):
+    """``input`` where positive, else ``alpha (exp(input / alpha) - 1)``."""
+    return (raw.celu_ if inplace else raw.celu)(input, alpha)
+
+
+def celu_(input, alpha=1.0):
+    """``celu`` in place."""
+    return raw.celu_(input, alpha)
+
+
+def leaky_relu(input, negative_slope=0.01, inplace=False):
+    """``input`` where positive, else ``negative_slope * input``."""
+    return (raw.leaky_relu_ if inplace else raw.leaky_relu)(input, negative_slope)
+
+
+def leaky_relu_(input, negative_slope=0.01):
+    """``leaky_relu`` in place."""
+    return raw.leaky_relu_(input, negative_slope)
+
+
+def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
+    """A leaky ReLU whose slope is drawn from [lower, upper] for each element while training, else their mean."""
+    if lower > upper:
+        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
+    if not training:
+        return leaky_relu(input, (lower + upper) / 2, inplace)
+    return (raw.rrelu_ if inplace else raw.rrelu)(input, lower, upper, training)
+
+
+def rrelu_(input, lower=1.0 / 8, upper=1.0 / 3, training=False):
+    """``rrelu`` in place."""
+    return rrelu(input, lower, upper, training, inplace=True)
+
+
+def hardsigmoid(input, inplace=False):
+    """``clamp(input / 6 + 1 / 2, 0, 1)``."""
+    return raw.hardsigmoid_(input) if inplace else raw.hardsigmoid(input)
+
+
+def silu(input, inplace=False):
+    """``input * sigmoid(input)``."""
+    return raw.silu_(input) if inplace else raw.silu(input)
+
+
+def mish(input, inplace=False):
+    """``input * tanh(softplus(input))``."""
+    return raw.mish_(input) if inplace else raw.mish(input)
+
+
+def hardswish(input, inplace=False):
+    """``input * hardsigmoid(input)``."""
+    return raw.hardswish_(input) if inplace else raw.hardswish(input)
+
+
+# ----------------------------------------------------------------------------------------------------------- elementwise
+
+def prelu(input, weight):
+    """A leaky ReLU with learnt slopes: one, or one a channel (dimension 1)."""
+    return raw.prelu(input, weight)
+
+
+def logsigmoid(input):
+    """``log(sigmoid(input))``."""
+    return raw.log_sigmoid(input)
+
+
+def gelu(input, approximate="none"):
+    """``input`` times the normal distribution's cumulative probability; ``approximate``: "none" or "tanh"."""
+    return raw.gelu(input, approximate=approximate)
+
+
+def hardshrink(input, lambd=0.5):
+    """``input`` outside of [-lambd, lambd], else 0."""
+    return raw.hardshrink(input, lambd)
+
+
+def softshrink(input, lambd=0.5):
+    """``input`` moved towards 0 by ``lambd``, and 0 where that would pass it."""
+    return raw.softshrink(input, lambd)
+
+
+def softplus(input, beta=1, threshold=20):
+    """``log(1 + exp(beta input)) / beta``, and ``input`` where ``beta input`` is above ``threshold``."""
+    return raw.softplus(input, beta, threshold)
+
+
+def tanhshrink(input):
+    """``input - tanh(input)``."""
+    return input - input.tanh()
+
+
+def softsign(input):
+    """``input / (1 + |input|)``."""
+    return input / (input.abs() + 1)
+
+
+def tanh(input):
+    """The hyperbolic tangent."""
+    return input.tanh()
+
+
+def sigmoid(input):
+    """``1 / (1 + exp(-input))``."""
+    return input.sigmoid()
+
+
+# ---------------------------------------------------------------------------------------------------- along a dimension
+
+def glu(input, dim=-1):
+    """``a * sigmoid(b)`` of the two halves along ``dim``."""
+    if input.dim() == 0:
+        raise RuntimeError("glu does not support scalars because halving size must be even")
+    return raw.glu(input, dim)
+
+
+def _implicit_dim(name, ndim, stacklevel):
+    warnings.warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
+                  stacklevel=stacklevel + 1)
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+def softmax(input, dim=None, _stacklevel=3, dtype=None):
+    """``exp(input)`` divided by its sum along ``dim``; computed in ``dtype`` where given.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.softmax(torch.zeros(2), dim=0)
+    tensor([0.5000, 0.5000])
+    """
+    if dim is None:
+        dim = _implicit_dim("softmax", input.dim(), _stacklevel)
+    return input.softmax(dim) if dtype is None else input.softmax(dim, dtype=dtype)
+
+
+def softmin(input, dim=None, _stacklevel=3, dtype=None):
+    """The softmax of ``-input``."""
+    if dim is None:
+        dim = _implicit_dim("softmin", input.dim(), _stacklevel)
+    return (-input).softmax(dim) if dtype is None else (-input).softmax(dim, dtype=dtype)
+
+
+def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
+    """The logarithm of the softmax, computed as a whole."""
+    if dim is None:
+        dim = _implicit_dim("log_softmax", input.dim(), _stacklevel)
+    return input.log_softmax(dim) if dtype is None else input.log_softmax(dim, dtype=dtype)
+
+
+def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
+    """A differentiable sample of a categorical distribution; ``hard``: one-hot forward, with the soft sample's gradient."""
+    if eps != 1e-10:
+        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+    noise = -jtensor.empty_like(logits, memory_format=jtensor.legacy_contiguous_format).exponential_().log()
+    soft = ((logits + noise) / tau).softmax(dim)
+    if not hard:
+        return soft
+    index = soft.max(dim, keepdim=True)[1]
+    one_hot = jtensor.zeros_like(logits, memory_format=jtensor.legacy_contiguous_format).scatter_(dim, index, 1.0)
+    return one_hot - soft.detach() + soft

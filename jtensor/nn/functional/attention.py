@@ -1,0 +1,287 @@
+"""Attention: scaled dot products, and the whole of MultiheadAttention's forward pass."""
+import math
+import warnings
+
+import jtensor
+
+from .activation import softmax
+from .dropout import dropout
+from .linear import linear
+from .padding import pad
+
+__all__ = ["scaled_dot_product_attention", "multi_head_attention_forward"]
+
+_TYPE_NAMES = {"float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "int64": "long int",
+               "int32": "int", "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool",
+               "complex64": "c10::complex<float>", "complex128": "c10::complex<double>"}
+
+
+def _type_name(t):
+    return _TYPE_NAMES.get(str(t.dtype).partition(".")[2], str(t.dtype))
+
+
+def _check_attention(query, key, value, attn_mask, is_causal):
+    if not query.dtype == key.dtype == value.dtype:
+        raise RuntimeError("Expected query, key, and value to have the same dtype, but got query.dtype: "
+                           f"{_type_name(query)} key.dtype: {_type_name(key)} and value.dtype: {_type_name(value)} instead.")
+    if query.device != key.device or query.device != value.device:
+        raise RuntimeError("Expected query, key, and value to have the same device type, but got query.device: "
+                           f"{query.device} key.device: {key.device} and value.device: {value.device} instead.")
+    if min(query.dim(), key.dim(), value.dim()) < 2:
+        raise RuntimeError("Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
+                           f"{query.dim()} key.dim: {key.dim()} and value.dim: {value.dim()} instead.")
+    if attn_mask is None:
+        return
+    if attn_mask.dtype not in (jtensor.bool, jtensor.float32, query.dtype):
+        raise RuntimeError("Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
+                           f"{_type_name(attn_mask)} and  query.dtype: {_type_name(query)} instead.")
+    if is_causal:
+        raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+
+
+def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None,
+                                 enable_gqa=False):
+    """``softmax(query @ key.T * scale + mask) @ value``: ``(*, L, E)``, ``(*, S, E)``, ``(*, S, V)`` to ``(*, L, V)``.
+
+    ``attn_mask``: booleans (True: look there) or numbers that are added to the scores; ``is_causal``: nobody looks ahead;
+    ``scale``: by default ``1 / sqrt(E)``; ``enable_gqa``: several query heads share one of key and value.
+    A row that may look nowhere comes out as zeros.
+    """
+    _check_attention(query, key, value, attn_mask, is_causal)
+    if enable_gqa:
+        heads = query.size(-3)
+        key, value = (t.repeat_interleave(heads // t.size(-3), -3) for t in (key, value))
+    if is_causal:
+        attn_mask = jtensor.ones(query.size(-2), key.size(-2), dtype=jtensor.bool, device=query.device).tril()
+    factor = 1.0 / math.sqrt(query.size(-1)) if scale is None else scale
+    # Half of the scale to either side keeps low precision products in range.
+    root = math.sqrt(abs(factor))
+    scores = (query * (-root if factor < 0 else root)).matmul((key * root).transpose(-2, -1))
+    masked = attn_mask is not None
+    if masked:
+        if attn_mask.dtype == jtensor.bool:
+            attn_mask = jtensor.zeros_like(attn_mask, dtype=query.dtype).masked_fill_(attn_mask.logical_not(), -math.inf)
+        scores = scores + attn_mask.to(scores.dtype)
+    weights = scores.softmax(-1)
+    if masked:
+        weights = weights.masked_fill((scores == -math.inf).all(-1, keepdim=True), 0.0)
+    if dropout_p > 0.0:
+        weights = dropout(weights, dropout_p)
+    return weights.matmul(value)
+
+
+# ------------------------------------------------------------------------------------------------------------------- masks
+
+def _none_or_dtype(input):
+    if input is None:
+        return None
+    if isinstance(input, jtensor.Tensor):
+        return input.dtype
+    raise RuntimeError("input to _none_or_dtype() must be None or torch.Tensor")
+
+
+def _canonical_mask(mask, mask_name, other_type, other_name, target_type, check_other=True):
+    """A mask as numbers that are added to scores: True becomes minus infinity."""
+    if mask is None:
+        return None
+    if mask.dtype != jtensor.bool and not mask.is_floating_point():
+        raise AssertionError(f"only bool and floating types of {mask_name} are supported")
+    if check_other and other_type is not None and mask.dtype != other_type:
+        warnings.warn(f"Support for mismatched {mask_name} and {other_name} is deprecated. Use same type for both instead.",
+                      stacklevel=3)
+    if mask.is_floating_point():
+        return mask
+    return jtensor.zeros_like(mask, dtype=target_type).masked_fill_(mask, -math.inf)
+
+
+def _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads):
+    """Whether there is a batch; AssertionError where the numbers of dimensions do not go together."""
+    dims = query.dim()
+    if dims not in (2, 3):
+        raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {dims}-D query tensor")
+    kind = f"For {'batched' if dims == 3 else 'unbatched'} ({dims}-D) `query`, expected"
+    if key.dim() != dims or value.dim() != dims:
+        raise AssertionError(f"{kind} `key` and `value` to be {dims}-D but found {key.dim()}-D and {value.dim()}-D tensors "
+                             "respectively")
+    if key_padding_mask is not None and key_padding_mask.dim() != dims - 1:
+        raise AssertionError(f"{kind} `key_padding_mask` to be `None` or {dims - 1}-D but found {key_padding_mask.dim()}-D tensor "
+                             "instead")
+    if attn_mask is not None:
+        if attn_mask.dim() not in (2, 3):
+            raise AssertionError(f"{kind} `attn_mask` to be `None`, 2-D or 3-D but found {attn_mask.dim()}-D tensor instead")
+        expected = (num_heads, query.shape[0], key.shape[0])
+        if dims == 2 and attn_mask.dim() == 3 and attn_mask.shape != expected:
+            raise AssertionError(f"Expected `attn_mask` shape to be {expected} but got {attn_mask.shape}")
+    return dims == 3
+
+
+def _shaped_mask(attn_mask, targets, sources, heads):
+    """An attention mask with a dimension for heads (of size one, or one for each head of each sample)."""
+    if attn_mask is None:
+        return None
+    if attn_mask.dim() == 2:
+        if attn_mask.shape != (targets, sources):
+            raise RuntimeError(f"The shape of the 2D attn_mask is {attn_mask.shape}, but should be {(targets, sources)}.")
+        return attn_mask.unsqueeze(0)
+    if attn_mask.dim() == 3:
+        if attn_mask.shape != (heads, targets, sources):
+            raise RuntimeError(f"The shape of the 3D attn_mask is {attn_mask.shape}, but should be {(heads, targets, sources)}.")
+        return attn_mask
+    raise RuntimeError(f"attn_mask's dimension {attn_mask.dim()} is not supported")
+
+
+# ------------------------------------------------------------------------------------------------------------- projections
+
+def _in_projection_packed(q, k, v, w, b=None):
+    """Three projections by one matrix; inputs that are one and the same tensor are projected together."""
+    size = q.size(-1)
+
+    def together(x, weight, bias, n):
+        many = linear(x, weight, bias).unflatten(-1, (n, size)).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
+        return tuple(many[i] for i in range(n))
+
+    if k is v and q is k:
+        return together(q, w, b, 3)
+    if k is v:
+        weights = w.split([size, 2 * size])
+        biases = (None, None) if b is None else b.split([size, 2 * size])
+        return linear(q, weights[0], biases[0]), *together(k, weights[1], biases[1], 2)
+    biases = (None,) * 3 if b is None else b.chunk(3)
+    return tuple(linear(x, weight, bias) for x, weight, bias in zip((q, k, v), w.chunk(3), biases))
+
+
+def _in_projection(q, k, v, weights, bias):
+    size = q.size(-1)
+    biases = (None,) * 3 if bias is None else bias.chunk(3)
+    for name, x, weight, own in zip(("query", "key", "value"), (q, k, v), weights, biases):
+        if weight.shape != (size, x.size(-1)):
+            raise AssertionError(f"expecting {name} weights shape of {(size, x.size(-1))}, but got {weight.shape}")
+        if own is not None and own.shape != (size,):
+            raise AssertionError(f"expecting {name} bias shape of {(size,)}, but got {own.shape}")
+    return tuple(linear(x, weight, own) for x, weight, own in zip((q, k, v), weights, biases))
+
+
+def _project(query, key, value, in_weight, in_bias, separate, weights):
+    if separate:
+        if key.shape[:2] != value.shape[:2]:
+            raise AssertionError(f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}")
+        for name, weight in zip("qkv", weights):
+            if weight is None:
+                raise AssertionError(f"use_separate_proj_weight is True but {name}_proj_weight is None")
+        return _in_projection(query, key, value, weights, in_bias)
+    if key.shape != value.shape:
+        raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
+    if in_weight is None:
+        raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
+    return _in_projection_packed(query, key, value, in_weight, in_bias)
+
+
+def _in_heads(x, static, name, heads, head_dim):
+    """``(length, batch, features)`` as ``(batch * heads, length, head_dim)``, or a static tensor of that form."""
+    if static is None:
+        return x.view(x.shape[0], heads, head_dim).transpose(0, 1)
+    for dim, wanted in ((0, heads), (2, head_dim)):
+        if static.size(dim) != wanted:
+            raise AssertionError(f"expecting {name}.size({dim}) of {wanted}, but got {static.size(dim)}")
+    return static
+
+
+def _attend_with_weights(q, k, v, mask, dropout_p):
+    scaled = q * math.sqrt(1.0 / float(q.size(-1)))
+    if mask is None:
+        scores = jtensor.bmm(scaled, k.transpose(-2, -1))
+    else:
+        scores = jtensor.baddbmm(mask, scaled, k.transpose(-2, -1))
+    weights = softmax(scores, dim=-1)
+    if dropout_p > 0.0:
+        weights = dropout(weights, p=dropout_p)
+    return jtensor.bmm(weights, v), weights
+
+
+def multi_head_attention_forward(query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v,
+                                 add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, training=True, key_padding_mask=None,
+                                 need_weights=True, attn_mask=None, use_separate_proj_weight=False, q_proj_weight=None,
+                                 k_proj_weight=None, v_proj_weight=None, static_k=None, static_v=None, average_attn_weights=True,
+                                 is_causal=False):
+    """What ``nn.MultiheadAttention`` computes, all its parameters given: ``(L, N, E)``, ``(S, N, E)``, ``(S, N, E)``.
+
+    Answers with the output ``(L, N, E)`` and the attention weights, or None for these.
+    """
+    is_batched = _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads)
+    if not is_batched:
+        query, key, value = _with_batch(query, key, value)
+        key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+    targets, batch, embed_dim = query.shape
+    sources = key.shape[0]
+    key_padding_mask = _canonical_mask(key_padding_mask, "key_padding_mask", _none_or_dtype(attn_mask), "attn_mask", query.dtype)
+    if is_causal and attn_mask is None:
+        raise RuntimeError("Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
+                           "`generate_square_subsequent_mask` to create this mask.")
+    if is_causal and key_padding_mask is None and not need_weights:
+        attn_mask = None  # the hint alone will do
+    else:
+        attn_mask = _canonical_mask(attn_mask, "attn_mask", None, "", query.dtype, check_other=False)
+        is_causal = is_causal and key_padding_mask is None
+    if embed_dim != embed_dim_to_check:
+        raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {embed_dim}")
+    head_dim, heads = embed_dim // num_heads, batch * num_heads
+    if head_dim * num_heads != embed_dim:
+        raise AssertionError(f"embed_dim {embed_dim} not divisible by num_heads {num_heads}")
+    q, k, v = _project(query, key, value, in_proj_weight, in_proj_bias, use_separate_proj_weight,
+                       (q_proj_weight, k_proj_weight, v_proj_weight))
+    masks = [_shaped_mask(attn_mask, targets, sources, heads), key_padding_mask]
+
+    def longer_masks():
+        masks[:] = [None if mask is None else pad(mask, (0, 1)) for mask in masks]
+
+    if (bias_k is None) != (bias_v is None):
+        present, absent = ("bias_v", "bias_k") if bias_k is None else ("bias_k", "bias_v")
+        raise AssertionError(f"{present} is set but {absent} is None")
+    if bias_k is not None:
+        for name, static in (("key", static_k), ("value", static_v)):
+            if static is not None:
+                raise AssertionError(f"bias cannot be added to static {name}.")
+        k, v = jtensor.cat([k, bias_k.repeat(1, batch, 1)]), jtensor.cat([v, bias_v.repeat(1, batch, 1)])
+        longer_masks()
+    q = q.view(targets, heads, head_dim).transpose(0, 1)
+    k, v = _in_heads(k, static_k, "static_k", heads, head_dim), _in_heads(v, static_v, "static_v", heads, head_dim)
+    if add_zero_attn:
+        zeros = jtensor.zeros((heads, 1, head_dim), dtype=k.dtype, device=k.device)
+        k, v = jtensor.cat([k, zeros], dim=1), jtensor.cat([v, zeros], dim=1)
+        longer_masks()
+    sources = k.size(1)
+    mask = _merged(*masks, batch, num_heads, sources)
+    dropout_p = dropout_p if training else 0.0
+
+    if not need_weights:
+        if mask is not None:
+            mask = mask.unsqueeze(0) if mask.size(0) == 1 else mask.view(batch, num_heads, -1, sources)
+        q, k, v = (x.reshape(batch, num_heads, -1, head_dim) for x in (q, k, v))
+        out = scaled_dot_product_attention(q, k, v, mask, dropout_p, is_causal)
+        out = linear(out.permute(2, 0, 1, 3).reshape(batch * targets, embed_dim), out_proj_weight, out_proj_bias)
+        out = out.view(targets, batch, out.size(1))
+        return (out if is_batched else out.squeeze(1)), None
+
+    out, weights = _attend_with_weights(q, k, v, mask, dropout_p)
+    out = linear(out.transpose(0, 1).reshape(targets * batch, embed_dim), out_proj_weight, out_proj_bias)
+    out = out.view(targets, batch, out.size(1))
+    weights = weights.view(batch, num_heads, targets, sources)
+    if average_attn_weights:
+        weights = weights.mean(dim=1)
+    return (out, weights) if is_batched else (out.squeeze(1), weights.squeeze(0))
+
+
+def _with_batch(query, key, value):
+    """A batch of one put in, one and the same tensor staying one (the projection looks at that)."""
+    done = {}
+    return tuple(done.setdefault(id(t), t.unsqueeze(1)) for t in (query, key, value))
+
+
+def _merged(attn_mask, key_padding_mask, batch, num_heads, sources):
+    if key_padding_mask is None:
+        return attn_mask
+    for dim, wanted in ((0, batch), (1, sources)):
+        if key_padding_mask.shape[dim] != wanted:
+            raise AssertionError(f"Expected key_padded_mask.shape[{dim}] to be {wanted}, but got {key_padding_mask.shape[dim]}")
+    padding = key_padding_mask.view(batch, 1, 1, sources).expand(-1, num_heads, -1, -1).reshape(batch * num_heads, 1, sources)
+    return padding if attn_mask is None else attn_mask + padding

@@ -1,0 +1,54 @@
+"""Distances, similarities and normalisation to unit length."""
+import jtensor
+
+from ...ops import raw
+
+__all__ = ["pairwise_distance", "pdist", "cosine_similarity", "normalize"]
+
+# The names that PyTorch's own error texts have for dtypes.
+_SCALAR_TYPES = {"int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
+                 "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64", "complex64": "ComplexFloat",
+                 "complex128": "ComplexDouble", "complex32": "ComplexHalf"}
+
+
+def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
+    """The p-norm of ``x1 - x2 + eps`` over the last dimension.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.pairwise_distance(torch.zeros(1, 2), torch.tensor([[3., 4.]]), eps=0.)
+    tensor([5.])
+    """
+    return jtensor.norm(x1 - x2 + eps, p, -1, keepdim)
+
+
+def pdist(input, p=2.0):
+    """The p-norm distances of all pairs of rows: ``(N, M)`` to ``(N (N - 1) / 2,)``."""
+    if input.dim() != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {input.dim()}D")
+    if not input.is_floating_point():
+        raise RuntimeError("pdist only supports floating-point dtypes")
+    if p < 0:
+        raise RuntimeError("pdist only supports non-negative p values")
+    return raw.pdist(input, p)
+
+
+def cosine_similarity(x1, x2, dim=1, eps=1e-8):
+    """The cosine of the angle between ``x1`` and ``x2`` along ``dim``; lengths below ``eps`` count as ``eps``."""
+    common = jtensor.result_type(x1, x2)
+    if not common.is_floating_point:
+        raise RuntimeError("expected common dtype to be floating point, yet common dtype is "
+                           f"{_SCALAR_TYPES[str(common).partition('.')[2]]}")
+    x1, x2 = jtensor.broadcast_tensors(x1.to(common), x2.to(common))
+    lengths = [jtensor.linalg.vector_norm(x, 2, dim, True).clone() for x in (x1, x2)]
+    with jtensor.no_grad():  # the gradient is that of the lengths as they are
+        for length in lengths:
+            length.clamp_min_(eps)
+    return ((x1 / lengths[0]) * (x2 / lengths[1])).sum(dim)
+
+
+def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
+    """``input`` divided by its p-norm along ``dim``, or by ``eps`` where that is larger."""
+    length = input.norm(p, dim, keepdim=True)
+    if out is None:
+        return input / length.clamp_min(eps).expand_as(input)
+    return jtensor.div(input, length.clamp_min_(eps).expand_as(input), out=out)

@@ -1,0 +1,37 @@
+"""Linear and bilinear maps."""
+from ...ops import raw
+
+__all__ = ["linear", "bilinear"]
+
+
+def linear(input, weight, bias=None):
+    """``input @ weight.T + bias`` over the last dimension: ``(*, in)``, ``(out, in)``, ``(out,)`` to ``(*, out)``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.linear(torch.ones(2, 3), torch.ones(4, 3)).shape
+    torch.Size([2, 4])
+    """
+    return raw.linear(input, weight, bias)
+
+
+def bilinear(input1, input2, weight, bias=None):
+    """``input1 @ weight[k] @ input2 + bias[k]`` over the last dimensions."""
+    if input1.dim() != input2.dim():
+        raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.dim()} and {input2.dim()}")
+    for i in range(input1.dim() - 1):
+        if input1.size(i) != input2.size(i):
+            raise RuntimeError(f"bilinear(): input batch dimensions do not match at dim {i}: got {input1.size(i)} and "
+                               f"{input2.size(i)}")
+    for i, input in ((1, input1), (2, input2)):
+        if input.size(-1) != weight.size(i):
+            raise RuntimeError(f"bilinear(): input{i} size does not match weight size: got {input.size(-1)} but expected "
+                               f"{weight.size(i)}")
+    if bias is not None and bias.size(0) != weight.size(0):
+        raise RuntimeError(f"bilinear(): bias size does not match weight size: got {bias.size(0)} but expected {weight.size(0)}")
+    shape = (*input1.shape[:-1], weight.size(0))
+    left, right = input1.reshape(-1, input1.size(-1)), input2.reshape(-1, input2.size(-1))
+    n, out, features = left.size(0), weight.size(0), weight.size(1)
+    # (n, in1) x (in1, out * in2) first, then the product with input2 along in2.
+    mixed = left.matmul(weight.permute(1, 0, 2).reshape(features, -1)).view(n, out, weight.size(2))
+    answer = mixed.matmul(right.unsqueeze(-1)).view(shape)
+    return answer if bias is None else answer + bias

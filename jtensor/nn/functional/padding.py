@@ -1,0 +1,64 @@
+"""Padding."""
+import jtensor
+
+from ...ops import raw
+
+__all__ = ["pad"]
+
+
+def _wrapped(input, pad):
+    """Circular padding, a dimension at a time: what stands at the other end is put before and after."""
+    dims = len(pad) // 2
+    for i in range(dims):
+        dim, (before, after) = input.dim() - 1 - i, pad[2 * i:2 * i + 2]
+        size = input.size(dim)
+        if before > size or after > size:
+            raise RuntimeError("Padding value causes wrapping around more than once.")
+        if size + before + after < 0:
+            raise RuntimeError("Negative padding value is resulting in an empty dimension")
+    for i in range(dims):
+        dim, (before, after) = input.dim() - 1 - i, pad[2 * i:2 * i + 2]
+        size, parts = input.size(dim), []
+        if before > 0:
+            parts.append(input.narrow(dim, size - before, before))
+        low, high = max(-before, 0), size - max(-after, 0)
+        parts.append(input.narrow(dim, low, high - low))
+        if after > 0:
+            parts.append(input.narrow(dim, 0, after))
+        input = jtensor.cat(parts, dim) if len(parts) > 1 else parts[0]
+    return input
+
+
+def pad(input, pad, mode="constant", value=None):
+    """Adds elements at the ends of the last dimensions: ``pad`` has two numbers a dimension, the last dimension first.
+
+    ``mode``: "constant" (with ``value``; negative numbers cut off), "reflect", "replicate" or "circular".
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.pad(torch.ones(1, 2), (1, 1))
+    tensor([[0., 1., 1., 0.]])
+    """
+    dims, length = input.dim(), len(pad)
+    if length % 2:
+        raise RuntimeError("Padding length must be divisible by 2")
+    if length > 2 * dims:
+        raise RuntimeError("Padding length should be less than or equal to two times the input dimension but got padding length "
+                           f"{length} and input of dimension {dims}")
+    if mode == "constant":
+        return raw.constant_pad_nd(input, pad, 0.0 if value is None else value)
+    if mode not in ("reflect", "replicate", "circular"):
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    if value is not None and value != 0:
+        raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    spatial = length // 2
+    if spatial not in (1, 2, 3) or dims not in (spatial + 1, spatial + 2):
+        raise NotImplementedError(
+            f"Padding size {length} is not supported for {dims}D input tensor.\n"
+            "Supported combinations for non-constant padding:\n"
+            "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
+            "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
+            "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)")
+    if mode == "circular":
+        return _wrapped(input, pad)
+    kind = "reflection" if mode == "reflect" else "replication"
+    return getattr(raw, f"{kind}_pad{spatial}d")(input, pad)

@@ -1,0 +1,203 @@
+"""Images: resizing, sampling at given places, shuffling pixels, sliding windows."""
+import warnings
+
+import jtensor
+
+from ...ops import raw
+from .pooling import _each, adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
+
+__all__ = [
+    "pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "native_channel_shuffle", "upsample", "interpolate",
+    "upsample_nearest", "upsample_bilinear", "grid_sample", "affine_grid", "unfold", "fold",
+]
+
+
+# ------------------------------------------------------------------------------------------------------------ shuffles
+
+def pixel_shuffle(input, upscale_factor):
+    """``(*, C r², H, W)`` to ``(*, C, H r, W r)``."""
+    return raw.pixel_shuffle(input, upscale_factor)
+
+
+def pixel_unshuffle(input, downscale_factor):
+    """``(*, C, H r, W r)`` to ``(*, C r², H, W)``."""
+    return raw.pixel_unshuffle(input, downscale_factor)
+
+
+def channel_shuffle(input, groups):
+    """Deals the channels (dimension 1) out over ``groups`` groups."""
+    return raw.channel_shuffle(input, groups)
+
+
+def native_channel_shuffle(input, groups):
+    """The same as ``channel_shuffle``."""
+    return raw.channel_shuffle(input, groups)
+
+
+def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
+    """The sliding windows of an image: ``(N, C, H, W)`` to ``(N, C k, L)``."""
+    return raw.im2col(input, *(_each(value, 2) for value in (kernel_size, dilation, padding, stride)))
+
+
+def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
+    """Adds sliding windows up to an image: ``(N, C k, L)`` to ``(N, C, *output_size)``."""
+    return raw.col2im(input, *(_each(value, 2) for value in (output_size, kernel_size, dilation, padding, stride)))
+
+
+# ------------------------------------------------------------------------------------------------------------ resizing
+
+_DIMS_OF = {"linear": 3, "bilinear": 4, "trilinear": 5}
+
+
+def _is_integer(x):
+    return hasattr(x, "__index__") or isinstance(x, jtensor.Tensor) and not x.is_floating_point()
+
+
+def _target_size(input, size, scale_factor, dims):
+    """(output size or None, scale factors or None), one number a dimension."""
+    if size is not None and scale_factor is not None:
+        raise ValueError("only one of size or scale_factor should be defined")
+    if size is None and scale_factor is None:
+        raise ValueError("either size or scale_factor should be defined")
+    spatial = list(input.shape[2:])
+    if size is None:
+        if not isinstance(scale_factor, (list, tuple)):
+            return None, [scale_factor] * dims
+        if len(scale_factor) != dims:
+            raise ValueError("Input and scale_factor must have the same number of spatial dimensions, but got input with spatial "
+                             f"dimensions of {spatial} and scale_factor of shape {scale_factor}. Please provide input tensor in "
+                             "(N, C, d1, d2, ...,dK) format and scale_factor in (s1, s2, ...,sK) format.")
+        return None, list(scale_factor)
+    if not isinstance(size, (list, tuple)):
+        return [size] * dims, None
+    if len(size) != dims:
+        raise ValueError("Input and output must have the same number of spatial dimensions, but got input with spatial dimensions "
+                         f"of {spatial} and output size of {size}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and "
+                         "output size in (o1, o2, ...,oK) format.")
+    if not all(map(_is_integer, size)):
+        raise TypeError("expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], but got size with "
+                        f"types {[type(x) for x in size]}")
+    return list(size), None
+
+
+def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None,
+                antialias=False):
+    """Resizes the spatial dimensions of ``(N, C, *)`` to ``size`` or by ``scale_factor``.
+
+    ``mode``: "nearest", "nearest-exact", "area", "linear" (3 dimensions), "bilinear" or "bicubic" (4), "trilinear" (5).
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.interpolate(torch.tensor([[[1., 2.]]]), scale_factor=2)
+    tensor([[[1., 1., 2., 2.]]])
+    """
+    if mode in ("nearest", "area", "nearest-exact"):
+        if align_corners is not None:
+            raise ValueError("align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | "
+                             "trilinear")
+    elif align_corners is None:
+        align_corners = False
+    dims = input.dim() - 2
+    output_size, scales = _target_size(input, size, scale_factor, dims)
+    if recompute_scale_factor and size is not None:
+        raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
+    given = scales
+    if scales is not None:
+        output_size = [int(input.size(i + 2) * scale) for i, scale in enumerate(scales)]
+        if recompute_scale_factor or mode == "area":
+            given = None
+    if antialias and not (mode in ("bilinear", "bicubic", "lanczos") and input.ndim == 4):
+        raise ValueError("Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input")
+    return _resized(input, dims, mode, [int(n) for n in output_size], align_corners, given or [None] * dims, antialias)
+
+
+def _resized(input, dims, mode, size, align_corners, scales, antialias):
+    if dims in (1, 2, 3):
+        if mode == "area":
+            return (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[dims - 1](input, size)
+        if mode == "nearest":
+            return getattr(raw, f"upsample_nearest{dims}d")(input, size, *scales)
+        if mode == "nearest-exact":
+            return getattr(raw, f"_upsample_nearest_exact{dims}d")(input, size, *scales)
+        if _DIMS_OF.get(mode) == dims + 2:
+            name = {1: "upsample_linear1d", 2: "upsample_bilinear2d", 3: "upsample_trilinear3d"}[dims]
+            name = "_upsample_bilinear2d_aa" if antialias else name
+            return getattr(raw, name)(input, size, align_corners, *scales)
+        if mode == "bicubic" and dims == 2:
+            return getattr(raw, "_upsample_bicubic2d_aa" if antialias else "upsample_bicubic2d")(input, size, align_corners, *scales)
+        if mode == "lanczos" and dims == 2:
+            if align_corners:
+                raise ValueError("Lanczos mode does not support align_corners=True")
+            if not antialias:
+                raise ValueError("Lanczos mode requires antialias=True")
+            return raw._upsample_lanczos2d_aa(input, size, align_corners, *scales)
+        if mode in _DIMS_OF:
+            raise NotImplementedError(f"Got {dims + 2}D input, but {mode} mode needs {_DIMS_OF[mode]}D input")
+    raise NotImplementedError(f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {dims + 2}D) for the modes: nearest | "
+                              "linear | bilinear | bicubic | trilinear | lanczos | area | nearest-exact (got "
+                              f"{mode})")
+
+
+def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
+    """Deprecated name of ``interpolate``."""
+    warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def upsample_nearest(input, size=None, scale_factor=None):
+    """Deprecated: ``interpolate`` by repeating."""
+    warnings.warn("`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    return interpolate(input, size, scale_factor, mode="nearest")
+
+
+def upsample_bilinear(input, size=None, scale_factor=None):
+    """Deprecated: bilinear ``interpolate`` with aligned corners."""
+    warnings.warn("`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
+
+
+# ---------------------------------------------------------------------------------------------------- sampling by a grid
+
+GRID_SAMPLE_INTERPOLATION_MODES = {"bilinear": 0, "nearest": 1, "bicubic": 2}
+GRID_SAMPLE_PADDING_MODES = {"zeros": 0, "border": 1, "reflection": 2}
+
+
+def _default_corners(align_corners):
+    if align_corners is None:
+        warnings.warn("Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please specify "
+                      "align_corners=True if the old behavior is desired. See the documentation of grid_sample for details.",
+                      stacklevel=3)
+        return False
+    return align_corners
+
+
+def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
+    """The values of an image ``(N, C, H, W)`` (or a volume) at the places ``grid`` ``(N, H', W', 2)``, in [-1, 1]."""
+    if mode not in GRID_SAMPLE_INTERPOLATION_MODES:
+        raise ValueError("nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: "
+                         f"'{mode}'")
+    if padding_mode not in GRID_SAMPLE_PADDING_MODES:
+        raise ValueError("nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: "
+                         f"'{padding_mode}'")
+    align_corners = _default_corners(align_corners)
+    modes = GRID_SAMPLE_INTERPOLATION_MODES[mode], GRID_SAMPLE_PADDING_MODES[padding_mode]
+    sampler = raw.grid_sampler_3d if input.dim() == 5 else raw.grid_sampler_2d
+    return sampler(input, grid, *modes, align_corners)
+
+
+def affine_grid(theta, size, align_corners=None):
+    """The places that an affine map ``theta`` ``(N, 2, 3)`` (or ``(N, 3, 4)``) gives the pixels of an image of ``size``."""
+    align_corners = _default_corners(align_corners)
+    if not theta.is_floating_point():
+        raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
+    if len(size) not in (4, 5):
+        raise NotImplementedError("affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. Got "
+                                  f"size {size}.")
+    n = len(size) - 2
+    if theta.dim() != 3 or tuple(theta.shape[-2:]) != (n, n + 1):
+        raise ValueError(f"Expected a batch of {n}D affine matrices of shape Nx{n}x{n + 1} for size {size}. Got {theta.shape}.")
+    if align_corners and min(size[-n:]) == 1:
+        warnings.warn("Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This is "
+                      "not an intended use case of affine_grid. See the documentation of affine_grid for details.", stacklevel=2)
+    elif min(size) <= 0:
+        raise ValueError(f"Expected non-zero, positive output size. Got {size}")
+    return raw.affine_grid_generator(theta, size, align_corners)

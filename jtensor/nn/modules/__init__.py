@@ -1,0 +1,46 @@
+"""All layers. Every room's ``__all__`` is re-exported here and by ``jtensor.nn``."""
+from .activation import *  # noqa: F403
+from .activation import __all__ as _activation
+from .adaptive import *  # noqa: F403
+from .adaptive import __all__ as _adaptive
+from .attention import *  # noqa: F403
+from .attention import __all__ as _attention
+from .batchnorm import *  # noqa: F403
+from .batchnorm import __all__ as _batchnorm
+from .container import *  # noqa: F403
+from .container import __all__ as _container
+from .conv import *  # noqa: F403
+from .conv import __all__ as _conv
+from .distance import *  # noqa: F403
+from .distance import __all__ as _distance
+from .dropout import *  # noqa: F403
+from .dropout import __all__ as _dropout
+from .flatten import *  # noqa: F403
+from .flatten import __all__ as _flatten
+from .instancenorm import *  # noqa: F403
+from .instancenorm import __all__ as _instancenorm
+from .lazy_conv import *  # noqa: F403
+from .lazy_conv import __all__ as _lazy_conv
+from .linear import *  # noqa: F403
+from .linear import __all__ as _linear
+from .loss import *  # noqa: F403
+from .loss import __all__ as _loss
+from .module import Module as Module
+from .normalization import *  # noqa: F403
+from .normalization import __all__ as _normalization
+from .padding import *  # noqa: F403
+from .padding import __all__ as _padding
+from .pooling import *  # noqa: F403
+from .pooling import __all__ as _pooling
+from .rearrange import *  # noqa: F403
+from .rearrange import __all__ as _rearrange
+from .rnn import *  # noqa: F403
+from .rnn import __all__ as _rnn
+from .sparse import *  # noqa: F403
+from .sparse import __all__ as _sparse
+from .transformer import *  # noqa: F403
+from .transformer import __all__ as _transformer
+
+__all__ = sorted(["Module", *_activation, *_adaptive, *_attention, *_batchnorm, *_container, *_conv, *_distance, *_dropout,
+                  *_flatten, *_instancenorm, *_lazy_conv, *_linear, *_loss, *_normalization, *_padding, *_pooling, *_rearrange,
+                  *_rnn, *_sparse, *_transformer])

@@ -1,0 +1,154 @@
+"""Moving a whole module to another dtype or device, by one function applied to every tensor it holds.
+
+The functions here are methods of Module.
+"""
+import warnings
+
+import jtensor
+
+from ..parameter import Parameter
+
+
+def _replaced(old, new):
+    """``old`` with the contents of ``new``, or None where the two are of kinds that cannot share one tensor object."""
+    if old.is_meta != new.is_meta:
+        return None
+    old.data = new
+    return old
+
+
+def _apply(self, fn, recurse=True):
+    """Replaces the contents of every parameter, of its gradient and of every buffer by ``fn`` of them.
+
+    Parameters and gradients stay the objects that they were, so that an optimizer made before still holds them; only on
+    the way to or from the meta device new ones take their place.
+    """
+    if recurse:
+        for module in self.children():
+            module._apply(fn)
+    for name, param in self._parameters.items():
+        if param is None:
+            continue
+        grad = param.grad
+        with jtensor.no_grad():
+            new = fn(param)
+        moved = _replaced(param, new)
+        if moved is None:
+            moved = self._parameters[name] = Parameter(new, param.requires_grad)
+        if grad is not None:
+            with jtensor.no_grad():
+                new_grad = fn(grad)
+            moved.grad = _replaced(grad, new_grad) if moved is param else new_grad.requires_grad_(grad.requires_grad)
+    for name, buffer in self._buffers.items():
+        if buffer is not None:
+            self._buffers[name] = fn(buffer)
+    return self
+
+
+def apply(self, fn):
+    """Calls ``fn`` with every module below and then with this one, e.g. to initialise weights."""
+    for module in self.children():
+        module.apply(fn)
+    fn(self)
+    return self
+
+
+def _only_floating(convert):
+    return lambda t: convert(t) if t.is_floating_point() else t
+
+
+def float(self):
+    """All floating point tensors to float32."""
+    return self._apply(_only_floating(lambda t: t.float()))
+
+
+def double(self):
+    """All floating point tensors to float64."""
+    return self._apply(_only_floating(lambda t: t.double()))
+
+
+def half(self):
+    """All floating point tensors to float16."""
+    return self._apply(_only_floating(lambda t: t.half()))
+
+
+def bfloat16(self):
+    """All floating point tensors to bfloat16."""
+    return self._apply(_only_floating(lambda t: t.bfloat16()))
+
+
+def type(self, dst_type):
+    """All tensors, integer ones too, to the given type."""
+    return self._apply(lambda t: t.type(dst_type))
+
+
+def cpu(self):
+    """All tensors to the CPU."""
+    return self._apply(lambda t: t.cpu())
+
+
+def cuda(self, device=None):
+    """All tensors to a GPU."""
+    return self._apply(lambda t: t.cuda(device))
+
+
+def to_empty(self, *, device, recurse=True):
+    """All tensors to another device, without their contents."""
+    return self._apply(lambda t: jtensor.empty_like(t, device=device), recurse=recurse)
+
+
+def share_memory(self):
+    """As the tensor method, for every tensor held."""
+    return self._apply(lambda t: t.share_memory_())
+
+
+def _parse_to(device=None, dtype=None, non_blocking=False, copy=False, *, memory_format=None):
+    return device, dtype, non_blocking, memory_format
+
+
+def _to_arguments(args, kwargs):
+    """(device, dtype, non_blocking, memory_format) of the three forms of ``to``."""
+    kwargs = dict(kwargs)
+    other = kwargs.pop("tensor", None)
+    if args and isinstance(args[0], jtensor.Tensor):
+        other, args = args[0], args[1:]
+    if other is not None:
+        return _parse_to(other.device, other.dtype, *args, **kwargs)
+    if args and isinstance(args[0], jtensor.dtype):
+        return _parse_to(None, *args, **kwargs)
+    device, *rest = _parse_to(*args, **kwargs)
+    return jtensor.device(device) if device is not None else None, *rest
+
+
+def to(self, *args, **kwargs):
+    """Moves the module: ``to(device, dtype)``, ``to(dtype)``, ``to(tensor)``, ``to(memory_format=...)``.
+
+    A dtype reaches the floating point and complex tensors only; TypeError for an integer dtype.
+
+    >>> import jtensor as torch
+    >>> torch.nn.Linear(2, 2).to(torch.float64).weight.dtype
+    torch.float64
+    """
+    device, dtype, non_blocking, memory_format = _to_arguments(args, kwargs)
+    if dtype is not None:
+        if not (dtype.is_floating_point or dtype.is_complex):
+            raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
+        if dtype.is_complex:
+            warnings.warn(
+                "Complex modules are a new feature under active development whose design may change, and some modules might "
+                "not work as expected when using complex tensors as parameters or buffers. Please file an issue at "
+                "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml if a complex module does not work as "
+                "expected.", stacklevel=2)
+
+    def convert(t):
+        wanted = dtype if t.is_floating_point() or t.is_complex() else None
+        more = {"memory_format": memory_format} if memory_format is not None and t.dim() in (4, 5) else {}
+        try:
+            return t.to(device=device, dtype=wanted, non_blocking=non_blocking, **more)
+        except NotImplementedError as e:
+            if str(e) != "Cannot copy out of meta tensor; no data!":
+                raise
+            raise NotImplementedError(f"{e} Please use torch.nn.Module.to_empty() instead of torch.nn.Module.to() when moving "
+                                      "module from meta to a different device.") from None
+
+    return self._apply(convert)

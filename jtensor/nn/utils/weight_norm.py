@@ -1,0 +1,74 @@
+"""Weight normalisation by a hook: a weight as a direction times a length, both learnt."""
+import warnings
+
+import jtensor
+
+from ..parameter import Parameter, UninitializedParameter
+
+__all__ = ["WeightNorm", "weight_norm", "remove_weight_norm"]
+
+
+def _norm_except_dim(v, dim):
+    """The 2-norm over all dimensions but one, which keep size one; over all of them where ``dim`` is -1."""
+    if dim == -1:
+        return v.norm(2)
+    others = [i for i in range(v.dim()) if i != dim % v.dim()]
+    return jtensor.norm(v, 2, others, True) if others else v.abs()
+
+
+class WeightNorm:
+    """The hook: before each forward pass it computes ``name`` from ``name_g`` (length) and ``name_v`` (direction)."""
+
+    def __init__(self, name, dim):
+        self.name, self.dim = name, -1 if dim is None else dim
+
+    def compute_weight(self, module):
+        """The weight from its two parts."""
+        g, v = getattr(module, self.name + "_g"), getattr(module, self.name + "_v")
+        return v * (g / _norm_except_dim(v, self.dim))
+
+    @staticmethod
+    def apply(module, name, dim):
+        """Splits a parameter up and registers the hook. RuntimeError where it is split already."""
+        warnings.warn("`torch.nn.utils.weight_norm` is deprecated in favor of `torch.nn.utils.parametrizations.weight_norm`.",
+                      FutureWarning, stacklevel=3)
+        if any(isinstance(hook, WeightNorm) and hook.name == name for hook in module._forward_pre_hooks.values()):
+            raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
+        hook = WeightNorm(name, dim)
+        weight = getattr(module, name)
+        if isinstance(weight, UninitializedParameter):
+            raise ValueError("The module passed to `WeightNorm` can't have uninitialized parameters. Make sure to run the dummy forward "
+                             "before applying weight normalization")
+        del module._parameters[name]
+        module.register_parameter(name + "_g", Parameter(_norm_except_dim(weight, hook.dim).data))
+        module.register_parameter(name + "_v", Parameter(weight.data))
+        setattr(module, name, hook.compute_weight(module))
+        module.register_forward_pre_hook(hook)
+        return hook
+
+    def remove(self, module):
+        """Puts the weight back as one parameter."""
+        weight = self.compute_weight(module)
+        delattr(module, self.name)
+        for part in ("_g", "_v"):
+            del module._parameters[self.name + part]
+        setattr(module, self.name, Parameter(weight.data))
+
+    def __call__(self, module, inputs):
+        setattr(module, self.name, self.compute_weight(module))
+
+
+def weight_norm(module, name="weight", dim=0):
+    """Replaces a parameter by its length along ``dim`` and its direction; answers with the module."""
+    WeightNorm.apply(module, name, dim)
+    return module
+
+
+def remove_weight_norm(module, name="weight"):
+    """Undoes ``weight_norm``."""
+    for key, hook in module._forward_pre_hooks.items():
+        if isinstance(hook, WeightNorm) and hook.name == name:
+            hook.remove(module)
+            del module._forward_pre_hooks[key]
+            return module
+    raise ValueError(f"weight_norm of '{name}' not found in {module}")
