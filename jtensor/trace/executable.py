@@ -52,9 +52,8 @@ def compile_program(function, avals, *, donate=(), options=None, kernel=False, x
 
     ``function``: positional arrays to a list or tuple of arrays, or a closed jaxpr. ``avals``: `jax.ShapeDtypeStruct`s (anything
     with ``shape`` and ``dtype``). ``donate``: positions of inputs whose buffers may be taken over; `Executable.donated` says which
-    are. ``options``: XLA's compiler options of this program alone. ``kernel``: add `kernel_options`.
-    ``x64``: trace with real 64-bit types. ``device``: a JAX
-    device; results are then committed to it. ``name``: of the program in profiles.
+    are. ``options``: XLA's compiler options of this program alone; ``kernel``: add `kernel_options`. ``x64``: trace with real 64-bit
+    types. ``device``: a JAX device; results are then committed to it. ``name``: of the program in profiles.
 
     Answers an `Executable`: ``.run(list)`` gives a list of `jax.Array`s. Inputs are trusted to have the given shapes and types;
     NumPy arrays and Python scalars are converted. Raises what tracing raises, and XLA's error where it cannot compile.
