@@ -10,9 +10,9 @@ import numpy as np
 
 from . import exact
 from .exact import float32_of, fma64
-from .normal import pairwise
+from .normals import pairwise
 from .rounding import FLOAT32, FLOAT64, cast, compute_dtype, rounded
-from .uniform import u53
+from .uniforms import u53
 
 _FEW = 64  # below, the careful way is as quick as the quick one
 

@@ -11,7 +11,7 @@ from . import exact
 from .continuous import exponential
 from .exact import chunks
 from .rounding import FLOAT32, FLOAT64, HALVES, cast, rounded
-from .uniform import MASK53, u24, u53
+from .uniforms import MASK53, u24, u53
 
 _ALPHA_PRIME = 1.7580993408473766  # SELU's scale times alpha: what a dropped unit is sent to, negated
 

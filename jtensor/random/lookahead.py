@@ -5,7 +5,7 @@ Owns the reading ahead and the giving back. Knows the engine and the pair-wise n
 
 import numpy as np
 
-from .normal import one_pair
+from .normals import one_pair
 
 
 class Lookahead:

@@ -11,9 +11,9 @@ import threading
 
 import numpy as np
 
-from . import normal as plain
+from . import normals as plain
 from .exact import chunks, fma32
-from .uniform import u24
+from .uniforms import u24
 
 CHUNK = 1 << 17  # words transformed by one call of the program: one shape, so one compilation
 _WORDS = 1 << 14  # drawn at a time

@@ -4,7 +4,7 @@
 halves use single-precision polynomials with fused steps, double the C library. A ragged end draws 16 fresh uniforms for the last 16 places.
 *Pair by pair* (fewer than 16 numbers, or other memory): double Box-Muller whose second half waits in the engine for the next call, whoever makes it.
 
-Owns both ways. Knows the engine, exact arithmetic and uniforms; a faster twin of the float32 block lives in ``normal_jax`` and gives the same bits.
+Owns both ways. Knows the engine, exact arithmetic and uniforms; a faster twin of the float32 block lives in ``normals_jax`` and gives the same bits.
 """
 
 import math
@@ -14,7 +14,7 @@ import numpy as np
 from . import exact
 from .exact import chunks, fma32, fma64
 from .rounding import FLOAT32, FLOAT64, REAL_OF_COMPLEX, cast, rounded
-from .uniform import MASK53, u24, u53
+from .uniforms import MASK53, u24, u53
 
 BLOCK = 16
 _AT_ONCE = 16384  # numbers worked on at a time
@@ -41,10 +41,10 @@ def normal(engine, n, mean=0.0, std=1.0, dtype=FLOAT32, contiguous=True):
 
 def _normal32(engine, n, mean, std, fill_first):
     if n >= _LARGE:
-        from . import normal_jax
+        from . import normals_jax
 
-        if normal_jax.serves(n, mean, std):
-            return normal_jax.normal32(engine, n, mean, std, fill_first)
+        if normals_jax.serves(n, mean, std):
+            return normals_jax.normal32(engine, n, mean, std, fill_first)
     values = (_standard32 if fill_first else _standard_half)(engine, n)
     if std != 1.0 or mean != 0.0:
         return fma32(values, std, mean)

@@ -1,0 +1,295 @@
+"""The samplers that try and try again: ``poisson``, ``binomial``, ``_standard_gamma``, ``_sample_dirichlet``.
+
+How many numbers an element takes is known only when it is done, so they run element by element over numbers read ahead (``lookahead``).
+Mostly double arithmetic, but some steps of gamma and binomial round to the tensor's dtype, as noted at each. Knows the engine's
+lookahead and numpy; parameters come as arrays that were checked, results have their shape and dtype.
+
+The rejection rules are Hoermann's transformed ones (PTRS, BTRS) and Marsaglia and Tsang's.
+"""
+
+import math
+
+import numpy as np
+
+from .exact import scalar_log, scalar_log1p
+from .lookahead import Lookahead
+from .rounding import FLOAT32, FLOAT64, cast, rounded
+
+_F0331 = float(np.float32(0.0331))  # the squeeze's constant is a single-precision number in every dtype
+_THIRD = float(np.float32(1.0) / np.float32(3.0))
+
+
+def _each(engine, parameters, one, expected_draws):
+    """``one(ahead, *parameters)`` for each element of the broadcast parameters, in index order, under the engine's lock."""
+    lists = [p.reshape(-1).astype(np.float64).tolist() for p in parameters]
+    with engine.lock:
+        ahead = Lookahead(engine, expected_draws * len(lists[0]))
+        try:
+            values = [one(ahead, *some) for some in zip(*lists, strict=True)]
+        finally:
+            ahead.close()
+    return np.array(values, np.float64).reshape(parameters[0].shape)
+
+
+# -- poisson ---------------------------------------------------------------------------------------------------------------------
+
+
+def poisson(engine, rate):
+    """A Poisson number for each rate (float dtype, not negative)."""
+    return cast(_each(engine, (rate,), _poisson, 4), rate.dtype)
+
+
+def _poisson(ahead, rate):
+    if rate == 0.0:
+        return 0.0
+    return _poisson_by_product(ahead.uniform, rate) if rate < 10.0 else _poisson_by_rejection(ahead.uniform, rate)
+
+
+def _poisson_by_product(uniform, rate):
+    limit = math.exp(-rate)
+    count = 0
+    product = uniform()
+    while product > limit:
+        count += 1
+        product *= uniform()
+    return float(count)
+
+
+def _poisson_by_rejection(uniform, rate):
+    root = math.sqrt(rate)
+    log_rate = math.log(rate)
+    b = 0.931 + 2.53 * root
+    a = -0.059 + 0.02483 * b
+    inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
+    quick = 0.9277 - 3.6224 / (b - 2)
+    while True:
+        u = uniform() - 0.5
+        v = uniform()
+        us = 0.5 - abs(u)
+        k = _floor((2 * a / us + b) * u + rate + 0.43) if us else -math.inf
+        if us >= 0.07 and v <= quick:
+            return _by_int64(k)
+        if k < 0 or (us < 0.013 and v > us):
+            continue
+        if scalar_log(v) + math.log(inverse_alpha) - math.log(a / (us * us) + b) <= -rate + k * log_rate - _lgamma(k + 1):
+            return _by_int64(k)
+
+
+def _floor(x):
+    return float(math.floor(x)) if math.isfinite(x) else x
+
+
+def _lgamma(x):
+    return math.lgamma(x) if math.isfinite(x) else x
+
+
+def _by_int64(k):
+    """The count passes through an int64; one that does not fit becomes the smallest, by the processor's conversion."""
+    return k if -(2.0**63) <= k < 2.0**63 else -(2.0**63)
+
+
+# -- gamma and dirichlet -----------------------------------------------------------------------------------------------------------
+
+
+def standard_gamma(engine, alpha):
+    """A Gamma(alpha, 1) number for each alpha (float32 or float64); at least the smallest normal number of the dtype.
+
+    Uses and leaves the cached normal, as the pair-by-pair normals do.
+    """
+    single = alpha.dtype == FLOAT32
+    values = cast(_each(engine, (alpha,), lambda ahead, a: _gamma(ahead, a, single), 4), alpha.dtype)
+    return _at_least(values, np.finfo(alpha.dtype).tiny)
+
+
+def _at_least(x, low):
+    return np.where(x > low, x, low)  # a nan becomes the lower bound, too
+
+
+def dirichlet(engine, alpha):
+    """A Dirichlet point for each row of ``alpha`` (float32 or float64)."""
+    gammas = standard_gamma(engine, alpha.astype(np.float64))
+    with np.errstate(all="ignore"):
+        shares = cast(gammas / _row_sums(gammas)[..., None], alpha.dtype)
+    info = np.finfo(alpha.dtype)
+    return np.minimum(_at_least(shares, info.tiny), alpha.dtype.type(1) - info.epsneg)
+
+
+def _gamma(ahead, alpha, single):
+    """One gamma number; ``single``: 1/alpha, alpha + 1 and alpha - 1/3 are rounded to float32."""
+    scale = 1.0
+    if alpha < 1.0:
+        if alpha == 0.0:
+            return 0.0
+        scale = _power(1.0 - ahead.uniform(), _single(1.0 / alpha) if single else 1.0 / alpha)
+        alpha = _single(alpha + 1.0) if single else alpha + 1.0
+    d = _single(alpha - _THIRD) if single else alpha - _THIRD
+    # A negative or nan alpha goes through the same motions: its y is nan, and numbers are drawn for it as for any other.
+    c = 1.0 / math.sqrt(9.0 * d) if d > 0.0 else (math.inf if d == 0.0 else math.nan)
+    while True:
+        y = 0.0
+        while y <= 0.0:
+            x = ahead.normal()
+            y = 1.0 + c * x
+        v = y * y * y
+        u = 1.0 - ahead.uniform()
+        xx = x * x
+        if u < 1.0 - _F0331 * xx * xx:
+            return scale * d * v
+        if math.log(u) < 0.5 * xx + d * (1.0 - v + math.log(v)):
+            return scale * d * v
+
+
+def _power(base, exponent):
+    try:
+        return math.pow(base, exponent)
+    except (OverflowError, ValueError):
+        return math.inf
+
+
+def _single(x):
+    return rounded(x, FLOAT32)
+
+
+def _row_sums(x):
+    """Sums over the last axis in the order of PyTorch's vectorised double sum.
+
+    Four lanes, in each four interleaved running sums that are emptied into higher ones every 16 steps (a cascade); what is left over is
+    added number by number, then the lanes in order.
+    """
+    return np.apply_along_axis(_row_sum, -1, x)
+
+
+def _row_sum(row):
+    n = row.size
+    whole = n // 4 * 4
+    lanes = _cascade(row[:whole].reshape(-1, 4))
+    total = 0.0
+    for value in row[whole:].tolist():
+        total += value
+    for lane in lanes.tolist():
+        total += lane
+    return total
+
+
+def _cascade(steps):
+    """The sum of rows of four lanes by four interleaved cascades."""
+    count = len(steps) // 4
+    sums = _cascade_levels(steps[: 4 * count].reshape(count, 4, 4))
+    for row in steps[4 * count :]:
+        sums[0] = sums[0] + row
+    return ((sums[0] + sums[1]) + sums[2]) + sums[3]
+
+
+def _cascade_levels(groups, levels=4):
+    size = len(groups)
+    power = max(4, -(-max(size, 1).bit_length() // levels)) if size else 4
+    step = 1 << power
+    acc = [np.zeros((4, 4)) for _ in range(levels)]
+    i = 0
+    while i + step <= size:
+        for _ in range(step):
+            acc[0] = acc[0] + groups[i]
+            i += 1
+        for level in range(1, levels):
+            acc[level] = acc[level] + acc[level - 1]
+            acc[level - 1] = np.zeros((4, 4))
+            if i & ((step - 1) << (level * power)):
+                break
+    while i < size:
+        acc[0] = acc[0] + groups[i]
+        i += 1
+    for level in range(1, levels):
+        acc[0] = acc[0] + acc[level]
+    return acc[0]
+
+
+# -- binomial ----------------------------------------------------------------------------------------------------------------------
+
+
+def binomial(engine, count, p):
+    """The number of successes in ``count`` trials of probability ``p``, for each element of the two (same shape, float32 or float64)."""
+    dtype = count.dtype
+    fit = (lambda x: x) if dtype == FLOAT64 else _single
+    return cast(_each(engine, (count, p), lambda ahead, n, q: _binomial(ahead.uniform, n, q, fit), 4), dtype)
+
+
+def _binomial(uniform, count, p, fit):
+    if count <= 0.0 or p <= 0.0:
+        return 0.0
+    if p >= 1.0:
+        return count
+    if p <= 0.5:
+        return _binomial_small(uniform, count, p, fit)
+    if p > 0.5:
+        return fit(count - _binomial_small(uniform, count, fit(1.0 - p), fit))
+    return math.nan
+
+
+def _binomial_small(uniform, count, p, fit):
+    return _binomial_by_rejection(uniform, count, p, fit) if fit(count * p) >= 10.0 else _binomial_by_steps(uniform, count, p, fit)
+
+
+def _binomial_by_steps(uniform, count, p, fit):
+    scale = fit(scalar_log1p(-p))
+    reached = 0.0
+    successes = 0
+    while True:
+        reached += math.ceil(scalar_log(uniform()) / scale)
+        if reached > count:
+            return float(successes)
+        successes += 1
+
+
+_STIRLING = (
+    0.0810614667953272,
+    0.0413406959554092,
+    0.0276779256849983,
+    0.02079067210376509,
+    0.0166446911898211,
+    0.0138761288230707,
+    0.0118967099458917,
+    0.0104112652619720,
+    0.00925546218271273,
+    0.00833056343336287,
+)
+
+
+def _stirling_tail(k):
+    if k <= 9:
+        return _STIRLING[int(k)]
+    square = (k + 1) * (k + 1)
+    return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1)
+
+
+def _binomial_by_rejection(uniform, count, p, fit):
+    spread = fit(math.sqrt(fit(fit(count * p) * fit(1.0 - p))))
+    b = 1.15 + 2.53 * spread
+    a = -0.0873 + 0.0248 * b + 0.01 * p
+    c = fit(count * p) + 0.5
+    quick = 0.92 - 4.2 / b
+    odds = fit(p / fit(1.0 - p))
+    alpha = (2.83 + 5.1 / b) * spread
+    mode = math.floor(fit(fit(count + 1) * p))
+    while True:
+        u = uniform() - 0.5
+        v = uniform()
+        us = 0.5 - abs(u)
+        if us == 0.0:
+            continue
+        k = fit(math.floor((2 * a / us + b) * u + c))
+        if k < 0 or k > count:
+            continue
+        if us >= 0.07 and v <= quick:
+            return float(k)
+        v = scalar_log(v * alpha / (a / (us * us) + b))
+        bound = (
+            (mode + 0.5) * math.log((mode + 1) / (odds * (count - mode + 1)))
+            + fit(count + 1) * math.log((count - mode + 1) / fit(count - k + 1))
+            + (k + 0.5) * math.log(odds * fit(count - k + 1) / fit(k + 1))
+            + _stirling_tail(mode)
+            + _stirling_tail(count - mode)
+            - _stirling_tail(k)
+            - _stirling_tail(fit(count - k))
+        )
+        if v <= bound:
+            return float(k)
