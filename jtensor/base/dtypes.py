@@ -28,11 +28,13 @@ class dtype:
         return self._text
 
     def __reduce__(self):
-        return self.name                 # pickled by name, as a module-level constant
+        return by_name, (self.name,)
 
-    @property
-    def __module__(self):
-        return "torch"
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
 
     def to_real(self):
         """The real type that a complex type is made of; itself if it is real."""
@@ -41,6 +43,11 @@ class dtype:
     def to_complex(self):
         """The complex type whose parts have this type; itself if it is complex."""
         return _TO_COMPLEX.get(self, self)
+
+
+def by_name(name):
+    """The dtype of this name: how dtypes are pickled."""
+    return _BY_NAME[name]
 
 
 def _make(name, numpy_type, category, signed=True):

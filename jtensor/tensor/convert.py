@@ -379,7 +379,7 @@ def deepcopy(self, memo):
 def reduce(self, protocol):
     """Pickled by its values (contiguous), dtype, flag and attributes."""
     array = np.array(host_copy(self.detach().resolve_conj().resolve_neg(), "pickle"))
-    return rebuild, (type(self), array, self._spec.dtype, self._requires_grad and self.is_leaf, str(self._spec.device),
+    return rebuild, (None if type(self) is Tensor else type(self), array, self._spec.dtype, self._requires_grad and self.is_leaf, str(self._spec.device),
                      dict(self.__dict__) or None)
 
 
@@ -388,7 +388,7 @@ def rebuild(cls, array, dtype, requires_grad, device, state):
     made = from_host(array, dtype)
     if device != "cpu":
         made = made.to(device)
-    if cls is not Tensor:
+    if cls is not None:
         made = as_subclass(made, cls)
     made._requires_grad = requires_grad
     if state:
