@@ -3,7 +3,7 @@ import warnings
 
 import jtensor
 
-from ...ops import raw
+from ...tensor import raw
 
 __all__ = [
     "threshold", "threshold_", "relu", "relu_", "glu", "hardtanh", "hardtanh_", "relu6", "elu", "elu_", "selu", "selu_", "celu",

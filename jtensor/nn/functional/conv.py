@@ -1,5 +1,5 @@
 """Convolutions: settings filled up to one number a dimension, a missing batch added, padding in words worked out."""
-from ...ops import raw
+from ...tensor import raw
 from .padding import pad as _pad
 
 __all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "conv_tbc"]

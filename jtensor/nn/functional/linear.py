@@ -1,5 +1,5 @@
 """Linear and bilinear maps."""
-from ...ops import raw
+from ...tensor import raw
 
 __all__ = ["linear", "bilinear"]
 

@@ -4,10 +4,10 @@ import warnings
 
 import jtensor
 
-from ...ops import raw
+from ...tensor import raw
 from .. import _reduction
 from .activation import logsigmoid
-from .distance import pairwise_distance
+from .distance import SCALAR_TYPES, pairwise_distance
 from .linear import linear
 
 __all__ = [
@@ -187,8 +187,8 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     if input.size() == target.size():
         if not target.is_floating_point():
-            kind = jtensor.typename(target).rpartition(".")[2].removesuffix("Tensor")
-            raise RuntimeError(f"Expected floating point type for target with class probabilities, got {kind or target.dtype}")
+            raise RuntimeError("Expected floating point type for target with class probabilities, got "
+                               f"{SCALAR_TYPES[str(target.dtype).partition('.')[2]]}")
         if ignore_index >= 0:
             raise RuntimeError("ignore_index is not supported for floating point target")
         return _of_probabilities(input, target, weight, code, label_smoothing)

@@ -1,7 +1,7 @@
 """Normalisations."""
 import jtensor
 
-from ...ops import raw
+from ...tensor import raw
 from .padding import pad
 from .pooling import avg_pool2d, avg_pool3d
 

@@ -1,7 +1,7 @@
 """Padding."""
 import jtensor
 
-from ...ops import raw
+from ...tensor import raw
 
 __all__ = ["pad"]
 

@@ -1,7 +1,7 @@
 """Pooling. One dimension is pooled as two, of which the first has size one."""
 import jtensor
 
-from ...ops import raw
+from ...tensor import raw
 from .activation import relu
 
 __all__ = [

@@ -3,7 +3,7 @@ import warnings
 
 import jtensor
 
-from ...ops import raw
+from ...tensor import raw
 
 __all__ = ["embedding", "embedding_bag", "one_hot"]
 

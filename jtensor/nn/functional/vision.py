@@ -3,7 +3,7 @@ import warnings
 
 import jtensor
 
-from ...ops import raw
+from ...tensor import raw
 from .pooling import _each, adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
 __all__ = [

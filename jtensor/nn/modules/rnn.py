@@ -172,16 +172,24 @@ class RNNBase(Module):
             input = input.unsqueeze(batch_dim)
         hx = self._zeros(input, None) if hx is None else self._batched(hx, is_batched)
         self.check_forward_args(input, hx, None)
-        output, hidden = _FUNCTIONS[self.mode](input, hx, self._flat_weights, self.bias, self.num_layers, self.dropout,
-                                               self.training, self.bidirectional, self.batch_first)
+        output, hidden = self._compute(input, hx, self.batch_first)
         return (output, hidden) if is_batched else (output.squeeze(batch_dim), self._unbatched(hidden))
+
+    def _compute(self, input, *states_and_form):
+        """The outputs and the hidden state. Of a packed sequence the batch sizes stand before the state, else ``batch_first`` after
+        all settings."""
+        *states, last = states_and_form
+        settings = (self._flat_weights, self.bias, self.num_layers, self.dropout, self.training, self.bidirectional)
+        packed = isinstance(last, (tuple, jtensor.Tensor))
+        given = (*states, last, *settings) if packed else (*states, *settings, last)
+        output, *hidden = _FUNCTIONS[self.mode](input, *given)
+        return output, hidden[0] if len(hidden) == 1 else tuple(hidden)
 
     def _forward_packed(self, packed, hx):
         input, batch_sizes, sorted_indices, unsorted_indices = packed
         hx = self._zeros(input, batch_sizes) if hx is None else self.permute_hidden(hx, sorted_indices)
         self.check_forward_args(input, hx, batch_sizes)
-        output, hidden = _FUNCTIONS[self.mode](input, batch_sizes, hx, self._flat_weights, self.bias, self.num_layers,
-                                               self.dropout, self.training, self.bidirectional)
+        output, hidden = self._compute(input, batch_sizes, hx)
         return (PackedSequence(output, batch_sizes, sorted_indices, unsorted_indices),
                 self.permute_hidden(hidden, unsorted_indices))
 

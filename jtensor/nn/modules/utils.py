@@ -8,8 +8,13 @@ __all__ = ["consume_prefix_in_state_dict_if_present"]
 
 def typename(obj):
     """The dotted name of an object's type as PyTorch's error texts have it."""
-    name = jtensor.typename(obj)
-    return "torch" + name[len("jtensor"):] if name.startswith("jtensor.") else name
+    if isinstance(obj, jtensor.Tensor):
+        return obj.type()
+    module = getattr(obj, "__module__", None)
+    name = getattr(obj, "__qualname__", None) or getattr(obj, "__name__", None) or type(obj).__name__
+    if module in (None, "builtins"):
+        return name
+    return f"torch{module[len('jtensor'):]}.{name}" if module.partition(".")[0] == "jtensor" else f"{module}.{name}"
 
 
 def _ntuple(n, name="parse"):
