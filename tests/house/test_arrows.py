@@ -24,11 +24,15 @@ SIBLINGS = {
 LEAVES = {"utils.hooks": "the removable handle that autograd, nn and optim hand out; PyTorch has it there"}
 
 # Imports inside a function, against the arrows: (importing module, imported room) -> the reason.
-LAZY = {}
+LAZY = {
+    ("autograd.transfer", "tensor"): "asks for the graph edge of a tensor, which only the room that makes tensors knows",
+    ("ops.families.composing", "autograd"): "a composite is a function of tensors that is declared beside the operators",
+    ("ops.families.composing", "tensor"): "the same: `out=` of a composite is written as the dispatcher writes it",
+}
 
 
 class Arrow(NamedTuple):
-    source: str  # the importing module, without the package's name; "" is the package itself
+    source: str  # the importing module, without the package's name; "" is the package itself, which `namespace` fills
     line: int
     target: str
     lazy: bool  # inside a function: runs when the function is called
@@ -81,7 +85,7 @@ def room(module):
 
 def layer(module):
     name = room(module)
-    return ROOT if name == "" else ALIAS if name in ("alias", "__main__") else LAYERS.index(name) if name in LAYERS else TOP
+    return ROOT if name in ("", "namespace") else ALIAS if name in ("alias", "__main__") else LAYERS.index(name) if name in LAYERS else TOP
 
 
 def against(arrow):

@@ -14,9 +14,10 @@ OWN = {
     "report": "what was compiled, run and waited for, and why",
     "from_jax": "a tensor of a jax array",
     "eager": "a context in which operations run at once",
+    "trace_boundary": "a good place to end a recorded program, as an optimizer step is",
 }
 # Layers of the library, visible as attributes because importing a package binds its parts.
-ROOMS = {"alias", "base", "ops", "storage", "tensor", "trace", "views"}
+ROOMS = {"alias", "base", "namespace", "ops", "storage", "tensor", "trace", "views"}
 FUNCTIONS_NAMED_LIKE_ROOMS = ["tensor", "trace"]
 
 
