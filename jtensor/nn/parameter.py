@@ -27,6 +27,17 @@ class _BufferMeta(type(jtensor.Tensor)):
         return cls is Buffer and isinstance(instance, jtensor.Tensor) and getattr(instance, "_is_buffer", False)
 
 
+def _as_subclass(cls, data, requires_grad):
+    """A leaf of class ``cls`` on the memory of ``data``."""
+    made = data.detach()
+    made.__class__ = cls
+    if requires_grad:
+        if not (made.is_floating_point() or made.is_complex()):
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+        made.requires_grad_()
+    return made
+
+
 def _rebuild_parameter(data, requires_grad, backward_hooks, state=None):
     """What a pickled Parameter is rebuilt by."""
     param = Parameter(data, requires_grad)
@@ -53,7 +64,7 @@ class Parameter(jtensor.Tensor, metaclass=_ParameterMeta):
             data = jtensor.empty(0)
         kind = type(data)
         if kind is jtensor.Tensor or kind is Parameter:
-            return jtensor.Tensor._make_subclass(cls, data, requires_grad)
+            return _as_subclass(cls, data, requires_grad)
         param = data.detach().requires_grad_(requires_grad)
         if type(param) is not kind:
             raise RuntimeError(
@@ -137,7 +148,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
     cls_to_become = Parameter
 
     def __new__(cls, requires_grad=True, device=None, dtype=None):
-        return jtensor.Tensor._make_subclass(cls, jtensor.empty(0, device=device, dtype=dtype), requires_grad)
+        return _as_subclass(cls, jtensor.empty(0, device=device, dtype=dtype), requires_grad)
 
     def __deepcopy__(self, memo):
         known = memo.get(id(self))
@@ -152,7 +163,7 @@ class UninitializedBuffer(UninitializedTensorMixin, jtensor.Tensor):
     cls_to_become = jtensor.Tensor
 
     def __new__(cls, requires_grad=False, device=None, dtype=None, persistent=True):
-        buffer = jtensor.Tensor._make_subclass(cls, jtensor.empty(0, device=device, dtype=dtype), requires_grad)
+        buffer = _as_subclass(cls, jtensor.empty(0, device=device, dtype=dtype), requires_grad)
         buffer.persistent = persistent
         buffer._is_buffer = True
         return buffer
