@@ -1,0 +1,310 @@
+"""Indexing with tensors: `x[i, j]`, `x[mask]`, `x[i, j] = v`, and `index_put`.
+
+Owns: the operators `index` and `index_put`, and what comes before them: masks made index tensors, bounds checked. Basic indexing (views) is in
+`jtensor.tensor.indexing`. May not know: tensors as objects, but in composites.
+"""
+import jax.numpy as jnp
+import numpy as np
+
+from ...base import dtypes
+from .. import layout
+from ..build import broadcast_shapes, cast_to
+from ..operator import Number, Tensor, Tensors, op
+from ..registry import composite
+from .bounds import check_bounds
+
+RAW = {"function": False, "method": False}
+_MASKS = (dtypes.bool, dtypes.uint8)
+
+# -- shapes -----------------------------------------------------------------------------------------------------------
+
+
+def _adjacent(dims):
+    return all(b == a + 1 for a, b in zip(dims, dims[1:], strict=False))
+
+
+def broadcast_indices(shapes):
+    """The shape that index tensors broadcast to, or PyTorch's ``IndexError``."""
+    try:
+        return tuple(broadcast_shapes(shapes))
+    except RuntimeError:
+        shown = ", ".join(str(list(s)) for s in shapes)
+        raise IndexError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {shown}") from None
+
+
+def result_shape(size, shapes, dims):
+    """The shape of ``x[...]``: the index's own dimensions where the indexed ones were, in front if those are not adjacent."""
+    own = broadcast_indices(shapes)
+    rest = [n for d, n in enumerate(size) if d not in dims]
+    at = dims[0] if _adjacent(dims) else 0
+    return (*rest[:at], *own, *rest[at:])
+
+
+def _check_index(self, indices, dims):
+    result_shape(tuple(self.size), [tuple(s.size) for s in indices], dims)
+
+
+def _strides(specs, outputs, statics):
+    """As TensorIterator sees it: the tensor with the index's dimensions repeated, the indices with all others repeated."""
+    self, indices, dims = specs[0], specs[1:], statics["dims"]
+    own = broadcast_indices([tuple(s.size) for s in indices])
+    rest = [s for d, s in enumerate(self.stride) if d not in dims]
+    at = dims[0] if _adjacent(dims) else 0
+    shape = outputs[0].shape
+    operands = [(shape, (*rest[:at], *(0,) * len(own), *rest[at:]))]
+    for s in indices:
+        stride = layout.broadcast_strides(tuple(s.size), s.stride, own)
+        operands.append((shape, (*(0,) * at, *stride, *(0,) * (len(rest) - at))))
+    return [layout.pointwise(shape, operands)]
+
+
+# -- bodies -----------------------------------------------------------------------------------------------------------
+
+
+def _place(x, indices, dims):
+    """The tuple that ``x[...]`` takes; small index types keep address arithmetic in 32 bits."""
+    small = all(n < 1 << 31 for n in x.shape)
+    place = [slice(None)] * x.ndim
+    for d, index in zip(dims, indices, strict=True):
+        place[d] = index.astype(jnp.int32) if small else index.astype(jnp.int64)
+    return tuple(place)
+
+
+def read_at(x, indices, dims):
+    """``x[...]`` of arrays; indices are in bounds, negative ones count from the end."""
+    return x.at[_place(x, indices, dims)].get(mode="promise_in_bounds")
+
+
+def add_at(x, indices, dims, values):
+    """``x`` with ``values`` added, once for each time a place is named; narrow floats add up in float32."""
+    if x.dtype == jnp.bool_:
+        return x.at[_place(x, indices, dims)].max(values, mode="promise_in_bounds")
+    if x.dtype in (jnp.float16, jnp.bfloat16):
+        return add_at(x.astype(jnp.float32), indices, dims, values.astype(jnp.float32)).astype(x.dtype)
+    return x.at[_place(x, indices, dims)].add(values, mode="promise_in_bounds")
+
+
+def set_at(x, indices, dims, values):
+    """``x`` with ``values`` in the places named."""
+    return x.at[_place(x, indices, dims)].set(values, mode="promise_in_bounds")
+
+
+def _index_gradient(grad, indices, dims, shapes):
+    return add_at(jnp.zeros(shapes[0], grad.dtype), indices, dims, grad)
+
+
+@op(name="index.raw", backward="IndexBackward0", check=_check_index, layout=_strides, nondiff=("indices",),
+    grad={"self": _index_gradient}, **RAW)
+def index_raw(self: Tensor, indices: Tensors, dims):
+    """``self[..., i, j, ...]`` with the index tensors at ``dims``."""
+    return read_at(self, indices, dims)
+
+
+def _check_put(self, indices, values, dims, accumulate):
+    shape = result_shape(tuple(self.size), [tuple(s.size) for s in indices], dims)
+    if self.dtype is not values.dtype:
+        raise RuntimeError("Index put requires the source and destination dtypes match, got "
+                           f"{dtypes.scalar_name(self.dtype)} for the destination and {dtypes.scalar_name(values.dtype)} for the source.")
+    size = tuple(values.size)
+    if len(size) > len(shape) or any(n not in (1, m) for n, m in zip(reversed(size), reversed(shape), strict=False)):
+        raise RuntimeError(f"shape mismatch: value tensor of shape {list(size)} cannot be broadcast to indexing result of shape {list(shape)}")
+
+
+def _put_self(grad, indices, dims, accumulate):
+    if accumulate:
+        return grad
+    return set_at(grad, indices, dims, jnp.zeros((), grad.dtype))
+
+
+@op(name="index_put.raw", backward="IndexPutBackward0", check=_check_put, layout="like", nondiff=("indices",),
+    grad={"self": _put_self, "values": lambda grad, indices, dims: read_at(grad, indices, dims)}, **RAW)
+def index_put_raw(self: Tensor, indices: Tensors, values: Tensor, dims, accumulate=False):
+    """``self`` with ``values`` written (or added) at the index tensors."""
+    shape = result_shape(self.shape, [i.shape for i in indices], dims)
+    return (add_at if accumulate else set_at)(self, indices, dims, jnp.broadcast_to(values, shape))
+
+
+def _spread_mask(mask, shape, dim):
+    return mask.reshape((1,) * dim + mask.shape + (1,) * (len(shape) - dim - mask.ndim)).astype(bool)
+
+
+@op(name="index_put.mask", backward="IndexPutBackward0", layout="like", nondiff=("mask",), grad={
+    "self": lambda grad, mask, dim: jnp.where(_spread_mask(mask, grad.shape, dim), jnp.zeros((), grad.dtype), grad),
+    "values": lambda grad, mask, dim, self, values: _mask_values_gradient(grad, mask, dim, values)}, **RAW)
+def index_put_mask(self: Tensor, mask: Tensor, values: Tensor, dim):
+    """``self[mask] = values`` where the values do not differ from one chosen place to the next: a selection, without looking."""
+    return jnp.where(_spread_mask(mask, self.shape, dim), values, self)
+
+
+def _mask_values_gradient(grad, mask, dim, values):
+    chosen = jnp.where(_spread_mask(mask, grad.shape, dim), grad, jnp.zeros((), grad.dtype))
+    return chosen if values.ndim <= grad.ndim - dim - mask.ndim else chosen.sum(tuple(range(dim + mask.ndim)))
+
+
+@op(name="index_put.mask_number", backward="IndexPutBackward0", layout="like", nondiff=("mask",), grad={
+    "self": lambda grad, mask, dim: jnp.where(_spread_mask(mask, grad.shape, dim), jnp.zeros((), grad.dtype), grad)}, **RAW)
+def index_put_mask_number(self: Tensor, mask: Tensor, value: Number, dim):
+    """``self[mask] = number``."""
+    return jnp.where(_spread_mask(mask, self.shape, dim), cast_to(jnp.asarray(value), self.dtype), self)
+
+
+# -- before the operators ---------------------------------------------------------------------------------------------
+
+@op(name="mask_positions", sync=True, nondiff=("self",), **RAW)
+def mask_positions(self: Tensor):
+    """The coordinates of what is not zero, an index for each dimension."""
+    return tuple(np.nonzero(self))
+
+
+def _mask_fits(self, mask, dim):
+    size, shape = tuple(self._spec.size), tuple(mask._spec.size)
+    for d, n in enumerate(shape):
+        if size[dim + d] != n:
+            raise IndexError(f"The shape of the mask {list(shape)} at index {d} does not match the shape of the indexed tensor "
+                             f"{list(size)} at index {dim + d}")
+
+
+def expanded(self, given):
+    """Index tensors by dimension with masks taken apart: (tensors, dims). ``given`` are (dimension, tensor) pairs."""
+    tensors, dims = [], []
+    for dim, index in given:
+        if index._spec.dtype in _MASKS:
+            _mask_fits(self, index, dim)
+            made = mask_positions(index)
+            tensors.extend(made)
+            dims.extend(range(dim, dim + len(made)))
+        else:
+            tensors.append(index)
+            dims.append(dim)
+    return tensors, tuple(dims)
+
+
+def _in_bounds(self, tensors, dims, given):
+    for at, (d, index) in enumerate(zip(dims, tensors, strict=True)):
+        if not any(index is t for _, t in given):
+            continue                                   # made from a mask
+        size = self._spec.size[d]
+        if size == 0 and index._spec.numel:
+            raise IndexError("index is out of bounds for dimension with size 0")
+        shown = at + dims[0] if _adjacent(dims) and dims[0] == 0 else at
+        check_bounds(index, size, lambda n, shown=shown, size=size: IndexError(
+            f"index {n} is out of bounds for dimension {shown} with size {size}"), negative=True)
+
+
+def _pairs(listed):
+    """(dimension, tensor) of a list with an entry for each dimension."""
+    return [(d, t) for d, t in enumerate(listed) if t is not None]
+
+
+def index_read(self, listed):
+    """``self`` at index tensors, an entry (or None) for each of its dimensions."""
+    given = _pairs(listed)
+    tensors, dims = expanded(self, given)
+    if len(tensors) > 1:
+        broadcast_indices([tuple(t._spec.size) for t in tensors])
+    _in_bounds(self, tensors, dims, given)
+    return index_raw(self, tensors, dims)
+
+
+def index_write(self, listed, value, accumulate=False):
+    """``self[...] = value`` at index tensors: broadcast, without leading dimensions of size 1."""
+    given = _pairs(listed)
+    number = isinstance(value, (bool, int, float, complex))
+    if not number:
+        value = _without_leading_ones(value)
+    if len(given) == 1 and not accumulate and _write_mask(self, *given[0], value, number):
+        return self
+    if number:
+        value = _number_as(self, value)
+    tensors, dims = expanded(self, given)
+    _check_put(self._spec, [t._spec for t in tensors], value._spec, dims, accumulate)
+    _in_bounds(self, tensors, dims, given)
+    return index_put_raw.inplace_form(self, tensors, value, dims, accumulate)
+
+
+def _write_mask(self, dim, mask, value, number):
+    """Writes through one mask without looking at it, if the values let it; answers whether it did."""
+    if mask._spec.dtype not in _MASKS:
+        return False
+    _mask_fits(self, mask, dim)
+    if number:
+        if isinstance(value, complex) and not self._spec.dtype.is_complex:
+            return False
+        index_put_mask_number.inplace_form(self, mask, value, dim)
+        return True
+    if value._spec.dtype is not self._spec.dtype or value._spec.device is not self._spec.device:
+        return False
+    after = self._spec.size[dim + mask._spec.ndim:]
+    size = tuple(value._spec.size)
+    if len(size) > len(after) or any(n not in (1, m) for n, m in zip(reversed(size), reversed(after), strict=False)):
+        return False
+    index_put_mask.inplace_form(self, mask, value, dim)
+    return True
+
+
+def _without_leading_ones(value):
+    size = tuple(value._spec.size)
+    lead = 0
+    while lead < len(size) and size[lead] == 1:
+        lead += 1
+    return value.view(size[lead:]) if lead else value
+
+
+def _number_as(self, value):
+    from ...tensor.create import full
+    if isinstance(value, complex) and not self._spec.dtype.is_complex:
+        raise RuntimeError(f"value cannot be converted to type {_c_name(self._spec.dtype)} without overflow")
+    return full((), value, dtype=self._spec.dtype, device=self._spec.device)
+
+
+def _c_name(dtype):
+    from .composing import cpp_name
+    return cpp_name(dtype)
+
+
+# -- index_put --------------------------------------------------------------------------------------------------------
+
+def _listed(self, indices):
+    """The tuple that `index_put` takes (a mask is one entry for several dimensions) as an entry for each dimension."""
+    if not isinstance(indices, (tuple, list)):
+        raise TypeError(f"index_put_(): argument 'indices' (position 1) must be tuple of Tensors, not {type(indices).__name__}")
+    listed = []
+    for index in indices:
+        listed.append(index)
+        if index is None:
+            continue
+        if index._spec.dtype not in (dtypes.int64, dtypes.int32, *_MASKS):
+            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+        if index._spec.dtype in _MASKS:
+            listed.extend([None] * (index._spec.ndim - 1))
+    if len(listed) > self._spec.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {self._spec.ndim} (got {len(listed)})")
+    return listed
+
+
+@composite()
+def index_put(input, indices, values, accumulate=False):
+    """A copy of the tensor with ``values`` written to (``accumulate``: added at) the places ``indices`` name.
+
+    >>> torch.index_put(torch.zeros(3), (torch.tensor([0, 2]),), torch.tensor([1., 2.]))
+    tensor([1., 0., 2.])
+    """
+    listed = _listed(input, indices)
+    given = _pairs(listed)
+    tensors, dims = expanded(input, given)
+    _check_put(input._spec, [t._spec for t in tensors], values._spec, dims, accumulate)
+    _in_bounds(input, tensors, dims, given)
+    return index_put_raw(input, tensors, values, dims, bool(accumulate))
+
+
+@composite()
+def index_put_(input, indices, values, accumulate=False):
+    """``index_put``, written back into the tensor."""
+    listed = _listed(input, indices)
+    given = _pairs(listed)
+    if len(given) == 1 and not accumulate and values._spec.ndim == 0 and _write_mask(input, *given[0], values, False):
+        return input
+    tensors, dims = expanded(input, given)
+    _check_put(input._spec, [t._spec for t in tensors], values._spec, dims, accumulate)
+    _in_bounds(input, tensors, dims, given)
+    return index_put_raw.inplace_form(input, tensors, values, dims, bool(accumulate))

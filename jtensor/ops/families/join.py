@@ -1,0 +1,350 @@
+"""Tensors put together: cat, stack and their kin, block_diag, meshgrid, products and combinations of vectors.
+
+Owns: concatenation with promotion. May not know: tensors as objects, but in composites.
+"""
+import jax.numpy as jnp
+
+from ...base import dtypes
+from ..build import cast_to
+from ..operator import Tensors, op
+from ..registry import composite
+from .numeric import wrap_dim
+
+# -- cat --------------------------------------------------------------------------------------------------------------
+
+
+def _legacy(shape):
+    """An empty vector, which `cat` takes no notice of."""
+    return tuple(shape) == (0,)
+
+
+def _common(arrays):
+    found = dtypes.of_numpy(arrays[0].dtype)
+    for x in arrays[1:]:
+        found = dtypes.promote_types(found, dtypes.of_numpy(x.dtype))
+    return found.numpy
+
+
+def _check_cat(tensors, dim):
+    if not tensors:
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    for at, s in enumerate(tensors):
+        if s.ndim == 0:
+            raise RuntimeError(f"zero-dimensional tensor (at position {at}) cannot be concatenated")
+    real = [(at, s) for at, s in enumerate(tensors) if not _legacy(s.size)]
+    first = real[0][1] if real else tensors[0]
+    axis = wrap_dim(dim, first.ndim)
+    for at, s in real:
+        if s.ndim != first.ndim:
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {first.ndim} and {s.ndim}")
+        for d, (n, m) in enumerate(zip(first.size, s.size, strict=True)):
+            if d != axis and n != m:
+                raise RuntimeError(f"Sizes of tensors must match except in dimension {axis}. Expected size {n} but got size {m} for tensor "
+                                   f"number {at} in the list.")
+
+
+def _cat_gradient(grad, dim, shapes):
+    real = [s for s in shapes if not _legacy(s)]
+    axis = dim % (len(real[0]) if real else 1)
+    answers, at = [], 0
+    for shape in shapes:
+        if _legacy(shape):
+            answers.append(jnp.zeros(shape, grad.dtype))
+            continue
+        place = [slice(None)] * grad.ndim
+        place[axis] = slice(at, at + shape[axis])
+        at += shape[axis]
+        answers.append(grad[tuple(place)])
+    return answers
+
+
+@op(out=True, method=False, check=_check_cat, grad={"tensors": _cat_gradient}, name="cat")
+def cat(tensors: Tensors, dim=0):
+    """The tensors one behind the other along ``dim``; all other sizes have to agree. Types are promoted.
+
+    >>> torch.cat((torch.tensor([1, 2]), torch.tensor([3.])))
+    tensor([1., 2., 3.])
+    """
+    target = _common(tensors)
+    real = [x for x in tensors if not _legacy(x.shape)] or tensors[:1]
+    return jnp.concatenate([cast_to(x, target) for x in real], dim % real[0].ndim)
+
+
+@composite("concat", method=False, aliases=("concatenate",))
+def concat(tensors, dim=0, *, axis=None, out=None):
+    """Another name of `cat`.
+
+    >>> torch.concat((torch.tensor([1]), torch.tensor([2])))
+    tensor([1, 2])
+    """
+    return cat(tensors, dim if axis is None else axis, out=out)
+
+
+def _check_stack(tensors, dim):
+    if not tensors:
+        raise RuntimeError("stack expects a non-empty TensorList")
+    wrap_dim(dim, tensors[0].ndim + 1)
+    for at, s in enumerate(tensors):
+        if tuple(s.size) != tuple(tensors[0].size):
+            raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(tensors[0].size)} at entry 0 and "
+                               f"{list(s.size)} at entry {at}")
+
+
+@op(out=True, method=False, check=_check_stack,
+    grad={"tensors": lambda grad, dim: list(jnp.moveaxis(grad, dim, 0))})
+def stack(tensors: Tensors, dim=0):
+    """Tensors of one size side by side along a new dimension ``dim``.
+
+    >>> torch.stack((torch.tensor([1, 2]), torch.tensor([3, 4])), dim=1)
+    tensor([[1, 3],
+            [2, 4]])
+    """
+    target = _common(tensors)
+    return jnp.stack([cast_to(x, target) for x in tensors], dim % (tensors[0].ndim + 1))
+
+
+# -- raised to more dimensions ----------------------------------------------------------------------------------------
+
+def _each(name, function, tensors):
+    """`atleast_...` of one tensor or of several."""
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tensors[0]
+    elif len(tensors) == 1:
+        return function(tensors[0])
+    return tuple([function(t) for t in tensors])
+
+
+def _one(t):
+    return t if t._spec.ndim else t.reshape(1)
+
+
+def _two(t):
+    return t if t._spec.ndim > 1 else t.unsqueeze(0) if t._spec.ndim else t.reshape(1, 1)
+
+
+def _three(t):
+    n = t._spec.ndim
+    return t if n > 2 else t.unsqueeze(-1) if n == 2 else t.unsqueeze(0).unsqueeze(-1) if n else t.reshape(1, 1, 1)
+
+
+@composite(method=False)
+def atleast_1d(*tensors):
+    """Tensors of no dimension given one.
+
+    >>> torch.atleast_1d(torch.tensor(1.))
+    tensor([1.])
+    """
+    return _each("atleast_1d", _one, tensors)
+
+
+@composite(method=False)
+def atleast_2d(*tensors):
+    """Tensors given dimensions of size 1 in front until they have two.
+
+    >>> torch.atleast_2d(torch.tensor([1., 2.]))
+    tensor([[1., 2.]])
+    """
+    return _each("atleast_2d", _two, tensors)
+
+
+@composite(method=False)
+def atleast_3d(*tensors):
+    """Tensors given dimensions of size 1 until they have three: a vector becomes ``(1, n, 1)``.
+
+    >>> torch.atleast_3d(torch.tensor([1., 2.])).shape
+    torch.Size([1, 2, 1])
+    """
+    return _each("atleast_3d", _three, tensors)
+
+
+def _nonempty(name, tensors):
+    if not isinstance(tensors, (tuple, list)):
+        raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {type(tensors).__name__}")
+    if not tensors:
+        raise RuntimeError(f"{name} expects a non-empty TensorList")
+
+
+@composite(method=False)
+def hstack(tensors, *, out=None):
+    """Tensors one behind the other: along the first dimension of vectors, else along the second.
+
+    >>> torch.hstack((torch.tensor([1, 2]), torch.tensor([3])))
+    tensor([1, 2, 3])
+    """
+    _nonempty("hstack", tensors)
+    raised = [_one(t) for t in tensors]
+    return cat(raised, 0 if raised[0]._spec.ndim == 1 else 1, out=out)
+
+
+@composite(method=False, aliases=("row_stack",))
+def vstack(tensors, *, out=None):
+    """Tensors below one another; vectors are rows.
+
+    >>> torch.vstack((torch.tensor([1, 2]), torch.tensor([3, 4])))
+    tensor([[1, 2],
+            [3, 4]])
+    """
+    _nonempty("vstack", tensors)
+    return cat([_two(t) for t in tensors], 0, out=out)
+
+
+@composite(method=False)
+def dstack(tensors, *, out=None):
+    """Tensors behind one another along the third dimension.
+
+    >>> torch.dstack((torch.tensor([1, 2]), torch.tensor([3, 4]))).shape
+    torch.Size([1, 2, 2])
+    """
+    _nonempty("dstack", tensors)
+    return cat([_three(t) for t in tensors], 2, out=out)
+
+
+@composite(method=False)
+def column_stack(tensors, *, out=None):
+    """Vectors as columns, and matrices, side by side.
+
+    >>> torch.column_stack((torch.tensor([1, 2]), torch.tensor([3, 4])))
+    tensor([[1, 3],
+            [2, 4]])
+    """
+    _nonempty("column_stack", tensors)
+    return hstack([t if t._spec.ndim > 1 else t.reshape(t._spec.numel, 1) for t in tensors], out=out)
+
+
+# -- blocks and grids -------------------------------------------------------------------------------------------------
+
+def _check_blocks(tensors):
+    for at, s in enumerate(tensors):
+        if s.ndim > 2:
+            raise RuntimeError(f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {at} has {s.ndim} dimensions")
+
+
+def _as_block(shape):
+    return shape if len(shape) == 2 else (1, shape[0]) if shape else (1, 1)
+
+
+def _block_gradient(grad, shapes):
+    answers, row, column = [], 0, 0
+    for shape in shapes:
+        n, m = _as_block(shape)
+        answers.append(grad[row:row + n, column:column + m].reshape(shape))
+        row, column = row + n, column + m
+    return answers
+
+
+@op(name="block_diag.raw", backward="BlockDiagBackward0", function=False, method=False, check=_check_blocks, grad={"tensors": _block_gradient})
+def block_diag_raw(tensors: Tensors):
+    """A matrix with the given ones along its diagonal."""
+    target = _common(tensors)
+    blocks = [cast_to(x, target).reshape(_as_block(x.shape)) for x in tensors]
+    width = sum(b.shape[1] for b in blocks)
+    rows, column = [], 0
+    for b in blocks:
+        rows.append(jnp.pad(b, ((0, 0), (column, width - column - b.shape[1]))))
+        column += b.shape[1]
+    return jnp.concatenate(rows, 0)
+
+
+@composite(method=False)
+def block_diag(*tensors):
+    """A matrix with the given matrices (vectors are rows) along its diagonal, zero elsewhere.
+
+    >>> torch.block_diag(torch.tensor([[1, 2]]), torch.tensor(3))
+    tensor([[1, 2, 0],
+            [0, 0, 3]])
+    """
+    return block_diag_raw(list(tensors))
+
+
+@composite(method=False)
+def broadcast_tensors(*tensors):
+    """The tensors expanded to the shape they broadcast to; views.
+
+    >>> a, b = torch.broadcast_tensors(torch.zeros(2, 1), torch.ones(3))
+    >>> b
+    tensor([[1., 1., 1.],
+            [1., 1., 1.]])
+    """
+    from ..build import broadcast_shapes
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tensors[0]
+    shape = broadcast_shapes([tuple(t._spec.size) for t in tensors])
+    return tuple([t.expand(shape) for t in tensors])
+
+
+@composite(method=False)
+def meshgrid(*tensors, indexing=None):
+    """Grids of coordinates: each vector expanded along the dimensions of the others; views.
+
+    ``indexing``: "ij", or "xy" with the first two dimensions swapped. It should be given: its absence warns.
+
+    >>> x, y = torch.meshgrid(torch.tensor([1, 2]), torch.tensor([3, 4]), indexing="ij")
+    >>> x
+    tensor([[1, 1],
+            [2, 2]])
+    """
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tuple(tensors[0])
+    if not tensors:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    if indexing is None:
+        import warnings
+        warnings.warn("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.", UserWarning, stacklevel=2)
+        indexing = "ij"
+    if indexing not in ("ij", "xy"):
+        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    for t in tensors:
+        if t._spec.ndim > 1:
+            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {t}")
+        if t._spec.dtype is not tensors[0]._spec.dtype:
+            raise RuntimeError("torch.meshgrid expects all tensors to have the same dtype")
+    swap = indexing == "xy" and len(tensors) > 1
+    if swap:
+        tensors = (tensors[1], tensors[0], *tensors[2:])
+    shape = tuple(t._spec.numel for t in tensors)
+    grids = []
+    for at, t in enumerate(tensors):
+        grids.append(t.view(*(shape[at] if d == at else 1 for d in range(len(shape)))).expand(shape))
+    if swap:
+        grids = [g.swapdims(0, 1) for g in grids]
+        grids[0], grids[1] = grids[1], grids[0]
+    return tuple(grids)
+
+
+@composite(method=False)
+def cartesian_prod(*tensors):
+    """All tuples of elements of the vectors, as rows.
+
+    >>> torch.cartesian_prod(torch.tensor([1, 2]), torch.tensor([3, 4])).tolist()
+    [[1, 3], [1, 4], [2, 3], [2, 4]]
+    """
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tuple(tensors[0])
+    for t in tensors:
+        if t._spec.ndim != 1:
+            raise RuntimeError(f"Expect a 1D vector, but got shape {list(t._spec.size)}")
+    if len(tensors) == 1:
+        return tensors[0]
+    return stack([g.flatten() for g in meshgrid(*tensors, indexing="ij")], dim=1)
+
+
+@composite()
+def combinations(input, r=2, with_replacement=False):
+    """All choices of ``r`` elements of a vector, as rows; with or without taking an element again.
+
+    >>> torch.combinations(torch.tensor([1, 2, 3])).tolist()
+    [[1, 2], [1, 3], [2, 3]]
+    """
+    import itertools
+    if input._spec.ndim != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(input._spec.size)}")
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
+    from ...tensor.create import tensor
+    if r == 0:
+        return input.new_empty((0,))
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    rows = list(choose(range(input._spec.numel), r))
+    if not rows:
+        return input.new_empty((0, r))
+    return input[tensor(rows, dtype=dtypes.int64, device=input.device)]
