@@ -32,38 +32,37 @@ def before_inplace(self, recording):
         raise RuntimeError(LEAF)
 
 
-def view_may_be_rebased(self, info):
-    """Views made in no_grad mode, by multi-view functions or by custom functions refuse to be modified in place with grad mode on."""
+AMBIGUOUS = (" Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the "
+             "inplace either both inside the {0} block (if you don't want the inplace to be tracked) or both outside (if you want the inplace "
+             "to be tracked).")
+WHY_NOT = {
+    "multi": " This view is the output of a function that returns multiple views. Such functions do not allow the output views to be modified "
+             "inplace. You should replace the inplace operation by an out-of-place one.",
+    "no_grad": AMBIGUOUS.format("no_grad"),
+    "inference": AMBIGUOUS.format("inference_mode"),
+    "custom": " This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to handle "
+              "view+inplace would override the custom backward associated with the custom Function, leading to incorrect gradients. This "
+              "behavior is forbidden. You can fix this by cloning the output of the custom Function.",
+}
+
+
+def view_may_be_rebased(self, info, indirect=False):
+    """Views made in no_grad mode, by multi-view functions or by custom functions refuse to be modified in place with grad mode on.
+
+    ``indirect``: not the view, but its base or a sibling was written to.
+    """
     creation = info.creation
     if creation == "default":
         return
+    how = "its base or another view of its base has been" if indirect else "is being"
     edge = self._edge
-    if edge is not None:
-        lead = f"Output {edge[1]} of {edge[0].name()} is a view and is being modified inplace."
-    elif creation == "inference":
-        lead = "A view was created in inference mode and is being modified inplace"
-    elif creation == "no_grad":
-        lead = "A view was created in no_grad mode and is being modified inplace"
+    if creation in ("no_grad", "inference") or edge is None:
+        lead = "A view was created in" if edge is None else f"Output {edge[1]} of {edge[0].forward_name()} is a view of a view which was created in"
+        mode, end = ("inference", "in normal mode.") if creation == "inference" else ("no_grad", "with grad mode enabled.")
+        text = f"{lead} {mode} mode and {how} modified inplace {end}"
     else:
-        lead = "A view is being modified inplace"
-    if creation in ("no_grad", "inference") and edge is None:
-        lead += " with grad mode enabled."
-    if creation == "multi":
-        text = (lead + " This view is the output of a function that returns multiple views. Such functions do not allow the output views to be "
-                "modified inplace. You should replace the inplace operation by an out-of-place one.")
-    elif creation == "no_grad":
-        text = (lead + " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the "
-                "view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if "
-                "you want the inplace to be tracked).")
-    elif creation == "inference":
-        text = (lead + " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the "
-                "view and the inplace either both inside the inference_mode block (if you don't want the inplace to be tracked) or both "
-                "outside (if you want the inplace to be tracked).")
-    else:
-        text = (lead + " This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to "
-                "handle view+inplace would override the custom backward associated with the custom Function, leading to incorrect "
-                "gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function.")
-    raise RuntimeError(text)
+        text = f"Output {edge[1]} of {edge[0].forward_name()} is a view and {how} modified inplace."
+    raise RuntimeError(text + WHY_NOT[creation])
 
 
 def no_internal_overlap(self):

@@ -12,6 +12,7 @@ from ..utils.hooks import RemovableHandle
 
 sequence = itertools.count().__next__
 TOP = float("inf")
+HAND_WRITTEN = frozenset(("AccumulateGrad", "CopySlices", "CopyBackwards", "Error", "DelayedError"))   # not generated from a table, in PyTorch
 
 
 class Node:
@@ -26,7 +27,13 @@ class Node:
 
     def name(self):
         """The node's name, such as ``MulBackward0``."""
-        return type(self).__name__
+        name = type(self).__name__
+        return "torch::autograd::" + name if name in HAND_WRITTEN else name
+
+    def forward_name(self):
+        """The operator as error messages call it: ``Sigmoid``, ``Pow2``."""
+        head, _, number = self.name().rpartition("Backward")
+        return self.name() if not head or not (number.isdigit() or not number) else head + number.lstrip("0")
 
     @property
     def next_functions(self):

@@ -71,8 +71,8 @@ def modified(counter, version, spec, node, code):
     kind = "".join(("torch.", "" if spec.device.type == "cpu" else spec.device.type + ".", scalar_name(spec.dtype), "Tensor"))
     edge = node.edges[code] if code >= 0 else (node, ~code)
     made = ""
-    if edge is not None and edge[0].name() != "AccumulateGrad":
-        made = f", which is output {edge[1]} of {edge[0].name()},"
+    if edge is not None and edge[0].edges:
+        made = f", which is output {edge[1]} of {edge[0].forward_name()},"
     from .anomaly import enabled
     text = (f"one of the variables needed for gradient computation has been modified by an inplace operation: [{kind} {list(spec.size)}]{made} "
             f"is at version {counter.version}; expected version {version} instead." + (HINT_ANOMALY if enabled() else HINT))

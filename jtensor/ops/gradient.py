@@ -57,6 +57,8 @@ def saved(plan, needs):
 def _saved(plan, needs):
     operator = plan.operator
     names = None
+    if not isinstance(operator, Operator) and operator.saves is not None:
+        return operator.saves
     if isinstance(operator, Operator):
         signature = plan.notes
         if operator.grad is not None:

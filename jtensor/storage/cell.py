@@ -30,7 +30,7 @@ class VersionCounter:
 class Storage:
     """``value`` (of the whole base), ``spec`` (its layout; None in host mode), ``layout`` (the same, always), ``version``."""
 
-    __slots__ = ("value", "spec", "layout", "version", "site", "host", "_address", "fixed", "__weakref__")
+    __slots__ = ("value", "spec", "layout", "version", "site", "host", "_address", "__weakref__")
 
     def set(self, value):
         """Puts a new value of the whole base in the cell; in host mode the bytes are written to the shared memory."""
@@ -81,7 +81,6 @@ def new(value, layout):
     self = Storage.__new__(Storage)
     self.value, self.spec, self.layout, self.version = value, layout, layout, 0
     self.host = self._address = self.site = None
-    self.fixed = False
     return self
 
 

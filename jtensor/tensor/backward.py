@@ -107,13 +107,13 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     captures = _captures(inputs)
     found = engine.run(edges, grads, retain_graph, create_graph, captures)
     answers = []
-    for tensor in inputs:
+    for at, tensor in enumerate(inputs):
         answer = found.get(captures[edge_of(tensor)])
         if answer is None:
             if materialize_grads:
                 answer = create.zeros_like(tensor)
             elif not allow_unused:
-                raise RuntimeError("One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this "
+                raise RuntimeError(f"The differentiated Tensor at index {at} appears to not have been used in the graph. Set allow_unused=True if this "
                                    "is the desired behavior.")
         answers.append(answer)
     return tuple(answers)

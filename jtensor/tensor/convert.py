@@ -119,7 +119,9 @@ def numpy(self, *, force=False):
 
 def array_protocol(self, dtype=None, copy=None):
     array = numpy(self)
-    return array if dtype is None else array.astype(dtype, copy=False)
+    if dtype is not None:
+        array = array.astype(dtype, copy=False)
+    return array.copy() if copy else array
 
 
 def jax_array(self):
@@ -269,8 +271,6 @@ def copy_(self, src, non_blocking=False):
         src = _numbers(src)
     if src._spec.device != self._spec.device and src._spec.ndim:
         src = src.to(self._spec.device)
-    if self is src:
-        return self
     n, m = self._spec.size, src._spec.size
     if n != m:
         from ..ops.build import broadcast_shapes

@@ -141,6 +141,9 @@ class Tensor:
         """A view whose base (or a sibling) was written to since gets its history anew from the base's."""
         info = self._info
         if info.differentiable and info.base.requires_grad:
+            if info.creation != "default":
+                from ..autograd.gradmode_checks import view_may_be_rebased
+                view_may_be_rebased(self, info, indirect=True)
             from .views import history_of_view
             history_of_view(self, info)
         info.version = self._counter.version
@@ -150,7 +153,8 @@ class Tensor:
         info = self._info
         if info is not None and info.version != self._counter.version:
             self._refresh()
-        return self._requires_grad
+        return self._requires_grad or (info is not None and info.differentiable and info.base.requires_grad
+                                       and self._spec.dtype.differentiable)
 
     @requires_grad.setter
     def requires_grad(self, wanted):

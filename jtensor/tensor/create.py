@@ -253,7 +253,6 @@ def from_numpy(array):
     layout = view if view.dense else specs.spec((count,), None, dtype, devices.cpu)
     storage = cell.new(None, layout)
     host.adopt(storage, flat, array)
-    storage.fixed = True
     return make_tensor(storage, view)
 
 

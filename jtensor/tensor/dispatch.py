@@ -483,7 +483,7 @@ def call_inplace(operator, args):
     if plan is None:
         checks.no_internal_overlap(self)
         plan = plan_of(key, operator, template, True)
-    if grad_enabled:
+    if grad_enabled and plan.differentiable[0]:
         needs = needs_of(plan, tensors)
     values = [read(t) for t in tensors]
     if self._spec.device is devices.meta:

@@ -31,9 +31,6 @@ def setitem(self, index, value):
         value = from_host(value)
     if not isinstance(value, Tensor) and not isinstance(value, (bool, int, float, complex)):
         value = _foreign(self, value)
-    if LOCAL.grad_enabled:
-        from ..autograd import gradmode_checks as checks
-        checks.before_inplace(self, self.requires_grad or isinstance(value, Tensor) and value.requires_grad)
     view, tensors = resolve(self, index, setting=True)
     if tensors is None:
         if isinstance(value, Tensor):
@@ -150,14 +147,12 @@ def _item(item):
         return bool(item)
     if hasattr(item, "__index__"):
         return item.__index__()
-    raise IndexError(INVALID.format(kind.__name__)) if not isinstance(item, (str, float)) else _invalid(item)
+    if isinstance(item, str):
+        raise TypeError("new(): invalid data type 'str'")
+    raise IndexError(INVALID.format(kind.__name__))
 
 
 _INDEX_TYPES = (dtypes.int64, dtypes.int32, dtypes.uint8, dtypes.bool)
-
-
-def _invalid(item):
-    return IndexError(INVALID.format(type(item).__name__))
 
 
 def _select(self, index, dim, at=0):

@@ -76,6 +76,8 @@ def _by_hand():
         setattr(Tensor, name, method)
     for name in ("item", "tolist", "numpy", "to", "cpu", "cuda", "copy_", "fill_", "zero_", "type_as", "element_size"):
         setattr(Tensor, name, getattr(convert, name))
+    from . import views
+    Tensor.real, Tensor.imag = property(views.real), property(views.imag)
     Tensor.type, Tensor.jax = convert.type_, convert.jax_array
     Tensor.__getitem__, Tensor.__setitem__ = indexing.getitem, indexing.setitem
     Tensor.__bool__, Tensor.__int__, Tensor.__float__ = convert.to_bool, convert.to_int, convert.to_float

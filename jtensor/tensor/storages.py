@@ -89,7 +89,7 @@ def resize_storage(storage, elements):
     layout = storage.layout
     if elements == layout.numel:
         return
-    if storage.fixed:
+    if storage.host is not None and storage.host.foreign is not None:
         raise RuntimeError("Trying to resize storage that is not resizable")
     made = specs.spec((elements,), None, layout.dtype, layout.device)
     if layout.device is devices.meta:

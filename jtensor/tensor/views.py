@@ -531,7 +531,7 @@ def _retyped(self, rule, name, dtype, function, neg=None):
     return out
 
 
-@composite()
+@composite(method=False)
 def real(input):
     """The real part of a complex tensor, a view; a real tensor itself."""
     if not input._spec.dtype.is_complex:
@@ -540,7 +540,7 @@ def real(input):
     return view_as_real(plain).select(-1, 0)
 
 
-@composite()
+@composite(method=False)
 def imag(input):
     """The imaginary part of a complex tensor; a view."""
     if not input._spec.dtype.is_complex:

@@ -1,0 +1,18 @@
+"""Operators and composites by name: ``raw.nll_loss(...)``, for rooms that build on operators which are not public functions.
+
+Owns: the look-up. Names are resolved when they are asked for, so that this room imports no family.
+"""
+from .registry import REGISTRY
+
+
+def __getattr__(name):
+    found = REGISTRY.operators.get(name)
+    if found is None and name in REGISTRY.composites:
+        found = REGISTRY.composites[name].body
+    if found is None:
+        from ..base.errors import missing
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise missing(f"the operator '{name}'")
+    globals()[name] = found
+    return found
