@@ -1,7 +1,7 @@
 """Whether the numbers of an index tensor are within bounds, before anything is recorded that would use them.
 
-A body is pure and cannot look; PyTorch raises on the user's line. So composites look at the index here: a concrete index costs a minimum and a
-maximum, remembered as long as its value lives; a pending one is computed, which is an observation.
+A body is pure and cannot look; PyTorch raises on the user's line. So composites look at the index here: a concrete index costs a
+minimum and a maximum, remembered as long as its value lives; a pending one is computed, which is an observation.
 """
 import weakref
 

@@ -1,7 +1,7 @@
 """Indexing with tensors: `x[i, j]`, `x[mask]`, `x[i, j] = v`, and `index_put`.
 
-Owns: the operators `index` and `index_put`, and what comes before them: masks made index tensors, bounds checked. Basic indexing (views) is in
-`jtensor.tensor.indexing`. May not know: tensors as objects, but in composites.
+Owns: the operators `index` and `index_put`, and what comes before them: masks made index tensors, bounds checked. Basic indexing
+(views) is in `jtensor.tensor.indexing`. May not know: tensors as objects, but in composites.
 """
 import jax.numpy as jnp
 import numpy as np
@@ -11,7 +11,7 @@ from .. import layout
 from ..build import broadcast_shapes, cast_to
 from ..operator import Number, Tensor, Tensors, op
 from ..registry import composite
-from .bounds import check_bounds
+from .bounds import check_bounds, out_of_bounds
 
 RAW = {"function": False, "method": False}
 _MASKS = (dtypes.bool, dtypes.uint8)
@@ -107,7 +107,8 @@ def _check_put(self, indices, values, dims, accumulate):
                            f"{dtypes.scalar_name(self.dtype)} for the destination and {dtypes.scalar_name(values.dtype)} for the source.")
     size = tuple(values.size)
     if len(size) > len(shape) or any(n not in (1, m) for n, m in zip(reversed(size), reversed(shape), strict=False)):
-        raise RuntimeError(f"shape mismatch: value tensor of shape {list(size)} cannot be broadcast to indexing result of shape {list(shape)}")
+        raise RuntimeError(f"shape mismatch: value tensor of shape {list(size)} cannot be broadcast to indexing result of shape "
+                           f"{list(shape)}")
 
 
 def _put_self(grad, indices, dims, accumulate):
@@ -186,9 +187,7 @@ def _in_bounds(self, tensors, dims, given):
         size = self._spec.size[d]
         if size == 0 and index._spec.numel:
             raise IndexError("index is out of bounds for dimension with size 0")
-        shown = at + dims[0] if _adjacent(dims) and dims[0] == 0 else at
-        check_bounds(index, size, lambda n, shown=shown, size=size: IndexError(
-            f"index {n} is out of bounds for dimension {shown} with size {size}"), negative=True)
+        check_bounds(index, size, out_of_bounds(at, size), negative=True)
 
 
 def _pairs(listed):

@@ -232,7 +232,8 @@ def _block_gradient(grad, shapes):
     return answers
 
 
-@op(name="block_diag.raw", backward="BlockDiagBackward0", function=False, method=False, check=_check_blocks, grad={"tensors": _block_gradient})
+@op(name="block_diag.raw", backward="BlockDiagBackward0", function=False, method=False, check=_check_blocks,
+    grad={"tensors": _block_gradient})
 def block_diag_raw(tensors: Tensors):
     """A matrix with the given ones along its diagonal."""
     target = _common(tensors)
@@ -289,7 +290,8 @@ def meshgrid(*tensors, indexing=None):
         raise RuntimeError("meshgrid expects a non-empty TensorList")
     if indexing is None:
         import warnings
-        warnings.warn("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.", UserWarning, stacklevel=2)
+        warnings.warn("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.", UserWarning,
+                      stacklevel=2)
         indexing = "ij"
     if indexing not in ("ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')

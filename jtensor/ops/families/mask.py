@@ -1,0 +1,196 @@
+"""Masks: filling, selecting and scattering by a bool tensor, and the positions of what is not zero.
+
+Owns: masked_fill, masked_select, masked_scatter, nonzero, argwhere. What has a data-dependent shape looks at the data.
+May not know: tensors as objects, but in composites.
+"""
+import jax.numpy as jnp
+import numpy as np
+
+from ...base import dtypes
+from ..build import broadcast_shapes, cast_to
+from ..operator import Number, Tensor, op
+from ..registry import composite
+from .composing import cpp_name, put_out
+
+RAW = {"function": False, "method": False}
+
+# -- filling ----------------------------------------------------------------------------------------------------------
+
+
+def _check_fill(self, mask, value):
+    if mask.dtype is not dtypes.bool:
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {cpp_name(mask.dtype)}")
+    dims = getattr(value, "ndim", 0)
+    if dims:
+        raise RuntimeError(f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {dims} dimension(s).")
+    kind = getattr(value, "kind", None)
+    if kind == "c" and not self.dtype.is_complex:
+        raise RuntimeError(f"value cannot be converted to type {cpp_name(self.dtype)} without overflow")
+    broadcast_shapes([tuple(mask.size), tuple(self.size)])
+
+
+def _filled(self, mask, value):
+    return jnp.where(mask, cast_to(jnp.asarray(value), self.dtype), self)
+
+
+def _kept(grad, mask):
+    return jnp.where(mask, jnp.zeros((), grad.dtype), grad)
+
+
+@op(name="masked_fill.Scalar", backward="MaskedFillBackward0", layout="pointwise", check=_check_fill, nondiff=("mask",),
+    grad={"self": _kept}, **RAW)
+def masked_fill_Scalar(self: Tensor, mask: Tensor, value: Number):
+    """``value`` where the mask is set."""
+    return _filled(self, mask, value)
+
+
+def _fill_layout(specs, outputs, statics):
+    from ..layout import pointwise
+    return [pointwise(outputs[0].shape, [(tuple(s.size), s.stride) for s in specs[:2]])]
+
+
+@op(name="masked_fill.Tensor", backward="MaskedFillBackward1", layout=_fill_layout, check=_check_fill, nondiff=("mask",), grad={
+    "self": _kept, "value": lambda grad, mask: jnp.where(mask, grad, jnp.zeros((), grad.dtype))}, **RAW)
+def masked_fill_Tensor(self: Tensor, mask: Tensor, value: Tensor):
+    """A 0-d tensor's value where the mask is set."""
+    return _filled(self, mask, value)
+
+
+def _fill_form(value):
+    return masked_fill_Scalar if isinstance(value, (bool, int, float, complex)) else masked_fill_Tensor
+
+
+@composite()
+def masked_fill(input, mask, value):
+    """``value`` (a number or a 0-d tensor) where the bool ``mask`` is set, ``input`` elsewhere; the two are broadcast.
+
+    >>> torch.masked_fill(torch.tensor([1., 2.]), torch.tensor([True, False]), 0)
+    tensor([0., 2.])
+    """
+    return _fill_form(value)(input, mask, value)
+
+
+@composite(function=False)
+def masked_fill_(self, mask, value):
+    """``masked_fill``, written back into the tensor."""
+    return _fill_form(value).inplace_form(self, mask, value)
+
+
+# -- positions --------------------------------------------------------------------------------------------------------
+
+@op(name="nonzero.raw", sync=True, nondiff=("self",), **RAW)
+def nonzero_raw(self: Tensor):
+    """The coordinates of what is not zero, a row for each."""
+    return np.argwhere(self).astype(np.int64).reshape(-1, self.ndim)
+
+
+@composite()
+def nonzero(input, *, out=None, as_tuple=False):
+    """The coordinates of the elements that are not zero: a row for each, or with ``as_tuple`` a vector for each dimension.
+
+    >>> torch.nonzero(torch.tensor([1, 0, 2]))
+    tensor([[0],
+            [2]])
+    """
+    if as_tuple:
+        if not input._spec.ndim:
+            return nonzero(input.unsqueeze(0)).unbind(1)
+        return nonzero_raw(input).unbind(1)
+    return put_out("nonzero", nonzero_raw(input), out)
+
+
+@composite()
+def argwhere(input):
+    """``torch.nonzero`` without a choice of form.
+
+    >>> torch.argwhere(torch.tensor([0, 5]))
+    tensor([[1]])
+    """
+    return nonzero_raw(input)
+
+
+# -- selecting and scattering -----------------------------------------------------------------------------------------
+
+@op(name="mask_places", sync=True, nondiff=("mask",), **RAW)
+def mask_places(mask: Tensor, shape):
+    """Flat positions, in an array of ``shape``, of what a mask broadcast to it selects."""
+    return np.flatnonzero(np.broadcast_to(mask, shape)).astype(np.int64)
+
+
+def _select_gradient(grad, places, shape, shapes):
+    full = jnp.zeros((int(np.prod(shape, dtype=np.int64)),), grad.dtype)
+    return full.at[places].set(grad, mode="promise_in_bounds").reshape(shape)
+
+
+@op(name="masked_select.raw", backward="MaskedSelectBackward0", nondiff=("places",), grad={"self": _select_gradient}, **RAW)
+def masked_select_raw(self: Tensor, places: Tensor, shape):
+    """The elements at flat positions of ``self`` broadcast to ``shape``."""
+    return jnp.broadcast_to(self, shape).reshape(-1).at[places].get(mode="promise_in_bounds")
+
+
+@composite()
+def masked_select(input, mask, *, out=None):
+    """The elements where the bool ``mask`` is set, in one dimension; the two are broadcast. Looks at the mask.
+
+    >>> torch.masked_select(torch.tensor([1, 2, 3]), torch.tensor([True, False, True]))
+    tensor([1, 3])
+    """
+    if mask._spec.dtype is not dtypes.bool:
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    shape = broadcast_shapes([tuple(mask._spec.size), tuple(input._spec.size)])
+    return put_out("masked_select", masked_select_raw(input, mask_places(mask, shape), shape), out)
+
+
+def _scatter_source(grad, places, source):
+    taken = grad.reshape(-1).at[places].get(mode="promise_in_bounds")
+    n = source.size
+    return jnp.concatenate([taken, jnp.zeros((n - taken.shape[0],), grad.dtype)]).reshape(source.shape)
+
+
+def _scatter_self(grad, places):
+    return grad.reshape(-1).at[places].set(jnp.zeros((), grad.dtype), mode="promise_in_bounds").reshape(grad.shape)
+
+
+@op(name="masked_scatter.raw", backward="MaskedScatterBackward0", layout="like", nondiff=("places",),
+    grad={"self": _scatter_self, "source": _scatter_source}, **RAW)
+def masked_scatter_raw(self: Tensor, places: Tensor, source: Tensor):
+    """The first elements of ``source`` at flat positions of ``self``."""
+    taken = source.reshape(-1)[:places.shape[0]]
+    return self.reshape(-1).at[places].set(taken, mode="promise_in_bounds").reshape(self.shape)
+
+
+def _scatter_places(self, mask, source, inplace):
+    if self._spec.dtype is not source._spec.dtype:
+        raise RuntimeError("masked_scatter: expected self and source to have same dtypes but got"
+                           f"{dtypes.scalar_name(self._spec.dtype)} and {dtypes.scalar_name(source._spec.dtype)}")
+    if mask._spec.dtype is not dtypes.bool:
+        raise RuntimeError("masked_scatter_ only supports boolean masks, but got mask with dtype "
+                           f"{dtypes.scalar_name(mask._spec.dtype)}")
+    size = tuple(self._spec.size)
+    shape = broadcast_shapes([tuple(mask._spec.size), size])
+    if shape != size:
+        if inplace:
+            raise RuntimeError(f"output with shape {list(size)} doesn't match the broadcast shape {list(shape)}")
+        self = self.expand(shape)
+    places = mask_places(mask, shape)
+    if places._spec.numel > source._spec.numel:
+        raise RuntimeError("Number of elements of source < number of ones in mask")
+    return self, places
+
+
+@composite()
+def masked_scatter(input, mask, source):
+    """The elements of ``source``, in order, where the bool ``mask`` is set; ``input`` elsewhere.
+
+    >>> torch.masked_scatter(torch.zeros(3), torch.tensor([True, False, True]), torch.tensor([1., 2.]))
+    tensor([1., 0., 2.])
+    """
+    self, places = _scatter_places(input, mask, source, False)
+    return masked_scatter_raw(self, places, source)
+
+
+@composite(function=False)
+def masked_scatter_(self, mask, source):
+    """``masked_scatter``, written back into the tensor."""
+    self, places = _scatter_places(self, mask, source, True)
+    return masked_scatter_raw.inplace_form(self, places, source)

@@ -1,0 +1,405 @@
+"""Elements picked and placed along one dimension by an index of the result's shape: gather, scatter and its reductions.
+
+Owns: gather, take_along_dim, scatter, scatter_add, scatter_reduce. Indices are in bounds by `bounds`, and never negative.
+May not know: tensors as objects, but in composites.
+"""
+import jax.numpy as jnp
+from jax import lax
+
+from ...base import dtypes
+from ..build import cast_to
+from ..operator import Number, Tensor, op
+from ..registry import composite
+from .bounds import check_bounds, out_of_bounds
+from .composing import put_out
+from .numeric import NARROW, no_derivative, wrap_dim
+
+RAW = {"function": False, "method": False}
+_INDEX_TYPES = (dtypes.int64, dtypes.int32)
+
+# -- places -----------------------------------------------------------------------------------------------------------
+
+
+def _raised(x):
+    return x.reshape(1) if x.ndim == 0 else x
+
+
+def places_of(index, dim):
+    """Coordinates, one array a dimension, that an index along ``dim`` names."""
+    return tuple(index if d == dim else lax.broadcasted_iota(index.dtype, index.shape, d) for d in range(index.ndim))
+
+
+def gather_at(x, dim, index):
+    """``x[i, ..., index[i, ..., k], ...]`` of arrays."""
+    if index.size == 0:
+        return jnp.zeros(index.shape, x.dtype)
+    shape = index.shape
+    x, index = _raised(x), _raised(index)
+    dim %= x.ndim
+    return x.at[places_of(index, dim)].get(mode="promise_in_bounds").reshape(shape)
+
+
+def scatter_at(x, dim, index, source, how):
+    """``x`` with ``source`` (of the index's shape) placed along ``dim``: "set", "add", "multiply", "min" or "max"."""
+    if index.size == 0:
+        return x
+    shape = x.shape
+    x, index = _raised(x), _raised(index)
+    dim %= x.ndim
+    if x.dtype == jnp.bool_ and how in ("add", "multiply"):
+        how = "max" if how == "add" else "min"
+    wide = jnp.float32 if x.dtype in NARROW and how in ("add", "multiply") else x.dtype
+    place = x.astype(wide).at[places_of(index, dim)]
+    return getattr(place, how)(source.astype(wide).reshape(index.shape) if source.ndim or not source.shape == () else source.astype(wide),
+                               mode="promise_in_bounds").astype(x.dtype).reshape(shape)
+
+
+def _cut(source, index):
+    """The part of the source that the index covers."""
+    if source.ndim != index.ndim:
+        return source.reshape(index.shape)
+    return source[tuple(slice(0, n) for n in index.shape)]
+
+
+def _padded(x, shape):
+    """A gradient of the covered part in the source's shape."""
+    if x.shape == tuple(shape):
+        return x
+    if len(shape) != x.ndim:
+        return x.reshape(shape)
+    return jnp.pad(x, [(0, n - m) for n, m in zip(shape, x.shape, strict=True)])
+
+
+# -- gather -----------------------------------------------------------------------------------------------------------
+
+def _check_index_type(name, index):
+    if index.dtype not in _INDEX_TYPES:
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
+
+
+def _check_gather(self, dim, index):
+    axis = wrap_dim(dim, self.ndim)
+    if index.numel and index.dtype not in _INDEX_TYPES:
+        raise RuntimeError("gather(): Expected dtype int32/int64 for index")
+    if index.numel == 0:
+        return
+    if (self.ndim or 1) != (index.ndim or 1):
+        raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
+    for d in range(self.ndim):
+        if d != axis and index.size[d] > self.size[d]:
+            raise RuntimeError(f"Size does not match at dimension {d} expected index {list(index.size)} to be no larger than self "
+                               f"{list(self.size)} apart from dimension {axis}")
+
+
+def _gather_gradient(grad, dim, index, shapes):
+    return scatter_at(jnp.zeros(shapes[0], grad.dtype), dim, index, grad, "add")
+
+
+@op(name="gather.raw", backward="GatherBackward0", check=_check_gather, nondiff=("index",), grad={"self": _gather_gradient}, **RAW)
+def gather_raw(self: Tensor, dim, index: Tensor):
+    """The elements that an index names along ``dim``."""
+    return gather_at(self, dim, index)
+
+
+def _size_along(self, dim):
+    n = self._spec.ndim
+    return self._spec.size[dim % n] if n else 1
+
+
+@composite()
+def gather(input, dim, index, *, sparse_grad=False, out=None):
+    """``result[i][j] = input[index[i][j]][j]`` for ``dim=0``, and so on: an element for each of the index.
+
+    The index has as many dimensions as the input and no larger sizes, but along ``dim``. RuntimeError out of bounds.
+
+    >>> torch.gather(torch.tensor([[1, 2], [3, 4]]), 1, torch.tensor([[0, 0], [1, 0]]))
+    tensor([[1, 1],
+            [4, 3]])
+    """
+    made = gather_raw(input, dim, index)
+    size = _size_along(input, dim)
+    check_bounds(index, size, out_of_bounds(dim % max(input._spec.ndim, 1), size, RuntimeError))
+    return put_out("gather", made, out)
+
+
+@composite()
+def take_along_dim(input, indices, dim=None, *, out=None):
+    """``gather`` with the sizes beside ``dim`` broadcast; without ``dim`` of the flattened tensor. Negative indices are not taken.
+
+    >>> x = torch.tensor([[3, 1], [2, 4]])
+    >>> torch.take_along_dim(x, torch.argmax(x, dim=1, keepdim=True), dim=1)
+    tensor([[3],
+            [4]])
+    """
+    if indices._spec.dtype is not dtypes.int64:
+        raise RuntimeError("torch.take_along_dim(): dtype of indices should be Long but got "
+                           f"{dtypes.scalar_name(indices._spec.dtype)}")
+    if dim is None:
+        return gather(input.reshape(-1), 0, indices.reshape(-1), out=out)
+    n, m = input._spec.ndim, indices._spec.ndim
+    if n != m:
+        raise RuntimeError("torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+                           f"{n} dimensions for input, and {m} dimensions for indices")
+    axis = wrap_dim(dim, n)
+    from ..build import broadcast_shapes
+    ours, theirs = list(input._spec.size), list(indices._spec.size)
+    ours[axis] = theirs[axis] = 1
+    shape = list(broadcast_shapes([tuple(ours), tuple(theirs)]))
+    shape[axis] = indices._spec.size[axis]
+    index = indices.expand(shape)
+    shape[axis] = input._spec.size[axis]
+    return gather(input.expand(shape), axis, index, out=out)
+
+
+# -- scatter ----------------------------------------------------------------------------------------------------------
+
+def _check_scatter(self, dim, index, src=None, name="scatter"):
+    axis = wrap_dim(dim, self.ndim)
+    if hasattr(src, "ndim") and src.dtype is not self.dtype:
+        raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
+    if index.numel == 0:
+        return
+    if index.dtype not in _INDEX_TYPES:
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
+    is_tensor = hasattr(src, "ndim")
+    if (self.ndim or 1) != (index.ndim or 1) or is_tensor and (src.ndim or 1) != (index.ndim or 1):
+        what = "src" if is_tensor and (src.ndim or 1) != (index.ndim or 1) and (self.ndim or 1) == (index.ndim or 1) else "self"
+        raise RuntimeError(f"Index tensor must have the same number of dimensions as {what} tensor")
+    beside = any(d != axis and index.size[d] > self.size[d] for d in range(min(self.ndim, index.ndim)))
+    past = is_tensor and any(index.size[d] > src.size[d] for d in range(min(src.ndim, index.ndim)))
+    if beside or past:
+        end = f" and to be no larger size than src {list(src.size)}" if is_tensor else ""
+        raise RuntimeError(f"Expected index {list(index.size)} to be no larger than self {list(self.size)} apart from dimension {axis}{end}")
+
+
+def _zero_at(grad, dim, index):
+    return scatter_at(grad, dim, index, jnp.zeros((), grad.dtype) * jnp.zeros(index.shape, grad.dtype), "set")
+
+
+def _from_source(grad, dim, index, shapes):
+    return _padded(gather_at(grad, dim, index), shapes[2])
+
+
+@op(name="scatter.src", backward="ScatterBackward0", check=_check_scatter, nondiff=("index",),
+    grad={"self": _zero_at, "src": _from_source}, **RAW)
+def scatter_src(self: Tensor, dim, index: Tensor, src: Tensor):
+    """The source's elements placed along ``dim``."""
+    return scatter_at(self, dim, index, _cut(src, index), "set")
+
+
+@op(name="scatter.value", backward="ScatterBackward1", check=_check_scatter, nondiff=("index",), grad={"self": _zero_at}, **RAW)
+def scatter_value(self: Tensor, dim, index: Tensor, value: Number):
+    """A number placed along ``dim``."""
+    return scatter_at(self, dim, index, jnp.broadcast_to(cast_to(jnp.asarray(value), self.dtype), index.shape), "set")
+
+
+def _check_reduced(self, dim, index, src, reduce):
+    if reduce not in ("add", "multiply"):
+        raise RuntimeError("reduce argument must be either add or multiply.")
+    _check_scatter(self, dim, index, src)
+
+
+@op(name="scatter.reduce", backward="NotImplemented", check=_check_reduced, nondiff=("index",),
+    grad=no_derivative("scatter.reduce", "self", "src"), **RAW)
+def scatter_reduced(self: Tensor, dim, index: Tensor, src: Tensor, reduce):
+    """The source's elements added to, or multiplied into, what is along ``dim``."""
+    return scatter_at(self, dim, index, _cut(src, index), reduce)
+
+
+@op(name="scatter.value_reduce", backward="NotImplemented", check=_check_reduced, nondiff=("index",),
+    grad=no_derivative("scatter.value_reduce", "self"), **RAW)
+def scatter_value_reduced(self: Tensor, dim, index: Tensor, src: Number, reduce):
+    """A number added to, or multiplied into, what is along ``dim``."""
+    return scatter_at(self, dim, index, jnp.broadcast_to(cast_to(jnp.asarray(src), self.dtype), index.shape), reduce)
+
+
+def _scatter_call(name, self, dim, index, src, value, reduce):
+    """(operator, arguments) for one of scatter's forms, with the index checked."""
+    given = src if src is not None else value
+    if given is None:
+        raise TypeError(f"{name}() received an invalid combination of arguments")
+    number = isinstance(given, (bool, int, float, complex))
+    if reduce is not None:
+        operator, arguments = (scatter_value_reduced if number else scatter_reduced), (self, dim, index, given, reduce)
+    else:
+        operator, arguments = (scatter_value if number else scatter_src), (self, dim, index, given)
+    operator.check(self._spec, dim, index._spec, given if number else given._spec, *arguments[4:])
+    size = _size_along(self, dim)
+    check_bounds(index, size, out_of_bounds(dim % max(self._spec.ndim, 1), size, RuntimeError))
+    return operator, arguments
+
+
+@composite()
+def scatter(input, dim, index, src=None, *, value=None, reduce=None, out=None):
+    """A copy of the tensor with ``src`` (a tensor, or a number) at ``result[index[i][j]][j]`` for ``dim=0``, and so on.
+
+    Of several elements for one place one is taken. RuntimeError out of bounds.
+
+    >>> torch.scatter(torch.zeros(2, 2), 1, torch.tensor([[1], [0]]), 5.)
+    tensor([[0., 5.],
+            [5., 0.]])
+    """
+    operator, arguments = _scatter_call("scatter", input, dim, index, src, value, reduce)
+    return put_out("scatter", operator(*arguments), out)
+
+
+@composite(function=False)
+def scatter_(self, dim, index, src=None, *, value=None, reduce=None):
+    """``scatter``, written back into the tensor; ``reduce`` may be "add" or "multiply"."""
+    operator, arguments = _scatter_call("scatter_", self, dim, index, src, value, reduce)
+    return operator.inplace_form(*arguments)
+
+
+@op(name="scatter_add.raw", backward="ScatterAddBackward0", check=_check_scatter, nondiff=("index",),
+    grad={"self": lambda grad: grad, "src": _from_source}, **RAW)
+def scatter_add_raw(self: Tensor, dim, index: Tensor, src: Tensor):
+    """The source's elements added along ``dim``."""
+    return scatter_at(self, dim, index, _cut(src, index), "add")
+
+
+def _checked(operator, self, dim, index, src, *more):
+    operator.check(self._spec, dim, index._spec, src._spec, *more)
+    size = _size_along(self, dim)
+    check_bounds(index, size, out_of_bounds(dim % max(self._spec.ndim, 1), size, RuntimeError))
+
+
+@composite()
+def scatter_add(input, dim, index, src, *, out=None):
+    """A copy of the tensor with ``src`` added at the places that the index names along ``dim``.
+
+    >>> torch.scatter_add(torch.zeros(2), 0, torch.tensor([0, 0, 1]), torch.ones(3))
+    tensor([2., 1.])
+    """
+    _checked(scatter_add_raw, input, dim, index, src)
+    return put_out("scatter_add", scatter_add_raw(input, dim, index, src), out)
+
+
+@composite(function=False)
+def scatter_add_(self, dim, index, src):
+    """``scatter_add``, written back into the tensor."""
+    _checked(scatter_add_raw, self, dim, index, src)
+    return scatter_add_raw.inplace_form(self, dim, index, src)
+
+
+# -- scatter_reduce ---------------------------------------------------------------------------------------------------
+
+_REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
+
+
+def _check_scatter_reduce(self, dim, index, src, reduce, include_self):
+    if reduce not in _REDUCTIONS:
+        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    _check_scatter(self, dim, index, src)
+
+
+def identity_of(reduce, dtype):
+    """What changes nothing in a reduction."""
+    if reduce in ("sum", "mean"):
+        return jnp.zeros((), dtype)
+    if reduce == "prod":
+        return jnp.ones((), dtype)
+    lowest = reduce == "amax"
+    if dtype == jnp.bool_:
+        return jnp.asarray(not lowest)
+    if jnp.issubdtype(dtype, jnp.integer):
+        info = jnp.iinfo(dtype)
+        return jnp.asarray(info.min if lowest else info.max, dtype)
+    return jnp.asarray(-jnp.inf if lowest else jnp.inf, dtype)
+
+
+_HOW = {"sum": "add", "mean": "add", "prod": "multiply", "amax": "max", "amin": "min"}
+
+
+def combine(self, places, src, reduce, include_self):
+    """A reduction of ``src`` into ``self`` at places: a function ``places(x, source, how)`` says where."""
+    base = self
+    if not include_self:
+        base = places(self, jnp.broadcast_to(identity_of(reduce, self.dtype), src.shape), "set")
+    out = places(base, src, _HOW[reduce])
+    if reduce != "mean":
+        return out
+    count = counts(self, places, src, include_self)
+    if jnp.issubdtype(self.dtype, jnp.integer):
+        return jnp.floor_divide(out, count.astype(out.dtype))
+    return out / count.astype(out.dtype)
+
+
+def counts(self, places, src, include_self):
+    """How many elements each mean is taken of."""
+    ones = jnp.ones(self.shape, jnp.float32)
+    if not include_self:
+        ones = places(ones, jnp.zeros(src.shape, jnp.float32), "set")
+    n = places(ones, jnp.ones(src.shape, jnp.float32), "add")
+    return jnp.where(n < 1, jnp.ones_like(n), n)
+
+
+def reduce_gradients(grad, self, src, result, reduce, include_self, places, pick):
+    """(gradient of self, gradient of the covered source) of a reduction at places; ``pick(x)`` reads at them."""
+    zero = jnp.zeros((), grad.dtype)
+    off = (lambda g: g) if include_self else (lambda g: places(g, jnp.zeros(src.shape, g.dtype), "set"))
+    if reduce == "sum":
+        return off(grad), pick(grad)
+    if reduce == "mean":
+        shared = grad / counts(self, places, src, include_self).astype(grad.dtype)
+        return off(shared), pick(shared)
+    if reduce == "prod":
+        return _product_gradients(grad, self, src, result, include_self, places, pick, off)
+    mine = (self == result) if include_self else off((self == result).astype(grad.dtype)) != 0
+    theirs = src == pick(result)
+    n = places(mine.astype(grad.dtype), theirs.astype(grad.dtype), "add")
+    shared = grad / jnp.where(n == 0, jnp.ones_like(n), n)
+    return jnp.where(mine, shared, zero), jnp.where(theirs, pick(shared), zero)
+
+
+def _product_gradients(grad, self, src, result, include_self, places, pick, off):
+    """The product of all others: of what is not zero, where there is none or one zero."""
+    one, zero = jnp.ones((), grad.dtype), jnp.zeros((), grad.dtype)
+    base = self if include_self else places(self, jnp.ones(src.shape, self.dtype), "set")
+    whole = places(jnp.where(base == 0, one, base), jnp.where(src == 0, one, src), "multiply")
+    zeros = places((base == 0).astype(grad.dtype), (src == 0).astype(grad.dtype), "add")
+
+    def others(x, whole, zeros, grad):
+        left = zeros - (x == 0).astype(grad.dtype)
+        return jnp.where(left == 0, grad * jnp.where(x == 0, whole, whole / jnp.where(x == 0, one, x)), zero)
+    return off(others(base, whole, zeros, grad)), others(src, pick(whole), pick(zeros), grad)
+
+
+def _along(dim, index):
+    return (lambda x, source, how: scatter_at(x, dim, index, source, how)), (lambda x: gather_at(x, dim, index))
+
+
+def _reduce_self(grad, self, dim, index, src, result, reduce, include_self):
+    places, pick = _along(dim, index)
+    return reduce_gradients(grad, self, _cut(src, index), result, reduce, include_self, places, pick)[0]
+
+
+def _reduce_src(grad, self, dim, index, src, result, reduce, include_self):
+    places, pick = _along(dim, index)
+    return _padded(reduce_gradients(grad, self, _cut(src, index), result, reduce, include_self, places, pick)[1], src.shape)
+
+
+@op(name="scatter_reduce.raw", backward="ScatterReduceBackward0", check=_check_scatter_reduce, nondiff=("index",),
+    grad={"self": _reduce_self, "src": _reduce_src}, **RAW)
+def scatter_reduce_raw(self: Tensor, dim, index: Tensor, src: Tensor, reduce, include_self=True):
+    """The source's elements reduced into what is along ``dim``."""
+    return combine(self, _along(dim, index)[0], _cut(src, index), reduce, include_self)
+
+
+@composite()
+def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None):
+    """A copy of the tensor with ``src`` reduced ("sum", "prod", "mean", "amax", "amin") at the places of the index along ``dim``.
+
+    ``include_self``: whether the tensor's own elements take part.
+
+    >>> torch.scatter_reduce(torch.zeros(2), 0, torch.tensor([0, 0, 1]), torch.tensor([1., 5., 2.]), "amax")
+    tensor([5., 2.])
+    """
+    _checked(scatter_reduce_raw, input, dim, index, src, reduce, include_self)
+    return put_out("scatter_reduce", scatter_reduce_raw(input, dim, index, src, reduce, include_self), out)
+
+
+@composite(function=False)
+def scatter_reduce_(self, dim, index, src, reduce, *, include_self=True):
+    """``scatter_reduce``, written back into the tensor."""
+    _checked(scatter_reduce_raw, self, dim, index, src, reduce, include_self)
+    return scatter_reduce_raw.inplace_form(self, dim, index, src, reduce, include_self)
