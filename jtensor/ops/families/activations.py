@@ -6,8 +6,11 @@ are PyTorch's. May not know: tensors as objects.
 import math
 
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
+from ...base import dtypes
+from .. import layout
 from ..operator import Number, Tensor, op
 from ..registry import composite
 from .numeric import cast, is_complex, not_implemented, refuses, wide, wrap_dim
@@ -17,6 +20,9 @@ _INTERNAL = {"inplace": True, "function": False, "method": False}
 
 def _value(number, like):
     return cast(number, like.dtype)
+
+
+_ONLY_FLOAT = ("bool", "integral", "complex")
 
 
 def _where(condition, yes, no):
@@ -29,8 +35,14 @@ def _above_zero(grad, result):
     return _where(result <= 0, jnp.zeros_like(grad), grad)
 
 
-@op("numeric", inplace=True, grad=_above_zero, check=refuses(
-    "relu", "bool", error=NotImplementedError("Boolean inputs not supported for relu")))
+def _check_relu(self):
+    if self.dtype is dtypes.bool:
+        raise RuntimeError("Boolean inputs not supported for relu")
+    if self.dtype.is_complex:
+        raise NotImplementedError("clamp is not supported for complex types")
+
+
+@op("numeric", inplace=True, grad=_above_zero, check=_check_relu)
 def relu(self: Tensor):
     """``max(input, 0)``; NaN stays NaN, and the gradient at 0 is 0.
 
@@ -40,7 +52,7 @@ def relu(self: Tensor):
     return jnp.where(self <= 0, jnp.zeros_like(self), self)
 
 
-@op("numeric", grad=lambda grad, self, negative_slope: jnp.where(self > 0, grad, grad * _value(negative_slope, grad)), **_INTERNAL)
+@op("numeric", check=refuses("leaky_relu_cpu", *_ONLY_FLOAT), grad=lambda grad, self, negative_slope: jnp.where(self > 0, grad, grad * _value(negative_slope, grad)), **_INTERNAL)
 @wide
 def leaky_relu(self: Tensor, negative_slope: Number = 0.01):
     """The input where positive, ``negative_slope`` times it elsewhere."""
@@ -104,18 +116,29 @@ def threshold(self: Tensor, threshold: Number, value: Number):
 
 
 def _hardtanh_gradient(grad, self, min_val, max_val):
-    return jnp.where((self <= _value(min_val, self)) | (self >= _value(max_val, self)), jnp.zeros_like(grad), grad)
+    return jnp.where((self > _value(min_val, self)) & (self < _value(max_val, self)), grad, jnp.zeros_like(grad))
+
+
+def _check_hardtanh(self, min_val, max_val):
+    if self.dtype is dtypes.bool:
+        raise RuntimeError("Bool inputs not supported for hardtanh")
+    if self.dtype.is_complex:
+        raise NotImplementedError("clamp is not supported for complex types")
 
 
 @op("numeric", grad=_hardtanh_gradient, **_INTERNAL,
-    check=refuses("hardtanh", "bool", error=NotImplementedError("Bool inputs not supported for hardtanh")))
+    check=_check_hardtanh)
 def hardtanh(self: Tensor, min_val: Number = -1.0, max_val: Number = 1.0):
     """The input kept between two bounds; no gradient on the bounds."""
     low, high = _value(min_val, self), _value(max_val, self)
     return jnp.where(self < low, low, jnp.where(self > high, high, self))
 
 
-@op("numeric", grad=lambda grad, self: _where((self > -3) & (self < 3), grad * 0.16666666666666666, 0), **_INTERNAL)
+_SIXTH = float(np.float32(1 / 6))         # PyTorch's gradient has this constant in float32 for every type
+
+
+@op("numeric", check=refuses("hardsigmoid_cpu", *_ONLY_FLOAT), **_INTERNAL,
+    grad=lambda grad, self: _where((self > -3) & (self < 3), grad * _SIXTH, 0))
 @wide
 def hardsigmoid(self: Tensor):
     """A sigmoid of three straight lines: ``clamp(input / 6 + 1/2, 0, 1)``."""
@@ -127,7 +150,7 @@ def _hardswish_gradient(grad, self):
     return _where(self <= -3, jnp.zeros_like(grad), jnp.where(self < 3, grad * (self / 3 + 0.5), grad))
 
 
-@op("numeric", grad=_hardswish_gradient, **_INTERNAL)
+@op("numeric", grad=_hardswish_gradient, check=refuses("hardswish_cpu", *_ONLY_FLOAT), **_INTERNAL)
 @wide
 def hardswish(self: Tensor):
     """``input * hardsigmoid(input)``."""
@@ -139,8 +162,12 @@ def _outside(self, lambd):
     return (self < -size) | (self > size) | (self != self)
 
 
-@op("numeric", function=True, method=True, grad=lambda grad, self, lambd: _where(
-    (self >= -_value(lambd, self)) & (self <= _value(lambd, self)), jnp.zeros_like(grad), grad), out=True)
+def _shrink_gradient(grad, self, lambd):
+    size = _value(lambd, self)
+    return jnp.where((self < -size) | (self > size), grad, jnp.zeros_like(grad))
+
+
+@op("numeric", out=True, grad=_shrink_gradient, check=refuses("hardshrink_cpu", *_ONLY_FLOAT))
 def hardshrink(self: Tensor, lambd: Number = 0.5):
     """The input, but 0 between ``-lambd`` and ``lambd``.
 
@@ -153,10 +180,10 @@ def hardshrink(self: Tensor, lambd: Number = 0.5):
 def _check_softshrink(self, lambd):
     if isinstance(lambd, (int, float)) and lambd < 0:
         raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd:g}.")
+    refuses("softshrink_check", *_ONLY_FLOAT)(self)
 
 
-@op("numeric", function=False, method=False, check=_check_softshrink, grad=lambda grad, self, lambd: _where(
-    (self >= -_value(lambd, self)) & (self <= _value(lambd, self)), jnp.zeros_like(grad), grad))
+@op("numeric", function=False, method=False, out=True, check=_check_softshrink, grad=_shrink_gradient)
 def softshrink(self: Tensor, lambd=0.5):
     """The input drawn towards 0 by ``lambd``, and 0 where it gets there."""
     size = _value(lambd, self)
@@ -176,7 +203,7 @@ def _elu_gradient(grad, self, alpha, scale, input_scale):
     return _elu_slope(grad, self, *[_value(v, self) for v in (alpha, scale, input_scale)])
 
 
-@op("numeric", grad=_elu_gradient, check=refuses("elu_cpu", "integral", "bool"), **_INTERNAL)
+@op("numeric", grad=_elu_gradient, check=refuses("elu_cpu", *_ONLY_FLOAT), **_INTERNAL)
 @wide
 def elu(self: Tensor, alpha: Number = 1.0, scale: Number = 1, input_scale: Number = 1):
     """``scale * input`` where positive, else ``scale * alpha * (exp(input_scale * input) - 1)``."""
@@ -213,7 +240,7 @@ def _celu_gradient(grad, self, alpha):
 def _check_celu(self, alpha):
     if isinstance(alpha, (int, float)) and alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
-    refuses("elu_cpu", "integral", "bool")(self)
+    refuses("elu_cpu", *_ONLY_FLOAT)(self)
 
 
 @op("numeric", grad=_celu_gradient, check=_check_celu, inplace=True, method=False)
@@ -269,7 +296,8 @@ def _log_sigmoid_gradient(grad, self):
     return grad * jnp.where(self < 0, 1 / (1 + small), small / (1 + small))
 
 
-@op("numeric", name="log_sigmoid", backward="LogSigmoidBackward0", function=False, method=False, out=True, grad=_log_sigmoid_gradient)
+@op("numeric", name="log_sigmoid", backward="LogSigmoidBackward0", function=False, method=False, out=True,
+    grad=_log_sigmoid_gradient, check=refuses("log_sigmoid_cpu", *_ONLY_FLOAT))
 def log_sigmoid(self: Tensor):
     """``log(sigmoid(input))`` without underflow on the way."""
     return _log_sigmoid(self)
@@ -284,7 +312,7 @@ def _softplus_gradient(grad, self, beta, threshold):
     return jnp.where(self * b > t, grad, grad * z / (z + 1))
 
 
-@op("numeric", function=False, method=False, out=True, grad=_softplus_gradient, check=refuses("softplus_cpu", "integral", "bool"))
+@op("numeric", function=False, method=False, out=True, grad=_softplus_gradient, check=refuses("softplus_cpu", *_ONLY_FLOAT))
 @wide
 def softplus(self: Tensor, beta: Number = 1, threshold: Number = 20):
     """``log(1 + exp(beta * input)) / beta``; the input itself where ``beta * input`` is above ``threshold``."""
@@ -315,7 +343,7 @@ def _softened(x):
     return jnp.where(x > 20, x, jnp.log1p(jnp.exp(jnp.minimum(x, 20))))
 
 
-@op("numeric", grad=_mish_gradient, check=refuses("mish_cpu", "integral", "bool"), **_INTERNAL)
+@op("numeric", grad=_mish_gradient, check=refuses("mish_cpu", *_ONLY_FLOAT), **_INTERNAL)
 @wide
 def mish(self: Tensor):
     """``input * tanh(softplus(input))``."""
@@ -328,7 +356,7 @@ _SQRT2, _SQRT_2_PI, _CUBE = math.sqrt(2), math.sqrt(2 / math.pi), 0.044715
 def _check_gelu(self, approximate):
     if approximate not in ("none", "tanh"):
         raise RuntimeError("approximate argument must be either none or tanh.")
-    refuses("GeluKernelImpl", "integral", "bool")(self)
+    refuses("GeluKernelImpl", *_ONLY_FLOAT)(self)
 
 
 @wide
@@ -359,7 +387,11 @@ def _check_glu(self, dim):
         raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {self.size[dim]}")
 
 
-@op(None, function=False, method=False, out=True, check=_check_glu)
+def _glu_layout(specs, outs, statics):
+    return [layout.pointwise(outs[0].shape, [(outs[0].shape, specs[0].stride)])]
+
+
+@op(None, function=False, method=False, out=True, check=_check_glu, layout=_glu_layout)
 @wide
 def glu(self: Tensor, dim=-1):
     """The first half along ``dim`` times the sigmoid of the second."""

@@ -8,16 +8,16 @@ import jax.numpy as jnp
 from ...base import dtypes
 from ..operator import Number, Tensor, TensorOrNumber, op
 from ..registry import composite
-from .numeric import cast, is_complex, is_floating, not_implemented, refuses
+from .numeric import cast, common_dtype, is_complex, is_floating, not_implemented, refuses
 
 _COMPARISON = {"inplace": True, "out": True, "nondiff": ("self", "other", 0)}
 
 
 def _ordered(name):
     def check(self, other):
-        for given in (self, other):
-            if getattr(given, "dtype", None) is not None and given.dtype.is_complex:
-                raise not_implemented(f"compare_{name}_cpu" if False else f"{name}_cpu", given.dtype)
+        common = common_dtype(self, other)
+        if common.is_complex:
+            raise not_implemented(f"{name}_cpu", common)
     return check
 
 
@@ -147,7 +147,7 @@ def isneginf(self: Tensor):
 
 
 @op("bool", out=True, **_QUESTION,
-    check=refuses("signbit", "complex", error=RuntimeError("signbit is not implemented for complex tensors.")))
+    check=refuses("signbit", "complex", error=NotImplementedError("signbit is not implemented for complex tensors.")))
 def signbit(self: Tensor):
     """Where the sign bit is set: negative numbers, and -0.
 

@@ -87,7 +87,7 @@ def _check_clamp(self, min, max):
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     common = common_dtype(*[g for g in (self, min, max) if g is not None])
     if common.is_complex:
-        raise RuntimeError("clamp is not supported for complex types")
+        raise NotImplementedError("clamp is not supported for complex types")
     if common is dtypes.bool:
         tensors = hasattr(min if min is not None else max, "ndim")
         raise not_implemented("clamp_kernel_impl" if tensors else "clamp_scalar_kernel_impl", common)
@@ -153,35 +153,42 @@ def clamp_(input, min=None, max=None):
     return _clamp_form(min, max).inplace_form(input, min, max)
 
 
-def _check_one_bound(self, bound):
-    _check_clamp(self, bound, None)
+def _check_one_bound(name):
+    def check(self, bound):
+        common = common_dtype(self, bound)
+        if common.is_complex:
+            raise NotImplementedError("clamp is not supported for complex types")
+        if common is dtypes.bool:
+            raise not_implemented(f"{name}_cpu" if hasattr(bound, "ndim") else f"{name}_scalar_cpu", common)
+    return check
 
 
-_BOUND = {"inplace": True, "out": True, "check": _check_one_bound, **_PRIVATE}
+_AT_LEAST = {"inplace": True, "out": True, "check": _check_one_bound("clamp_min"), **_PRIVATE}
+_AT_MOST = {"inplace": True, "out": True, "check": _check_one_bound("clamp_max"), **_PRIVATE}
 
 
-@op("numeric", name="clamp_min_Scalar", backward="ClampMinBackward0", **_BOUND,
+@op("numeric", name="clamp_min_Scalar", backward="ClampMinBackward0", **_AT_LEAST,
     grad={"self": lambda grad, self, min: _masked(grad, self >= min)})
 def clamp_min_Scalar(self: Tensor, min: TensorOrNumber):
     """At least a number."""
     return larger(self, min)
 
 
-@op("numeric", name="clamp_min_Tensor", backward="ClampMinBackward1", **_BOUND,
+@op("numeric", name="clamp_min_Tensor", backward="ClampMinBackward1", **_AT_LEAST,
     grad={"self": lambda grad, self, min: _masked(grad, self >= min), "min": lambda grad, self, min: _masked(grad, self < min)})
 def clamp_min_Tensor(self: Tensor, min: Tensor):
     """At least a tensor's elements."""
     return larger(self, min)
 
 
-@op("numeric", name="clamp_max_Scalar", backward="ClampMaxBackward0", **_BOUND,
+@op("numeric", name="clamp_max_Scalar", backward="ClampMaxBackward0", **_AT_MOST,
     grad={"self": lambda grad, self, max: _masked(grad, self <= max)})
 def clamp_max_Scalar(self: Tensor, max: TensorOrNumber):
     """At most a number."""
     return smaller(self, max)
 
 
-@op("numeric", name="clamp_max_Tensor", backward="ClampMaxBackward1", **_BOUND,
+@op("numeric", name="clamp_max_Tensor", backward="ClampMaxBackward1", **_AT_MOST,
     grad={"self": lambda grad, self, max: _masked(grad, self <= max), "max": lambda grad, self, max: _masked(grad, self > max)})
 def clamp_max_Tensor(self: Tensor, max: Tensor):
     """At most a tensor's elements."""

@@ -93,9 +93,9 @@ def not_implemented(kernel, d):
 
 
 def refuses(kernel, *categories, error=None):
-    """A check that the first tensor is none of ``categories`` ("bool", "complex", "integral")."""
+    """A check that the promoted type of the tensors is none of ``categories`` ("bool", "complex", "integral")."""
     def check(self, *others):
-        d = self.dtype
+        d = common_dtype(self, *[t for t in others if hasattr(t, "size") or hasattr(t, "kind")])
         kind = "bool" if d.category == 0 else "integral" if d.category == 1 else "complex" if d.is_complex else "floating"
         if kind in categories:
             raise error or not_implemented(kernel, d)

@@ -49,7 +49,7 @@ def neg(self: Tensor):
     return -self
 
 
-@op("numeric", inplace=True, out=True, result_dtype=_real_result, check=refuses("abs_cpu", "never"),
+@op("numeric", inplace=True, out=True, result_dtype=_real_result, check=refuses("abs_cpu", "bool"),
     grad=lambda grad, self: grad * unit(self))
 def abs(self: Tensor):
     """The absolute value; of complex numbers the length, which is real.
@@ -57,11 +57,12 @@ def abs(self: Tensor):
     >>> torch.abs(torch.tensor([-1., 2.]))
     tensor([1., 2.])
     """
-    return self if self.dtype == jnp.bool_ else jnp.abs(self)
+    return jnp.abs(self)
 
 
 @op("numeric", inplace=True, out=True, grad=zeros_gradient, check=refuses(
-    "sign", "complex", error=RuntimeError("Unlike NumPy, torch.sign doesn't allow complex inputs. Use torch.sgn instead.")))
+    "sign", "complex", error=NotImplementedError("Unlike NumPy, torch.sign is not intended to support complex numbers. "
+                                                 "Please use torch.sgn instead.")))
 def sign(self: Tensor):
     """-1, 0 or 1 as the element is negative, zero (or NaN) or positive.
 
@@ -111,15 +112,18 @@ def _copysign_gradient(grad, self, result):
     return jnp.where(self == 0, jnp.zeros((), grad.dtype), ratio) * grad
 
 
-@op("float", name="copysign_Tensor", backward="CopysignBackward0", inplace=True, out=True, function=False, method=False,
-    grad={"self": _copysign_gradient, "other": lambda grad: jnp.zeros_like(grad)})
+_COPYSIGN = {"inplace": True, "out": True, "function": False, "method": False}
+
+
+@op("float", name="copysign_Tensor", check=refuses("copysign_cpu", "complex"), **_COPYSIGN,
+    backward="CopysignBackward0", grad={"self": _copysign_gradient, "other": lambda grad: jnp.zeros_like(grad)})
 def copysign_Tensor(self: Tensor, other: Tensor):
     """The size of one with the sign of another."""
     return _signed_like(self, other)
 
 
-@op("float", name="copysign_Scalar", backward="CopysignBackward1", inplace=True, out=True, function=False, method=False,
-    grad={"self": _copysign_gradient})
+@op("float", name="copysign_Scalar", check=refuses("copysign_cpu", "complex"), **_COPYSIGN,
+    backward="CopysignBackward1", grad={"self": _copysign_gradient})
 def copysign_Scalar(self: Tensor, other: TensorOrNumber):
     """The size of a tensor with the sign of a number."""
     return _signed_like(self, other)
@@ -191,10 +195,14 @@ def log(self: Tensor):
     return jnp.log(self)
 
 
+def _scaled(x, factor):
+    return lax.complex(x.real * factor, x.imag * factor)
+
+
 def _exact_log2(x):
     """log2 with whole results for powers of two."""
     if is_complex(x):
-        return jnp.log(x) * (1 / LN2)
+        return _scaled(jnp.log(x), 1 / LN2)
     wanted = x.dtype
     y = jnp.log(x.astype(jnp.float64)) * (1 / LN2)
     near = jnp.round(y)
@@ -215,7 +223,7 @@ def log2(self: Tensor):
 
 def _exact_log10(x):
     if is_complex(x):
-        return jnp.log(x) * (1 / LN10)
+        return _scaled(jnp.log(x), 1 / LN10)
     y = jnp.log(x.astype(jnp.float64)) / LN10
     near = jnp.round(y)
     exact = jnp.isfinite(y) & (jnp.abs(y - near) < 1e-13 * jnp.maximum(jnp.abs(y), 1))
@@ -233,7 +241,7 @@ def log10(self: Tensor):
     return _exact_log10(self)
 
 
-@op("float", inplace=True, out=True, grad=lambda grad, self: grad / conj(self + 1))
+@op("float", inplace=True, out=True, backward="Log1PBackward0", grad=lambda grad, self: grad / conj(self + 1))
 @wide
 def log1p(self: Tensor):
     """``log(1 + input)``, accurate near 0.
@@ -255,7 +263,7 @@ def _logaddexp(a, b):
     return jnp.where(same, a, jnp.where(jnp.isnan(a) | jnp.isnan(b), a + b, top + jnp.log1p(jnp.exp(gap))))
 
 
-@op("float", inplace=False, out=True, check=lambda self, other: refuses("logaddexp_cpu", "bool", "integral")(self),
+@op("float", inplace=False, out=True, check=refuses("logaddexp_cpu", "bool", "integral"),
     grad={"self": lambda grad, self, other: grad / conj(1 + jnp.exp(other - self)),
           "other": lambda grad, self, other: grad / conj(1 + jnp.exp(self - other))})
 def logaddexp(self: Tensor, other: Tensor):
@@ -279,7 +287,7 @@ def _logaddexp2(a, b):
     return jnp.where(same, a, jnp.where(jnp.isnan(a) | jnp.isnan(b), a + b, value))
 
 
-@op("float", out=True, check=lambda self, other: refuses("logaddexp2_cpu", "bool", "integral")(self),
+@op("float", out=True, check=refuses("logaddexp2_cpu", "bool", "integral", "complex"),
     grad={"self": lambda grad, self, other: grad / (1 + jnp.exp2(other - self)),
           "other": lambda grad, self, other: grad / (1 + jnp.exp2(self - other))})
 def logaddexp2(self: Tensor, other: Tensor):
@@ -316,14 +324,29 @@ def angle(self: Tensor):
     return jnp.where(jnp.isnan(self), self, flat)
 
 
-@op("numeric", inplace=True, out=True, grad=lambda grad: conj(grad), backward="ConjPhysicalBackward0")
-def conj_physical(self: Tensor):
-    """The complex conjugates, computed (and not a view).
+@op("numeric", name="_conj_physical", backward="ConjPhysicalBackward0", function=False, method=False, inplace=True, out=True,
+    grad=lambda grad: conj(grad))
+def _conj_physical(self: Tensor):
+    """The complex conjugates, computed."""
+    return conj(self)
+
+
+@composite()
+def conj_physical_(input):
+    """``conj_physical``, written back into the tensor."""
+    return _conj_physical.inplace_form(input)
+
+
+@composite()
+def conj_physical(input, *, out=None):
+    """The complex conjugates, computed (and not a view); a real tensor is answered as it is.
 
     >>> torch.conj_physical(torch.tensor([1 + 2j]))
     tensor([1.-2.j])
     """
-    return conj(self)
+    if out is not None:
+        return _conj_physical(input, out=out)
+    return _conj_physical(input) if input.dtype.is_complex else input
 
 
 def _check_complex(what):

@@ -8,7 +8,7 @@ from jax import lax
 from ...base import dtypes
 from ..operator import Tensor, TensorOrNumber, op
 from ..registry import composite
-from .numeric import is_complex, is_integral, wide
+from .numeric import is_complex, is_integral, refuses, wide
 
 conj = jnp.conj
 
@@ -38,6 +38,8 @@ def static_power(x, n):
             return lax.pow(x, jnp.full_like(x, n))
         n = n.real
     if x.dtype == jnp.bool_:
+        if isinstance(n, bool):
+            return x | (not n)
         x = x.astype(jnp.int64)
     if n == 0:
         return jnp.ones_like(x)
@@ -242,7 +244,7 @@ def square_(input):
     return pow_Tensor_Scalar.inplace_form(input, 2)
 
 
-@op("numeric", inplace=True, out=True,
+@op("numeric", inplace=True, out=True, check=refuses("hypot_cpu", "bool", "integral", "complex"),
     grad={"self": lambda grad, self, result: grad * self / result, "other": lambda grad, other, result: grad * other / result})
 @wide
 def hypot(self: Tensor, other: Tensor):

@@ -5,13 +5,19 @@ Owns: how numbers become whole. May not know: tensors as objects.
 import jax.numpy as jnp
 from jax import lax
 
+from ...base import dtypes
 from ..operator import Tensor, op
 from ..registry import composite
 from .numeric import is_integral, not_implemented, refuses, wide, zeros_gradient
 
 
 def _refuses_complex(name):
-    return refuses(name, "complex", error=RuntimeError(f"{name} is not supported for complex inputs"))
+    def check(self, *others):
+        if self.dtype.is_complex:
+            raise NotImplementedError(f"{name} is not supported for complex inputs")
+        if self.dtype is dtypes.bool:
+            raise not_implemented(f"{name}_vml_cpu", self.dtype)
+    return check
 
 
 @op("numeric", inplace=True, out=True, grad=zeros_gradient, check=_refuses_complex("floor"))
