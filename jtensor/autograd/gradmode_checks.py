@@ -13,6 +13,9 @@ VIEW_OF_LEAF = "a view of a leaf Variable that requires grad is being used in an
 OVERLAP = ("unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the "
            "tensor before performing the operation.")
 
+PARTIAL = ("unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please "
+           "clone() the tensor before performing the operation.")
+
 
 def before_inplace(self, recording):
     """May ``self`` be written to? ``recording``: some operand requires grad and grad mode is on."""
@@ -69,6 +72,15 @@ def no_internal_overlap(self):
     spec = self._spec
     if not spec.dense and geometry.has_internal_overlap(tuple(spec.size), spec.stride) == "yes":
         raise RuntimeError(OVERLAP)
+
+
+def no_partial_overlap(self, other):
+    """An operand that shares some, but not exactly all, of the memory that is written to."""
+    a, b = self._spec, other._spec
+    if a is b and self._offset == other._offset or not a.numel or not b.numel:
+        return
+    if geometry.overlap_between(tuple(a.size), a.stride, self._offset, tuple(b.size), b.stride, other._offset) == "partial":
+        raise RuntimeError(PARTIAL)
 
 
 def out_fits(operator, result, target):

@@ -106,7 +106,8 @@ class OperatorNode(Node):
         return len(self.plan.outputs)
 
     def release(self):
-        self.saved = None
+        if self.saved:
+            self.saved = None
 
 
 _classes = {}

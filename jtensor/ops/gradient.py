@@ -16,13 +16,14 @@ from .operator import Operator
 class GradientOperator:
     """The operator of a backward plan: it is differentiated by `jax.vjp` and saves all its inputs."""
 
-    __slots__ = ("name", "backward", "key")
+    __slots__ = ("name", "backward", "key", "node_class")
+    inverse = None
     grad = saves = outputs = None
     nondiff = frozenset()
     layout, promote = "contiguous", None
 
     def __init__(self, name):
-        self.name, self.backward, self.key = name, name, name
+        self.name, self.backward, self.key, self.node_class = name, name, name, None
 
     def __repr__(self):
         return f"<gradient operator {self.name}>"

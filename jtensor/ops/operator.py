@@ -68,12 +68,14 @@ class Operator:
     inplace    `name_` exists as a method (and function); out: `out=` is accepted.
     function, method   whether it is public as torch.name / Tensor.name.
     backward   the autograd node's name, default CamelCase + "Backward0".
+    inverse    for operators whose gradient PyTorch makes by views (sum: expand): a function (grad, Spec of the input, statics by name) of
+               tensors, taken instead of a recorded backward.
     sync       the body runs on concrete NumPy arrays, because its output shapes depend on the data (nonzero, unique).
     outputs    field names: a named tuple torch.return_types.<name> is answered.
     """
 
     def __init__(self, body, promote, layout, saves, grad, check, nondiff, inplace, out, function, method, backward, sync, outputs, name,
-                 method_name, promoted, double, moves, result_dtype):
+                 method_name, promoted, double, moves, result_dtype, inverse):
         self.body, self.name = body, name or body.__name__
         self.promote, self.layout, self.saves, self.check = promote, layout, saves, check
         self.nondiff = frozenset(nondiff)
@@ -81,7 +83,7 @@ class Operator:
         self.method_name = method_name or self.name
         self.backward = backward or camel(self.name) + "Backward0"
         self.sync, self.outputs, self.promoted, self.double = sync, outputs, promoted, double
-        self.moves = moves
+        self.moves, self.inverse = moves, inverse
         self.result_dtype = result_dtype
         self.parameters = [_parameter(p) for p in inspect.signature(body).parameters.values()]
         self.by_name = {p.name: at for at, p in enumerate(self.parameters)}
@@ -115,14 +117,15 @@ def _formulas(operator, grad):
 
 
 def op(promote=None, *, layout=None, saves=None, grad=None, check=None, nondiff=(), inplace=False, out=False, function=True, method=True,
-       backward=None, sync=False, outputs=None, name=None, method_name=None, promoted=None, double=None, moves=False, result_dtype=None):
+       backward=None, sync=False, outputs=None, name=None, method_name=None, promoted=None, double=None, moves=False, result_dtype=None,
+       inverse=None):
     """Declares the decorated body as an operator and registers it; answers the `Operator`. See the class for the fields."""
     if layout is None:
         layout = "pointwise" if promote else "contiguous"
 
     def declare(body):
         operator = Operator(body, promote, layout, saves, grad, check, nondiff, inplace, out, function, method, backward, sync,
-                            outputs, name, method_name, promoted, double, moves, result_dtype)
+                            outputs, name, method_name, promoted, double, moves, result_dtype, inverse)
         REGISTRY.add(operator)
         return operator
     return declare

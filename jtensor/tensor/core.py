@@ -151,8 +151,6 @@ class Tensor:
     @property
     def requires_grad(self):
         info = self._info
-        if info is not None and info.version != self._counter.version:
-            self._refresh()
         return self._requires_grad or (info is not None and info.differentiable and info.base.requires_grad
                                        and self._spec.dtype.differentiable)
 

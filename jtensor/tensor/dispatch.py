@@ -411,6 +411,10 @@ def saved_values(node, codes):
 def replay(node, grads):
     """The backward of a recorded operator, itself recorded."""
     plan, needs = node.plan, node.needs
+    if plan.inverse is not None and grads[0] is not None:
+        answers = [None] * len(node.edges)
+        answers[needs[0]] = _typed(plan.inverse(fitted(grads[0], plan.specs[0])), plan.inputs[needs[0]])
+        return answers
     codes = gradient.saved(plan, needs)
     values = saved_values(node, codes)
     defined = tuple([k for k, g in enumerate(grads) if g is not None])
@@ -479,9 +483,13 @@ def call_inplace(operator, args):
     if grad_enabled or LOCAL.inference or self._info is not None:
         checks.before_inplace(self, grad_enabled and any(t.requires_grad for t in tensors))
     key = ("in place", *key)
+    for other in tensors:
+        if other._storage is self._storage and other is not self:
+            checks.no_partial_overlap(self, other)
     plan = PLANS.get(key)
     if plan is None:
-        checks.no_internal_overlap(self)
+        if operator.name not in OVERLAP_ALLOWED:
+            checks.no_internal_overlap(self)
         plan = plan_of(key, operator, template, True)
     if grad_enabled and plan.differentiable[0]:
         needs = needs_of(plan, tensors)
@@ -494,6 +502,9 @@ def call_inplace(operator, args):
         made = record(plan, values, scalars)
     finish_inplace(self, plan, tensors, needs, scalars, made[0], values)
     return self
+
+
+OVERLAP_ALLOWED = frozenset(("fill", "fill_tensor", "zero"))      # PyTorch fills expanded tensors
 
 
 def finish_inplace(self, plan, tensors, needs, scalars, value, values):
@@ -536,6 +547,7 @@ def rebase(self, node):
     spec = base._spec
     slices = copy(base_edge, (spec, base._offset), (tuple(self._spec.size), self._spec.stride, self._offset), node, zeros_of)
     slices.site = node.site
+    _move_retained(base, slices)
     base._edge, base._requires_grad = (slices, 0), True
     self._requires_grad = True
     self._refresh()
@@ -589,7 +601,8 @@ def call_out(operator, args, out):
 def write_out(result, target):
     if tuple(target._spec.size) != tuple(result._spec.size):
         checks.warn_resize(target, result)
-        target.resize_(result._spec.size)
+        from .storages import resize
+        resize(target, tuple(result._spec.size))
     checks.no_internal_overlap(target)
     previous, LOCAL.grad_enabled = LOCAL.grad_enabled, False
     try:
@@ -640,3 +653,8 @@ def forget():
     PLANS.clear()
     tape.TRIE.root, tape.TRIE.size = tape.State(None, 0), 0
     LOCAL.segment = tape.Segment()
+
+
+def _typed(grad, aval):
+    """A gradient in its input's dtype."""
+    return grad if grad._spec.dtype is aval.dtype else grad.to(aval.dtype)

@@ -5,6 +5,7 @@ The functions are written as source text with the operator's own signature, so t
 """
 import inspect
 
+from ..ops.families.aliases import ALIASES
 from ..ops.operator import Operator
 from ..ops.registry import REGISTRY
 from . import convert, create, indexing
@@ -67,7 +68,18 @@ def install():
                 FUNCTIONS[name] = composite.body
             if composite.method:
                 setattr(Tensor, name, composite.body)
+    _second_names()
     _by_hand()
+
+
+def _second_names():
+    """``absolute`` for ``abs`` and so on, in all their forms."""
+    for second, first in ALIASES.items():
+        for tail in ("", "_"):
+            if first + tail in FUNCTIONS:
+                FUNCTIONS[second + tail] = FUNCTIONS[first + tail]
+            if hasattr(Tensor, first + tail):
+                setattr(Tensor, second + tail, getattr(Tensor, first + tail))
 
 
 def _by_hand():

@@ -110,6 +110,11 @@ def resize_(self, sizes):
     size = size_of(sizes, "resize_")
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
+    return resize(self, size)
+
+
+def resize(self, size):
+    """The resizing itself, without asking autograd (`out=` resizes its target)."""
     if size == tuple(self._spec.size):
         return self
     stride = specs.contiguous_strides(size)

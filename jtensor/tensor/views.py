@@ -71,19 +71,23 @@ def share(self, size, stride, offset, dtype=None, conj=None, neg=None, creation=
     return out
 
 
-def view_of(self, rule, name, *args, creation="default"):
-    """The view that a geometry rule makes of a tensor."""
+def view_of(self, rule, name, *args, inverse=None):
+    """The view that a geometry rule makes of a tensor.
+
+    ``inverse(grad)``, where the gradient is a view of the gradient that arrives, as in PyTorch: then it is no copy.
+    """
     size, stride, offset = geometry_of(self)
     made = rule(size, stride, offset, *args)
-    out = share(self, *made, creation=creation)
+    out = share(self, *made)
     if LOCAL.grad_enabled and self.requires_grad:
-        hang(self, out, name, rule(size, specs.contiguous_strides(size), 0, *args))
+        hang(self, out, name, rule(size, specs.contiguous_strides(size), 0, *args), inverse)
     return out
 
 
-def hang(self, out, name, logical, nr=0):
+def hang(self, out, name, logical, inverse=None):
     """Gives a view its node: ``logical`` is its geometry over the contiguous input."""
     plan, starts = logical_plan(name, self._spec.aval, logical)
+    plan.inverse = inverse
     attach(plan, [self], (0,), [out], starts)
 
 
@@ -190,19 +194,28 @@ def narrow(input, dim, start, length):
 @composite(aliases=("swapaxes", "swapdims"))
 def transpose(input, dim0, dim1):
     """Two dimensions swapped; a view."""
-    return view_of(input, rules.transpose, "TransposeBackward0", dim0, dim1)
+    return view_of(input, rules.transpose, "TransposeBackward0", dim0, dim1, inverse=lambda grad: transpose(grad, dim0, dim1))
 
 
 @composite()
 def t(input):
     """The transpose of a matrix (vectors stay as they are); a view."""
-    return view_of(input, rules.t, "TBackward0")
+    return view_of(input, rules.t, "TBackward0", inverse=t)
 
 
 @composite()
 def permute(input, *dims):
     """The dimensions in another order; a view."""
-    return view_of(input, rules.permute, "PermuteBackward0", _dims(dims))
+    return _permuted(input, rules.permute, _dims(dims))
+
+
+def _permuted(self, rule, *args):
+    def inverse(grad):
+        n = self_ndim
+        moved = rule(tuple(range(n)), (1,) * n, 0, *args)[0]
+        return permute(grad, *sorted(range(n), key=moved.__getitem__))
+    self_ndim = self._spec.ndim
+    return view_of(self, rule, "PermuteBackward0", *args, inverse=inverse)
 
 
 def _dims(dims):
@@ -214,7 +227,13 @@ def _dims(dims):
 @composite(aliases=("moveaxis",))
 def movedim(input, source, destination):
     """Dimensions moved to other places; a view."""
-    return view_of(input, rules.movedim, "PermuteBackward0", source, destination)
+    return _permuted(input, rules.movedim, source, destination)
+
+
+def _back_to(self):
+    """The inverse of a change of shape."""
+    size = tuple(self._spec.size)
+    return lambda grad: reshape(grad, size)
 
 
 def _same(size, stride, offset):
@@ -222,7 +241,7 @@ def _same(size, stride, offset):
 
 
 def transposed(self):
-    return view_of(self, rules.T, "PermuteBackward0")
+    return _permuted(self, rules.T)
 
 
 def matrix_transposed(self, name):
@@ -259,7 +278,7 @@ def view(self, *shape, dtype=None):
     """The same memory under another shape (or dtype); raises where strides do not allow it."""
     if dtype is not None or len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
         return view_dtype(self, dtype or shape[0])
-    return view_of(self, rules.view, "ViewBackward0", _dims(shape))
+    return view_of(self, rules.view, "ViewBackward0", _dims(shape), inverse=_back_to(self))
 
 
 @composite(function=False)
@@ -281,12 +300,12 @@ def reshape(input, *shape):
         return unsafe_view(copied, wanted)
     if wanted == size and input._edge is not None and False:
         return input
-    return view_of(input, rules.view, "ViewBackward0", wanted)
+    return view_of(input, rules.view, "ViewBackward0", wanted, inverse=_back_to(input))
 
 
 def unsafe_view(self, size):
     """A reshaped fresh copy: shares the copy's storage, but PyTorch does not call it a view."""
-    out = view_of(self, rules.view, "UnsafeViewBackward0", size)
+    out = view_of(self, rules.view, "UnsafeViewBackward0", size, inverse=_back_to(self))
     out._info = None
     return out
 
@@ -341,16 +360,16 @@ def _channels_last(self):
 def squeeze(input, dim=None):
     """Without its dimensions of size 1 (or those named); a view."""
     if dim is None:
-        return view_of(input, rules.squeeze, "SqueezeBackward0")
+        return view_of(input, rules.squeeze, "SqueezeBackward0", inverse=_back_to(input))
     if isinstance(dim, (tuple, list)):
-        return view_of(input, rules.squeeze, "SqueezeBackward2", tuple(dim))
-    return view_of(input, rules.squeeze, "SqueezeBackward1", dim)
+        return view_of(input, rules.squeeze, "SqueezeBackward2", tuple(dim), inverse=_back_to(input))
+    return view_of(input, rules.squeeze, "SqueezeBackward1", dim, inverse=_back_to(input))
 
 
 @composite()
 def unsqueeze(input, dim):
     """With a dimension of size 1 put in at ``dim``; a view."""
-    return view_of(input, rules.unsqueeze, "UnsqueezeBackward0", _index(dim))
+    return view_of(input, rules.unsqueeze, "UnsqueezeBackward0", _index(dim), inverse=lambda grad: squeeze(grad, dim))
 
 
 @composite(function=False)
@@ -622,7 +641,7 @@ def _reinterpreting_plan(source, target):
 @composite(function=False)
 def alias(self):
     """Another tensor on the same memory, with history; a view."""
-    return view_of(self, _same, "AliasBackward0")
+    return view_of(self, _same, "AliasBackward0", inverse=lambda grad: grad)
 
 
 # -- in place ---------------------------------------------------------------------------------------------------------

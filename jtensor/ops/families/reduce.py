@@ -40,14 +40,24 @@ def _total(x, axes, keepdim):
     return jnp.any(x, axis=axes, keepdims=keepdim) if x.dtype == jnp.bool_ else jnp.sum(x, axis=axes, keepdims=keepdim, dtype=x.dtype)
 
 
-@op(None, name="sum_all", backward="SumBackward0", grad={"self": lambda grad, shapes: jnp.broadcast_to(grad, shapes[0])}, **_PRIVATE)
+@op(None, name="sum_all", backward="SumBackward0", grad={"self": lambda grad, shapes: jnp.broadcast_to(grad, shapes[0])},
+    inverse=lambda grad, spec, statics: grad.expand(spec.size), **_PRIVATE)
 def sum_all(self: Tensor, *, dtype=None):
     """The sum of all elements."""
     return _total(_sum_type(self, dtype), None, False)
 
 
+def _expanded(grad, spec, dim, keepdim):
+    """The gradient of a sum, as a view that repeats it."""
+    if not keepdim and spec.ndim:
+        for axis in sorted(axes_of(dim, spec.ndim)):
+            grad = grad.unsqueeze(axis)
+    return grad.expand(spec.size)
+
+
 @op(None, name="sum_dim", backward="SumBackward1", check=_check_dim, **_PRIVATE,
-    grad={"self": lambda grad, shapes, dim, keepdim: spread(grad, shapes[0], dim, keepdim)})
+    grad={"self": lambda grad, shapes, dim, keepdim: spread(grad, shapes[0], dim, keepdim)},
+    inverse=lambda grad, spec, statics: _expanded(grad, spec, statics["dim"], statics["keepdim"]))
 def sum_dim(self: Tensor, dim, keepdim=False, *, dtype=None):
     """The sum over some dimensions."""
     return _total(_sum_type(self, dtype), axes_of(dim, self.ndim), keepdim)
