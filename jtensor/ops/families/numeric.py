@@ -58,6 +58,13 @@ def wide(body):
     return in_float32
 
 
+def through_double(function, *xs):
+    """A function of float32 arrays computed in float64 and rounded once; other types go to it as they are."""
+    if any(x.dtype == jnp.float32 for x in xs):
+        return function(*[x.astype(jnp.float64) for x in xs]).astype(jnp.float32)
+    return function(*xs)
+
+
 def larger(a, b):
     """The larger of two; NaN where one is NaN; ``a`` on a tie, so that the sign of a zero stays."""
     return jnp.where((a < b) | (b != b), b, a)

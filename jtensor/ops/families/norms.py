@@ -1,0 +1,237 @@
+"""Norms: vector norms, the old `norm`, distances, renorm, logsumexp.
+
+Owns: what a norm of order p is and its gradient, which is 0 where the norm is 0. Matrix norms that need a decomposition are linalg's.
+May not know: tensors as objects.
+"""
+import math
+
+import jax.numpy as jnp
+from jax import lax
+
+from ...base import dtypes
+from ..operator import Number, Tensor, op
+from ..registry import composite
+from .numeric import axes_of, cast, is_complex, not_implemented, restored, wide
+
+_PRIVATE = {"function": False, "method": False, "out": True}
+INF = math.inf
+
+
+# -- of any order -----------------------------------------------------------------------------------------------------
+
+def norm_over(x, p, axes, keepdim):
+    """The p-norm over axes; p is a Python number."""
+    size = jnp.abs(x)
+    if p == 0:
+        return jnp.sum((x != 0).astype(size.dtype), axis=axes, keepdims=keepdim)
+    if p == 1:
+        return jnp.sum(size, axis=axes, keepdims=keepdim)
+    if p == 2:
+        squares = jnp.square(x.real) + jnp.square(x.imag) if is_complex(x) else x * x
+        return jnp.sqrt(jnp.sum(squares, axis=axes, keepdims=keepdim))
+    if p in (INF, -INF):
+        return (jnp.max if p > 0 else jnp.min)(size, axis=axes, keepdims=keepdim)
+    total = jnp.sum(lax.pow(size, jnp.full_like(size, p)), axis=axes, keepdims=keepdim)
+    return lax.pow(total, jnp.full_like(total, 1 / p))
+
+
+def _unit(x):
+    if not is_complex(x):
+        return jnp.sign(x)
+    size = jnp.abs(x)
+    return jnp.where(size == 0, jnp.zeros_like(x), x / jnp.where(size == 0, jnp.ones_like(size), size).astype(x.dtype))
+
+
+def norm_gradient(grad, x, p, norm, axes, keepdim):
+    """The gradient of the p-norm, with PyTorch's subgradients where it has none."""
+    grad, norm = restored(grad, axes, keepdim), restored(norm, axes, keepdim)
+    if p == 0:
+        return jnp.zeros_like(x)
+    if p == 1:
+        return _unit(x) * grad.astype(x.dtype)
+    zero = norm == 0
+    safe = jnp.where(zero, jnp.ones_like(norm), norm)
+    if p == 2:
+        return jnp.where(zero, jnp.zeros_like(x), x * (grad / safe).astype(x.dtype))
+    size = jnp.abs(x)
+    if p in (INF, -INF):
+        hit = (size == norm) | ((size != size) & (norm != norm))
+        count = jnp.sum(hit.astype(norm.dtype), axis=axes, keepdims=True)
+        return jnp.where(hit, _unit(x) * (grad / count).astype(x.dtype), jnp.zeros_like(x))
+    if p < 1:
+        direction = _unit(x) * jnp.where(size == 0, jnp.zeros_like(size), _power(size, p - 1)).astype(x.dtype)
+    elif p < 2:
+        direction = _unit(x) * _power(size, p - 1).astype(x.dtype)
+    else:
+        direction = x * _power(size, p - 2).astype(x.dtype)
+    return jnp.where(zero, jnp.zeros_like(x), direction * (grad * _power(safe, 1 - p)).astype(x.dtype))
+
+
+def _power(x, p):
+    return jnp.ones_like(x) if p == 0 else x if p == 1 else lax.pow(x, jnp.full_like(x, p))
+
+
+def _in_type(x, dtype):
+    return x if dtype is None or x.dtype == dtype.numpy else x.astype(dtype.numpy)
+
+
+@wide
+def _vector_gradient(grad, self, result, ord, dim, keepdim, dtype):
+    x = _in_type(self, dtype)
+    return norm_gradient(grad, x, ord, result, axes_of(dim, x.ndim), keepdim)
+
+
+def _check_vector_norm(self, ord, dim, keepdim, dtype):
+    if self.dtype.category < 2:
+        raise RuntimeError("linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+                           f"{dtypes.scalar_name(self.dtype)}")
+    axes = axes_of(dim, self.ndim)
+    if dtype is not None:
+        _check_norm_type("linalg.vector_norm", self, dtype)
+    if (ord < 0 or ord == INF) and self.numel == 0:
+        if dim in (None, ()):
+            raise RuntimeError(f"linalg.vector_norm cannot compute the {_g(ord)} norm on an empty tensor because the operation "
+                               "does not have an identity")
+        for axis in axes:
+            if self.ndim and self.size[axis] == 0:
+                raise RuntimeError(f"linalg.vector_norm cannot compute the {_g(ord)} norm on the dimension {axis} because this "
+                                   "dimension is empty and the operation does not have an identity")
+
+
+def _check_norm_type(name, self, dtype):
+    if dtype.category < 2:
+        raise RuntimeError(f"{name}: dtype should be floating point or complex. Got {dtypes.scalar_name(dtype)}")
+    if self.dtype.is_complex != dtype.is_complex:
+        raise RuntimeError(f"{name}: dtype should be {'complex' if self.dtype.is_complex else 'real'} for "
+                           f"{'complex' if self.dtype.is_complex else 'real'} inputs. Got {dtypes.scalar_name(dtype)}")
+    if dtypes.promote_types(self.dtype, dtype) is not dtype:
+        raise RuntimeError(f"{name}: the dtype of the input ({dtypes.scalar_name(self.dtype)}) should be convertible without narrowing "
+                           f"to the specified dtype ({dtypes.scalar_name(dtype)})")
+
+
+def _g(p):
+    return f"{p:g}"
+
+
+@op(None, name="linalg_vector_norm", check=_check_vector_norm, grad={"self": _vector_gradient}, **_PRIVATE)
+@wide
+def linalg_vector_norm(self: Tensor, ord=2, dim=None, keepdim=False, *, dtype=None):
+    """The norm of order ``ord`` of the elements along ``dim``, whatever the shape."""
+    x = _in_type(self, dtype)
+    return norm_over(x, ord, axes_of(dim, x.ndim), keepdim)
+
+
+@composite()
+def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
+    """The norm over ``dim``: of order ``p``, Frobenius ("fro") or the sum of singular values ("nuc").
+
+    >>> torch.norm(torch.tensor([3., 4.]))
+    tensor(5.)
+    """
+    if input.dtype.category < 2 and (dtype is None or p == "nuc"):
+        raise RuntimeError("linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+                           f"{dtypes.scalar_name(input.dtype)}")
+    more = {} if out is None else {"out": out}
+    if p == "nuc":
+        import importlib
+
+        from ...base.errors import missing
+        try:
+            linalg = importlib.import_module("jtensor.linalg")
+        except ModuleNotFoundError:
+            raise missing("the nuclear norm", "norms of a number's order") from None
+        return linalg.matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, **more)
+    if p == "fro" or p is None:
+        if p == "fro" and isinstance(dim, (tuple, list)) and len(dim) > 2:
+            raise RuntimeError("linalg.matrix_norm: dim must be a 2-tuple. Got " + " ".join(map(str, dim)))
+        p = 2
+    if isinstance(p, str):
+        raise RuntimeError(f"only valid string values are 'fro' and 'nuc', found {p}")
+    return linalg_vector_norm(input, p, dim, keepdim, dtype=dtype, **more)
+
+
+@wide
+def _dist_gradient(grad, self, other, p, result):
+    away = self - other
+    return norm_gradient(grad, away, p, result, tuple(range(away.ndim)), False)
+
+
+@op("numeric", layout="contiguous", grad={
+    "self": lambda grad, self, other, p, result: _dist_gradient(grad, self, other, p, result),
+    "other": lambda grad, self, other, p, result: -_dist_gradient(grad, self, other, p, result)})
+@wide
+def dist(self: Tensor, other: Tensor, p=2):
+    """The p-norm of the difference of two tensors.
+
+    >>> torch.dist(torch.tensor([0., 0.]), torch.tensor([3., 4.]))
+    tensor(5.)
+    """
+    away = self - other
+    if away.size == 0 and p in (INF, -INF):
+        return jnp.zeros((), away.real.dtype)
+    return norm_over(away, p, tuple(range(away.ndim)), False)
+
+
+# -- renorm -----------------------------------------------------------------------------------------------------------
+
+def _check_renorm(self, p, dim, maxnorm):
+    if not isinstance(p, (int, float)):
+        raise RuntimeError("renorm: p must be real-valued")
+    if p <= 0:
+        raise RuntimeError("renorm: non-positive norm not supported")
+    if self.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions")
+    if self.dtype.category < 2:
+        raise not_implemented("renorm", self.dtype)
+    axes_of(dim, self.ndim)
+
+
+@op("numeric", inplace=True, out=True, saves=("self",), check=_check_renorm)
+@wide
+def renorm(self: Tensor, p, dim, maxnorm: Number):
+    """Each slice along ``dim`` whose p-norm is above ``maxnorm`` scaled down to it.
+
+    >>> torch.renorm(torch.tensor([[3., 4.], [0., 1.]]), 2, 0, 1.)
+    tensor([[0.6000, 0.8000],
+            [0.0000, 1.0000]])
+    """
+    axis = dim % self.ndim
+    sizes = norm_over(self, p, tuple(d for d in range(self.ndim) if d != axis), True)
+    most = cast(maxnorm, sizes.dtype)
+    factor = jnp.where(sizes > most, most / (sizes + 1e-7), jnp.ones_like(sizes))
+    return self * factor.astype(self.dtype)
+
+
+# -- logsumexp --------------------------------------------------------------------------------------------------------
+
+def _check_logsumexp(self, dim, keepdim):
+    axes_of(dim, self.ndim)
+
+
+@wide
+def _log_of_sum(x, axes, keepdim):
+    if x.size == 0:
+        return jnp.log(jnp.sum(jnp.exp(x), axis=axes, keepdims=keepdim))
+    top = jnp.max(x.real if is_complex(x) else x, axis=axes, keepdims=True)
+    top = jnp.where(jnp.isinf(top), jnp.zeros_like(top), top)
+    total = jnp.sum(jnp.exp(x - top.astype(x.dtype)), axis=axes, keepdims=keepdim)
+    return jnp.log(total) + (top if keepdim else jnp.squeeze(top, axes)).astype(total.dtype)
+
+
+@wide
+def _logsumexp_gradient(grad, self, result, dim, keepdim):
+    axes = axes_of(dim, self.ndim)
+    grad, result = restored(grad, axes, keepdim), restored(result, axes, keepdim)
+    return grad * jnp.conj(jnp.exp(self - result))
+
+
+@op("float", out=True, layout="contiguous", check=_check_logsumexp, grad={"self": _logsumexp_gradient})
+def logsumexp(self: Tensor, dim, keepdim=False):
+    """``log(sum(exp(input)))`` over ``dim`` without overflow on the way.
+
+    >>> torch.logsumexp(torch.tensor([0., 0.]), 0)
+    tensor(0.6931)
+    """
+    return _log_of_sum(self, axes_of(dim, self.ndim), keepdim)
+
+

@@ -1,0 +1,268 @@
+"""What stands where in order: median, nanmedian, kthvalue, mode, quantile, nanquantile.
+
+Owns: selections by rank. NaN is larger than everything. May not know: tensors as objects; sorting itself is public elsewhere.
+"""
+import jax.numpy as jnp
+from jax import lax
+
+from ..operator import Tensor, TensorOrNumber, op
+from ..registry import composite
+from .extrema import no_empty, share_evenly, to_selected
+from .numeric import is_floating, not_implemented, wide, wrap_dim
+
+_PRIVATE = {"function": False, "method": False, "out": True}
+
+
+def sorted_with_places(x, axis):
+    """(sorted values, where they were), stable."""
+    if x.dtype == jnp.bool_:
+        values, places = sorted_with_places(x.astype(jnp.uint8), axis)
+        return values != 0, places
+    at = lax.broadcasted_iota(jnp.int64, x.shape, axis)
+    return lax.sort((x, at), dimension=axis, is_stable=True, num_keys=1)
+
+
+def _nowhere(x):
+    return jnp.isnan(x) if is_floating(x) else jnp.zeros(x.shape, jnp.bool_)
+
+
+def _at_rank(x, rank, dim, keepdim):
+    """(values, indices) of the elements of a rank (an int, or an array of size 1 along the axis)."""
+    if x.ndim == 0:
+        return x, jnp.zeros((), jnp.int64)
+    axis = dim % x.ndim
+    values, places = sorted_with_places(x, axis)
+    if isinstance(rank, int):
+        value, place = [lax.slice_in_dim(a, rank, rank + 1, axis=axis) for a in (values, places)]
+    else:
+        value, place = [jnp.take_along_axis(a, rank, axis) for a in (values, places)]
+    return (value, place) if keepdim else (jnp.squeeze(value, axis), jnp.squeeze(place, axis))
+
+
+def _selection(grads, result1, shapes, dim, keepdim):
+    return to_selected(grads[0], result1, shapes[0], dim, keepdim)
+
+
+_PAIR = {"nondiff": (1,), "outputs": ("values", "indices"), "grad": {"self": _selection}, **_PRIVATE}
+
+
+def _check_along(name, kernel):
+    def check(self, dim, keepdim):
+        no_empty(name, self, (wrap_dim(dim, self.ndim),))
+        if self.dtype.is_complex or self.dtype.category == 0:
+            raise not_implemented(kernel, self.dtype)
+    return check
+
+
+# -- median -----------------------------------------------------------------------------------------------------------
+
+def _median_rank(x, axis, ignore):
+    n = x.shape[axis]
+    if not is_floating(x):
+        return (n - 1) // 2
+    nans = _nowhere(x).sum(axis, keepdims=True, dtype=jnp.int64)
+    if ignore:
+        return jnp.maximum((n - nans - 1) // 2, 0)
+    return jnp.where(nans > 0, n - nans, (n - 1) // 2)
+
+
+def _median(x, dim, keepdim, ignore):
+    if x.ndim == 0:
+        return x, jnp.zeros((), jnp.int64)
+    axis = dim % x.ndim
+    return _at_rank(x, _median_rank(x, axis, ignore), axis, keepdim)
+
+
+def _median_of_all(x, ignore):
+    if x.size == 0:
+        return jnp.full((), jnp.nan, x.dtype)
+    return _median(x.reshape(-1), 0, False, ignore)[0]
+
+
+def _check_kind(self):
+    if self.dtype.is_complex or self.dtype.category == 0:
+        raise not_implemented("median_cpu", self.dtype)
+
+
+@op(None, name="median_all", backward="MedianBackward0", grad={"self": share_evenly}, check=_check_kind, **_PRIVATE)
+def median_all(self: Tensor):
+    """The median of all elements."""
+    return _median_of_all(self, False)
+
+
+@op(None, name="nanmedian_all", backward="NanmedianBackward0", grad={"self": share_evenly}, check=_check_kind, **_PRIVATE)
+def nanmedian_all(self: Tensor):
+    """The median of all elements that are not NaN."""
+    return _median_of_all(self, True)
+
+
+@op(None, name="median_dim", backward="MedianBackward1", check=_check_along("median", "median_out"), **_PAIR)
+def median_dim(self: Tensor, dim, keepdim=False):
+    """(values, indices) of the medians along a dimension."""
+    return _median(self, dim, keepdim, False)
+
+
+@op(None, name="nanmedian_dim", backward="NanmedianBackward1", check=_check_along("nanmedian", "median_out"), **_PAIR)
+def nanmedian_dim(self: Tensor, dim, keepdim=False):
+    """(values, indices) of the medians along a dimension, NaN left out."""
+    return _median(self, dim, keepdim, True)
+
+
+@composite()
+def median(input, dim=None, keepdim=False, *, out=None):
+    """The median: of all elements, or ``(values, indices)`` along ``dim``. Of two in the middle it is the lower; NaN if there is one.
+
+    >>> torch.median(torch.tensor([3., 1., 2., 4.]))
+    tensor(2.)
+    """
+    more = {} if out is None else {"out": out}
+    return median_all(input, **more) if dim is None else median_dim(input, dim, keepdim, **more)
+
+
+@composite()
+def nanmedian(input, dim=None, keepdim=False, *, out=None):
+    """The median of what is not NaN.
+
+    >>> torch.nanmedian(torch.tensor([3., float("nan"), 2.]))
+    tensor(2.)
+    """
+    more = {} if out is None else {"out": out}
+    return nanmedian_all(input, **more) if dim is None else nanmedian_dim(input, dim, keepdim, **more)
+
+
+# -- kthvalue and mode ------------------------------------------------------------------------------------------------
+
+def _check_kth(self, k, dim, keepdim):
+    axis = wrap_dim(dim, self.ndim)
+    no_empty("kthvalue", self, (axis,))
+    if self.dtype.is_complex or self.dtype.category == 0:
+        raise not_implemented("kthvalue_cpu", self.dtype)
+    if not 1 <= k <= (self.size[axis] if self.ndim else 1):
+        raise RuntimeError("kthvalue(): selected number k out of range for dimension " + str(axis))
+
+
+@op(None, name="kthvalue", nondiff=(1,), outputs=("values", "indices"), out=True, check=_check_kth, grad={"self": _selection})
+def kthvalue(self: Tensor, k, dim=-1, keepdim=False):
+    """``(values, indices)`` of the ``k``-th smallest elements along ``dim``, counted from 1.
+
+    >>> torch.kthvalue(torch.tensor([3, 1, 2]), 2).values
+    tensor(2)
+    """
+    return _at_rank(self, k - 1, dim, keepdim)
+
+
+def _check_mode(self, dim, keepdim):
+    no_empty("mode", self, (wrap_dim(dim, self.ndim),))
+    if self.dtype.is_complex:
+        raise not_implemented("mode_cpu", self.dtype)
+
+
+@op(None, nondiff=(1,), outputs=("values", "indices"), out=True, check=_check_mode, grad={"self": _selection})
+def mode(self: Tensor, dim=-1, keepdim=False):
+    """``(values, indices)`` of the most frequent elements along ``dim``, the smallest of equally frequent ones.
+
+    >>> torch.mode(torch.tensor([1, 2, 2, 3])).values
+    tensor(2)
+    """
+    if self.ndim == 0:
+        return self, jnp.zeros((), jnp.int64)
+    axis = dim % self.ndim
+    values, places = sorted_with_places(jnp.moveaxis(self, axis, -1), self.ndim - 1)
+    at = lax.broadcasted_iota(jnp.int64, values.shape, values.ndim - 1)
+    fresh = jnp.concatenate([jnp.ones_like(values[..., :1], jnp.bool_), values[..., 1:] != values[..., :-1]], -1)
+    begun = lax.cummax(jnp.where(fresh, at, jnp.zeros_like(at)), values.ndim - 1)
+    best = jnp.argmax(at - begun, -1, keepdims=True)
+    value, place = jnp.take_along_axis(values, best, -1), jnp.take_along_axis(places, best, -1)
+    if keepdim:
+        return jnp.moveaxis(value, -1, axis), jnp.moveaxis(place, -1, axis)
+    return value[..., 0], place[..., 0]
+
+
+# -- quantile ---------------------------------------------------------------------------------------------------------
+
+_INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+def _quantiles(x, q, dim, keepdim, interpolation, ignore):
+    """The quantiles, those of different q along a new first dimension."""
+    axis = 0 if dim is None or x.ndim == 0 else dim % x.ndim
+    rows = x.reshape(-1) if dim is None or x.ndim == 0 else jnp.moveaxis(x, axis, -1)
+    n = rows.shape[-1]
+    nans = jnp.isnan(rows).sum(-1, keepdims=True, dtype=jnp.int64)
+    ordered = jnp.sort(rows, axis=-1)
+    points = q.reshape(-1)
+    if ignore:
+        rank = points * jnp.maximum(n - nans - 1, 0).astype(x.dtype)
+    else:
+        rank = jnp.where(nans > 0, jnp.asarray(n - 1, x.dtype), points * (n - 1))
+    rank = jnp.broadcast_to(rank, (*rows.shape[:-1], points.size))
+    if interpolation == "lower":
+        rank = jnp.floor(rank)
+    elif interpolation == "higher":
+        rank = jnp.ceil(rank)
+    elif interpolation == "nearest":
+        rank = lax.round(rank, lax.RoundingMethod.TO_NEAREST_EVEN)
+    low = jnp.floor(rank)
+    below = jnp.take_along_axis(ordered, low.astype(jnp.int64), -1)
+    if interpolation in ("linear", "midpoint"):
+        weight = jnp.full_like(rank, 0.5) if interpolation == "midpoint" else rank - low
+        above = jnp.take_along_axis(ordered, jnp.ceil(rank).astype(jnp.int64), -1)
+        span = above - below
+        below = jnp.where(weight < 0.5, below + weight * span, above - span * (1 - weight))
+    done = jnp.moveaxis(below, -1, 0)
+    if keepdim:
+        done = done.reshape(points.size, *[1] * x.ndim) if dim is None else jnp.expand_dims(done, axis + 1) if x.ndim else done
+    return done if q.ndim else done[0]
+
+
+@op(None, name="quantile_of", backward="SqueezeBackward4", saves=("self", "q"), nondiff=("q",), **_PRIVATE)
+@wide
+def quantile_of(self: Tensor, q: TensorOrNumber, dim=None, keepdim=False, *, interpolation="linear", ignore=False):
+    """The values below which the fractions ``q`` of the elements lie."""
+    return _quantiles(self, q.astype(self.dtype), dim, keepdim, interpolation, ignore)
+
+
+def _quantile(name, input, q, dim, keepdim, interpolation, out):
+    if input.numel() == 0:
+        raise RuntimeError(f"{name}() input tensor must be non-empty")
+    if input.dtype.name not in ("float32", "float64"):
+        raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
+    if isinstance(q, (int, float)):
+        if not 0 <= q <= 1:
+            raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q:g}")
+        q = float(q)
+    else:
+        if q.ndim > 1:
+            raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
+        if q.dtype is not input.dtype:
+            raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
+        if not bool(((q >= 0) & (q <= 1)).all()):
+            raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+    if interpolation not in _INTERPOLATIONS:
+        raise RuntimeError(f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}")
+    if dim is not None:
+        wrap_dim(dim, input.ndim)
+    if out is not None and out.dtype is not input.dtype:
+        raise RuntimeError(f"{name}() out tensor must be same dtype as the input tensor")
+    more = {} if out is None else {"out": out}
+    return quantile_of(input, q, dim, keepdim, interpolation=interpolation, ignore=name == "nanquantile", **more)
+
+
+@composite()
+def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
+    """The values below which the fractions ``q`` (a number or a 1-d tensor) of the elements lie; NaN if there is a NaN.
+
+    >>> torch.quantile(torch.tensor([0., 1., 2., 3.]), 0.5)
+    tensor(1.5000)
+    """
+    return _quantile("quantile", input, q, dim, keepdim, interpolation, out)
+
+
+@composite()
+def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
+    """`quantile` of what is not NaN.
+
+    >>> torch.nanquantile(torch.tensor([0., float("nan"), 2.]), 0.5)
+    tensor(1.)
+    """
+    return _quantile("nanquantile", input, q, dim, keepdim, interpolation, out)

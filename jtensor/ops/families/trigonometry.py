@@ -1,0 +1,218 @@
+"""Circular and hyperbolic functions, their inverses, sinc, degrees.
+
+Owns: which of them are computed through float64, because XLA's own have other last bits in vector than in scalar code.
+May not know: tensors as objects.
+"""
+import math
+
+import jax.numpy as jnp
+
+from ..operator import Tensor, op
+from .numeric import is_complex, refuses, through_double, wide
+
+conj = jnp.conj
+_UNARY = {"inplace": True, "out": True}
+
+
+def _rsqrt(x):
+    return 1 / jnp.sqrt(x)
+
+
+# -- circular ---------------------------------------------------------------------------------------------------------
+
+@op("float", grad=lambda grad, self: grad * conj(jnp.cos(self)), **_UNARY)
+@wide
+def sin(self: Tensor):
+    """The sine of an angle in radians.
+
+    >>> torch.sin(torch.tensor([0., 1.5707964]))
+    tensor([0., 1.])
+    """
+    return jnp.sin(self)
+
+
+@op("float", grad=lambda grad, self: grad * -conj(jnp.sin(self)), **_UNARY)
+@wide
+def cos(self: Tensor):
+    """The cosine of an angle in radians.
+
+    >>> torch.cos(torch.tensor([0.]))
+    tensor([1.])
+    """
+    return jnp.cos(self)
+
+
+@op("float", grad=lambda grad, result: grad * conj(1 + result * result), **_UNARY)
+@wide
+def tan(self: Tensor):
+    """The tangent of an angle in radians.
+
+    >>> torch.tan(torch.tensor([0., 0.7853982]))
+    tensor([0., 1.])
+    """
+    return jnp.tan(self)
+
+
+@op("float", grad=lambda grad, self: grad * conj(_rsqrt(-self * self + 1)), **_UNARY)
+@wide
+def asin(self: Tensor):
+    """The angle whose sine it is, between -π/2 and π/2.
+
+    >>> torch.asin(torch.tensor([0., 1.]))
+    tensor([0.0000, 1.5708])
+    """
+    return jnp.arcsin(self)
+
+
+@op("float", grad=lambda grad, self: grad * -conj(_rsqrt(-self * self + 1)), **_UNARY)
+@wide
+def acos(self: Tensor):
+    """The angle whose cosine it is, between 0 and π.
+
+    >>> torch.acos(torch.tensor([1., 0.]))
+    tensor([0.0000, 1.5708])
+    """
+    return jnp.arccos(self)
+
+
+@op("float", grad=lambda grad, self: grad / conj(self * self + 1), **_UNARY)
+@wide
+def atan(self: Tensor):
+    """The angle whose tangent it is, between -π/2 and π/2.
+
+    >>> torch.atan(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.7854])
+    """
+    return through_double(jnp.arctan, self)
+
+
+def _atan2_scale(self, other):
+    squares = self * self + other * other
+    zero = squares == 0
+    return jnp.where(zero, jnp.zeros_like(squares), 1 / jnp.where(zero, jnp.ones_like(squares), squares))
+
+
+@op("float", inplace=True, out=True, check=refuses("atan2_cpu", "complex"),
+    grad={"self": lambda grad, self, other: grad * other * _atan2_scale(self, other),
+          "other": lambda grad, self, other: grad * -self * _atan2_scale(self, other)})
+@wide
+def atan2(self: Tensor, other: Tensor):
+    """The angle of the point (``other``, ``input``), between -π and π.
+
+    >>> torch.atan2(torch.tensor([1.]), torch.tensor([-1.]))
+    tensor([2.3562])
+    """
+    return through_double(jnp.arctan2, self, other)
+
+
+# -- hyperbolic (tanh is an activation) -------------------------------------------------------------------------------
+
+@op("float", grad=lambda grad, self: grad * conj(jnp.cosh(self)), **_UNARY)
+@wide
+def sinh(self: Tensor):
+    """The hyperbolic sine.
+
+    >>> torch.sinh(torch.tensor([0., 1.]))
+    tensor([0.0000, 1.1752])
+    """
+    return jnp.sinh(self)
+
+
+@op("float", grad=lambda grad, self: grad * conj(jnp.sinh(self)), **_UNARY)
+@wide
+def cosh(self: Tensor):
+    """The hyperbolic cosine.
+
+    >>> torch.cosh(torch.tensor([0., 1.]))
+    tensor([1.0000, 1.5431])
+    """
+    return jnp.cosh(self)
+
+
+@op("float", grad=lambda grad, self: grad * conj(_rsqrt(self * self + 1)), **_UNARY)
+@wide
+def asinh(self: Tensor):
+    """The inverse of `sinh`.
+
+    >>> torch.asinh(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.8814])
+    """
+    return jnp.arcsinh(self)
+
+
+def _acosh_gradient(grad, self):
+    if is_complex(self):
+        return grad * conj(_rsqrt(self + 1) * _rsqrt(self - 1))
+    return grad * _rsqrt(self * self - 1)
+
+
+@op("float", grad=_acosh_gradient, **_UNARY)
+@wide
+def acosh(self: Tensor):
+    """The inverse of `cosh`, not negative; NaN below 1.
+
+    >>> torch.acosh(torch.tensor([1., 2.]))
+    tensor([0.0000, 1.3170])
+    """
+    return jnp.arccosh(self)
+
+
+@op("float", grad=lambda grad, self: grad / conj(1 - self * self), **_UNARY)
+@wide
+def atanh(self: Tensor):
+    """The inverse of `tanh`; infinite at ±1, NaN beyond.
+
+    >>> torch.atanh(torch.tensor([0., 0.5]))
+    tensor([0.0000, 0.5493])
+    """
+    return jnp.arctanh(self)
+
+
+# -- sinc and degrees -------------------------------------------------------------------------------------------------
+
+@wide
+def _sinc_gradient(grad, self):
+    angle, scale = self * math.pi, self * self * math.pi
+    zero = scale == 0
+    slope = (angle * jnp.cos(angle) - jnp.sin(angle)) / jnp.where(zero, jnp.ones_like(scale), scale)
+    return jnp.where(zero, jnp.zeros_like(grad), grad * conj(slope))
+
+
+@op("float", grad=_sinc_gradient, **_UNARY)
+@wide
+def sinc(self: Tensor):
+    """``sin(π input) / (π input)``, and 1 at 0.
+
+    >>> torch.sinc(torch.tensor([0., 0.5]))
+    tensor([1.0000, 0.6366])
+    """
+    angle = self * math.pi
+    zero = self == 0
+    return jnp.where(zero, jnp.ones_like(self), jnp.sin(angle) / jnp.where(zero, jnp.ones_like(angle), angle))
+
+
+_TO_RADIANS, _TO_DEGREES = math.pi / 180, 180 / math.pi
+
+
+@op("float", backward="Deg2RadBackward0", grad=lambda grad: grad * _TO_RADIANS, **_UNARY,
+    check=refuses("deg2rad", "complex", error=RuntimeError("deg2rad is not supported for complex tensors.")))
+@wide
+def deg2rad(self: Tensor):
+    """Degrees as radians.
+
+    >>> torch.deg2rad(torch.tensor([180.]))
+    tensor([3.1416])
+    """
+    return self * _TO_RADIANS
+
+
+@op("float", backward="Rad2DegBackward0", grad=lambda grad: grad * _TO_DEGREES, **_UNARY,
+    check=refuses("rad2deg", "complex", error=RuntimeError("rad2deg is not supported for complex tensors.")))
+@wide
+def rad2deg(self: Tensor):
+    """Radians as degrees.
+
+    >>> torch.rad2deg(torch.tensor([3.1415927]))
+    tensor([180.])
+    """
+    return self * _TO_DEGREES
