@@ -64,6 +64,11 @@ def assemble(space):
     Tensor.layout = property(lambda self: space["strided"])
     _printing(space)
     _autograd()
+    from .random import draws, generator
+    draws.install()
+    for name in draws.FUNCTIONS:
+        space[name] = getattr(draws, name)
+    space.update(Generator=generator.Generator, default_generator=generator.default_generator)
     for name in ("cuda",):
         space[name] = importlib.import_module("jtensor." + name)
 
@@ -81,8 +86,7 @@ def late(name):
     raise AttributeError(f"module 'jtensor' has no attribute '{name}'")
 
 
-_FROM_RANDOM = ("Generator", "default_generator", "rand", "randn", "randint", "randperm", "normal", "bernoulli", "multinomial", "poisson",
-                "rand_like", "randn_like", "randint_like", "get_rng_state", "set_rng_state", "fork_rng", "binomial")
+_FROM_RANDOM = ("get_rng_state", "set_rng_state", "fork_rng")
 
 
 def _random(name):
