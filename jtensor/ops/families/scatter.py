@@ -169,7 +169,8 @@ def _check_scatter(self, dim, index, src=None, name="scatter"):
     past = is_tensor and any(index.size[d] > src.size[d] for d in range(min(src.ndim, index.ndim)))
     if beside or past:
         end = f" and to be no larger size than src {list(src.size)}" if is_tensor else ""
-        raise RuntimeError(f"Expected index {list(index.size)} to be no larger than self {list(self.size)} apart from dimension {axis}{end}")
+        raise RuntimeError(f"Expected index {list(index.size)} to be no larger than self {list(self.size)} apart from dimension "
+                           f"{axis}{end}")
 
 
 def _zero_at(grad, dim, index):

@@ -1,0 +1,396 @@
+"""Slices picked and written along one dimension by a vector of indices, and elements by flat positions.
+
+Owns: index_select, index_add, index_copy, index_fill, index_reduce, take, put. Bounds are checked before. May not know: tensors as objects,
+but in composites.
+"""
+import jax.numpy as jnp
+
+from ...base import dtypes
+from ..build import cast_to
+from ..operator import Number, Tensor, op
+from ..registry import composite
+from .bounds import check_bounds, out_of_bounds
+from .composing import conj_times, put_out, times
+from .index import add_at, read_at, set_at
+from .numeric import wrap_dim
+from .scatter import combine, reduce_gradients
+
+RAW = {"function": False, "method": False}
+_INDEX_TYPES = (dtypes.int64, dtypes.int32)
+
+
+def _raised(x):
+    return x.reshape(1) if x.ndim == 0 else x
+
+
+def _pick(x, dim, index):
+    """``x[:, index]`` along ``dim``; a 0-d tensor has one element."""
+    if x.ndim == 0:
+        return x
+    return read_at(x, [index.reshape(-1)], (dim % x.ndim,))
+
+
+def _write(how, x, dim, index, values):
+    shape = x.shape
+    x = _raised(x)
+    dim %= x.ndim
+    index = index.reshape(-1)
+    full = x.shape[:dim] + index.shape + x.shape[dim + 1:]
+    return how(x, [index], (dim,), jnp.broadcast_to(_raised(values), full)).reshape(shape)
+
+
+def _length(self, dim):
+    return self.size[dim % self.ndim] if self.ndim else 1
+
+
+# -- index_select -----------------------------------------------------------------------------------------------------
+
+def _check_select(self, dim, index):
+    if index.ndim > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    if index.dtype not in _INDEX_TYPES:
+        raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
+    wrap_dim(dim, self.ndim)
+
+
+def _select_gradient(grad, dim, index, shapes):
+    return _write(add_at, jnp.zeros(shapes[0], grad.dtype), dim, index, grad)
+
+
+@op(name="index_select.raw", backward="IndexSelectBackward0", check=_check_select, nondiff=("index",), grad={"self": _select_gradient}, **RAW)
+def index_select_raw(self: Tensor, dim, index: Tensor):
+    """The slices that a vector names."""
+    return _pick(self, dim, index)
+
+
+@composite()
+def index_select(input, dim, index, *, out=None):
+    """The slices along ``dim`` that the vector ``index`` names, copied. IndexError out of bounds; negative indices are.
+
+    >>> torch.index_select(torch.tensor([[1, 2], [3, 4]]), 0, torch.tensor([1, 1]))
+    tensor([[3, 4],
+            [3, 4]])
+    """
+    made = index_select_raw(input, dim, index)
+    check_bounds(index, _length(input._spec, dim), lambda n: IndexError("index out of range in self"))
+    return put_out("index_select", made, out)
+
+
+# -- index_add --------------------------------------------------------------------------------------------------------
+
+def _check_add(self, dim, index, source, alpha):
+    if index.ndim > 1:
+        raise IndexError("index_add_(): Index is supposed to be a vector")
+    if index.dtype not in _INDEX_TYPES:
+        raise RuntimeError(f"index_add_(): Expected dtype int32/int64 for index but got: {dtypes.scalar_name(index.dtype)}")
+    if self.dtype is not source.dtype:
+        raise RuntimeError(f"index_add_(): self ({dtypes.scalar_name(self.dtype)}) and source ({dtypes.scalar_name(source.dtype)}) must have "
+                           "the same scalar type")
+    axis = wrap_dim(dim, self.ndim)
+    wrap_dim(dim, source.ndim)
+    n = _length(source, dim)
+    if index.numel != n:
+        raise RuntimeError(f"index_add_(): Number of indices ({index.numel}) should be equal to source.size(dim): ({n}), for dim: {dim}")
+    if self.ndim != source.ndim and self.ndim and source.ndim or any(
+            d != axis and a != b for d, (a, b) in enumerate(zip(self.size, source.size, strict=False))):
+        raise RuntimeError("source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
+                           f"{list(self.size)} source.shape = {list(source.size)}")
+    if getattr(alpha, "kind", None) == "c" and not self.dtype.is_complex:
+        raise RuntimeError(f"value cannot be converted to type {_c_name(self.dtype)} without overflow")
+
+
+def _c_name(dtype):
+    from .composing import cpp_name
+    return cpp_name(dtype)
+
+
+@op(name="index_add.raw", backward="IndexAddBackward0", check=_check_add, nondiff=("index",), grad={
+    "self": lambda grad: grad,
+    "source": lambda grad, dim, index, alpha, shapes: conj_times(_pick(grad, dim, index).reshape(shapes[2]), alpha)}, **RAW)
+def index_add_raw(self: Tensor, dim, index: Tensor, source: Tensor, *, alpha: Number = 1):
+    """The source's slices added at the slices that a vector names."""
+    return _write(add_at, self, dim, index, times(source, alpha))
+
+
+def _ready(operator, self, dim, index, source, *more, kind=RuntimeError, prefix=""):
+    operator.check(self._spec, dim, index._spec, source._spec, *more)
+    size = _length(self._spec, dim)
+    check_bounds(index, size, out_of_bounds(dim % max(self._spec.ndim, 1), size, kind, prefix))
+
+
+@composite()
+def index_add(input, dim, index, source, *, alpha=1, out=None):
+    """A copy of the tensor with ``alpha * source`` added, slice by slice, at the slices along ``dim`` that ``index`` names.
+
+    >>> torch.index_add(torch.zeros(2), 0, torch.tensor([1, 1]), torch.tensor([1., 2.]))
+    tensor([0., 3.])
+    """
+    _ready(index_add_raw, input, dim, index, source, 1)
+    return put_out("index_add", index_add_raw(input, dim, index, source, alpha=alpha), out)
+
+
+@composite(function=False)
+def index_add_(self, dim, index, source, *, alpha=1):
+    """``index_add``, written back into the tensor."""
+    _ready(index_add_raw, self, dim, index, source, 1)
+    return index_add_raw.inplace_form(self, dim, index, source, alpha=alpha)
+
+
+# -- index_copy -------------------------------------------------------------------------------------------------------
+
+def _check_copy(self, dim, index, source):
+    axis = wrap_dim(dim, self.ndim)
+    if index.ndim > 1:
+        raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index.ndim})")
+    n = _length(source, dim)
+    if source.ndim == 0 and index.numel != 1:
+        raise IndexError(f"index_copy_(): When source is scalar, index should have one element (got {index.numel})")
+    if source.ndim and self.ndim and source.ndim != self.ndim:
+        raise IndexError("index_copy_(): When source and destination are not scalars, their dimensionality must match. Source dimensionality "
+                         f"({source.ndim}), destination dimensionality ({self.ndim})")
+    if index.dtype is not dtypes.int64:
+        raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {dtypes.scalar_name(index.dtype)}")
+    if self.dtype is not source.dtype:
+        raise RuntimeError(f"index_copy_(): self and source expected to have the same dtype, but got (self) {dtypes.scalar_name(self.dtype)} "
+                           f"and (source) {dtypes.scalar_name(source.dtype)}")
+    ours = [m for d, m in enumerate(self.size) if d != axis]
+    theirs = [m for d, m in enumerate(source.size) if d != axis]
+    if ours != theirs:
+        raise RuntimeError("index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
+                           f"{' '.join(map(str, ours))} at dimension {axis} and source slice shape: {' '.join(map(str, theirs))} at "
+                           f"dimension {0 if source.ndim == 0 else axis}.")
+    if source.ndim and index.numel != n:
+        raise IndexError(f"index_copy_(): Number of indices ({index.numel}) should be equal to source.size(dim) ({n})")
+
+
+def _zero_slices(grad, dim, index):
+    return _write(set_at, grad, dim, index, jnp.zeros((), grad.dtype))
+
+
+@op(name="index_copy.raw", backward="IndexCopyBackward0", check=_check_copy, nondiff=("index",), grad={
+    "self": _zero_slices,
+    "source": lambda grad, dim, index, shapes: _pick(grad, dim, index).reshape(shapes[2])}, **RAW)
+def index_copy_raw(self: Tensor, dim, index: Tensor, source: Tensor):
+    """The source's slices in place of the slices that a vector names."""
+    return _write(set_at, self, dim, index, source)
+
+
+@composite()
+def index_copy(input, dim, index, source, *, out=None):
+    """A copy of the tensor with the slices of ``source`` in place of the slices along ``dim`` that ``index`` names.
+
+    >>> torch.index_copy(torch.zeros(3), 0, torch.tensor([2, 0]), torch.tensor([1., 2.]))
+    tensor([2., 0., 1.])
+    """
+    _ready(index_copy_raw, input, dim, index, source, kind=IndexError, prefix="index_copy_(): ")
+    return put_out("index_copy", index_copy_raw(input, dim, index, source), out)
+
+
+@composite(function=False)
+def index_copy_(self, dim, index, source):
+    """``index_copy``, written back into the tensor."""
+    _ready(index_copy_raw, self, dim, index, source, kind=IndexError, prefix="index_copy_(): ")
+    return index_copy_raw.inplace_form(self, dim, index, source)
+
+
+# -- index_fill -------------------------------------------------------------------------------------------------------
+
+def _check_fill(self, dim, index, value):
+    if index.dtype is not dtypes.int64:
+        raise IndexError("index_fill_(): Expected dtype int64 for index.")
+    wrap_dim(dim, self.ndim)
+    if index.ndim > 1:
+        raise RuntimeError("Index has to be a vector/scalar")
+    dims = getattr(value, "ndim", 0)
+    if dims:
+        raise RuntimeError(f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {dims} dimension(s).")
+    if getattr(value, "kind", None) == "c" and not self.dtype.is_complex:
+        raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
+
+
+def _filled(self, dim, index, value):
+    return _write(set_at, self, dim, index, cast_to(jnp.asarray(value), self.dtype))
+
+
+@op(name="index_fill.Scalar", backward="IndexFillBackward0", check=_check_fill, nondiff=("index",), grad={"self": _zero_slices}, **RAW)
+def index_fill_Scalar(self: Tensor, dim, index: Tensor, value: Number):
+    """A number in the slices that a vector names."""
+    return _filled(self, dim, index, value)
+
+
+@op(name="index_fill.Tensor", backward="IndexFillBackward1", check=_check_fill, nondiff=("index",), grad={
+    "self": _zero_slices, "value": lambda grad, dim, index: _pick(grad, dim, index).sum()}, **RAW)
+def index_fill_Tensor(self: Tensor, dim, index: Tensor, value: Tensor):
+    """A 0-d tensor's value in the slices that a vector names."""
+    return _filled(self, dim, index, value)
+
+
+def _fill_call(self, dim, index, value):
+    number = isinstance(value, (bool, int, float, complex))
+    operator = index_fill_Scalar if number else index_fill_Tensor
+    operator.check(self._spec, dim, index._spec, value if number else value._spec)
+    size = _length(self._spec, dim)
+    check_bounds(index, size, out_of_bounds(dim % max(self._spec.ndim, 1), size), negative=True)
+    return operator
+
+
+@composite()
+def index_fill(input, dim, index, value):
+    """A copy of the tensor with ``value`` (a number or 0-d tensor) in the slices along ``dim`` that ``index`` names.
+
+    >>> torch.index_fill(torch.zeros(3), 0, torch.tensor([0, -1]), 1)
+    tensor([1., 0., 1.])
+    """
+    return _fill_call(input, dim, index, value)(input, dim, index, value)
+
+
+@composite(function=False)
+def index_fill_(self, dim, index, value):
+    """``index_fill``, written back into the tensor."""
+    return _fill_call(self, dim, index, value).inplace_form(self, dim, index, value)
+
+
+# -- index_reduce -----------------------------------------------------------------------------------------------------
+
+def _check_reduce(self, dim, index, source, reduce, include_self):
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
+    if index.ndim > 1:
+        raise IndexError("index_reduce(): Index is supposed to be a vector")
+    if index.dtype not in _INDEX_TYPES:
+        raise RuntimeError("index_reduce(): Expected dtype int32/int64 for index")
+    if self.dtype is not source.dtype:
+        raise RuntimeError("index_reduce(): self and source must have the same scalar type")
+    if index.numel != _length(source, dim):
+        raise RuntimeError("index_reduce(): Number of indices should be equal to source.size(dim)")
+
+
+def _slices(dim, index, shape):
+    """(how slices are written, how they are read) for the general reductions."""
+    names = {"set": lambda p, v: p.set(v, mode="promise_in_bounds"), "add": lambda p, v: p.add(v, mode="promise_in_bounds"),
+             "multiply": lambda p, v: p.multiply(v, mode="promise_in_bounds"), "min": lambda p, v: p.min(v, mode="promise_in_bounds"),
+             "max": lambda p, v: p.max(v, mode="promise_in_bounds")}
+
+    def places(x, source, how):
+        raised = _raised(x)
+        axis = dim % raised.ndim
+        place = (slice(None),) * axis + (index.reshape(-1),)
+        return names[how](raised.at[place], source.reshape(raised.shape[:axis] + (-1,) + raised.shape[axis + 1:])).reshape(x.shape)
+    return places, (lambda x: _pick(x, dim, index).reshape(shape))
+
+
+def _reduce_gradient(which):
+    def formula(grad, self, dim, index, source, result, reduce, include_self):
+        places, pick = _slices(dim, index, source.shape)
+        return reduce_gradients(grad, self, source, result, reduce, include_self, places, pick)[which]
+    return formula
+
+
+@op(name="index_reduce.raw", backward="IndexReduceBackward0", check=_check_reduce, nondiff=("index",),
+    grad={"self": _reduce_gradient(0), "source": _reduce_gradient(1)}, **RAW)
+def index_reduce_raw(self: Tensor, dim, index: Tensor, source: Tensor, reduce, include_self=True):
+    """The source's slices reduced into the slices that a vector names."""
+    return combine(self, _slices(dim, index, source.shape)[0], source, reduce, include_self)
+
+
+@composite()
+def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=None):
+    """A copy of the tensor with the slices of ``source`` reduced ("prod", "mean", "amax", "amin") into those that ``index`` names.
+
+    >>> torch.index_reduce(torch.ones(2), 0, torch.tensor([0, 0]), torch.tensor([2., 3.]), "prod")
+    tensor([6., 1.])
+    """
+    _ready(index_reduce_raw, input, dim, index, source, reduce, include_self)
+    return put_out("index_reduce", index_reduce_raw(input, dim, index, source, reduce, include_self), out)
+
+
+@composite(function=False)
+def index_reduce_(self, dim, index, source, reduce, *, include_self=True):
+    """``index_reduce``, written back into the tensor."""
+    _ready(index_reduce_raw, self, dim, index, source, reduce, include_self)
+    return index_reduce_raw.inplace_form(self, dim, index, source, reduce, include_self)
+
+
+# -- take and put -----------------------------------------------------------------------------------------------------
+
+def _check_take(self, index):
+    if index.dtype is not dtypes.int64:
+        raise RuntimeError(f"take(): Expected a long tensor for index, but got {dtypes.scalar_name(index.dtype)}")
+    if self.numel == 0 and index.numel:
+        raise IndexError("take(): tried to take from an empty tensor")
+
+
+def _take_gradient(grad, index, shapes):
+    flat = jnp.zeros(shapes[0], grad.dtype).reshape(-1)
+    return add_at(flat, [index.reshape(-1)], (0,), grad.reshape(-1)).reshape(shapes[0])
+
+
+@op(name="take.raw", backward="TakeBackward0", check=_check_take, nondiff=("index",), grad={"self": _take_gradient}, **RAW)
+def take_raw(self: Tensor, index: Tensor):
+    """The elements at flat positions."""
+    return read_at(self.reshape(-1), [index], (0,))
+
+
+def _flat_bounds(index, n):
+    check_bounds(index, n, lambda at: IndexError(f"out of range: tried to access index {at} on a tensor of {n} elements."), negative=True)
+
+
+@composite()
+def take(input, index, *, out=None):
+    """The elements at positions of the flattened tensor, in the index's shape.
+
+    >>> torch.take(torch.tensor([[1, 2], [3, 4]]), torch.tensor([0, -1]))
+    tensor([1, 4])
+    """
+    _check_take(input._spec, index._spec)
+    _flat_bounds(index, input._spec.numel)
+    return put_out("take", take_raw(input, index), out)
+
+
+def _check_put(self, index, source, accumulate):
+    if index.dtype is not dtypes.int64:
+        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {dtypes.scalar_name(index.dtype)}")
+    if self.dtype is not source.dtype:
+        raise RuntimeError(f"put_(): self and source expected to have the same dtype, but got self.dtype = {dtypes.scalar_name(self.dtype)} "
+                           f"and source.dtype = {dtypes.scalar_name(source.dtype)}")
+    if index.numel != source.numel:
+        raise IndexError("put_(): Expected source and index to have the same number of elements, but got source.numel() = "
+                         f"{source.numel}, index.numel() = {index.numel}")
+    if self.numel == 0 and index.numel:
+        raise IndexError("put_(): Tried to put elements into an empty tensor")
+
+
+def _put_self(grad, index, accumulate):
+    if accumulate:
+        return grad
+    return set_at(grad.reshape(-1), [index.reshape(-1)], (0,), jnp.zeros((), grad.dtype)).reshape(grad.shape)
+
+
+@op(name="put.raw", backward="PutBackward0", layout="like", check=_check_put, nondiff=("index",), grad={
+    "self": _put_self,
+    "source": lambda grad, index, shapes: read_at(grad.reshape(-1), [index], (0,)).reshape(shapes[2])}, **RAW)
+def put_raw(self: Tensor, index: Tensor, source: Tensor, accumulate=False):
+    """The source's elements at flat positions."""
+    how = add_at if accumulate else set_at
+    return how(self.reshape(-1), [index.reshape(-1)], (0,), source.reshape(-1)).reshape(self.shape)
+
+
+@composite(function=False)
+def put(self, index, source, accumulate=False):
+    """A copy of the tensor with the elements of ``source`` at positions of the flattened tensor (``accumulate``: added).
+
+    >>> torch.zeros(2, 2).put(torch.tensor([1, 2]), torch.tensor([5., 6.]))
+    tensor([[0., 5.],
+            [6., 0.]])
+    """
+    _check_put(self._spec, index._spec, source._spec, accumulate)
+    _flat_bounds(index, self._spec.numel)
+    return put_raw(self, index, source, bool(accumulate))
+
+
+@composite(function=False)
+def put_(self, index, source, accumulate=False):
+    """``put``, written back into the tensor."""
+    _check_put(self._spec, index._spec, source._spec, accumulate)
+    _flat_bounds(index, self._spec.numel)
+    return put_raw.inplace_form(self, index, source, bool(accumulate))
