@@ -1,0 +1,477 @@
+"""Products of tensors that are made of matrix products: outer, inner, tensordot, einsum, kron, cross, chain_matmul, bilinear forms.
+
+Owns: how indices of a contraction become the rows, columns and batch of one `bmm`. May not know: tensors as objects, but in composites.
+"""
+import jax.numpy as jnp
+
+from ..operator import Tensor, op
+from ..registry import composite
+from .composing import put_out, unsafe_view
+from .matmul import bmm, contract, mm
+from .numeric import wrap_dim
+
+RAW = {"function": False, "method": False}
+
+
+def _product(sizes):
+    n = 1
+    for size in sizes:
+        n *= size
+    return n
+
+
+# -- of vectors -------------------------------------------------------------------------------------------------------
+
+@composite(aliases=("ger",))
+def outer(input, vec2, *, out=None):
+    """All products of an element of one vector and one of the other: ``(n,)`` and ``(m,)`` to ``(n, m)``.
+
+    >>> torch.outer(torch.tensor([1, 2]), torch.tensor([3, 4]))
+    tensor([[3, 4],
+            [6, 8]])
+    """
+    for name, t in (("self", input), ("vec2", vec2)):
+        if t._spec.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {t._spec.ndim}-D")
+    return put_out("outer", input.reshape(input._spec.numel, 1) * vec2, out)
+
+
+@composite()
+def inner(input, other, *, out=None):
+    """The dot products over the last dimensions: ``(*, k)`` and ``(#, k)`` to ``(*, #)``; a number multiplies.
+
+    >>> torch.inner(torch.tensor([1, 2]), torch.tensor([3, 4]))
+    tensor(11)
+    """
+    if not input._spec.ndim or not other._spec.ndim:
+        return put_out("inner", input * other, out)
+    a, b = list(input._spec.size), list(other._spec.size)
+    if a[-1] != b[-1]:
+        raise RuntimeError(f"inner() the last dimension must match on both input tensors but got shapes {a} and {b}")
+    return put_out("inner", tensordot(input, other, ((-1,), (-1,))), out)
+
+
+def _check_cross(self, other, dim):
+    if self.ndim != other.ndim:
+        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
+    axis = wrap_dim(dim, self.ndim)
+    if self.size[axis] != 3 or other.size[axis] != 3:
+        raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {self.size[axis]} and {other.size[axis]}")
+
+
+def _cross(a, b, axis):
+    first = [jnp.take(a, jnp.array([i]), axis) for i in range(3)]
+    second = [jnp.take(b, jnp.array([i]), axis) for i in range(3)]
+    parts = [first[(i + 1) % 3] * second[(i + 2) % 3] - first[(i + 2) % 3] * second[(i + 1) % 3] for i in range(3)]
+    return jnp.concatenate(parts, axis)
+
+
+@op("numeric", name="linalg_cross.raw", backward="LinalgCrossBackward0", check=_check_cross, grad={
+    "self": lambda grad, other, dim: _cross(*jnp.broadcast_arrays(jnp.conj(other), grad), dim % grad.ndim),
+    "other": lambda grad, self, dim: _cross(*jnp.broadcast_arrays(grad, jnp.conj(self)), dim % grad.ndim)}, **RAW)
+def linalg_cross_raw(self: Tensor, other: Tensor, dim):
+    """The cross products of vectors of three along ``dim``."""
+    a, b = jnp.broadcast_arrays(self, other)
+    return _cross(a, b, dim % a.ndim)
+
+
+@composite()
+def cross(input, other, dim=None, *, out=None):
+    """The cross products of vectors of three along ``dim``; without it along the first dimension of size 3.
+
+    >>> torch.cross(torch.tensor([1, 0, 0]), torch.tensor([0, 1, 0]), dim=0)
+    tensor([0, 0, 1])
+    """
+    if dim is None:
+        import warnings
+        dim = next((d for d, n in enumerate(input._spec.size) if n == 3), None)
+        if dim is None:
+            raise RuntimeError("no dimension of size 3 in input")
+        warnings.warn("Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim explicitly or simply use "
+                      "torch.linalg.cross.\nThe default value of dim will change to agree with that of linalg.cross in a future release.",
+                      UserWarning, stacklevel=2)
+    return put_out("cross", linalg_cross_raw(input, other, dim), out)
+
+
+@composite("linalg_cross", method=False)
+def linalg_cross(input, other, *, dim=-1, out=None):
+    """The cross products of vectors of three along ``dim``, the last by default."""
+    return put_out("linalg_cross", linalg_cross_raw(input, other, dim), out)
+
+
+# -- of matrices ------------------------------------------------------------------------------------------------------
+
+@composite()
+def kron(input, other, *, out=None):
+    """The Kronecker product: each element of the first times the whole second, as blocks.
+
+    >>> torch.kron(torch.tensor([[1, 2]]), torch.tensor([[1], [1]]))
+    tensor([[1, 2],
+            [1, 2]])
+    """
+    a, b = list(input._spec.size), list(other._spec.size)
+    n = max(len(a), len(b))
+    a, b = [1] * (n - len(a)) + a, [1] * (n - len(b)) + b
+    left = unsafe_view(input.contiguous(), [x for size in a for x in (size, 1)])
+    right = unsafe_view(other.contiguous(), [x for size in b for x in (1, size)])
+    return put_out("kron", unsafe_view((left * right).contiguous(), [x * y for x, y in zip(a, b, strict=True)]), out)
+
+
+@composite(method=False)
+def chain_matmul(*matrices, out=None):
+    """The product of matrices, multiplied in the order that takes the fewest operations.
+
+    >>> torch.chain_matmul(torch.ones(2, 3), torch.ones(3, 4), torch.ones(4, 1)).shape
+    torch.Size([2, 1])
+    """
+    if len(matrices) == 1 and isinstance(matrices[0], (tuple, list)):
+        matrices = tuple(matrices[0])
+    if not matrices:
+        raise RuntimeError("chain_matmul(): Expected one or more matrices")
+    for at, t in enumerate(matrices):
+        if t._spec.ndim != 2:
+            raise RuntimeError(f"Tensor dimension is {t._spec.ndim}, expected 2 instead.")
+    if len(matrices) == 1:
+        return matrices[0]
+    return put_out("chain_matmul", _chained(matrices), out)
+
+
+def _chained(matrices):
+    """The cheapest order of multiplications, by the classical table of spans."""
+    sizes = [m._spec.size[0] for m in matrices] + [matrices[-1]._spec.size[1]]
+    n = len(matrices)
+    cost, cut = {(i, i): 0 for i in range(n)}, {}
+    for span in range(1, n):
+        for i in range(n - span):
+            j = i + span
+            best = min(range(i, j), key=lambda k: (cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k))  # noqa: B023
+            cost[i, j], cut[i, j] = cost[i, best] + cost[best + 1, j] + sizes[i] * sizes[best + 1] * sizes[j + 1], best
+
+    def product(i, j):
+        return matrices[i] if i == j else mm(product(i, cut[i, j]), product(cut[i, j] + 1, j))
+    return product(0, n - 1)
+
+
+@composite("linalg_multi_dot", method=False)
+def linalg_multi_dot(tensors, *, out=None):
+    """The product of matrices in the cheapest order; the first and the last may be vectors."""
+    tensors = list(tensors)
+    if len(tensors) < 2:
+        raise RuntimeError("multi_dot(): expected at least 2 tensors but got " + str(len(tensors)))
+    first, last = tensors[0]._spec.ndim, tensors[-1]._spec.ndim
+    for what, n in (("first", first), ("last", last)):
+        if n not in (1, 2):
+            raise RuntimeError(f"multi_dot(): the {what} tensor must be 1D or 2D but got {n}D")
+    for at, t in enumerate(tensors[1:-1], 1):
+        if t._spec.ndim != 2:
+            raise RuntimeError(f"multi_dot(): tensor {at} must be 2D but got {t._spec.ndim}D")
+    for t in tensors[1:]:
+        if t._spec.dtype is not tensors[0]._spec.dtype:
+            raise RuntimeError("multi_dot(): all tensors must have be the same dtype but got tensors of different types")
+    if first == 1:
+        tensors[0] = tensors[0].unsqueeze(0)
+    if last == 1:
+        tensors[-1] = tensors[-1].unsqueeze(-1)
+    for at, (a, b) in enumerate(zip(tensors, tensors[1:], strict=False)):
+        if a._spec.size[1] != b._spec.size[0]:
+            raise RuntimeError(f"multi_dot(): tensors {at} and {at + 1} with shapes {list(a._spec.size)} and {list(b._spec.size)} cannot be "
+                               "multiplied")
+    made = _chained(tensors)
+    shape = (() if first == 1 else (made._spec.size[0],)) + (() if last == 1 else (made._spec.size[1],))
+    return put_out("linalg_multi_dot", made.view(shape), out)
+
+
+# -- tensordot --------------------------------------------------------------------------------------------------------
+
+@composite(method=False)
+def tensordot(a, b, dims=2, out=None):
+    """The contraction of the last ``dims`` dimensions of one tensor with the first of the other, or of two lists of dimensions.
+
+    >>> torch.tensordot(torch.ones(2, 3, 4), torch.ones(3, 4, 5), dims=2).shape
+    torch.Size([2, 5])
+    """
+    ours, theirs = _contracted(a, b, dims)
+    n, m = a._spec.ndim, b._spec.ndim
+    ours, theirs = [wrap_dim(d, n) for d in ours], [wrap_dim(d, m) for d in theirs]
+    for i, j in zip(ours, theirs, strict=True):
+        x, y = a._spec.size[i], b._spec.size[j]
+        if x != y:
+            if x == 1:
+                b = b.sum(j, keepdim=True)
+            elif y == 1:
+                a = a.sum(i, keepdim=True)
+            else:
+                raise RuntimeError(f"contracted dimensions need to match, but first has size {x} in dim {_shown(dims, i, n, 0)} and second has "
+                                   f"size {y} in dim {_shown(dims, j, m, 1)}")
+    if a._spec.dtype is not b._spec.dtype:
+        raise RuntimeError("both inputs should have same dtype")
+    free = [d for d in range(n) if d not in ours]
+    other = [d for d in range(m) if d not in theirs]
+    rows, columns = [a._spec.size[d] for d in free], [b._spec.size[d] for d in other]
+    k = _product([a._spec.size[d] for d in ours])
+    left = a.permute(*free, *ours).reshape(_product(rows), k)
+    right = b.permute(*theirs, *other).reshape(k, _product(columns))
+    return put_out("tensordot", mm(left, right).reshape(*rows, *columns) if rows or columns else mm(left, right).reshape(()), out)
+
+
+def _shown(dims, axis, n, which):
+    if isinstance(dims, int):
+        return axis - n if which == 0 else axis
+    return axis
+
+
+def _contracted(a, b, dims):
+    if hasattr(dims, "tolist"):
+        dims = dims.tolist() if dims.numel() > 1 else int(dims.item())
+    if isinstance(dims, (tuple, list)):
+        ours, theirs = (list(d) if isinstance(d, (tuple, list)) else [d] for d in dims)
+        if len(ours) != len(theirs):
+            raise RuntimeError("both dimension lists should have same length")
+        return ours, theirs
+    if dims < 0:
+        raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+    if dims > min(a._spec.ndim, b._spec.ndim):
+        raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+    return list(range(-dims, 0)), list(range(dims))
+
+
+# -- einsum -----------------------------------------------------------------------------------------------------------
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+@composite(method=False)
+def einsum(equation, *operands):
+    """The sum of products that an equation like ``"bij,bjk->bik"`` says; ``...`` stands for dimensions that broadcast.
+
+    >>> torch.einsum("ij,jk->ik", torch.ones(2, 3), torch.ones(3, 4)).shape
+    torch.Size([2, 4])
+    """
+    if not isinstance(equation, str):
+        equation, operands = _from_lists((equation, *operands))
+    elif len(operands) == 1 and isinstance(operands[0], (tuple, list)):
+        operands = tuple(operands[0])
+    if not operands:
+        raise RuntimeError("einsum(): must provide at least one operand")
+    terms, result = _parsed(equation, operands)
+    labels, result = _labels(terms, result)
+    sizes = _sizes(terms, operands, labels)
+    aligned = [_aligned(t, term, labels) for t, term in zip(operands, terms, strict=True)]
+    keep = len(result)
+    return _reduced(aligned, labels, keep, sizes)
+
+
+def _from_lists(arguments):
+    """The form with a list of integers behind each operand, as an equation."""
+    operands, parts = [], []
+
+    def text(entries):
+        return "".join("..." if e is Ellipsis else _LETTERS[e] for e in entries)
+    at = 0
+    while at + 1 < len(arguments):
+        operands.append(arguments[at])
+        parts.append(text(arguments[at + 1]))
+        at += 2
+    equation = ",".join(parts)
+    return (equation + "->" + text(arguments[at]) if at < len(arguments) else equation), tuple(operands)
+
+
+def _split(text, what):
+    """The labels of one operand; an ellipsis is one entry."""
+    labels, at = [], 0
+    while at < len(text):
+        c = text[at]
+        if c == " ":
+            pass
+        elif text.startswith("...", at):
+            if "..." in labels:
+                raise RuntimeError(f"einsum(): found '.' for {what} for which an ellipsis was already found")
+            labels.append("...")
+            at += 2
+        elif c == ".":
+            raise RuntimeError(f"einsum(): found '.' for {what} that is not part of any ellipsis")
+        elif c.isalpha() and c.isascii():
+            labels.append(c)
+        else:
+            raise RuntimeError(f"einsum(): invalid subscript given at index {at} in the equation string, subscripts must be in [a-zA-Z]")
+        at += 1
+    return labels
+
+
+def _parsed(equation, operands):
+    """Labels of each operand with ellipses written out as numbers (from the last dimension), and of the result (None: implicit)."""
+    left, arrow, right = equation.partition("->")
+    texts = left.split(",")
+    if len(texts) > len(operands):
+        raise RuntimeError("einsum(): fewer operands were provided than specified in the equation")
+    if len(texts) < len(operands):
+        raise RuntimeError("einsum(): more operands were provided than specified in the equation")
+    terms, most = [], 0
+    for at, (text, t) in enumerate(zip(texts, operands, strict=True)):
+        labels, n = _split(text, f"operand {at}"), t._spec.ndim
+        if "..." in labels:
+            spare = n - len(labels) + 1
+            if spare < 0:
+                raise RuntimeError(f"einsum(): the number of subscripts in the equation ({len(labels) - 1}) is more than the number of "
+                                   f"dimensions ({n}) for operand {at}")
+            most = max(most, spare)
+            place = labels.index("...")
+            labels[place:place + 1] = range(-spare, 0)
+        elif len(labels) != n:
+            more = "more than" if len(labels) > n else "does not match"
+            what = "" if len(labels) > n else " and no ellipsis was given"
+            raise RuntimeError(f"einsum(): the number of subscripts in the equation ({len(labels)}) {more} the number of dimensions ({n}) for "
+                               f"operand {at}{what}")
+        terms.append(labels)
+    if not arrow:
+        return terms, (None, most)
+    result = _split(right, "the output")
+    if "..." in result:
+        place = result.index("...")
+        result[place:place + 1] = range(-most, 0)
+    return terms, (result, most)
+
+
+def _labels(terms, given):
+    """All labels, those of the result first, and those of the result."""
+    result, most = given
+    counts = {}
+    for term in terms:
+        for label in term:
+            counts[label] = counts.get(label, 0) + 1
+    if result is None:
+        result = [*range(-most, 0), *sorted(label for label, n in counts.items() if n == 1 and isinstance(label, str))]
+    for label in result:
+        if result.count(label) > 1:
+            raise RuntimeError(f"einsum(): output subscript {label} appears more than once in the output")
+        if label not in counts:
+            raise RuntimeError(f"einsum(): output subscript {label} does not appear in the equation for any input operand")
+    rest = sorted((label for label in counts if label not in result), key=lambda x: (isinstance(x, str), x))
+    return [*result, *rest], result
+
+
+def _sizes(terms, operands, labels):
+    sizes = dict.fromkeys(labels, 1)
+    for at, (term, t) in enumerate(zip(terms, operands, strict=True)):
+        own = {}
+        for label, n in zip(term, t._spec.size, strict=True):
+            if own.setdefault(label, n) != n:
+                raise RuntimeError(f"einsum(): subscript {label} is repeated for operand {at} but the sizes don't match, {n} != {own[label]}")
+            if n != 1:
+                if sizes[label] not in (1, n):
+                    raise RuntimeError(f"einsum(): subscript {label} has size {n} for operand {at} which does not broadcast with previously "
+                                       f"seen size {sizes[label]}")
+                sizes[label] = n
+    return sizes
+
+
+def _aligned(t, term, labels):
+    """A view of an operand with a dimension for every label (of size 1 where it has none); repeated labels become a diagonal."""
+    term = list(term)
+    for label in [x for i, x in enumerate(term) if x in term[:i]]:
+        i = term.index(label)
+        j = term.index(label, i + 1)
+        t = t.diagonal(0, i, j)
+        term = [x for d, x in enumerate(term) if d not in (i, j)] + [label]
+    for label in labels:
+        if label not in term:
+            t = t.unsqueeze(-1)
+            term.append(label)
+    return t.permute(*[term.index(label) for label in labels])
+
+
+def _path(operands, labels, keep):
+    """The pairs to contract: from left to right, or as opt_einsum finds where there are more than two operands."""
+    n = len(operands)
+    if n > 2:
+        try:
+            import opt_einsum
+        except ImportError:
+            return [(0, 1)] * (n - 1)
+        names = _LETTERS[:len(labels)]
+        if len(names) == len(labels):
+            sizes = {c: max(t._spec.size[d] for t in operands) for d, c in enumerate(names)}
+            inputs = [{c for d, c in enumerate(names) if t._spec.size[d] != 1 or sizes[c] == 1} for t in operands]
+            return [tuple(sorted(p)) for p in opt_einsum.paths.auto(inputs, set(names[:keep]), sizes)]
+    return [(0, 1)] * (n - 1)
+
+
+def _reduced(operands, labels, keep, sizes):
+    """Contracts pairs; what only one operand has is summed before, what no other operand needs within the product."""
+    total = len(labels)
+    if len(operands) == 1:
+        dims = tuple(range(keep, total))
+        return operands[0].sum(dims) if dims else operands[0]
+    for i, j in _path(operands, labels, keep):
+        a, b = operands[i], operands[j]
+        others = [t for at, t in enumerate(operands) if at not in (i, j)]
+        done = []
+        for d in range(keep, total):
+            if any(t._spec.size[d] != 1 for t in others):
+                continue
+            x, y = a._spec.size[d], b._spec.size[d]
+            if x == 1 and y == 1:
+                continue
+            if x != 1 and y != 1:
+                done.append(d)
+            elif x != 1:
+                a = a.sum(d, keepdim=True)
+            else:
+                b = b.sum(d, keepdim=True)
+        operands = others + [_pair(a, b, done)]
+    result = operands[0]
+    return result.reshape(tuple(result._spec.size[:keep])) if total > keep else result
+
+
+def _pair(a, b, summed):
+    """The product of two operands of as many dimensions, summed (and kept with size 1) over ``summed``: one `bmm`, or a plain product."""
+    if not summed:
+        return a * b
+    x, y = a._spec.size, b._spec.size
+    n = len(x)
+    both = [d for d in range(n) if d not in summed and x[d] != 1 and y[d] != 1]
+    left = [d for d in range(n) if d not in summed and x[d] != 1 and y[d] == 1]
+    right = [d for d in range(n) if d not in summed and x[d] == 1]
+    batch, rows, columns = ([sizes[d] for d in dims] for sizes, dims in ((x, both), (x, left), (y, right)))
+    k = _product([x[d] for d in summed])
+    p = a.permute(*both, *left, *summed, *right).reshape(_product(batch), _product(rows), k)
+    q = b.permute(*both, *summed, *right, *left).reshape(_product(batch), k, _product(columns))
+    made = bmm(p, q).view(*batch, *rows, *[1] * len(summed), *columns)
+    come = [*both, *left, *summed, *right]
+    return made.permute(*[come.index(d) for d in range(n)])
+
+
+# -- bilinear ---------------------------------------------------------------------------------------------------------
+
+
+@op(name="trilinear.raw", backward="TrilinearBackward0", **RAW)
+def trilinear_raw(self: Tensor, weight: Tensor, other: Tensor):
+    """``self[n] @ weight[k] @ other[n]`` for every n and k."""
+    mixed = contract(self, weight, ((1,), (1,)))                     # (n, out, in2)
+    return contract(mixed, other, ((2,), (1,)), ((0,), (0,)))
+
+
+@composite("bilinear", method=False)
+def bilinear(input1, input2, weight, bias=None):
+    """``input1 @ weight[k] @ input2 + bias[k]`` over the last dimensions.
+
+    >>> torch.bilinear(torch.ones(2, 3), torch.ones(2, 4), torch.ones(5, 3, 4), None).shape
+    torch.Size([2, 5])
+    """
+    if input1._spec.ndim != input2._spec.ndim:
+        raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1._spec.ndim} and {input2._spec.ndim}")
+    for i in range(input1._spec.ndim - 1):
+        if input1._spec.size[i] != input2._spec.size[i]:
+            raise RuntimeError(f"bilinear(): input batch dimensions do not match at dim {i}: got {input1._spec.size[i]} and "
+                               f"{input2._spec.size[i]}")
+    for i, t in ((1, input1), (2, input2)):
+        if t._spec.size[-1] != weight._spec.size[i]:
+            raise RuntimeError(f"bilinear(): input{i} size does not match weight size: got {t._spec.size[-1]} but expected "
+                               f"{weight._spec.size[i]}")
+    if bias is not None and bias._spec.size[0] != weight._spec.size[0]:
+        raise RuntimeError(f"bilinear(): bias size does not match weight size: got {bias._spec.size[0]} but expected {weight._spec.size[0]}")
+    shape = (*input1._spec.size[:-1], weight._spec.size[0])
+    made = trilinear_raw(input1.reshape(-1, input1._spec.size[-1]), weight, input2.reshape(-1, input2._spec.size[-1])).reshape(shape)
+    return made if bias is None else made + bias
+
+
