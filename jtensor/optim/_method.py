@@ -1,0 +1,160 @@
+"""What the methods share: a step that visits one parameter after the other, and numbers kept on the host.
+
+A step count is a tensor in PyTorch's state, and its value goes into the arithmetic as a Python number. Reading a tensor
+would make the lazy engine run at every step, so such tensors share their memory with a NumPy array (as any CPU tensor may),
+and the counting is done there: what the user sees of the tensor is always up to date, and nothing is recorded.
+"""
+import jtensor
+
+from .optimizer import Optimizer
+
+_CAPTURABLE = ["cuda", "xpu", "hpu", "privateuseone", "xla"]
+_FUSED = ["mps", "cuda", "xpu", "hpu", "cpu", "mtia", "privateuseone"]
+
+
+def number(x):
+    """A hyperparameter as a Python number, be it given as a tensor of one element."""
+    return x.item() if isinstance(x, jtensor.Tensor) else x
+
+
+def check_lr(lr):
+    """ValueError for a learning rate below zero, or a tensor of more than one."""
+    if isinstance(lr, jtensor.Tensor) and lr.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
+    check(0.0 <= lr, f"Invalid learning rate: {lr}")
+
+
+def check(condition, message):
+    """ValueError with that message unless the condition holds."""
+    if not condition:
+        raise ValueError(message)
+
+
+def check_betas(betas):
+    """ValueError unless both lie in [0, 1)."""
+    for i, beta in enumerate(betas[:2]):
+        check(0.0 <= beta < 1.0, f"Invalid beta parameter at index {i}: {beta}")
+
+
+def check_fused(fused, foreach, differentiable):
+    """RuntimeError where the flags exclude each other."""
+    if fused:
+        if differentiable:
+            raise RuntimeError("`fused` does not support `differentiable`")
+        if foreach:
+            raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+
+
+def scalar_dtype(fused=False):
+    """The dtype of step counts."""
+    double = not fused and jtensor.get_default_dtype() == jtensor.float64
+    return jtensor.float64 if double else jtensor.float32
+
+
+def zeros_like(p):
+    """Zeros in the parameter's layout."""
+    return jtensor.zeros_like(p, memory_format=jtensor.preserve_format)
+
+
+def as_real(*tensors):
+    """The same tensors as pairs of real numbers; None stays None."""
+    return tuple(None if t is None else jtensor.view_as_real(t) for t in tensors)
+
+
+class Method(Optimizer):
+    """A first-order method: a subclass writes ``_init_state`` and ``_update``, and may name in ``_late_options`` the options that
+    old pickles lack."""
+
+    _late_options = {}
+    _sparse_hint = ""
+    _scalars = ("step",)  # entries of the state that were plain numbers in old pickles
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        for group in self.param_groups:
+            for name, default in self._late_options.items():
+                group.setdefault(name, default)
+            for p in group["params"]:
+                own = self.state.get(p)
+                for name in self._scalars if own else ():
+                    if name in own and not isinstance(own[name], jtensor.Tensor):
+                        own[name] = self._new_scalar(p, group, float(own[name]))
+
+    def _new_scalar(self, p, group, value=0.0):
+        """A number of the state as a tensor: on the CPU, unless the group is to be captured or fused on a device."""
+        on_device = group.get("capturable") or group.get("fused")
+        return jtensor.tensor(value, dtype=scalar_dtype(group.get("fused")), device=p.device if on_device else "cpu")
+
+    def _host(self, tensor):
+        """The NumPy array that shares memory with a number of the state."""
+        cache = self.__dict__.setdefault("_host_numbers", {})
+        known = cache.get(id(tensor))
+        if known is None or known[0] is not tensor:
+            known = cache[id(tensor)] = (tensor, tensor.detach().numpy())
+        return known[1]
+
+    def _advance(self, p, state, group):
+        """Counts the step and answers with its number."""
+        step = state["step"]
+        if group.get("capturable"):
+            devices = {p.device.type, step.device.type}
+            if len(devices) > 1 or not devices <= set(_CAPTURABLE):
+                raise AssertionError("If capturable=True, params and state_steps must be on supported devices: "
+                                     f"{_CAPTURABLE}.")
+        if step.device.type != "cpu":
+            step += 1
+            return step.item()
+        counter = self._host(step)
+        counter += 1
+        return counter.item()
+
+    def _ready(self, group):
+        """The parameters with a gradient, their states made where there are none."""
+        ready = []
+        for p in group["params"]:
+            grad = p.grad
+            if grad is None:
+                continue
+            if grad.is_sparse:
+                raise RuntimeError(f"{type(self).__name__} does not support sparse gradients{self._sparse_hint}")
+            state = self._state_of(p, group)
+            ready.append((p, grad, state))
+        return ready
+
+    def _state_of(self, p, group):
+        state = self.state[p]
+        if not state:
+            if group.get("fused"):
+                check_for_fused(p)
+            self._init_state(p, group, state)
+        return state
+
+    def _init_state(self, p, group, state):
+        """Fills a new parameter's state."""
+
+    def _update(self, p, grad, state, group):
+        """Changes one parameter in place."""
+        raise NotImplementedError
+
+    def step(self, closure=None):
+        """One update of all parameters that have a gradient; ``closure`` computes the loss anew and answers with it."""
+        before = jtensor.is_grad_enabled()
+        jtensor.set_grad_enabled(self.defaults.get("differentiable", False))
+        try:
+            loss = None
+            if closure is not None:
+                with jtensor.enable_grad():
+                    loss = closure()
+            for group in self.param_groups:
+                for p, grad, state in self._ready(group):
+                    self._update(p, -grad if group.get("maximize") else grad, state, group)
+        finally:
+            jtensor.set_grad_enabled(before)
+        return loss
+
+
+def check_for_fused(p):
+    """RuntimeError for a parameter that PyTorch's fused kernels do not take."""
+    if not (p.device.type in _FUSED and p.is_floating_point()):
+        raise RuntimeError("`fused=True` requires all the params to be floating point Tensors of supported devices: "
+                           f"{_FUSED} but {p.dtype} and {p.device.type}")

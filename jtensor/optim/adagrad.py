@@ -1,0 +1,51 @@
+"""Adagrad."""
+import jtensor
+
+from ._method import Method, as_real, check, check_fused, check_lr, number
+
+__all__ = ["Adagrad"]
+
+
+class Adagrad(Method):
+    """Each coordinate's step is divided by the root of the sum of all its squared gradients."""
+
+    _late_options = {"foreach": None, "maximize": False, "differentiable": False, "fused": None}
+
+    def __init__(self, params, lr=1e-2, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10, foreach=None, *,
+                 maximize=False, differentiable=False, fused=None):
+        check_lr(lr)
+        for name, value in (("lr_decay", lr_decay), ("weight_decay", weight_decay),
+                            ("initial_accumulator_value", initial_accumulator_value)):
+            check(0.0 <= value, f"Invalid {name} value: {value}")
+        check(0.0 <= eps, f"Invalid epsilon value: {eps}")
+        super().__init__(params, {
+            "lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay,
+            "initial_accumulator_value": initial_accumulator_value, "foreach": foreach, "maximize": maximize,
+            "differentiable": differentiable, "fused": fused})
+        check_fused(fused, foreach, differentiable)
+        for group in self.param_groups:
+            for p in group["params"]:
+                self._init_state(p, group, self.state[p])
+
+    def _init_state(self, p, group, state):
+        state["step"] = self._new_scalar(p, group)
+        start = self.defaults["initial_accumulator_value"]
+        state["sum"] = jtensor.full_like(p, complex(start, start) if p.is_complex() else start,
+                                         memory_format=jtensor.preserve_format)
+
+    def share_memory(self):
+        """As the tensor method, for the sums."""
+        for group in self.param_groups:
+            for p in group["params"]:
+                self.state[p]["sum"].share_memory_()
+
+    def _update(self, p, grad, state, group):
+        step = self._advance(p, state, group)
+        if group["weight_decay"] != 0:
+            grad = grad.add(p, alpha=group["weight_decay"])
+        rate = number(group["lr"]) / (1 + (step - 1) * group["lr_decay"])
+        total = state["sum"]
+        if p.is_complex():
+            p, grad, total = as_real(p, grad, total)
+        total.addcmul_(grad, grad, value=1)
+        p.addcdiv_(grad, total.sqrt().add_(group["eps"]), value=-rate)

@@ -1,0 +1,92 @@
+"""Adam."""
+import jtensor
+
+from ._method import Method, as_real, check, check_betas, check_fused, number, zeros_like
+
+__all__ = ["Adam"]
+
+
+def _check_tensors(lr, betas, foreach, capturable):
+    """What Adam asks of hyperparameters that are tensors."""
+    if isinstance(lr, jtensor.Tensor):
+        check(not foreach or capturable, "lr as a Tensor is not supported for capturable=False and foreach=True")
+        check(lr.numel() == 1, "Tensor lr must be 1-element")
+
+
+def _check_beta_tensors(betas, foreach, capturable):
+    tensors = [isinstance(beta, jtensor.Tensor) for beta in betas]
+    check(all(tensors) or all(isinstance(beta, float) for beta in betas), "betas must be either both floats or both Tensors")
+    for i, beta in enumerate(betas if all(tensors) else ()):
+        check(capturable or not foreach, f"betas[{i}] as a Tensor is not supported for capturable=False and foreach=True")
+        check(beta.numel() == 1, f"Tensor betas[{i}] must be 1-element")
+
+
+class Adam(Method):
+    """Steps of about ``lr`` in each coordinate: the running mean of gradients over the root of that of their squares.
+
+    ``decoupled_weight_decay``: weights shrink by themselves, as in AdamW, not by way of the gradient.
+
+    >>> import jtensor as torch
+    >>> p = torch.nn.Parameter(torch.tensor([1.]))
+    >>> p.grad = torch.tensor([2.])
+    >>> torch.optim.Adam([p], lr=0.25).step()
+    >>> p.detach()
+    tensor([0.7500])
+    """
+
+    _late_options = {"amsgrad": False, "maximize": False, "foreach": None, "capturable": False, "differentiable": False,
+                     "decoupled_weight_decay": False, "fused": None}
+    _sparse_hint = ", please consider SparseAdam instead"
+
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, amsgrad=False, *, foreach=None,
+                 maximize=False, capturable=False, differentiable=False, fused=None, decoupled_weight_decay=False):
+        _check_tensors(lr, betas, foreach, capturable)
+        check(0.0 <= lr, f"Invalid learning rate: {lr}")
+        check(0.0 <= eps, f"Invalid epsilon value: {eps}")
+        check_betas(betas)
+        check(0.0 <= weight_decay, f"Invalid weight_decay value: {weight_decay}")
+        _check_beta_tensors(betas, foreach, capturable)
+        betas = tuple(b.squeeze() if isinstance(b, jtensor.Tensor) and b.dim() else b for b in betas)
+        super().__init__(params, {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad, "maximize": maximize,
+            "foreach": foreach, "capturable": capturable, "differentiable": differentiable, "fused": fused,
+            "decoupled_weight_decay": decoupled_weight_decay})
+        check_fused(fused, foreach, differentiable)
+
+    def _init_state(self, p, group, state):
+        state["step"] = self._new_scalar(p, group)
+        state["exp_avg"], state["exp_avg_sq"] = zeros_like(p), zeros_like(p)
+        if group["amsgrad"]:
+            state["max_exp_avg_sq"] = zeros_like(p)
+
+    def _state_of(self, p, group):
+        state = super()._state_of(p, group)
+        if group["differentiable"] and state["step"].requires_grad:
+            raise RuntimeError("`requires_grad` is not supported for `step` in differentiable mode")
+        if group["foreach"] and isinstance(group["lr"], jtensor.Tensor) and not group["capturable"]:
+            raise RuntimeError("lr as a Tensor is not supported for capturable=False and foreach=True")
+        return state
+
+    def _update(self, p, grad, state, group):
+        step = self._advance(p, state, group)
+        lr, eps, weight_decay = number(group["lr"]), group["eps"], number(group["weight_decay"])
+        beta1, beta2 = map(number, group["betas"])
+        mean, square, largest = state["exp_avg"], state["exp_avg_sq"], state.get("max_exp_avg_sq") if group["amsgrad"] else None
+        if weight_decay != 0:
+            if group["decoupled_weight_decay"]:
+                p.mul_(1 - lr * weight_decay)
+            else:
+                grad = grad.add(p, alpha=weight_decay)
+        if p.is_complex():
+            p, grad, mean, square, largest = as_real(p, grad, mean, square, largest)
+        mean.lerp_(grad, 1 - beta1)
+        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+        step_size = lr / (1 - beta1 ** step)
+        root = (1 - beta2 ** step) ** 0.5
+        if largest is not None:
+            # A backward pass through several steps needs each maximum as it was.
+            before = largest.clone() if group["differentiable"] else largest
+            largest.copy_(jtensor.maximum(before, square))
+            square = largest
+        denominator = (square.sqrt() / root).add_(eps)
+        p.addcdiv_(mean.clone() if group["differentiable"] else mean, denominator, value=-step_size)

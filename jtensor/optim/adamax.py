@@ -1,0 +1,37 @@
+"""Adamax."""
+import jtensor
+
+from ._method import Method, as_real, check, check_betas, check_lr, number, zeros_like
+
+__all__ = ["Adamax"]
+
+
+class Adamax(Method):
+    """Adam with the largest gradient (slowly forgotten) in place of the mean square."""
+
+    _late_options = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
+
+    def __init__(self, params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, foreach=None, *, maximize=False,
+                 differentiable=False, capturable=False):
+        check_lr(lr)
+        check(0.0 <= eps, f"Invalid epsilon value: {eps}")
+        check_betas(betas)
+        check(0.0 <= weight_decay, f"Invalid weight_decay value: {weight_decay}")
+        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "foreach": foreach,
+                                  "maximize": maximize, "differentiable": differentiable, "capturable": capturable})
+
+    def _init_state(self, p, group, state):
+        state["step"] = self._new_scalar(p, group)
+        state["exp_avg"], state["exp_inf"] = zeros_like(p), zeros_like(p)
+
+    def _update(self, p, grad, state, group):
+        step = self._advance(p, state, group)
+        beta1, beta2 = group["betas"]
+        mean, largest = state["exp_avg"], state["exp_inf"]
+        if group["weight_decay"] != 0:
+            grad = grad.add(p, alpha=group["weight_decay"])
+        if p.is_complex():
+            p, grad, mean, largest = as_real(p, grad, mean, largest)
+        mean.lerp_(grad, 1 - beta1)
+        largest.copy_(jtensor.maximum(largest.mul_(beta2), grad.abs().add_(group["eps"])))
+        p.addcdiv_(mean, largest, value=-(number(group["lr"]) / (1 - beta1 ** step)))

@@ -1,0 +1,56 @@
+"""ASGD."""
+import jtensor
+
+from ._method import Method, as_real, check, check_lr, number, scalar_dtype, zeros_like
+
+__all__ = ["ASGD"]
+
+class ASGD(Method):
+    """Stochastic gradient descent that keeps the average of the parameters over time, from step ``t0`` on."""
+
+    _late_options = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
+    _scalars = ("step", "eta", "mu")
+
+    def __init__(self, params, lr=1e-2, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay=0, foreach=None, maximize=False,
+                 differentiable=False, capturable=False):
+        check_lr(lr)
+        check(0.0 <= weight_decay, f"Invalid weight_decay value: {weight_decay}")
+        super().__init__(params, {
+            "lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay, "foreach": foreach,
+            "maximize": maximize, "differentiable": differentiable, "capturable": capturable})
+
+    def _new_scalar(self, p, group, value=0.0):
+        return jtensor.tensor(value, dtype=scalar_dtype(), device=p.device)
+
+    def _init_state(self, p, group, state):
+        state["step"] = self._new_scalar(p, group)
+        state["eta"] = self._new_scalar(p, group, number(group["lr"]))
+        state["mu"] = self._new_scalar(p, group, 1.0)
+        state["ax"] = zeros_like(p)
+
+    def _read(self, tensor):
+        return (self._host(tensor) if tensor.device.type == "cpu" else tensor).item()
+
+    def _write(self, tensor, value):
+        if tensor.device.type == "cpu":
+            self._host(tensor)[...] = value
+        else:
+            tensor.fill_(value)
+
+    def _update(self, p, grad, state, group):
+        lambd, lr = group["lambd"], number(group["lr"])
+        average = state["ax"]
+        if p.is_complex():
+            p, grad, average = as_real(p, grad, average)
+        step = self._advance(p, state, group)
+        if group["weight_decay"] != 0:
+            grad = grad.add(p, alpha=group["weight_decay"])
+        eta, mu = self._read(state["eta"]), self._read(state["mu"])
+        p.mul_(1 - lambd * eta)
+        p.add_(grad, alpha=-eta)
+        if mu != 1:
+            average.add_(p.sub(average).mul_(mu))
+        else:
+            average.copy_(p)
+        self._write(state["eta"], lr / ((1 + lambd * lr * step) ** group["alpha"]))
+        self._write(state["mu"], 1 / max(1, step - group["t0"]))

@@ -1,0 +1,20 @@
+"""Schedules of the learning rate."""
+from ._base import LRScheduler, _LRScheduler  # noqa: F401
+from ._combined import ChainedScheduler, SequentialLR
+from ._cyclic import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
+from ._plateau import ReduceLROnPlateau
+from ._simple import (
+    ConstantLR,
+    CosineAnnealingLR,
+    ExponentialLR,
+    LambdaLR,
+    LinearLR,
+    MultiplicativeLR,
+    MultiStepLR,
+    PolynomialLR,
+    StepLR,
+)
+
+__all__ = ["LambdaLR", "MultiplicativeLR", "StepLR", "MultiStepLR", "ConstantLR", "LinearLR", "ExponentialLR", "SequentialLR",
+           "CosineAnnealingLR", "ChainedScheduler", "ReduceLROnPlateau", "CyclicLR", "CosineAnnealingWarmRestarts", "OneCycleLR",
+           "PolynomialLR", "LRScheduler"]

@@ -1,0 +1,51 @@
+"""RAdam."""
+from ._method import Method, as_real, check, check_betas, check_lr, number, zeros_like
+
+__all__ = ["RAdam"]
+
+
+class RAdam(Method):
+    """Adam that takes plain momentum steps until its mean square can be trusted, and rectifies it from then on."""
+
+    _late_options = {"foreach": None, "maximize": False, "differentiable": False, "decoupled_weight_decay": False,
+                     "capturable": False}
+
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, decoupled_weight_decay=False, *,
+                 foreach=None, maximize=False, capturable=False, differentiable=False):
+        check_lr(lr)
+        check(0.0 <= eps, f"Invalid epsilon value: {eps}")
+        check_betas(betas)
+        check(0.0 <= weight_decay, f"Invalid weight_decay value: {weight_decay}")
+        super().__init__(params, {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize, "foreach": foreach,
+            "capturable": capturable, "decoupled_weight_decay": decoupled_weight_decay, "differentiable": differentiable})
+
+    def _init_state(self, p, group, state):
+        state["step"] = self._new_scalar(p, group)
+        state["exp_avg"], state["exp_avg_sq"] = zeros_like(p), zeros_like(p)
+
+    def _update(self, p, grad, state, group):
+        lr, weight_decay = number(group["lr"]), group["weight_decay"]
+        beta1, beta2 = group["betas"]
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        if p.is_complex():
+            p, grad, mean, square = as_real(p, grad, mean, square)
+        step = self._advance(p, state, group)
+        if weight_decay != 0:
+            if group["decoupled_weight_decay"]:
+                p.mul_(1 - lr * weight_decay)
+            else:
+                grad = grad.add(p, alpha=weight_decay)
+        mean.lerp_(grad, 1 - beta1)
+        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+        correction2 = 1 - beta2 ** step
+        step_along = mean / (1 - beta1 ** step) * lr
+        # The length of the mean square's memory: at the end, and now.
+        longest = 2 / (1 - beta2) - 1
+        length = longest - 2 * step * (beta2 ** step) / correction2
+        if length > 5.0:
+            rectified = ((length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)) ** 0.5
+            root = square.sqrt()
+            root = root.add(group["eps"]) if group["differentiable"] else root.add_(group["eps"])
+            step_along = step_along * (correction2 ** 0.5 / root) * rectified
+        p.add_(step_along, alpha=-1.0)

@@ -1,0 +1,52 @@
+"""RMSprop."""
+from ._method import Method, as_real, check, check_lr, number, zeros_like
+
+__all__ = ["RMSprop"]
+
+
+class RMSprop(Method):
+    """Gradients divided by the root of their running mean square; ``centered``: by their standard deviation."""
+
+    _late_options = {"momentum": 0, "centered": False, "foreach": None, "maximize": False, "differentiable": False,
+                     "capturable": False}
+
+    def __init__(self, params, lr=1e-2, alpha=0.99, eps=1e-8, weight_decay=0, momentum=0, centered=False, capturable=False,
+                 foreach=None, maximize=False, differentiable=False):
+        check_lr(lr)
+        check(0.0 <= eps, f"Invalid epsilon value: {eps}")
+        for name, value in (("momentum", momentum), ("weight_decay", weight_decay), ("alpha", alpha)):
+            check(0.0 <= value, f"Invalid {name} value: {value}")
+        super().__init__(params, {
+            "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered, "weight_decay": weight_decay,
+            "capturable": capturable, "foreach": foreach, "maximize": maximize, "differentiable": differentiable})
+
+    def _init_state(self, p, group, state):
+        state["step"] = self._new_scalar(p, group)
+        state["square_avg"] = zeros_like(p)
+        if group["momentum"] > 0:
+            state["momentum_buffer"] = zeros_like(p)
+        if group["centered"]:
+            state["grad_avg"] = zeros_like(p)
+
+    def _update(self, p, grad, state, group):
+        lr, alpha, momentum = number(group["lr"]), group["alpha"], group["momentum"]
+        self._advance(p, state, group)
+        square = state["square_avg"]
+        mean = state["grad_avg"] if group["centered"] else None
+        buffer = state["momentum_buffer"] if momentum > 0 else None
+        if group["weight_decay"] != 0:
+            grad = grad.add(p, alpha=group["weight_decay"])
+        if p.is_complex():
+            p, grad, square, mean, buffer = as_real(p, grad, square, mean, buffer)
+        square.mul_(alpha).addcmul_(grad, grad, value=1 - alpha)
+        if mean is not None:
+            mean.lerp_(grad, 1 - alpha)
+            root = square.addcmul(mean, mean, value=-1).sqrt_()
+        else:
+            root = square.sqrt()
+        root = root.add(group["eps"]) if group["differentiable"] else root.add_(group["eps"])
+        if buffer is not None:
+            buffer.mul_(momentum).addcdiv_(grad, root)
+            p.add_(buffer, alpha=-lr)
+        else:
+            p.addcdiv_(grad, root, value=-lr)

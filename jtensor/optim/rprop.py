@@ -1,0 +1,42 @@
+"""Rprop."""
+import jtensor
+
+from ._method import Method, as_real, check, check_lr, number, zeros_like
+
+__all__ = ["Rprop"]
+
+
+class Rprop(Method):
+    """Only the gradient's signs count: a coordinate's step grows by ``etas[1]`` while its sign stays and shrinks by ``etas[0]``
+    when it changes."""
+
+    _late_options = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
+
+    def __init__(self, params, lr=1e-2, etas=(0.5, 1.2), step_sizes=(1e-6, 50), *, capturable=False, foreach=None,
+                 maximize=False, differentiable=False):
+        check_lr(lr)
+        check(0.0 < etas[0] < 1.0 < etas[1], f"Invalid eta values: {etas[0]}, {etas[1]}")
+        super().__init__(params, {"lr": lr, "etas": etas, "step_sizes": step_sizes, "foreach": foreach, "maximize": maximize,
+                                  "differentiable": differentiable, "capturable": capturable})
+
+    def _init_state(self, p, group, state):
+        lr = number(group["lr"])
+        state["step"] = self._new_scalar(p, group)
+        state["prev"] = zeros_like(p)
+        state["step_size"] = jtensor.full_like(p.grad, complex(lr, lr) if p.is_complex() else lr)
+
+    def _update(self, p, grad, state, group):
+        shrink, grow = group["etas"]
+        previous, sizes = state["prev"], state["step_size"]
+        self._advance(p, state, group)
+        if p.is_complex():
+            p, grad, previous, sizes = as_real(p, grad, previous, sizes)
+        factor = grad.mul(previous.clone() if group["differentiable"] else previous).sign()
+        factor = factor.masked_fill(factor > 0, grow)
+        factor = factor.masked_fill(factor < 0, shrink)
+        factor = factor.masked_fill(factor == 0, 1)
+        sizes.mul_(factor).clamp_(*group["step_sizes"])
+        # Where the sign has changed nothing moves this time, and the next step starts afresh.
+        grad = grad.masked_fill(factor == shrink, 0)
+        p.addcmul_(grad.sign(), sizes, value=-1)
+        previous.copy_(grad)

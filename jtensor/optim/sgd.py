@@ -1,0 +1,59 @@
+"""Stochastic gradient descent, with momentum."""
+import jtensor
+
+from ._method import Method, check_for_fused, check_fused, number
+
+__all__ = ["SGD"]
+
+
+class SGD(Method):
+    """``p -= lr * g``; with ``momentum`` along a running sum of gradients, with ``nesterov`` a step ahead of it.
+
+    >>> import jtensor as torch
+    >>> p = torch.nn.Parameter(torch.tensor([1.]))
+    >>> p.grad = torch.tensor([2.])
+    >>> torch.optim.SGD([p], lr=0.25).step()
+    >>> p.detach()
+    tensor([0.5000])
+    """
+
+    _late_options = {"nesterov": False, "maximize": False, "foreach": None, "differentiable": False, "fused": False}
+    _scalars = ()
+
+    def __init__(self, params, lr=1e-3, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False, foreach=None,
+                 differentiable=False, fused=None):
+        if isinstance(lr, jtensor.Tensor) and lr.numel() != 1:
+            raise ValueError("Tensor lr must be 1-element")
+        if lr < 0.0:
+            raise ValueError(f"Invalid learning rate: {lr}")
+        if momentum < 0.0:
+            raise ValueError(f"Invalid momentum value: {momentum}")
+        if weight_decay < 0.0:
+            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
+        defaults = {"lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov,
+                    "maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused}
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        super().__init__(params, defaults)
+        check_fused(fused, foreach, differentiable)
+
+    def _state_of(self, p, group):
+        if group["fused"]:
+            check_for_fused(p)
+        return self.state[p] if group["momentum"] != 0 else None  # without momentum there is no state, not even an empty one
+
+    def _update(self, p, grad, state, group):
+        lr, momentum, weight_decay = group["lr"], group["momentum"], group["weight_decay"]
+        if weight_decay != 0:
+            grad = grad.add(p, alpha=number(weight_decay))
+        if momentum != 0:
+            buffer = state.get("momentum_buffer")
+            if buffer is None:
+                buffer = state["momentum_buffer"] = grad.detach().clone()
+            else:
+                buffer.mul_(momentum).add_(grad, alpha=1 - group["dampening"])
+            grad = grad.add(buffer, alpha=momentum) if group["nesterov"] else buffer
+        if isinstance(lr, jtensor.Tensor) and lr.requires_grad:
+            p.addcmul_(grad, lr, value=-1)
+        else:
+            p.add_(grad, alpha=-number(lr))
