@@ -52,7 +52,8 @@ def relu(self: Tensor):
     return jnp.where(self <= 0, jnp.zeros_like(self), self)
 
 
-@op("numeric", check=refuses("leaky_relu_cpu", *_ONLY_FLOAT), grad=lambda grad, self, negative_slope: jnp.where(self > 0, grad, grad * _value(negative_slope, grad)), **_INTERNAL)
+@op("numeric", check=refuses("leaky_relu_cpu", *_ONLY_FLOAT), **_INTERNAL,
+    grad=lambda grad, self, negative_slope: jnp.where(self > 0, grad, grad * _value(negative_slope, grad)))
 @wide
 def leaky_relu(self: Tensor, negative_slope: Number = 0.01):
     """The input where positive, ``negative_slope`` times it elsewhere."""

@@ -9,6 +9,7 @@ from jax import lax
 from ...base import dtypes
 from ..operator import Number, Tensor, TensorOrNumber, op
 from ..registry import composite
+from .bounds import extremes
 from .numeric import cast, common_dtype, is_complex, is_integral, no_derivative, not_implemented, wide, widened
 
 conj = jnp.conj
@@ -183,8 +184,10 @@ def no_zero_divisor(self, other):
     if isinstance(other, int):
         if other == 0:
             raise RuntimeError("ZeroDivisionError")
-    elif other.dtype.category < 2 and not isinstance(self, (float, complex)) and other.numel() and not bool(other.all()):
-        raise RuntimeError("ZeroDivisionError")
+    elif other.dtype.category < 2 and not isinstance(self, (float, complex)):
+        found = extremes(other)
+        if found is not None and found[0] <= 0 <= found[1] and not bool(other.all()):
+            raise RuntimeError("ZeroDivisionError")
 
 
 @composite(aliases=("divide",))

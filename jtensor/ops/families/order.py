@@ -1,6 +1,6 @@
-"""What stands where in order: median, nanmedian, kthvalue, mode, quantile, nanquantile.
+"""What stands where in order: median, nanmedian, mode, quantile, nanquantile.
 
-Owns: selections by rank. NaN is larger than everything. May not know: tensors as objects; sorting itself is public elsewhere.
+Owns: selections by rank. NaN is larger than everything. May not know: tensors as objects; sorting and kthvalue are in `sort`.
 """
 import jax.numpy as jnp
 from jax import lax
@@ -9,17 +9,9 @@ from ..operator import Tensor, TensorOrNumber, op
 from ..registry import composite
 from .extrema import no_empty, share_evenly, to_selected
 from .numeric import is_floating, not_implemented, wide, wrap_dim
+from .sort import sorted_along
 
 _PRIVATE = {"function": False, "method": False, "out": True}
-
-
-def sorted_with_places(x, axis):
-    """(sorted values, where they were), stable."""
-    if x.dtype == jnp.bool_:
-        values, places = sorted_with_places(x.astype(jnp.uint8), axis)
-        return values != 0, places
-    at = lax.broadcasted_iota(jnp.int64, x.shape, axis)
-    return lax.sort((x, at), dimension=axis, is_stable=True, num_keys=1)
 
 
 def _nowhere(x):
@@ -31,7 +23,7 @@ def _at_rank(x, rank, dim, keepdim):
     if x.ndim == 0:
         return x, jnp.zeros((), jnp.int64)
     axis = dim % x.ndim
-    values, places = sorted_with_places(x, axis)
+    values, places = sorted_along(x, axis)
     if isinstance(rank, int):
         value, place = [lax.slice_in_dim(a, rank, rank + 1, axis=axis) for a in (values, places)]
     else:
@@ -130,26 +122,7 @@ def nanmedian(input, dim=None, keepdim=False, *, out=None):
     return nanmedian_all(input, **more) if dim is None else nanmedian_dim(input, dim, keepdim, **more)
 
 
-# -- kthvalue and mode ------------------------------------------------------------------------------------------------
-
-def _check_kth(self, k, dim, keepdim):
-    axis = wrap_dim(dim, self.ndim)
-    no_empty("kthvalue", self, (axis,))
-    if self.dtype.is_complex or self.dtype.category == 0:
-        raise not_implemented("kthvalue_cpu", self.dtype)
-    if not 1 <= k <= (self.size[axis] if self.ndim else 1):
-        raise RuntimeError("kthvalue(): selected number k out of range for dimension " + str(axis))
-
-
-@op(None, name="kthvalue", nondiff=(1,), outputs=("values", "indices"), out=True, check=_check_kth, grad={"self": _selection})
-def kthvalue(self: Tensor, k, dim=-1, keepdim=False):
-    """``(values, indices)`` of the ``k``-th smallest elements along ``dim``, counted from 1.
-
-    >>> torch.kthvalue(torch.tensor([3, 1, 2]), 2).values
-    tensor(2)
-    """
-    return _at_rank(self, k - 1, dim, keepdim)
-
+# -- mode --------------------------------------------------------------------------------------------------------------
 
 def _check_mode(self, dim, keepdim):
     no_empty("mode", self, (wrap_dim(dim, self.ndim),))
@@ -167,7 +140,7 @@ def mode(self: Tensor, dim=-1, keepdim=False):
     if self.ndim == 0:
         return self, jnp.zeros((), jnp.int64)
     axis = dim % self.ndim
-    values, places = sorted_with_places(jnp.moveaxis(self, axis, -1), self.ndim - 1)
+    values, places = sorted_along(jnp.moveaxis(self, axis, -1), self.ndim - 1)
     at = lax.broadcasted_iota(jnp.int64, values.shape, values.ndim - 1)
     fresh = jnp.concatenate([jnp.ones_like(values[..., :1], jnp.bool_), values[..., 1:] != values[..., :-1]], -1)
     begun = lax.cummax(jnp.where(fresh, at, jnp.zeros_like(at)), values.ndim - 1)

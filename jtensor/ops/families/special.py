@@ -1,0 +1,420 @@
+"""Special functions: error functions, gamma functions, Bessel functions of imaginary argument, entropies, normal distribution.
+
+Owns: those with a gradient; Bessel functions without one and orthogonal polynomials are in `polynomials`. `jtensor.special` gives them their
+public names. float32 is computed through float64 where XLA's own function is off by more than PyTorch's. May not know: tensors as objects.
+"""
+import math
+
+import jax.numpy as jnp
+from jax import lax
+from jax.scipy import special as jsp
+
+from ..operator import Tensor, TensorOrNumber, op
+from ..registry import composite
+from .numeric import no_derivative, refuses, through_double, wide
+
+_UNARY = {"inplace": True, "out": True, "check": refuses("special", "complex")}
+_HIDDEN = {"out": True, "function": False, "method": False}
+_PER_SQRT_PI = 1 / math.sqrt(math.pi)
+
+
+def _unary(kernel):
+    return {"inplace": True, "out": True, "check": refuses(kernel, "complex")}
+
+
+def _number(x):
+    return isinstance(x, (int, float))
+
+
+# -- error functions --------------------------------------------------------------------------------------------------
+
+@wide
+def erf_of(x):
+    """The error function, within 1 ulp, the same in vector and scalar code."""
+    return through_double(lax.erf, x)
+
+
+@op("float", grad=lambda grad, self: 2 * _PER_SQRT_PI * jnp.exp(-(self * self)) * grad, **_unary("erf_vml_cpu"))
+@wide
+def erf(self: Tensor):
+    """The error function.
+
+    >>> torch.erf(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.8427])
+    """
+    return erf_of(self)
+
+
+@op("float", grad=lambda grad, self: -2 * _PER_SQRT_PI * jnp.exp(-(self * self)) * grad, **_unary("erfc_vml_cpu"))
+@wide
+def erfc(self: Tensor):
+    """The complementary error function, ``1 - erf(input)``, accurate where it is small.
+
+    >>> torch.erfc(torch.tensor([0., 1.]))
+    tensor([1.0000, 0.1573])
+    """
+    return through_double(lax.erfc, self)
+
+
+@op("float", grad=lambda grad, self: 0.5 * math.sqrt(math.pi) * jnp.exp(jnp.square(wide(_erfinv)(self))) * grad, **_unary("erfinv_vml_cpu"))
+@wide
+def erfinv(self: Tensor):
+    """The inverse of `erf`; infinite at ±1, NaN beyond.
+
+    >>> torch.erfinv(torch.tensor([0., 0.5]))
+    tensor([0.0000, 0.4769])
+    """
+    return _erfinv(self)
+
+
+def _erfinv(x):
+    return through_double(lax.erf_inv, x)
+
+
+def _scaled_erfc(x):
+    """``exp(x²) erfc(x)``: directly where that fits, by the asymptotic series beyond."""
+    x = x.astype(jnp.float64)
+    size = jnp.abs(x)
+    near = jnp.minimum(size, 10)
+    direct = jnp.exp(near * near) * lax.erfc(near)
+    far = jnp.maximum(size, 10)
+    u, series = 0.5 / (far * far), jnp.ones_like(x)
+    for k in range(12, 0, -1):
+        series = 1 - (2 * k - 1) * u * series
+    value = jnp.where(size < 10, direct, series * _PER_SQRT_PI / far)
+    return jnp.where(x < 0, 2 * jnp.exp(x * x) - value, value)
+
+
+@op("float", name="special_erfcx", grad=lambda grad, self, result: (2 * self * result - 2 * _PER_SQRT_PI) * grad, **_HIDDEN)
+@wide
+def special_erfcx(self: Tensor):
+    """The scaled complementary error function, ``exp(input ** 2) * erfc(input)``."""
+    return _scaled_erfc(self).astype(self.dtype)
+
+
+# -- normal distribution ----------------------------------------------------------------------------------------------
+
+@op("float", name="special_ndtr", grad=lambda grad, self: grad * jnp.exp(-0.5 * self * self) * (1 / math.sqrt(2 * math.pi)), **_HIDDEN,
+    backward="MulBackward1")
+@wide
+def special_ndtr(self: Tensor):
+    """The area under the standard normal density up to ``input``."""
+    return through_double(jsp.ndtr, self)
+
+
+@op("float", name="special_ndtri", grad=lambda grad, result: grad * math.sqrt(2 * math.pi) * jnp.exp(result * result / 2), **_HIDDEN)
+@wide
+def special_ndtri(self: Tensor):
+    """The inverse of `special.ndtr`."""
+    return through_double(jsp.ndtri, self)
+
+
+@op("float", name="special_log_ndtr", **_HIDDEN,
+    grad=lambda grad, self, result: grad / math.sqrt(2 * math.pi) * jnp.exp(-(result + self * self / 2)))
+@wide
+def special_log_ndtr(self: Tensor):
+    """The logarithm of `special.ndtr`, accurate where that is small."""
+    return through_double(jsp.log_ndtr, self)
+
+
+# -- gamma functions --------------------------------------------------------------------------------------------------
+
+def _digamma(x):
+    return jnp.where(x == 0, jnp.copysign(jnp.asarray(jnp.inf, x.dtype), -x), through_double(lax.digamma, x))
+
+
+def _polygamma(n, x):
+    if n == 0:
+        return _digamma(x)
+    value = through_double(lambda v: jsp.polygamma(jnp.asarray(n, v.dtype), v), x)
+    if n > 1:
+        pole = (x <= 0) & (x == jnp.floor(x))
+        value = jnp.where(pole, jnp.asarray(jnp.inf if n % 2 else -jnp.inf, x.dtype), value)
+    return value
+
+
+@op("float", grad=lambda grad, self: grad * wide(_digamma)(self), **_unary("lgamma_vml_cpu"))
+@wide
+def lgamma(self: Tensor):
+    """The logarithm of the absolute value of the gamma function.
+
+    >>> torch.lgamma(torch.tensor([1., 4.]))
+    tensor([0.0000, 1.7918])
+    """
+    return through_double(lax.lgamma, self)
+
+
+@op("float", grad=lambda grad, self: grad * wide(lambda x: _polygamma(1, x))(self), **_unary("digamma"))
+@wide
+def digamma(self: Tensor):
+    """The derivative of `lgamma`.
+
+    >>> torch.digamma(torch.tensor([1.]))
+    tensor([-0.5772])
+    """
+    return _digamma(self)
+
+
+def _check_polygamma(self, n):
+    if n < 0:
+        raise RuntimeError("polygamma(n, x) does not support negative n.")
+
+
+@op("float", name="polygamma_of", backward="PolygammaBackward0", inplace=True, check=_check_polygamma, **_HIDDEN,
+    grad=lambda grad, self, n: grad * wide(lambda x: _polygamma(n + 1, x))(self))
+@wide
+def polygamma_of(self: Tensor, n):
+    """The ``n``-th derivative of `digamma`."""
+    return _polygamma(n, self)
+
+
+@composite()
+def polygamma(n, input, *, out=None):
+    """The ``n``-th derivative of `digamma`; the method is ``input.polygamma(n)``.
+
+    >>> torch.polygamma(1, torch.tensor([1.]))
+    tensor([1.6449])
+    """
+    if not isinstance(n, int):
+        n, input = input, n
+    return polygamma_of(input, n) if out is None else polygamma_of(input, n, out=out)
+
+
+@composite(function=False)
+def polygamma_(input, n):
+    """``polygamma``, written back into the tensor."""
+    return polygamma_of.inplace_form(input, n)
+
+
+def _mvlgamma(x, p):
+    x = x.astype(jnp.float64) if x.dtype == jnp.float32 else x
+    total = jnp.full_like(x, p * (p - 1) / 4 * math.log(math.pi))
+    for i in range(p):
+        total = total + lax.lgamma(x - i / 2)
+    return total
+
+
+def _mvlgamma_gradient(grad, self, p):
+    total = jnp.zeros_like(self)
+    for i in range(p):
+        total = total + lax.digamma(self - i / 2)
+    return grad * total
+
+
+def _check_mvlgamma(self, p):
+    if p < 1:
+        raise RuntimeError("p has to be greater than or equal to 1")
+    refuses("mvlgamma", "complex")(self)
+
+
+@op("float", inplace=True, out=True, check=_check_mvlgamma, grad=_mvlgamma_gradient)
+@wide
+def mvlgamma(self: Tensor, p):
+    """The logarithm of the ``p``-dimensional gamma function.
+
+    >>> torch.mvlgamma(torch.tensor([3.]), 2)
+    tensor([1.1447])
+    """
+    return _mvlgamma(self, p).astype(self.dtype)
+
+
+def _gamma_density(grad, self, other):
+    return grad * jnp.exp((self - 1) * jnp.log(other) - other - lax.lgamma(self))
+
+
+def _incomplete(function):
+    def body(a, x):
+        a, x = jnp.broadcast_arrays(a, x)
+        return through_double(function, a, x)
+    return wide(body)
+
+
+@op("float", inplace=True, out=True, check=refuses("igamma", "complex"),
+    grad={**no_derivative("igamma: input", "self"), "other": wide(_gamma_density)})
+def igamma(self: Tensor, other: Tensor):
+    """The regularized lower incomplete gamma function of order ``input`` at ``other``.
+
+    >>> torch.igamma(torch.tensor([1.]), torch.tensor([2.]))
+    tensor([0.8647])
+    """
+    return _incomplete(lax.igamma)(self, other)
+
+
+@op("float", inplace=True, out=True, check=refuses("igammac", "complex"),
+    grad={**no_derivative("igammac: input", "self"), "other": wide(lambda grad, self, other: -_gamma_density(grad, self, other))})
+def igammac(self: Tensor, other: Tensor):
+    """The regularized upper incomplete gamma function of order ``input`` at ``other``.
+
+    >>> torch.igammac(torch.tensor([1.]), torch.tensor([2.]))
+    tensor([0.1353])
+    """
+    return _incomplete(lax.igammac)(self, other)
+
+
+def _zeta(s, q):
+    s, q = jnp.broadcast_arrays(s, q)
+    value = through_double(jsp.zeta, s, q)
+    pole = (q <= 0) & (q == jnp.floor(q)) & (s > 1)
+    return jnp.where(pole, jnp.asarray(jnp.inf, value.dtype), value)
+
+
+@op("float", name="special_zeta", **_HIDDEN,
+    grad={**no_derivative("zeta", "self"), "other": lambda grad, self, other: grad * -self * wide(_zeta)(self + 1, other)})
+@wide
+def special_zeta(self: TensorOrNumber, other: TensorOrNumber):
+    """Hurwitz's zeta function."""
+    return _zeta(self, other)
+
+
+# -- Bessel functions of imaginary argument ---------------------------------------------------------------------------
+
+def _i1(x):
+    return through_double(jsp.i1, x)
+
+
+@op("float", grad=lambda grad, self: grad * wide(_i1)(self), **_unary("i0_cpu"))
+@wide
+def i0(self: Tensor):
+    """The modified Bessel function of order 0.
+
+    >>> torch.i0(torch.tensor([0., 1.]))
+    tensor([1.0000, 1.2661])
+    """
+    return through_double(jsp.i0, self)
+
+
+@op("float", name="special_i0e", **_HIDDEN,
+    grad=lambda grad, self, result: grad * (wide(lambda x: through_double(jsp.i1e, x))(self) - jnp.sign(self) * result))
+@wide
+def special_i0e(self: Tensor):
+    """`i0` scaled by ``exp(-|input|)``."""
+    return through_double(jsp.i0e, self)
+
+
+@wide
+def _i1_gradient(grad, self, result):
+    zero = jnp.abs(self) <= jnp.finfo(self.dtype).eps
+    slope = through_double(jsp.i0, self) - result / jnp.where(zero, jnp.ones_like(self), self)
+    return grad * jnp.where(zero, jnp.full_like(self, 0.5), slope)
+
+
+@op("float", name="special_i1", grad=_i1_gradient, **_HIDDEN)
+@wide
+def special_i1(self: Tensor):
+    """The modified Bessel function of order 1."""
+    return _i1(self)
+
+
+@wide
+def _i1e_gradient(grad, self, result):
+    zero = jnp.abs(self) <= jnp.finfo(self.dtype).eps
+    safe = jnp.where(zero, jnp.ones_like(self), self)
+    slope = through_double(jsp.i0e, self) - result * (jnp.sign(self) + 1 / safe)
+    return grad * jnp.where(zero, jnp.full_like(self, 0.5), slope)
+
+
+@op("float", name="special_i1e", grad=_i1e_gradient, **_HIDDEN)
+@wide
+def special_i1e(self: Tensor):
+    """`i1` scaled by ``exp(-|input|)``."""
+    return through_double(jsp.i1e, self)
+
+
+# -- logarithms times something ---------------------------------------------------------------------------------------
+
+def _log_times(log, corner):
+    def times(x, y):
+        x, y = jnp.broadcast_arrays(x, y)
+        value = x * log(y)
+        return jnp.where(jnp.isnan(y), y, jnp.where(x == 0, jnp.zeros_like(value), value))
+
+    def first(grad, self, other):
+        return jnp.where((self == 0) & (other <= corner), jnp.zeros((), grad.dtype), times(grad, other))
+
+    def second(grad, self, other):
+        return grad * self / (other - corner)
+    return wide(times), wide(first), wide(second)
+
+
+_xlogy, _xlogy_first, _xlogy_second = _log_times(jnp.log, 0)
+_xlog1py, _xlog1py_first, _xlog1py_second = _log_times(jnp.log1p, -1)
+
+
+@op("float", name="xlogy_Tensor", backward="XlogyBackward0", inplace=True, **_HIDDEN, grad={"self": _xlogy_first, "other": _xlogy_second},
+    check=refuses("xlogy_cpu", "complex"))
+def xlogy_Tensor(self: Tensor, other: Tensor):
+    """``input * log(other)`` of two tensors."""
+    return _xlogy(self, other)
+
+
+@op("float", name="xlogy_Scalar_Self", backward="XlogyBackward1", **_HIDDEN, grad={"other": _xlogy_second})
+def xlogy_Scalar_Self(self: TensorOrNumber, other: Tensor):
+    """``input * log(other)`` of a number and a tensor."""
+    return _xlogy(self, other)
+
+
+@op("float", name="xlogy_Scalar_Other", backward="XlogyBackward2", inplace=True, **_HIDDEN, grad={"self": _xlogy_first})
+def xlogy_Scalar_Other(self: Tensor, other: TensorOrNumber):
+    """``input * log(other)`` of a tensor and a number."""
+    return _xlogy(self, other)
+
+
+def _xlogy_form(input, other):
+    return xlogy_Scalar_Other if _number(other) else xlogy_Scalar_Self if _number(input) else xlogy_Tensor
+
+
+@composite()
+def xlogy(input, other, *, out=None):
+    """``input * log(other)``, and 0 where ``input`` is 0, unless ``other`` is NaN.
+
+    >>> torch.xlogy(torch.tensor([0., 2.]), torch.tensor([0., 1.]))
+    tensor([0., 0.])
+    """
+    form = _xlogy_form(input, other)
+    return form(input, other) if out is None else form(input, other, out=out)
+
+
+@composite()
+def xlogy_(input, other):
+    """``xlogy``, written back into the tensor."""
+    return _xlogy_form(input, other).inplace_form(input, other)
+
+
+@op("float", name="special_xlog1py", backward="SpecialXlog1PyBackward0", **_HIDDEN, check=refuses("xlog1py_cpu", "complex"),
+    grad={"self": _xlog1py_first, "other": _xlog1py_second})
+def special_xlog1py(self: TensorOrNumber, other: TensorOrNumber):
+    """``input * log1p(other)``, and 0 where ``input`` is 0, unless ``other`` is NaN."""
+    return _xlog1py(self, other)
+
+
+@op("float", name="special_entr", grad=lambda grad, self: grad * -(1 + jnp.log(self)), **_HIDDEN)
+@wide
+def special_entr(self: Tensor):
+    """``-input * log(input)``; 0 at 0 and -inf below."""
+    inside = -self * jnp.log(jnp.where(self > 0, self, jnp.ones_like(self)))
+    flat = jnp.where(self == 0, jnp.zeros_like(self), jnp.full_like(self, -jnp.inf))
+    return jnp.where(jnp.isnan(self), self, jnp.where(self > 0, inside, flat))
+
+
+@wide
+def _logit_gradient(grad, self, eps):
+    low = 0.0 if eps is None else eps
+    low, high = jnp.asarray(low, self.dtype), jnp.asarray(1.0, self.dtype) - jnp.asarray(low, self.dtype)
+    outside = (self < low) | (self > high)
+    beyond = jnp.asarray(jnp.nan if eps is None else 0.0, grad.dtype)
+    return jnp.where(outside, beyond, grad / (self * (1 - self)))
+
+
+@op("float", inplace=True, out=True, grad=_logit_gradient, check=refuses("logit_cpu", "complex"))
+@wide
+def logit(self: Tensor, eps=None):
+    """``log(input / (1 - input))``; with ``eps`` the input is kept between ``eps`` and ``1 - eps``.
+
+    >>> torch.logit(torch.tensor([0.5]))
+    tensor([0.])
+    """
+    x = self
+    if eps is not None:
+        low, high = jnp.asarray(eps, x.dtype), jnp.asarray(1.0, x.dtype) - jnp.asarray(eps, x.dtype)
+        x = jnp.where(x < low, low, jnp.where(x > high, high, x))
+    return jnp.log(x / (1 - x))
