@@ -37,6 +37,7 @@ from jtensor.trace.flat import (
 )
 
 REWRITTEN = MUL | TRANSCENDENTAL | SQRT | DIV | CONVERT | OTHER
+IDENTITIES = "operator_result", "barrier"
 UNROLLED = 32
 _BITS = {2: np.uint16, 4: np.uint32, 8: np.uint64}
 
@@ -175,6 +176,8 @@ def place_fences(graph):
         used = facts.used[result]
         if e.name == "operator_result":
             e.fenced = _crossing(facts.made[result], used)
+        elif e.name == "barrier":
+            e.fenced = True
         elif kind & MUL or e.name == "dot_general" and _is_product(e, graph):
             e.fenced = bool(used & (ADD | SUM))
         elif kind & TRANSCENDENTAL:
@@ -230,7 +233,7 @@ class _Rewriter:
         values[:len(inputs)] = inputs
         for e in graph.equations:
             arguments = [values[v] if type(v) is int else v.value for v in e.inputs]
-            if e.name == "operator_result":
+            if e.name in IDENTITIES:
                 results = arguments
             else:
                 if e.fences:

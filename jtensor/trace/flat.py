@@ -9,6 +9,8 @@ from jax import dtypes
 from jax.extend import core
 from jax.interpreters import mlir
 
+from jtensor.trace.formulations import COMPLEX, REAL, formulation
+
 # ------------------------------------------------------------------ the marker
 
 marker = core.Primitive("operator_result")
@@ -34,12 +36,12 @@ MUL, ADD, DIV, SQRT, TRANSCENDENTAL, SUM, PRODUCT, EXTREME, CONVERT, OTHER, CONS
 """`CONSTANT`: known when compiled. `FOLDED`: one of the operands is."""
 
 MOVES = frozenset("""broadcast_in_dim reshape transpose squeeze slice concatenate select_n expand_dims rev dynamic_slice
-    dynamic_update_slice gather scatter pad copy copy_p neg split operator_result optimization_barrier real imag complex conj
+    dynamic_update_slice gather scatter pad copy copy_p neg split operator_result barrier optimization_barrier real imag complex conj
     reduce_precision stop_gradient sort""".split())
 """Equations through which the simplifier and LLVM see."""
 
-ELEMENTWISE_MOVES = frozenset("select_n neg copy copy_p operator_result optimization_barrier real imag complex conj reduce_precision"
-                              .split())
+ELEMENTWISE_MOVES = frozenset("""select_n neg copy copy_p operator_result barrier optimization_barrier real imag complex conj
+    reduce_precision""".split())
 
 _KINDS = {
     MUL: "mul integer_pow square", ADD: "add sub add_any", DIV: "div", SQRT: "sqrt",
@@ -54,6 +56,9 @@ KINDS = {name: kind for kind, names in _KINDS.items() for name in names.split()}
 CALLS = frozenset(("jit", "pjit", "custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr", "closed_call", "core_call", "remat",
                    "checkpoint", "remat2", "custom_vmap_call", "composite"))
 _INNER = "jaxpr", "call_jaxpr", "fun_jaxpr", "call"
+
+
+REFORMULATED = frozenset(REAL) | frozenset(COMPLEX)
 
 
 class Constant:
@@ -116,7 +121,10 @@ class Flat:
         for equation in jaxpr.eqns:
             inputs = read(equation.invars)
             name = equation.primitive.name
-            if name in CALLS or name == "custom_linear_solve":
+            formula = formulation(name, equation.params, [a.aval for a in equation.invars]) if name in REFORMULATED else None
+            if formula is not None:
+                outputs = self._inline(formula.jaxpr, formula.consts, inputs)
+            elif name in CALLS or name == "custom_linear_solve":
                 inner, inputs = _called(equation, inputs)
                 outputs = self._inline(getattr(inner, "jaxpr", inner), getattr(inner, "consts", ()), inputs)
             else:

@@ -1,0 +1,250 @@
+"""Functions in a formulation of their own, where XLA's does not give the same bits everywhere.
+
+XLA expands `erf`, `atan`, `log1p` and what is built on them into products and sums, and which of these LLVM contracts differs between
+vectors, their last elements and scattered data. Here they are written out, so that the rules of `fences.py` reach their products, too.
+Complex arithmetic is written out in real parts for the same reason. Knows of nothing but JAX.
+
+Narrower types are computed in float32. Polynomials are interpolations at Chebyshev nodes, made with mpmath.
+"""
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.extend import core
+
+barrier = core.Primitive("barrier")
+"""Identity, and always a fence: XLA takes (1 + x) - 1 for x and exp(a) exp(b) for exp(a + b)."""
+barrier.def_impl(lambda x: x)
+barrier.def_abstract_eval(lambda aval: aval)
+
+LN2 = float(np.log(2))
+PI_HIGH = {"float32": (1.5707963705062866, -4.371139000186241e-08), "float64": (1.5707963267948966, 6.123233995736766e-17)}
+ATAN = {        # (atan(t) / t - 1) / t² of t² below tan(π/8)²
+    "float32": (-0.3333333134651184, 0.19999539852142334, -0.14263956248760223, 0.10743731260299683, -0.06451927870512009),
+    "float64": (-0.3333333333333333, 0.1999999999999552, -0.14285714284666542, 0.11111111015256361, -0.09090904578123903,
+                0.07692183190826087, -0.06664511447381948, 0.0585814891280221, -0.0508544973794026, 0.03923165829558719,
+                -0.01917688711906226),
+}
+ERF = {         # erf(x) / x - 1 of x² below 1
+    "float32": (0.12837916612625122, -0.3761262595653534, 0.11283594369888306, -0.02685421146452427, 0.005189087241888046,
+                -0.000801686430349946, 7.875874871388078e-05),
+    "float64": (0.1283791670955126, -0.37612638903183754, 0.1128379167095512, -0.02686617064512984, 0.0052239776254232985,
+                -0.000854832702193483, 0.00012055332902888736, -1.4925647567519332e-05, 1.6462045441468418e-06,
+                -1.6364642158167616e-07, 1.4792401209404813e-08, -1.216456005728345e-09, 8.709045129053106e-11, -4.230945824295338e-12),
+}
+LOG_ERFC = (-0.0003201380604878068, 1.1302334070205688, 0.6318260431289673, 0.11008008569478989, -0.026421135291457176,
+            0.004759596195071936, -0.0005968056502752006, 4.605804133461788e-05, -1.6371513993362896e-06)      # -log(erfc(x)), 1 to 4
+ERFC = {        # erfc(x) exp(x²) (1 + 2 x) of (x - 3.75) / (x + 3.75), x from 0.5
+    "float32": (1.2375125885009766, -0.14024057984352112, 0.003585604252293706, 0.08227558434009552, -0.10880937427282333,
+                0.09231886267662048, -0.0586344338953495, 0.028306322172284126, -0.010020784102380276, 0.0017448489088565111,
+                0.00076361617539078),
+    "float64": (1.2375126308378275, -0.14024059858554702, 0.0035854154854658496, 0.08227673849015059, -0.1088039301418558,
+                0.09230432116022246, -0.05869339858656682, 0.028362277420937457, -0.009746579602513314, 0.0017556258398018613,
+                0.0002937140375272005, -0.0002901540353336165, 5.164717365417525e-05, 2.2384180644872092e-05, -1.1437767278950732e-05,
+                -9.7368428239226e-07, 1.7380461262457937e-06, -5.658053403353585e-08, -2.405381553661818e-07, 2.2156361551057863e-08,
+                2.4650884795239513e-08, -2.819125663086401e-09),
+}
+ERFC_CENTRE = 3.75
+
+
+def polynomial(x, coefficients):
+    """By Horner's rule, the constant term first."""
+    total = jnp.full_like(x, coefficients[-1])
+    for c in coefficients[-2::-1]:
+        total = total * x + c
+    return total
+
+
+def with_sign(size, x):
+    return jnp.where(jnp.signbit(x), -size, size)
+
+
+def widened(function):
+    """Computes types narrower than float32 in float32."""
+    @functools.wraps(function)
+    def wide(*arrays):
+        dtype = arrays[0].dtype
+        if dtype.itemsize >= 4:
+            return function(*arrays)
+        return function(*[x.astype(np.float32) for x in arrays]).astype(dtype)
+    return wide
+
+
+# ------------------------------------------------------------------ real functions
+
+@widened
+def log1p(x):
+    y = barrier.bind(1 + x)
+    lost = x - barrier.bind(y - 1)                  # what the rounding of the sum has lost, exactly
+    return jnp.where(y == 1, x, jnp.where((y > 0) & (y < np.inf), lax.log(y) + lost / y, lax.log(y)))
+
+
+@widened
+def atan(x):
+    size = abs(x)
+    high, low = PI_HIGH[x.dtype.name]
+    large, middle = size > 2.414213562373095, size > 0.4142135623730951
+    top = jnp.where(large, -1.0, jnp.where(middle, size - 1, size))
+    bottom = jnp.where(large, size, jnp.where(middle, size + 1, 1.0))
+    t = top / bottom
+    square = t * t
+    rest = t * (square * polynomial(square, ATAN[x.dtype.name])) + t
+    base = jnp.where(large, high, jnp.where(middle, high / 2, 0.0)).astype(x.dtype)
+    tail = jnp.where(large, low, jnp.where(middle, low / 2, 0.0)).astype(x.dtype)
+    return with_sign(jnp.where(middle, base + (rest + tail), rest), x)
+
+
+@widened
+def atan2(y, x):
+    high, low = PI_HIGH[x.dtype.name]
+    a, b = abs(y), abs(x)
+    small, large = jnp.minimum(a, b), jnp.maximum(a, b)
+    ratio = jnp.where(large == 0, 0, jnp.where(small == np.inf, 1, small / large)).astype(x.dtype)
+    angle = atan(ratio)
+    angle = jnp.where(a > b, high - barrier.bind(angle - low), angle)
+    angle = jnp.where(jnp.signbit(x), 2 * high - barrier.bind(angle - 2 * low), angle)
+    return jnp.where((x != x) | (y != y), x + y, with_sign(angle, y))
+
+
+@widened
+def asinh(x):
+    size = abs(x)
+    large = size > (1e8 if x.dtype.itemsize == 8 else 1e4)
+    a = jnp.where(large, 1, size)
+    square = a * a
+    near = log1p(a + square / (1 + lax.sqrt(square + 1)))
+    return with_sign(jnp.where(large, lax.log(size) + LN2, near), x)
+
+
+@widened
+def acosh(x):
+    large = x > (1e8 if x.dtype.itemsize == 8 else 1e4)
+    t = jnp.where(large, 1, x - 1)
+    return jnp.where(large, lax.log(x) + LN2, log1p(t + lax.sqrt(t * (t + 2))))
+
+
+@widened
+def atanh(x):
+    size = abs(x)
+    return with_sign(0.5 * log1p(2 * size / (1 - size)), x)
+
+
+def _erfc_large(x):
+    """erfc of 0.5 and more. The square in the exponent is taken apart, lest its rounding decide."""
+    bits, mask = (np.uint32, 0xFFFFF000) if x.dtype.itemsize == 4 else (np.uint64, 0xFFFFFFFFF8000000)
+    short = lax.bitcast_convert_type(lax.bitcast_convert_type(x, bits) & bits(mask), x.dtype)
+    scale = barrier.bind(lax.exp(-(short * short))) * lax.exp(-((x - short) * (x + short)))
+    return scale * polynomial((x - ERFC_CENTRE) / (x + ERFC_CENTRE), ERFC[x.dtype.name]) / (1 + 2 * x)
+
+
+@widened
+def erf(x):
+    size = abs(x)
+    near = x * polynomial(jnp.minimum(x * x, 1), ERF[x.dtype.name]) + x
+    if x.dtype.itemsize == 8:
+        far = 1 - _erfc_large(jnp.clip(size, 1, 7))
+    else:
+        far = 1 - lax.exp(-polynomial(jnp.clip(size, 1, 4), LOG_ERFC))
+    return jnp.where(size < 1, near, jnp.where(x != x, x, with_sign(far, x)))
+
+
+@widened
+def erfc(x):
+    size = abs(x)
+    near = 1 - (x * polynomial(jnp.minimum(x * x, 1), ERF[x.dtype.name]) + x)
+    large = _erfc_large(jnp.clip(size, 0.5, 28))
+    far = jnp.where(x < 0, 2 - large, large)
+    return jnp.where(size < 0.5, near, jnp.where(x != x, x, far))
+
+
+# ------------------------------------------------------------------ complex arithmetic
+
+def _parts(x):
+    return lax.real(x), lax.imag(x)
+
+
+def complex_mul(x, y):
+    (a, b), (c, d) = _parts(x), _parts(y)
+    return lax.complex(a * c - b * d, a * d + b * c)
+
+
+def complex_square(x):
+    return complex_mul(x, x)
+
+
+def complex_power(x, *, y):
+    if y < 0:
+        return complex_div(jnp.ones_like(x), complex_power(x, y=-y))
+    result = None
+    while y:
+        if y & 1:
+            result = x if result is None else complex_mul(result, x)
+        y >>= 1
+        x = complex_mul(x, x) if y else x
+    return jnp.ones_like(x) if result is None else result
+
+
+def complex_div(x, y):
+    (a, b), (c, d) = _parts(x), _parts(y)
+    wide, zero = abs(c) >= abs(d), (c == 0) & (d == 0)
+    large, small = jnp.where(wide, c, d), jnp.where(wide, d, c)
+    ratio = jnp.where(zero, 0, small / large).astype(a.dtype)
+    first, second = jnp.where(wide, a, b), jnp.where(wide, b, a)
+    length = jnp.where(zero, abs(c), large + small * ratio)
+    turned = jnp.where(wide, b - a * ratio, b * ratio - a)
+    return lax.complex((first + second * ratio) / length, turned / length)
+
+
+def complex_abs(x):
+    a, b = _parts(x)
+    if a.dtype.itemsize == 4:
+        a, b = a.astype(np.float64), b.astype(np.float64)
+        return lax.sqrt(a * a + b * b).astype(np.float32)
+    a, b = abs(a), abs(b)
+    large, small = jnp.maximum(a, b), jnp.minimum(a, b)
+    ratio = jnp.where((large == 0) | (small == np.inf), large == np.inf, small / large).astype(large.dtype)
+    return jnp.where(large == np.inf, np.inf, large * lax.sqrt(1 + ratio * ratio))
+
+
+def complex_exp(x):
+    a, b = _parts(x)
+    size = lax.exp(a)
+    return lax.complex(size * lax.cos(b), jnp.where(b == 0, b, size * lax.sin(b)))
+
+
+def complex_prod(x, *, axes):
+    for axis in sorted(axes, reverse=True):
+        x = jnp.moveaxis(x, axis, 0)
+        while len(x) > 1:
+            half = len(x) // 2
+            x = jnp.concatenate([complex_mul(x[:half], x[half:2 * half]), x[2 * half:]])
+        x = x[0] if len(x) else jnp.ones(x.shape[1:], x.dtype)
+    return x
+
+
+def real_hypot_log(x):
+    return lax.complex(lax.log(complex_abs(x)), atan2(*_parts(x)[::-1]))
+
+
+REAL = {f.__name__: f for f in (log1p, atan, atan2, asinh, acosh, atanh, erf, erfc)}
+COMPLEX = {"mul": complex_mul, "square": complex_square, "integer_pow": complex_power, "div": complex_div, "abs": complex_abs,
+           "exp": complex_exp, "log": real_hypot_log, "reduce_prod": complex_prod}
+STATICS = "y", "axes"
+
+
+def formulation(name, params, avals):
+    """The jaxpr that stands for a primitive applied to these types, or None."""
+    kind = getattr(getattr(avals[0], "dtype", None), "kind", None) if avals else None
+    table = COMPLEX if kind == "c" else REAL
+    if name not in table or kind not in "fcV":
+        return None
+    statics = tuple((key, params[key]) for key in STATICS if key in params)
+    return _traced(table[name], statics, tuple((a.shape, a.dtype) for a in avals), jax.config.jax_enable_x64)
+
+
+@functools.lru_cache(1024)
+def _traced(function, statics, types, x64):
+    with jax.enable_x64(True):
+        return jax.make_jaxpr(functools.partial(function, **dict(statics)))(*[jax.ShapeDtypeStruct(*t) for t in types])
