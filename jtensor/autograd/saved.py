@@ -10,9 +10,10 @@ May not know: the Tensor class.
 from ..base import sites
 from ..base.dtypes import scalar_name
 from ..trace.tape import LOCAL, Value
+from .graph import AccumulateGrad
 
 HINT = (" Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
-        "torch.autograd.set_detect_anomaly(True).")
+        "torch.autograd.set_detect_anomaly(True, check_nan=False).")
 HINT_ANOMALY = (" Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable in question was "
                 "changed in there or anywhere later. Good luck!")
 _hooks = []          # the stack of (pack, unpack) of `saved_tensors_hooks`
@@ -55,30 +56,34 @@ def value(entry, node, code, read, read_at):
         if len(entry) == 2:
             tensor, version = entry
             if tensor._counter.version != version:
-                raise modified(tensor._counter, version, tensor._spec, node, code)
+                raise modified(tensor._counter, version, tensor._spec, edge_now(tensor), node.site)
             return read(tensor)
         storage, spec, offset, counter, version = entry
         if counter.version != version:
-            raise modified(counter, version, spec, node, code)
+            raise modified(counter, version, spec, node.edges[code] if code >= 0 else (node, ~code), node.site)
         return read_at(storage, spec, offset)
     if type(entry) is Value:
         return entry
     return read(entry.unpack(entry.packed))
 
 
-def modified(counter, version, spec, node, code):
+def edge_now(tensor):
+    """The edge of the history that a tensor has now, or None: PyTorch's message names it, not the one from when it was saved."""
+    return None if tensor.grad_fn is None else tensor._edge
+
+
+def modified(counter, version, spec, edge, site):
     """PyTorch's error for a saved tensor that was written to since, followed by the user's lines."""
     kind = "".join(("torch.", "" if spec.device.type == "cpu" else spec.device.type + ".", scalar_name(spec.dtype), "Tensor"))
-    edge = node.edges[code] if code >= 0 else (node, ~code)
     made = ""
-    if edge is not None and edge[0].edges:
+    if edge is not None and not isinstance(edge[0], AccumulateGrad):
         made = f", which is output {edge[1]} of {edge[0].forward_name()},"
     from .anomaly import enabled
     text = (f"one of the variables needed for gradient computation has been modified by an inplace operation: [{kind} {list(spec.size)}]{made} "
             f"is at version {counter.version}; expected version {version} instead." + (HINT_ANOMALY if enabled() else HINT))
-    if node.site is not None:
-        text += f"\n  saved for the gradient at {sites.text(node.site)}"
-    if counter.site is not None:
+    if site is not None:
+        text += f"\n  saved for the gradient at {sites.text(site)}"
+    if counter.site:
         text += f"\n  last modified in place at {sites.text(counter.site)}"
     return RuntimeError(text)
 

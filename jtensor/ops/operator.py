@@ -92,6 +92,10 @@ class Operator:
         self.key = f"{body.__module__.rsplit('.', 1)[-1]}.{self.name}"
         self.__doc__ = body.__doc__
 
+    def single_output(self):
+        """Whether every call answers one tensor, as far as the declaration tells."""
+        return self.outputs is None and self.promote is not None
+
     def __repr__(self):
         return f"<operator {self.name}>"
 

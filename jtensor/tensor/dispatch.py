@@ -136,7 +136,8 @@ def assign(tensor, value):
 def bump(tensor):
     counter = tensor._counter
     counter.version += 1
-    counter.site = sites.user_site()
+    if counter.site is not None:                     # somebody saved it for a gradient: the line may be wanted in an error
+        counter.site = sites.user_site()
 
 
 # -- results ----------------------------------------------------------------------------------------------------------
@@ -395,11 +396,20 @@ def save(code, tensors, outs, originals=None):
             raise RuntimeError("Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
                                "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use "
                                "it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.")
-        return tensor, tensor._counter.version
+        counter = tensor._counter
+        if counter.site is None:
+            counter.site = WATCHED
+        return tensor, counter.version
     out = outs[~code]
     if saving._hooks:
         return saving.pack(out.detach())
-    return out._storage, out._spec, out._offset, out._counter, out._counter.version
+    counter = out._counter
+    if counter.site is None:
+        counter.site = WATCHED
+    return out._storage, out._spec, out._offset, counter, counter.version
+
+
+WATCHED = False          # a version counter's site from when it is saved until it is written to
 
 
 def saved_values(node, codes):

@@ -69,17 +69,93 @@ def _native(other, self):
 
 def inplace_dunder(operator, method, dunder):
     """``a += b``."""
-    plain = operator is not None and operator.inplace and _two_arrays(operator)
-    defaults = tuple(p.default for p in operator.parameters[2:]) if plain else ()
+    plain = operator is not None and operator.inplace and _two_arrays(operator) and all(not p.required for p in operator.parameters[2:])
+    if not plain:
+        def other_operator(self, other):
+            if isinstance(other, Tensor) or type(other) in _KNOWN or hasattr(other, "__array__"):
+                return method(self, _native(other, self))
+            return NotImplemented
+        other_operator.__name__ = other_operator.__qualname__ = dunder
+        return other_operator
+    write = inplace(operator)
 
     def dunder_method(self, other):
         if isinstance(other, Tensor) or type(other) in _KNOWN:
-            return call_inplace(operator, (self, other, *defaults)) if plain else method(self, other)
+            return write(self, other)
         if hasattr(other, "__array__"):
             return method(self, _native(other, self))
         return NotImplemented
     dunder_method.__name__ = dunder_method.__qualname__ = dunder
     return dunder_method
+
+
+def inplace(operator):
+    """``a.name_(b)`` for a tensor or a number, where ``a`` is a whole storage and nothing needs a gradient; else the general path."""
+    defaults = tuple(p.default for p in operator.parameters[2:])
+    rest = _rest(operator, defaults)
+    mark = object()
+    cpu = build.plans.spec.devices.cpu
+
+    def write(a, b):
+        spec_a, storage = a._spec, a._storage
+        local = LOCAL
+        kind = type(b)
+        if spec_a is not storage.spec or local.eager or spec_a.device is not cpu or not spec_a.dense \
+                or (local.grad_enabled and (a._requires_grad or a._info is not None)) or local.inference or a._auto is not None \
+                and a._auto.inference:
+            return call_inplace(operator, (a, b, *defaults))
+        if kind is Tensor or isinstance(b, Tensor):
+            spec_b, storage_b = b._spec, b._storage
+            if (storage_b is storage and b is not a) or spec_b.device is not cpu \
+                    or (local.grad_enabled and (b._requires_grad or b._info is not None)):
+                return call_inplace(operator, (a, b, *defaults))
+            value_b = storage_b.value if spec_b is storage_b.spec else read(b)
+            value_a = storage.value
+            segment = local.segment
+            at_a = value_a.position if value_a.segment is segment else slot(segment, value_a)
+            at_b = value_b.position if value_b.segment is segment else slot(segment, value_b)
+            key = (mark, at_a, at_b, spec_a, spec_b)
+            positions, scalars = (at_a, at_b), ()
+        elif kind is float or (kind is int and -0x8000000000000000 <= b < 0x8000000000000000):
+            value_a = storage.value
+            segment = local.segment
+            at_a = value_a.position if value_a.segment is segment else slot(segment, value_a)
+            key = (mark, at_a, kind, spec_a)
+            spec_b = None
+            positions = (at_a,)
+        else:
+            return call_inplace(operator, (a, b, *defaults))
+        state = segment.state.children.get(key)
+        if state is None:
+            shown = build.WRAPPED[kind] if spec_b is None else spec_b
+            plan = dispatch.plan_of(("in place", operator, spec_a, shown, *rest), operator, [spec_a, shown, *defaults], True)
+            state = TRIE.grow(segment.state, key, plan)
+        if spec_b is None:
+            numbers = segment.floats if kind is float else segment.integers
+            scalars = (("f" if kind is float else "i", len(numbers)),)
+            numbers.append(b)
+        segment.state = state
+        plan = state.plan
+        value = new_value(Value)
+        value.array, value.segment, value.aval = None, segment, spec_a.aval
+        value.position = segment.count
+        segment.count += 1
+        segment.nodes.append((plan, positions, scalars, reference(value)))
+        storage.value = value
+        counter = a._counter
+        counter.version += 1
+        if counter.site is not None:
+            counter.site = dispatch.sites.user_site()
+        if state.depth >= NODE_CAP:
+            tape.over_cap()
+        return a
+    return write
+
+
+def _rest(operator, defaults):
+    """The defaulted parameters' part of a plan's key."""
+    return tuple(dispatch._static(d)[1] if p.kind.name == "Static" else (type(d), repr(d))
+                 for p, d in zip(operator.parameters[2:], defaults, strict=True))
 
 
 def _trie_miss(segment, key, operator, template, cache_key):
@@ -91,8 +167,7 @@ def _trie_miss(segment, key, operator, template, cache_key):
 def binary(operator):
     """``f(a, b)`` for two tensors: the shortest way from operands to a recorded result."""
     defaults = tuple(p.default for p in operator.parameters[2:])
-    rest = tuple(dispatch._static(d)[1] if p.kind.name == "Static" else (type(d), repr(d))
-                 for p, d in zip(operator.parameters[2:], defaults, strict=True))
+    rest = _rest(operator, defaults)
     cpu = build.plans.spec.devices.cpu
 
     def record_binary(a, b):
@@ -164,8 +239,7 @@ def _attach(plan, a, b, out):
 def with_number(operator):
     """``f(a, number)``: the number is a run-time input."""
     defaults = tuple(p.default for p in operator.parameters[2:])
-    rest = tuple(dispatch._static(d)[1] if p.kind.name == "Static" else (type(d), repr(d))
-                 for p, d in zip(operator.parameters[2:], defaults, strict=True))
+    rest = _rest(operator, defaults)
     cpu = build.plans.spec.devices.cpu
 
     def record_number(a, number):
@@ -209,3 +283,45 @@ def with_number(operator):
             tape.over_cap()
         return out
     return record_number
+
+
+def unary(operator):
+    """``f(a)`` for an operator of one tensor whose other parameters are left at their defaults."""
+    defaults = tuple(p.default for p in operator.parameters[1:])
+    rest = tuple(dispatch._static(d)[1] if p.kind.name == "Static" else (type(d), repr(d)) if p.kind.name == "Number" else d
+                 for p, d in zip(operator.parameters[1:], defaults, strict=True))
+    cpu = build.plans.spec.devices.cpu
+
+    def record_unary(a):
+        spec_a, storage_a = a._spec, a._storage
+        local = LOCAL
+        if spec_a.device is not cpu or local.inference or a._info is not None:
+            return call(operator, (a, *defaults))
+        value_a = storage_a.value if spec_a is storage_a.spec else read(a)
+        segment = local.segment
+        at_a = value_a.position if value_a.segment is segment else slot(segment, value_a)
+        key = (operator, at_a, spec_a)
+        state = segment.state.children.get(key)
+        if state is None:
+            state = _trie_miss(segment, key, operator, [spec_a, *defaults], (operator, spec_a, *rest))
+        segment.state = state
+        plan = state.plan
+        spec = plan.spec
+        value = new_value(Value)
+        value.array, value.segment, value.aval = None, segment, spec.aval
+        value.position = segment.count
+        segment.count += 1
+        segment.nodes.append((plan, (at_a,), (), reference(value)))
+        storage = new_storage(Storage)
+        storage.value, storage.spec, storage.layout, storage.version = value, spec, spec, 0
+        storage.host = storage._address = storage.site = None
+        out = new_tensor(Tensor)
+        out._storage, out._spec, out._offset, out._cached, out._counter = storage, spec, 0, None, storage
+        out._info = out._auto = out._edge = None
+        out._requires_grad = False
+        if a._requires_grad and local.grad_enabled and plan.differentiable[0] and not dispatch.blocked_positions(plan):
+            dispatch.attach(plan, (a,), (0,), (out,), ())
+        if state.depth >= NODE_CAP or local.eager:
+            tape.over_cap()
+        return out
+    return record_unary

@@ -16,8 +16,8 @@ FUNCTIONS = {}
 
 
 def _source(operator, name, first, inplace):
-    """``def name(first, other, *, alpha=1, out=None): return run(OP, (first, other, alpha), out)``."""
-    defaults, parts, names = {}, [], []
+    """``def name(first, other, *, alpha=1, out=None): return run(OP, (first, other, alpha), out)``, with the hot path before it."""
+    defaults, parts, names, untouched = {}, [], [], []
     starred = False
     for at, p in enumerate(operator.parameters):
         shown = first if at == 0 else p.name
@@ -29,20 +29,46 @@ def _source(operator, name, first, inplace):
         else:
             defaults[f"_d{at}"] = p.default
             parts.append(f"{shown}=_d{at}")
+            untouched.append(f"{shown} is _d{at}")
         names.append(shown)
     given = f"({', '.join(names)}{',' if len(names) == 1 else ''})"
+    lines = []
     if operator.out and not inplace:
         parts += ["out=None"] if starred else ["*", "out=None"]
-        body = f"return _call(_op, {given}, out)"
+        untouched.append("out is None")
+    hot_path = _hot_path(operator, inplace)
+    if hot_path is not None:
+        defaults["_hot"] = hot_path
+        required = [shown for shown, p in zip(names, operator.parameters, strict=True) if p.required]
+        kinds = [f"isinstance({names[0]}, _Tensor)"]
+        if len(required) == 2 and not inplace:
+            kinds.append(f"isinstance({names[1]}, _Tensor)")
+        lines.append(f"    if {' and '.join(kinds + untouched)}:\n        return _hot({', '.join(required)})\n")
+    if operator.out and not inplace:
+        lines.append(f"    return _call(_op, {given}, out)\n")
     else:
-        body = f"return {'_call_inplace' if inplace else '_call'}(_op, {given})"
-    return f"def {name}({', '.join(parts)}):\n    {body}\n", defaults
+        lines.append(f"    return {'_call_inplace' if inplace else '_call'}(_op, {given})\n")
+    return f"def {name}({', '.join(parts)}):\n{''.join(lines)}", defaults
+
+
+def _hot_path(operator, inplace):
+    """The written-out path that serves an operator's ordinary calls, or None."""
+    from . import hot
+    required = [p for p in operator.parameters if p.required]
+    arrays = [p for p in operator.parameters if p.kind.name in ("Tensor", "TensorOrNumber", "OptTensor", "Tensors")]
+    if operator.sync or operator.outputs is not None or len(arrays) != len(required):
+        return None
+    if len(required) == 2 and hot._two_arrays(operator):
+        return hot.inplace(operator) if inplace else hot.binary(operator)
+    if len(required) == 1 and arrays[0].kind.name in ("Tensor", "TensorOrNumber") and not inplace and operator.single_output():
+        return hot.unary(operator)
+    return None
 
 
 def derive(operator, name, first="input", inplace=False):
     """A Python function for an operator."""
     source, scope = _source(operator, name, first, inplace)
-    scope.update(_op=operator, _call=call, _call_inplace=call_inplace)
+    scope.update(_op=operator, _call=call, _call_inplace=call_inplace, _Tensor=Tensor)
     exec(compile(source, f"<jtensor operator {operator.name}>", "exec"), scope)
     function = scope[name]
     function.__doc__, function.__qualname__, function.__module__ = operator.__doc__, name, "jtensor"
