@@ -4,10 +4,10 @@ Owns: what ``jtensor.x`` is. Imports every layer in order; nothing imports it bu
 """
 import importlib
 
-from .autograd import anomaly, graph, mode, saved
+from .autograd import anomaly, function, graph, mode, saved
 from .base import devices, dtypes, info, size
 from .ops import families  # noqa: F401  fills the registry
-from .tensor import backward, convert, create, dispatch, install, views
+from .tensor import backward, convert, create, custom, dispatch, install, views
 from .tensor.core import Tensor
 from .trace import executor, report
 
@@ -111,7 +111,7 @@ def _autograd():
     autograd.detect_anomaly, autograd.set_detect_anomaly = anomaly.detect_anomaly, anomaly.set_detect_anomaly
     graph.saved_tensors_hooks = saved.saved_tensors_hooks
     autograd.grad_mode, autograd.anomaly_mode = mode, anomaly
-    autograd.Variable = Tensor
+    autograd.Variable, autograd.Function = Tensor, function.Function
 
 
 # -- small functions --------------------------------------------------------------------------------------------------
@@ -168,4 +168,4 @@ class _Eager:
         dispatch.LOCAL.eager = self.previous
 
 
-__all__ = ["assemble", "late", "views"]
+__all__ = ["assemble", "custom", "late", "views"]

@@ -38,7 +38,21 @@ class Node:
     @property
     def next_functions(self):
         """The nodes this one hands gradients to: a tuple of ``(node or None, input number)``."""
-        return tuple((None, 0) if e is None else e for e in self.edges)
+        return tuple([(None, 0) if e is None else (e[0].face, e[1]) for e in self.edges])
+
+    @property
+    def face(self):
+        """The node as users see it: itself, but the ``ctx`` of a custom function."""
+        return self
+
+    @property
+    def _engine_node(self):
+        """The node that the engine walks: itself, but for the ``ctx`` of a custom function."""
+        return self
+
+    @property
+    def requires_grad(self):
+        return True
 
     @property
     def metadata(self):
@@ -72,8 +86,13 @@ class Node:
     def apply(self, grads):
         raise NotImplementedError
 
+    def __call__(self, *grads):
+        """Runs the node on gradients of its outputs; answers those of its inputs, one or a tuple."""
+        answers = tuple(self.apply(list(grads)))
+        return answers[0] if len(answers) == 1 else answers
+
     def __repr__(self):
-        return f"<{self.name()} object at {id(self):#x}>"
+        return f"<{type(self).__name__} object at {id(self):#x}>"
 
 
 Node.__module__ = "torch.autograd.graph"

@@ -184,7 +184,7 @@ class Tensor:
         if info is not None and info.version != self._counter.version:
             self._refresh()
         edge = self._edge
-        return None if edge is None else edge[0]
+        return None if edge is None else edge[0].face
 
     @property
     def output_nr(self):

@@ -78,6 +78,21 @@ def sum(input, dim=None, keepdim=False, *, dtype=None, out=None):
     return sum_dim(input, dim, keepdim, dtype=dtype, **more)
 
 
+@composite(function=False)
+def sum_to_size(self, *size):
+    """The sum over the dimensions that broadcasting ``size`` to this shape adds or repeats."""
+    size = tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+    shape = tuple(self.shape)
+    lead = len(shape) - len(size)
+    if lead < 0 or [n for n, m in zip(size, shape[lead:], strict=True) if n not in (1, m)]:
+        raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(shape)}}}.")
+    axes = [*range(lead), *[lead + d for d, n in enumerate(size) if n == 1 and shape[lead + d] != 1]]
+    if not axes:
+        return self
+    summed = self.sum(axes, True)
+    return summed.view(size) if lead else summed
+
+
 @op(None, name="nansum_dim", backward="NansumBackward0", check=_check_dim, **_PRIVATE, grad={
     "self": lambda grad, self, dim, keepdim: spread(grad, self.shape, dim, keepdim).astype(self.dtype) * (self == self).astype(self.dtype)})
 def nansum_dim(self: Tensor, dim=None, keepdim=False, *, dtype=None):

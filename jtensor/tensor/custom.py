@@ -1,0 +1,254 @@
+"""How a custom `Function` is run: its forward without recording, its outputs made part of the graph, its backward checked.
+
+Owns: the engine's node of a custom function, PyTorch's rules for outputs that are inputs, views or changed in place, and what
+``save_for_backward`` keeps. What users subclass is in `autograd.function`.
+"""
+import inspect
+import weakref
+
+from ..autograd import gradmode_checks as checks
+from ..autograd import saved as saving
+from ..autograd.function import BackwardCFunction, Function
+from ..autograd.graph import SECOND_TIME, Node
+from ..trace.tape import LOCAL
+from . import dispatch
+from .core import Tensor, make_tensor
+from .views import geometry_of, share
+
+DIRTY_VIEW = ("If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than one Tensor. "
+              "This is not supported by the current autograd engine. You should either make sure the input is not a view (using .clone() for "
+              "example) or make your Function only return one Tensor (potentially splitting it into two Functions: one doing the inplace that "
+              "returns a single Tensor and a second one that does the other operations). You can ask on the forum "
+              "https://discuss.pytorch.org/ if you need help to do this change.")
+DIRTY_LOST = ("Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace must "
+              "all be outputs of the Function.")
+DIRTY_FOREIGN = ("ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be passed to "
+                 "ctx.mark_dirty().")
+
+
+class FunctionNode(Node):
+    """The node behind a ctx. ``places``: which argument each edge belongs to; ``expected``: the Specs of those arguments."""
+
+    __slots__ = ("face", "places", "expected", "count", "outputs", "made")
+    runs_on_nothing = True
+
+    def __init__(self, edges, face, places, expected, count):
+        Node.__init__(self, edges)
+        self.face, self.places, self.expected, self.count = face, places, expected, count
+        self.outputs, self.made = 0, ()
+
+    def name(self):
+        return type(self.face).__name__
+
+    def release(self):
+        self.face._saved = None
+
+    def apply(self, grads):
+        face = self.face
+        if face.materialize_grads:
+            grads = [_zeros(spec) if g is None and spec is not None else g for g, spec in zip(grads, self.made)]
+        answers = face.apply(*grads)
+        answers = list(answers) if type(answers) is tuple else [answers]
+        if len(answers) > self.count and all(a is None for a in answers[self.count:]):
+            del answers[self.count:]
+        if len(answers) != self.count:
+            raise RuntimeError(f"function {self.name()} returned an incorrect number of gradients (expected {self.count}, got {len(answers)})")
+        for at, answer in enumerate(answers):
+            if at not in self.places and answer is not None:
+                raise RuntimeError(f"function {self.name()} returned a gradient different than None at position {at + 1}, but the corresponding "
+                                   "forward input was not a Variable")
+            if answer is not None and not isinstance(answer, Tensor):
+                raise RuntimeError(f"expected Variable or None (got {type(answer).__name__})")
+        chosen = [answers[at] for at in self.places]
+        return [self._valid(at, g) if g is not None and self.edges[at] is not None else None for at, g in enumerate(chosen)]
+
+    def _valid(self, at, grad):
+        """The gradient in its input's shape and dtype, or PyTorch's error."""
+        expected = self.expected[at]
+        if tuple(grad._spec.size) != tuple(expected.size):
+            if not _expands(tuple(expected.size), tuple(grad._spec.size)):
+                raise RuntimeError(f"Function {self.name()} returned an invalid gradient at index {at} - got {list(grad._spec.size)} but expected "
+                                   f"shape compatible with {list(expected.size)}")
+            grad = grad.sum_to_size(tuple(expected.size))
+        if grad._spec.dtype.is_complex and not expected.dtype.is_complex:
+            grad = grad.real
+        if grad._spec.dtype is not expected.dtype:
+            grad = grad.to(expected.dtype)
+        if grad._spec.device is not expected.device and grad._spec.ndim:
+            raise RuntimeError(f"Function {self.name()} returned an invalid gradient at index {at} - expected device {expected.device} but got "
+                               f"{grad._spec.device}")
+        return grad
+
+
+def _expands(small, large):
+    """Whether a tensor of the first shape broadcasts to the second."""
+    return len(small) <= len(large) and all(n in (1, m) for n, m in zip(small[::-1], large[::-1]))
+
+
+def _zeros(spec):
+    from .create import zeros_like_spec
+    return zeros_like_spec(spec)
+
+
+# -- apply ------------------------------------------------------------------------------------------------------------
+
+
+def apply_function(cls, args, kwargs):
+    """``cls.apply(*args, **kwargs)``."""
+    separate = cls.setup_context is not Function.setup_context
+    if separate:
+        bound = inspect.signature(cls.forward).bind(*args, **kwargs)
+        bound.apply_defaults()
+        args, kwargs = bound.args, bound.kwargs
+    places = [at for at, a in enumerate(args) if isinstance(a, Tensor)]
+    inputs = [args[at] for at in places]
+    ctx = cls._backward_cls.__new__(cls._backward_cls)
+    ctx.needs_input_grad = tuple([isinstance(a, Tensor) and a.requires_grad for a in args])
+    node = None
+    if LOCAL.grad_enabled and True in ctx.needs_input_grad:
+        edges = tuple([dispatch.edge_of(t) if t.requires_grad else None for t in inputs])
+        node = FunctionNode(edges, ctx, places, [t._spec for t in inputs], len(args))
+        ctx._node, ctx._edges = weakref.ref(node), edges
+    previous, LOCAL.grad_enabled = LOCAL.grad_enabled, False
+    try:
+        if separate:
+            given = cls.forward(*args, **kwargs)
+            cls.setup_context(ctx, args, given)
+        else:
+            given = cls.forward(ctx, *args, **kwargs)
+        several = isinstance(given, (tuple, list))
+        outputs = _wrap(ctx, node, list(given) if several else [given], inputs)
+        _keep(ctx, node)
+    finally:
+        LOCAL.grad_enabled = previous
+    return type(given)(outputs) if type(given) in (tuple, list) else tuple(outputs) if several else outputs[0]
+
+
+def _marked(ctx, name, text):
+    """The ids of the tensors in ``ctx.dirty_tensors`` or ``ctx.non_differentiable``."""
+    marked = getattr(ctx, name)
+    if marked is None:
+        return {}
+    for at, t in enumerate(marked):
+        if not isinstance(t, Tensor):
+            raise RuntimeError(text.format(at=at, kind=type(t).__name__))
+    return {id(t): t for t in marked}
+
+
+def _wrap(ctx, node, outputs, inputs):
+    """Gives the outputs their history."""
+    dirty = _marked(ctx, "dirty_tensors", "mark_dirty can only accept variables, but argument\n {at} is of type {kind}")
+    fixed = _marked(ctx, "non_differentiable", "mark_non_differentiable only accepts variable arguments, but got\n {kind}")
+    own = {id(t) for t in inputs}
+    for t in dirty.values():
+        dispatch.bump(t)
+        if id(t) not in own:
+            import warnings
+            warnings.warn(DIRTY_FOREIGN, UserWarning, stacklevel=4)
+    tensors = [o for o in outputs if isinstance(o, Tensor)]
+    made, differentiable = [], 0
+    if node is not None:
+        node.outputs = len(outputs)
+        node.made = [o._spec if isinstance(o, Tensor) else None for o in outputs]
+    for nr, out in enumerate(outputs):
+        if isinstance(out, Tensor):
+            recorded = node is not None and id(out) not in fixed and out._spec.dtype.differentiable
+            differentiable += recorded
+            out = _history(out, nr, node if recorded else None, id(out) in own, id(out) in dirty, len(tensors))
+        made.append(out)
+    lost = set(dirty) - {id(o) for o in tensors}
+    if lost:
+        raise RuntimeError(DIRTY_LOST)
+    if differentiable > 1:
+        for before, out in zip(outputs, made):
+            if isinstance(out, Tensor) and out._info is not None and id(before) not in dirty:
+                out._info.creation = "multi"
+    ctx.dirty_tensors = ctx.non_differentiable = None
+    return made
+
+
+def _history(out, nr, node, is_input, is_dirty, count):
+    """One output, as part of the graph (``node``) or without history."""
+    if node is None:
+        if out.requires_grad:
+            return out.detach() if is_input else out.detach_() if out._info is None else out
+        if is_input and not is_dirty:
+            out = _same_view(out)
+    elif is_dirty:
+        if out.requires_grad and out._is_leaf_now():
+            raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+        info = out._info
+        if info is not None and info.differentiable:
+            if count > 1:
+                raise RuntimeError(DIRTY_VIEW)
+            checks.view_may_be_rebased(out, info)
+            dispatch.rebase(out, node)
+        else:
+            dispatch._move_retained(out, node)
+            out._edge, out._requires_grad = (node, nr), True
+    else:
+        if is_input:
+            out = _same_view(out)
+        out._edge, out._requires_grad = (node, nr), True
+    if out._info is not None and not (is_input and is_dirty):
+        out._info.creation, out._info.version = "custom", out._counter.version
+    return out
+
+
+def _same_view(tensor):
+    """An input that is returned as it is becomes a view of itself, so that the input keeps its own history."""
+    return share(tensor, *geometry_of(tensor))
+
+
+# -- saved tensors ----------------------------------------------------------------------------------------------------
+
+
+def _keep(ctx, node):
+    """Takes what ``save_for_backward`` was given."""
+    wanted, ctx.to_save = ctx.to_save, None
+    if wanted is None or node is None:
+        return
+    entries = []
+    for at, t in enumerate(wanted):
+        if t is None:
+            entries.append(None)
+        elif not isinstance(t, Tensor):
+            raise TypeError(f"save_for_backward can only save variables, but argument {at} is of type {type(t).__name__}")
+        elif t._edge is not None and t._edge[0] is node:
+            entries.append((dispatch.save(~0, (), [t]), t._edge[1], t.requires_grad))
+        else:
+            entries.append((dispatch.save(0, [t], ()), None, t.requires_grad))
+    ctx._saved = entries
+
+
+def saved_tensors(ctx):
+    """``ctx.saved_tensors``: the tensors kept, with their histories, their versions checked."""
+    if ctx._saved is None:
+        raise RuntimeError(SECOND_TIME)
+    return tuple([None if entry is None else _unpack(ctx, *entry) for entry in ctx._saved])
+
+
+def _unpack(ctx, entry, nr, required):
+    counter, version = saving.counter_of(entry)
+    if counter is not None and counter.version != version:
+        if nr is None:
+            raise saving.modified(counter, version, entry[0]._spec, saving.edge_now(entry[0]), None)
+        raise saving.modified(counter, version, entry[1], (ctx._engine_node, nr), None)
+    if type(entry) is not tuple:
+        found = entry.unpack(entry.packed)
+        if found._edge is None and required and not found.requires_grad:
+            found = found.detach()
+            found._edge, found._requires_grad = (None if nr is None else (ctx._engine_node, nr)), True
+        return found
+    if nr is None:
+        return entry[0]
+    storage, spec, offset, counter, _ = entry
+    made = make_tensor(storage, spec, offset)
+    made._counter = counter
+    made._edge, made._requires_grad = (ctx._engine_node, nr), True
+    return made
+
+
+Function._apply = staticmethod(apply_function)
+BackwardCFunction.saved_tensors = property(saved_tensors)
+BackwardCFunction.saved_variables = property(saved_tensors)
