@@ -135,8 +135,8 @@ def multinomial(engine, p, samples, replacement=False):
         if replacement and samples > 1:
             rows = p.reshape(-1, p.shape[-1])
             drawn = u53(engine, len(rows) * samples).reshape(len(rows), samples)
-            chosen = np.stack([_chosen(row, u) for row, u in zip(rows, drawn, strict=True)]) if len(rows) else np.empty((0, samples), np.int64)
-            return chosen.reshape(*p.shape[:-1], samples)
+            chosen = [_chosen(row, u) for row, u in zip(rows, drawn, strict=True)]
+            return np.array(chosen, np.int64).reshape(*p.shape[:-1], samples)
         q = exponential(engine, p.size, 1.0, p.dtype).reshape(p.shape)
     with np.errstate(all="ignore"):
         scores = (_wide(p) / _wide(q)).astype(p.dtype)

@@ -1,7 +1,7 @@
 """``Generator``: one stream of the CPU's random numbers, and the default one that everybody shares.
 
-Owns PyTorch's manners around the engine: seeds and their limits, states as tensors, copies and pickles. A sampler takes ``generator.engine``
-and its lock. May know Tensors only late, when a state is asked for as one.
+Owns PyTorch's manners around the engine: seeds and their limits, states as tensors, copies and pickles. A sampler takes
+``generator.engine`` and its lock. May know Tensors only late, when a state is asked for as one.
 """
 
 import operator
@@ -105,7 +105,8 @@ class Generator:
         raise NotImplementedError("graphsafe_set_state is not supported in this Generator")
 
     def __reduce__(self):
-        return type(self), (self.device,), (self.initial_seed(), None, self.get_state())
+        # by way of a function: the class bears PyTorch's name, under which pickle would look for it in vain
+        return _again, (), (self.initial_seed(), None, self.get_state())
 
     def __setstate__(self, saved):
         seed, _, state = saved
@@ -114,6 +115,10 @@ class Generator:
 
     def __repr__(self):
         return f"<torch._C.Generator object at {id(self):#x}>"
+
+
+def _again():
+    return Generator()
 
 
 def checked_seed(seed):

@@ -1,7 +1,7 @@
 """Integers: ``random_`` and ``randint``.
 
-The remainder of a word (or of a 64-bit draw, from a range of 2**28 up) whatever the dtype; float dtypes move their bounds inward first, so that
-rounding cannot leave the range. Owns these rules. Knows the engine and the number formats; bounds are taken as checked (``checks``).
+The remainder of a word (or of a 64-bit draw, from a range of 2**28 up) whatever the dtype; float dtypes move their bounds inward first, so
+that rounding cannot leave the range. Owns these rules. Knows the engine and the number formats; bounds are taken as checked (``checks``).
 """
 
 import numpy as np

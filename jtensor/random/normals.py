@@ -1,10 +1,12 @@
 """Normal numbers: ``randn`` and ``normal_``, by the two ways PyTorch has.
 
-*By blocks* (16 or more numbers into contiguous memory): Box-Muller on blocks of 16 uniforms, element j with element j + 8; float32 and the
-halves use single-precision polynomials with fused steps, double the C library. A ragged end draws 16 fresh uniforms for the last 16 places.
-*Pair by pair* (fewer than 16 numbers, or other memory): double Box-Muller whose second half waits in the engine for the next call, whoever makes it.
+*By blocks* (16 or more numbers into contiguous memory): Box-Muller on blocks of 16 uniforms, element j with element j + 8; float32 and
+the halves use single-precision polynomials with fused steps, double the C library. A ragged end draws 16 fresh uniforms for the last 16
+places. *Pair by pair* (fewer than 16 numbers, or other memory): double Box-Muller whose second half waits in the engine for the next call,
+whoever makes it.
 
-Owns both ways. Knows the engine, exact arithmetic and uniforms; a faster twin of the float32 block lives in ``normals_jax`` and gives the same bits.
+Owns both ways. Knows the engine, exact arithmetic and uniforms; a faster twin of the float32 block lives in ``normals_jax`` and gives the
+same bits.
 """
 
 import math
@@ -14,7 +16,7 @@ import numpy as np
 from . import exact
 from .exact import chunks, fma32, fma64
 from .rounding import FLOAT32, FLOAT64, REAL_OF_COMPLEX, cast, rounded
-from .uniforms import MASK53, u24, u53
+from .uniforms import u24, u53
 
 BLOCK = 16
 _AT_ONCE = 16384  # numbers worked on at a time

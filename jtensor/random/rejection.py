@@ -207,7 +207,10 @@ def _cascade_levels(groups, levels=4):
 
 
 def binomial(engine, count, p):
-    """The number of successes in ``count`` trials of probability ``p``, for each element of the two (same shape, float32 or float64)."""
+    """The number of successes in ``count`` trials of probability ``p``, for each element of the two (same shape, float32 or float64).
+
+    Float32 counts beyond 2**24, where that dtype no longer tells neighbours apart, may come out other than PyTorch's.
+    """
     dtype = count.dtype
     fit = (lambda x: x) if dtype == FLOAT64 else _single
     return cast(_each(engine, (count, p), lambda ahead, n, q: _binomial(ahead.uniform, n, q, fit), 4), dtype)

@@ -1,7 +1,7 @@
 """``torch.random``: seeds and states of the default generator.
 
-Owns ``manual_seed``, ``seed``, ``initial_seed``, ``get_rng_state``, ``set_rng_state`` and ``fork_rng``. Knows generators; states of GPUs are none
-of its business, since jtensor has no stream of its own there.
+Owns ``manual_seed``, ``seed``, ``initial_seed``, ``get_rng_state``, ``set_rng_state`` and ``fork_rng``. Knows generators; states of GPUs
+are none of its business, since jtensor has no stream of its own there.
 """
 
 import contextlib
