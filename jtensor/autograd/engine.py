@@ -91,33 +91,45 @@ def run(roots, grads, keep_graph, create_graph, captures=None, checks=None):
         for (node, nr), at in captures.items():
             by_node.setdefault(node, []).append((nr, at))
     waiting, buffers, needed = task.waiting, task.buffers, task.needed
+    plain = captures is None and keep_graph is False
     previous = LOCAL.grad_enabled
     LOCAL.grad_enabled = create_graph
-    done = []
+    push, pop = heapq.heappush, heapq.heappop
     try:
         while heap:
-            _, _, node = heapq.heappop(heap)
+            node = pop(heap)[2]
             arrived = buffers.pop(node, None)
-            if needed is None or node in needed:
+            if plain and node.tensor_hooks is None and node.retained is None and node.pre_hooks is None and node.hooks is None \
+                    and len(arrived) == 1 and arrived[0] is not None and not anomaly.ON["on"]:
+                answers = node.apply(arrived)
+                node.release()
+            elif needed is None or node in needed:
                 answers = _run_node(node, arrived, task, by_node, results)
-                done.append(node)
             else:
                 answers = ()
-            edges = node.edges
-            for at, edge in enumerate(edges):
+            arrived = None
+            for at, edge in enumerate(node.edges):
                 if edge is None:
                     continue
                 after = edge[0]
                 if answers:
-                    task.arrive(edge, answers[at])
+                    grad = answers[at]
+                    buffer = buffers.get(after)
+                    if buffer is None:
+                        buffer = buffers[after] = [None] * after.outputs
+                    if grad is not None:
+                        nr = edge[1]
+                        old = buffer[nr]
+                        buffer[nr] = grad if old is None else old + grad
                 left = waiting[after] - 1
                 waiting[after] = left
                 if not left:
                     if after in buffers:
-                        heapq.heappush(heap, (-after.sequence, next(tie), after))
+                        push(heap, (-after.sequence, next(tie), after))
                     elif needed is None or after in needed or after.edges:
                         buffers[after] = [None] * after.outputs
-                        heapq.heappush(heap, (-after.sequence, next(tie), after))
+                        push(heap, (-after.sequence, next(tie), after))
+            answers = grad = old = buffer = None
     finally:
         LOCAL.grad_enabled = previous
     return results

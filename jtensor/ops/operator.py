@@ -68,8 +68,8 @@ class Operator:
     inplace    `name_` exists as a method (and function); out: `out=` is accepted.
     function, method   whether it is public as torch.name / Tensor.name.
     backward   the autograd node's name, default CamelCase + "Backward0".
-    inverse    for operators whose gradient PyTorch makes by views (sum: expand): a function (grad, Spec of the input, statics by name) of
-               tensors, taken instead of a recorded backward.
+    inverse    a backward made of public operators, for gradients that are views of the gradient (sum: expand) or cost less so (add: the
+               gradient itself): a function (grad, node) of tensors -> a tuple along ``node.needs``, or None to replay after all.
     sync       the body runs on concrete NumPy arrays, because its output shapes depend on the data (nonzero, unique).
     outputs    field names: a named tuple torch.return_types.<name> is answered.
     """

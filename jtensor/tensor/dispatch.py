@@ -421,10 +421,17 @@ def saved_values(node, codes):
 def replay(node, grads):
     """The backward of a recorded operator, itself recorded."""
     plan, needs = node.plan, node.needs
-    if plan.inverse is not None and grads[0] is not None:
-        answers = [None] * len(node.edges)
-        answers[needs[0]] = _typed(plan.inverse(fitted(grads[0], plan.specs[0])), plan.inputs[needs[0]])
-        return answers
+    if plan.inverse is not None and (grad := grads[0]) is not None:
+        spec = plan.spec
+        if grad._spec is not spec:
+            grad = fitted(grad, spec)
+        made = plan.inverse(grad, node)
+        if made is not None:
+            answers = [None] * len(node.edges)
+            for at, out in zip(needs, made, strict=True):
+                aval = plan.inputs[at]
+                answers[at] = out if out._spec.aval is aval else _shaped(out, aval)
+            return answers
     codes = gradient.saved(plan, needs)
     values = saved_values(node, codes)
     defined = tuple([k for k, g in enumerate(grads) if g is not None])
@@ -665,6 +672,28 @@ def forget():
     LOCAL.segment = tape.Segment()
 
 
-def _typed(grad, aval):
-    """A gradient in its input's dtype."""
-    return grad if grad._spec.dtype is aval.dtype else grad.to(aval.dtype)
+def _shaped(grad, aval):
+    """A gradient summed to its input's shape, in its dtype."""
+    if grad._spec.dtype is not aval.dtype:
+        grad = grad.to(aval.dtype)
+    return grad if tuple(grad._spec.size) == tuple(aval.shape) else grad.sum_to_size(aval.shape)
+
+
+def saved_tensor(node, at):
+    """What a node saved of its input ``at``, as a tensor with its history; versions are checked."""
+    if node.saved is None:
+        raise RuntimeError(SECOND_TIME)
+    code = gradient.saved(node.plan, node.needs).index(at)
+    entry = node.saved[code]
+    if type(entry) is tuple and len(entry) == 2 and entry[0]._counter.version == entry[1]:
+        tensor = entry[0]
+        if not LOCAL.grad_enabled or node.edges[at] is None or tensor._edge is None or tensor._edge == node.edges[at]:
+            return tensor
+    value = saving.value(entry, node, at, read, read_at)
+    made = wrap(value, specs.of_aval(value.aval))
+    if LOCAL.grad_enabled and node.edges[at] is not None:
+        made._edge, made._requires_grad = node.edges[at], True
+    return made
+
+
+OperatorNode.saved_tensor = saved_tensor

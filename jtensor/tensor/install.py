@@ -277,13 +277,13 @@ def _python_operators():
     from . import hot
     for dunder, name in _ARITHMETIC.items():
         if hasattr(Tensor, name):
-            setattr(Tensor, dunder, hot.binary_dunder(REGISTRY.operators.get(name), getattr(Tensor, name), dunder))
+            setattr(Tensor, dunder, hot.binary_dunder(REGISTRY.operators.get({"div": "div_Tensor"}.get(name, name)), getattr(Tensor, name), dunder))
     for dunder, name in _REFLECTED.items():
         if hasattr(Tensor, name):
             setattr(Tensor, dunder, _reflected(getattr(Tensor, name), dunder))
     for dunder, name in _INPLACE.items():
         if hasattr(Tensor, name):
-            setattr(Tensor, dunder, hot.inplace_dunder(REGISTRY.operators.get(name[:-1]), getattr(Tensor, name), dunder))
+            setattr(Tensor, dunder, hot.inplace_dunder(REGISTRY.operators.get({"div_": "div_Tensor"}.get(name, name[:-1])), getattr(Tensor, name), dunder))
     for dunder, name in (("__neg__", "neg"), ("__abs__", "abs"), ("__invert__", "bitwise_not"), ("__pos__", "positive")):
         if hasattr(Tensor, name):
             setattr(Tensor, dunder, getattr(Tensor, name))

@@ -87,7 +87,7 @@ def view_of(self, rule, name, *args, inverse=None):
 def hang(self, out, name, logical, inverse=None):
     """Gives a view its node: ``logical`` is its geometry over the contiguous input."""
     plan, starts = logical_plan(name, self._spec.aval, logical)
-    plan.inverse = inverse
+    plan.inverse = inverse and (lambda grad, node: (inverse(grad),))
     attach(plan, [self], (0,), [out], starts)
 
 

@@ -25,10 +25,10 @@ _compile_lock = threading.RLock()
 class Program:
     """An executable for a state of the trie: which values it gives and which inputs it may overwrite."""
 
-    __slots__ = ("executable", "wanted", "donate", "fences")
+    __slots__ = ("executable", "wanted", "donate", "fences", "single")
 
-    def __init__(self, executable, wanted, donate, fences):
-        self.executable, self.wanted, self.donate, self.fences = executable, wanted, donate, fences
+    def __init__(self, executable, wanted, donate, fences, single=False):
+        self.executable, self.wanted, self.donate, self.fences, self.single = executable, wanted, donate, fences, single
 
 
 def flush(reason):
@@ -106,6 +106,14 @@ def execute(segment, nodes, wanted):
     if found.donate:
         protect(found.donate, inputs, arrays)
     try:
+        if found.single:
+            plan, positions, scalars, _ = nodes[0]
+            executable = found.executable
+            outs = executable.run([zero(executable.device), *[arrays[~p] for p in positions], *[
+                compat.put(np.array(SCALAR_LISTS[kind](segment)[index], SCALAR[kind]), executable.device) for kind, index in scalars]])
+            if len(outs) != len(wanted):
+                outs = [outs[p] for p in wanted]
+            return outs
         outs = found.executable.run([*vectors(segment, found.executable), *arrays])
     except jax.errors.JaxRuntimeError as error:
         return out_of_memory(error, nodes, wanted, inputs, segment)
@@ -123,7 +131,7 @@ def choose(segment, nodes, state, wanted, inputs):
                 state.programs[wanted] = found
                 return found
     if len(nodes) == 1:
-        return None
+        return single(nodes[0][0], state, wanted)
     plans = {node[0] for node in nodes}
     missing = sum(1 for plan in plans if plan.kernel is None)
     if state.sightings == 1 and missing * KERNEL_COST <= len(plans) * NODE_COST + PROGRAM_COST:
@@ -144,6 +152,28 @@ def choose(segment, nodes, state, wanted, inputs):
     return found
 
 
+def single(plan, state, wanted):
+    """A tape of one node runs by the kernel of its operation."""
+    kernel = kernel_of(plan)
+    if state.programs is None:
+        state.programs = {}
+    found = state.programs[wanted] = Program(kernel, wanted, (), 0, True)
+    return found
+
+
+def kernel_of(plan):
+    """The kernel of one operation, compiled or loaded once."""
+    kernel = plan.kernel
+    if kernel is None:
+        with _compile_lock:
+            kernel = plan.kernel
+            if kernel is None:
+                kernel, origin = lower.kernel(plan)
+                plan.kernel = kernel
+                REPORT.kernel(origin)
+    return kernel
+
+
 def op_by_op(nodes, wanted, inputs, segment):
     """Runs the nodes that are needed one at a time, each by its own kernel."""
     live = lower.needed(nodes, wanted)
@@ -158,12 +188,7 @@ def op_by_op(nodes, wanted, inputs, segment):
     numbers = {"f": segment.floats, "i": segment.integers, "b": segment.integers, "c": segment.complexes}
     for at, ((plan, positions, scalars, _), here) in enumerate(zip(nodes, live, strict=True)):
         if here:
-            kernel = plan.kernel
-            if kernel is None:
-                with _compile_lock:
-                    kernel, origin = lower.kernel(plan)
-                    plan.kernel = kernel
-                REPORT.kernel(origin)
+            kernel = kernel_of(plan)
             arguments = [results[p] if p >= 0 else value_of(inputs[~p]) for p in positions]
             for kind, index in scalars:
                 arguments.append(compat.put(np.array(numbers[kind][index], SCALAR[kind]), kernel.device))
@@ -179,6 +204,7 @@ def op_by_op(nodes, wanted, inputs, segment):
     return [results[p] for p in wanted]
 
 
+SCALAR_LISTS = {"f": lambda s: s.floats, "i": lambda s: s.integers, "b": lambda s: s.integers, "c": lambda s: s.complexes}
 SCALAR = {"f": np.float64, "i": np.int64, "b": np.bool_, "c": np.complex128}
 
 

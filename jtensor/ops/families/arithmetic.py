@@ -36,12 +36,28 @@ def _times(x, alpha):
     return x if _is_one(alpha) else x * cast(alpha, x.dtype)
 
 
+def _passed_on(grad, node):
+    """The gradient of a sum of tensors is the gradient; an ``alpha`` is left to the formula."""
+    return None if not _is_one(node.plan.notes.template[2]) else (grad,) * len(node.needs)
+
+
+def _difference_passed_on(grad, node):
+    return None if not _is_one(node.plan.notes.template[2]) else tuple([-grad if at else grad for at in node.needs]) \
+        if len(node.plan.inputs) == 2 else None
+
+
+def _product_of_gradient(grad, node):
+    if len(node.plan.inputs) == 1:
+        return (grad * node.scalars[0],) if type(node.scalars[0]) in (int, float) else None
+    return tuple([grad * node.saved_tensor(1 - at) for at in node.needs])
+
+
 def _check_add(self, other, alpha):
     if alpha != 1:
         _check_alpha(common_dtype(self, other), alpha)
 
 
-@op("numeric", inplace=True, out=True, check=_check_add,
+@op("numeric", inplace=True, out=True, check=_check_add, inverse=_passed_on,
     grad={"self": lambda grad: grad, "other": lambda grad, alpha: _times(grad, _conj_number(alpha))})
 def add(self: TensorOrNumber, other: TensorOrNumber, *, alpha: Number = 1):
     """``input + alpha * other``, element by element, with broadcasting and type promotion.
@@ -77,7 +93,7 @@ def _minus(self, other, alpha):
     return self - _times(other, alpha)
 
 
-@op("numeric", inplace=True, out=True, check=_check_sub,
+@op("numeric", inplace=True, out=True, check=_check_sub, inverse=_difference_passed_on,
     grad={"self": lambda grad: grad, "other": lambda grad, alpha: -_times(grad, _conj_number(alpha))})
 def sub(self: TensorOrNumber, other: TensorOrNumber, *, alpha: Number = 1):
     """``input - alpha * other``, element by element. Bool tensors raise ``RuntimeError``.
@@ -115,7 +131,7 @@ def rsub(input, other, *, alpha=1):
     return operator(input, other) if _is_one(alpha) else operator(input, other, alpha=alpha)
 
 
-@op("numeric", inplace=True, out=True,
+@op("numeric", inplace=True, out=True, inverse=_product_of_gradient,
     grad={"self": lambda grad, other: grad * conj(other), "other": lambda grad, self: grad * conj(self)})
 def mul(self: TensorOrNumber, other: TensorOrNumber):
     """The product, element by element, with broadcasting and type promotion.

@@ -41,23 +41,23 @@ def _total(x, axes, keepdim):
 
 
 @op(None, name="sum_all", backward="SumBackward0", grad={"self": lambda grad, shapes: jnp.broadcast_to(grad, shapes[0])},
-    inverse=lambda grad, spec, statics: grad.expand(spec.size), **_PRIVATE)
+    inverse=lambda grad, node: (grad.expand(node.plan.inputs[0].shape),), **_PRIVATE)
 def sum_all(self: Tensor, *, dtype=None):
     """The sum of all elements."""
     return _total(_sum_type(self, dtype), None, False)
 
 
-def _expanded(grad, spec, dim, keepdim):
+def _expanded(grad, shape, dim, keepdim):
     """The gradient of a sum, as a view that repeats it."""
-    if not keepdim and spec.ndim:
-        for axis in sorted(axes_of(dim, spec.ndim)):
+    if not keepdim and shape:
+        for axis in sorted(axes_of(dim, len(shape))):
             grad = grad.unsqueeze(axis)
-    return grad.expand(spec.size)
+    return grad.expand(shape)
 
 
 @op(None, name="sum_dim", backward="SumBackward1", check=_check_dim, **_PRIVATE,
     grad={"self": lambda grad, shapes, dim, keepdim: spread(grad, shapes[0], dim, keepdim)},
-    inverse=lambda grad, spec, statics: _expanded(grad, spec, statics["dim"], statics["keepdim"]))
+    inverse=lambda grad, node: (_expanded(grad, node.plan.inputs[0].shape, *node.plan.notes.template[1:3]),))
 def sum_dim(self: Tensor, dim, keepdim=False, *, dtype=None):
     """The sum over some dimensions."""
     return _total(_sum_type(self, dtype), axes_of(dim, self.ndim), keepdim)
