@@ -84,6 +84,8 @@ class Parameter(jtensor.Tensor, metaclass=_ParameterMeta):
     def __repr__(self):
         return "Parameter containing:\n" + super().__repr__()
 
+    __str__ = __repr__
+
     def __reduce_ex__(self, protocol):
         # Hooks are functions of the running program: like PyTorch, none of them travels.
         return _rebuild_parameter, (self.data, self.requires_grad, OrderedDict(), dict(getattr(self, "__dict__", ())))

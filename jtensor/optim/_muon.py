@@ -57,7 +57,7 @@ class Muon(Method):
         return state
 
     def _update(self, p, grad, state, group):
-        lr, momentum = number(group["lr"]), group["momentum"]
+        lr, momentum = group["lr"], group["momentum"]
         if grad.ndim != 2:
             raise ValueError("Param gradient must be a 2D matrix")
         buffer = state["momentum_buffer"]
@@ -69,5 +69,5 @@ class Muon(Method):
             ratio = 0.2 * math.sqrt(max(rows, columns))
         else:
             ratio = math.sqrt(max(1, rows / columns))
-        p.mul_(1 - lr * group["weight_decay"])
-        p.add_(update, alpha=-lr * ratio)
+        p.mul_(number(1 - lr * group["weight_decay"]))
+        p.add_(update, alpha=-number(lr * ratio))

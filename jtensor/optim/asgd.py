@@ -32,10 +32,12 @@ class ASGD(Method):
         return (self._host(tensor) if tensor.device.type == "cpu" else tensor).item()
 
     def _write(self, tensor, value):
+        # By way of the default dtype, whatever the tensor's own: that is how PyTorch rounds it.
+        rounded = jtensor.as_tensor(value)
         if tensor.device.type == "cpu":
-            self._host(tensor)[...] = value
+            self._host(tensor)[...] = rounded.numpy()
         else:
-            tensor.fill_(value)
+            tensor.copy_(rounded)
 
     def _update(self, p, grad, state, group):
         lambd, lr = group["lambd"], number(group["lr"])

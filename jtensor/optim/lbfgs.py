@@ -85,7 +85,7 @@ class LBFGS(Optimizer):
             d = self._direction(grad, memory, state, group)
             memory["prev_flat_grad"] = _copied(memory["prev_flat_grad"], grad)
             memory["prev_loss"] = loss
-            lr = number(group["lr"])
+            lr = group["lr"].squeeze() if isinstance(group["lr"], jtensor.Tensor) else group["lr"]
             t = min(1.0, 1.0 / grad.abs().sum()) * lr if state["n_iter"] == 1 else lr
             memory["d"], memory["t"] = d, t
             slope = grad.dot(d)
@@ -124,7 +124,7 @@ class LBFGS(Optimizer):
             memory.update(old_dirs=[], old_stps=[], ro=[], H_diag=1)
             return grad.neg()
         changes, steps, scales = memory["old_dirs"], memory["old_stps"], memory["ro"]
-        change, step = grad.sub(memory["prev_flat_grad"]), memory["d"].mul(number(memory["t"]))
+        change, step = grad.sub(memory["prev_flat_grad"]), memory["d"].mul(memory["t"])
         curvature = change.dot(step)
         if curvature > 1e-10:
             if len(changes) == group["history_size"]:
