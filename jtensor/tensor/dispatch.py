@@ -510,6 +510,9 @@ def call_inplace(operator, args):
         plan = plan_of(key, operator, template, True)
     if grad_enabled and plan.differentiable[0]:
         needs = needs_of(plan, tensors)
+    if operator.overwrites and not needs and self._spec.device is devices.cpu:
+        overwrite(self, plan, tensors[1:], scalars)
+        return self
     values = [read(t) for t in tensors]
     if self._spec.device is devices.meta:
         made = [meta_value(self._spec.aval)]
@@ -519,6 +522,46 @@ def call_inplace(operator, args):
         made = record(plan, values, scalars)
     finish_inplace(self, plan, tensors, needs, scalars, made[0], values)
     return self
+
+
+_overwrites = {}
+
+
+def overwrite(self, plan, sources, scalars):
+    """An in-place operator that does not read what it writes over: straight into the base, as one node."""
+    storage, spec = self._storage, self._spec
+    layout = storage.layout
+    program, starts = (None, ()) if spec is layout else _access(layout, spec, self._offset)
+    key = (plan, program, layout)
+    made = _overwrites.get(key)
+    if made is None:
+        made = _overwrites[key] = _overwrite_plan(plan, program, layout, spec, len(sources), len(starts))
+    values = [read(t) for t in sources]
+    if program is not None:
+        values.insert(0, storage.current())
+    value = record(made, values, (*scalars, *starts))[0]
+    if program is None and storage.host is None:
+        storage.value = value
+    else:
+        storage.set(value)
+    bump(self)
+
+
+def _overwrite_plan(plan, program, layout, spec, sources, count):
+    import jax
+    flip = _flip(spec) if spec.conj or spec.neg else None
+    like = jax.ShapeDtypeStruct(tuple(spec.size), spec.dtype.numpy)
+    numbers = len(plan.scalar_kinds)
+
+    def function(*xs):
+        base, xs = (xs[0], xs[1:]) if program is not None else (None, xs)
+        new = plan.function(like, *xs[:sources + numbers])[0]
+        if flip:
+            new = flip(new)
+        return (new if program is None else program.write(base, new, *xs[sources + numbers:]),)
+    inputs = (() if program is None else (layout.aval,)) + plan.inputs[1:]
+    return Plan(("overwrite", plan.key, program and program.key, spec.conj, spec.neg), function, inputs, (layout.aval,),
+                (*plan.scalar_kinds, *("i",) * count), moves=True)
 
 
 OVERLAP_ALLOWED = frozenset(("fill", "fill_tensor", "zero"))      # PyTorch fills expanded tensors

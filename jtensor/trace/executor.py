@@ -110,7 +110,7 @@ def execute(segment, nodes, wanted):
             plan, positions, scalars, _ = nodes[0]
             executable = found.executable
             outs = executable.run([zero(executable.device), *[arrays[~p] for p in positions], *[
-                compat.put(np.array(SCALAR_LISTS[kind](segment)[index], SCALAR[kind]), executable.device) for kind, index in scalars]])
+                number(kind, SCALAR_LISTS[kind](segment)[index], executable.device) for kind, index in scalars]])
             if len(outs) != len(wanted):
                 outs = [outs[p] for p in wanted]
             return outs
@@ -149,6 +149,20 @@ def choose(segment, nodes, state, wanted, inputs):
     if state.programs is None:
         state.programs = {}
     state.programs[wanted] = found
+    return found
+
+
+_numbers = {}
+
+
+def number(kind, value, device):
+    """A scalar as an array on the device; numbers seen before are kept (floats by their bits, so that -0.0 is not 0.0)."""
+    key = (kind, value if kind != "f" or value else repr(value), device)
+    found = _numbers.get(key)
+    if found is None:
+        if len(_numbers) >= 4096:
+            _numbers.clear()
+        found = _numbers[key] = compat.put(np.array(value, SCALAR[kind]), device)
     return found
 
 
@@ -191,7 +205,7 @@ def op_by_op(nodes, wanted, inputs, segment):
             kernel = kernel_of(plan)
             arguments = [results[p] if p >= 0 else value_of(inputs[~p]) for p in positions]
             for kind, index in scalars:
-                arguments.append(compat.put(np.array(numbers[kind][index], SCALAR[kind]), kernel.device))
+                arguments.append(number(kind, numbers[kind][index], kernel.device))
             outs = kernel.run([zero(kernel.device), *arguments])
             for array in outs:
                 results[position] = array

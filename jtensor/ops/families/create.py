@@ -72,21 +72,21 @@ def to_copy(self: Tensor, dtype):
     return cast_to(self, dtype.numpy)
 
 
-@op(layout="like", saves=(), inplace=True, name="copy", backward="CopyBackwards", **RAW)
+@op(layout="like", saves=(), inplace=True, overwrites=True, name="copy", backward="CopyBackwards", **RAW)
 def copy(self: Tensor, src: Tensor):
     return jnp.broadcast_to(cast_to(src, self.dtype), self.shape)
 
 
-@op(layout="like", saves=(), inplace=True, name="fill", backward="FillBackward0", **RAW)
+@op(layout="like", saves=(), inplace=True, overwrites=True, name="fill", backward="FillBackward0", **RAW)
 def fill(self: Tensor, value: Number):
     return jnp.broadcast_to(cast_to(value, self.dtype), self.shape)
 
 
-@op(layout="like", saves=(), inplace=True, name="fill_tensor", backward="FillBackward1", **RAW)
+@op(layout="like", saves=(), inplace=True, overwrites=True, name="fill_tensor", backward="FillBackward1", **RAW)
 def fill_tensor(self: Tensor, value: Tensor):
     return jnp.broadcast_to(cast_to(value, self.dtype), self.shape)
 
 
-@op(layout="like", saves=(), inplace=True, name="zero", backward="ZeroBackward0", **RAW)
+@op(layout="like", saves=(), inplace=True, overwrites=True, name="zero", backward="ZeroBackward0", **RAW)
 def zero(self: Tensor):
     return jnp.zeros_like(self)
