@@ -87,8 +87,8 @@ def cross(input, other, dim=None, *, out=None):
         dim = next((d for d, n in enumerate(input._spec.size) if n == 3), None)
         if dim is None:
             raise RuntimeError("no dimension of size 3 in input")
-        warnings.warn("Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim explicitly or simply use "
-                      "torch.linalg.cross.\nThe default value of dim will change to agree with that of linalg.cross in a future release.",
+        warnings.warn("Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim explicitly or simply "
+                      "use torch.linalg.cross.\nThe default value of dim will change to agree with that of linalg.cross in a future release.",
                       UserWarning, stacklevel=2)
     return put_out("cross", linalg_cross_raw(input, other, dim), out)
 
@@ -128,7 +128,7 @@ def chain_matmul(*matrices, out=None):
         matrices = tuple(matrices[0])
     if not matrices:
         raise RuntimeError("chain_matmul(): Expected one or more matrices")
-    for at, t in enumerate(matrices):
+    for t in matrices:
         if t._spec.ndim != 2:
             raise RuntimeError(f"Tensor dimension is {t._spec.ndim}, expected 2 instead.")
     if len(matrices) == 1:
@@ -144,7 +144,7 @@ def _chained(matrices):
     for span in range(1, n):
         for i in range(n - span):
             j = i + span
-            best = min(range(i, j), key=lambda k: (cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k))  # noqa: B023
+            best = min(range(i, j), key=lambda k: (cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k))
             cost[i, j], cut[i, j] = cost[i, best] + cost[best + 1, j] + sizes[i] * sizes[best + 1] * sizes[j + 1], best
 
     def product(i, j):
@@ -174,8 +174,8 @@ def linalg_multi_dot(tensors, *, out=None):
         tensors[-1] = tensors[-1].unsqueeze(-1)
     for at, (a, b) in enumerate(zip(tensors, tensors[1:], strict=False)):
         if a._spec.size[1] != b._spec.size[0]:
-            raise RuntimeError(f"multi_dot(): tensors {at} and {at + 1} with shapes {list(a._spec.size)} and {list(b._spec.size)} cannot be "
-                               "multiplied")
+            raise RuntimeError(f"multi_dot(): tensors {at} and {at + 1} with shapes {list(a._spec.size)} and {list(b._spec.size)} cannot "
+                               "be multiplied")
     made = _chained(tensors)
     shape = (() if first == 1 else (made._spec.size[0],)) + (() if last == 1 else (made._spec.size[1],))
     return put_out("linalg_multi_dot", made.view(shape), out)
@@ -201,8 +201,8 @@ def tensordot(a, b, dims=2, out=None):
             elif y == 1:
                 a = a.sum(i, keepdim=True)
             else:
-                raise RuntimeError(f"contracted dimensions need to match, but first has size {x} in dim {_shown(dims, i, n, 0)} and second has "
-                                   f"size {y} in dim {_shown(dims, j, m, 1)}")
+                raise RuntimeError(f"contracted dimensions need to match, but first has size {x} in dim {_shown(dims, i, n, 0)} and second "
+                                   f"has size {y} in dim {_shown(dims, j, m, 1)}")
     if a._spec.dtype is not b._spec.dtype:
         raise RuntimeError("both inputs should have same dtype")
     free = [d for d in range(n) if d not in ours]
@@ -320,8 +320,8 @@ def _parsed(equation, operands):
         elif len(labels) != n:
             more = "more than" if len(labels) > n else "does not match"
             what = "" if len(labels) > n else " and no ellipsis was given"
-            raise RuntimeError(f"einsum(): the number of subscripts in the equation ({len(labels)}) {more} the number of dimensions ({n}) for "
-                               f"operand {at}{what}")
+            raise RuntimeError(f"einsum(): the number of subscripts in the equation ({len(labels)}) {more} the number of dimensions ({n}) "
+                               f"for operand {at}{what}")
         terms.append(labels)
     if not arrow:
         return terms, (None, most)
@@ -356,11 +356,12 @@ def _sizes(terms, operands, labels):
         own = {}
         for label, n in zip(term, t._spec.size, strict=True):
             if own.setdefault(label, n) != n:
-                raise RuntimeError(f"einsum(): subscript {label} is repeated for operand {at} but the sizes don't match, {n} != {own[label]}")
+                raise RuntimeError(f"einsum(): subscript {label} is repeated for operand {at} but the sizes don't match, "
+                                   f"{n} != {own[label]}")
             if n != 1:
                 if sizes[label] not in (1, n):
-                    raise RuntimeError(f"einsum(): subscript {label} has size {n} for operand {at} which does not broadcast with previously "
-                                       f"seen size {sizes[label]}")
+                    raise RuntimeError(f"einsum(): subscript {label} has size {n} for operand {at} which does not broadcast with "
+                                       f"previously seen size {sizes[label]}")
                 sizes[label] = n
     return sizes
 
@@ -469,7 +470,8 @@ def bilinear(input1, input2, weight, bias=None):
             raise RuntimeError(f"bilinear(): input{i} size does not match weight size: got {t._spec.size[-1]} but expected "
                                f"{weight._spec.size[i]}")
     if bias is not None and bias._spec.size[0] != weight._spec.size[0]:
-        raise RuntimeError(f"bilinear(): bias size does not match weight size: got {bias._spec.size[0]} but expected {weight._spec.size[0]}")
+        raise RuntimeError(f"bilinear(): bias size does not match weight size: got {bias._spec.size[0]} but expected "
+                           f"{weight._spec.size[0]}")
     shape = (*input1._spec.size[:-1], weight._spec.size[0])
     made = trilinear_raw(input1.reshape(-1, input1._spec.size[-1]), weight, input2.reshape(-1, input2._spec.size[-1])).reshape(shape)
     return made if bias is None else made + bias

@@ -25,7 +25,13 @@ def _common(arrays):
     return found.numpy
 
 
+def _check_list(name, tensors):
+    if not isinstance(tensors, (tuple, list)):
+        raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
+
+
 def _check_cat(tensors, dim):
+    _check_list("cat", tensors)
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     for at, s in enumerate(tensors):
@@ -81,6 +87,7 @@ def concat(tensors, dim=0, *, axis=None, out=None):
 
 
 def _check_stack(tensors, dim):
+    _check_list("stack", tensors)
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
     wrap_dim(dim, tensors[0].ndim + 1)
@@ -308,7 +315,6 @@ def meshgrid(*tensors, indexing=None):
     for at, t in enumerate(tensors):
         grids.append(t.view(*(shape[at] if d == at else 1 for d in range(len(shape)))).expand(shape))
     if swap:
-        grids = [g.swapdims(0, 1) for g in grids]
         grids[0], grids[1] = grids[1], grids[0]
     return tuple(grids)
 
@@ -347,6 +353,5 @@ def combinations(input, r=2, with_replacement=False):
         return input.new_empty((0,))
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     rows = list(choose(range(input._spec.numel), r))
-    if not rows:
-        return input.new_empty((0, r))
-    return input[tensor(rows, dtype=dtypes.int64, device=input.device)]
+    chosen = tensor(rows, dtype=dtypes.int64, device=input.device) if rows else tensor([], dtype=dtypes.int64, device=input.device)
+    return input[chosen.reshape(len(rows), r)]

@@ -421,8 +421,12 @@ def _batched(left, right):
 # -- linear -----------------------------------------------------------------------------------------------------------
 
 @composite("linear", function=False, method=False)
-def linear(input, weight, bias=None):
+def linear(input, weight, bias=None, *, out=None):
     """``input @ weight.T + bias`` over the last dimension."""
+    return put_out("linear", _linear(input, weight, bias), out)
+
+
+def _linear(input, weight, bias):
     turned = weight.t()
     if bias is None:
         return matmul(input, turned)

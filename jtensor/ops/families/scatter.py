@@ -135,7 +135,7 @@ def take_along_dim(input, indices, dim=None, *, out=None):
         raise RuntimeError("torch.take_along_dim(): dtype of indices should be Long but got "
                            f"{dtypes.scalar_name(indices._spec.dtype)}")
     if dim is None:
-        return gather(input.reshape(-1), 0, indices.reshape(-1), out=out)
+        return take_along_dim(input.reshape(-1), indices.reshape(-1), 0, out=out)
     n, m = input._spec.ndim, indices._spec.ndim
     if n != m:
         raise RuntimeError("torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
@@ -147,8 +147,9 @@ def take_along_dim(input, indices, dim=None, *, out=None):
     shape = list(broadcast_shapes([tuple(ours), tuple(theirs)]))
     shape[axis] = indices._spec.size[axis]
     index = indices.expand(shape)
-    shape[axis] = input._spec.size[axis]
-    return gather(input.expand(shape), axis, index, out=out)
+    n = shape[axis] = input._spec.size[axis]
+    check_bounds(index, n, out_of_bounds(axis, n, RuntimeError), negative=True)
+    return put_out("take_along_dim", gather_raw(input.expand(shape), axis, index), out)
 
 
 # -- scatter ----------------------------------------------------------------------------------------------------------
@@ -362,7 +363,7 @@ def _product_gradients(grad, self, src, result, include_self, places, pick, off)
     def others(x, whole, zeros, grad):
         left = zeros - (x == 0).astype(grad.dtype)
         return jnp.where(left == 0, grad * jnp.where(x == 0, whole, whole / jnp.where(x == 0, one, x)), zero)
-    return off(others(base, whole, zeros, grad)), others(src, pick(whole), pick(zeros), grad)
+    return off(others(base, whole, zeros, grad)), others(src, pick(whole), pick(zeros), pick(grad))
 
 
 def _along(dim, index):

@@ -57,7 +57,8 @@ def _select_gradient(grad, dim, index, shapes):
     return _write(add_at, jnp.zeros(shapes[0], grad.dtype), dim, index, grad)
 
 
-@op(name="index_select.raw", backward="IndexSelectBackward0", check=_check_select, nondiff=("index",), grad={"self": _select_gradient}, **RAW)
+@op(name="index_select.raw", backward="IndexSelectBackward0", check=_check_select, nondiff=("index",),
+    grad={"self": _select_gradient}, **RAW)
 def index_select_raw(self: Tensor, dim, index: Tensor):
     """The slices that a vector names."""
     return _pick(self, dim, index)
@@ -84,8 +85,8 @@ def _check_add(self, dim, index, source, alpha):
     if index.dtype not in _INDEX_TYPES:
         raise RuntimeError(f"index_add_(): Expected dtype int32/int64 for index but got: {dtypes.scalar_name(index.dtype)}")
     if self.dtype is not source.dtype:
-        raise RuntimeError(f"index_add_(): self ({dtypes.scalar_name(self.dtype)}) and source ({dtypes.scalar_name(source.dtype)}) must have "
-                           "the same scalar type")
+        raise RuntimeError(f"index_add_(): self ({dtypes.scalar_name(self.dtype)}) and source ({dtypes.scalar_name(source.dtype)}) must "
+                           "have the same scalar type")
     axis = wrap_dim(dim, self.ndim)
     wrap_dim(dim, source.ndim)
     n = _length(source, dim)
@@ -146,13 +147,13 @@ def _check_copy(self, dim, index, source):
     if source.ndim == 0 and index.numel != 1:
         raise IndexError(f"index_copy_(): When source is scalar, index should have one element (got {index.numel})")
     if source.ndim and self.ndim and source.ndim != self.ndim:
-        raise IndexError("index_copy_(): When source and destination are not scalars, their dimensionality must match. Source dimensionality "
-                         f"({source.ndim}), destination dimensionality ({self.ndim})")
+        raise IndexError("index_copy_(): When source and destination are not scalars, their dimensionality must match. Source "
+                         f"dimensionality ({source.ndim}), destination dimensionality ({self.ndim})")
     if index.dtype is not dtypes.int64:
         raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {dtypes.scalar_name(index.dtype)}")
     if self.dtype is not source.dtype:
-        raise RuntimeError(f"index_copy_(): self and source expected to have the same dtype, but got (self) {dtypes.scalar_name(self.dtype)} "
-                           f"and (source) {dtypes.scalar_name(source.dtype)}")
+        raise RuntimeError("index_copy_(): self and source expected to have the same dtype, but got (self) "
+                           f"{dtypes.scalar_name(self.dtype)} and (source) {dtypes.scalar_name(source.dtype)}")
     ours = [m for d, m in enumerate(self.size) if d != axis]
     theirs = [m for d, m in enumerate(source.size) if d != axis]
     if ours != theirs:
@@ -219,7 +220,7 @@ def index_fill_Scalar(self: Tensor, dim, index: Tensor, value: Number):
 
 
 @op(name="index_fill.Tensor", backward="IndexFillBackward1", check=_check_fill, nondiff=("index",), grad={
-    "self": _zero_slices, "value": lambda grad, dim, index: _pick(grad, dim, index).sum()}, **RAW)
+    "self": _zero_slices, "value": lambda grad, dim, index: (grad - _zero_slices(grad, dim, index)).sum()}, **RAW)
 def index_fill_Tensor(self: Tensor, dim, index: Tensor, value: Tensor):
     """A 0-d tensor's value in the slices that a vector names."""
     return _filled(self, dim, index, value)
@@ -351,8 +352,8 @@ def _check_put(self, index, source, accumulate):
     if index.dtype is not dtypes.int64:
         raise RuntimeError(f"put_(): Expected a long tensor for index, but got {dtypes.scalar_name(index.dtype)}")
     if self.dtype is not source.dtype:
-        raise RuntimeError(f"put_(): self and source expected to have the same dtype, but got self.dtype = {dtypes.scalar_name(self.dtype)} "
-                           f"and source.dtype = {dtypes.scalar_name(source.dtype)}")
+        raise RuntimeError("put_(): self and source expected to have the same dtype, but got self.dtype = "
+                           f"{dtypes.scalar_name(self.dtype)} and source.dtype = {dtypes.scalar_name(source.dtype)}")
     if index.numel != source.numel:
         raise IndexError("put_(): Expected source and index to have the same number of elements, but got source.numel() = "
                          f"{source.numel}, index.numel() = {index.numel}")
@@ -375,17 +376,17 @@ def put_raw(self: Tensor, index: Tensor, source: Tensor, accumulate=False):
     return how(self.reshape(-1), [index.reshape(-1)], (0,), source.reshape(-1)).reshape(self.shape)
 
 
-@composite(function=False)
-def put(self, index, source, accumulate=False):
+@composite()
+def put(input, index, source, accumulate=False):
     """A copy of the tensor with the elements of ``source`` at positions of the flattened tensor (``accumulate``: added).
 
     >>> torch.zeros(2, 2).put(torch.tensor([1, 2]), torch.tensor([5., 6.]))
     tensor([[0., 5.],
             [6., 0.]])
     """
-    _check_put(self._spec, index._spec, source._spec, accumulate)
-    _flat_bounds(index, self._spec.numel)
-    return put_raw(self, index, source, bool(accumulate))
+    _check_put(input._spec, index._spec, source._spec, accumulate)
+    _flat_bounds(index, input._spec.numel)
+    return put_raw(input, index, source, bool(accumulate))
 
 
 @composite(function=False)

@@ -1,8 +1,8 @@
 """Order along a dimension: sort, argsort, topk, kthvalue, msort.
 
-Owns: order-preserving integer keys. Float comparators are slow in XLA, so that a sort is one of integers: of 32-bit keys with their positions in
-the low half of one int64, of wider ones with the positions beside them. NaN is greater than everything; ties keep their order; the order of equal
-elements that `topk` and `kthvalue` pick is not defined by PyTorch. May not know: tensors as objects, but in composites.
+Owns: order-preserving integer keys. Float comparators are slow in XLA, so that a sort is one of integers: of 32-bit keys with their
+positions in the low half of one int64, of wider ones with the positions beside them. NaN is greater than everything; ties keep their
+order; which of equal elements `topk` and `kthvalue` pick is not defined by PyTorch. May not know: tensors as objects, but in composites.
 """
 import jax.numpy as jnp
 from jax import lax
