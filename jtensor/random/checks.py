@@ -9,6 +9,9 @@ import math
 
 import numpy as np
 
+from .integers import inward, largest
+from .rounding import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
+
 _SCALAR_NAMES = {
     "bool": "Bool",
     "uint8": "Byte",
@@ -48,6 +51,7 @@ _C_NAMES = {
 _LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38, "float64": 1.7976931348623157e308}
 _REAL_PARTS = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
 _DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
+_NUMPY = {"float16": FLOAT16, "bfloat16": BFLOAT16, "float32": FLOAT32, "float64": FLOAT64}
 _SMALL_INTEGERS = ("bool", "uint8", "int8", "int16", "int32", "int64")
 _INTEGERS = _SMALL_INTEGERS + ("uint16", "uint32", "uint64")
 _FLOATS = tuple(_DIGITS)
@@ -208,8 +212,6 @@ def dropout(p, exception=ValueError):
 
 def poisson(rate):
     """Rates of ``poisson``, an array."""
-    if not rate.size:
-        return
     kernel_has("poisson", rate.dtype)
     if not (rate.astype(np.float64) >= 0).all():
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
@@ -227,6 +229,8 @@ def multinomial(p, samples, replacement):
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
     if p.shape[-1] > 1 << 24:
         raise RuntimeError("number of categories cannot exceed 2^24")
+    if p.shape[-1] == 0 and (p.ndim == 1 or p.shape[0]):
+        raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
     if not p.size:
         return
     wide = p.astype(np.float64)
@@ -257,7 +261,14 @@ def integer_range(low, high, dtype):
         raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
     if dtype.name not in _FLOATS + _INTEGERS:
         raise NotImplementedError(f"\"random_update_from_to\" not implemented for '{scalar_name(dtype)}'")
-    return _bounds_fit((("from", low), ("to - 1", high - 1)), dtype)
+    warnings = _bounds_fit((("from", low), ("to - 1", high - 1)), dtype)
+    if dtype.name in _FLOATS:
+        low, high = inward(low, high, _NUMPY[dtype.name])
+        if not low < high:
+            raise RuntimeError(
+                f"random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, but got from={low} >= to={high}"
+            )
+    return warnings
 
 
 def integer_from(low, dtype):
@@ -267,14 +278,23 @@ def integer_from(low, dtype):
     if dtype.name not in _FLOATS + _INTEGERS:
         raise NotImplementedError(f"\"random_from_to_range_calc\" not implemented for '{scalar_name(dtype)}'")
     if low == -(1 << 63):
-        if dtype.name == "bool":
-            raise NotImplementedError("\"random_full_64_bits_range_kernel_cpu\" not implemented for 'Bool'")
+        if dtype.name in ("bool", "uint16", "uint32", "uint64", "float16"):
+            raise NotImplementedError(f"\"random_full_64_bits_range_kernel_cpu\" not implemented for '{scalar_name(dtype)}'")
         if dtype.name not in ("int64", "float64", "float32", "bfloat16"):
             raise RuntimeError("random_full_64_bits_range_kernel_cpu handles only int64, double, float and bfloat16")
         return []
     if dtype.name == "uint64":
         raise RuntimeError("to - 1 is out of bounds for long unsigned int")
-    return _bounds_fit((("from", low),), dtype)
+    warnings = _bounds_fit((("from", low),), dtype)
+    if dtype.name in _FLOATS:
+        top = largest(_NUMPY[dtype.name])
+        low, _ = inward(low, top + 1, _NUMPY[dtype.name])
+        if not low < top:
+            raise RuntimeError(
+                "random_ expects 'from' casted to dtype to be less than or equal to 'to_inc' casted to dtype, "
+                f"but got from={low} > to_inc={top}"
+            )
+    return warnings
 
 
 def _bounds_fit(bounds, dtype):
@@ -309,6 +329,6 @@ def randperm(n, dtype):
     name = dtype.name
     if name in _COUNTS and n > _COUNTS[name][0]:
         raise RuntimeError(f"n cannot be greater than {_COUNTS[name][1]} for {scalar_name(dtype)} type.")
-    if name in ("uint8", "int8", "int16", "int32") and n - 1 > np.iinfo(name).max:
+    if name in ("uint8", "int8", "int16", "int32", "uint16", "uint32") and n - 1 > np.iinfo(name).max:
         raise RuntimeError(f"value cannot be converted to type {'int' if name == 'int32' else name + '_t'} without overflow")
     kernel_has("randperm", dtype)

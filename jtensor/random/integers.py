@@ -19,7 +19,7 @@ def randint(engine, n, low, high, dtype=INT64):
     ``dtype``: any integer dtype, bool, float16, bfloat16, float32 or float64.
     """
     if dtype in DIGITS:
-        low, high = _inward(low, high, dtype)
+        low, high = inward(low, high, dtype)
     return _from_range(engine, n, low, high - low, dtype)
 
 
@@ -30,7 +30,7 @@ def random_from(engine, n, low, dtype=INT64):
             return cast(engine.draws(n).view(np.int64), dtype)
     top = largest(dtype)
     if dtype in DIGITS:
-        low, _ = _inward(low, top + 1, dtype)
+        low, _ = inward(low, top + 1, dtype)
     return _from_range(engine, n, low, top - low + 1, dtype)
 
 
@@ -61,7 +61,7 @@ def largest(dtype):
     return 1 if dtype == np.bool_ else int(np.iinfo(dtype).max)
 
 
-def _inward(low, high, dtype):
+def inward(low, high, dtype):
     """Bounds from which rounding to ``dtype`` stays within the range asked for."""
     digits = DIGITS[dtype]
     if (nearest := _as_int64(rounded(low + 1, dtype))) < low:

@@ -136,7 +136,7 @@ class MT19937:
             self._idle_next = following if left == 1 and following != WORDS_IN_BLOCK else None
             self.seed = seed
             self.cached_normal = cached if has_cached else None
-            self._float_cache = (float_cached, has_float)
+            self._float_cache = (float_cached, bool(has_float))
 
 
 def _legacy_seed(bits, seed):

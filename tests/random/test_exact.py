@@ -1,0 +1,111 @@
+"""Last bits: the fused multiply-adds against exact fractions, the C library's functions against Python's, the JAX twin against numpy."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from jtensor.random import exact, normals, normals_jax, philox
+from jtensor.random.mt19937 import MT19937
+
+
+def _nearest32(x):
+    """An exact fraction rounded to float32 once."""
+    near = np.float32(float(x))
+    return min((np.nextafter(near, np.float32(-np.inf)), near, np.nextafter(near, np.float32(np.inf))), key=lambda y: _distance(y, x))
+
+
+def _distance(y, x):
+    return abs(Fraction(float(y)) - x), int(y.view(np.uint32)) & 1
+
+
+@pytest.mark.parametrize(
+    "b, c", [(0.3, 0.7), (3.0, 1.0), (0.1, -2.5), (1e-3, 1e3), (0.75, 16777215.0), (1.0, 2.0**-25), (5.0, 1e-10), (2.0, 0.0)]
+)
+def test_fma32_rounds_once(b, c):
+    b, c = float(np.float32(b)), float(np.float32(c))
+    a = np.random.RandomState(1).randn(300).astype(np.float32)
+    a[:4] = 1.0, 1.0 + 2.0**-23, 1.5, -1.0
+    expected = [_nearest32(Fraction(float(x)) * Fraction(b) + Fraction(c)) for x in a]
+    np.testing.assert_array_equal(exact.fma32(a, b, c), np.array(expected, np.float32))
+
+
+@pytest.mark.parametrize("b, c", [(0.3, 0.7), (1.0, 0.7), (-1.0, 3.0), (0.1, -0.05), (1e-3, 1e3), (1e18, 1e-18), (1e250, 1.0), (2.0, 0.0)])
+def test_fma64_rounds_once(b, c):
+    a = np.random.RandomState(2).randn(300)
+    expected = [float(Fraction(x) * Fraction(b) + Fraction(c)) for x in a.tolist()]
+    np.testing.assert_array_equal(exact.fma64(a, b, c), expected)
+
+
+def test_fma_lets_infinities_and_nans_through():
+    a = np.array([0.5, -2.0])
+    np.testing.assert_array_equal(exact.fma64(a, math.inf, 1.0), [math.inf, -math.inf])
+    assert np.isnan(exact.fma64(a, 1.0, math.nan)).all()
+
+
+@pytest.mark.parametrize(
+    "name, low, high", [("log", 0, 1), ("log1p", -1, 0), ("exp", -8, 8), ("sin", 0, 6.3), ("cos", 0, 6.3), ("tan", -1.57, 1.57)]
+)
+def test_functions_are_the_c_librarys(name, low, high):
+    x = np.random.RandomState(3).uniform(low, high, 20000)
+    np.testing.assert_array_equal(getattr(exact, name)(x), [getattr(math, name)(v) for v in x.tolist()])
+    np.testing.assert_array_equal(getattr(exact, name)(x[:5]), [getattr(math, name)(v) for v in x[:5].tolist()])
+
+
+def test_functions_at_their_edges():
+    for size in (1, 100):
+        assert (exact.log(np.zeros(size)) == -math.inf).all()
+        assert (exact.log1p(np.full(size, -1.0)) == -math.inf).all()
+        assert (exact.exp(np.full(size, 1000.0)) == math.inf).all()
+
+
+@pytest.mark.parametrize("mean, std", [(0.0, 1.0), (0.5, 0.7), (-0.0, 2.0), (1e4, 1e-3)])
+@pytest.mark.parametrize("n", [16, normals_jax.CHUNK, 2 * normals_jax.CHUNK + 37])
+def test_the_jax_twin_gives_the_same_bits(n, mean, std):
+    one, other = MT19937(n), MT19937(n)
+    mean, std = float(np.float32(mean)), float(np.float32(std))
+    quick = normals_jax.normal32(one, n, mean, std, True)
+    plain = exact.fma32(normals._standard32(other, n), std, mean)
+    np.testing.assert_array_equal(quick.view(np.uint32), plain.view(np.uint32))
+    assert one.state_bytes() == other.state_bytes()
+
+
+def test_the_jax_twin_at_the_ends_of_its_inputs():
+    words = np.random.RandomState(4).randint(0, 2**24, normals_jax.CHUNK).astype(np.uint32).reshape(-1, 16)
+    ends = np.r_[np.arange(64), 2**24 - 1 - np.arange(64), 2**23 + np.arange(-64, 64)].astype(np.uint32)
+    words[:256, 0] = words[256:512, 8] = words[512:768, 3] = words[512:768, 11] = ends
+    words = words.reshape(-1)
+    quick = np.asarray(normals_jax._programs()[0](words)) + np.float32(0)
+    plain = normals.block32(words.astype(np.float32) * np.float32(2.0**-24)) + np.float32(0)
+    np.testing.assert_array_equal(quick.view(np.uint32), plain.view(np.uint32))
+
+
+def test_the_jax_twin_serves_only_after_enough_numbers(monkeypatch):
+    monkeypatch.setattr(normals_jax, "_seen", 0)
+    assert not normals_jax.serves(1 << 20, 0.0, 1.0)
+    assert normals_jax.serves(1 << 23, 0.0, 1.0)
+    assert not normals_jax.serves(1 << 23, math.nan, 1.0)
+
+
+def test_philox_known_answers():
+    def call(seed, low, high):
+        return [f"{w:08x}" for w in philox.philox(seed, np.array([low], np.uint64), np.array([high], np.uint64))[0].tolist()]
+
+    assert call(0, 0, 0) == ["6627e8d5", "e169c58d", "bc57ac4c", "9b00dbd8"]
+    assert call(2**64 - 1, 2**64 - 1, 2**64 - 1) == ["408f276d", "41c83b0e", "a20bc7c6", "6d5451fd"]
+    numbers, offset = philox.rand(0, 0, 6, 132)
+    assert [f"{x:.4f}" for x in numbers] == ["0.3990", "0.5167", "0.0249", "0.9401", "0.9459", "0.7967"] and offset == 4
+    numbers, offset = philox.randn(0, 0, 4, 132)
+    assert [f"{x:.4f}" for x in numbers] == ["-0.9247", "-0.4253", "-2.6438", "0.1452"] and offset == 4
+
+
+def test_philox_beyond_one_value_a_thread():
+    threads = 256 * 8  # of one processor
+    numbers, offset = philox.rand(7, 8, 5 * threads, 1)
+    words = philox.philox(7, np.full(threads, 2, np.uint64), np.arange(threads, dtype=np.uint64))
+    again = philox.philox(7, np.full(threads, 3, np.uint64), np.arange(threads, dtype=np.uint64))
+    slots = np.concatenate([words.T, again.T[:1]]).reshape(-1)
+    expected = slots.astype(np.float32) * np.float32(2.0**-32) + np.float32(2.0**-33)
+    np.testing.assert_array_equal(numbers, np.where(expected == 1, 0, expected))
+    assert offset == 8 + 4 * 2

@@ -1,0 +1,212 @@
+"""Generators: seeds and their limits, states in PyTorch's layout both ways, copies, threads."""
+
+import copy
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+from jtensor import random
+from jtensor.random import Generator, normals, permutation, uniforms
+from jtensor.random.mt19937 import MT19937, _legacy_seed
+
+F32 = np.dtype(np.float32)
+SEEDS = [0, 1, -1, 7, 2**32 - 1, 2**32, 2**63, 2**63 + 11, 2**64 - 1, -(2**63)]
+STRANGE = [2**64, -(2**63) - 1, 1.7, True, "12", "a", None, float("nan"), float("inf"), 1e30]
+
+
+def _outcome(function):
+    try:
+        return function()
+    except Exception as error:
+        return type(error), str(error)
+
+
+@pytest.mark.parametrize("seed", SEEDS + STRANGE, ids=repr)
+def test_seeds_are_taken_and_refused_as_by_torch(seed):
+    torch = pytest.importorskip("torch")
+    before, torchs = random.default_generator.state_bytes(), torch.get_rng_state()
+    try:
+        assert _outcome(lambda: Generator().manual_seed(seed).initial_seed()) == _outcome(
+            lambda: torch.Generator().manual_seed(seed).initial_seed()
+        )
+        assert _outcome(lambda: random.manual_seed(seed).initial_seed()) == _outcome(lambda: torch.manual_seed(seed).initial_seed())
+    finally:
+        random.default_generator.set_state_bytes(before)
+        torch.set_rng_state(torchs)
+
+
+def test_a_generator_starts_where_torchs_does():
+    torch = pytest.importorskip("torch")
+    assert Generator().state_bytes() == torch.Generator().get_state().numpy().tobytes()
+    assert Generator().initial_seed() == torch.Generator().initial_seed() == 67280421310721
+
+
+def test_seed_takes_the_systems_randomness():
+    g = Generator()
+    first, second = g.seed(), g.seed()
+    assert first != second and g.initial_seed() == second and 0 <= second < 2**64
+
+
+@pytest.mark.parametrize("words", [0, 1, 5, 623, 624, 625, 1247, 1248, 5000])
+def test_states_travel_both_ways(words):
+    torch = pytest.importorskip("torch")
+    theirs = torch.Generator().manual_seed(words + 2**40)
+    torch.rand(words, generator=theirs)
+    torch.randn(3, generator=theirs)  # leaves a cached normal
+    mine = Generator()
+    mine.set_state_bytes(theirs.get_state().numpy().tobytes())
+    assert mine.state_bytes() == theirs.get_state().numpy().tobytes()
+    assert mine.initial_seed() == theirs.initial_seed()
+    np.testing.assert_array_equal(normals.normal(mine.engine, 4), torch.randn(4, generator=theirs).numpy())
+    back = torch.Generator()
+    back.set_state(torch.frombuffer(bytearray(mine.state_bytes()), dtype=torch.uint8))
+    np.testing.assert_array_equal(uniforms.rand(mine.engine, 1000), torch.rand(1000, generator=back).numpy())
+
+
+def _edited(at, data):
+    state = bytearray(Generator().state_bytes())
+    state[at : at + len(data)] = data
+    return bytes(state)
+
+
+DAMAGED = {
+    "empty": b"",
+    "short": b"1234",
+    "zeros": bytes(5056),
+    "long": bytes(5057),
+    "no words left": _edited(8, b"\0"),
+    "not seeded": _edited(12, b"\0"),
+    "next beyond the block": _edited(16, b"\x71\x02"),
+    "left beyond the block": _edited(8, b"\x71\x02"),
+    "flag of two": _edited(5040, b"\2"),
+    "cached but not valid": _edited(5024, b"\1" * 8),
+    "cached float": _edited(5048, b"\x09" * 5),
+    "unused places": _edited(5020, b"\1\1"),
+    "upper half of a word": _edited(30, b"\1"),
+}
+
+
+@pytest.mark.parametrize("state", DAMAGED.values(), ids=DAMAGED)
+def test_damaged_states_are_refused_or_mended_as_by_torch(state):
+    torch = pytest.importorskip("torch")
+
+    def theirs():
+        g = torch.Generator()
+        g.set_state(torch.frombuffer(bytearray(state), dtype=torch.uint8) if state else torch.empty(0, dtype=torch.uint8))
+        return g.get_state().numpy().tobytes()
+
+    def mine():
+        g.set_state_bytes(state)
+        return g.state_bytes()
+
+    g = Generator()
+    before = g.state_bytes()
+    outcome = _outcome(mine)
+    assert outcome == _outcome(theirs)
+    assert isinstance(outcome, bytes) or g.state_bytes() == before
+
+
+def test_counters_that_contradict_each_other_are_refused():
+    with pytest.raises(RuntimeError, match="Invalid mt19937 state: 100 words left"):
+        Generator().set_state_bytes(_edited(8, b"\x64"))
+
+
+def test_copies_stand_where_the_original_stands():
+    g = Generator().manual_seed(11)
+    normals.normal(g.engine, 5)
+    for other in (g.clone_state(), copy.copy(g), copy.deepcopy(g), pickle.loads(pickle.dumps(g))):
+        assert other is not g and other.state_bytes() == g.state_bytes()
+        uniforms.rand(other.engine, 3)
+        assert other.state_bytes() != g.state_bytes()
+
+
+def test_states_as_tensors():
+    import jtensor
+
+    g = Generator().manual_seed(5)
+    state = g.get_state()
+    assert tuple(state.shape) == (5056,) and state.dtype is jtensor.uint8
+    first = uniforms.rand(g.engine, 9)
+    g.set_state(state)
+    np.testing.assert_array_equal(uniforms.rand(g.engine, 9), first)
+    with pytest.raises(TypeError, match="expected a torch.ByteTensor, but got int"):
+        g.set_state(3)
+    with pytest.raises(RuntimeError, match="of size 5056 but found the input RNG state size to be 4"):
+        g.set_state(state[:4])
+    with pytest.raises(RuntimeError, match="RNG state must be contiguous"):
+        g.set_state(state.reshape(2528, 2).t())
+
+
+def test_fork_rng_leaves_no_trace_even_through_an_exception():
+    state = random.default_generator.state_bytes()
+    with pytest.raises(KeyError), random.fork_rng():
+        random.manual_seed(1)
+        raise KeyError
+    assert random.default_generator.state_bytes() == state
+    with random.fork_rng(), random.fork_rng(enabled=False):
+        random.manual_seed(1)
+        inner = random.default_generator.state_bytes()
+    assert random.default_generator.state_bytes() == state != inner
+
+
+@pytest.mark.parametrize("given", ["meta", 3, "foo", "cuda"])
+def test_devices_without_a_generator(given):
+    torch = pytest.importorskip("torch")
+    with pytest.raises(RuntimeError) as mine:
+        Generator(given)
+    with pytest.raises(RuntimeError) as theirs:
+        torch.Generator(given)
+    assert str(mine.value).split(". ")[0] == str(theirs.value).split(". ")[0]
+
+
+def test_what_a_cpu_generator_cannot():
+    torch = pytest.importorskip("torch")
+    for call in (
+        lambda g: g.get_offset(),
+        lambda g: g.set_offset(4),
+        lambda g: g.graphsafe_get_state(),
+        lambda g: g.graphsafe_set_state(g),
+    ):
+        assert _outcome(lambda call=call: call(Generator())) == _outcome(lambda call=call: call(torch.Generator()))
+    assert repr(Generator()).startswith("<torch._C.Generator object at 0x")
+    assert Generator("cpu").device.type == "cpu"
+
+
+def test_threads_share_a_stream_without_tearing_it():
+    g, n, calls = Generator().manual_seed(3), 100, 40
+    drawn = []
+
+    def draw():
+        for _ in range(calls):
+            drawn.append(uniforms.rand(g.engine, n))
+
+    threads = [threading.Thread(target=draw) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    whole = uniforms.rand(MT19937(3), 4 * calls * n).reshape(-1, n)
+    assert sorted(map(tuple, drawn)) == sorted(map(tuple, whole))
+
+
+def test_seeding_without_numpys_private_way():
+    class Bits:
+        state = None
+
+    _legacy_seed(Bits, 2**32 - 5)
+    bits = np.random.MT19937(0)
+    bits.state = Bits.state
+    assert bits.random_raw(5).tolist() == MT19937(2**32 - 5).words(5).tolist()
+
+
+def test_the_shuffle_of_the_very_large_is_inside_out():
+    draws = MT19937(4).draws(50)
+    expected = []
+    for i, draw in enumerate(draws.tolist()):
+        z = draw % (i + 1)
+        expected.append(expected[z] if z < i else i)
+        expected[z] = i
+    assert permutation.inside_out(MT19937(4).draws, 50, at_once=7).tolist() == expected
+    assert sorted(expected) == list(range(50))
