@@ -12,15 +12,17 @@ import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SCRIPTS = sorted(EXAMPLES.glob("*.py"))
-ARGUMENTS = {"digits.py": ["--epochs", "3"], "heat.py": ["--steps", "40"], "life.py": ["--generations", "20"]}
+ARGUMENTS = {"digits.py": ["--epochs", "15"], "heat.py": ["--steps", "40"], "life.py": ["--generations", "20"]}
 
 # Scripts whose numbers pass through long sums, with the relative difference allowed and its reason. All other text is equal.
-LOOSE = {"digits.py": (1e-2, "the order of summation in matmul differs in the last bit and training amplifies it")}
+LOOSE = {"digits.py": (1e-3, "the order of summation in matmul differs in the last bit and training amplifies it")}
 NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?")
 
 
 def printed(*command):
-    found = subprocess.run([sys.executable, *command], capture_output=True, text=True, cwd=EXAMPLES, stdin=subprocess.DEVNULL, timeout=300)
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(EXAMPLES.parent), os.environ.get("PYTHONPATH", "")])}
+    options = {"capture_output": True, "text": True, "cwd": EXAMPLES, "stdin": subprocess.DEVNULL, "timeout": 300}
+    found = subprocess.run([sys.executable, *command], env=env, **options)
     assert found.returncode == 0, found.stderr[-3000:]
     return found.stdout
 
@@ -42,20 +44,17 @@ def test_prints_what_torch_prints(script):
     arguments = [str(script), *ARGUMENTS.get(script.name, [])]
     ours = printed("-m", "jtensor", *arguments)
     assert ours.strip()
+    if script.name == "digits.py":
+        assert float(re.fullmatch(r"test accuracy ([\d.]+)%", ours.splitlines()[-1]).group(1)) > 95
     if importlib.util.find_spec("torch") is None:
         pytest.skip("ran under jtensor; PyTorch, to compare with, is not installed")
     tolerance, _ = LOOSE.get(script.name, (0, None))
     assert not differences(ours, printed(*arguments), tolerance)
 
 
-def test_the_digits_are_learnt():
-    last = printed("-m", "jtensor", str(EXAMPLES / "digits.py"), "--epochs", "15").splitlines()[-1]
-    assert float(re.fullmatch(r"test accuracy ([\d.]+)%", last).group(1)) > 95
-
-
 def test_differences_are_seen():
     assert differences("loss 0.5\nx", "loss 0.5\nx", 0) == []
-    assert differences("loss 0.5", "loss 0.5001", 0) and not differences("loss 0.5", "loss 0.5001", 1e-2)
+    assert differences("loss 0.5", "loss 0.5001", 0) and not differences("loss 0.5", "loss 0.5001", 1e-3)
     assert differences("loss 0.5", "loss 0.6", 1e-2) and differences("loss 0.5", "Loss 0.5", 1e-2)
     with pytest.raises(ValueError):
         differences("a\nb", "a", 0)
