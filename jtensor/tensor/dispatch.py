@@ -315,7 +315,7 @@ def call_sync(operator, args, tensors):
             and isinstance(a[0], Tensor) else a
     outs = operator.body(*[given(a) for a in args])
     from .create import from_host
-    made = [from_host(np.ascontiguousarray(o), device=tensors[0].device) for o in (outs if isinstance(outs, tuple) else (outs,))]
+    made = [from_host(np.asarray(o, order="C"), device=tensors[0].device) for o in (outs if isinstance(outs, tuple) else (outs,))]
     return made[0] if not isinstance(outs, tuple) else tuple(made)
 
 

@@ -228,10 +228,17 @@ def equal(input, other):
     return tuple(input.shape) == tuple(other.shape) and bool(_equal(input, other))
 
 
-@op("bool", name="isin_Tensor", function=False, method=False, layout="contiguous", nondiff=("elements", "test_elements", 0), out=True,
-    promoted=("elements", "test_elements"))
+def _together(a, b):
+    """Both in their promoted type, though they are not broadcast."""
+    given = [dtypes.of_numpy(x.dtype) for x in (a, b)]
+    common = dtypes.result_type([d for d, x in zip(given, (a, b)) if x.ndim], [d for d, x in zip(given, (a, b)) if not x.ndim], [])
+    return a.astype(common.numpy), b.astype(common.numpy)
+
+
+@op(None, name="isin_Tensor", function=False, method=False, nondiff=("elements", "test_elements", 0), out=True)
 def _isin(elements: TensorOrNumber, test_elements: TensorOrNumber, *, invert=False):
     """Membership, by comparison with every test element."""
+    elements, test_elements = _together(elements, test_elements)
     flat = jnp.ravel(test_elements)
     if flat.size <= 64:
         found = (elements[..., None] == flat).any(-1)

@@ -188,7 +188,7 @@ def _quantiles(x, q, dim, keepdim, interpolation, ignore):
     return done if q.ndim else done[0]
 
 
-@op(None, name="quantile_of", backward="SqueezeBackward4", saves=("self", "q"), nondiff=("q",), **_PRIVATE)
+@op(None, name="quantile_of", backward="SqueezeBackward4", saves=("self", "q"), **_PRIVATE)
 @wide
 def quantile_of(self: Tensor, q: TensorOrNumber, dim=None, keepdim=False, *, interpolation="linear", ignore=False):
     """The values below which the fractions ``q`` of the elements lie."""

@@ -209,7 +209,7 @@ def _others(x, axis):
 def _prod_gradient(grad, self, result, dim, keepdim):
     self = self.astype(grad.dtype)
     if self.ndim == 0 or self.size == 0:
-        return jnp.broadcast_to(grad, self.shape)
+        return grad if self.ndim == 0 else jnp.zeros_like(self)
     if dim is None:
         return grad * jnp.conj(_others(self.reshape(-1), 0).reshape(self.shape))
     axis = axes_of(dim, self.ndim)

@@ -10,7 +10,7 @@ from ..operator import Tensor, op
 from ..registry import composite
 from .numeric import is_complex, is_integral, not_implemented, wide, wrap_dim
 
-_SCAN = {"out": True}
+_SCAN = {"out": True, "inplace": True}
 
 
 def _check_dim(self, dim, dtype=None):
@@ -59,7 +59,7 @@ def _cumulate_back(x, dim):
     return _flat_or(lambda a, d: jnp.flip(running_sum(jnp.flip(a, d), d), d), x, dim)
 
 
-@op(None, inplace=False, check=_check_dim, grad={"self": lambda grad, dim: _cumulate_back(grad, dim)}, **_SCAN)
+@op(None, check=_check_dim, grad={"self": lambda grad, dim: _cumulate_back(grad, dim)}, **_SCAN)
 def cumsum(self: Tensor, dim, *, dtype=None):
     """Sums of all elements up to each one along ``dim``; integers add up in int64.
 
@@ -111,26 +111,6 @@ def cumprod(self: Tensor, dim, *, dtype=None):
     tensor([1, 2, 6])
     """
     return _cumulative_product(_summed(self, dtype), dim)
-
-
-def _in_place_of(operator):
-    def body(input, dim, *, dtype=None):
-        if dtype is not None and dtype is not input.dtype:
-            raise RuntimeError("Bad in-place call: input tensor dtype and output tensor dtype should match")
-        return input.copy_(operator(input, dim, dtype=input.dtype))
-    return body
-
-
-@composite(function=False)
-def cumsum_(input, dim, *, dtype=None):
-    """``cumsum``, written back into the tensor."""
-    return _in_place_of(cumsum)(input, dim, dtype=dtype)
-
-
-@composite(function=False)
-def cumprod_(input, dim, *, dtype=None):
-    """``cumprod``, written back into the tensor."""
-    return _in_place_of(cumprod)(input, dim, dtype=dtype)
 
 
 # -- running extrema --------------------------------------------------------------------------------------------------

@@ -126,11 +126,37 @@ def _digamma(x):
 def _polygamma(n, x):
     if n == 0:
         return _digamma(x)
-    value = through_double(lambda v: jsp.polygamma(jnp.asarray(n, v.dtype), v), x)
-    if n > 1:
-        pole = (x <= 0) & (x == jnp.floor(x))
-        value = jnp.where(pole, jnp.asarray(jnp.inf if n % 2 else -jnp.inf, x.dtype), value)
-    return value
+    if n == 1:
+        return through_double(_trigamma, x)
+    scale = (1 if n % 2 else -1) * float(math.factorial(n)) if n < 171 else math.inf
+    return through_double(lambda v: scale * hurwitz(jnp.full_like(v, n + 1), v), x)
+
+
+def _trigamma(x):
+    """By reflection left of 1/2."""
+    left = x < 0.5
+    value = hurwitz(jnp.full_like(x, 2), jnp.where(left, 1 - x, x))
+    sine = jnp.sin(math.pi * x)
+    return jnp.where(left, math.pi ** 2 / (sine * sine) - value, value)
+
+
+def hurwitz(s, q):
+    """The sum of ``(q + k) ** -s``: one by one up to ``q`` = 9, by the Euler-Maclaurin formula beyond; +inf at the poles."""
+    whole = q == jnp.floor(q)
+
+    def below(state):
+        return (state[0] < 9).any()
+
+    def step(state):
+        at, total = state
+        low = at < 9
+        return jnp.where(low, at + 1, at), jnp.where(low, total + lax.pow(at, -s), total)
+    begin = jnp.where(jnp.isnan(q) | (q < -1e6), jnp.full_like(q, 9), q)
+    at, total = lax.while_loop(below, step, (begin, jnp.zeros_like(q)))
+    value = jnp.where(q < 9, total, jnp.zeros_like(total)) + jsp.zeta(s, at)
+    refused = (q <= 0) & ~whole & (s != jnp.floor(s)) | jnp.isnan(q) | (s < 1)
+    value = jnp.where(refused, jnp.full_like(value, jnp.nan), value)
+    return jnp.where((q <= 0) & whole & (s > 1) | (s == 1), jnp.full_like(value, jnp.inf), value)
 
 
 @op("float", grad=lambda grad, self: grad * wide(_digamma)(self), **_unary("lgamma_vml_cpu"))
@@ -253,9 +279,7 @@ def igammac(self: Tensor, other: Tensor):
 
 def _zeta(s, q):
     s, q = jnp.broadcast_arrays(s, q)
-    value = through_double(jsp.zeta, s, q)
-    pole = (q <= 0) & (q == jnp.floor(q)) & (s > 1)
-    return jnp.where(pole, jnp.asarray(jnp.inf, value.dtype), value)
+    return through_double(hurwitz, s, q)
 
 
 @op("float", name="special_zeta", **_HIDDEN,
