@@ -1,0 +1,4 @@
+"""How samples become batches (``collate``), and how they are fetched (``fetch``, ``worker``)."""
+from . import collate as collate
+from . import fetch as fetch
+from . import worker as worker

@@ -1,0 +1,65 @@
+"""Fetching the samples of one batch from a dataset and putting them together."""
+import jtensor
+
+from ..dataset import Subset, TensorDataset
+from .collate import default_collate
+
+
+def _rows(dataset, indices):
+    """(TensorDataset, indices in it) of a dataset that holds nothing but rows of tensors; None of any other."""
+    while type(dataset) is Subset:
+        indices = [dataset.indices[i] for i in indices]
+        dataset = dataset.dataset
+    if type(dataset) is not TensorDataset:
+        return None
+    n = len(dataset)
+    if not all(type(i) is int and -n <= i < n for i in indices):
+        return None
+    if any(type(t) is not jtensor.Tensor or t.requires_grad for t in dataset.tensors):
+        return None
+    return dataset, [i % n for i in indices]
+
+
+class MapDatasetFetcher:
+    """Samples by index. ``auto_collation``: an index is a list of them, and the samples become a batch."""
+
+    def __init__(self, dataset, auto_collation, collate_fn, drop_last):
+        self.dataset, self.auto_collation, self.collate_fn = dataset, auto_collation, collate_fn
+
+    def fetch(self, index):
+        """The data of one index, or of one list of them."""
+        dataset = self.dataset
+        if not self.auto_collation:
+            return self.collate_fn(dataset[index])
+        if self.collate_fn is default_collate and index and (found := _rows(dataset, index)) is not None:
+            # Rows of tensors, stacked: one gather for each tensor gives the same without an operation for each row.
+            table, rows = found
+            chosen = jtensor.tensor(rows, dtype=jtensor.int64)
+            return [t.index_select(0, chosen.to(t.device)) for t in table.tensors]
+        several = getattr(dataset, "__getitems__", None)
+        return self.collate_fn(several(index) if several else [dataset[i] for i in index])
+
+
+class IterableDatasetFetcher:
+    """Samples as a stream yields them; StopIteration where it ends."""
+
+    def __init__(self, dataset, auto_collation, collate_fn, drop_last):
+        self.auto_collation, self.collate_fn, self.drop_last = auto_collation, collate_fn, drop_last
+        self.stream, self.ended = iter(dataset), False
+
+    def fetch(self, index):
+        """The next sample, or as many as the list ``index`` is long."""
+        if self.ended:
+            raise StopIteration
+        if not self.auto_collation:
+            return self.collate_fn(next(self.stream))
+        samples = []
+        for _ in index:
+            try:
+                samples.append(next(self.stream))
+            except StopIteration:
+                self.ended = True
+                break
+        if not samples or (self.drop_last and len(samples) < len(index)):
+            raise StopIteration
+        return self.collate_fn(samples)

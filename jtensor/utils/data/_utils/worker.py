@@ -1,0 +1,104 @@
+"""Workers of a DataLoader, within this process.
+
+What a worker is to the numbers: random generators of its own (seeded with the loader's seed plus its number), a copy of the
+dataset, ``get_worker_info()``, and its turn. All that is kept; the work itself is done one after the other in the calling
+thread. So results are those of PyTorch's worker processes, but nothing is computed in parallel.
+"""
+import copy
+import random
+
+import numpy as np
+
+import jtensor
+
+_current = None
+
+
+class WorkerInfo:
+    """Who is working: ``id``, ``num_workers``, ``seed``, and the worker's copy of the ``dataset``."""
+
+    def __init__(self, id, num_workers, seed, dataset):
+        self.__dict__.update(id=id, num_workers=num_workers, seed=seed, dataset=dataset, rng=None, worker_method="multiprocessing")
+
+    def __setattr__(self, name, value):
+        raise RuntimeError(f"Cannot assign attributes to {type(self).__name__} objects")
+
+    def __repr__(self):
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
+
+
+def get_worker_info():
+    """The worker that is at work, or None outside of one."""
+    return _current
+
+
+def _random_states():
+    return random.getstate(), np.random.get_state(), jtensor.get_rng_state()
+
+
+def _set_random_states(states):
+    random.setstate(states[0])
+    np.random.set_state(states[1])
+    jtensor.set_rng_state(states[2])
+
+
+def _reraised(error, worker):
+    """The worker's exception as PyTorch hands it on: the same type, its traceback in the message."""
+    import traceback
+    text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    message = f"Caught {type(error).__name__} in DataLoader worker process {worker}.\nOriginal {text}"
+    try:
+        return type(error)(message)
+    except Exception:  # a constructor of another form
+        return RuntimeError(message)
+
+
+class Worker:
+    """One worker: ``fetch`` runs in its surroundings."""
+
+    def __init__(self, id, loader, base_seed, make_fetcher):
+        dataset = loader.dataset
+        try:
+            dataset = copy.copy(dataset)  # so that what a worker writes to its dataset's attributes stays its own
+        except Exception:
+            pass
+        self.info = WorkerInfo(id, loader.num_workers, base_seed + id, dataset)
+        self.make_fetcher, self.alive, self.states = make_fetcher, True, None
+        self._inside(self._start, base_seed, loader.worker_init_fn)
+
+    def _start(self, base_seed, worker_init_fn):
+        seed = self.info.seed
+        random.seed(seed)
+        jtensor.manual_seed(seed)
+        words = [self.info.id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
+        np.random.seed(np.random.SeedSequence(words).generate_state(4))
+        if worker_init_fn is not None:
+            worker_init_fn(self.info.id)
+        self.fetcher = self.make_fetcher(self.info.dataset)
+
+    def restart(self):
+        """Begins another pass with the same generators."""
+        self.alive = True
+        self.fetcher = self._inside(self.make_fetcher, self.info.dataset)
+
+    def fetch(self, index):
+        """The data of one index; StopIteration where a stream has ended."""
+        return self._inside(self.fetcher.fetch, index)
+
+    def _inside(self, function, *args):
+        """Calls a function with this worker's generators and as this worker; the caller's generators are left as they were."""
+        global _current
+        outside, outer = _random_states(), _current
+        if self.states is not None:
+            _set_random_states(self.states)
+        _current = self.info
+        try:
+            return function(*args)
+        except StopIteration:
+            raise
+        except Exception as e:
+            raise _reraised(e, self.info.id) from None
+        finally:
+            self.states = _random_states()
+            _set_random_states(outside)
+            _current = outer
