@@ -273,16 +273,16 @@ def integer_range(low, high, dtype):
 
 def integer_from(low, dtype):
     """Lower bound and dtype of ``random_(low, None)``. Returns the warnings PyTorch gives, a list of texts."""
-    if dtype.name in _REAL_PARTS:
-        raise RuntimeError("random_from_to_impl handles only integral, floating-point and boolean types")
-    if dtype.name not in _FLOATS + _INTEGERS:
-        raise NotImplementedError(f"\"random_from_to_range_calc\" not implemented for '{scalar_name(dtype)}'")
     if low == -(1 << 63):
-        if dtype.name in ("bool", "uint16", "uint32", "uint64", "float16"):
+        if dtype.name not in _SMALL_INTEGERS[1:] + _FLOATS[1:]:
             raise NotImplementedError(f"\"random_full_64_bits_range_kernel_cpu\" not implemented for '{scalar_name(dtype)}'")
         if dtype.name not in ("int64", "float64", "float32", "bfloat16"):
             raise RuntimeError("random_full_64_bits_range_kernel_cpu handles only int64, double, float and bfloat16")
         return []
+    if dtype.name in _REAL_PARTS:
+        raise RuntimeError("random_from_to_impl handles only integral, floating-point and boolean types")
+    if dtype.name not in _FLOATS + _INTEGERS:
+        raise NotImplementedError(f"\"random_from_to_range_calc\" not implemented for '{scalar_name(dtype)}'")
     if dtype.name == "uint64":
         raise RuntimeError("to - 1 is out of bounds for long unsigned int")
     warnings = _bounds_fit((("from", low),), dtype)

@@ -76,13 +76,19 @@ def _uniform32(engine, n, low, high, dtype):
         out = _stretched32(engine, n, low, width)
     if dtype in HALVES:
         out = out.astype(dtype)
-    # The stretch is monotone, so only if the largest x comes out as ``high`` can anything.
-    top = np.array([(1.0 - 2.0**-24) * width])
-    top = rounded(add_rounding_once(top, low)[0], dtype)
-    if top >= rounded(high, dtype):
+    if _reaches(low, high, width, dtype):
         with np.errstate(over="ignore"):
             out[out == np.float32(high).astype(dtype)] = np.float32(low).astype(dtype)
     return out
+
+
+def _reaches(low, high, width, dtype):
+    """Whether a number of [low, high) may round to ``high``; the stretch is monotone, so the largest x tells."""
+    product = (1.0 - 2.0**-24) * width
+    top = product + low
+    if (low - (top - product)) or (product - (top - (top - product))):
+        return True  # the sum was inexact and might have been rounded twice: better look than guess
+    return rounded(top, dtype) >= rounded(high, dtype)
 
 
 def _stretched32(engine, n, low, width):
