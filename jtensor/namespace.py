@@ -4,10 +4,10 @@ Owns: what ``jtensor.x`` is. Imports every layer in order; nothing imports it bu
 """
 import importlib
 
-from .autograd import anomaly, function, graph, mode, saved
+from .autograd import anomaly, function, graph, mode, tools
 from .base import devices, dtypes, info, size
 from .ops import families  # noqa: F401  fills the registry
-from .tensor import backward, convert, create, custom, dispatch, install, views
+from .tensor import backward, convert, create, custom, dispatch, install, shown, views
 from .tensor.core import Tensor
 from .trace import executor, report
 
@@ -60,7 +60,7 @@ def assemble(space):
         channels_last=_MemoryFormat("channels_last"), channels_last_3d=_MemoryFormat("channels_last_3d"), memory_format=_MemoryFormat,
         inf=float("inf"), nan=float("nan"), pi=3.141592653589793, e=2.718281828459045,
         manual_seed=_random("manual_seed"), seed=_random("seed"), initial_seed=_random("initial_seed"),
-        is_anomaly_enabled=anomaly.enabled)
+        is_anomaly_enabled=anomaly.enabled, is_anomaly_check_nan_enabled=anomaly.check_nan_enabled)
     Tensor.layout = property(lambda self: space["strided"])
     _printing(space)
     _autograd()
@@ -109,7 +109,9 @@ def _autograd():
     for name in ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode"):
         setattr(autograd, name, getattr(mode, name))
     autograd.detect_anomaly, autograd.set_detect_anomaly = anomaly.detect_anomaly, anomaly.set_detect_anomaly
-    graph.saved_tensors_hooks = saved.saved_tensors_hooks
+    tools.install(snapshot=shown.snapshot, restore=shown.restore)
+    for name, part in tools.PUBLIC.items():
+        setattr(graph, name, part)
     autograd.grad_mode, autograd.anomaly_mode = mode, anomaly
     autograd.Variable, autograd.Function = Tensor, function.Function
 

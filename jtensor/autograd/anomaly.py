@@ -1,8 +1,48 @@
 """Anomaly detection: names the forward operation whose backward failed or gave NaN.
 
-Owns: the flag and its context managers. May not know: tensors (the engine asks whether it is on).
+While it is on, a node's sequence number carries the traceback of its birth (`Traced`), so that nodes cost nothing more while it is off: the
+rooms that make nodes take their numbers from a function which this room exchanges in them. May not know: tensors.
 """
+import sys
+import traceback
+import warnings
+
+from ..base import sites
+from ..trace.tape import LOCAL
+from . import graph
+
 ON = _state = {"on": False, "check_nan": True}
+_numbering = [graph]            # the modules whose ``sequence`` numbers new nodes
+_plain = graph.sequence
+
+
+def numbers_nodes(module):
+    """Declares a module that makes nodes and numbers them with its global ``sequence``."""
+    _numbering.append(module)
+
+
+class Traced(int):
+    """A sequence number that remembers the user's frames when the node was made, and the node whose backward made it."""
+
+    def __new__(cls):
+        self = int.__new__(cls, _plain())
+        self.frames, self.parent = _user_frames(), getattr(LOCAL, "evaluating", None)
+        return self
+
+
+def _user_frames():
+    found, frame = [], sys._getframe(2)
+    while frame is not None:
+        if not sites.inside(frame.f_code):
+            found.append((frame, frame.f_lineno))
+        frame = frame.f_back
+    return "".join(traceback.StackSummary.extract(reversed(found), lookup_lines=False).format())
+
+
+def _switch(on, check_nan):
+    _state.update(on=on, check_nan=check_nan)
+    for module in _numbering:
+        module.sequence = Traced if on else _plain
 
 
 def enabled():
@@ -10,40 +50,82 @@ def enabled():
     return _state["on"]
 
 
+def check_nan_enabled():
+    """Whether anomaly detection looks for NaN in gradients, where it is on."""
+    return _state["check_nan"]
+
+
 def checks_nan():
     return _state["on"] and _state["check_nan"]
 
 
+def apply(node, arrived):
+    """``node.apply(arrived)``; what fails is named by a warning with the traceback of the forward operation."""
+    previous = getattr(LOCAL, "evaluating", None)
+    LOCAL.evaluating = node.name(), node.sequence
+    try:
+        answers = node.apply(arrived)
+        if _state["check_nan"]:
+            for at, grad in enumerate(answers):
+                if grad is not None and grad.dtype.differentiable and grad.isnan().any().item():
+                    raise RuntimeError(f"Function '{node.name()}' returned nan values in its {at}th output.")
+        return answers
+    except Exception:
+        _warn(node.name(), node.sequence)
+        raise
+    finally:
+        LOCAL.evaluating = previous
+
+
+def _warn(name, number):
+    if not isinstance(number, Traced):
+        warnings.warn(f"Error detected in {name}. No forward pass information available. Enable detect anomaly during forward pass for more "
+                      "information.", UserWarning, stacklevel=6)
+        return
+    warnings.warn(f"Error detected in {name}. Traceback of forward call that caused the error:\n{number.frames}", UserWarning, stacklevel=6)
+    while number.parent is not None:
+        name, number = number.parent
+        if not isinstance(number, Traced):
+            warnings.warn(f"\n\nPrevious calculation was induced by {name}. No forward pass information available.", UserWarning, stacklevel=6)
+            return
+        warnings.warn(f"\n\nPrevious calculation was induced by {name}. Traceback of forward call that induced the previous calculation:\n"
+                      f"{number.frames}", UserWarning, stacklevel=6)
+
+
 class set_detect_anomaly:
-    """Switches anomaly detection on or off; as a context manager it restores the mode at the end."""
+    """Switches anomaly detection on or off; as a context manager it restores the mode at the end.
+
+    >>> with torch.autograd.set_detect_anomaly(True, check_nan=False):
+    ...     torch.is_anomaly_enabled()
+    True
+    """
 
     __module__ = "torch.autograd.anomaly_mode"
 
     def __init__(self, mode, check_nan=True):
         self.previous = dict(_state)
-        _state.update(on=bool(mode), check_nan=check_nan)
+        _switch(bool(mode), check_nan)
 
     def __enter__(self):
         pass
 
     def __exit__(self, *exc):
-        _state.update(self.previous)
+        _switch(self.previous["on"], self.previous["check_nan"])
 
 
 class detect_anomaly:
-    """Context manager: backward errors show the forward traceback, and a NaN gradient raises."""
+    """Context manager: a failing backward shows the traceback of its forward operation, and a NaN gradient raises."""
 
     __module__ = "torch.autograd.anomaly_mode"
 
     def __init__(self, check_nan=True):
-        import warnings
         self.check_nan = check_nan
         warnings.warn("Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging.",
                       stacklevel=2)
 
     def __enter__(self):
         self.previous = dict(_state)
-        _state.update(on=True, check_nan=self.check_nan)
+        _switch(True, self.check_nan)
 
     def __exit__(self, *exc):
-        _state.update(self.previous)
+        _switch(self.previous["on"], self.previous["check_nan"])

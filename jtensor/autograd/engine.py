@@ -7,7 +7,7 @@ import heapq
 import itertools
 
 from ..trace.tape import LOCAL
-from . import anomaly
+from . import anomaly, hooking
 from .graph import AccumulateGrad, CopySlices
 from .mode import set_grad_enabled
 
@@ -19,6 +19,7 @@ class Task:
         self.keep_graph, self.captures, self.checks = keep_graph, captures, checks
         self.buffers, self.waiting = {}, {}
         self.needed = self._needed(roots, captures) if captures is not None else None
+        self.roots = {node for node, _ in roots}
         self._count(roots)
 
     def _needed(self, roots, captures):
@@ -59,6 +60,10 @@ class Task:
                         seen.add(after)
                         stack.append(after)
 
+    def will_run(self, node):
+        """Whether this backward reaches a node."""
+        return node in self.needed if self.needed is not None else node in self.waiting or node in self.roots
+
     def arrive(self, edge, grad):
         """A gradient for an input of a node; None counts as arrived without one."""
         node, nr = edge
@@ -92,8 +97,8 @@ def run(roots, grads, keep_graph, create_graph, captures=None, checks=None):
             by_node.setdefault(node, []).append((nr, at))
     waiting, buffers, needed = task.waiting, task.buffers, task.needed
     plain = captures is None and keep_graph is False
-    previous = LOCAL.grad_enabled
-    LOCAL.grad_enabled = create_graph
+    previous, outer = LOCAL.grad_enabled, current_task()
+    LOCAL.grad_enabled, LOCAL.task = create_graph, task
     push, pop = heapq.heappush, heapq.heappop
     try:
         while heap:
@@ -131,7 +136,7 @@ def run(roots, grads, keep_graph, create_graph, captures=None, checks=None):
                         push(heap, (-after.sequence, next(tie), after))
             answers = grad = old = buffer = None
     finally:
-        LOCAL.grad_enabled = previous
+        LOCAL.grad_enabled, LOCAL.task = previous, outer
     return results
 
 
@@ -139,9 +144,7 @@ def _run_node(node, arrived, task, by_node, results):
     """Hooks, capture, the node itself; answers the gradients of its inputs, or () where the walk ends."""
     if node.tensor_hooks:
         for nr in sorted(node.tensor_hooks):
-            for hook in list(node.tensor_hooks[nr].values()):
-                if arrived[nr] is not None:
-                    arrived[nr] = _hooked(hook, arrived[nr])
+            arrived[nr] = hooking.on_tensor(node.tensor_hooks[nr], arrived[nr])
     if node.retained:
         for nr, keep in list(node.retained.items()):
             if arrived[nr] is not None:
@@ -154,52 +157,23 @@ def _run_node(node, arrived, task, by_node, results):
     if task.captures is not None and isinstance(node, AccumulateGrad):
         return ()
     if node.pre_hooks:
-        for hook in list(node.pre_hooks.values()):
-            answer = hook(tuple(arrived))
-            if answer is not None:
-                arrived = list(answer) if isinstance(answer, (tuple, list)) else [answer]
+        arrived = hooking.before_node(node.pre_hooks, arrived)
     if all(g is None for g in arrived) and not getattr(node, "runs_on_nothing", False):
         answers = [None] * len(node.edges)
+    elif anomaly.ON["on"]:
+        answers = anomaly.apply(node, arrived)
     else:
         answers = node.apply(arrived)
-        if anomaly.checks_nan():
-            _look_for_nan(node, answers)
     if node.hooks:
-        given = tuple(answers)
-        for hook in list(node.hooks.values()):
-            answer = hook(given, tuple(arrived))
-            if answer is not None:
-                given = tuple(answer) if isinstance(answer, (tuple, list)) else (answer,)
-        answers = given
+        answers = hooking.after_node(node, answers, arrived)
     if not task.keep_graph:
         node.release()
     return answers
 
 
-def _hooked(hook, grad):
-    answer = hook(grad)
-    if answer is None:
-        return grad
-    if not hasattr(answer, "_storage"):
-        raise RuntimeError(f"expected hook to return None or a Tensor, but got {type(answer).__name__}"
-                           if False else f"hook '{getattr(hook, '__name__', hook)}' has returned an incompatible value: expected Tensor or None, "
-                                         f"got {type(answer).__name__}")
-    if tuple(answer.shape) != tuple(grad.shape):
-        raise RuntimeError(f"hook '{getattr(hook, '__name__', 'unknown')}' has changed the size of value")
-    if answer.dtype is not grad.dtype:
-        raise RuntimeError(f"hook '{getattr(hook, '__name__', 'unknown')}' has changed the type of value "
-                           f"(was {_type_text(grad)} got {_type_text(answer)})")
-    return answer
-
-
-def _type_text(tensor):
-    return tensor.type()
-
-
-def _look_for_nan(node, answers):
-    for at, grad in enumerate(answers):
-        if grad is not None and grad.dtype.differentiable and grad.isnan().any().item():
-            raise RuntimeError(f"Function '{node.name()}' returned nan values in its {at}th output.")
+def current_task():
+    """The backward that runs on this thread now, or None."""
+    return getattr(LOCAL, "task", None)
 
 
 __all__ = ["CopySlices", "run", "set_grad_enabled"]

@@ -38,7 +38,17 @@ class Node:
     @property
     def next_functions(self):
         """The nodes this one hands gradients to: a tuple of ``(node or None, input number)``."""
-        return tuple([(None, 0) if e is None else (e[0].face, e[1]) for e in self.edges])
+        edges = self.edges
+        shown = [None if at is None else edges[at] for at in self.places_shown()]
+        return tuple([(None, 0) if e is None else (e[0].face, e[1]) for e in shown])
+
+    def places_shown(self):
+        """Which of ``edges`` each of PyTorch's `next_functions` is; None where it has one for an operand that is no tensor here."""
+        return range(len(self.edges))
+
+    @property
+    def _input_metadata(self):
+        return ()
 
     @property
     def face(self):

@@ -7,6 +7,8 @@ A saved entry is one of
     Packed                                           what a user's pack hook made of it
 May not know: the Tensor class.
 """
+import threading
+
 from ..base import sites
 from ..base.dtypes import scalar_name
 from ..trace.tape import LOCAL, Value
@@ -16,31 +18,55 @@ HINT = (" Hint: enable anomaly detection to find the operation that failed to co
         "torch.autograd.set_detect_anomaly(True, check_nan=False).")
 HINT_ANOMALY = (" Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable in question was "
                 "changed in there or anywhere later. Good luck!")
-_hooks = []          # the stack of (pack, unpack) of `saved_tensors_hooks`
+DETACHED = ("Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use out-of-place "
+            "`.detach()` instead")
+_hooks = []          # the stack of (thread, pack, unpack) of `saved_tensors_hooks`, of all threads
+_forbidden = threading.local()
 
 
 class Packed:
     """What a pack hook made of a saved tensor, with the hook that undoes it."""
 
-    __slots__ = ("packed", "unpack", "nr", "requires_grad")
+    __slots__ = ("packed", "undo")
 
-    def __init__(self, packed, unpack):
-        self.packed, self.unpack = packed, unpack
+    def __init__(self, packed, undo):
+        self.packed, self.undo = packed, undo
 
-
-def hooked():
-    return bool(_hooks)
+    def unpack(self):
+        """The tensor again."""
+        found = self.undo(self.packed)
+        if not hasattr(found, "_storage"):
+            raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of type " + type(found).__name__)
+        return found
 
 
 def pack(tensor):
-    packing, unpacking = _hooks[-1]
+    """A `Packed` by this thread's innermost hooks, or None if it has none."""
+    thread = threading.get_ident()
+    own = [entry for entry in _hooks if entry[0] == thread]
+    if not own:
+        return None
+    _, packing, unpacking = own[-1]
+    version = tensor._counter.version
     previous, LOCAL.grad_enabled = LOCAL.grad_enabled, False
-    stack, _hooks[:] = list(_hooks), []
     try:
-        return Packed(packing(tensor), unpacking)
+        packed = packing(tensor)
     finally:
         LOCAL.grad_enabled = previous
-        _hooks[:] = stack
+    if tensor._counter.version != version:
+        raise RuntimeError("A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be modified "
+                           "by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to perform "
+                           "in-place operations on the input to a pack hook.")
+    return Packed(packed, unpacking)
+
+
+def forbid(message, check=True):
+    """Forbids hooks on this thread with a message (None allows them again); answers the message from before."""
+    previous = getattr(_forbidden, "message", None)
+    if check and message is not None and any(entry[0] == threading.get_ident() for entry in _hooks):
+        raise RuntimeError(message)
+    _forbidden.message = message
+    return previous
 
 
 def counter_of(entry):
@@ -57,6 +83,10 @@ def value(entry, node, code, read, read_at):
             tensor, version = entry
             if tensor._counter.version != version:
                 raise modified(tensor._counter, version, tensor._spec, edge_now(tensor), node.site)
+            if tensor._edge is None and code >= 0:
+                edge = node.edges[code]
+                if edge is not None and not isinstance(edge[0], AccumulateGrad):
+                    raise RuntimeError(DETACHED)
             return read(tensor)
         storage, spec, offset, counter, version = entry
         if counter.version != version:
@@ -64,7 +94,7 @@ def value(entry, node, code, read, read_at):
         return read_at(storage, spec, offset)
     if type(entry) is Value:
         return entry
-    return read(entry.unpack(entry.packed))
+    return read(entry.unpack())
 
 
 def edge_now(tensor):
@@ -105,7 +135,12 @@ class saved_tensors_hooks:
         self.hooks = pack_hook, unpack_hook
 
     def __enter__(self):
-        _hooks.append(self.hooks)
+        message = getattr(_forbidden, "message", None)
+        if message is not None:
+            raise RuntimeError(message)
+        self.entry = (threading.get_ident(), *self.hooks)
+        _hooks.append(self.entry)
 
     def __exit__(self, *exc):
-        _hooks.pop()
+        at = max(i for i, entry in enumerate(_hooks) if entry is self.entry)
+        del _hooks[at]

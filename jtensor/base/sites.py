@@ -9,6 +9,14 @@ _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _inside = {}
 
 
+def inside(code):
+    """Whether a code object is the library's own."""
+    found = _inside.get(code)
+    if found is None:
+        found = _inside[code] = code.co_filename.startswith(_HERE) or code.co_filename.startswith("<jtensor")
+    return found
+
+
 def user_site():
     """The (code, lasti) of the innermost frame that is not the library's, or None."""
     frame = sys._getframe(1)

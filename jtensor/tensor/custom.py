@@ -235,7 +235,7 @@ def _unpack(ctx, entry, nr, required):
             raise saving.modified(counter, version, entry[0]._spec, saving.edge_now(entry[0]), None)
         raise saving.modified(counter, version, entry[1], (ctx._engine_node, nr), None)
     if type(entry) is not tuple:
-        found = entry.unpack(entry.packed)
+        found = entry.unpack()
         if found._edge is None and required and not found.requires_grad:
             found = found.detach()
             found._edge, found._requires_grad = (None if nr is None else (ctx._engine_node, nr)), True

@@ -390,8 +390,8 @@ def save(code, tensors, outs, originals=None):
         if originals is not None and code in originals:
             return originals[code]
         tensor = tensors[code]
-        if saving._hooks and tensor is not None:
-            return saving.pack(tensor)
+        if saving._hooks and (packed := saving.pack(tensor)) is not None:
+            return packed
         if tensor.is_inference_slow():
             raise RuntimeError("Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
                                "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use "
@@ -401,8 +401,8 @@ def save(code, tensors, outs, originals=None):
             counter.site = WATCHED
         return tensor, counter.version
     out = outs[~code]
-    if saving._hooks:
-        return saving.pack(out.detach())
+    if saving._hooks and (packed := saving.pack(out.detach())) is not None:
+        return packed
     counter = out._counter
     if counter.site is None:
         counter.site = WATCHED
@@ -508,8 +508,8 @@ def call_inplace(operator, args):
         if operator.name not in OVERLAP_ALLOWED:
             checks.no_internal_overlap(self)
         plan = plan_of(key, operator, template, True)
-    if grad_enabled and plan.differentiable[0]:
-        needs = needs_of(plan, tensors)
+    if grad_enabled and self._spec.dtype.differentiable:
+        needs = needs_of(plan, tensors) if plan.differentiable[0] else _all_needs(tensors)
     if operator.overwrites and not needs and self._spec.device is devices.cpu:
         overwrite(self, plan, tensors[1:], scalars)
         return self
@@ -574,8 +574,8 @@ def finish_inplace(self, plan, tensors, needs, scalars, value, values):
         return
     edges_before = [edge_of(t) if i in needs else None for i, t in enumerate(tensors)]
     assign(self, value)
-    node = node_type(plan.operator)
-    node = node.__new__(node)
+    cls = inplace_node_type(plan.operator, len(tensors))
+    node = cls.__new__(cls)
     node.edges, node.sequence = tuple(edges_before), sequence()
     node.meta = node.hooks = node.pre_hooks = node.tensor_hooks = node.retained = None
     node.site = sites.user_site()
@@ -585,12 +585,29 @@ def finish_inplace(self, plan, tensors, needs, scalars, value, values):
     for code in codes:
         if code < 0:
             entries.append(save(code, tensors, [self]))
-        elif tensors[code] is self:
+        elif code == 0:
             entries.append(values[code])
         else:
             entries.append(save(code, tensors, [self]))
     node.saved = entries
     rebase(self, node)
+
+
+def _all_needs(tensors):
+    """A comparison written into a float tensor cuts the history: its gradient is zero, but there is one."""
+    return tuple([i for i, t in enumerate(tensors) if t.requires_grad])
+
+
+INPLACE_NODES = {"fill": "FillBackward2", "fill_tensor": "FillBackward3", "elu": "EluBackward1", "leaky_relu": "LeakyReluBackward1",
+                 "threshold": "ThresholdBackward1"}
+
+
+def inplace_node_type(operator, count):
+    """The node's class of an in-place operator; PyTorch numbers some of these apart."""
+    name = INPLACE_NODES.get(operator.name)
+    if name is None and 0 in operator.nondiff:
+        name = operator.backward[:-1] + ("0" if count == 1 else "1")
+    return node_type(operator) if name is None else node_class(name)
 
 
 def rebase(self, node):

@@ -49,7 +49,7 @@ def first_line(error):
 def err(f):
     try:
         answer = f()
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         print(f"{type(error).__name__}: {first_line(error)}")
     else:
         print("no error:", answer)
@@ -65,7 +65,7 @@ def run(source, torch):
         warnings.simplefilter("always")
         try:
             exec(compile(source, "<snippet>", "exec"), vars(module))
-        except Exception as raised:  # noqa: BLE001
+        except Exception as raised:
             error = [type(raised).__name__, first_line(raised)]
         finally:
             torch.autograd.set_detect_anomaly(False)
@@ -87,8 +87,11 @@ def differences(expected, seen):
     """Lines that tell two sights apart."""
     lines = []
     for kind in ("out", "error", "warnings"):
-        if expected[kind] != seen[kind]:
-            lines += [f"  {kind} torch:   {expected[kind]}", f"  {kind} jtensor: {seen[kind]}"]
+        one, other = expected[kind] or [], seen[kind] or []
+        for at in range(max(len(one), len(other))):
+            a, b = (x[at] if at < len(x) else None for x in (one, other))
+            if a != b:
+                lines += [f"  {kind}[{at}] torch:   {a}", f"  {kind}[{at}] jtensor: {b}"]
     return lines
 
 

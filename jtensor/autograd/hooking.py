@@ -1,0 +1,76 @@
+"""Calls the hooks of tensors and nodes and checks what they answer, with PyTorch's messages.
+
+May not know: the Tensor class (a tensor is what has a ``_storage``).
+"""
+
+
+def on_tensor(hooks, grad):
+    """The gradient after a tensor's hooks; each may answer a replacement. ``grad`` is None where no gradient arrived."""
+    for hook in list(hooks.values()):
+        answer = hook(grad)
+        if answer is not None:
+            grad = _checked(hook, grad, answer)
+    return grad
+
+
+def before_node(hooks, arrived):
+    """The gradients of a node's outputs after its pre-hooks."""
+    for hook in list(hooks.values()):
+        answer = hook(tuple(arrived))
+        if answer is not None:
+            arrived = _all_checked(hook, arrived, answer)
+    return arrived
+
+
+def after_node(node, answers, arrived):
+    """The gradients of a node's inputs after its hooks, which see them as PyTorch has them: a place for each of its `next_functions`."""
+    places = node.places_shown()
+    answers = list(answers)
+    shown = [None if at is None else answers[at] for at in places]
+    for hook in list(node.hooks.values()):
+        answer = hook(tuple(shown), tuple(arrived))
+        if answer is not None:
+            shown = _all_checked(hook, shown, answer)
+    for at, grad in zip(places, shown, strict=True):
+        if at is not None:
+            answers[at] = grad
+    return answers
+
+
+def after_accumulation(hooks, variable):
+    """A leaf's hooks after its gradient has grown."""
+    for hook in list(hooks.values()):
+        answer = hook(variable)
+        if answer is not None:
+            _a_tensor(answer)
+            raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+
+
+def _all_checked(hook, grads, answer):
+    if not isinstance(answer, tuple):
+        raise TypeError(f"expected tuple, but hook returned '{type(answer).__name__}'")
+    if len(answer) != len(grads):
+        raise RuntimeError(f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(answer)}, but expected {len(grads)})")
+    return [_checked(hook, grad, one) for grad, one in zip(grads, answer, strict=True)]
+
+
+def _checked(hook, grad, answer):
+    if answer is None:
+        return None
+    if grad is None:
+        raise RuntimeError("can't replace a None gradient with a non-None value")
+    _a_tensor(answer)
+    if answer.dtype is not grad.dtype or answer.device != grad.device:
+        raise RuntimeError(f"hook '{_name(hook)}' has changed the type of value (was {grad.type()} got {answer.type()})")
+    if tuple(answer.shape) != tuple(grad.shape):
+        raise RuntimeError(f"hook '{_name(hook)}' has changed the size of value")
+    return answer
+
+
+def _a_tensor(answer):
+    if not hasattr(answer, "_storage"):
+        raise TypeError(f"expected Variable, but hook returned '{type(answer).__name__}'")
+
+
+def _name(hook):
+    return getattr(hook, "__name__", "<unknown>")

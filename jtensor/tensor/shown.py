@@ -1,0 +1,169 @@
+"""What an operator's node shows of itself: `next_functions` as PyTorch has them, ``_saved_self``, ``_raw_saved_result``, input metadata.
+
+Worked out when it is asked for, from the declaration and the plan; the engine does without it.
+"""
+import weakref
+
+from ..autograd import anomaly
+from ..autograd import saved as saving
+from ..autograd.graph import SECOND_TIME, OperatorNode
+from ..ops import gradient
+from ..ops.operator import Number, Operator, OptTensor, Static, Tensors, TensorOrNumber
+from ..ops.operator import Tensor as TensorKind
+from ..trace.tape import LOCAL, Value
+from . import custom, dispatch, hot, views
+from .core import Tensor, make_tensor
+
+_places = weakref.WeakKeyDictionary()
+# Operators with an overload for a Python number, whose node has no edge for it; elsewhere PyTorch wraps the number into a tensor.
+OWN_OVERLOAD = frozenset(("pow", "fmod", "remainder", "clamp", "clamp_min", "clamp_max", "lerp", "threshold", "rsub", "float_power"))
+
+
+def places_shown(node):
+    """For each of PyTorch's `next_functions` the position among the node's edges, or None."""
+    plan = node.plan
+    operator = plan.operator
+    if not isinstance(operator, Operator):
+        return range(len(node.edges))
+    found = _places.get(plan)
+    if found is None:
+        found = _places[plan] = _places_of(operator, plan)
+    return found
+
+
+def _places_of(operator, plan):
+    found = []
+    where = plan.notes.where
+    for parameter in operator.parameters:
+        kind = parameter.kind
+        if kind is Static or kind is Number or parameter.name in operator.nondiff:
+            continue
+        at = where.get(parameter.name)
+        if kind is Tensors:
+            found.extend(at)
+        elif at is not None and at >= 0:
+            found.append(at)
+        elif kind is OptTensor or kind is TensorOrNumber and operator.name not in OWN_OVERLOAD:
+            found.append(None)
+    return tuple(found)
+
+
+# -- what is saved ----------------------------------------------------------------------------------------------------
+
+
+class SavedTensor:
+    """One saved tensor of a node; hooks may still be given to it."""
+
+    __module__ = "torch._C._autograd"
+
+    def __init__(self, node, at, code):
+        self.node, self.at, self.code = node, at, code
+
+    @property
+    def data(self):
+        return _saved(self.node, self.at, self.code)
+
+    def register_hooks(self, pack_hook, unpack_hook):
+        """Hands the saved tensor to ``pack_hook``, and what that answers to ``unpack_hook`` when it is used."""
+        previous, LOCAL.grad_enabled = LOCAL.grad_enabled, False
+        try:
+            packed = pack_hook(_saved(self.node, self.at, self.code))
+        finally:
+            LOCAL.grad_enabled = previous
+        entries = list(self.node.saved)
+        entries[self.at] = saving.Packed(packed, unpack_hook)
+        self.node.saved = entries
+
+
+def attribute(node, name):
+    """``node._saved_<name>`` and ``node._raw_saved_<name>``."""
+    raw = name.startswith("_raw_saved_")
+    if (raw or name.startswith("_saved_")) and isinstance(node.plan.operator, Operator):
+        asked = name[len("_raw_saved_" if raw else "_saved_"):]
+        operator = node.plan.operator
+        if asked in _names(operator):
+            if asked in operator.by_name and operator.parameters[operator.by_name[asked]].kind in (Static, Number) and not raw:
+                return _static(node, asked)
+            return _entry(node, asked, raw)
+    raise AttributeError(f"'{type(node).__name__}' object has no attribute '{name}'")
+
+
+def _names(operator):
+    """All names that the gradient of an operator may ask for."""
+    if operator.grad is not None:
+        return {name for formula in operator.grad.values() if formula is not None for name in formula[1]}
+    saves = operator.saves
+    if saves is None:
+        return {p.name for p in operator.parameters if p.kind in (TensorKind, TensorOrNumber, OptTensor)}
+    return {name for names in saves.values() for name in names} if isinstance(saves, dict) else set(saves)
+
+
+def _static(node, name):
+    value = node.plan.notes.template[node.plan.operator.by_name[name]]
+    where = node.plan.notes.where.get(name)
+    if where is not None:
+        value = node.scalars[~where]
+    return (value,) if name == "dim" and type(value) is int else value
+
+
+def _entry(node, name, raw):
+    if node.saved is None:
+        raise RuntimeError(SECOND_TIME)
+    codes = gradient.saved(node.plan, node.needs)
+    code = ~0 if name == "result" else node.plan.notes.where.get(name)
+    if code is None or type(code) is tuple or code not in codes:
+        return None
+    at = codes.index(code)
+    return SavedTensor(node, at, code) if raw else _saved(node, at, code)
+
+
+def _saved(node, at, code):
+    """A saved entry as a tensor with its history, its version checked."""
+    if node.saved is None:
+        raise RuntimeError(SECOND_TIME)
+    entry = node.saved[at]
+    value = saving.value(entry, node, code, dispatch.read, dispatch.read_at)
+    if type(entry) is tuple and len(entry) == 2:
+        return entry[0]
+    if type(entry) is tuple:
+        made = make_tensor(entry[0], entry[1], entry[2])
+        made._counter = entry[3]
+    else:
+        made = dispatch.wrap(value, (node.plan.specs[~code] if code < 0 else node.plan.notes.specs[code]))
+    edge = (node, ~code) if code < 0 else node.edges[code]
+    if edge is not None:
+        made._edge, made._requires_grad = edge, True
+    return made
+
+
+# -- metadata ---------------------------------------------------------------------------------------------------------
+
+
+class InputMetadata:
+    """Shape, dtype and device of what a node's output is, and so of the gradient it takes."""
+
+    __module__ = "torch._C._autograd"
+
+    def __init__(self, spec):
+        self.shape, self.dtype, self.device = spec.size, spec.dtype, spec.device
+        self.is_nested_tensor = self.is_cpp_nested_tensor = False
+
+
+def snapshot(tensor):
+    """The value that a tensor has now."""
+    return dispatch.read(tensor), tensor._spec
+
+
+def restore(packed):
+    return dispatch.wrap(*packed)
+
+
+OperatorNode.places_shown = places_shown
+OperatorNode.__getattr__ = attribute
+OperatorNode._input_metadata = property(lambda node: tuple(InputMetadata(s) for s in node.plan.specs))
+custom.FunctionNode._input_metadata = property(lambda node: tuple(None if s is None else InputMetadata(s) for s in node.made))
+for _room in (dispatch, hot, views):
+    if hasattr(_room, "sequence"):
+        anomaly.numbers_nodes(_room)
+del _room
+__all__ = ["SavedTensor", "Tensor", "Value", "restore", "snapshot"]
