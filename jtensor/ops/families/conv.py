@@ -1,0 +1,167 @@
+"""Convolutions of one to three dimensions, plain and transposed, with groups.
+
+Owns: `convolution`. XLA's CPU library wants the channels last; the transposes around it cancel between layers once a tape is one program.
+Narrow floats accumulate in float32. May not know: tensors.
+"""
+import jax.numpy as jnp
+from jax import lax
+
+from ...base import dtypes
+from ..operator import OptTensor, Tensor, op
+from .numeric import NARROW, is_complex
+
+_TAPS = 49                                             # a depthwise kernel of at most so many elements is a sum of shifted products
+
+
+# -- checks -----------------------------------------------------------------------------------------------------------
+
+
+def _check_signs(stride, padding, dilation, output_padding):
+    if any(s <= 0 for s in stride):
+        raise RuntimeError("non-positive stride is not supported")
+    if any(p < 0 for p in padding):
+        raise RuntimeError("negative padding is not supported")
+    if any(p < 0 for p in output_padding):
+        raise RuntimeError("negative output_padding is not supported")
+    if any(d <= 0 for d in dilation):
+        raise RuntimeError("dilation should be greater than zero")
+
+
+def _check_settings(n, stride, padding, dilation, output_padding):
+    for name, value in (("stride", stride), ("padding", padding), ("dilation", dilation), ("output_padding", output_padding)):
+        if len(value) != n:
+            raise RuntimeError(f"expected {name} to be a single integer value or a list of {n} values to match the convolution dimensions, "
+                               f"but got {name}={list(value)}")
+
+
+def _check(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
+    n = weight.ndim - 2
+    if n <= 0:
+        raise RuntimeError("weight should have at least three dimensions")
+    if groups <= 0:
+        raise RuntimeError("non-positive groups is not supported")
+    if input.ndim != weight.ndim:
+        raise RuntimeError(f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight {list(weight.size)}, but got "
+                           f"{input.ndim}-dimensional input of size {list(input.size)} instead")
+    _check_settings(n, stride, padding, dilation, output_padding)
+    _check_signs(stride, padding, dilation, output_padding)
+    if weight.size[0] < groups:
+        raise RuntimeError(f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "
+                           f"{list(weight.size)} instead")
+    if weight.size[0] % groups:
+        raise RuntimeError(f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of size "
+                           f"[{list(weight.size)}] instead")
+    (_check_transposed if transposed else _check_plain)(input, weight, bias, padding, dilation, stride, output_padding, groups)
+    if input.dtype is not weight.dtype:
+        raise RuntimeError(f"expected scalar type {dtypes.scalar_name(input.dtype)} but found {dtypes.scalar_name(weight.dtype)}")
+
+
+def _check_plain(input, weight, bias, padding, dilation, stride, output_padding, groups):
+    channels = weight.size[1] * groups
+    if input.size[1] != channels:
+        raise RuntimeError(f"Given groups={groups}, weight of size {list(weight.size)}, expected input{list(input.size)} to have "
+                           f"{channels} channels, but got {input.size[1]} channels instead")
+    _check_bias(weight, bias, weight.size[0])
+    padded = [m + 2 * p for m, p in zip(input.size[2:], padding, strict=True)]
+    kernel = [d * (k - 1) + 1 for k, d in zip(weight.size[2:], dilation, strict=True)]
+    if any(k > m for k, m in zip(kernel, padded, strict=True)):
+        raise RuntimeError(f"Calculated padded input size per channel: ({' x '.join(map(str, padded))}). Kernel size: "
+                           f"({' x '.join(map(str, kernel))}). Kernel size can't be greater than actual input size")
+
+
+def _check_transposed(input, weight, bias, padding, dilation, stride, output_padding, groups):
+    if input.size[1] != weight.size[0]:
+        raise RuntimeError(f"Given transposed=1, weight of size {list(weight.size)}, expected input{list(input.size)} to have "
+                           f"{weight.size[0]} channels, but got {input.size[1]} channels instead")
+    _check_bias(weight, bias, weight.size[1] * groups, f"Given transposed=1, weight of size {list(weight.size)}, ")
+    if any(o >= s and o >= d for o, s, d in zip(output_padding, stride, dilation, strict=True)):
+        names = ("depth", "height", "width")[-len(stride):]
+        text = " ".join(f"{what}_{name}: {v}" for what, values in (("output_padding", output_padding), ("stride", stride),
+                                                                   ("dilation", dilation)) for name, v in zip(names, values, strict=True))
+        raise RuntimeError(f"output padding must be smaller than either stride or dilation, but got {text}")
+
+
+def _check_bias(weight, bias, channels, start=None):
+    if bias is not None and (bias.ndim != 1 or bias.size[0] != channels):
+        start = start or f"Given weight of size {list(weight.size)}, "
+        raise RuntimeError(f"{start}expected bias to be 1-dimensional with {channels} elements, but got bias of size {list(bias.size)} "
+                           "instead")
+
+
+# -- bodies -----------------------------------------------------------------------------------------------------------
+
+
+def _channels_last(x):
+    return jnp.moveaxis(x, 1, -1)
+
+
+def _correlate(x, w, stride, pads, spread, dilation, groups):
+    """``lax.conv_general_dilated`` of ``(N, C, *)`` and ``(out, C / groups, *)``, computed with the channels last."""
+    n = x.ndim - 2
+    letters = "DHW"[3 - n:]
+    spec = (f"N{letters}C", f"{letters}IO", f"N{letters}C")
+    kernel = w.transpose(*range(2, n + 2), 1, 0)
+    wide = jnp.float32 if x.dtype in NARROW else None
+    out = lax.conv_general_dilated(_channels_last(x), kernel, stride, pads, spread, dilation, spec, groups,
+                                   precision=lax.Precision.HIGHEST, preferred_element_type=wide)
+    return jnp.moveaxis(out, -1, 1)
+
+
+def _depthwise(x, w, stride, pads, dilation):
+    """One kernel a channel: a sum over the kernel's elements, each times a shifted slice, which XLA fuses to one loop."""
+    x = jnp.pad(x, [(0, 0), (0, 0), *pads])
+    kernel = w.shape[2:]
+    sizes = [(m - d * (k - 1) - 1) // s + 1 for m, k, s, d in zip(x.shape[2:], kernel, stride, dilation, strict=True)]
+    total = None
+    for tap in _grid(kernel):
+        begin = [t * d for t, d in zip(tap, dilation, strict=True)]
+        end = [b + (m - 1) * s + 1 for b, m, s in zip(begin, sizes, stride, strict=True)]
+        part = lax.slice(x, (0, 0, *begin), (*x.shape[:2], *end), (1, 1, *stride))
+        term = part * w[(slice(None), 0, *tap)].reshape(1, -1, *(1,) * len(kernel))
+        total = term if total is None else total + term
+    return total
+
+
+def _grid(sizes):
+    places = [()]
+    for n in sizes:
+        places = [(*p, i) for p in places for i in range(n)]
+    return places
+
+
+def _plain(x, w, stride, padding, dilation, groups):
+    pads = [(p, p) for p in padding]
+    if groups > 1 and groups == x.shape[1] == w.shape[0] and len(_grid(w.shape[2:])) <= _TAPS:
+        wide = (lambda v: v.astype(jnp.float32)) if x.dtype in NARROW else (lambda v: v)
+        return _depthwise(wide(x), wide(w), stride, pads, dilation)
+    return _correlate(x, w, stride, pads, None, dilation, groups)
+
+
+def _transposed(x, w, stride, padding, dilation, output_padding, groups):
+    n = x.ndim - 2
+    kernel = w.shape[2:]
+    w = w.reshape(groups, w.shape[0] // groups, w.shape[1], *kernel).swapaxes(1, 2)
+    w = w.reshape(-1, *w.shape[2:])
+    w = jnp.flip(w, tuple(range(2, n + 2)))
+    pads = [(d * (k - 1) - p, d * (k - 1) - p + o) for k, d, p, o in zip(kernel, dilation, padding, output_padding, strict=True)]
+    return _correlate(x, w, (1,) * n, pads, stride, dilation, groups)
+
+
+def convolve(x, w, stride, padding, dilation, transposed, output_padding, groups):
+    """A convolution of arrays; complex ones part by part."""
+    if is_complex(x):
+        def real(a, b):
+            return convolve(a, b, stride, padding, dilation, transposed, output_padding, groups)
+        return lax.complex(real(x.real, w.real) - real(x.imag, w.imag), real(x.real, w.imag) + real(x.imag, w.real))
+    if transposed:
+        return _transposed(x, w, stride, padding, dilation, output_padding, groups)
+    return _plain(x, w, stride, padding, dilation, groups)
+
+
+@op(check=_check, method=False, saves={"input": ("weight",), "weight": ("input",), "bias": ()})
+def convolution(input: Tensor, weight: Tensor, bias: OptTensor, stride, padding, dilation, transposed, output_padding, groups):
+    """Cross-correlation of ``(N, C, *)`` with ``(out, C / groups, *)``, or its transpose; what the convolution functions call."""
+    out = convolve(input, weight, stride, padding, dilation, transposed, output_padding, groups)
+    if bias is not None:
+        out = out + bias.reshape(1, -1, *(1,) * (out.ndim - 2)).astype(out.dtype)
+    return out.astype(input.dtype)

@@ -1,0 +1,140 @@
+"""Rows of a table by index: embedding and embedding_bag.
+
+Owns: the look-up and its gradient, a sum of rows. May not know: tensors as objects, but in composites.
+"""
+import jax
+import jax.numpy as jnp
+
+from ...base import dtypes
+from ...base.errors import missing
+from ..operator import OptTensor, Tensor, op
+from ..registry import composite
+from .bounds import check_bounds
+from .index import read_at
+from .numeric import NARROW
+
+RAW = {"function": False, "method": False}
+_INDEX_TYPES = (dtypes.int64, dtypes.int32)
+
+
+def _check(weight, indices, *settings):
+    if weight.ndim != 2:
+        raise RuntimeError("'weight' must be 2-D")
+    if indices.dtype not in _INDEX_TYPES:
+        raise RuntimeError("Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+                           f"torch.{dtypes.scalar_name(indices.dtype)}Tensor instead (while checking arguments for embedding)")
+
+
+def add_rows(count, indices, rows):
+    """A table of ``count`` rows with ``rows`` added at ``indices``; narrow floats add up in float32."""
+    wide = jnp.float32 if rows.dtype in NARROW else rows.dtype
+    table = jnp.zeros((count, rows.shape[-1]), wide)
+    return table.at[indices].add(rows.astype(wide), mode="promise_in_bounds").astype(rows.dtype)
+
+
+def _gradient(grad, indices, padding_idx, scale_grad_by_freq, shapes):
+    rows, dim = shapes[0]
+    flat, g = indices.reshape(-1), grad.reshape(-1, dim)
+    if padding_idx >= 0:
+        g = jnp.where((flat == padding_idx)[:, None], jnp.zeros((), g.dtype), g)
+    if scale_grad_by_freq:
+        counts = jnp.zeros((rows,), g.dtype).at[flat].add(jnp.ones((), g.dtype), mode="promise_in_bounds")
+        g = g / counts.at[flat].get(mode="promise_in_bounds")[:, None]
+    return add_rows(rows, flat, g)
+
+
+@op(name="embedding.raw", backward="EmbeddingBackward0", check=_check, nondiff=("indices",), grad={"weight": _gradient}, **RAW)
+def embedding_raw(weight: Tensor, indices: Tensor, padding_idx, scale_grad_by_freq):
+    """The rows that the indices name."""
+    return read_at(weight, [indices], (0,))
+
+
+def _in_range(indices, rows):
+    check_bounds(indices, rows, lambda n: IndexError("index out of range in self"))
+
+
+@composite(method=False)
+def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False):
+    """The rows of ``weight`` ``(V, D)`` that the integers ``indices`` ``(*)`` name: ``(*, D)``. IndexError out of range.
+
+    >>> torch.embedding(torch.tensor([[1., 2.], [3., 4.]]), torch.tensor([1]))
+    tensor([[3., 4.]])
+    """
+    if sparse and weight.requires_grad:
+        raise missing("sparse gradients", "sparse=False")
+    made = embedding_raw(weight, indices, int(padding_idx), bool(scale_grad_by_freq))
+    _in_range(indices, weight._spec.size[0])
+    return made
+
+
+# -- bags -------------------------------------------------------------------------------------------------------------
+
+_SUM, _MEAN, _MAX = 0, 1, 2
+
+
+def _bags(indices, offsets, include_last_offset):
+    """(bag of each index, number of bags)."""
+    count = offsets.shape[0] - bool(include_last_offset)
+    places = jnp.arange(indices.shape[0], dtype=offsets.dtype)
+    return jnp.searchsorted(offsets[:count], places, side="right").astype(jnp.int64) - 1, count
+
+
+@op(name="embedding_bag.raw", backward="EmbeddingBagBackward0", nondiff=("indices", "offsets", 1, 2, 3), **RAW)
+def embedding_bag_raw(weight: Tensor, indices: Tensor, offsets: Tensor, per_sample_weights: OptTensor, mode, include_last_offset,
+                      padding_idx, scale_grad_by_freq):
+    """(the bags' sums, means or maxima; the bag of each index; indices a bag; where maxima were)."""
+    bags, count = _bags(indices, offsets, include_last_offset)
+    rows = weight.at[indices].get(mode="promise_in_bounds")
+    rows = rows.astype(jnp.float32) if rows.dtype in NARROW else rows
+    used = jnp.ones(indices.shape, bool) if padding_idx < 0 else indices != padding_idx
+    sizes = jnp.zeros((count,), jnp.int64).at[bags].add(used.astype(jnp.int64), mode="drop")
+    if mode == _MAX:
+        low = jnp.where(used[:, None], rows, -jnp.inf)
+        most = jax.ops.segment_max(low, bags, count)
+        out = jnp.where((sizes > 0)[:, None], most, jnp.zeros((), rows.dtype))
+        hit = (low == most.at[bags].get(mode="promise_in_bounds")) & used[:, None]
+        first = jnp.where(hit, indices[:, None], jnp.iinfo(indices.dtype).max)
+        where = jnp.where((sizes > 0)[:, None], jax.ops.segment_min(first, bags, count), 0)
+        return out.astype(weight.dtype), bags, sizes, where
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights[:, None].astype(rows.dtype)
+    if scale_grad_by_freq:
+        counts = jnp.zeros((weight.shape[0],), rows.dtype).at[indices].add(1)
+        factor = (1 / counts.at[indices].get(mode="promise_in_bounds"))[:, None]
+        rows = jax.lax.stop_gradient(rows - rows * factor) + rows * factor
+    rows = jnp.where(used[:, None], rows, jnp.zeros((), rows.dtype))
+    out = jnp.zeros((count, weight.shape[1]), rows.dtype).at[bags].add(rows, mode="drop")
+    if mode == _MEAN:
+        out = out / jnp.where(sizes > 0, sizes, 1).astype(out.dtype)[:, None]
+    return out.astype(weight.dtype), bags, sizes, sizes
+
+
+def _check_bag(weight, indices, offsets, per_sample_weights):
+    for name, t in (("indices", indices), ("offsets", offsets)):
+        if t._spec.dtype not in _INDEX_TYPES:
+            raise RuntimeError(f"Expected tensor for argument #1 '{name}' to have one of the following scalar types: Long, Int; but got "
+                               f"torch.{dtypes.scalar_name(t._spec.dtype)}Tensor instead (while checking arguments for embedding_bag)")
+
+
+@composite(method=False)
+def embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0, sparse=False, per_sample_weights=None,
+                  include_last_offset=False, padding_idx=None):
+    """The sum (``mode`` 0), mean (1) or maximum (2) of the rows of ``weight`` in every bag of indices; ``offsets`` say where bags begin.
+
+    Answers (result, the bag of each index, sizes of the bags, where maxima were).
+
+    >>> torch.embedding_bag(torch.eye(3), torch.tensor([0, 2, 1]), torch.tensor([0, 2]))[0]
+    tensor([[1., 0., 1.],
+            [0., 1., 0.]])
+    """
+    if sparse and weight.requires_grad:
+        raise missing("sparse gradients", "sparse=False")
+    _check_bag(weight, indices, offsets, per_sample_weights)
+    if indices._spec.dtype is not offsets._spec.dtype:
+        wide = dtypes.int64
+        indices, offsets = indices.to(wide), offsets.to(wide)
+    _in_range(indices, weight._spec.size[0])
+    rows = weight._spec.size[0]
+    padding = -1 if padding_idx is None else padding_idx + rows if padding_idx < 0 else padding_idx
+    return embedding_bag_raw(weight, indices, offsets, per_sample_weights, mode, bool(include_last_offset), padding,
+                             bool(scale_grad_by_freq))

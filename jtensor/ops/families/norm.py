@@ -1,0 +1,291 @@
+"""Normalisations: batch, layer and group norm, with analytic gradients.
+
+Owns: statistics over some dimensions and the three gradients that all normalisations share. Computed in float32 for narrow floats.
+May not know: tensors as objects, but in composites.
+"""
+import jax.numpy as jnp
+
+from ..operator import Number, OptTensor, Tensor, op
+from ..registry import composite
+from .numeric import NARROW, cast, not_implemented
+
+RAW = {"function": False, "method": False}
+
+# -- shared -----------------------------------------------------------------------------------------------------------
+
+
+def _wide(x):
+    return x.astype(jnp.float32) if x is not None and x.dtype in NARROW else x
+
+
+def _mean(x, axes):
+    n = 1
+    for a in axes:
+        n *= x.shape[a]
+    return jnp.sum(x, axes, keepdims=True) / jnp.asarray(n, x.dtype)
+
+
+def statistics(x, axes, eps):
+    """(mean, variance, 1 / sqrt(variance + eps)) with reduced dimensions kept."""
+    mean = _mean(x, axes)
+    away = x - mean
+    variance = _mean(away * away, axes)
+    return mean, variance, 1 / jnp.sqrt(variance + cast(eps, x.dtype))
+
+
+def _affine(x, weight, bias):
+    if weight is not None:
+        x = x * weight
+    return x if bias is None else x + bias
+
+
+def input_gradient(grad, x, mean, inverse, axes):
+    """The gradient of ``(x - mean) * inverse``; ``grad`` has the weight in it already."""
+    normed = (x - mean) * inverse
+    return (grad - _mean(grad, axes) - normed * _mean(grad * normed, axes)) * inverse
+
+
+def _no_integers(kernel):
+    def check(input, *others):
+        if input.dtype.category < 2:
+            raise not_implemented(kernel, input.dtype)
+    return check
+
+
+# -- batch norm -------------------------------------------------------------------------------------------------------
+
+def _others(x):
+    return (0, *range(2, x.ndim))
+
+
+def _column(v, x):
+    return None if v is None else _wide(v).reshape(1, -1, *(1,) * (x.ndim - 2))
+
+
+def _check_batch(input, weight, bias, running_mean, running_var, training, eps):
+    if input.dtype.category < 2:
+        raise not_implemented("batch_norm", input.dtype)
+    if input.ndim < 2:
+        raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
+    n = input.size[1]
+    for name, s in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias)):
+        if s is not None and s.numel != n:
+            raise RuntimeError(f"{name} should contain {n} elements not {s.numel}")
+
+
+def _batch_input(grads, input, weight, result1, result2, training):
+    x, g = _wide(input), _wide(grads[0])
+    inverse = _column(result2, x)
+    if weight is not None:
+        g = g * _column(weight, x)
+    if not training:
+        return g * inverse
+    return input_gradient(g, x, _column(result1, x), inverse, _others(x))
+
+
+def _batch_weight(grads, input, result1, result2):
+    x = _wide(input)
+    return jnp.sum(_wide(grads[0]) * ((x - _column(result1, x)) * _column(result2, x)), _others(x))
+
+
+@op(name="native_batch_norm.raw", backward="NativeBatchNormBackward0", nondiff=("running_mean", "running_var", 1, 2, 3), check=_check_batch,
+    layout=lambda specs, outputs, statics: _like_first(specs, outputs), grad={
+        "input": _batch_input, "weight": _batch_weight,
+        "bias": lambda grads: jnp.sum(_wide(grads[0]), _others(grads[0]))}, **RAW)
+def native_batch_norm_raw(input: Tensor, weight: OptTensor, bias: OptTensor, running_mean: OptTensor, running_var: OptTensor, training,
+                          eps: Number):
+    """The normalised input, the mean and the inverse deviation that were used, and the unbiased variance of the batch."""
+    x = _wide(input)
+    if training:
+        mean, variance, inverse = statistics(x, _others(x), eps)
+        n = x.size // max(x.shape[1], 1)
+        unbiased = (variance * jnp.asarray(n / (n - 1) if n > 1 else float("nan"), x.dtype)).reshape(-1)
+    else:
+        mean, inverse = _column(running_mean, x).astype(x.dtype), 1 / jnp.sqrt(_column(running_var, x).astype(x.dtype) + cast(eps, x.dtype))
+        unbiased = jnp.zeros((0,), x.dtype)
+    out = _affine((x - mean) * inverse, _column(weight, x), _column(bias, x)).astype(input.dtype)
+    return out, mean.reshape(-1), inverse.reshape(-1), unbiased
+
+
+def _like_first(specs, outputs):
+    from ..layout import like
+    first = like(tuple(specs[0].size), specs[0].stride)
+    return [first, *[None] * (len(outputs) - 1)]
+
+
+@op(name="move_average", nondiff=("self", "batch", 0), **RAW)
+def move_average(self: Tensor, batch: Tensor, momentum: Number):
+    """``(1 - momentum) * self + momentum * batch``."""
+    m = cast(momentum, jnp.float64)
+    wide = jnp.float32 if self.dtype in NARROW else self.dtype
+    return ((1 - m).astype(wide) * self.astype(wide) + m.astype(wide) * batch.astype(wide)).astype(self.dtype)
+
+
+def _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
+    made = native_batch_norm_raw(input, weight, bias, None if training else running_mean, None if training else running_var,
+                                 bool(training), eps)
+    if training and running_mean is not None:
+        _check_batch(input._spec, None, None, running_mean._spec, running_var._spec, True, eps)
+        move_average.inplace_form(running_mean, made[1], momentum)
+        move_average.inplace_form(running_var, made[3], momentum)
+    return made
+
+
+@composite(method=False)
+def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
+    """Each channel (dimension 1) normalised: with the batch's statistics while ``training``, which also move the running ones by
+    ``momentum``, else with the running ones; then ``* weight + bias``."""
+    if not training and (running_mean is None or running_var is None):
+        raise RuntimeError("Expected running_mean and running_var to be defined when training=False" if running_mean is None else
+                           "running_var must be defined in evaluation mode")
+    if training and running_mean is not None:
+        _check_batch(input._spec, *(None if t is None else t._spec for t in (weight, bias, running_mean, running_var)), True, eps)
+    return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
+
+
+@composite(method=False)
+def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
+    """`batch_norm` with the mean and the inverse deviation that were used: (result, mean, inverse deviation)."""
+    out, mean, inverse, _ = _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
+    if not training:
+        return out, input.new_empty((0,)), input.new_empty((0,))
+    return out, mean, inverse
+
+
+@composite(method=False)
+def instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled):
+    """Each channel of each sample normalised: batch normalisation of ``(1, N C, *)``."""
+    n, channels = input._spec.size[0], input._spec.size[1]
+
+    def repeated(t):
+        return None if t is None else t.repeat(n)
+    mean, var = repeated(running_mean), repeated(running_var)
+    flat = input.contiguous().view(1, n * channels, *input._spec.size[2:])
+    out = batch_norm(flat, repeated(weight), repeated(bias), mean, var, use_input_stats, momentum, eps, cudnn_enabled)
+    for running, moved in ((running_mean, mean), (running_var, var)):
+        if running is not None and use_input_stats:
+            running.detach().copy_(moved.view(n, channels).mean(0))
+    return out.view(*input._spec.size)
+
+
+# -- layer norm -------------------------------------------------------------------------------------------------------
+
+def _check_layer(input, normalized_shape, weight, bias, eps):
+    shape = list(normalized_shape)
+    if not shape:
+        raise RuntimeError("Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+                           f"normalized_shape = {shape}")
+    for name, s in (("weight", weight), ("bias", bias)):
+        if s is not None and list(s.size) != shape:
+            raise RuntimeError(f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape {list(s.size)} and "
+                               f"normalized_shape = {shape}")
+    if input.ndim < len(shape) or list(input.size[input.ndim - len(shape):]) != shape:
+        raise RuntimeError(f"Given normalized_shape={shape}, expected input with shape [*, {', '.join(map(str, shape))}], but got input of "
+                           f"size{list(input.size)}")
+    if input.dtype.category < 2:
+        raise not_implemented("LayerNormKernelImpl", input.dtype)
+
+
+def _last(x, normalized_shape):
+    return tuple(range(x.ndim - len(normalized_shape), x.ndim))
+
+
+def _layer_input(grads, input, weight, result1, result2, normalized_shape):
+    x, g = _wide(input), _wide(grads[0])
+    if weight is not None:
+        g = g * _wide(weight)
+    return input_gradient(g, x, _wide(result1), _wide(result2), _last(x, normalized_shape))
+
+
+def _first(x, normalized_shape):
+    return tuple(range(x.ndim - len(normalized_shape)))
+
+
+def _layer_weight(grads, input, result1, result2, normalized_shape):
+    normed = (_wide(input) - _wide(result1)) * _wide(result2)
+    return jnp.sum(_wide(grads[0]) * normed, _first(input, normalized_shape))
+
+
+@op(backward="NativeLayerNormBackward0", method=False, nondiff=(1, 2), check=_check_layer, grad={
+    "input": _layer_input, "weight": _layer_weight,
+    "bias": lambda grads, normalized_shape: jnp.sum(_wide(grads[0]), _first(grads[0], normalized_shape))})
+def native_layer_norm(input: Tensor, normalized_shape, weight: OptTensor, bias: OptTensor, eps: Number):
+    """`layer_norm` with the statistics that were used: (result, mean, inverse deviation)."""
+    x = _wide(input)
+    mean, _, inverse = statistics(x, _last(x, normalized_shape), eps)
+    out = _affine((x - mean) * inverse, _wide(weight), _wide(bias)).astype(input.dtype)
+    return out, mean, inverse
+
+
+@composite(method=False)
+def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True):
+    """Normalised over the last dimensions, which have to be of ``normalized_shape``; then ``* weight + bias``.
+
+    >>> torch.layer_norm(torch.tensor([1., 3.]), (2,)).round()
+    tensor([-1.,  1.])
+    """
+    shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+    return native_layer_norm(input, shape, weight, bias, eps)[0]
+
+
+# -- group norm -------------------------------------------------------------------------------------------------------
+
+def _check_group(input, num_groups, weight, bias, eps):
+    if num_groups <= 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
+    if input.ndim < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
+    channels = input.size[1]
+    if channels % num_groups:
+        raise RuntimeError("Expected number of channels in input to be divisible by num_groups, but got input of shape "
+                           f"{list(input.size)} and num_groups={num_groups}")
+    for name, s in (("weight", weight), ("bias", bias)):
+        if s is not None and (s.ndim != 1 or s.numel != channels):
+            raise RuntimeError(f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of shape "
+                               f"{list(s.size)} and input of shape {list(input.size)}")
+    if input.dtype.category < 2:
+        raise not_implemented("GroupNormKernelImpl", input.dtype)
+
+
+def _grouped(x, groups):
+    return x.reshape(x.shape[0], groups, -1)
+
+
+def _group_normed(input, result1, result2, num_groups):
+    x = _grouped(_wide(input), num_groups)
+    return ((x - _wide(result1)[..., None]) * _wide(result2)[..., None]).reshape(input.shape)
+
+
+def _group_input(grads, input, weight, result1, result2, num_groups):
+    g = _wide(grads[0])
+    if weight is not None:
+        g = g * _column(weight, input)
+    mean, inverse = _wide(result1)[..., None], _wide(result2)[..., None]
+    made = input_gradient(_grouped(g, num_groups), _grouped(_wide(input), num_groups), mean, inverse, (2,))
+    return made.reshape(input.shape)
+
+
+@op(backward="NativeGroupNormBackward0", name="native_group_norm.raw", nondiff=(1, 2), check=_check_group, grad={
+    "input": _group_input,
+    "weight": lambda grads, input, result1, result2, num_groups: jnp.sum(
+        _wide(grads[0]) * _group_normed(input, result1, result2, num_groups), _others(input)),
+    "bias": lambda grads: jnp.sum(_wide(grads[0]), _others(grads[0]))}, **RAW)
+def native_group_norm_raw(input: Tensor, num_groups, weight: OptTensor, bias: OptTensor, eps: Number):
+    """The normalised input and the statistics of each group of each sample."""
+    x = _grouped(_wide(input), num_groups)
+    mean, _, inverse = statistics(x, (2,), eps)
+    out = _affine(((x - mean) * inverse).reshape(input.shape), _column(weight, input), _column(bias, input))
+    return out.astype(input.dtype), mean[..., 0].astype(input.dtype), inverse[..., 0].astype(input.dtype)
+
+
+@composite(method=False)
+def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabled=True):
+    """Groups of channels (dimension 1) of each sample normalised; then ``* weight + bias`` by channel.
+
+    >>> torch.group_norm(torch.tensor([[1., 3.]]), 1).round()
+    tensor([[-1.,  1.]])
+    """
+    return native_group_norm_raw(input, num_groups, weight, bias, eps)[0]
+
+
+__all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm"]
