@@ -61,6 +61,8 @@ def _saved(plan, needs):
     if not isinstance(operator, Operator) and operator.saves is not None:
         return operator.saves
     if isinstance(operator, Operator):
+        if 0 in operator.nondiff:
+            return ()
         signature = plan.notes
         if operator.grad is not None:
             names = set()

@@ -1,10 +1,13 @@
 """From tensors to everything else and back: numbers, lists, NumPy, JAX, other dtypes and devices, `.data =`, copies, pickles."""
+import sys
+
 import numpy as np
 
 from ..autograd import gradmode_checks as checks
 from ..base import devices, dtypes
 from ..base.errors import missing
 from ..ops.families import create as ops
+from ..ops.families.composing import number_fits
 from ..storage import cell, host
 from ..trace import spec as specs
 from ..trace.executor import value_of
@@ -303,31 +306,13 @@ def fill_(self, value):
     if isinstance(value, Tensor):
         if value._spec.ndim:
             raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value._spec.ndim} dimensions.")
-        if value.requires_grad:
-            return call_inplace(ops.fill_tensor, (self, value))
-        value = value.item() if value._spec.dtype.category < 2 else value
-        if isinstance(value, Tensor):
-            return call_inplace(ops.fill_tensor, (self, value))
-    _fits(value, self._spec.dtype)
+        return call_inplace(ops.fill_tensor, (self, value))
+    try:
+        value = number_fits(value, self._spec.dtype)
+    except RuntimeError:
+        checks.before_inplace(self, LOCAL.grad_enabled and self.requires_grad)
+        raise
     return call_inplace(ops.fill, (self, value))
-
-
-def _fits(value, dtype):
-    if isinstance(value, complex) and not dtype.is_complex and value.imag:
-        raise RuntimeError(f"value cannot be converted to type {_c_name(dtype)} without overflow")
-    if isinstance(value, int) and not isinstance(value, bool) and dtype.category == 1:
-        info = np.iinfo(dtype.numpy)
-        low = info.min if dtype.is_signed else -info.max
-        if not low <= value <= info.max:
-            raise RuntimeError(f"value cannot be converted to type {_c_name(dtype)} without overflow")
-
-
-_C_NAMES = {"float32": "float", "float64": "double", "int32": "int", "int64": "int64_t", "bool": "bool", "float16": "at::Half",
-            "bfloat16": "at::BFloat16"}
-
-
-def _c_name(dtype):
-    return _C_NAMES.get(dtype.name, dtype.name + "_t")
 
 
 def zero_(self):
@@ -343,15 +328,23 @@ def set_data(self, other):
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
     if self._spec.device.type != other._spec.device.type and self._spec.device.type == "meta":
         raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type.")
-    if self._counter is self._storage:
-        from ..storage import VersionCounter
-        self._counter = VersionCounter(self._storage.version)
-        _keep_counter(self)
+    keep_counter(self)
     self._storage, self._spec, self._offset, self._cached = other._storage, other._spec, other._offset, None
 
 
-def _keep_counter(self):
-    """Views of this tensor share its counter; once it has left its storage they keep the storage's, as PyTorch's views keep theirs."""
+def keep_counter(self):
+    """For a tensor about to leave its storage: its version counter stays with it, and with its views, as in PyTorch.
+
+    The storage is the counter; it stays so where somebody else may look at it, else a counter alone lets the storage go.
+    """
+    storage = self._storage
+    if self._counter is storage and sys.getrefcount(storage) <= _OWN_REFERENCES:
+        from ..storage import VersionCounter
+        self._counter = VersionCounter(storage.version)
+        self._counter.site = storage.site
+
+
+_OWN_REFERENCES = 4          # the tensor's two fields, the local name, the argument of getrefcount
 
 
 def deepcopy(self, memo):

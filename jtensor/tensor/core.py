@@ -199,7 +199,7 @@ class Tensor:
 
     @property
     def retains_grad(self):
-        return self._auto is not None and self._auto.retains and not self.is_leaf
+        return self._auto is not None and self._auto.retains
 
     def retain_grad(self):
         """Makes a non-leaf tensor keep its gradient in ``.grad``."""
@@ -226,7 +226,7 @@ class Tensor:
     @property
     def grad(self):
         auto = self._auto
-        if not self.is_leaf and not (auto is not None and (auto.retains or auto.grad is not None)) and self.requires_grad:
+        if (auto is None or not auto.retains and auto.grad is None) and self._edge is not None:
             import warnings
             warnings.warn("The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated "
                           "during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use "
@@ -241,14 +241,11 @@ class Tensor:
                 self._auto.grad = None
             return
         if not isinstance(grad, Tensor):
-            raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(grad).__name__}"
-                            if False else f"expected Tensor or None but got {type(grad).__name__}")
+            raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(grad).__name__}")
         if grad is self:
             raise RuntimeError("can't assign Variable as its own grad")
         if grad._spec.dtype is not self._spec.dtype:
-            raise RuntimeError(f"attempting to assign a gradient with dtype '{_scalar(grad.dtype)}' to a tensor with dtype "
-                               f"'{_scalar(self.dtype)}'. The gradient must match the tensor's dtype (or the tensor's grad_dtype, if set). "
-                               if False else _grad_type_text(grad, self))
+            raise RuntimeError(_grad_type_text(grad, self))
         if grad._spec.device != self._spec.device:
             raise RuntimeError("attempting to assign a gradient located on device '" + str(grad.device) + "' to a tensor located on device '"
                                + str(self.device) + "'. Please ensure that the gradient and the tensor are on the same device")
@@ -337,7 +334,7 @@ class Tensor:
             raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, "
                                "and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be "
                                "called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
-                               "torch/optim/optimizer.py as a solution.")
+                               "torch/optim/optimizer.py as the solution.")
         self._edge, self._requires_grad = None, False
         return self
 
@@ -390,10 +387,6 @@ class Tensor:
     def __deepcopy__(self, memo):
         from .convert import deepcopy
         return deepcopy(self, memo)
-
-
-def _scalar(d):
-    return d.name
 
 
 def _grad_type_text(grad, self):

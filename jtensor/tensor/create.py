@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base import devices, dtypes
 from ..ops.families import create as ops
+from ..ops.families.composing import number_fits
 from ..storage import cell, host
 from ..trace import spec as specs
 from .core import Tensor, make_tensor
@@ -325,7 +326,8 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pi
     _checked(layout)
     if isinstance(fill_value, Tensor):
         fill_value = fill_value.item()
-    made = call(ops.full_of, (size, fill_value, _type(dtype, out.dtype if out is not None else dtypes.of_scalar(fill_value)), _device(device)))
+    kind = _type(dtype, out.dtype if out is not None else dtypes.of_scalar(fill_value))
+    made = call(ops.full_of, (size, number_fits(fill_value, kind), kind, _device(device)))
     return _finish(made, requires_grad) if out is None else _out(made, out)
 
 

@@ -6,6 +6,7 @@ views leave; a read is then a view or the operator `index`, a write a copy into 
 import numpy as np
 
 from ..base import dtypes
+from ..ops.families.composing import check_expand
 from ..trace.tape import LOCAL
 from . import views
 from .core import Tensor
@@ -18,10 +19,31 @@ def getitem(self, index):
     """``self[index]``."""
     if type(index) is int:
         return _select(self, index, 0)
-    view, tensors = resolve(self, index)
+    view, tensors = _basic(self, index), None
+    if view is None:
+        view, tensors = resolve(self, index)
     if tensors is None:
         return views.alias(view) if view is self else view
     return _index(view, tensors)
+
+
+def _basic(self, index):
+    """The view that one integer, slice, None or Ellipsis names; None for any other index."""
+    kind = type(index)
+    if kind is int:
+        return _select(self, index, 0)
+    if kind is slice:
+        if not self._spec.ndim:
+            _bounds(index)
+            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+        return _slice(self, index, 0, always=True)
+    if index is None:
+        return views.unsqueeze(self, 0)
+    if index is Ellipsis:
+        return self
+    if isinstance(index, np.integer):
+        return _select(self, index.__index__(), 0)
+    return None
 
 
 def setitem(self, index, value):
@@ -31,10 +53,16 @@ def setitem(self, index, value):
         value = from_host(value)
     if not isinstance(value, Tensor) and not isinstance(value, (bool, int, float, complex)):
         value = _foreign(self, value)
-    view, tensors = resolve(self, index, setting=True)
+    if index is False:
+        return
+    view, tensors = views.unsqueeze(self, 0) if index is True else _basic(self, index), None
+    if view is None:
+        view, tensors = resolve(self, index)
     if tensors is None:
-        if isinstance(value, Tensor):
-            view.copy_(_trimmed(view, value)) if value._spec.ndim or value.requires_grad else view.copy_(value)
+        if not isinstance(value, Tensor):
+            view.fill_(value)
+        elif value._spec.ndim or value._spec.size == view._spec.size:
+            view.copy_(_trimmed(view, value))
         else:
             view.fill_(value)
         return
@@ -53,34 +81,35 @@ def _foreign(self, value):
 
 
 def _trimmed(view, value):
-    """Leading dimensions of size 1 of the value are dropped where the view has fewer dimensions."""
-    size = tuple(value._spec.size)
+    """The value as it is copied into the view: without leading dimensions of size 1, expanded."""
+    size, wanted = tuple(value._spec.size), tuple(view._spec.size)
+    if size == wanted:
+        return value
     lead = 0
-    while len(size) - lead > view._spec.ndim and lead < len(size) and size[lead] == 1:
+    while lead < len(size) and size[lead] == 1:
         lead += 1
-    return value if not lead else views.view_of(value, lambda s, st, o: (s[lead:], st[lead:], o), "ViewBackward0") \
-        if not value.requires_grad else value.reshape(size[lead:])
+    check_expand(value._spec if not lead else views.specs.spec(size[lead:], None, value._spec.dtype, value._spec.device), wanted)
+    if not value.requires_grad:
+        return value if not lead else views.view_of(value, lambda s, st, o: (s[lead:], st[lead:], o), "ViewBackward0")
+    trimmed = value.view(size[lead:])
+    return trimmed if size[lead:] == wanted else views.expand(trimmed, wanted)
 
 
 # -- taking an index apart --------------------------------------------------------------------------------------------
 
 
-def resolve(self, index, setting=False):
+def resolve(self, index):
     """(the view that basic indexing leaves, index tensors per dimension or None)."""
-    items = _items(index)
-    takes = 0
-    for item in items:
-        if item is Ellipsis or item is None or item is True or item is False:
-            continue
-        takes += item._spec.ndim if isinstance(item, Tensor) and item._spec.dtype in _MASKS and item._spec.ndim else \
-            0 if isinstance(item, Tensor) and item._spec.dtype in _MASKS else 1
+    items = _listed_items(index)
+    takes = sum(map(_taken, items))
     if takes > self._spec.ndim:
         raise IndexError(f"too many indices for tensor of dimension {self._spec.ndim}")
     view, dim, tensors = self, 0, {}
-    for item in items:
+    for at, item in enumerate(items):
+        item = _item(item)
         kind = type(item)
         if kind is int:
-            view = _select(view, item, dim, at=_real_dim(items, item, dim))
+            view = _select(view, item, dim, at)
         elif kind is slice:
             view = _slice(view, item, dim)
             dim += 1
@@ -107,8 +136,11 @@ def resolve(self, index, setting=False):
 _MASKS = (dtypes.bool, dtypes.uint8)
 
 
-def _real_dim(items, item, dim):
-    return dim
+def _taken(item):
+    """How many dimensions an item takes up."""
+    if item is Ellipsis or item is None or item is True or item is False:
+        return 0
+    return item._spec.ndim if isinstance(item, Tensor) and item._spec.dtype in _MASKS else 1
 
 
 def _bool_index(flag, self):
@@ -116,17 +148,12 @@ def _bool_index(flag, self):
     return tensor([flag], device=self.device)
 
 
-def _items(index):
-    """The index as a list of ints, slices, None, Ellipsis, bools and tensors."""
-    if isinstance(index, tuple):
-        return [_item(i) for i in index]
-    if isinstance(index, list) and _is_sequence_of_indices(index):
-        return [_item(i) for i in index]
-    return [_item(index)]
-
-
-def _is_sequence_of_indices(index):
-    return len(index) < 32 and any(isinstance(i, (slice, type(None), type(Ellipsis))) for i in index)
+def _listed_items(index):
+    """The items of an index: a tuple's, or those of a list that PyTorch takes for a tuple; else the index is the only one."""
+    if isinstance(index, tuple) or isinstance(index, list) and len(index) < 32 and any(
+            isinstance(i, (slice, type(None), type(Ellipsis), Tensor, list, tuple, str, np.ndarray)) for i in index):
+        return index
+    return (index,)
 
 
 def _item(item):
@@ -147,8 +174,8 @@ def _item(item):
         return bool(item)
     if hasattr(item, "__index__"):
         return item.__index__()
-    if isinstance(item, str):
-        raise TypeError("new(): invalid data type 'str'")
+    if isinstance(item, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{kind.__name__}'")
     raise IndexError(INVALID.format(kind.__name__))
 
 
@@ -158,6 +185,8 @@ _INDEX_TYPES = (dtypes.int64, dtypes.int32, dtypes.uint8, dtypes.bool)
 def _select(self, index, dim, at=0):
     size = self._spec.size
     if not size:
+        if index:
+            raise IndexError(f"index {index} is out of bounds for dimension {at} with size 0")
         raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor "
                          "to a number")
     n = size[dim]
@@ -168,17 +197,21 @@ def _select(self, index, dim, at=0):
     return views.select(self, dim, index)
 
 
-def _slice(self, item, dim):
-    start, stop, step = (_bound(x) for x in (item.start, item.stop, item.step))
-    if start is None and stop is None and step is None:
-        return self
-    if step is not None and step <= 0:
-        raise ValueError("step must be greater than zero")
-    n = self._spec.size[dim]
-    step = step or 1
-    if (start is None or start == 0) and (stop is None or stop >= n) and step == 1 and start is None and stop is None:
+def _slice(self, item, dim, always=False):
+    """A slice along a dimension; the tensor itself for a slice of everything, but where PyTorch makes a view of that too (``always``)."""
+    start, stop, step = _bounds(item)
+    if not always and not start and step == 1 and (stop is None or stop >= self._spec.size[dim]):
         return self
     return views.slice_(self, dim, start, stop, step)
+
+
+def _bounds(item):
+    start, stop, step = (_bound(x) for x in (item.start, item.stop, item.step))
+    if step is None:
+        step = 1
+    elif step <= 0:
+        raise ValueError("step must be greater than zero" if step else "slice step cannot be zero")
+    return start, stop, step
 
 
 def _bound(x):

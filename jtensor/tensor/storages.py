@@ -151,9 +151,8 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
     size = tuple(size)
     stride = specs.contiguous_strides(size) if stride is None else tuple(stride)
     check_strided(0, size, stride, storage_offset, cell.nbytes(), dtype.itemsize)
-    if self._counter is self._storage:
-        from ..storage import VersionCounter
-        self._counter = VersionCounter(self._storage.version)
+    from .convert import keep_counter
+    keep_counter(self)
     self._storage, self._offset, self._cached = cell, storage_offset, None
     self._spec = specs.spec(size, stride, dtype, self._spec.device)
     self._counter.version += 1

@@ -13,6 +13,7 @@ from ..trace.plan import Plan
 from ..trace.tape import LOCAL
 from ..views import access as accesses
 from ..views import geometry, rules
+from ..autograd.graph import node_class
 from .core import Tensor, View, make_tensor
 from .dispatch import attach
 
@@ -80,22 +81,23 @@ def view_of(self, rule, name, *args, inverse=None):
     made = rule(size, stride, offset, *args)
     out = share(self, *made)
     if LOCAL.grad_enabled and self.requires_grad:
-        hang(self, out, name, rule(size, specs.contiguous_strides(size), 0, *args), inverse)
+        hang(self, out, name, rule(size, specs.contiguous_strides(size), 0, *args), inverse, args)
     return out
 
 
-def hang(self, out, name, logical, inverse=None):
-    """Gives a view its node: ``logical`` is its geometry over the contiguous input."""
-    plan, starts = logical_plan(name, self._spec.aval, logical)
-    plan.inverse = inverse and (lambda grad, node: (inverse(grad),))
+def hang(self, out, name, logical, inverse=None, args=()):
+    """Gives a view its node: ``logical`` is its geometry over the contiguous input; the rule's arguments ``args`` name the inverse."""
+    plan, starts = logical_plan(name, self._spec.aval, logical, args if inverse else None)
+    if inverse and plan.inverse is None:
+        plan.inverse = lambda grad, node: (inverse(grad),)
     attach(plan, [self], (0,), [out], starts)
 
 
-def logical_plan(name, input_aval, logical):
+def logical_plan(name, input_aval, logical, args=None):
     size, stride, offset = logical
     shape = tuple(input_aval.shape)
     program, starts = accesses.access(shape, specs.contiguous_strides(shape), tuple(size), tuple(stride), offset)
-    key = (name, input_aval, program)
+    key = (name, input_aval, program, args)
     plan = _plans.get(key)
     if plan is None:
         def function(x, *starts):
@@ -227,7 +229,7 @@ def _dims(dims):
 @composite(aliases=("moveaxis",))
 def movedim(input, source, destination):
     """Dimensions moved to other places; a view."""
-    return _permuted(input, rules.movedim, source, destination)
+    return _permuted(input, rules.movedim, *(tuple(d) if isinstance(d, list) else d for d in (source, destination)))
 
 
 def _back_to(self):
@@ -414,13 +416,6 @@ def as_strided(input, size, stride, storage_offset=None):
         plan, starts = strided_plan(input._spec, (size, stride, offset - input._offset))
         attach(plan, [input], (0,), [out], starts)
     return out
-
-
-@composite(function=False)
-def as_strided_(self, size, stride, storage_offset=None):
-    """Changes this tensor's own geometry."""
-    made = as_strided(self, size, stride, storage_offset)
-    return become(self, made)
 
 
 # -- several ----------------------------------------------------------------------------------------------------------
@@ -616,26 +611,20 @@ def is_neg(input):
 
 
 def view_dtype(self, dtype):
-    """The same bytes read as another type; a view (without a gradient, as integers have none)."""
+    """The same bytes read as another type; no differentiable view, in PyTorch: like `detach`, it shares memory and version only."""
     spec = self._spec
     if spec.conj or spec.neg:
         raise RuntimeError("torch.Tensor.view is not supported for conjugate view tensors when converting to a different dtype."
                            if spec.conj else
                            "torch.Tensor.view is not supported for tensors with negative bit set when converting to a different dtype.")
-    if dtype is spec.dtype:
-        return view_of(self, _same, "ViewBackward0")
-    size, stride, offset = rules.view_dtype(*geometry_of(self), spec.dtype.itemsize, dtype.itemsize)
-    out = share(self, size, stride, offset, dtype)
-    if LOCAL.grad_enabled and self.requires_grad and dtype.differentiable:
-        from .dispatch import attach as hang_node
-        hang_node(_reinterpreting_plan(self._spec.aval, specs.aval(size, dtype, spec.device)), [self], (0,), [out], ())
+    size, stride, offset = geometry_of(self)
+    if dtype is not spec.dtype:
+        size, stride, offset = rules.view_dtype(size, stride, offset, spec.dtype.itemsize, dtype.itemsize)
+    out = make_tensor(self._storage, specs.spec(size, stride, dtype, spec.device), offset)
+    out._counter = self._counter
+    if self._inference_tensor():
+        out._autograd_meta().inference = True
     return out
-
-
-def _reinterpreting_plan(source, target):
-    program, _ = accesses.access(tuple(source.shape), specs.contiguous_strides(source.shape), tuple(target.shape),
-                                 specs.contiguous_strides(target.shape), 0, source.dtype.numpy, target.dtype.numpy)
-    return _pure_plan("ViewBackward0", source, program.read, target)
 
 
 @composite(function=False)
@@ -650,10 +639,20 @@ def alias(self):
 def become(self, made):
     """``self`` takes the geometry and the history of a view of itself (`t_`, `squeeze_`, `unsqueeze_`, ...)."""
     self._spec, self._offset, self._cached = made._spec, made._offset, None
-    if made._edge is not None:
-        self._edge, self._requires_grad = made._edge, True
     self._counter.version += 1
+    edge = made._edge
+    if edge is not None:
+        node = edge[0]
+        node.__class__ = node_class(INPLACE_NAMES.get(node.name(), node.name()), type(node).__base__)
+        self._edge, self._requires_grad = edge, True
+        if self._info is not None:
+            self._info.version = self._counter.version
     return self
+
+
+INPLACE_NAMES = {"TBackward0": "TBackward1", "TransposeBackward0": "TransposeBackward1", "UnsqueezeBackward0": "UnsqueezeBackward1",
+                 "SqueezeBackward0": "SqueezeBackward3", "SqueezeBackward1": "SqueezeBackward4", "SqueezeBackward2": "SqueezeBackward5",
+                 "AsStridedBackward0": "AsStridedBackward1"}
 
 
 def _inplace(function, name):
@@ -668,7 +667,7 @@ def _inplace(function, name):
 
 
 for _function, _name in ((t, "t_"), (transpose, "transpose_"), (squeeze, "squeeze_"), (unsqueeze, "unsqueeze_"), (transpose, "swapaxes_"),
-                         (transpose, "swapdims_")):
+                         (transpose, "swapdims_"), (as_strided, "as_strided_")):
     _inplace(_function, _name)
 
 __all__ = ["View", "devices", "view_of"]

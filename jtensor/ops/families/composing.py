@@ -3,7 +3,10 @@
 Owns: helpers that touch tensors only through their public methods or, where PyTorch's graph asks for a node of a certain name, through
 `jtensor.tensor.views`, imported when called. May not know: any operator.
 """
+import math
+
 import jax.numpy as jnp
+import numpy as np
 
 from ...base import dtypes
 from .numeric import cast
@@ -53,6 +56,26 @@ def cpp_name(dtype):
     return _CPP.get(dtype.name, dtype.name)
 
 
+def number_fits(value, dtype):
+    """``value``, if it can be put into a tensor of ``dtype``; else PyTorch's error. A bool tensor takes any number by its truth."""
+    kind = type(value)
+    if dtype.category == 0:
+        return bool(value) if kind is complex else value
+    if kind is complex:
+        bad = not dtype.is_complex and value.imag != 0
+    elif dtype.category == 1:
+        info = np.iinfo(dtype.numpy)
+        low = -info.max if kind is int and not dtype.is_signed else info.min
+        bad = not low <= value <= info.max
+    else:
+        bad = dtype.name == "float32" and abs(value) > _FLOAT_MAX and value not in (math.inf, -math.inf)
+    if bad:
+        raise RuntimeError(f"value cannot be converted to type {_SCALAR.get(dtype.name, dtype.name + '_t')} without overflow")
+    return value
+
+
+_FLOAT_MAX = float(np.finfo(np.float32).max)
+_SCALAR = {"float32": "float", "float64": "double", "int32": "int", "float16": "at::Half", "bfloat16": "at::BFloat16"}
 _CPP = {"float32": "float", "float64": "double", "int64": "long long", "int32": "int", "int16": "short", "int8": "signed char",
         "uint8": "unsigned char", "bool": "bool", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
         "float16": "c10::Half", "bfloat16": "c10::BFloat16"}

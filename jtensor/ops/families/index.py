@@ -11,6 +11,7 @@ from .. import layout
 from ..build import broadcast_shapes, cast_to
 from ..operator import Number, Tensor, Tensors, op
 from ..registry import composite
+from .composing import number_fits
 from .bounds import check_bounds, out_of_bounds
 
 RAW = {"function": False, "method": False}
@@ -227,9 +228,7 @@ def _write_mask(self, dim, mask, value, number):
         return False
     _mask_fits(self, mask, dim)
     if number:
-        if isinstance(value, complex) and not self._spec.dtype.is_complex:
-            return False
-        index_put_mask_number.inplace_form(self, mask, value, dim)
+        index_put_mask_number.inplace_form(self, mask, number_fits(value, self._spec.dtype), dim)
         return True
     if value._spec.dtype is not self._spec.dtype or value._spec.device is not self._spec.device:
         return False
@@ -251,14 +250,7 @@ def _without_leading_ones(value):
 
 def _number_as(self, value):
     from ...tensor.create import full
-    if isinstance(value, complex) and not self._spec.dtype.is_complex:
-        raise RuntimeError(f"value cannot be converted to type {_c_name(self._spec.dtype)} without overflow")
-    return full((), value, dtype=self._spec.dtype, device=self._spec.device)
-
-
-def _c_name(dtype):
-    from .composing import cpp_name
-    return cpp_name(dtype)
+    return full((), number_fits(value, self._spec.dtype), dtype=self._spec.dtype, device=self._spec.device)
 
 
 # -- index_put --------------------------------------------------------------------------------------------------------

@@ -277,7 +277,7 @@ def broadcast_tensors(*tensors):
     if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
         tensors = tensors[0]
     shape = broadcast_shapes([tuple(t._spec.size) for t in tensors])
-    return tuple([t.expand(shape) for t in tensors])
+    return tuple([t if tuple(t._spec.size) == shape else t.expand(shape) for t in tensors])
 
 
 @composite(method=False)

@@ -10,7 +10,7 @@ from ...base import dtypes
 from ..build import broadcast_shapes, cast_to
 from ..operator import Number, Tensor, op
 from ..registry import composite
-from .composing import cpp_name, put_out
+from .composing import cpp_name, number_fits, put_out
 
 RAW = {"function": False, "method": False}
 
@@ -23,9 +23,6 @@ def _check_fill(self, mask, value):
     dims = getattr(value, "ndim", 0)
     if dims:
         raise RuntimeError(f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {dims} dimension(s).")
-    kind = getattr(value, "kind", None)
-    if kind == "c" and not self.dtype.is_complex:
-        raise RuntimeError(f"value cannot be converted to type {cpp_name(self.dtype)} without overflow")
     broadcast_shapes([tuple(mask.size), tuple(self.size)])
 
 
@@ -60,6 +57,10 @@ def _fill_form(value):
     return masked_fill_Scalar if isinstance(value, (bool, int, float, complex)) else masked_fill_Tensor
 
 
+def _fitting(value, self):
+    return number_fits(value, self._spec.dtype) if isinstance(value, (bool, int, float, complex)) else value
+
+
 @composite()
 def masked_fill(input, mask, value):
     """``value`` (a number or a 0-d tensor) where the bool ``mask`` is set, ``input`` elsewhere; the two are broadcast.
@@ -67,13 +68,13 @@ def masked_fill(input, mask, value):
     >>> torch.masked_fill(torch.tensor([1., 2.]), torch.tensor([True, False]), 0)
     tensor([0., 2.])
     """
-    return _fill_form(value)(input, mask, value)
+    return _fill_form(value)(input, mask, _fitting(value, input))
 
 
 @composite(function=False)
 def masked_fill_(self, mask, value):
     """``masked_fill``, written back into the tensor."""
-    return _fill_form(value).inplace_form(self, mask, value)
+    return _fill_form(value).inplace_form(self, mask, _fitting(value, self))
 
 
 # -- positions --------------------------------------------------------------------------------------------------------
