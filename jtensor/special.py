@@ -7,7 +7,8 @@ from .tensor.install import FUNCTIONS, derive
 
 _SAME = ("digamma", "erf", "erfc", "erfinv", "exp2", "expm1", "i0", "log1p", "logit", "logsumexp", "polygamma", "round", "sinc", "xlogy",
          "log_softmax", "softmax")
-_RENAMED = {"expit": "sigmoid", "gammaln": "lgamma", "psi": "digamma", "gammainc": "igamma", "gammaincc": "igammac", "multigammaln": "mvlgamma"}
+_RENAMED = {"expit": "sigmoid", "gammaln": "lgamma", "psi": "digamma", "gammainc": "igamma", "gammaincc": "igammac",
+            "multigammaln": "mvlgamma"}
 
 for _name in _SAME:
     globals()[_name] = FUNCTIONS[_name]

@@ -9,6 +9,8 @@ def __getattr__(name):
     found = REGISTRY.operators.get(name)
     if found is None and name in REGISTRY.composites:
         found = REGISTRY.composites[name].body
+    if found is None and name.endswith("_") and getattr(REGISTRY.operators.get(name[:-1]), "inplace", False):
+        found = REGISTRY.operators[name[:-1]].inplace_form
     if found is None:
         from ..base.errors import missing
         if name.startswith("__"):

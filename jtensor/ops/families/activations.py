@@ -179,9 +179,10 @@ def hardshrink(self: Tensor, lambd: Number = 0.5):
 
 
 def _check_softshrink(self, lambd):
-    if isinstance(lambd, (int, float)) and lambd < 0:
-        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd:g}.")
     refuses("softshrink_check", *_ONLY_FLOAT)(self)
+    if isinstance(lambd, (int, float)) and lambd < 0:
+        most = float(jnp.finfo(self.dtype.numpy).max)
+        raise RuntimeError(f"lambda must be in range [0, {most:g}] for input dtype {dtypes.scalar_name(self.dtype)}, but found {lambd:g}.")
 
 
 @op("numeric", function=False, method=False, out=True, check=_check_softshrink, grad=_shrink_gradient)
@@ -400,15 +401,46 @@ def glu(self: Tensor, dim=-1):
     return a * logistic(b)
 
 
-@op("numeric", function=False, method=False, backward="RreluWithNoiseBackward0", name="rrelu_mean", inplace=True,
-    grad=lambda grad, self, lower, upper: jnp.where(self > 0, grad, grad * _mean_slope(lower, upper, grad)))
-def rrelu_mean(self: Tensor, lower: Number = 1.0 / 8, upper: Number = 1.0 / 3):
-    """`leaky_relu` with the slope in the middle of two: what rrelu is in evaluation."""
-    return jnp.where(self > 0, self, self * _mean_slope(lower, upper, self))
+def _noise_gradient(grad, self, noise, lower, upper, training):
+    if training and upper - lower > 1e-6:
+        return grad * noise
+    return jnp.where(self > 0, grad, grad * _value((lower + upper) / 2, grad))
 
 
-def _mean_slope(lower, upper, like):
-    return (_value(lower, like) + _value(upper, like)) / 2
+@op("numeric", name="rrelu_with_noise", nondiff=("noise",), grad={"self": _noise_gradient},
+    check=lambda self, *others: refuses("rrelu_with_noise_out_cpu", *_ONLY_FLOAT)(self), **_INTERNAL)
+def rrelu_with_noise(self: Tensor, noise: Tensor, lower=1.0 / 8, upper=1.0 / 3, training=False):
+    """The input times its slope: in training ``noise`` (1 where positive), else the middle of the bounds where not positive."""
+    if training:
+        return self * noise
+    return jnp.where(self <= 0, self * _value((lower + upper) / 2, self), self)
+
+
+def _slopes(input, lower, upper, training):
+    """The slopes of rrelu: drawn in turn for the elements that are not positive, 1 for the others."""
+    noise = input.detach().new_ones(input.shape)
+    if training:
+        low = input.detach() <= 0
+        count = int(low.sum())
+        noise[low] = noise.new_empty(count, dtype=dtypes.float64).uniform_(lower, upper).to(noise.dtype)
+    return noise
+
+
+@composite(method=False)
+def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
+    """The input where positive; elsewhere times a slope drawn from [lower, upper] in training, their mean otherwise.
+
+    >>> torch.rrelu(torch.tensor([-1., 2.]), 0.5, 0.5)
+    tensor([-0.5000,  2.0000])
+    """
+    operator = rrelu_with_noise.inplace_form if inplace else rrelu_with_noise
+    return operator(input, _slopes(input, lower, upper, training), lower, upper, training)
+
+
+@composite(method=False)
+def rrelu_(input, lower=1.0 / 8, upper=1.0 / 3, training=False):
+    """``rrelu``, written back into the tensor."""
+    return rrelu(input, lower, upper, training, True)
 
 
 # -- softmax ----------------------------------------------------------------------------------------------------------

@@ -327,7 +327,7 @@ def fmod_Scalar(self: Tensor, other: TensorOrNumber):
 @op("numeric", name="fmod_Tensor", backward="FmodBackward1", **_FMOD,
     grad={"self": lambda grad: grad, "other": lambda grad, self, other: -grad * wide(trunc_quotient)(self, other)})
 @wide
-def fmod_Tensor(self: TensorOrNumber, other: Tensor):
+def fmod_Tensor(self: Tensor, other: Tensor):
     """C's remainder by a tensor."""
     return _rest(self, other)
 

@@ -6,7 +6,7 @@ May not know: tensors as objects.
 import jax.numpy as jnp
 
 from ...base import dtypes
-from ..operator import Number, Tensor, TensorOrNumber, op
+from ..operator import Tensor, TensorOrNumber, op
 from ..registry import composite
 from .numeric import cast, common_dtype, is_complex, is_floating, not_implemented, refuses
 
@@ -24,7 +24,7 @@ def _ordered(name):
 # -- two tensors ------------------------------------------------------------------------------------------------------
 
 @op("bool", **_COMPARISON)
-def eq(self: TensorOrNumber, other: TensorOrNumber):
+def eq(self: Tensor, other: TensorOrNumber):
     """Where the two are equal.
 
     >>> torch.eq(torch.tensor([1, 2]), torch.tensor([1, 3]))
@@ -34,7 +34,7 @@ def eq(self: TensorOrNumber, other: TensorOrNumber):
 
 
 @op("bool", **_COMPARISON)
-def ne(self: TensorOrNumber, other: TensorOrNumber):
+def ne(self: Tensor, other: TensorOrNumber):
     """Where the two differ; NaN differs from everything.
 
     >>> torch.ne(torch.tensor([1, 2]), 1)
@@ -44,7 +44,7 @@ def ne(self: TensorOrNumber, other: TensorOrNumber):
 
 
 @op("bool", check=_ordered("lt"), **_COMPARISON)
-def lt(self: TensorOrNumber, other: TensorOrNumber):
+def lt(self: Tensor, other: TensorOrNumber):
     """Where ``input < other``.
 
     >>> torch.lt(torch.tensor([1, 2]), 2)
@@ -54,7 +54,7 @@ def lt(self: TensorOrNumber, other: TensorOrNumber):
 
 
 @op("bool", check=_ordered("le"), **_COMPARISON)
-def le(self: TensorOrNumber, other: TensorOrNumber):
+def le(self: Tensor, other: TensorOrNumber):
     """Where ``input <= other``.
 
     >>> torch.le(torch.tensor([1, 3]), 2)
@@ -64,7 +64,7 @@ def le(self: TensorOrNumber, other: TensorOrNumber):
 
 
 @op("bool", check=_ordered("gt"), **_COMPARISON)
-def gt(self: TensorOrNumber, other: TensorOrNumber):
+def gt(self: Tensor, other: TensorOrNumber):
     """Where ``input > other``.
 
     >>> torch.gt(torch.tensor([1, 3]), 2)
@@ -74,7 +74,7 @@ def gt(self: TensorOrNumber, other: TensorOrNumber):
 
 
 @op("bool", check=_ordered("ge"), **_COMPARISON)
-def ge(self: TensorOrNumber, other: TensorOrNumber):
+def ge(self: Tensor, other: TensorOrNumber):
     """Where ``input >= other``.
 
     >>> torch.ge(torch.tensor([1, 2]), 2)
@@ -174,6 +174,9 @@ def isreal(self: Tensor):
 def _check_isclose(self, other, rtol, atol, equal_nan):
     if self.dtype is not other.dtype:
         raise RuntimeError(f"{_title(self.dtype)} did not match {_title(other.dtype)}")
+    for name, tolerance in (("rtol", rtol), ("atol", atol)):
+        if tolerance < 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {tolerance:g}")
 
 
 def _title(d):
@@ -193,7 +196,7 @@ def near(a, b, rtol, atol, equal_nan):
 
 
 @op("bool", check=_check_isclose, nondiff=("self", "other", 0))
-def isclose(self: Tensor, other: Tensor, rtol: Number = 1e-05, atol: Number = 1e-08, equal_nan=False):
+def isclose(self: Tensor, other: Tensor, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Where ``|input - other| <= atol + rtol * |other|``, or both are equal.
 
     >>> torch.isclose(torch.tensor([1., 2.]), torch.tensor([1.000001, 2.1]))

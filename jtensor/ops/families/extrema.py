@@ -158,8 +158,8 @@ def _check_one_bound(name):
         common = common_dtype(self, bound)
         if common.is_complex:
             raise NotImplementedError("clamp is not supported for complex types")
-        if common is dtypes.bool:
-            raise not_implemented(f"{name}_cpu" if hasattr(bound, "ndim") else f"{name}_scalar_cpu", common)
+        if common is dtypes.bool and not hasattr(bound, "ndim"):
+            raise not_implemented(f"{name}_scalar_cpu", common)
     return check
 
 

@@ -286,12 +286,15 @@ def nll_loss2d(self: Tensor, target: Tensor, weight: OptTensor = None, reduction
 def _check_multi_margin(self, target, p, margin, weight, reduction):
     if p not in (1, 2):
         raise RuntimeError("only p == 1 and p == 2 supported")
-    if not (self.ndim in (1, 2) and self.numel or self.ndim == 2 and self.size[1]):
+    if not (self.ndim < 2 and self.numel or self.ndim == 2 and self.size[1]):
         raise RuntimeError(f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(self.size)}")
     rows = self.size[0] if self.ndim == 2 else 1
     if target.ndim > 1 or target.numel != rows:
-        raise RuntimeError(f"inconsistent target size, expected {rows} but got {list(target.size)}")
-    if weight is not None and (weight.ndim > 1 or weight.numel != self.size[-1]):
+        raise RuntimeError("multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch size). "
+                           f"Expected target size [{rows}], but got {list(target.size)}. Input has shape {list(self.size)}.")
+    if target.dtype is not dtypes.int64:
+        raise RuntimeError(f"expected scalar type Long but found {dtypes.scalar_name(target.dtype)}")
+    if weight is not None and (weight.ndim > 1 or weight.numel != (self.size[-1] if self.ndim else 1)):
         raise RuntimeError(f"inconsistent weight size, expected {self.size[-1]} but got {list(weight.size)}")
 
 
@@ -299,7 +302,7 @@ def _check_multi_margin(self, target, p, margin, weight, reduction):
 @wide
 def multi_margin_loss(self: Tensor, target: Tensor, p=1, margin: Number = 1.0, weight: OptTensor = None, reduction=MEAN):
     """How far each class comes within the margin of the target's, to the power ``p``, averaged over the classes."""
-    x = self.reshape(-1, self.shape[-1])
+    x = self.reshape(-1, self.shape[-1] if self.ndim else 1)
     t = target.reshape(-1).astype(jnp.int64)
     own = jnp.take_along_axis(x, t[:, None], 1)
     gap = cast(margin, x.dtype) - own + x
@@ -313,7 +316,7 @@ def multi_margin_loss(self: Tensor, target: Tensor, p=1, margin: Number = 1.0, w
 
 
 def _check_multilabel(self, target, reduction):
-    if not (self.ndim in (0, 1) or self.ndim == 2 and self.size[1]):
+    if not (self.ndim < 2 and self.numel or self.ndim == 2 and self.size[1]):
         raise RuntimeError(f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(self.size)}")
     if self.ndim == 2 and tuple(self.size) != tuple(target.size) or self.ndim < 2 and self.numel != target.numel:
         raise RuntimeError(f"inconsistent target size: {list(target.size)} for input of size: {list(self.size)}")

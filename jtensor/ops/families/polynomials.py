@@ -16,7 +16,7 @@ _HIDDEN = {"out": True, "function": False, "method": False}
 # -- polynomials ------------------------------------------------------------------------------------------------------
 
 def _recurrence(x, n, first, step):
-    """The n-th polynomial at x: the 0-th is 1, ``first(x)`` the next, ``step(k, x, p, q)`` the one after p and q = number k; 0 for n < 0."""
+    """The n-th polynomial at x: 1, ``first(x)``, and then ``step(k, x, p, q)`` after p and q, its k-th; 0 for n < 0."""
     wanted = x.dtype
     x, n = jnp.broadcast_arrays(x.astype(jnp.float64), n)
     n = jnp.trunc(n).astype(jnp.int64)
@@ -71,7 +71,8 @@ for _kind in "tuvw":
 
 _BY_SCIPY = {
     "airy_ai": lambda s, x: s.airy(x)[0],
-    "bessel_j0": lambda s, x: s.j0(x), "bessel_j1": lambda s, x: s.j1(x), "bessel_y0": lambda s, x: s.y0(x), "bessel_y1": lambda s, x: s.y1(x),
+    "bessel_j0": lambda s, x: s.j0(x), "bessel_j1": lambda s, x: s.j1(x),
+    "bessel_y0": lambda s, x: s.y0(x), "bessel_y1": lambda s, x: s.y1(x),
     "modified_bessel_i0": lambda s, x: s.i0(x), "modified_bessel_i1": lambda s, x: s.i1(x),
     "modified_bessel_k0": lambda s, x: s.k0(x), "modified_bessel_k1": lambda s, x: s.k1(x),
     "scaled_modified_bessel_k0": lambda s, x: s.k0e(x), "scaled_modified_bessel_k1": lambda s, x: s.k1e(x),

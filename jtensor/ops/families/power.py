@@ -100,7 +100,12 @@ def _check_scalar(self, exponent):
 _POW = {"inplace": True, "out": True, "function": False, "method": False}
 
 
-@op("numeric", name="pow_Tensor_Scalar", backward="PowBackward0", check=_check_scalar, grad={"self": _scalar_gradient}, **_POW)
+def _whole_of_bool(d):
+    return dtypes.int64 if d is dtypes.bool else d
+
+
+@op("numeric", name="pow_Tensor_Scalar", backward="PowBackward0", check=_check_scalar, grad={"self": _scalar_gradient},
+    result_dtype=_whole_of_bool, **_POW)
 @wide
 def pow_Tensor_Scalar(self: Tensor, exponent):
     """A tensor to the power of a number, which is part of the operation."""

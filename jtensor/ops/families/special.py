@@ -1,7 +1,7 @@
 """Special functions: error functions, gamma functions, Bessel functions of imaginary argument, entropies, normal distribution.
 
-Owns: those with a gradient; Bessel functions without one and orthogonal polynomials are in `polynomials`. `jtensor.special` gives them their
-public names. float32 is computed through float64 where XLA's own function is off by more than PyTorch's. May not know: tensors as objects.
+Owns: those with a gradient; Bessel functions without one and orthogonal polynomials are in `polynomials`. `jtensor.special` gives them
+their public names. float32 is computed through float64 where XLA's own function is off by more than PyTorch's. May not know: tensors as objects.
 """
 import math
 
