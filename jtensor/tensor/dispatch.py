@@ -421,7 +421,7 @@ def saved_values(node, codes):
 def replay(node, grads):
     """The backward of a recorded operator, itself recorded."""
     plan, needs = node.plan, node.needs
-    if plan.inverse is not None and (grad := grads[0]) is not None:
+    if plan.inverse is not None and node.saved is not None and (grad := grads[0]) is not None:
         spec = plan.spec
         if grad._spec is not spec:
             grad = fitted(grad, spec)
@@ -728,7 +728,7 @@ __all__ = ["Node", "TensorKind", "View", "assign", "call", "call_inplace", "call
 def forget():
     """Forgets what was worked out under another default dtype."""
     PLANS.clear()
-    tape.TRIE.root, tape.TRIE.size = tape.State(None, 0), 0
+    tape.TRIE.root, tape.TRIE.size = tape.State(None, None), 0
     LOCAL.segment = tape.Segment()
 
 

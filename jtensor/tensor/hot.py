@@ -10,7 +10,7 @@ from ..autograd.graph import sequence
 from ..ops import build, gradient
 from ..storage.cell import Storage
 from ..trace import tape
-from ..trace.tape import LOCAL, NODE_CAP, TRIE, Value, slot
+from ..trace.tape import LOCAL, TRIE, Value, slot
 from . import dispatch
 from .core import Tensor
 from .dispatch import call, call_inplace, edge_of, node_type, read
@@ -146,7 +146,7 @@ def inplace(operator):
         counter.version += 1
         if counter.site is not None:
             counter.site = dispatch.sites.user_site()
-        if state.depth >= NODE_CAP:
+        if state.cut:
             tape.over_cap()
         return a
     return write
@@ -204,7 +204,7 @@ def binary(operator):
                 _attach(plan, a, b, out)
         elif local.inference:
             out._autograd_meta().inference = True
-        if state.depth >= NODE_CAP or local.eager:
+        if state.cut or local.eager:
             tape.over_cap()
         return out
     return record_binary
@@ -279,7 +279,7 @@ def with_number(operator):
         out._storage, out._spec, out._offset, out._cached, out._counter = storage, spec, 0, None, storage
         out._info = out._auto = out._edge = None
         out._requires_grad = False
-        if state.depth >= NODE_CAP or LOCAL.eager:
+        if state.cut or LOCAL.eager:
             tape.over_cap()
         return out
     return record_number
@@ -321,7 +321,7 @@ def unary(operator):
         out._requires_grad = False
         if a._requires_grad and local.grad_enabled and plan.differentiable[0] and not dispatch.blocked_positions(plan):
             dispatch.attach(plan, (a,), (0,), (out,), ())
-        if state.depth >= NODE_CAP or local.eager:
+        if state.cut or local.eager:
             tape.over_cap()
         return out
     return record_unary

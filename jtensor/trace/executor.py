@@ -298,7 +298,7 @@ def zero(device):
 
 
 def over_cap():
-    flush("eager" if LOCAL.eager else "node cap")
+    flush("eager" if LOCAL.eager else "loop or node cap")
 
 
 tape.over_cap = over_cap

@@ -10,6 +10,7 @@ that only the run knows, and the bitcast back: nothing can be concluded through 
 addition. Each rule below names what it stops.
 """
 import functools
+import math
 
 import jax
 import jax.numpy as jnp
@@ -32,11 +33,13 @@ from jtensor.trace.flat import (
     SQRT,
     SUM,
     TRANSCENDENTAL,
+    TURNED,
     Flat,
     is_floating,
 )
 
 REWRITTEN = MUL | TRANSCENDENTAL | SQRT | DIV | CONVERT | OTHER
+MATRIX_PRODUCTS = "dot_general", "conv_general_dilated"
 IDENTITIES = "operator_result", "barrier"
 UNROLLED = 32
 _BITS = {2: np.uint16, 4: np.uint32, 8: np.uint64}
@@ -105,6 +108,11 @@ def opaque(x, zero):
     return lax.bitcast_convert_type(lax.bitcast_convert_type(x, bits) + zeros, x.dtype)
 
 
+def pinned(x, zero):
+    """`x`, opaque and laid out in memory the way its shape says."""
+    return lax.reshape(opaque(lax.reshape(x, (x.size,)), zero), x.shape)
+
+
 def sum_by_additions(x, axes):
     """A short sum, in an order that no compiler chooses."""
     for axis in sorted(axes, reverse=True):
@@ -128,13 +136,14 @@ class _Facts:
         self.used = [0] * count         # kinds of the arithmetic that uses it, looking on through moves
         self.constant = [False] * count
         self.moved = [False] * count    # it is something moved, or computed from nothing else
+        self.turned = [False] * count   # the same for transposes
         for e in graph.equations:
             self._look_back(e)
         for e in reversed(graph.equations):
             self._look_on(e)
 
     def _look_back(self, e):
-        made, constant, moved = 0, True, None
+        made, constant, moved, turned = 0, True, None, None
         for v in e.inputs:
             if type(v) is int:
                 made |= self.made[v]
@@ -143,24 +152,28 @@ class _Facts:
                 else:
                     constant = False
                     moved = self.moved[v] and moved is not False
+                    turned = self.turned[v] and turned is not False
             elif e.kind:
                 e.kind |= FOLDED
         if e.name not in MOVES:
             made = e.kind
         elif e.name not in ELEMENTWISE_MOVES:
             moved = True
-        if e.kind & (SUM | PRODUCT | EXTREME | OTHER) or constant:
-            moved = constant
+            turned = turned or e.name == "transpose"
+        if e.kind & (SUM | PRODUCT | EXTREME | OTHER) or e.name in MATRIX_PRODUCTS or constant:
+            moved, turned = constant, False
         if constant:
             made = CONSTANT
         for v in e.outputs:
-            self.made[v], self.constant[v], self.moved[v] = made, constant, bool(moved)
+            self.made[v], self.constant[v], self.moved[v], self.turned[v] = made, constant, bool(moved), bool(turned)
 
     def _look_on(self, e):
         used = e.kind
         if e.name in MOVES:
             for v in e.outputs:
                 used |= self.used[v]
+            if e.name == "transpose":
+                used |= TURNED
         for v in e.inputs:
             if type(v) is int:
                 self.used[v] |= used
@@ -178,8 +191,13 @@ def place_fences(graph):
             e.fenced = _crossing(facts.made[result], used)
         elif e.name == "barrier":
             e.fenced = True
-        elif kind & MUL or e.name == "dot_general" and _is_product(e, graph):
+        elif kind & MUL:
             e.fenced = bool(used & (ADD | SUM))
+        elif e.name in MATRIX_PRODUCTS:
+            e.fenced = bool(used & TURNED or used & (ADD | SUM) and _is_product(e, graph))
+            vector = _has_vector(e, graph)
+            e.fences = {at: pinned if vector else opaque for at in (0, 1) if type(e.inputs[at]) is int and facts.turned[e.inputs[at]]
+                        and not (at == 1 and not vector)}
         elif kind & TRANSCENDENTAL:
             e.fenced = bool(used & (ADD | SUM | EXTREME))
             e.fences = {at: fence for at, v in enumerate(e.inputs) if type(v) is not int or not behind[v]}
@@ -203,15 +221,31 @@ def place_fences(graph):
 def _crossing(made, used):
     """Whether an operator's result, made by one kind of arithmetic and used by another, has to be fenced."""
     if made & CONSTANT or made & FOLDED and used & FOLDED:
-        return used != 0
-    return bool(made & REWRITTEN and used & REWRITTEN and (made | used) & ~FOLDED != MUL)
+        return used & ~TURNED != 0
+    return bool(made & REWRITTEN and used & REWRITTEN and (made | used) & ~(FOLDED | TURNED) != MUL)
 
 
 def _is_product(e, graph):
     """Whether a matrix product sums over nothing, and so is a product."""
+    if e.name != "dot_general":
+        return False
     (contracted, _), _ = e.params["dimension_numbers"]
     shape = graph.aval(e.inputs[0]).shape
     return all(shape[axis] == 1 for axis in contracted)
+
+
+def _has_vector(e, graph):
+    """Whether a factor of a matrix product is a vector, and the order of its sums thus a matter of the other's layout.
+
+    Else it does not matter how the second factor lies, but how the first does.
+    """
+    if e.name != "dot_general":
+        return True
+    (left, right), (left_batch, right_batch) = e.params["dimension_numbers"]
+    a, b = (graph.aval(v).shape for v in e.inputs)
+    rows = [n for axis, n in enumerate(a) if axis not in left and axis not in left_batch]
+    columns = [n for axis, n in enumerate(b) if axis not in right and axis not in right_batch]
+    return math.prod(rows) == 1 or math.prod(columns) == 1
 
 
 def _by_additions(e, graph):

@@ -32,8 +32,8 @@ mlir.register_lowering(marker, lambda context, x: [x])
 
 # ------------------------------------------------------------------ kinds of equations, as bits
 
-MUL, ADD, DIV, SQRT, TRANSCENDENTAL, SUM, PRODUCT, EXTREME, CONVERT, OTHER, CONSTANT, FOLDED = (1 << n for n in range(12))
-"""`CONSTANT`: known when compiled. `FOLDED`: one of the operands is."""
+MUL, ADD, DIV, SQRT, TRANSCENDENTAL, SUM, PRODUCT, EXTREME, CONVERT, OTHER, CONSTANT, FOLDED, TURNED = (1 << n for n in range(13))
+"""`CONSTANT`: known when compiled. `FOLDED`: one of the operands is. `TURNED`: transposed."""
 
 MOVES = frozenset("""broadcast_in_dim reshape transpose squeeze slice concatenate select_n expand_dims rev dynamic_slice
     dynamic_update_slice gather scatter pad copy copy_p neg split operator_result barrier optimization_barrier real imag complex conj

@@ -12,6 +12,8 @@ are pure, so that the owner may compute them again.
 import threading
 import weakref
 
+from . import periods
+
 reference = weakref.ref
 
 
@@ -21,13 +23,21 @@ class Value:
     __slots__ = ("array", "segment", "position", "aval", "owned", "__weakref__")
 
 
+PERIODIC = 64           # nodes from which on a tape may be cut where a loop's round ends
+
+
 class State:
-    """A node of the trie: the tape up to here. ``plan`` is that of the last node; programs are keyed by what is wanted."""
+    """A node of the trie: the tape up to here. ``plan`` is that of the last node; programs are keyed by what is wanted.
 
-    __slots__ = ("children", "plan", "programs", "depth", "single", "spec", "sightings")
+    ``cut`` says that the tape ends here: it has grown too long, or a loop has gone round often enough (`periods.ends_here`).
+    """
 
-    def __init__(self, plan, depth):
-        self.children, self.plan, self.programs, self.depth, self.sightings = {}, plan, None, depth, 0
+    __slots__ = ("children", "plan", "parent", "programs", "depth", "single", "spec", "sightings", "cut")
+
+    def __init__(self, plan, parent):
+        self.children, self.plan, self.parent, self.programs, self.sightings = {}, plan, parent, None, 0
+        self.depth = parent.depth + 1 if parent is not None else 0
+        self.cut = self.depth >= PERIODIC and periods.ends_here(self)
         if plan is not None:
             self.single = plan.single
             self.spec = plan.spec
@@ -50,16 +60,16 @@ class Trie:
     limit = 400_000
 
     def __init__(self):
-        self.root, self.size = State(None, 0), 0
+        self.root, self.size = State(None, None), 0
 
     def grow(self, state, key, plan):
-        child = state.children[key] = State(plan, state.depth + 1)
+        child = state.children[key] = State(plan, state)
         self.size += 1
         return child
 
     def trim(self):
         if self.size > self.limit:
-            self.root, self.size = State(None, 0), 0
+            self.root, self.size = State(None, None), 0
 
 
 TRIE = Trie()
@@ -80,7 +90,6 @@ class Local(threading.local):
 
 EAGER_DEFAULT = False
 LOCAL = Local()
-NODE_CAP = 2048
 
 
 def ready(array, aval):
@@ -132,7 +141,7 @@ def append(segment, child, plan, positions, scalars):
     segment.nodes.append((plan, positions, scalars, reference(value) if len(made) == 1 else [reference(v) for v in made]))
     segment.count = count
     segment.state = child
-    if child.depth >= NODE_CAP or LOCAL.eager:
+    if child.cut or LOCAL.eager:
         over_cap()
     return made
 
