@@ -135,7 +135,7 @@ class OperatorNode(Node):
         return len(self.plan.outputs)
 
     def release(self):
-        if self.saved:
+        if type(self.saved) is list:            # an empty one stands for numbers, which PyTorch keeps as tensors
             self.saved = None
 
 

@@ -4,6 +4,7 @@ The flags live beside the tape of each thread (`trace.tape.LOCAL`), since record
 """
 import functools
 import inspect
+import warnings
 
 from ..trace.tape import LOCAL
 
@@ -18,7 +19,11 @@ class _Mode:
 
     def __call__(self, function):
         if inspect.isclass(function):
-            raise RuntimeError(f"Cannot decorate a class with {type(self).__name__}; decorate its methods instead")
+            warnings.warn("Decorating classes is deprecated and will be disabled in future versions. You should only decorate functions or "
+                          "methods. To preserve the current behavior of class decoration, you can directly decorate the `__init__` method "
+                          "and nothing else.", FutureWarning, stacklevel=2)
+            cls = function
+            function = lambda *args, **kwargs: cls(*args, **kwargs)
         if inspect.isgeneratorfunction(function):
             return self._wrap_generator(function)
 
@@ -91,10 +96,12 @@ class enable_grad(_Mode):
         self.previous = False
 
     def __enter__(self):
-        self.previous, LOCAL.grad_enabled = LOCAL.grad_enabled, True
+        # In inference mode nothing is recorded; PyTorch still says that gradients are enabled.
+        self.previous = LOCAL.grad_enabled, getattr(LOCAL, "says_enabled", False)
+        LOCAL.grad_enabled, LOCAL.says_enabled = not LOCAL.inference, LOCAL.inference
 
     def __exit__(self, *exc):
-        LOCAL.grad_enabled = self.previous
+        LOCAL.grad_enabled, LOCAL.says_enabled = self.previous
 
 
 class set_grad_enabled(_Mode):
@@ -106,7 +113,9 @@ class set_grad_enabled(_Mode):
     """
 
     def __init__(self, mode):
-        self.previous, self.mode = LOCAL.grad_enabled, bool(mode)
+        if not isinstance(mode, bool):
+            raise TypeError(f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}")
+        self.previous, self.mode = LOCAL.grad_enabled, mode
         LOCAL.grad_enabled = self.mode
 
     def clone(self):
@@ -145,17 +154,16 @@ class inference_mode(_Mode):
         return type(self)(self.mode)
 
     def __enter__(self):
-        self.previous = LOCAL.grad_enabled, LOCAL.inference
-        LOCAL.inference = self.mode
-        LOCAL.grad_enabled = not self.mode
+        self.previous = LOCAL.grad_enabled, LOCAL.inference, getattr(LOCAL, "says_enabled", False)
+        LOCAL.grad_enabled, LOCAL.inference, LOCAL.says_enabled = not self.mode, self.mode, False
 
     def __exit__(self, *exc):
-        LOCAL.grad_enabled, LOCAL.inference = self.previous
+        LOCAL.grad_enabled, LOCAL.inference, LOCAL.says_enabled = self.previous
 
 
 def is_grad_enabled():
     """Whether operations record gradients now."""
-    return LOCAL.grad_enabled
+    return LOCAL.grad_enabled or getattr(LOCAL, "says_enabled", False)
 
 
 def is_inference_mode_enabled():

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from ..trace import plan as plans
 from .build import cast_to
-from .operator import Operator
+from .operator import Operator, TensorOrNumber
 
 
 class GradientOperator:
@@ -88,7 +88,26 @@ def _saved(plan, needs):
     for name in names:
         if name.startswith("result") and name[6:].isdigit():
             codes.append(~int(name[6:]))
+    if not codes and any(_is_number(operator, signature, name) for name in names):
+        return ONLY_NUMBERS
     return tuple(codes)
+
+
+class _OnlyNumbers(tuple):
+    """Nothing to save as PyTorch would count it empty: a number that it keeps as a tensor, so that the graph can be freed."""
+
+    __slots__ = ()
+
+    def __bool__(self):
+        return True
+
+
+ONLY_NUMBERS = _OnlyNumbers()
+
+
+def _is_number(operator, signature, name):
+    at = signature.where.get(name)
+    return type(at) is int and at < 0 and operator.parameters[operator.by_name[name]].kind is TensorOrNumber
 
 
 def _touches(where, positions):

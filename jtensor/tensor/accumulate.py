@@ -1,12 +1,15 @@
 """How a leaf takes a gradient: kept, copied or added, as PyTorch's accumulation does it."""
 import sys
 
+from ..autograd.hooking import after_accumulation
 from ..trace.tape import LOCAL
 from .core import make_tensor
 
 
 def accumulate(variable, grad):
     """Adds ``grad`` to ``variable.grad``; without create_graph an existing gradient is changed in place, so that its aliases see it."""
+    if not variable._requires_grad:
+        return
     auto = variable._autograd_meta()
     old = auto.grad
     if old is None:
@@ -16,8 +19,7 @@ def accumulate(variable, grad):
     else:
         auto.grad = old + grad
     if auto.post_hooks:
-        for hook in list(auto.post_hooks.values()):
-            hook(variable)
+        after_accumulation(auto.post_hooks, variable)
 
 
 def _first(variable, grad):

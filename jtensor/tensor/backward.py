@@ -1,12 +1,18 @@
 """`Tensor.backward`, `torch.autograd.backward`, `torch.autograd.grad`: arguments, checks and roots of the engine's walk."""
 from ..autograd import engine
+from ..autograd.tools import GradientEdge
 from . import create
 from .core import Tensor
 from .dispatch import edge_of
 
 
 def _tuple(x):
-    return (x,) if isinstance(x, Tensor) else tuple(x) if x is not None else ()
+    return (x,) if isinstance(x, (Tensor, GradientEdge)) else tuple(x) if x is not None else ()
+
+
+def _edge(x):
+    """The edge of a tensor or of a `GradientEdge`."""
+    return x.edge if isinstance(x, GradientEdge) else edge_of(x)
 
 
 def _roots(tensors, grads, is_batched=False):
@@ -16,19 +22,27 @@ def _roots(tensors, grads, is_batched=False):
     if len(grads) != len(tensors):
         raise RuntimeError(f"got {len(tensors)} tensors and {len(grads)} gradients")
     for at, (tensor, grad) in enumerate(zip(tensors, grads, strict=True)):
-        gradients.append(_gradient(tensor, grad, at))
+        gradients.append(_gradient_of_edge(tensor, grad) if isinstance(tensor, GradientEdge) else _gradient(tensor, grad, at))
     for at, tensor in enumerate(tensors):
-        if not tensor.requires_grad:
+        if not isinstance(tensor, GradientEdge) and not tensor.requires_grad:
             raise RuntimeError(f"element {at} of tensors does not require grad and does not have a grad_fn")
-        edges.append(edge_of(tensor))
+        edges.append(_edge(tensor))
     return edges, gradients
+
+
+def _gradient_of_edge(edge, grad):
+    """The gradient given for an edge, whose shape only its node knows."""
+    if grad is not None:
+        return grad
+    known = edge.node._input_metadata
+    if not known or known[edge.output_nr] is None or known[edge.output_nr].shape.numel() != 1:
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
+    return create.ones(known[edge.output_nr].shape, dtype=known[edge.output_nr].dtype)
 
 
 def _gradient(tensor, grad, at):
     if isinstance(grad, Tensor):
         if tuple(grad.shape) != tuple(tensor.shape):
-            if grad.numel() == tensor.numel() == 0 or False:
-                return grad
             raise RuntimeError(f"Mismatch in shape: grad_output[{at}] has a shape of {grad.shape} and output[{at}] has a shape of {tensor.shape}.")
         if grad.dtype.is_complex != tensor.dtype.is_complex:
             raise RuntimeError("For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
@@ -47,6 +61,13 @@ def _gradient(tensor, grad, at):
 
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
     """Sums the gradients of the tensors into the ``.grad`` of the leaves (or of ``inputs`` only)."""
+    if grad_variables is not None:
+        import warnings
+        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+        if grad_tensors is not None:
+            raise RuntimeError("`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use "
+                               "`grad_tensors`.")
+        grad_tensors = grad_variables
     if inputs is not None and len(_tuple(inputs)) == 0:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     tensors = _tuple(tensors)
@@ -62,24 +83,32 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     if inputs is None:
         engine.run(edges, grads, retain_graph, create_graph)
         return
-    inputs = _tuple(inputs)
+    _into(_tuple(inputs), edges, grads, retain_graph, create_graph)
+
+
+def _into(inputs, edges, grads, retain_graph, create_graph):
+    """`backward` into the ``.grad`` of some tensors only."""
+    targets = []
+    for given in inputs:
+        target = given.node.variable if isinstance(given, GradientEdge) else given
+        if not target.requires_grad:
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        targets.append(target)
     captures = _captures(inputs)
     found = engine.run(edges, grads, retain_graph, create_graph, captures)
     from ..autograd.mode import set_grad_enabled
-    for edge, at in captures.items():
-        grad = found.get(at)
-        if grad is not None:
-            target = next(t for t in inputs if t.requires_grad and edge_of(t) == edge)
+    for at in captures.values():
+        if found.get(at) is not None:
             with set_grad_enabled(create_graph):
-                target._accumulate(grad)
+                targets[at]._accumulate(found[at])
 
 
 def _captures(inputs):
     captures = {}
     for at, tensor in enumerate(inputs):
-        if not tensor.requires_grad:
+        if not isinstance(tensor, GradientEdge) and not tensor.requires_grad:
             raise RuntimeError("One of the differentiated Tensors does not require grad")
-        captures.setdefault(edge_of(tensor), at)
+        captures.setdefault(_edge(tensor), at)
     return captures
 
 
@@ -93,14 +122,17 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     """
     if materialize_grads and allow_unused is False:
         raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
-    if is_grads_batched:
-        from ..base.errors import missing
-        raise missing("is_grads_batched=True", "a Python loop over the gradients")
+    if not only_inputs:
+        import warnings
+        warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other parts of the "
+                      "graph, please use torch.autograd.backward.", FutureWarning, stacklevel=2)
     if allow_unused is None:
         allow_unused = materialize_grads
     outputs, inputs = _tuple(outputs), _tuple(inputs)
     if not inputs:
-        raise ValueError("grad requires non-empty inputs.")
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+    if is_grads_batched:
+        return _batched(outputs, inputs, _tuple(grad_outputs), retain_graph, create_graph, allow_unused, materialize_grads)
     edges, grads = _roots(outputs, _tuple(grad_outputs))
     if retain_graph is None:
         retain_graph = create_graph
@@ -108,12 +140,24 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     found = engine.run(edges, grads, retain_graph, create_graph, captures)
     answers = []
     for at, tensor in enumerate(inputs):
-        answer = found.get(captures[edge_of(tensor)])
+        answer = found.get(captures[_edge(tensor)])
         if answer is None:
             if materialize_grads:
-                answer = create.zeros_like(tensor)
+                answer = create.zeros_like(tensor)              # an edge has no tensor to be like: PyTorch refuses it too
             elif not allow_unused:
                 raise RuntimeError(f"The differentiated Tensor at index {at} appears to not have been used in the graph. Set allow_unused=True if this "
                                    "is the desired behavior.")
         answers.append(answer)
     return tuple(answers)
+
+
+def _batched(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize):
+    """One backward for each gradient along the first dimension, the answers stacked."""
+    count = next(g.shape[0] for g in grad_outputs if g is not None)
+    rows = []
+    for at in range(count):
+        keep = at + 1 < count or (create_graph if retain_graph is None else retain_graph)
+        chosen = [None if g is None else g[at] for g in grad_outputs]
+        rows.append(grad(outputs, inputs, chosen, keep, create_graph, True, allow_unused, False, materialize))
+    from .install import FUNCTIONS
+    return tuple([None if column[0] is None else FUNCTIONS["stack"](list(column)) for column in zip(*rows, strict=True)])
