@@ -1,0 +1,454 @@
+"""Pooling over windows of one to three dimensions: maxima with their positions, means, their adaptive forms, and unpooling.
+
+Owns: windows as shifted, strided slices, which XLA fuses into one loop; `reduce_window` and its gradient are slow on its CPU backend.
+Positions are counted over the pixels of a channel. May not know: tensors as objects.
+"""
+import math
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from ..operator import Tensor, op
+from .numeric import NARROW, not_implemented
+
+RAW = {"method": False, "function": False}
+_MANY = 81                                          # more elements in a window than this: `reduce_window`
+
+
+# -- windows ----------------------------------------------------------------------------------------------------------
+
+
+def _each(value, n):
+    value = (value,) if isinstance(value, int) else tuple(value)
+    return value * n if len(value) == 1 else value
+
+
+def pooled_size(size, kernel, stride, padding, dilation, ceil_mode):
+    """The number of windows along one dimension; with ``ceil_mode`` the last one may hang over, but begins inside."""
+    span = size + 2 * padding - dilation * (kernel - 1) - 1
+    n = (span + (stride - 1 if ceil_mode else 0)) // stride + 1
+    return n - 1 if ceil_mode and (n - 1) * stride >= size + padding else n
+
+
+def _settings(n, kernel_size, stride, padding, dilation=1):
+    kernel = _each(kernel_size, n)
+    return kernel, _each(stride, n) if stride not in (None, (), []) else kernel, _each(padding, n), _each(dilation, n)
+
+
+def _taps(kernel):
+    places = [()]
+    for k in kernel:
+        places = [(*p, i) for p in places for i in range(k)]
+    return places
+
+
+class Windows:
+    """The windows over the last ``n`` dimensions of an array of ``shape``."""
+
+    def __init__(self, shape, kernel, stride, padding, dilation, ceil_mode):
+        self.n, self.kernel, self.stride, self.padding, self.dilation = len(kernel), kernel, stride, padding, dilation
+        self.lead, self.spatial = tuple(shape[:-self.n]), tuple(shape[-self.n:])
+        self.out = tuple(pooled_size(m, *s, ceil_mode) for m, *s in zip(self.spatial, kernel, stride, padding, dilation, strict=True))
+
+    def reach(self):
+        """How far windows hang over behind the last element."""
+        return [max(0, (o - 1) * s + (k - 1) * d + 1 - m - p) for o, s, k, d, m, p in zip(
+            self.out, self.stride, self.kernel, self.dilation, self.spatial, self.padding, strict=True)]
+
+    def padded(self, x, value):
+        """The array with ``value`` around it so that every window is inside."""
+        pads = [(0, 0)] * len(self.lead) + list(zip(self.padding, self.reach(), strict=True))
+        return x if not any(map(any, pads)) else jnp.pad(x, pads, constant_values=value)
+
+    def tap(self, padded, place):
+        """Element ``place`` of every window."""
+        begin = [t * d for t, d in zip(place, self.dilation, strict=True)]
+        end = [b + (o - 1) * s + 1 for b, o, s in zip(begin, self.out, self.stride, strict=True)]
+        zeros = (0,) * len(self.lead)
+        return lax.slice(padded, (*zeros, *begin), (*self.lead, *end), (*(1,) * len(self.lead), *self.stride))
+
+    def position(self, place, dtype=jnp.int32):
+        """The flat position, among a channel's pixels, of element ``place`` of every window: an array of the output's spatial shape."""
+        flat = jnp.zeros(self.out, dtype)
+        for d in range(self.n):
+            along = lax.broadcasted_iota(dtype, self.out, d) * self.stride[d] + (place[d] * self.dilation[d] - self.padding[d])
+            flat = flat * self.spatial[d] + along
+        return flat
+
+    def spread(self, values, place):
+        """What `tap` took put back: an array of the input's shape, zero elsewhere."""
+        config = [(0, 0, 0)] * len(self.lead)
+        for d in range(self.n):
+            low = place[d] * self.dilation[d] - self.padding[d]
+            length = (self.out[d] - 1) * self.stride[d] + 1
+            config.append((low, self.spatial[d] - low - length, self.stride[d] - 1))
+        return lax.pad(values, jnp.zeros((), values.dtype), config)
+
+
+def _check_pool(name, n, kernel, stride, padding, dilation, input, ceil_mode, kernel_text=None):
+    if any(k <= 0 for k in kernel):
+        raise RuntimeError(f"kernel size should be greater than zero, but got {_named(kernel, 'k')}")
+    if any(s <= 0 for s in stride):
+        raise RuntimeError(f"stride should be greater than zero, but got {_named(stride, 'd')}")
+    if any(d <= 0 for d in dilation):
+        raise RuntimeError(f"dilation should be greater than zero, but got {_named(dilation, 'dilation')}")
+    if input.ndim not in (n + 1, n + 2) or any(m == 0 for m in input.size[1:]):
+        dims = "3D or 4D" if n == 2 else "4D or 5D"
+        if n == 2 or name.startswith("max"):
+            raise RuntimeError(f"non-empty {dims} (batch mode) tensor expected for input")
+        raise RuntimeError(f"{name}(): Expected {dims.split()[0]} or {dims.split()[2]} (batch mode) tensor for input")
+    for p, k, d in zip(padding, kernel, dilation, strict=True):
+        if p < 0:
+            raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
+        if p > ((k - 1) * d + 1) // 2:
+            raise RuntimeError(f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={d}")
+    out = [pooled_size(m, k, s, p, d, ceil_mode) for m, k, s, p, d in zip(input.size[-n:], kernel, stride, padding, dilation, strict=True)]
+    if any(o < 1 for o in out):
+        channels = input.size[-n - 1]
+        given, made = (f"({channels}x{'x'.join(map(str, s))})" for s in (input.size[-n:], out))
+        raise RuntimeError(f"Given input size: {given}. Calculated output size: {made}. Output size is too small")
+
+
+def _named(values, letter):
+    names = ("T", "H", "W")[-len(values):]
+    return " ".join(f"{letter}{name}: {v}" for name, v in zip(names, values, strict=True))
+
+
+# -- maxima -----------------------------------------------------------------------------------------------------------
+
+def _lowest(dtype):
+    if dtype == jnp.bool_:
+        return False
+    return -jnp.inf if jnp.issubdtype(dtype, jnp.inexact) else jnp.iinfo(dtype).min
+
+
+def _maxima(x, windows):
+    """(maxima, positions): the first of equal elements, the last NaN if there is one."""
+    padded = windows.padded(x, _lowest(x.dtype))
+    best = where = None
+    for place in _taps(windows.kernel):
+        value, position = windows.tap(padded, place), windows.position(place)
+        if best is None:
+            best, where = value, jnp.broadcast_to(position, value.shape)
+            # A first element in the padding is no candidate: the position becomes that of the first real one.
+            where = jnp.where(_inside(windows, place), where, -1)
+            continue
+        inside = _inside(windows, place)
+        better = ((value > best) | (value != value) | (where < 0)) & inside
+        best, where = jnp.where(better, value, best), jnp.where(better, position, where)
+    return best, where.astype(jnp.int64)
+
+
+def _inside(windows, place):
+    """Which windows have their element ``place`` inside the input; True if all have."""
+    full = True
+    for d in range(windows.n):
+        start = place[d] * windows.dilation[d] - windows.padding[d]
+        at = np.arange(windows.out[d]) * windows.stride[d] + start
+        ok = (at >= 0) & (at < windows.spatial[d])
+        if not ok.all():
+            shape = [1] * windows.n
+            shape[d] = -1
+            full = full & jnp.asarray(ok.reshape(shape))
+    return full
+
+
+def _many_maxima(x, windows):
+    """`_maxima` of large windows."""
+    positions = jnp.broadcast_to(jnp.arange(math.prod(windows.spatial), dtype=jnp.int32).reshape(windows.spatial), x.shape)
+
+    def best(a, b):
+        take = (b[0] > a[0]) | ((b[0] != b[0]) & ((a[0] == a[0]) | (b[1] > a[1]))) | ((b[0] == a[0]) & (b[1] < a[1]))
+        return jnp.where(take, b[0], a[0]), jnp.where(take, b[1], a[1])
+    ones = (1,) * len(windows.lead)
+    pads = [(0, 0)] * len(ones) + list(zip(windows.padding, windows.reach(), strict=True))
+    none = jnp.asarray(_lowest(x.dtype), x.dtype), jnp.int32(np.iinfo(np.int32).max)
+    out, where = lax.reduce_window((x, positions), none, best, (*ones, *windows.kernel), (*ones, *windows.stride), pads,
+                                   window_dilation=(*ones, *windows.dilation))
+    shape = (*windows.lead, *windows.out)
+    return lax.slice(out, (0,) * out.ndim, shape), lax.slice(where, (0,) * out.ndim, shape).astype(jnp.int64)
+
+
+def _max_pool(x, n, kernel_size, stride, padding, dilation, ceil_mode):
+    windows = Windows(x.shape, *_settings(n, kernel_size, stride, padding, dilation), ceil_mode)
+    return (_maxima if math.prod(windows.kernel) <= _MANY else _many_maxima)(x, windows)
+
+
+def _max_gradient(n):
+    def formula(grads, self, result1, kernel_size, stride, padding, dilation, ceil_mode):
+        windows = Windows(self.shape, *_settings(n, kernel_size, stride, padding, dilation), ceil_mode)
+        if math.prod(windows.kernel) > _MANY:
+            return _to_positions(grads[0], result1, self.shape, n)
+        where, total = result1.astype(jnp.int32), None
+        for place in _taps(windows.kernel):
+            part = windows.spread(jnp.where(where == windows.position(place), grads[0], jnp.zeros((), grads[0].dtype)), place)
+            total = part if total is None else total + part
+        return total
+    return formula
+
+
+def _to_positions(values, where, shape, n):
+    """Values added at flat positions of the last ``n`` dimensions of zeros of ``shape``."""
+    lead, pixels = shape[:-n], math.prod(shape[-n:])
+    rows = math.prod(lead)
+    flat = jnp.zeros((rows, pixels), values.dtype)
+    row = lax.broadcasted_iota(jnp.int64, (rows, where.size // max(rows, 1)), 0)
+    return flat.at[row, where.reshape(rows, -1)].add(values.reshape(rows, -1), mode="promise_in_bounds").reshape(shape)
+
+
+def _check_max(n):
+    def check(self, kernel_size, stride, padding, dilation, ceil_mode):
+        if self.dtype.is_complex or self.dtype.category == 0:
+            raise not_implemented("max_pool2d" if n == 2 else "max_pool3d_with_indices_cpu", self.dtype)
+        _check_pool(f"max_pool{n}d", n, *_settings(n, kernel_size, stride, padding, dilation), self, ceil_mode)
+    return check
+
+
+@op(method=False, function=False, backward="MaxPool2DWithIndicesBackward0", nondiff=(1,), check=_check_max(2),
+    grad={"self": _max_gradient(2)})
+def max_pool2d_with_indices(self: Tensor, kernel_size, stride=(), padding=0, dilation=1, ceil_mode=False):
+    """The maxima of the windows over the last two dimensions, and their positions."""
+    return _max_pool(self, 2, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+@op(method=False, function=False, backward="MaxPool3DWithIndicesBackward0", nondiff=(1,), check=_check_max(3),
+    grad={"self": _max_gradient(3)})
+def max_pool3d_with_indices(self: Tensor, kernel_size, stride=(), padding=0, dilation=1, ceil_mode=False):
+    """The maxima of the windows over the last three dimensions, and their positions."""
+    return _max_pool(self, 3, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+# -- means ------------------------------------------------------------------------------------------------------------
+
+def _divisors(windows, count_include_pad, divisor_override, dtype):
+    """What each window's sum is divided by: a number, or an array of the output's spatial shape."""
+    if divisor_override is not None:
+        return divisor_override
+    full = np.ones(windows.out)
+    for d in range(windows.n):
+        begin = np.arange(windows.out[d]) * windows.stride[d] - windows.padding[d]
+        end = np.minimum(begin + windows.kernel[d], windows.spatial[d] + windows.padding[d])
+        if not count_include_pad:
+            begin, end = np.maximum(begin, 0), np.minimum(end, windows.spatial[d])
+        shape = [1] * windows.n
+        shape[d] = -1
+        full = full * (end - begin).reshape(shape)
+    return full.flat[0] if full.size and (full == full.flat[0]).all() else full
+
+
+def _avg_pool(x, n, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+    windows = Windows(x.shape, *_settings(n, kernel_size, stride, padding), ceil_mode)
+    wide = x.astype(jnp.float32) if x.dtype in NARROW else x
+    divisor = jnp.asarray(_divisors(windows, count_include_pad, divisor_override, wide.dtype)).astype(wide.dtype)
+    total = _sums(wide, windows)
+    if jnp.issubdtype(wide.dtype, jnp.integer):
+        return jnp.trunc(total / divisor).astype(x.dtype)
+    return (total / divisor).astype(x.dtype)
+
+
+def _sums(x, windows):
+    if math.prod(windows.kernel) <= 2 * _MANY:
+        padded, total = windows.padded(x, 0), None
+        for place in _taps(windows.kernel):
+            part = windows.tap(padded, place)
+            total = part if total is None else total + part
+        return total
+    ones = (1,) * len(windows.lead)
+    pads = [(0, 0)] * len(ones) + list(zip(windows.padding, windows.reach(), strict=True))
+    out = lax.reduce_window(x, jnp.zeros((), x.dtype), lax.add, (*ones, *windows.kernel), (*ones, *windows.stride), pads)
+    return lax.slice(out, (0,) * out.ndim, (*windows.lead, *windows.out))
+
+
+def _check_avg(n):
+    def check(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+        kernel, stride, padding, dilation = _settings(n, kernel_size, stride, padding)
+        if divisor_override == 0:
+            raise RuntimeError("divisor must be not zero")
+        _check_pool(f"avg_pool{n}d", n, kernel, stride, padding, dilation, self, ceil_mode)
+        if self.dtype.is_complex or self.dtype.category == 0:
+            raise not_implemented(f"avg_pool{n}d_out_frame" if n == 3 else "avg_pool2d", self.dtype)
+    return check
+
+
+@op(method=False, function=False, backward="AvgPool2DBackward0", saves=(), check=_check_avg(2))
+def avg_pool2d(self: Tensor, kernel_size, stride=(), padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
+    """The means of the windows over the last two dimensions."""
+    return _avg_pool(self, 2, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+
+@op(method=False, function=False, backward="AvgPool3DBackward0", saves=(), check=_check_avg(3))
+def avg_pool3d(self: Tensor, kernel_size, stride=(), padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
+    """The means of the windows over the last three dimensions."""
+    return _avg_pool(self, 3, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+
+# -- adaptive ---------------------------------------------------------------------------------------------------------
+
+def _edges(size, out):
+    """(begin, end) of the windows that divide ``size`` into ``out`` evenly."""
+    at = np.arange(out)
+    return (at * size) // out, -((-(at + 1) * size) // out)
+
+
+def _check_adaptive(name, n):
+    def check(self, output_size):
+        if self.ndim not in (n + 1, n + 2):
+            raise RuntimeError(f"{name}(): Expected {n + 1}D or {n + 2}D tensor, but got {list(self.size)}")
+        if len(output_size) != n:
+            raise RuntimeError(f"{name}: internal error: output_size.size() must be {n}")
+        if any(m == 0 for m in self.size[-n:]) or self.size[-n - 1] == 0:
+            raise RuntimeError(f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
+                               f"{list(self.size)} with dimension {next(d for d in range(1, self.ndim) if self.size[d] == 0)} being empty")
+        if any(o < 0 for o in output_size):
+            raise RuntimeError(f"{name}: elements of output_size must be greater than or equal to 0 but received "
+                               f"{{{', '.join(map(str, output_size))}}}")
+        if self.dtype.category < 2:
+            raise not_implemented(name, self.dtype)
+    return check
+
+
+def _adaptive_mean(x, output_size):
+    """Along one dimension after the other: reshaped where windows are equal, else a product with a matrix of shares."""
+    dtype = x.dtype
+    x = x.astype(jnp.float32) if dtype in NARROW else x
+    n = len(output_size)
+    for d, out in zip(range(x.ndim - n, x.ndim), output_size, strict=True):
+        size = x.shape[d]
+        if out == size:
+            continue
+        if out and size % out == 0:
+            x = jnp.mean(x.reshape(*x.shape[:d], out, size // out, *x.shape[d + 1:]), d + 1)
+            continue
+        begin, end = _edges(size, out)
+        shares = np.zeros((out, size))
+        for i, (b, e) in enumerate(zip(begin, end, strict=True)):
+            shares[i, b:e] = 1 / (e - b)
+        x = jnp.moveaxis(lax.dot_general(x, jnp.asarray(shares).astype(x.dtype), (((d,), (1,)), ((), ())),
+                                         precision=lax.Precision.HIGHEST), -1, d)
+    return x.astype(dtype)
+
+
+def _adaptive(name, n, backward):
+    @op(name=f"adaptive_avg_pool{n}d", method=False, function=False, backward=backward, saves=(),
+        check=_check_adaptive(f"adaptive_avg_pool{n}d", n))
+    def adaptive_avg_pool(self: Tensor, output_size):
+        """The means of windows that divide the last dimensions evenly."""
+        return _adaptive_mean(self, output_size)
+    return adaptive_avg_pool
+
+
+adaptive_avg_pool2d = _adaptive("adaptive_avg_pool2d", 2, "AdaptiveAvgPool2DBackward0")
+adaptive_avg_pool3d = _adaptive("adaptive_avg_pool3d", 3, "AdaptiveAvgPool3DBackward0")
+
+
+def _adaptive_maxima(x, output_size):
+    """(maxima, positions) of windows that divide the last dimensions evenly: gathered, then compared."""
+    n = len(output_size)
+    lead, spatial = x.shape[:-n], x.shape[-n:]
+    flat, valid = np.zeros((1,) * 2 * n, np.int64), np.ones((1,) * 2 * n, bool)
+    for d, (size, out) in enumerate(zip(spatial, output_size, strict=True)):
+        begin, end = _edges(size, out)
+        longest = int((end - begin).max()) if out else 1
+        at = begin[:, None] + np.arange(longest)
+        shape = [1] * 2 * n
+        shape[d], shape[n + d] = out, longest
+        flat = flat * size + np.minimum(at, size - 1).reshape(shape)
+        valid = valid & (at < end[:, None]).reshape(shape)
+    flat, valid = (a.reshape(*output_size, -1) for a in (flat, np.broadcast_to(valid, flat.shape)))
+    return _best_of(x.reshape(*lead, -1), flat, valid)
+
+
+def _best_of(pixels, flat, valid):
+    """The best of the elements at ``flat`` (last dimension: candidates) of every row of pixels."""
+    values = pixels[..., jnp.asarray(flat.reshape(-1))].reshape(*pixels.shape[:-1], *flat.shape)
+    values = jnp.where(jnp.asarray(valid), values, _lowest(values.dtype))
+    pick = jnp.argmax(values, -1, keepdims=True)
+    out = jnp.take_along_axis(values, pick, -1, mode="promise_in_bounds")[..., 0]
+    where = jnp.take_along_axis(jnp.broadcast_to(jnp.asarray(flat), values.shape), pick, -1, mode="promise_in_bounds")[..., 0]
+    return out, where
+
+
+def _adaptive_max(n):
+    @op(name=f"adaptive_max_pool{n}d", method=False, function=False, backward=f"AdaptiveMaxPool{n}DBackward0", nondiff=(1,),
+        check=_check_adaptive(f"adaptive_max_pool{n}d", n),
+        grad={"self": lambda grads, self, result1: _to_positions(grads[0], result1, self.shape, n)})
+    def adaptive_max_pool(self: Tensor, output_size):
+        """The maxima of windows that divide the last dimensions evenly, and their positions."""
+        return _adaptive_maxima(self, output_size)
+    return adaptive_max_pool
+
+
+adaptive_max_pool2d, adaptive_max_pool3d = _adaptive_max(2), _adaptive_max(3)
+
+
+# -- fractional -------------------------------------------------------------------------------------------------------
+
+def _fractional_starts(sample, size, out, kernel):
+    """Where windows begin: evenly spaced, shifted by a random part; the last one ends at the border."""
+    if out == 1:
+        return jnp.full((*sample.shape, 1), size - kernel, jnp.int64)
+    alpha = (size - kernel) / (out - 1)
+    at = jnp.arange(out - 1, dtype=sample.dtype)
+    begin = ((at + sample[..., None]) * alpha).astype(jnp.int64) - (sample[..., None] * alpha).astype(jnp.int64)
+    return jnp.concatenate([begin, jnp.full((*sample.shape, 1), size - kernel, jnp.int64)], -1)
+
+
+def _fractional(n):
+    @op(name=f"fractional_max_pool{n}d", method=False, function=False, backward=f"FractionalMaxPool{n}DBackward0",
+        nondiff=("random_samples", 1), grad={"self": lambda grads, self, result1: _to_positions(grads[0], result1, self.shape, n)})
+    def fractional_max_pool(self: Tensor, kernel_size, output_size, random_samples: Tensor):
+        """The maxima of windows at places that random samples choose, and their positions."""
+        lead = self.shape[:-n]
+        samples = random_samples.reshape(*lead, n)
+        flat = jnp.zeros((*lead, *(1,) * 2 * n), jnp.int64)
+        for d in range(n):
+            # The last sample is that of the first dimension in three dimensions, of the width first in two: PyTorch's order.
+            sample = samples[..., d if n == 3 else n - 1 - d]
+            size = self.shape[len(lead) + d]
+            start = _fractional_starts(sample, size, output_size[d], kernel_size[d])
+            at = start[..., None] + jnp.arange(kernel_size[d])
+            shape = [1] * 2 * n
+            shape[d], shape[n + d] = output_size[d], kernel_size[d]
+            flat = flat * size + at.reshape(*lead, *shape)
+        flat = flat.reshape(*lead, *output_size, -1)
+        rows = self.reshape(*lead, -1)
+        values = jnp.take_along_axis(rows, flat.reshape(*lead, -1), -1, mode="promise_in_bounds").reshape(flat.shape)
+        pick = jnp.argmax(values, -1, keepdims=True)
+        return tuple(jnp.take_along_axis(a, pick, -1, mode="promise_in_bounds")[..., 0] for a in (values, flat))
+    return fractional_max_pool
+
+
+fractional_max_pool2d, fractional_max_pool3d = _fractional(2), _fractional(3)
+
+
+# -- unpooling --------------------------------------------------------------------------------------------------------
+
+def _unpooled(x, where, output_size):
+    n = len(output_size)
+    lead = x.shape[:-n]
+    rows, pixels = math.prod(lead), math.prod(output_size)
+    row = lax.broadcasted_iota(jnp.int64, (rows, x.size // max(rows, 1)), 0)
+    flat = jnp.zeros((rows, pixels), x.dtype).at[row, where.reshape(rows, -1)].set(x.reshape(rows, -1), mode="drop")
+    return flat.reshape(*lead, *output_size)
+
+
+def _back_from(grad, indices, n):
+    lead = grad.shape[:-n]
+    rows = grad.reshape(math.prod(lead), -1)
+    taken = jnp.take_along_axis(rows, indices.reshape(rows.shape[0], -1), 1, mode="clip")
+    return taken.reshape(indices.shape)
+
+
+@op(method=False, function=False, backward="MaxUnpool2DBackward0", nondiff=("indices",),
+    grad={"self": lambda grad, indices: _back_from(grad, indices, 2)})
+def max_unpool2d(self: Tensor, indices: Tensor, output_size):
+    """Elements at their positions of zeros of ``output_size``."""
+    return _unpooled(self, indices, output_size)
+
+
+@op(method=False, function=False, backward="MaxUnpool3DBackward0", nondiff=("indices",),
+    grad={"self": lambda grad, indices: _back_from(grad, indices, 3)})
+def max_unpool3d(self: Tensor, indices: Tensor, output_size, stride, padding):
+    """Elements at their positions of zeros of ``output_size``."""
+    return _unpooled(self, indices, output_size)
