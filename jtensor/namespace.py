@@ -7,7 +7,7 @@ import importlib
 from .autograd import anomaly, function, graph, mode, tools
 from .base import devices, dtypes, info, size
 from .ops import families  # noqa: F401  fills the registry
-from .tensor import backward, convert, create, custom, dispatch, install, shown, views
+from .tensor import backward, convert, create, custom, dispatch, install, ranges, shown, views
 from .tensor.core import Tensor
 from .trace import executor, report
 
@@ -43,6 +43,7 @@ def assemble(space):
     space.update(install.FUNCTIONS)
     for name in _CREATION:
         space[name] = getattr(create, name)
+    space.update(ranges.FUNCTIONS)
     for d in dtypes.ALL:
         space[d.name] = d
     space.update(dtypes.ALIASES)

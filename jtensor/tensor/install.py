@@ -115,6 +115,10 @@ def _by_hand():
     for name in ("item", "tolist", "numpy", "to", "cpu", "cuda", "copy_", "fill_", "zero_", "type_as", "element_size"):
         setattr(Tensor, name, getattr(convert, name))
     from . import views
+    FUNCTIONS.update(detach=_named(lambda input: input.detach(), "detach"), detach_=_named(lambda input: input.detach_(), "detach_"),
+                     zero_=convert.zero_, fill_=_named(lambda input, value: input.fill_(value), "fill_"),
+                     as_strided_=Tensor.as_strided_, is_nonzero=_named(lambda input: input.is_nonzero(), "is_nonzero"),
+                     is_same_size=_named(lambda input, other: input.is_same_size(other), "is_same_size"))
     Tensor.real, Tensor.imag = property(views.real), property(views.imag)
     Tensor.type, Tensor.jax = convert.type_, convert.jax_array
     Tensor.__getitem__, Tensor.__setitem__ = indexing.getitem, indexing.setitem
@@ -208,6 +212,12 @@ class _Facts:
         """Whether the tensor was made in inference mode."""
         return self._inference_tensor()
 
+    def is_nonzero(self):
+        """Whether the only element is not zero."""
+        if self._spec.numel != 1:
+            raise RuntimeError("Boolean value of Tensor with " + ("more than one value" if self._spec.numel else "no values") + " is ambiguous")
+        return bool(self.item())
+
     def is_shared(self):
         """Whether the memory is shared between processes: never, on this engine."""
         return False
@@ -253,6 +263,13 @@ class _Facts:
 
     def __cuda_array_interface__(self):
         raise AttributeError("__cuda_array_interface__")
+
+
+def _named(function, name):
+    """A small function of the namespace, under its name."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"`Tensor.{name}` as a function."
+    return function
 
 
 def _texts():

@@ -30,6 +30,29 @@ def arange_of(count, start: Number, step: Number, dtype, device):
     return cast_to(start.astype(jnp.float64) + at * step.astype(jnp.float64), dtype.numpy)
 
 
+@op(name="linspace_of", **RAW)
+def linspace_of(start: Number, end: Number, steps, dtype, device):
+    return cast_to(_evenly(start, end, steps, dtype), dtype.numpy)
+
+
+@op(name="logspace_of", **RAW)
+def logspace_of(start: Number, end: Number, base: Number, steps, dtype, device):
+    exponents = _evenly(start, end, steps, dtype)
+    return cast_to(jnp.power(base.astype(exponents.dtype), exponents), dtype.numpy)
+
+
+def _evenly(start, end, steps, dtype):
+    """From both ends towards the middle, so that both ends are exact."""
+    kind = dtype.numpy if dtype.category >= 2 and dtype.itemsize >= 4 else jnp.float64 if dtype.category < 2 else jnp.float32
+    start, end = cast_to(start, kind), cast_to(end, kind)
+    if dtype.category < 2:
+        start, end = jnp.trunc(start), jnp.trunc(end)
+    at = jax.lax.iota(jnp.int64, steps)
+    step = (end - start) / jnp.asarray(max(steps - 1, 1), kind)
+    return jnp.where(at < steps // 2, start + step * at.astype(kind), end - step * (steps - 1 - at).astype(kind)) if steps != 1 else \
+        jnp.broadcast_to(start, (1,))
+
+
 @op(name="eye_of", **RAW)
 def eye_of(rows, columns, dtype, device):
     return cast_to(jax.lax.broadcasted_iota(jnp.int32, (rows, columns), 0) == jax.lax.broadcasted_iota(jnp.int32, (rows, columns), 1),
@@ -41,7 +64,8 @@ def eye_of(rows, columns, dtype, device):
 
 def _clone_layout(specs, outputs, statics):
     from ..layout import like
-    if statics["memory_format"] in (None, "preserve_format"):
+    wanted = statics["memory_format"]
+    if wanted is None or str(wanted).endswith("preserve_format"):
         return [like(tuple(specs[0].size), specs[0].stride)]
     return [None]
 

@@ -1,0 +1,80 @@
+"""Factories of regular numbers: `linspace`, `logspace`, `range`, and the coordinates of triangles.
+
+Owns: their argument forms. What is computed is recorded by `ops.families.create`.
+"""
+from ..base import dtypes
+from ..ops.families import create as ops
+from .core import Tensor
+from .create import _checked, _device, _finish, _out, _type, arange, from_host
+from .dispatch import call
+
+
+def _number(x):
+    return x.item() if isinstance(x, Tensor) else x
+
+
+def _spaced(name, operator, start, end, steps, extra, out, dtype, layout, device, requires_grad):
+    _checked(layout)
+    start, end = _number(start), _number(end)
+    if isinstance(steps, bool) or not hasattr(steps, "__index__"):
+        raise TypeError(f"{name}() received an invalid combination of arguments - got ({type(start).__name__}, {type(end).__name__}, "
+                        f"{type(steps).__name__})")
+    steps = steps.__index__()
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    default = dtypes.default_complex() if complex in (type(start), type(end)) else None
+    kind = _type(dtype, out.dtype if out is not None else default)
+    if kind.category < 3 and complex in (type(start), type(end)):
+        raise RuntimeError("value cannot be converted to type double without overflow")
+    made = call(operator, (start, end, *extra, steps, kind, _device(device)))
+    return _finish(made, requires_grad) if out is None else _out(made, out)
+
+
+def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+    """``steps`` numbers at equal distances from ``start`` to ``end``, both included.
+
+    >>> torch.linspace(0, 1, 3)
+    tensor([0.0000, 0.5000, 1.0000])
+    """
+    return _spaced("linspace", ops.linspace_of, start, end, steps, (), out, dtype, layout, device, requires_grad)
+
+
+def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+    """``base`` to the powers ``linspace(start, end, steps)``.
+
+    >>> torch.logspace(0, 2, 3)
+    tensor([  1.,  10., 100.])
+    """
+    return _spaced("logspace", ops.logspace_of, start, end, steps, (float(base),), out, dtype, layout, device, requires_grad)
+
+
+def range(start, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+    """Like `arange`, with ``end`` included; always of the default float type unless ``dtype`` says otherwise."""
+    import warnings
+    warnings.warn("torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's range "
+                  "builtin. Instead, use torch.arange, which produces values in [start, end).", UserWarning, stacklevel=2)
+    if end is None:
+        start, end = 0, start
+    count = int((end - start) / step) + 1
+    made = arange(0, count, 1, dtype=dtypes.int64, device=device)
+    kind = _type(dtype)
+    made = (made.to(kind if kind.category >= 2 else dtypes.float64) * step + start).to(kind)
+    return _finish(made, requires_grad) if out is None else _out(made, out)
+
+
+def _triangle(name, pick):
+    def indices(row, col, offset=0, *, dtype=dtypes.int64, device=None, layout=None):
+        import numpy as np
+        if row < 0 or col < 0:
+            raise RuntimeError(f"{'row' if row < 0 else 'col'} must be non-negative, got{row if row < 0 else col}")
+        return from_host(np.ascontiguousarray(np.stack(pick(np)(row, offset, col))), _type(dtype), _device(device))
+    indices.__name__ = indices.__qualname__ = name
+    return indices
+
+
+tril_indices = _triangle("tril_indices", lambda np: np.tril_indices)
+triu_indices = _triangle("triu_indices", lambda np: np.triu_indices)
+tril_indices.__doc__ = "The (row, column) coordinates of a matrix's lower triangle, as a tensor of two rows."
+triu_indices.__doc__ = "The (row, column) coordinates of a matrix's upper triangle, as a tensor of two rows."
+
+FUNCTIONS = {f.__name__: f for f in (linspace, logspace, range, tril_indices, triu_indices)}
