@@ -98,7 +98,8 @@ class Node:
 
     def __call__(self, *grads):
         """Runs the node on gradients of its outputs; answers those of its inputs, one or a tuple."""
-        answers = tuple(self.apply(list(grads)))
+        found = self.apply(list(grads))
+        answers = tuple([None if at is None else found[at] for at in self.places_shown()]) if self.edges else ()
         return answers[0] if len(answers) == 1 else answers
 
     def __repr__(self):

@@ -1,4 +1,6 @@
 """`Tensor.backward`, `torch.autograd.backward`, `torch.autograd.grad`: arguments, checks and roots of the engine's walk."""
+import math
+
 from ..autograd import engine
 from ..autograd.tools import GradientEdge
 from . import create
@@ -35,7 +37,7 @@ def _gradient_of_edge(edge, grad):
     if grad is not None:
         return grad
     known = edge.node._input_metadata
-    if not known or known[edge.output_nr] is None or known[edge.output_nr].shape.numel() != 1:
+    if not known or known[edge.output_nr] is None or math.prod(known[edge.output_nr].shape) != 1:
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
     return create.ones(known[edge.output_nr].shape, dtype=known[edge.output_nr].dtype)
 

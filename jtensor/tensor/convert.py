@@ -330,6 +330,8 @@ def set_data(self, other):
         raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type.")
     keep_counter(self)
     self._storage, self._spec, self._offset, self._cached = other._storage, other._spec, other._offset, None
+    if other._inference_tensor() is not self._inference_tensor():
+        self._autograd_meta().inference = other._inference_tensor()
 
 
 def keep_counter(self):

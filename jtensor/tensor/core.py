@@ -119,6 +119,14 @@ class Tensor:
         return self._counter.version
 
     @property
+    def _backward_hooks(self):
+        """The hooks of this tensor by their handles' numbers, or None."""
+        if self._edge is None:
+            return None if self._auto is None else self._auto.hooks
+        hooks = self._edge[0].tensor_hooks
+        return None if hooks is None else hooks.get(self._edge[1])
+
+    @property
     def _base(self):
         return self._info.base if self._info is not None and self._info.base is not None else None
 
@@ -156,6 +164,12 @@ class Tensor:
 
     @requires_grad.setter
     def requires_grad(self, wanted):
+        if not isinstance(wanted, bool):
+            raise RuntimeError("requires_grad must be a bool")
+        if wanted and self.grad_fn is not None:
+            raise RuntimeError(NOT_LEAF_FLAG)
+        if wanted and not self._spec.dtype.differentiable:
+            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         self.requires_grad_(wanted)
 
     def requires_grad_(self, requires_grad=True):
@@ -173,7 +187,7 @@ class Tensor:
             raise RuntimeError(NOT_LEAF_FLAG + " If you want to use a computed variable in a subgraph that doesn't require differentiation "
                                "use var_no_grad = var.detach().")
         if wanted and not self._spec.dtype.differentiable:
-            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
+            raise RuntimeError(ONLY_FLOATS)
         self._requires_grad = wanted
         return self
 
@@ -231,7 +245,7 @@ class Tensor:
             warnings.warn("The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated "
                           "during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use "
                           ".retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf "
-                          "Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more informations.", UserWarning, stacklevel=2)
+                          "Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information.", UserWarning, stacklevel=2)
         return None if auto is None else auto.grad
 
     @grad.setter
@@ -247,8 +261,8 @@ class Tensor:
         if grad._spec.dtype is not self._spec.dtype:
             raise RuntimeError(_grad_type_text(grad, self))
         if grad._spec.device != self._spec.device:
-            raise RuntimeError("attempting to assign a gradient located on device '" + str(grad.device) + "' to a tensor located on device '"
-                               + str(self.device) + "'. Please ensure that the gradient and the tensor are on the same device")
+            raise RuntimeError(f"attempting to assign a gradient with device type '{grad.device.type}' to a tensor with device type "
+                               f"'{self.device.type}'. Please ensure that the gradient and the tensor are on the same device")
         if tuple(grad._spec.size) != tuple(self._spec.size):
             raise RuntimeError(f"attempting to assign a gradient of size '{list(grad.shape)}' to a tensor of size '{list(self.shape)}'. Please "
                                "ensure that the gradient and the tensor are the same size")
@@ -313,6 +327,8 @@ class Tensor:
         other = make_tensor(self._storage, self._spec, offset=self._offset)
         other._cached = self._cached
         other._counter = VersionCounter()
+        if self._inference_tensor():
+            other._autograd_meta().inference = True
         return other
 
     def detach(self):
@@ -391,9 +407,20 @@ class Tensor:
 
 def _grad_type_text(grad, self):
     return (f"attempting to assign a gradient with dtype '{dtypes.scalar_name(grad.dtype).lower()}' to a tensor with grad_dtype "
-            f"'{dtypes.scalar_name(self.dtype)}'.")
+            f"'{dtypes.scalar_name(self.dtype)}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can "
+            "set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging "
+            "the dtypes of a tensor and its gradient may break downstream systems that assume they match.")
 
 
+def _read_only(name):
+    """The property with PyTorch's refusal to be set."""
+    def refuse(self, value):
+        raise AttributeError(f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
+    setattr(Tensor, name, getattr(Tensor, name).setter(refuse))
+
+
+for _name in ("grad_fn", "is_leaf", "output_nr", "shape", "dtype", "device", "ndim", "itemsize", "nbytes", "_version", "retains_grad"):
+    _read_only(_name)
 _new = object.__new__
 
 

@@ -184,7 +184,7 @@ def _history(out, nr, node, is_input, is_dirty, count):
             checks.view_may_be_rebased(out, info)
             dispatch.rebase(out, node)
         else:
-            dispatch._move_retained(out, node)
+            dispatch.move_retained(out, node)
             out._edge, out._requires_grad = (node, nr), True
     else:
         if is_input:

@@ -614,7 +614,7 @@ def rebase(self, node):
     """``node`` becomes the history of ``self``; on a view, of the base under the view."""
     info = self._info
     if info is None or not info.differentiable:
-        _move_retained(self, node)
+        move_retained(self, node)
         self._edge, self._requires_grad = (node, 0), True
         return
     base = info.base
@@ -624,13 +624,13 @@ def rebase(self, node):
     spec = base._spec
     slices = copy(base_edge, (spec, base._offset), (tuple(self._spec.size), self._spec.stride, self._offset), node, zeros_of)
     slices.site = node.site
-    _move_retained(base, slices)
+    move_retained(base, slices)
     base._edge, base._requires_grad = (slices, 0), True
     self._requires_grad = True
     self._refresh()
 
 
-def _move_retained(self, node):
+def move_retained(self, node):
     """`retain_grad` of a tensor follows it to its new history."""
     auto = self._auto
     if auto is not None and auto.retains and self._edge is not None:
@@ -681,6 +681,8 @@ def write_out(result, target):
         from .storages import resize
         resize(target, tuple(result._spec.size))
     checks.no_internal_overlap(target)
+    if target._inference_tensor():
+        checks.before_inplace(target, False)
     previous, LOCAL.grad_enabled = LOCAL.grad_enabled, False
     try:
         target.copy_(result)
@@ -747,7 +749,8 @@ def saved_tensor(node, at):
     entry = node.saved[code]
     if type(entry) is tuple and len(entry) == 2 and entry[0]._counter.version == entry[1]:
         tensor = entry[0]
-        if not LOCAL.grad_enabled or node.edges[at] is None or tensor._edge is None or tensor._edge == node.edges[at]:
+        edge = node.edges[at]
+        if edge is None or tensor._edge == edge or (not edge[0].edges if tensor._edge is None else not LOCAL.grad_enabled):
             return tensor
     value = saving.value(entry, node, at, read, read_at)
     made = wrap(value, specs.of_aval(value.aval))

@@ -145,7 +145,7 @@ class InputMetadata:
     __module__ = "torch._C._autograd"
 
     def __init__(self, spec):
-        self.shape, self.dtype, self.device = spec.size, spec.dtype, spec.device
+        self.shape, self.dtype, self.device = list(spec.size), spec.dtype, spec.device
         self.is_nested_tensor = self.is_cpp_nested_tensor = False
 
 

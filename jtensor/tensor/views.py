@@ -132,12 +132,13 @@ def history_of_view(self, info):
     base = info.base
     info.version = self._counter.version
     plan, starts = strided_plan(base._spec, (tuple(self._spec.size), self._spec.stride, self._offset - base._offset), self._spec)
-    from .dispatch import node_type, sequence
+    from .dispatch import move_retained, node_type, sequence
     cls = node_type(plan.operator)
     node = cls.__new__(cls)
     node.edges, node.sequence = (edge_of(base),), sequence()
     node.meta = node.hooks = node.pre_hooks = node.tensor_hooks = node.retained = node.site = None
     node.plan, node.needs, node.scalars, node.saved = plan, (0,), starts, ()
+    move_retained(self, node)
     self._edge, self._requires_grad = (node, 0), True
 
 
