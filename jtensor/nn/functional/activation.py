@@ -231,10 +231,10 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
     """A differentiable sample of a categorical distribution; ``hard``: one-hot forward, with the soft sample's gradient."""
     if eps != 1e-10:
         warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
-    noise = -jtensor.empty_like(logits, memory_format=jtensor.legacy_contiguous_format).exponential_().log()
+    noise = -jtensor.empty_like(logits, memory_format=jtensor.contiguous_format).exponential_().log()
     soft = ((logits + noise) / tau).softmax(dim)
     if not hard:
         return soft
     index = soft.max(dim, keepdim=True)[1]
-    one_hot = jtensor.zeros_like(logits, memory_format=jtensor.legacy_contiguous_format).scatter_(dim, index, 1.0)
+    one_hot = jtensor.zeros_like(logits, memory_format=jtensor.contiguous_format).scatter_(dim, index, 1.0)
     return one_hot - soft.detach() + soft

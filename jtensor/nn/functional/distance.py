@@ -39,7 +39,7 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
         raise RuntimeError("expected common dtype to be floating point, yet common dtype is "
                            f"{SCALAR_TYPES[str(common).partition('.')[2]]}")
     x1, x2 = jtensor.broadcast_tensors(x1.to(common), x2.to(common))
-    lengths = [jtensor.linalg.vector_norm(x, 2, dim, True).clone() for x in (x1, x2)]
+    lengths = [raw.linalg_vector_norm(x, 2, dim, True).clone() for x in (x1, x2)]
     with jtensor.no_grad():  # the gradient is that of the lengths as they are
         for length in lengths:
             length.clamp_min_(eps)

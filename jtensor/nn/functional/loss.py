@@ -204,7 +204,7 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
         raise ValueError(f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
                          "deprecated. Please ensure they have the same size.")
     if weight is not None:
-        weight = weight.expand(jtensor.broadcast_shapes(target.size(), weight.size()))
+        weight = jtensor.broadcast_tensors(target, weight)[1]
     return raw.binary_cross_entropy(input, target, weight, code)
 
 

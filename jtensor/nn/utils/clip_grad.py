@@ -26,8 +26,8 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
     _check_foreach(foreach, tensors)
     with jtensor.no_grad():
         device = tensors[0].device
-        norms = [jtensor.linalg.vector_norm(t, norm_type).to(device) for t in tensors]
-        total = jtensor.linalg.vector_norm(jtensor.stack(norms), norm_type)
+        norms = [jtensor.norm(t, norm_type).to(device) for t in tensors]
+        total = jtensor.norm(jtensor.stack(norms), norm_type)
     if error_if_nonfinite and not total.isfinite():
         raise RuntimeError(f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be "
                            "clipped. To disable this error and scale the gradients by the non-finite norm anyway, set "

@@ -117,7 +117,7 @@ def invert_permutation(permutation):
     if permutation is None:
         return None
     places = jtensor.arange(0, permutation.numel(), device=permutation.device)
-    return jtensor.empty_like(permutation, memory_format=jtensor.legacy_contiguous_format).scatter_(0, permutation, places)
+    return jtensor.empty_like(permutation, memory_format=jtensor.contiguous_format).scatter_(0, permutation, places)
 
 
 def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True):
