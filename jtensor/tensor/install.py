@@ -121,7 +121,8 @@ def _by_hand():
                      is_same_size=_named(lambda input, other: input.is_same_size(other), "is_same_size"))
     Tensor.real, Tensor.imag = property(views.real), property(views.imag)
     Tensor.type, Tensor.jax = convert.type_, convert.jax_array
-    Tensor.__getitem__, Tensor.__setitem__ = indexing.getitem, indexing.setitem
+    from . import quick
+    Tensor.__getitem__, Tensor.__setitem__ = quick.getitem, quick.setitem
     Tensor.__bool__, Tensor.__int__, Tensor.__float__ = convert.to_bool, convert.to_int, convert.to_float
     Tensor.__complex__, Tensor.__index__ = convert.to_complex, convert.to_index
     Tensor.__array__ = convert.array_protocol
