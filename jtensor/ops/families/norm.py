@@ -3,6 +3,8 @@
 Owns: statistics over some dimensions and the three gradients that all normalisations share. Computed in float32 for narrow floats.
 May not know: tensors as objects, but in composites.
 """
+import math
+
 import jax.numpy as jnp
 
 from ..operator import Number, OptTensor, Tensor, op
@@ -138,6 +140,8 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
     if not training and (running_mean is None or running_var is None):
         raise RuntimeError("Expected running_mean and running_var to be defined when training=False" if running_mean is None else
                            "running_var must be defined in evaluation mode")
+    if input._spec.ndim < 2 and not input._spec.numel:
+        return input.clone()
     if training and running_mean is not None:
         _check_batch(input._spec, *(None if t is None else t._spec for t in (weight, bias, running_mean, running_var)), True, eps)
     return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
@@ -248,7 +252,7 @@ def _check_group(input, num_groups, weight, bias, eps):
 
 
 def _grouped(x, groups):
-    return x.reshape(x.shape[0], groups, -1)
+    return x.reshape(x.shape[0], groups, math.prod(x.shape[1:]) // groups)
 
 
 def _group_normed(input, result1, result2, num_groups):
@@ -276,6 +280,12 @@ def native_group_norm_raw(input: Tensor, num_groups, weight: OptTensor, bias: Op
     mean, _, inverse = statistics(x, (2,), eps)
     out = _affine(((x - mean) * inverse).reshape(input.shape), _column(weight, input), _column(bias, input))
     return out.astype(input.dtype), mean[..., 0].astype(input.dtype), inverse[..., 0].astype(input.dtype)
+
+
+@composite(method=False)
+def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
+    """`group_norm` with the statistics that were used: (result, mean, inverse deviation)."""
+    return native_group_norm_raw(input, group, weight, bias, eps)
 
 
 @composite(method=False)

@@ -3,6 +3,8 @@
 Owns: constant_pad_nd, reflection and replication padding, pixel_shuffle and its inverse, channel_shuffle, im2col, col2im. All linear.
 May not know: tensors.
 """
+import math
+
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -207,7 +209,7 @@ def im2col(self: Tensor, kernel_size, dilation, padding, stride):
     padded = windows.padded(self, 0)
     taps = jnp.stack([windows.tap(padded, place) for place in _taps(kernel_size)], self.ndim - 2)
     *lead, c = windows.lead
-    return taps.reshape(*lead, c * len(_taps(kernel_size)), -1)
+    return taps.reshape(*lead, c * len(_taps(kernel_size)), math.prod(windows.out))
 
 
 def _check_back(self, output_size, kernel_size, dilation, padding, stride):
@@ -227,8 +229,8 @@ def _check_back(self, output_size, kernel_size, dilation, padding, stride):
     if out[0] * out[1] != columns:
         raise RuntimeError(f"Given output_size=({output_size[0]}, {output_size[1]}), kernel_size=({kernel_size[0]}, {kernel_size[1]}), "
                            f"dilation=({dilation[0]}, {dilation[1]}), padding=({padding[0]}, {padding[1]}), "
-                           f"stride=({stride[0]}, {stride[1]}), expected size of input's dimension 2 to match the calculated number of sliding blocks {out[0]} * {out[1]} = "
-                           f"{out[0] * out[1]}, but got input.size(2)={columns}.")
+                           f"stride=({stride[0]}, {stride[1]}), expected size of input's dimension 2 to match "
+                           f"the calculated number of sliding blocks {out[0]} * {out[1]} = {out[0] * out[1]}, but got input.size(2)={columns}.")
 
 
 @op(method=False, function=False, saves=(), backward="Col2ImBackward0", check=_check_back)

@@ -411,9 +411,10 @@ def _fractional(n):
             shape = [1] * 2 * n
             shape[d], shape[n + d] = output_size[d], kernel_size[d]
             flat = flat * size + at.reshape(*lead, *shape)
-        flat = flat.reshape(*lead, *output_size, -1)
-        rows = self.reshape(*lead, -1)
-        values = jnp.take_along_axis(rows, flat.reshape(*lead, -1), -1, mode="promise_in_bounds").reshape(flat.shape)
+        flat = flat.reshape(*lead, *output_size, math.prod(kernel_size))
+        rows = self.reshape(*lead, math.prod(self.shape[len(lead):]))
+        chosen = flat.reshape(*lead, math.prod(flat.shape[len(lead):]))
+        values = jnp.take_along_axis(rows, chosen, -1, mode="promise_in_bounds").reshape(flat.shape)
         pick = jnp.argmax(values, -1, keepdims=True)
         return tuple(jnp.take_along_axis(a, pick, -1, mode="promise_in_bounds")[..., 0] for a in (values, flat))
     return fractional_max_pool

@@ -1,0 +1,217 @@
+"""Counting and looking up in order: bincount, histc, searchsorted, bucketize, unique.
+
+Owns: what has sizes that depend on the data (which is looked at), and binary search. May not know: tensors as objects, but in composites.
+"""
+import jax.numpy as jnp
+import numpy as np
+
+from ...base import dtypes
+from ..operator import Tensor, op
+from ..registry import composite
+from .composing import put_out
+from .numeric import not_implemented, wrap_dim
+from .sort import keys_of
+
+RAW = {"function": False, "method": False}
+
+
+# -- counting ---------------------------------------------------------------------------------------------------------
+
+@op(name="bincount.raw", sync=True, nondiff=("self",), **RAW)
+def bincount_raw(self: Tensor, minlength):
+    """How often each integer occurs."""
+    return np.bincount(self, minlength=minlength).astype(np.int64)
+
+
+@op(name="bincount.weighted", sync=True, nondiff=("self", "weights"), **RAW)
+def bincount_weighted(self: Tensor, weights: Tensor, minlength):
+    """The sum of the weights of each integer."""
+    wide = weights.dtype if weights.dtype in (np.float32, np.float64) else np.float64
+    out = np.zeros(max(minlength, int(self.max()) + 1 if self.size else 0), wide)
+    np.add.at(out, self, weights.astype(wide))
+    return out
+
+
+@composite()
+def bincount(input, weights=None, minlength=0):
+    """How often each non-negative integer occurs in a vector, or the sums of the ``weights`` at each.
+
+    >>> torch.bincount(torch.tensor([0, 2, 2]))
+    tensor([1, 0, 2])
+    """
+    if input._spec.dtype.category > 1 or input._spec.dtype is dtypes.bool:
+        raise not_implemented("bincount_cpu", input._spec.dtype)
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
+    if input._spec.ndim == 1 and not input._spec.numel:
+        return input.new_zeros((minlength,), dtype=dtypes.int64)
+    if input._spec.ndim != 1 or input.min().item() < 0:
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if weights is None:
+        return bincount_raw(input, minlength)
+    if weights._spec.ndim != 1 or weights._spec.numel != input._spec.numel:
+        raise RuntimeError("weights should be 1-d and have the same length as input")
+    return bincount_weighted(input, weights, minlength)
+
+
+@op(name="histc.raw", sync=True, nondiff=("self",), **RAW)
+def histc_raw(self: Tensor, bins, low, high):
+    """The number of elements in each of equal bins."""
+    x = self.reshape(-1).astype(np.float64)
+    if low == high and x.size:
+        low, high = float(x.min()), float(x.max())
+        if not np.isfinite([low, high]).all():
+            raise RuntimeError(f"range of [{low:g}, {high:g}] is not finite")
+    if low == high:
+        low, high = low - 1, high + 1
+    x = x[(x >= low) & (x <= high)]
+    # PyTorch's arithmetic: the offset from the lowest edge, times the bins, divided by the width.
+    at = ((x - low) * bins / (high - low)).astype(np.int64)
+    return np.bincount(np.minimum(at, bins - 1), minlength=bins).astype(self.dtype)
+
+
+@composite()
+def histc(input, bins=100, min=0, max=0, *, out=None):
+    """The number of elements in each of ``bins`` equal bins from ``min`` to ``max`` (of the data where both are equal).
+
+    >>> torch.histc(torch.tensor([1., 2., 1.]), bins=4, min=0, max=3)
+    tensor([0., 2., 1., 0.])
+    """
+    if not input._spec.dtype.is_floating_point:
+        raise not_implemented("histogram_cpu", input._spec.dtype)
+    if bins <= 0:
+        raise RuntimeError(f"torch.histc(): bins must be > 0, but got {bins}")
+    if min > max:
+        raise RuntimeError("torch.histc(): max must be larger than min")
+    return put_out("histc", histc_raw(input, bins, min, max), out)
+
+
+# -- binary search ----------------------------------------------------------------------------------------------------
+
+def _check_search(boundaries, values):
+    if boundaries.ndim != 1 and tuple(boundaries.size[:-1]) != tuple(values.size[:-1]):
+        raise RuntimeError("torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and "
+                           f"input value tensor must match, but we got boundaries tensor {list(boundaries.size)} and input value tensor "
+                           f"{list(values.size)}")
+    if boundaries.dtype is not values.dtype:
+        raise RuntimeError("torch.searchsorted(): boundary tensor and input value tensor should have same dtype, but got boundary tensor dtype "
+                           f"{_lower(boundaries.dtype)} and input value tensor dtype {_lower(values.dtype)}")
+
+
+def _lower(dtype):
+    from .composing import cpp_name
+    return cpp_name(dtype)
+
+
+@op(name="searchsorted.raw", nondiff=("boundaries", "values", 0), **RAW)
+def searchsorted_raw(boundaries: Tensor, values: Tensor, int32, right):
+    """Where each value goes in the sorted last dimension of the boundaries."""
+    side = "right" if right else "left"
+    kind = jnp.int32 if int32 else jnp.int64
+    common = jnp.promote_types(boundaries.dtype, values.dtype)
+    edges, wanted = keys_of(boundaries.astype(common)), keys_of(values.astype(common))
+    if edges.ndim == 1:
+        return jnp.searchsorted(edges, wanted.reshape(-1), side=side, method="scan").reshape(wanted.shape).astype(kind)
+    rows, targets = edges.reshape(-1, edges.shape[-1]), wanted.reshape(-1, wanted.shape[-1])
+    compare = (lambda e, w: e <= w) if right else (lambda e, w: e < w)
+    counts = compare(rows[:, None, :], targets[:, :, None]).sum(-1, dtype=kind)
+    return counts.reshape(wanted.shape)
+
+
+@composite(method=False)
+def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, out=None, sorter=None):
+    """Where each value of ``input`` goes in the sorted last dimension of ``sorted_sequence``: before equals, or (``right``) behind.
+
+    >>> torch.searchsorted(torch.tensor([1, 3, 5]), torch.tensor([3, 6]))
+    tensor([1, 3])
+    """
+    if side is not None:
+        if side not in ("left", "right"):
+            raise RuntimeError(f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}")
+        if side == "left" and right:
+            raise RuntimeError("torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True")
+        right = side == "right"
+    number = isinstance(input, (bool, int, float))
+    values = sorted_sequence.new_tensor(input) if number else input
+    if number and sorted_sequence._spec.ndim != 1:
+        raise RuntimeError("torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we got boundaries "
+                           f"tensor dim({sorted_sequence._spec.ndim}) and input value's dim(0) numel(1)")
+    if sorter is not None:
+        if tuple(sorter._spec.size) != tuple(sorted_sequence._spec.size):
+            raise RuntimeError("torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor "
+                               f"{list(sorted_sequence._spec.size)}and got sorter tensor {list(sorter._spec.size)}")
+        if sorter._spec.dtype is not dtypes.int64:
+            raise RuntimeError("torch.searchsorted(): sorter must be a tensor of long dtype but got dtype "
+                               f"{dtypes.scalar_name(sorter._spec.dtype)}")
+        sorted_sequence = sorted_sequence.gather(-1, sorter)
+    _check_search(sorted_sequence._spec, values._spec)
+    return put_out("searchsorted", searchsorted_raw(sorted_sequence, values, bool(out_int32), bool(right)), out)
+
+
+@composite(method=False)
+def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
+    """The number of boundaries below each value (``right``: or equal to it); the boundaries are a sorted vector.
+
+    >>> torch.bucketize(torch.tensor([3, 6]), torch.tensor([1, 3, 5]))
+    tensor([1, 3])
+    """
+    if boundaries._spec.ndim != 1:
+        raise RuntimeError(f"bucketize(): boundaries tensor must be 1 dimension, but got dim({boundaries._spec.ndim})")
+    if isinstance(input, (bool, int, float)):
+        input = boundaries.new_tensor(input)
+    return put_out("bucketize", searchsorted_raw(boundaries, input, bool(out_int32), bool(right)), out)
+
+
+# -- unique -----------------------------------------------------------------------------------------------------------
+
+@op(name="unique.raw", sync=True, nondiff=("self",), **RAW)
+def unique_raw(self: Tensor, dim):
+    """The distinct elements (or slices) in order, where each is among them, and how often it occurs. Every NaN is distinct."""
+    if dim is None:
+        values, inverse, counts = np.unique(self.reshape(-1), return_inverse=True, return_counts=True, equal_nan=False)
+        return values, inverse.reshape(self.shape).astype(np.int64), counts.astype(np.int64)
+    values, inverse, counts = np.unique(self, return_inverse=True, return_counts=True, axis=dim, equal_nan=False)
+    return values, inverse.reshape(-1).astype(np.int64), counts.astype(np.int64)
+
+
+@op(name="unique_runs.raw", sync=True, nondiff=("self",), **RAW)
+def unique_runs_raw(self: Tensor, dim):
+    """The elements (or slices) that differ from the one before, the run of each, and the runs' lengths."""
+    x = self.reshape(-1) if dim is None else np.moveaxis(self, dim, 0)
+    n = len(x)
+    if not n:
+        return (self.reshape(0) if dim is None else self), np.zeros(self.shape if dim is None else (0,), np.int64), np.zeros(0, np.int64)
+    differs = (x[1:] != x[:-1]).reshape(n - 1, -1).any(1)
+    begins = np.concatenate([[True], differs])
+    run = np.cumsum(begins) - 1
+    lengths = np.diff(np.append(np.flatnonzero(begins), n)).astype(np.int64)
+    values = x[begins] if dim is None else np.moveaxis(x[begins], 0, dim)
+    return values, run.reshape(self.shape if dim is None else (-1,)).astype(np.int64), lengths
+
+
+def _answer(made, return_inverse, return_counts):
+    values, inverse, counts = made
+    answer = (values, *((inverse,) if return_inverse else ()), *((counts,) if return_counts else ()))
+    return answer if len(answer) > 1 else values
+
+
+@composite()
+def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
+    """The distinct elements (or slices along ``dim``), in order; with where each element is among them, and how often each occurs.
+
+    >>> torch.unique(torch.tensor([3, 1, 3]))
+    tensor([1, 3])
+    """
+    axis = None if dim is None else wrap_dim(dim, input._spec.ndim)
+    return _answer(unique_raw(input, axis), return_inverse, return_counts)
+
+
+@composite()
+def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
+    """The elements (or slices along ``dim``) without those that equal the one before.
+
+    >>> torch.unique_consecutive(torch.tensor([1, 1, 2, 1]))
+    tensor([1, 2, 1])
+    """
+    axis = None if dim is None else wrap_dim(dim, input._spec.ndim)
+    return _answer(unique_runs_raw(input, axis), return_inverse, return_counts)
