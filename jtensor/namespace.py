@@ -4,7 +4,7 @@ Owns: what ``jtensor.x`` is. Imports every layer in order; nothing imports it bu
 """
 import importlib
 
-from .autograd import anomaly, function, graph, mode, tools
+from .autograd import anomaly, function, functional, gradcheck, graph, mode, tools
 from .base import devices, dtypes, info, size
 from .ops import families  # noqa: F401  fills the registry
 from .tensor import backward, convert, create, custom, dispatch, install, ranges, shown, views
@@ -113,7 +113,8 @@ def _autograd():
     tools.install(snapshot=shown.snapshot, restore=shown.restore)
     for name, part in tools.PUBLIC.items():
         setattr(graph, name, part)
-    autograd.grad_mode, autograd.anomaly_mode = mode, anomaly
+    autograd.grad_mode, autograd.anomaly_mode, autograd.functional = mode, anomaly, functional
+    autograd.gradcheck, autograd.gradgradcheck = gradcheck.gradcheck, gradcheck.gradgradcheck
     autograd.Variable, autograd.Function = Tensor, function.Function
 
 

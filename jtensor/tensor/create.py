@@ -61,6 +61,8 @@ def _int(n, name, at):
 
 def _finish(tensor, requires_grad):
     if requires_grad:
+        if not tensor._spec.dtype.differentiable:
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         tensor.requires_grad_()
     return tensor
 
