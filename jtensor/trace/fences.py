@@ -195,9 +195,8 @@ def place_fences(graph):
             e.fenced = bool(used & (ADD | SUM))
         elif e.name in MATRIX_PRODUCTS:
             e.fenced = bool(used & TURNED or used & (ADD | SUM) and _is_product(e, graph))
-            vector = _has_vector(e, graph)
-            e.fences = {at: pinned if vector else opaque for at in (0, 1) if type(e.inputs[at]) is int and facts.turned[e.inputs[at]]
-                        and not (at == 1 and not vector)}
+            turned = [at for at in (0, 1) if type(e.inputs[at]) is int and facts.turned[e.inputs[at]]]
+            e.fences = dict.fromkeys(turned, pinned if turned and _has_vector(e, graph) else opaque)
         elif kind & TRANSCENDENTAL:
             e.fenced = bool(used & (ADD | SUM | EXTREME))
             e.fences = {at: fence for at, v in enumerate(e.inputs) if type(v) is not int or not behind[v]}
@@ -235,10 +234,7 @@ def _is_product(e, graph):
 
 
 def _has_vector(e, graph):
-    """Whether a factor of a matrix product is a vector, and the order of its sums thus a matter of the other's layout.
-
-    Else it does not matter how the second factor lies, but how the first does.
-    """
+    """Whether a factor of a matrix product is a vector, and the order of its sums thus a matter of the other's layout."""
     if e.name != "dot_general":
         return True
     (left, right), (left_batch, right_batch) = e.params["dimension_numbers"]

@@ -252,7 +252,10 @@ class Writer:
             return
         op, inputs = found
         arrays = [self.values[v] for v in inputs]
-        results = self.kernels.run(op, arrays)
+        try:
+            results = self.kernels.run(op, arrays)
+        except TypeError:               # an operator of real numbers met a complex one
+            return
         if all(tame(r) for r in results):
             self.append(op, inputs, results)
 
