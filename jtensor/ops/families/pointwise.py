@@ -60,6 +60,14 @@ def abs(self: Tensor):
     return jnp.abs(self)
 
 
+@composite()
+def abs_(input):
+    """``abs``, written back into the tensor, which may not be complex."""
+    if input.dtype.is_complex:
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+    return abs.inplace_form(input)
+
+
 @op("numeric", inplace=True, out=True, grad=zeros_gradient, check=refuses(
     "sign", "complex", error=NotImplementedError("Unlike NumPy, torch.sign is not intended to support complex numbers. "
                                                  "Please use torch.sgn instead.")))
@@ -252,11 +260,19 @@ def log1p(self: Tensor):
     return jnp.log1p(self)
 
 
+def _complex_logaddexp(a, b):
+    """The larger real part comes out of the logarithm, its imaginary part as it is: no turn is taken off."""
+    swap = a.real < b.real
+    high, low = jnp.where(swap, b, a), jnp.where(swap, a, b)
+    both = (high.real == -jnp.inf) & (low.real == -jnp.inf)
+    return jnp.where(both | (low.real == -jnp.inf), high, high + jnp.log1p(jnp.exp(low - high)))
+
+
 @wide
 def _logaddexp(a, b):
     a, b = jnp.broadcast_arrays(a, b)
     if is_complex(a):
-        return jnp.logaddexp(a, b)
+        return _complex_logaddexp(a, b)
     top = jnp.where(a < b, b, a)
     same = (a == b) & jnp.isinf(a)
     gap = jnp.where(same, jnp.zeros_like(a), -jnp.abs(a - b))

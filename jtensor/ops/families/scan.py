@@ -130,8 +130,8 @@ def _running_extremum(x, dim, better):
     return lax.associative_scan(pick, (x, places), axis=axis)
 
 
-def _scatter_back(grads, result1, dim, shapes):
-    """Gradients added up at the places they were taken from."""
+def _scatter_back(grads, self, result1, dim):
+    """Gradients added up at the places they were taken from; PyTorch saves the input, too."""
     grad = grads[0]
     if grad.ndim == 0 or grad.size == 0:
         return grad
@@ -193,7 +193,20 @@ def _log_running(x, dim, reverse=False):
     return lax.associative_scan(_logaddexp, x, axis=dim % x.ndim, reverse=reverse)
 
 
-@op(None, out=True, saves=("self",), check=_check_logcumsumexp)
+@wide
+def _logcumsumexp_gradient(grad, self, result, dim):
+    if self.ndim == 0 or self.size == 0:
+        return grad
+
+    def back(logarithms):
+        return jnp.exp(_log_running(logarithms - result, dim, reverse=True) + self)
+    if is_complex(self):
+        return jnp.conj(back(jnp.log(jnp.conj(grad))))
+    size, nothing = jnp.log(jnp.abs(grad)), jnp.full_like(grad, -jnp.inf)
+    return back(jnp.where(grad > 0, size, nothing)) - back(jnp.where(grad < 0, size, nothing))
+
+
+@op(None, out=True, grad={"self": _logcumsumexp_gradient}, check=_check_logcumsumexp)
 def logcumsumexp(self: Tensor, dim):
     """Logarithms of the sums of exponentials up to each element along ``dim``.
 

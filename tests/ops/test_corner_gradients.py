@@ -1,0 +1,67 @@
+"""Gradients where a derivative does not exist or jumps: stored, as PyTorch 2.13 gives them."""
+import math
+
+import pytest
+
+import jtensor as torch
+
+INF, NAN = math.inf, math.nan
+
+# (what, inputs, gradients of the sum of the result)
+TABLE = [
+    (lambda x: torch.relu(x), [[-1.0, 0.0, 1.0]], [[0.0, 0.0, 1.0]]),
+    (lambda x: x.clamp(0, 1), [[0.0, 0.5, 1.0, 2.0]], [[1.0, 1.0, 1.0, 0.0]]),
+    (lambda x: x.clamp_min(0), [[-1.0, 0.0, 1.0]], [[0.0, 1.0, 1.0]]),
+    (lambda x: x.abs(), [[-1.0, 0.0, 1.0]], [[-1.0, 0.0, 1.0]]),
+    (lambda x: torch.nn.functional.hardtanh(x), [[-1.0, 0.0, 1.0]], [[0.0, 1.0, 0.0]]),
+    (lambda x: torch.nn.functional.leaky_relu(x, 0.1), [[-1.0, 0.0, 1.0]], [[0.1, 0.1, 1.0]]),
+    (lambda x: torch.nn.functional.elu(x), [[0.0, 1.0]], [[1.0, 1.0]]),
+    (lambda x: torch.nn.functional.hardshrink(x), [[-0.5, 0.0, 0.6]], [[0.0, 0.0, 1.0]]),
+    (lambda x: torch.nn.functional.hardswish(x), [[-3.0, 0.0, 3.0]], [[0.0, 0.5, 1.0]]),
+    (lambda x: torch.threshold(x, 1.0, 0.0), [[1.0, 2.0]], [[0.0, 1.0]]),
+    (lambda x: x.norm(), [[0.0, 0.0]], [[0.0, 0.0]]),
+    (lambda x: x.norm(INF), [[3.0, -3.0, 1.0]], [[0.5, -0.5, 0.0]]),
+    (lambda x: x.norm(1), [[0.0, -2.0]], [[0.0, -1.0]]),
+    (lambda x: x.std(), [[2.0, 2.0]], [[0.0, 0.0]]),
+    (lambda x: x ** 0.0, [[0.0, 2.0]], [[0.0, 0.0]]),
+    (lambda x: x ** 2, [[0.0, -2.0]], [[0.0, -4.0]]),
+    (lambda x: x ** 0.5, [[0.0]], [[INF]]),
+    (lambda x: x.sqrt(), [[0.0, 4.0]], [[INF, 0.25]]),
+    (lambda x, y: x ** y, [[0.0, 0.0], [0.0, 2.0]], [[0.0, 0.0], [0.0, 0.0]]),
+    (lambda x, y: torch.atan2(x, y), [[0.0], [0.0]], [[0.0], [0.0]]),
+    (lambda x: x.max(), [[1.0, 3.0, 3.0]], [[0.0, 0.5, 0.5]]),
+    (lambda x: x.max(0)[0], [[1.0, 3.0, 3.0]], [[0.0, 1.0, 0.0]]),
+    (lambda x: x.min(0)[0], [[1.0, 1.0, 3.0]], [[1.0, 0.0, 0.0]]),
+    (lambda x: x.amax(0), [[1.0, 3.0, 3.0]], [[0.0, 0.5, 0.5]]),
+    (lambda x: x.median(), [[4.0, 1.0, 2.0, 3.0]], [[0.0, 0.0, 1.0, 0.0]]),
+    (lambda x, y: torch.maximum(x, y), [[1.0, 2.0], [1.0, 1.0]], [[0.5, 1.0], [0.5, 0.0]]),
+    (lambda x, y: torch.fmax(x, y), [[1.0, NAN], [1.0, 2.0]], [[1.0, 0.0], [0.0, 1.0]]),
+    (lambda x: x.prod(), [[0.0, 2.0, 3.0]], [[6.0, 0.0, 0.0]]),
+    (lambda x: x.prod(), [[0.0, 0.0, 3.0]], [[0.0, 0.0, 0.0]]),
+    (lambda x: x.cumprod(0), [[2.0, 0.0, 3.0]], [[1.0, 8.0, 0.0]]),
+    (lambda x: torch.sinc(x), [[0.0]], [[0.0]]),
+    (lambda x, y: torch.xlogy(x, y), [[0.0], [0.0]], [[0.0], [NAN]]),
+    (lambda x, y: torch.copysign(x, y), [[0.0, 2.0], [-1.0, -1.0]], [[0.0, -1.0], [0.0, 0.0]]),
+    (lambda x: x.nan_to_num(), [[NAN, INF, 1.0]], [[0.0, 0.0, 1.0]]),
+    (lambda x: torch.special.entr(x), [[1.0]], [[-1.0]]),
+    (lambda x: x.logsumexp(0), [[0.0, 0.0]], [[0.5, 0.5]]),
+    (lambda x, y: torch.hypot(x, y), [[0.0], [0.0]], [[NAN], [NAN]]),
+]
+
+
+@pytest.mark.parametrize("function, inputs, gradients", TABLE, ids=[str(i) for i in range(len(TABLE))])
+def test_gradient_at_a_corner(function, inputs, gradients):
+    leaves = [torch.tensor(x, requires_grad=True) for x in inputs]
+    function(*leaves).sum().backward()
+    for leaf, expected in zip(leaves, gradients):
+        assert leaf.grad.tolist() == pytest.approx(expected, nan_ok=True, rel=1e-6)
+
+
+@pytest.mark.parametrize("function, inputs, gradients", TABLE, ids=[str(i) for i in range(len(TABLE))])
+def test_the_table_is_pytorchs(function, inputs, gradients):
+    oracle = pytest.importorskip("torch")
+    leaves = [oracle.tensor(x, requires_grad=True) for x in inputs]
+    rebound = type(function)(function.__code__, {**globals(), "torch": oracle})
+    rebound(*leaves).sum().backward()
+    for leaf, expected in zip(leaves, gradients):
+        assert leaf.grad.tolist() == pytest.approx(expected, nan_ok=True, rel=1e-6)

@@ -1,0 +1,132 @@
+"""Laws of the numerical families: every form of an operator agrees, and values, strides, gradients and node names are PyTorch's."""
+import itertools
+
+import pytest
+
+import jtensor
+
+from . import op_samples as samples
+
+torch = pytest.importorskip("torch")
+
+CALLS = [
+    *[(name, (values,), {}) for name, values in samples.UNARY.items()],
+    *[(name, pair, {}) for name, pair in samples.BINARY.items()],
+    *[(name, pair, {}) for name, pairs in samples.WITH_NUMBER.items() for pair in pairs],
+    *[(name, args, kwargs) for name, calls in samples.REDUCTIONS.items() for args, kwargs in calls],
+]
+IDS = [f"{name}-{i}" for i, (name, _, _) in enumerate(CALLS)]
+
+
+def is_floating(values):
+    while isinstance(values, list):
+        values = values[0]
+    return isinstance(values, float)
+
+
+def build(lib, args, grad=False):
+    """The arguments of a call in one library; leaves that require gradients where they can."""
+    return [lib.tensor(a, requires_grad=grad and is_floating(a)) if isinstance(a, list) else a for a in args]
+
+
+def flat(result):
+    return list(result) if isinstance(result, (tuple, list)) else [result]
+
+
+def assert_equal(got, want, what):
+    for x, y in itertools.zip_longest(flat(got), flat(want)):
+        assert str(x.dtype) == str(y.dtype), what
+        assert tuple(x.shape) == tuple(y.shape), what
+        assert tuple(x.stride()) == tuple(y.stride()) or y.numel() < 2, what
+        torch.testing.assert_close(torch.tensor(x.tolist(), dtype=y.dtype), y.detach(), rtol=2e-6, atol=1e-6, equal_nan=True, msg=what)
+
+
+@pytest.mark.parametrize("name, args, kwargs", CALLS, ids=IDS)
+def test_value_gradient_and_node_are_pytorchs(name, args, kwargs):
+    given, wanted = build(jtensor, args, True), build(torch, args, True)
+    got, want = getattr(jtensor, name)(*given, **kwargs), getattr(torch, name)(*wanted, **kwargs)
+    assert_equal(got, want, name)
+    for x, y in zip(flat(got), flat(want)):
+        assert x.requires_grad == y.requires_grad
+        if y.grad_fn is not None and "Squeeze" not in y.grad_fn.name() and "NotImplemented" not in y.grad_fn.name():
+            assert x.grad_fn.name() == y.grad_fn.name()
+    differentiable = [(x, y) for x, y in zip(flat(got), flat(want)) if y.requires_grad]
+    if not differentiable or name in ("floor_divide", "heaviside"):
+        return
+    for side in (0, 1):
+        sum((pair[side] * (k + 1.5)).sum() for k, pair in enumerate(differentiable)).backward()
+    for x, y in zip(given, wanted):
+        if isinstance(y, torch.Tensor) and y.requires_grad:
+            assert_equal(x.grad, y.grad, f"gradient of {name}")
+
+
+@pytest.mark.parametrize("name, args, kwargs", CALLS, ids=IDS)
+def test_function_method_out_and_inplace_agree(name, args, kwargs):
+    function = getattr(jtensor, name)(*build(jtensor, args), **kwargs)
+    if hasattr(torch.Tensor, name):
+        first, *rest = build(jtensor, args)
+        assert_equal(as_torch(getattr(first, name)(*rest, **kwargs)), as_torch(function), name)
+    if not hasattr(torch.Tensor, name + "_"):
+        assert not hasattr(jtensor.Tensor, name + "_")
+        return
+    first, *rest = build(torch, args)
+    try:
+        want = getattr(first, name + "_")(*rest, **kwargs)
+    except RuntimeError as error:
+        want = error
+    first, *rest = build(jtensor, args)
+    if isinstance(want, RuntimeError):
+        with pytest.raises(RuntimeError):
+            getattr(first, name + "_")(*rest, **kwargs)
+    else:
+        version = first._version
+        assert getattr(first, name + "_")(*rest, **kwargs) is first
+        assert first._version == version + 1
+        assert_equal(first, want, name + "_")
+
+
+def as_torch(result):
+    made = [torch.tensor(x.tolist(), dtype=getattr(torch, str(x.dtype)[6:])).as_strided(x.shape, x.stride()) for x in flat(result)]
+    return made if isinstance(result, (tuple, list)) else made[0]
+
+
+OUT = [call for call in CALLS if call[0] not in ("var_mean", "std_mean", "rsub", "count_nonzero", "dist", "isclose", "mvlgamma")]
+
+
+@pytest.mark.parametrize("name, args, kwargs", OUT[::2], ids=[f"{c[0]}-{i}" for i, c in enumerate(OUT[::2])])
+def test_out_holds_the_result(name, args, kwargs):
+    result = getattr(jtensor, name)(*build(jtensor, args), **kwargs)
+    out = [jtensor.empty_like(x) for x in flat(result)]
+    answer = getattr(jtensor, name)(*build(jtensor, args), **kwargs, out=out[0] if not isinstance(result, tuple) else tuple(out))
+    assert all(a is b for a, b in zip(flat(answer), out))
+    assert_equal(as_torch(out), flat(as_torch(result)), name)
+
+
+SAVED = list({call[0]: call for call in CALLS if is_floating(call[1][0]) and call[0] not in ("heaviside", "quantile")}.values())
+
+
+@pytest.mark.parametrize("name, args, kwargs", SAVED, ids=[f"{c[0]}-{i}" for i, c in enumerate(SAVED)])
+def test_what_is_saved_is_what_pytorch_saves(name, args, kwargs):
+    """After each tensor of the call (and the result) was modified in place, the backward raises where PyTorch's does."""
+    tensors = [i for i, a in enumerate(args) if isinstance(a, list) and is_floating(a)]
+    for modified in [*tensors, "result"]:
+        answers = [raises_after_change(lib, name, args, kwargs, modified) for lib in (jtensor, torch)]
+        assert answers[0] == answers[1], f"{name}: {modified} modified"
+
+
+def raises_after_change(lib, name, args, kwargs, modified):
+    leaves = build(lib, args, True)
+    inputs = [x.clone() if isinstance(x, lib.Tensor) and x.requires_grad else x for x in leaves]
+    result = flat(getattr(lib, name)(*inputs, **kwargs))
+    differentiable = [x for x in result if x.requires_grad]
+    if not differentiable:
+        return None
+    total = sum(x.sum() for x in differentiable)
+    with lib.no_grad():
+        (differentiable[0] if modified == "result" else inputs[modified]).zero_()
+    try:
+        total.backward()
+    except RuntimeError as error:
+        assert "modified by an inplace operation" in str(error)
+        return True
+    return False
