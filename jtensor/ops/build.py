@@ -107,11 +107,18 @@ def plan_for(operator, template, inplace=False):
     if inplace:
         function = into_self(operator, signature, function, common)
     inputs = tuple(s.aval for s in signature.specs)
+    flips = template[operator.by_name["flips"]] if "flips" in operator.by_name else ""
+    if flips:
+        letters = {signature.where[name]: letter for name, letter in operator.letters.items()}
+        flipped = tuple(at for at, letter in letters.items() if letter in flips)
+        inputs = tuple(aval(a.shape[::-1], a.dtype, a.device) if at in flipped else a for at, a in enumerate(inputs))
     kinds = tuple(signature.kinds)
     key = (operator.key + ("_" if inplace else ""), static_key(template), str(common))
     outputs = plans.infer(function, inputs, kinds, device)
     made = plans.Plan(key, function, inputs, outputs, kinds, operator.moves)
     made.operator, made.notes = operator, signature
+    if flips:
+        made.flipped = flipped
     if inplace:
         made.specs = (signature.specs[0],)
         if tuple(outputs[0].shape) != tuple(signature.specs[0].size):

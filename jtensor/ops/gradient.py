@@ -136,6 +136,8 @@ def backward_plan(plan, needs, defined):
         outputs = tuple(plan.inputs[at] for at in needs)
         found = plans.Plan(("vjp", plan.key, plan.inputs, needs, defined), function, inputs, outputs, plan.scalar_kinds)
         found.operator = gradient_operator(operator)
+        if plan.flipped:
+            found.flipped = tuple(len(defined) + at for at, code in enumerate(codes) if code in plan.flipped)
         found.specs = tuple(_contiguous(a) for a in outputs)
         found.spec = found.specs[0] if len(outputs) == 1 else None
         found.differentiable = tuple(a.dtype.differentiable for a in outputs)

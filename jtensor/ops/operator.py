@@ -71,12 +71,14 @@ class Operator:
     inverse    a backward made of public operators, for gradients that are views of the gradient (sum: expand) or cost less so (add: the
                gradient itself): a function (grad, node) of tensors -> a tuple along ``node.needs``, or None to replay after all.
     overwrites an in-place operator whose result does not depend on the old values (fill, copy): they are not read.
+    flipped    (operator, {parameter: letter}): the twin that takes matrices as they lie in memory where they are transposed views of it; it
+               is told by the static parameter ``flips``, a text of letters.
     sync       the body runs on concrete NumPy arrays, because its output shapes depend on the data (nonzero, unique).
     outputs    field names: a named tuple torch.return_types.<name> is answered.
     """
 
     def __init__(self, body, promote, layout, saves, grad, check, nondiff, inplace, out, function, method, backward, sync, outputs, name,
-                 method_name, promoted, double, moves, result_dtype, inverse, overwrites):
+                 method_name, promoted, double, moves, result_dtype, inverse, overwrites, flipped):
         self.body, self.name = body, name or body.__name__
         self.promote, self.layout, self.saves, self.check = promote, layout, saves, check
         self.nondiff = frozenset(nondiff)
@@ -85,6 +87,10 @@ class Operator:
         self.backward = backward or camel(self.name) + "Backward0"
         self.sync, self.outputs, self.promoted, self.double = sync, outputs, promoted, double
         self.moves, self.inverse, self.overwrites = moves, inverse, overwrites
+        self.flipped = flipped
+        self.letters = None
+        if flipped is not None:
+            flipped[0].letters = flipped[1]
         self.result_dtype = result_dtype
         self.parameters = [_parameter(p) for p in inspect.signature(body).parameters.values()]
         self.by_name = {p.name: at for at, p in enumerate(self.parameters)}
@@ -123,14 +129,14 @@ def _formulas(operator, grad):
 
 def op(promote=None, *, layout=None, saves=None, grad=None, check=None, nondiff=(), inplace=False, out=False, function=True, method=True,
        backward=None, sync=False, outputs=None, name=None, method_name=None, promoted=None, double=None, moves=False, result_dtype=None,
-       inverse=None, overwrites=False):
+       inverse=None, overwrites=False, flipped=None):
     """Declares the decorated body as an operator and registers it; answers the `Operator`. See the class for the fields."""
     if layout is None:
         layout = "pointwise" if promote else "contiguous"
 
     def declare(body):
         operator = Operator(body, promote, layout, saves, grad, check, nondiff, inplace, out, function, method, backward, sync,
-                            outputs, name, method_name, promoted, double, moves, result_dtype, inverse, overwrites)
+                            outputs, name, method_name, promoted, double, moves, result_dtype, inverse, overwrites, flipped)
         REGISTRY.add(operator)
         return operator
     return declare

@@ -293,16 +293,52 @@ def call(operator, args, out=None):
     key, template, tensors, scalars = collect(operator, args)
     if operator.sync:
         return call_sync(operator, args, tensors)
+    if operator.flipped is not None:
+        operator, key, template = flipped(operator, key, template, tensors)
     plan = PLANS.get(key)
     if plan is None:
         plan = plan_of(key, operator, template)
     return run(plan, tensors, scalars)
 
 
+def lies_flipped(tensor):
+    """Whether a matrix is the transpose of all that its storage holds."""
+    spec, storage = tensor._spec, tensor._storage
+    layout = storage.spec
+    return (layout is not None and spec.ndim == 2 and spec is not layout and layout.ndim == 2 and layout.contiguous
+            and spec.size == layout.size[::-1] and spec.stride == layout.stride[::-1] and not spec.conj and spec.dtype is layout.dtype
+            and spec.numel > 0)
+
+
+def flipped(operator, key, template, tensors):
+    """The twin of an operator for operands that are transposes of their memory, if there are any."""
+    twin, letters = operator.flipped
+    flips = ""
+    specs_seen = iter(tensors)
+    for parameter, given in zip(operator.parameters, template):
+        if type(given) is specs.Spec:
+            tensor = next(specs_seen)
+            if parameter.name in letters and lies_flipped(tensor):
+                flips += letters[parameter.name]
+    if not flips:
+        return operator, key, template
+    at = twin.by_name["flips"]
+    return twin, (twin, *key[1:at + 1], flips, *key[at + 1:]), [*template[:at], flips, *template[at:]]
+
+
+def read_flipped(tensor):
+    """The value of a matrix as it lies in memory; transposed for that if it has come to lie otherwise since."""
+    if lies_flipped(tensor):
+        return tensor._storage.value
+    turned = tensor.detach().t()
+    return read(turned)
+
+
 def run(plan, tensors, scalars):
     """Records a plan on tensors; answers a tensor, or a tuple of them."""
     needs = needs_of(plan, tensors) if LOCAL.grad_enabled else ()
-    values = [read(t) for t in tensors]
+    values = [read_flipped(t) if at in plan.flipped else read(t) for at, t in enumerate(tensors)] if plan.flipped else [
+        read(t) for t in tensors]
     device = plan.specs[0].device if plan.specs else devices.cpu
     if device is devices.meta:
         made = [meta_value(a) for a in plan.outputs]
@@ -373,7 +409,9 @@ def edge_of(tensor):
     if info is not None and info.version != tensor._counter.version:
         tensor._refresh()
     edge = tensor._edge
-    return edge if edge is not None else accumulator(tensor)
+    if edge is not None or not tensor._requires_grad:              # a view of a leaf made in no_grad requires grad but leads nowhere
+        return edge
+    return accumulator(tensor)
 
 
 def node_type(operator):
@@ -439,6 +477,10 @@ WATCHED = False          # a version counter's site from when it is saved until 
 def saved_values(node, codes):
     if node.saved is None:
         raise RuntimeError(SECOND_TIME)
+    flips = node.plan.flipped
+    if flips:
+        return [saving.value(entry, node, code, read_flipped if code in flips else read, read_at)
+                for entry, code in zip(node.saved, codes, strict=True)]
     return [saving.value(entry, node, code, read, read_at) for entry, code in zip(node.saved, codes, strict=True)]
 
 
@@ -471,7 +513,7 @@ def replay(node, grads):
         _differentiable_backward(node, backward, given, codes, outs)
     answers = [None] * len(node.edges)
     for at, out in zip(needs, outs, strict=True):
-        answers[at] = out
+        answers[at] = out.t() if at in plan.flipped else out
     return answers
 
 
@@ -584,7 +626,8 @@ def _overwrite_plan(plan, program, layout, spec, sources, count):
             new = flip(new)
         return (new if program is None else program.write(base, new, *xs[sources + numbers:]),)
     inputs = (() if program is None else (layout.aval,)) + plan.inputs[1:]
-    return Plan(("overwrite", plan.key, program and program.key, spec.conj, spec.neg), function, inputs, (layout.aval,),
+    shape = tuple(spec.size), spec.dtype.name
+    return Plan(("overwrite", plan.key, program and program.key, shape, spec.conj, spec.neg), function, inputs, (layout.aval,),
                 (*plan.scalar_kinds, *("i",) * count), moves=True)
 
 
@@ -597,6 +640,8 @@ def finish_inplace(self, plan, tensors, needs, scalars, value, values):
         assign(self, value)
         return
     edges_before = [edge_of(t) if i in needs else None for i, t in enumerate(tensors)]
+    codes = gradient.saved(plan, needs)
+    entries = [None if code < 0 else values[0] if code == 0 else save(code, tensors, ()) for code in codes]
     assign(self, value)
     cls = inplace_node_type(plan.operator, len(tensors))
     node = cls.__new__(cls)
@@ -604,16 +649,7 @@ def finish_inplace(self, plan, tensors, needs, scalars, value, values):
     node.meta = node.hooks = node.pre_hooks = node.tensor_hooks = node.retained = None
     node.site = sites.user_site()
     node.plan, node.needs, node.scalars = plan, needs, scalars
-    codes = gradient.saved(plan, needs)
-    entries = []
-    for code in codes:
-        if code < 0:
-            entries.append(save(code, tensors, [self]))
-        elif code == 0:
-            entries.append(values[code])
-        else:
-            entries.append(save(code, tensors, [self]))
-    node.saved = entries
+    node.saved = [save(code, tensors, [self]) if entry is None else entry for code, entry in zip(codes, entries, strict=True)]
     rebase(self, node)
 
 

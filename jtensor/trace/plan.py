@@ -21,7 +21,7 @@ class Plan:
     """
 
     __slots__ = ("key", "function", "inputs", "outputs", "scalar_kinds", "single", "kernel", "notes", "children", "specs", "spec",
-                 "operator", "saves", "vjps", "differentiable", "moves", "inverse", "__weakref__")
+                 "operator", "saves", "vjps", "differentiable", "moves", "inverse", "flipped", "__weakref__")
 
     def __init__(self, key, function, inputs, outputs, scalar_kinds=(), moves=False):
         self.key, self.function, self.inputs, self.outputs = key, function, inputs, outputs
@@ -34,6 +34,7 @@ class Plan:
         self.saves = None
         self.vjps = {}
         self.differentiable = ()
+        self.flipped = ()                    # inputs that are taken as they lie in memory, the transposes of what tensors show
         self.inverse = None                  # where the gradient is a view of the gradient: a function of tensors
         self.moves = moves                   # only moves data: no arithmetic, so nothing to fence
 

@@ -125,7 +125,35 @@ def _check_dot(name):
 
 # -- products of two --------------------------------------------------------------------------------------------------
 
-@op(out=True, check=_check_mm, double="MmBackward0",
+# Where an operand is the transpose of what lies in memory (`x @ w.t()`), the product contracts the memory as it is. Nothing is transposed,
+# neither forward nor backward, whether the tape runs operator by operator or as one program; so that both sum in the same order.
+
+def _mm_of(a, b, flips, keep_wide=False):
+    return contract(a, b, ((0 if "a" in flips else 1,), (1 if "b" in flips else 0,)), keep_wide=keep_wide)
+
+
+def _left_of(grad, b, flips):
+    """The gradient of the left factor, as that lies in memory."""
+    columns = 0 if "b" in flips else 1
+    b = jnp.conj(b)
+    return contract(b, grad, ((columns,), (1,))) if "a" in flips else contract(grad, b, ((1,), (columns,)))
+
+
+def _right_of(grad, a, flips):
+    rows = 1 if "a" in flips else 0
+    a = jnp.conj(a)
+    return contract(grad, a, ((0,), (rows,))) if "b" in flips else contract(a, grad, ((rows,), (0,)))
+
+
+@op(out=True, check=lambda self, mat2, flips: _check_mm(self, mat2), double="MmBackward0", name="mm_flipped", backward="MmBackward0",
+    function=False, method=False,
+    grad={"self": lambda grad, mat2, flips: _left_of(grad, mat2, flips), "mat2": lambda grad, self, flips: _right_of(grad, self, flips)})
+def mm_flipped(self: Tensor, mat2: Tensor, flips):
+    """`mm` of operands of which some lie transposed in memory."""
+    return _mm_of(self, mat2, flips)
+
+
+@op(out=True, check=_check_mm, double="MmBackward0", flipped=(mm_flipped, {"self": "a", "mat2": "b"}),
     grad={"self": lambda grad, mat2: _mm_left(grad, mat2), "mat2": lambda grad, self: _mm_right(grad, self)})
 def mm(self: Tensor, mat2: Tensor):
     """The product of two matrices ``(n, k)`` and ``(k, m)`` of one type; no broadcasting.
@@ -210,7 +238,18 @@ def _check_addmm(self, mat1, mat2, beta, alpha):
     _no_bool("addmm_impl_cpu_", mat1.dtype)
 
 
-@op(inplace=True, out=True, check=_check_addmm, double="MmBackward0", grad={
+@op(check=lambda self, mat1, mat2, flips, beta, alpha: _check_addmm(self, mat1, mat2, beta, alpha), double="MmBackward0", name="addmm_flipped",
+    backward="AddmmBackward0", function=False, method=False, grad={
+        "self": lambda grad, beta: conj_times(grad, beta),
+        "mat1": lambda grad, mat2, alpha, flips: conj_times(_left_of(grad, mat2, flips), alpha),
+        "mat2": lambda grad, mat1, alpha, flips: conj_times(_right_of(grad, mat1, flips), alpha)})
+def addmm_flipped(self: Tensor, mat1: Tensor, mat2: Tensor, flips, *, beta: Number = 1, alpha: Number = 1):
+    """`addmm` of operands of which some lie transposed in memory."""
+    product = _mm_of(mat1, mat2, flips, True)
+    return _plus(self, product, beta, alpha, product.shape)
+
+
+@op(inplace=True, out=True, check=_check_addmm, double="MmBackward0", flipped=(addmm_flipped, {"mat1": "a", "mat2": "b"}), grad={
     "self": lambda grad, beta: conj_times(grad, beta),
     "mat1": lambda grad, mat2, alpha: conj_times(_mm_left(grad, mat2), alpha),
     "mat2": lambda grad, mat1, alpha: conj_times(_mm_right(grad, mat1), alpha)})
