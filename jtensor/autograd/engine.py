@@ -5,6 +5,7 @@ Gradients are tensors; summing them and running nodes only records on the tape. 
 """
 import heapq
 import itertools
+from sys import getrefcount
 
 from ..trace.tape import LOCAL
 from . import anomaly, hooking
@@ -71,8 +72,19 @@ class Task:
         if buffer is None:
             buffer = self.buffers[node] = [None] * node.outputs
         if grad is not None:
-            old = buffer[nr]
-            buffer[nr] = grad if old is None else old + grad
+            old, buffer[nr] = buffer[nr], None
+            buffer[nr] = grad if old is None else added(old, grad)
+
+
+def added(old, grad):
+    """The sum of two gradients: in place where nobody else can see the old one, as in PyTorch, where strides and versions show it."""
+    if not LOCAL.grad_enabled and getrefcount(old) <= SEEN_HERE and getrefcount(old._storage) <= OWN_STORAGE and old._spec.dense:
+        return old.add_(grad)
+    return old + grad
+
+
+SEEN_HERE = 3            # references to a gradient that is in a buffer only: the caller's name, the parameter, getrefcount's argument
+OWN_STORAGE = 3          # to a storage that is one tensor's only: its two fields, getrefcount's argument
 
 
 def run(roots, grads, keep_graph, create_graph, captures=None, checks=None):
@@ -113,19 +125,25 @@ def run(roots, grads, keep_graph, create_graph, captures=None, checks=None):
             else:
                 answers = ()
             arrived = None
+            if type(answers) is tuple and answers:
+                answers = list(answers)
             for at, edge in enumerate(node.edges):
                 if edge is None:
                     continue
                 after = edge[0]
                 if answers:
-                    grad = answers[at]
+                    grad, answers[at] = answers[at], None
                     buffer = buffers.get(after)
                     if buffer is None:
                         buffer = buffers[after] = [None] * after.outputs
                     if grad is not None:
                         nr = edge[1]
                         old = buffer[nr]
-                        buffer[nr] = grad if old is None else old + grad
+                        if old is None:
+                            buffer[nr] = grad
+                        else:
+                            buffer[nr] = None
+                            buffer[nr] = added(old, grad)
                 left = waiting[after] - 1
                 waiting[after] = left
                 if not left:

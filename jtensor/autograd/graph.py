@@ -122,7 +122,11 @@ class AccumulateGrad(Node):
     def apply(self, grads):
         grad = grads[0]
         if grad is not None:
-            self.variable._accumulate(grad)
+            if self.hooks is None:
+                grads[0] = None                                    # the leaf takes the gradient itself if nobody else holds it
+                self.variable._accumulate(grad)
+            else:
+                self.variable._accumulate(grad, 1)
         return ()
 
 

@@ -18,7 +18,8 @@ HINT = (" Hint: enable anomaly detection to find the operation that failed to co
         "torch.autograd.set_detect_anomaly(True, check_nan=False).")
 HINT_ANOMALY = (" Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable in question was "
                 "changed in there or anywhere later. Good luck!")
-DETACHED = ("Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use out-of-place "
+DETACHED = ("Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use "
+            "out-of-place "
             "`.detach()` instead")
 _hooks = []          # the stack of (thread, pack, unpack) of `saved_tensors_hooks`, of all threads
 _forbidden = threading.local()
@@ -54,8 +55,10 @@ def pack(tensor):
     finally:
         LOCAL.grad_enabled = previous
     if tensor._counter.version != version:
-        raise RuntimeError("A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be modified "
-                           "by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to perform "
+        raise RuntimeError("A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot "
+                           "be modified "
+                           "by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to "
+                           "perform "
                            "in-place operations on the input to a pack hook.")
     return Packed(packed, unpacking)
 
@@ -104,12 +107,16 @@ def edge_now(tensor):
 
 def modified(counter, version, spec, edge, site):
     """PyTorch's error for a saved tensor that was written to since, followed by the user's lines."""
-    kind = "".join(("torch.", "" if spec.device.type == "cpu" else spec.device.type + ".", scalar_name(spec.dtype), "Tensor"))
+    place = "" if spec.device.type == "cpu" else spec.device.type + "."
+    kind = f"torch.{place}{scalar_name(spec.dtype)}Tensor"
+    if spec.dtype.is_complex:                                      # PyTorch has no old name for these
+        kind = f"{spec.device.type.upper()}{scalar_name(spec.dtype)}Type"
     made = ""
     if edge is not None and not isinstance(edge[0], AccumulateGrad):
         made = f", which is output {edge[1]} of {edge[0].forward_name()},"
     from .anomaly import enabled
-    text = (f"one of the variables needed for gradient computation has been modified by an inplace operation: [{kind} {list(spec.size)}]{made} "
+    text = (f"one of the variables needed for gradient computation has been modified by an inplace operation: [{kind} "
+            f"{list(spec.size)}]{made} "
             f"is at version {counter.version}; expected version {version} instead." + (HINT_ANOMALY if enabled() else HINT))
     if site is not None:
         text += f"\n  saved for the gradient at {sites.text(site)}"

@@ -6,14 +6,17 @@ from ..trace.tape import LOCAL
 from .core import make_tensor
 
 
-def accumulate(variable, grad):
-    """Adds ``grad`` to ``variable.grad``; without create_graph an existing gradient is changed in place, so that its aliases see it."""
+def accumulate(variable, grad, held=0):
+    """Adds ``grad`` to ``variable.grad``; without create_graph an existing gradient is changed in place, so that its aliases see it.
+
+    ``held``: references to the gradient that the engine itself has beyond the caller's.
+    """
     if not variable._requires_grad:
         return
     auto = variable._autograd_meta()
     old = auto.grad
     if old is None:
-        auto.grad = _first(variable, grad)
+        auto.grad = _first(variable, grad, held)
     elif not LOCAL.grad_enabled:
         old.add_(grad)
     else:
@@ -22,19 +25,33 @@ def accumulate(variable, grad):
         after_accumulation(auto.post_hooks, variable)
 
 
-def _first(variable, grad):
-    """The very tensor that arrived if nobody else can see it, else a copy; strides are the variable's if it is dense."""
-    if LOCAL.grad_enabled:
-        return grad.clone() if grad._info is not None or grad._edge is None else grad
-    spec = grad._spec
-    fresh = (spec is grad._storage.spec and not spec.conj and not spec.neg and sys.getrefcount(grad._storage) <= 2
-             and sys.getrefcount(grad) <= FRESH and spec.stride == variable._spec.stride)
-    if fresh:
-        if grad._requires_grad:
-            return make_tensor(grad._storage, spec)
-        return grad
-    from .create import empty_strided_like
-    return empty_strided_like(variable._spec, grad)
+def _first(variable, grad, held):
+    """The very tensor that arrived if nobody else holds it and its strides suit the variable, else a copy with strides that do."""
+    mine, given = variable._spec, grad._spec
+    if not LOCAL.grad_enabled and sys.getrefcount(grad) <= FRESH + held and _suits(mine, given):
+        if grad._info is None and grad._edge is None and grad._auto is None and not grad._requires_grad:
+            return grad
+        taken = make_tensor(grad._storage, given, grad._offset)
+        taken._cached, taken._counter = grad._cached, grad._counter
+        return taken
+    if not mine.dense:
+        return grad.clone(memory_format="contiguous_format")
+    if not LOCAL.grad_enabled:
+        from .create import empty_strided_like
+        copied = empty_strided_like(mine, grad)
+        copied._counter.version = 1                                # PyTorch makes it empty and copies
+        return copied
+    from .create import zeros_like_spec
+    return zeros_like_spec(mine).copy_(grad)
 
 
-FRESH = 7
+FRESH = 5                # the names of this gradient on the way from the engine to here, and getrefcount's argument
+
+
+def _suits(mine, given):
+    """Whether a gradient's strides are the variable's (contiguous, where the variable is not dense), dimensions of size 1 apart."""
+    if given.stride == mine.stride and mine.dense:
+        return True
+    if not mine.dense:
+        return given.contiguous
+    return all((s == t if n != 1 else s != 0) for n, s, t in zip(given.size, given.stride, mine.stride))

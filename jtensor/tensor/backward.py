@@ -26,9 +26,10 @@ def _roots(tensors, grads, is_batched=False):
     for at, (tensor, grad) in enumerate(zip(tensors, grads, strict=True)):
         gradients.append(_gradient_of_edge(tensor, grad) if isinstance(tensor, GradientEdge) else _gradient(tensor, grad, at))
     for at, tensor in enumerate(tensors):
-        if not isinstance(tensor, GradientEdge) and not tensor.requires_grad:
+        edge = _edge(tensor) if isinstance(tensor, GradientEdge) or tensor.requires_grad else None
+        if edge is None:
             raise RuntimeError(f"element {at} of tensors does not require grad and does not have a grad_fn")
-        edges.append(_edge(tensor))
+        edges.append(edge)
     return edges, gradients
 
 
@@ -45,7 +46,8 @@ def _gradient_of_edge(edge, grad):
 def _gradient(tensor, grad, at):
     if isinstance(grad, Tensor):
         if tuple(grad.shape) != tuple(tensor.shape):
-            raise RuntimeError(f"Mismatch in shape: grad_output[{at}] has a shape of {grad.shape} and output[{at}] has a shape of {tensor.shape}.")
+            raise RuntimeError(f"Mismatch in shape: grad_output[{at}] has a shape of {grad.shape} and output[{at}] has a shape of "
+                               f"{tensor.shape}.")
         if grad.dtype.is_complex != tensor.dtype.is_complex:
             raise RuntimeError("For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
                                f"grad_output[{at}] has a dtype of {grad.dtype} and output[{at}] has a dtype of {tensor.dtype}.")
@@ -78,9 +80,12 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
         retain_graph = create_graph
     if create_graph:
         import warnings
-        warnings.warn("Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can "
-                      "cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use this "
-                      "function, make sure to reset the .grad fields of your parameters to None after use to break the cycle and avoid the leak.",
+        warnings.warn("Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
+                      "which can "
+                      "cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to "
+                      "use this "
+                      "function, make sure to reset the .grad fields of your parameters to None after use to break the cycle and "
+                      "avoid the leak.",
                       UserWarning, stacklevel=3)
     if inputs is None:
         engine.run(edges, grads, retain_graph, create_graph)
@@ -110,7 +115,9 @@ def _captures(inputs):
     for at, tensor in enumerate(inputs):
         if not isinstance(tensor, GradientEdge) and not tensor.requires_grad:
             raise RuntimeError("One of the differentiated Tensors does not require grad")
-        captures.setdefault(_edge(tensor), at)
+        edge = _edge(tensor)
+        if edge is not None:
+            captures.setdefault(edge, at)
     return captures
 
 
@@ -126,7 +133,8 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
     if not only_inputs:
         import warnings
-        warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other parts of the "
+        warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
+                      "parts of the "
                       "graph, please use torch.autograd.backward.", FutureWarning, stacklevel=2)
     if allow_unused is None:
         allow_unused = materialize_grads
@@ -142,12 +150,13 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     found = engine.run(edges, grads, retain_graph, create_graph, captures)
     answers = []
     for at, tensor in enumerate(inputs):
-        answer = found.get(captures[_edge(tensor)])
+        answer = found.get(captures.get(_edge(tensor)))
         if answer is None:
             if materialize_grads:
                 answer = create.zeros_like(tensor)              # an edge has no tensor to be like: PyTorch refuses it too
             elif not allow_unused:
-                raise RuntimeError(f"The differentiated Tensor at index {at} appears to not have been used in the graph. Set allow_unused=True if this "
+                raise RuntimeError(f"The differentiated Tensor at index {at} appears to not have been used in the graph. Set "
+                                   f"allow_unused=True if this "
                                    "is the desired behavior.")
         answers.append(answer)
     return tuple(answers)

@@ -273,10 +273,10 @@ class Tensor:
         if self._auto is not None:
             self._auto.grad = None
 
-    def _accumulate(self, grad):
+    def _accumulate(self, grad, held=0):
         """What the leaf's node does with a gradient: the first is kept (copied if somebody else may hold it), later ones are added."""
         from .accumulate import accumulate
-        accumulate(self, grad)
+        accumulate(self, grad, held)
 
     def register_hook(self, hook):
         """Calls ``hook(grad)`` when the gradient of this tensor is computed; a result replaces it. Answers a removable handle."""

@@ -27,7 +27,7 @@ def getitem(self, index):
     return _index(view, tensors)
 
 
-def _basic(self, index):
+def _basic(self, index, always=True):
     """The view that one integer, slice, None or Ellipsis names; None for any other index."""
     kind = type(index)
     if kind is int:
@@ -36,7 +36,7 @@ def _basic(self, index):
         if not self._spec.ndim:
             _bounds(index)
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-        return _slice(self, index, 0, always=True)
+        return _slice(self, index, 0, always)
     if index is None:
         return views.unsqueeze(self, 0)
     if index is Ellipsis:
@@ -55,7 +55,7 @@ def setitem(self, index, value):
         value = _foreign(self, value)
     if index is False:
         return
-    view, tensors = views.unsqueeze(self, 0) if index is True else _basic(self, index), None
+    view, tensors = views.unsqueeze(self, 0) if index is True else _basic(self, index, False), None
     if view is None:
         view, tensors = resolve(self, index)
     if tensors is None:
