@@ -5,7 +5,7 @@ The functions are written as source text with the operator's own signature, so t
 """
 import inspect
 
-from ..ops.families.aliases import ALIASES
+from ..ops.families.aliases import ALIASES, INPLACE_FUNCTIONS
 from ..ops.operator import Operator
 from ..ops.registry import REGISTRY
 from . import convert, create, indexing
@@ -82,12 +82,13 @@ def install():
             FUNCTIONS[operator.name] = derive(operator, operator.name)
         if operator.method:
             setattr(Tensor, operator.method_name, derive(operator, operator.method_name, "self"))
-        if operator.inplace:
-            method = derive(operator, operator.name + "_", "self", inplace=True)
-            if not hasattr(Tensor, operator.name + "_"):
-                setattr(Tensor, operator.name + "_", method)
-            if operator.function:
-                FUNCTIONS[operator.name + "_"] = method
+        name = operator.name + "_"
+        if operator.inplace and (operator.method or name in INPLACE_FUNCTIONS):
+            method = derive(operator, name, "self", inplace=True)
+            if operator.method and not hasattr(Tensor, name):
+                setattr(Tensor, name, method)
+            if name in INPLACE_FUNCTIONS:
+                FUNCTIONS[name] = method
     for composite in REGISTRY.composites.values():
         for name in (composite.name, *composite.aliases):
             if composite.function:
@@ -102,7 +103,7 @@ def _second_names():
     """``absolute`` for ``abs`` and so on, in all their forms."""
     for second, first in ALIASES.items():
         for tail in ("", "_"):
-            if first + tail in FUNCTIONS:
+            if first + tail in FUNCTIONS and (not tail or second + tail in INPLACE_FUNCTIONS):
                 FUNCTIONS[second + tail] = FUNCTIONS[first + tail]
             if hasattr(Tensor, first + tail):
                 setattr(Tensor, second + tail, getattr(Tensor, first + tail))

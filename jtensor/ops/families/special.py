@@ -239,7 +239,7 @@ def mvlgamma(self: Tensor, p):
     """The logarithm of the ``p``-dimensional gamma function.
 
     >>> torch.mvlgamma(torch.tensor([3.]), 2)
-    tensor([1.1447])
+    tensor([1.5502])
     """
     return _mvlgamma(self, p).astype(self.dtype)
 
