@@ -1,8 +1,9 @@
 """Custom functions: what a user subclasses (`Function`), the ``ctx`` that is also the ``grad_fn``, and `once_differentiable`.
 
-A ``ctx`` belongs to the user, who may give it attributes of any name; so it is not the node that the engine walks, but the face that the node
-shows (`Node.face`). The node holds the face, the face knows the node weakly: a graph dies with its last tensor, without the garbage collector.
-How outputs become part of the graph is written in `tensor.custom`, which installs itself here. May not know: the Tensor class.
+A ``ctx`` belongs to the user, who may give it attributes of any name; so it is not the node that the engine walks, but the face that
+the node shows (`Node.face`). The node holds the face, the face knows the node weakly: a graph dies with its last tensor, without the
+garbage collector. How outputs become part of the graph is written in `tensor.custom`, which installs itself here.
+May not know: the Tensor class.
 """
 import functools
 import warnings
@@ -30,7 +31,8 @@ class FunctionCtx:
         """Keeps tensors for ``jvp``."""
         for tensor in tensors:
             if tensor is not None and not hasattr(tensor, "_storage"):
-                raise AssertionError("save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes on ctx.")
+                raise AssertionError("save_for_forward expects all arguments to be tensors; you should save non-tensors as "
+                                     "attributes on ctx.")
         self.saved_for_forward = tensors
 
     def mark_dirty(self, *args):
@@ -38,7 +40,8 @@ class FunctionCtx:
         self.dirty_tensors = args
 
     def mark_shared_storage(self, *pairs):
-        warnings.warn("mark_shared_storage is deprecated. Tensors with shared storages are automatically tracked. Note that calls to `set_()` "
+        warnings.warn("mark_shared_storage is deprecated. Tensors with shared storages are automatically tracked. Note that calls "
+                      "to `set_()` "
                       "are not tracked", FutureWarning, stacklevel=2)
 
     def mark_non_differentiable(self, *args):
@@ -81,7 +84,8 @@ class BackwardCFunction(FunctionCtx, _HookMixin, Node):
     def _get_user_fn(self):
         backward, vjp = self._forward_cls.backward, self._forward_cls.vjp
         if backward is not Function.backward and vjp is not Function.vjp:
-            raise RuntimeError("Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of "
+            raise RuntimeError("Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
+                               "implement one of "
                                "them.")
         return vjp if vjp is not Function.vjp else backward
 
@@ -158,7 +162,8 @@ class Function(FunctionCtx, _HookMixin, metaclass=FunctionMeta):
     generate_vmap_rule = False
 
     def __init__(self, *args, **kwargs):
-        warnings.warn(f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should invoke them on "
+        warnings.warn(f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should invoke "
+                      f"them on "
                       "the class itself. Instantiating an autograd function will raise an error in a future version of PyTorch.",
                       DeprecationWarning, stacklevel=2)
 

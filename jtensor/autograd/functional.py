@@ -7,21 +7,26 @@ from .tools import GradientEdge  # noqa: F401  one of the types that PyTorch's m
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
-DEPENDS = ("While computing the hessian, found that the jacobian of the user-provided function with respect to input {} is independent of the "
+DEPENDS = ("While computing the hessian, found that the jacobian of the user-provided function with respect to input {} is "
+           "independent of the "
            "input. This is not allowed in strict mode. You should ensure that your function is twice differentiable and that the jacobian "
            "depends on the inputs (this would be violated by a linear function for example).")
-DIFFERENTIABLE = ("Output {} of the user-provided function does not require gradients. The outputs must be computed in a differentiable manner "
+DIFFERENTIABLE = ("Output {} of the user-provided function does not require gradients. The outputs must be computed in a "
+                  "differentiable manner "
                   "from the input when running in strict mode.")
 OF_GRADIENT = ("The gradient with respect to input {} is independent of the inputs of the user-provided function. This is not allowed in "
                "strict mode.")
-OF_HESSIAN = ("The hessian of the user-provided function with respect to input {} is independent of the input. This is not allowed in strict "
+OF_HESSIAN = ("The hessian of the user-provided function with respect to input {} is independent of the input. This is not allowed "
+              "in strict "
               "mode. You should ensure that your function is thrice differentiable and the hessian depends on the inputs.")
 UNUSED = {
     "back": "The output of the user-provided function is independent of input {}. This is not allowed in strict mode.",
-    "back_trick": "The gradient with respect to the input is independent of entry {} in the grad_outputs when using the double backward trick "
+    "back_trick": "The gradient with respect to the input is independent of entry {} in the grad_outputs when using the double "
+                  "backward trick "
                   "to compute forward mode gradients. This is not allowed in strict mode.",
     "double_back": "The jacobian of the user-provided function is independent of input {}. This is not allowed in strict mode.",
-    "double_back_trick": "The hessian of the user-provided function is independent of entry {} in the grad_jacobian. This is not allowed in "
+    "double_back_trick": "The hessian of the user-provided function is independent of entry {} in the grad_jacobian. This is not "
+                         "allowed in "
                          "strict mode as it prevents from using the double backward trick to replace forward mode AD."}
 FROZEN = "The {} of the user-provided function is independent of input {}. This is not allowed in strict mode when create_graph=True."
 V_NEEDED = "The vector v can only be None if the {} the user-provided function {} a single Tensor with a single element."
@@ -235,7 +240,8 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
     import jtensor as torch
     _check_strategy(strategy, vectorize)
     if strict and vectorize:
-        raise RuntimeError("torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. Please either "
+        raise RuntimeError("torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. "
+                           "Please either "
                            "set `strict=False` or `vectorize=False`.")
     with torch.enable_grad():
         several_in, inputs = _tuple(inputs, "inputs", "jacobian")
@@ -256,7 +262,8 @@ def _block(nr, out, inputs, create_graph, strict):
         for at, g in enumerate(_grad((flat[row],), inputs, create_graph=create_graph, retain_graph=True)):
             if g is None:
                 if strict:
-                    raise RuntimeError(f"Output {nr} of the user-provided function is independent of input {at}. This is not allowed in strict "
+                    raise RuntimeError(f"Output {nr} of the user-provided function is independent of input {at}. This is not "
+                                       f"allowed in strict "
                                        "mode.")
                 g = torch.zeros_like(inputs[at])
             elif strict and create_graph and not g.requires_grad:

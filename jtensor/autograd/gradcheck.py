@@ -38,9 +38,9 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
     return True
 
 
-def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=1e-3, gen_non_contig_grad_outputs=False, raise_exception=True,
-                  nondet_tol=0.0, check_undefined_grad=True, check_grad_dtypes=False, check_batched_grad=False, check_fwd_over_rev=False,
-                  check_rev_over_rev=True, fast_mode=False, masked=False):
+def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=1e-3, gen_non_contig_grad_outputs=False,
+                  raise_exception=True, nondet_tol=0.0, check_undefined_grad=True, check_grad_dtypes=False, check_batched_grad=False,
+                  check_fwd_over_rev=False, check_rev_over_rev=True, fast_mode=False, masked=False):
     """Whether the gradients of the gradients are those of central differences.
 
     >>> x = torch.tensor([1., 2.], dtype=torch.float64, requires_grad=True)
@@ -119,11 +119,14 @@ def _inputs_checked(inputs):
         if not isinstance(t, torch.Tensor) or not t.requires_grad:
             continue
         if t.dtype not in (torch.float64, torch.complex128):
-            warnings.warn(f"Input #{at} requires gradient and is not a double precision floating point or complex. This check will likely fail "
+            warnings.warn(f"Input #{at} requires gradient and is not a double precision floating point or complex. This check will "
+                          f"likely fail "
                           "if all the inputs are not of double precision floating point or complex. ", stacklevel=4)
         if any(stride == 0 and size > 1 for stride, size in zip(t.stride(), t.shape, strict=True)):
-            raise RuntimeError(f"The {at}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping to be "
-                               "able to compute the numerical gradients correctly. You should call .contiguous on the input before passing it "
+            raise RuntimeError(f"The {at}th input has a dimension with stride 0. gradcheck only supports inputs that are "
+                               f"non-overlapping to be "
+                               "able to compute the numerical gradients correctly. You should call .contiguous on the input before "
+                               "passing it "
                                "to gradcheck.")
         t.retain_grad()
         chosen.append((at, t))
@@ -145,7 +148,8 @@ def _compare(func, inputs, chosen, part, lead, eps, atol, rtol, nondet_tol, dtyp
         for (at, t), found in zip(chosen, analytical, strict=True):
             expected = numerical[at][nr]
             if not np.allclose(found, expected, rtol, atol, equal_nan=False):
-                raise GradcheckError(f"{lead}Jacobian mismatch for output {nr} with respect to input {at},\nnumerical:{_shown(expected, t)}\n"
+                raise GradcheckError(f"{lead}Jacobian mismatch for output {nr} with respect to input "
+                                     f"{at},\nnumerical:{_shown(expected, t)}\n"
                                      f"analytical:{_shown(found, t)}\n")
 
 
@@ -159,7 +163,7 @@ def _shown(matrix, like):
 
 
 def _numerical(values, t, eps):
-    """For each output a matrix (elements of ``t``, elements of the output) of central differences; ``t`` is changed in place and restored."""
+    """For each output a matrix (elements of ``t``, of the output) of central differences; ``t`` is changed in place and restored."""
     data, columns = t.data, []
     host = np.asarray(t.detach().resolve_conj().resolve_neg().contiguous().numpy()).copy()
     for place in np.ndindex(*host.shape):
@@ -184,7 +188,8 @@ def _analytical(out, chosen, nondet_tol, dtypes):
     for a, b in zip(first, second, strict=True):
         if not np.allclose(a, b, rtol=0, atol=nondet_tol, equal_nan=True):
             raise GradcheckError("Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives "
-                                 "different values, although analytical gradient matches numerical gradient.The tolerance for nondeterminism "
+                                 "different values, although analytical gradient matches numerical gradient.The tolerance for "
+                                 "nondeterminism "
                                  f"was {nondet_tol}.")
     return first
 
@@ -259,7 +264,8 @@ def _without_gradients(func, inputs, chosen):
             raise GradcheckError("Expected backward function to handle undefined output grads. " + NOTES) from error
         for g in found:
             if g is not None and np.any(_host(g) != 0):
-                raise GradcheckError("Expected all input grads to be undefined or zero when all output grads are undefined or zero. " + NOTES)
+                raise GradcheckError("Expected all input grads to be undefined or zero when all output grads are undefined or zero. "
+                                     "" + NOTES)
     count = len(_with_history(func(*inputs)))
     grads(None)
     for at in range(count if count > 1 else 0):

@@ -35,11 +35,14 @@ def before_inplace(self, recording):
         raise RuntimeError(LEAF)
 
 
-AMBIGUOUS = (" Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the "
-             "inplace either both inside the {0} block (if you don't want the inplace to be tracked) or both outside (if you want the inplace "
+AMBIGUOUS = (" Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the "
+             "view and the "
+             "inplace either both inside the {0} block (if you don't want the inplace to be tracked) or both outside (if you want "
+             "the inplace "
              "to be tracked).")
 WHY_NOT = {
-    "multi": " This view is the output of a function that returns multiple views. Such functions do not allow the output views to be modified "
+    "multi": " This view is the output of a function that returns multiple views. Such functions do not allow the output views to "
+             "be modified "
              "inplace. You should replace the inplace operation by an out-of-place one.",
     "no_grad": AMBIGUOUS.format("no_grad"),
     "inference": AMBIGUOUS.format("inference_mode"),
@@ -60,7 +63,9 @@ def view_may_be_rebased(self, info, indirect=False):
     how = "its base or another view of its base has been" if indirect else "is being"
     edge = self._edge
     if creation in ("no_grad", "inference") or edge is None:
-        lead = "A view was created in" if edge is None else f"Output {edge[1]} of {edge[0].forward_name()} is a view of a view which was created in"
+        lead = "A view was created in"
+        if edge is not None:
+            lead = f"Output {edge[1]} of {edge[0].forward_name()} is a view of a view which was created in"
         mode, end = ("inference", "in normal mode.") if creation == "inference" else ("no_grad", "with grad mode enabled.")
         text = f"{lead} {mode} mode and {how} modified inplace {end}"
     else:
@@ -96,5 +101,6 @@ def warn_resize(target, result):
         return
     warnings.warn(f"An output with one or more elements was resized since it had shape {list(target._spec.size)}, which does not match the "
                   f"required output shape {list(result._spec.size)}. This behavior is deprecated, and in a future PyTorch release outputs "
-                  "will not be resized unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to "
+                  "will not be resized unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, "
+                  "inplace, to "
                   "zero elements with t.resize_(0).", stacklevel=5)

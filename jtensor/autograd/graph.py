@@ -12,7 +12,8 @@ from ..utils.hooks import RemovableHandle
 
 sequence = itertools.count().__next__
 TOP = float("inf")
-HAND_WRITTEN = frozenset(("AccumulateGrad", "CopySlices", "CopyBackwards", "Error", "DelayedError"))   # not generated from a table, in PyTorch
+# Nodes that PyTorch does not generate from a table have their namespace in the name.
+HAND_WRITTEN = frozenset(("AccumulateGrad", "CopySlices", "CopyBackwards", "Error", "DelayedError"))
 
 
 class Node:

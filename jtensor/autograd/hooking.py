@@ -50,7 +50,8 @@ def _all_checked(hook, grads, answer):
     if not isinstance(answer, tuple):
         raise TypeError(f"expected tuple, but hook returned '{type(answer).__name__}'")
     if len(answer) != len(grads):
-        raise RuntimeError(f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(answer)}, but expected {len(grads)})")
+        raise RuntimeError(f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(answer)}, but expected "
+                           f"{len(grads)})")
     return [_checked(hook, grad, one) for grad, one in zip(grads, answer, strict=True)]
 
 

@@ -32,8 +32,8 @@ def get_gradient_edge(tensor):
     """
     if not tensor.requires_grad:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
-    tensor.grad_fn                                  # a view whose base was written to gets its new history here
-    node, nr = tensor._edge if tensor._edge is not None else accumulator(tensor)
+    has_history = tensor.grad_fn is not None        # a view whose base was written to gets its new history here
+    node, nr = tensor._edge if has_history else accumulator(tensor)
     return GradientEdge(node.face, nr, None if node.face is node else node)
 
 
@@ -44,7 +44,8 @@ def increment_version(tensor):
         raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
     for one in tensors:
         if one.is_inference():
-            raise RuntimeError("Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal "
+            raise RuntimeError("Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get "
+                               "a normal "
                                "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.")
         one._counter.version += 1
 

@@ -15,12 +15,16 @@ from . import dispatch
 from .core import Tensor, make_tensor
 from .views import geometry_of, share
 
-DIRTY_VIEW = ("If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than one Tensor. "
-              "This is not supported by the current autograd engine. You should either make sure the input is not a view (using .clone() for "
-              "example) or make your Function only return one Tensor (potentially splitting it into two Functions: one doing the inplace that "
+DIRTY_VIEW = ("If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than "
+              "one Tensor. "
+              "This is not supported by the current autograd engine. You should either make sure the input is not a view (using "
+              ".clone() for "
+              "example) or make your Function only return one Tensor (potentially splitting it into two Functions: one doing the "
+              "inplace that "
               "returns a single Tensor and a second one that does the other operations). You can ask on the forum "
               "https://discuss.pytorch.org/ if you need help to do this change.")
-DIRTY_LOST = ("Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace must "
+DIRTY_LOST = ("Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified "
+              "inplace must "
               "all be outputs of the Function.")
 DIRTY_FOREIGN = ("ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be passed to "
                  "ctx.mark_dirty().")
@@ -52,10 +56,12 @@ class FunctionNode(Node):
         if len(answers) > self.count and all(a is None for a in answers[self.count:]):
             del answers[self.count:]
         if len(answers) != self.count:
-            raise RuntimeError(f"function {self.name()} returned an incorrect number of gradients (expected {self.count}, got {len(answers)})")
+            raise RuntimeError(f"function {self.name()} returned an incorrect number of gradients (expected {self.count}, got "
+                               f"{len(answers)})")
         for at, answer in enumerate(answers):
             if at not in self.places and answer is not None:
-                raise RuntimeError(f"function {self.name()} returned a gradient different than None at position {at + 1}, but the corresponding "
+                raise RuntimeError(f"function {self.name()} returned a gradient different than None at position {at + 1}, but the "
+                                   f"corresponding "
                                    "forward input was not a Variable")
             if answer is not None and not isinstance(answer, Tensor):
                 raise RuntimeError(f"expected Variable or None (got {type(answer).__name__})")
@@ -67,7 +73,8 @@ class FunctionNode(Node):
         expected = self.expected[at]
         if tuple(grad._spec.size) != tuple(expected.size):
             if not _expands(tuple(expected.size), tuple(grad._spec.size)):
-                raise RuntimeError(f"Function {self.name()} returned an invalid gradient at index {at} - got {list(grad._spec.size)} but expected "
+                raise RuntimeError(f"Function {self.name()} returned an invalid gradient at index {at} - got "
+                                   f"{list(grad._spec.size)} but expected "
                                    f"shape compatible with {list(expected.size)}")
             grad = grad.sum_to_size(tuple(expected.size))
         if grad._spec.dtype.is_complex and not expected.dtype.is_complex:
@@ -75,7 +82,8 @@ class FunctionNode(Node):
         if grad._spec.dtype is not expected.dtype:
             grad = grad.to(expected.dtype)
         if grad._spec.device is not expected.device and grad._spec.ndim:
-            raise RuntimeError(f"Function {self.name()} returned an invalid gradient at index {at} - expected device {expected.device} but got "
+            raise RuntimeError(f"Function {self.name()} returned an invalid gradient at index {at} - expected device "
+                               f"{expected.device} but got "
                                f"{grad._spec.device}")
         return grad
 

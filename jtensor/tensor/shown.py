@@ -8,7 +8,7 @@ from ..autograd import anomaly
 from ..autograd import saved as saving
 from ..autograd.graph import SECOND_TIME, OperatorNode
 from ..ops import gradient
-from ..ops.operator import Number, Operator, OptTensor, Static, Tensors, TensorOrNumber
+from ..ops.operator import Number, Operator, OptTensor, Static, TensorOrNumber, Tensors
 from ..ops.operator import Tensor as TensorKind
 from ..trace.tape import LOCAL, Value
 from . import custom, dispatch, hot, views

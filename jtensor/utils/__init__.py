@@ -1,12 +1,12 @@
 """Helpers around tensors and modules, under PyTorch's names.
 
-``hooks`` is imported at once, since everything stands on it; ``data`` when it is first asked for.
+``hooks`` is imported at once, since everything stands on it; the others when they are first asked for.
 """
 import importlib
 
 from . import hooks as hooks
 
-_LAZY = ("data",)
+_LAZY = ("checkpoint", "data")
 
 
 def __getattr__(name):

@@ -1,0 +1,273 @@
+"""Activation checkpointing: what a function saves for backward is thrown away and computed again when a gradient asks for it.
+
+Two ways, PyTorch's: ``use_reentrant=False`` replaces saved tensors by promises through `saved_tensors_hooks`; ``use_reentrant=True`` runs a
+backward inside the backward. Owns both, and the random state they restore. May not know: how nodes save.
+"""
+import contextlib
+import warnings
+import weakref
+
+from ..autograd import saved
+from ..autograd.engine import current_task
+from ..autograd.function import Function
+
+__all__ = ["CheckpointError", "CheckpointFunction", "check_backward_validity", "checkpoint", "checkpoint_sequential", "detach_variable",
+           "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop"]
+
+EXPLICIT = ("torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Starting in PyTorch 2.9, calling checkpoint "
+            "without use_reentrant will raise an exception. use_reentrant=False is recommended, but if you need to preserve the "
+            "current default "
+            "behavior, you can pass use_reentrant=True. Refer to docs for more details on the differences between the two variants.")
+NOT_WITH_GRAD = ("When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` parameter to "
+                 ".backward(). "
+                 "To resolve this error, you can either set use_reentrant=False, or call .backward() without passing the `inputs` "
+                 "argument.")
+_early_stop = [None]
+
+
+class CheckpointError(RuntimeError):
+    """The second computation was not like the first."""
+
+    __module__ = "torch.utils.checkpoint"
+
+
+def noop_context_fn():
+    """The contexts of `checkpoint` where none are given."""
+    return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def set_checkpoint_early_stop(enable):
+    """Whether the second computation ends as soon as it has made the last tensor that is needed."""
+    previous, _early_stop[0] = _early_stop[0], enable
+    try:
+        yield
+    finally:
+        _early_stop[0] = previous
+
+
+def set_checkpoint_debug_enabled(enabled):
+    """Tracing of operators, which jtensor does not have; None and False are taken."""
+    if enabled:
+        from ..base.errors import missing
+        raise missing("the debug mode of torch.utils.checkpoint", "the error itself, which names what differs")
+    return contextlib.nullcontext()
+
+
+class _RandomState:
+    """The random generator as it was when the function ran."""
+
+    def __init__(self, keep):
+        import jtensor as torch
+        self.state = torch.get_rng_state() if keep else None
+
+    @contextlib.contextmanager
+    def again(self):
+        import jtensor as torch
+        if self.state is None:
+            yield
+            return
+        present = torch.get_rng_state()
+        torch.set_rng_state(self.state)
+        try:
+            yield
+        finally:
+            torch.set_rng_state(present)
+
+
+def checkpoint(function, *args, use_reentrant=None, context_fn=noop_context_fn, determinism_check="default", debug=False, early_stop=True,
+               **kwargs):
+    """``function(*args, **kwargs)``, whose intermediate results are computed again in backward instead of being kept.
+
+    >>> x = torch.tensor([1., 2.], requires_grad=True)
+    >>> torch.utils.checkpoint.checkpoint(lambda x: (x * x).exp(), x, use_reentrant=False).sum().backward()
+    >>> x.grad
+    tensor([  5.4366, 218.3926])
+    """
+    if use_reentrant is None:
+        warnings.warn(EXPLICIT, stacklevel=2)
+        use_reentrant = True
+    preserve = kwargs.pop("preserve_rng_state", True)
+    if kwargs and use_reentrant:
+        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+    if use_reentrant:
+        if context_fn is not noop_context_fn or debug is not False:
+            raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
+        return CheckpointFunction.apply(function, preserve, *args)
+    if debug:
+        set_checkpoint_debug_enabled(True)
+    if determinism_check not in ("default", "none"):
+        raise ValueError(f"determinism_check should be one of ['default', 'none'], but got {determinism_check}")
+    stop = early_stop if _early_stop[0] is None else _early_stop[0]
+    return _Frame(function, args, kwargs, context_fn, preserve, determinism_check, stop).run()
+
+
+# -- promises ---------------------------------------------------------------------------------------------------------
+
+
+class _Promise:
+    """Stands in a node for a tensor that can be computed again."""
+
+    def __init__(self, frame, number):
+        self.frame, self.number = frame, number
+
+
+class _Stop(Exception):
+    """All that is needed has been computed."""
+
+
+def _metadata(t):
+    return {"shape": t.shape, "dtype": t.dtype, "device": t.device}
+
+
+class _Frame:
+    """One checkpointed call: how to run it again, what it saved, and what of that is there now."""
+
+    def __init__(self, function, args, kwargs, context_fn, preserve, check, stop):
+        self.function, self.args, self.kwargs, self.check, self.stop = function, args, kwargs, check, stop
+        self.contexts = context_fn()
+        self.random = _RandomState(preserve)
+        self.promises, self.metadata, self.found = [], [], {}
+        self.versions = [(t, t._counter.version) for t in (*args, *kwargs.values()) if hasattr(t, "_storage") and not t.is_inference()]
+
+    def run(self):
+        with saved.saved_tensors_hooks(self._pack, self._unpack), self.contexts[0]:
+            return self.function(*self.args, **self.kwargs)
+
+    def _pack(self, tensor):
+        promise = _Promise(self, len(self.promises))
+        self.promises.append(weakref.ref(promise))
+        self.metadata.append(_metadata(tensor))
+        return promise
+
+    def _unpack(self, promise):
+        if promise.number not in self.found:
+            self._again()
+        return self.found.pop(promise.number)
+
+    def _again(self):
+        """Runs the function a second time and keeps what it saves."""
+        import jtensor as torch
+        for t, version in self.versions:
+            if t._counter.version != version:
+                raise saved.modified(t._counter, version, t._spec, saved.edge_now(t), None)
+        self.found, counter = {}, [0]
+
+        def keep(tensor):
+            at = counter[0]
+            counter[0] += 1
+            if at < len(self.promises) and self.promises[at]() is not None:
+                self.found[at] = tensor.detach()
+            elif at < len(self.promises):
+                self.found[at] = None
+            if at < len(self.promises) and self.check == "default" and _metadata(tensor) != self.metadata[at]:
+                different.append((at, _metadata(tensor)))
+            if self.stop and counter[0] == len(self.promises):
+                raise _Stop
+            return tensor.detach()
+        different = []
+        with contextlib.suppress(_Stop), torch.enable_grad(), self.random.again(), saved.saved_tensors_hooks(keep, lambda t: t), \
+                self.contexts[1]:
+            self.function(*self.args, **self.kwargs)
+        if counter[0] != len(self.promises):
+            raise CheckpointError("torch.utils.checkpoint: A different number of tensors was saved during the original forward and "
+                                  f"recomputation.\nNumber of tensors saved during forward: {len(self.promises)}\nNumber of tensors "
+                                  f"saved during "
+                                  f"recomputation: {counter[0]}.")
+        if different:
+            lines = [f"tensor at position {at}:\nsaved metadata: {self.metadata[at]}\nrecomputed metadata: {found}"
+                     for at, found in different]
+            raise CheckpointError("torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than "
+                                  "during the "
+                                  "forward pass.\n" + "\n".join(lines) + "\n.")
+
+
+# -- a backward inside the backward -----------------------------------------------------------------------------------
+
+
+def detach_variable(inputs):
+    """The inputs as leaves of a graph of their own."""
+    if not isinstance(inputs, tuple):
+        raise RuntimeError(f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}")
+    found = []
+    for t in inputs:
+        if hasattr(t, "_storage"):
+            required, t = t.requires_grad, t.detach()
+            t.requires_grad = required
+        found.append(t)
+    return tuple(found)
+
+
+def check_backward_validity(inputs):
+    """Warns where no input requires grad."""
+    if not any(hasattr(t, "_storage") and t.requires_grad for t in inputs):
+        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
+
+
+class CheckpointFunction(Function):
+    """``use_reentrant=True``: forward without recording, backward by a second, recorded run."""
+
+    __module__ = "torch.utils.checkpoint"
+
+    @staticmethod
+    def forward(ctx, run_function, preserve_rng_state, *args):
+        import jtensor as torch
+        check_backward_validity(args)
+        ctx.run_function, ctx.random, ctx.args = run_function, _RandomState(preserve_rng_state), list(args)
+        ctx.places = [at for at, a in enumerate(args) if isinstance(a, torch.Tensor)]
+        for at in ctx.places:
+            ctx.args[at] = None
+        ctx.save_for_backward(*[args[at] for at in ctx.places])
+        return run_function(*args)
+
+    @staticmethod
+    def backward(ctx, *grads):
+        import jtensor as torch
+        if current_task() is not None and current_task().captures is not None:
+            raise RuntimeError(NOT_WITH_GRAD)
+        args = list(ctx.args)
+        for at, t in zip(ctx.places, ctx.saved_tensors, strict=True):
+            args[at] = t
+        args = detach_variable(tuple(args))
+        with ctx.random.again(), torch.enable_grad():
+            outputs = ctx.run_function(*args)
+        outputs = (outputs,) if isinstance(outputs, torch.Tensor) else outputs
+        pairs = [(o, g) for o, g in zip(outputs, grads, strict=True) if isinstance(o, torch.Tensor) and o.requires_grad]
+        if not pairs:
+            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
+        torch.autograd.backward([o for o, _ in pairs], [g for _, g in pairs])
+        return (None, None, *[a.grad if isinstance(a, torch.Tensor) else None for a in args])
+
+
+def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwargs):
+    """A chain of functions, cut into segments that are checkpointed each, but for the last.
+
+    >>> x = torch.tensor([1., 2.], requires_grad=True)
+    >>> chain = [torch.exp, torch.sin, torch.exp]
+    >>> torch.utils.checkpoint.checkpoint_sequential(chain, 2, x, use_reentrant=False).shape
+    torch.Size([2])
+    """
+    if use_reentrant is None:
+        warnings.warn("torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed explicitly. In "
+                      "version 2.9 we "
+                      "will raise an exception if use_reentrant is not passed. use_reentrant=False is recommended, but if you need "
+                      "to preserve "
+                      "the current default behavior, you can pass use_reentrant=True. Refer to docs for more details on the differences "
+                      "between the two variants.", stacklevel=2)
+        use_reentrant = True
+    preserve = kwargs.pop("preserve_rng_state", True)
+    if kwargs:
+        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+    functions = list(functions.children()) if hasattr(functions, "children") else list(functions)
+    size = len(functions) // segments
+
+    def part(start, stop):
+        def run(x):
+            for function in functions[start:stop]:
+                x = function(x)
+            return x
+        return run
+    last = size * (segments - 1)
+    for start in range(0, last, size or 1):
+        input = checkpoint(part(start, start + size), input, use_reentrant=use_reentrant, preserve_rng_state=preserve)
+    return part(last, len(functions))(input)
