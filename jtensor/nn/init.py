@@ -5,6 +5,8 @@ The numbers come from the tensors' own ``uniform_`` and ``normal_``, in the orde
 import math
 import warnings
 
+import numpy as np
+
 import jtensor
 
 __all__ = [
@@ -198,6 +200,17 @@ def _reject_uniform(tensor, mean, std, a, b, generator):
             return tensor
 
 
+def _orthogonal_columns(drawn):
+    """The Q of a matrix, each column's sign such that R's diagonal is positive, which makes it uniformly distributed.
+
+    Computed on the host, where the numbers were drawn.
+    """
+    if drawn.dtype.name not in ("float32", "float64", "complex64", "complex128"):
+        raise RuntimeError(f"\"geqrf_cpu\" not implemented for '{'Half' if drawn.dtype.name == 'float16' else 'BFloat16'}'")
+    q, r = np.linalg.qr(drawn)
+    return np.ascontiguousarray(q * np.sign(np.diagonal(r)))
+
+
 def orthogonal_(tensor, gain=1, generator=None):
     """Makes a matrix (all dimensions but the first taken as one) orthogonal in its rows or columns, times ``gain``."""
     if tensor.ndimension() < 2:
@@ -209,9 +222,8 @@ def orthogonal_(tensor, gain=1, generator=None):
     with jtensor.no_grad():
         drawn = tensor.new_empty((rows, columns)).normal_(0, 1, generator=generator)
         wide = rows < columns
-        q, r = jtensor.linalg.qr(drawn.t() if wide else drawn)
-        q = q * jtensor.diag(r, 0).sign()  # a decomposition is free in its signs; this choice makes the result uniform
-        tensor.copy_((q.t() if wide else q).reshape(tensor.shape))
+        q = _orthogonal_columns((drawn.t() if wide else drawn).cpu().numpy())
+        tensor.copy_(jtensor.from_numpy((q.T if wide else q).reshape(tuple(tensor.shape))))
         return tensor.mul_(gain)
 
 

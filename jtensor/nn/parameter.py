@@ -39,9 +39,8 @@ def _as_subclass(cls, data, requires_grad):
 
 
 def _rebuild_parameter(data, requires_grad, backward_hooks, state=None):
-    """What a pickled Parameter is rebuilt by."""
+    """What a pickled Parameter is rebuilt by. The place of the hooks is PyTorch's; it is always empty."""
     param = Parameter(data, requires_grad)
-    param._backward_hooks = backward_hooks
     if state:
         param.__dict__.update(state)
     return param

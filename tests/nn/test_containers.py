@@ -13,8 +13,8 @@ def test_sequential():
         s += t
         s[0] = nn.SiLU()
         answers += [repr(s), [n for n, _ in s.named_modules()]]
-        return answers + [raised(f) for f in (lambda: s[9], lambda: s + [1], lambda: s * 0, lambda: s * "a", lambda: s.insert(99, nn.ReLU()),
-                                              lambda: nn.Sequential(3))]
+        return answers + [raised(f) for f in (lambda: s[9], lambda: s + [1], lambda: s * 0, lambda: s * "a",
+                                              lambda: s.insert(99, nn.ReLU()), lambda: nn.Sequential(3))]
 
     same(program)
 

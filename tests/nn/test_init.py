@@ -4,7 +4,8 @@ import pytest
 from .both import close, raised, same
 
 FILLS = ["uniform_(x)", "uniform_(x, -1, 2)", "normal_(x)", "normal_(x, 1, .5)", "constant_(x, 3)", "ones_(x)", "zeros_(x)", "eye_(x)",
-         "xavier_uniform_(x)", "xavier_normal_(x, 2.)", "kaiming_uniform_(x, a=.3)", "kaiming_normal_(x, mode='fan_out', nonlinearity='relu')",
+         "xavier_uniform_(x)", "xavier_normal_(x, 2.)", "kaiming_uniform_(x, a=.3)",
+         "kaiming_normal_(x, mode='fan_out', nonlinearity='relu')",
          "trunc_normal_(x)", "trunc_normal_(x, 0., 1., 1.5, 3.)", "sparse_(x, .5)", "dirac_(k)", "dirac_(k, 2)", "kaiming_uniform_(k)"]
 
 

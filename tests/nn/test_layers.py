@@ -1,6 +1,7 @@
 """Layers: what they print, hold and start from is PyTorch's; what they compute is tested where it is implemented."""
-import jtensor
 import pytest
+
+import jtensor
 
 from .both import both, close, raised, same, warned
 
@@ -86,15 +87,17 @@ def test_linear_and_losses():
         x, y = torch.randn(4, 3), torch.tensor([0, 1, 4, 2])
         net = nn.Sequential(nn.Linear(3, 8), nn.GELU(), nn.Linear(8, 5))
         out = net(x)
-        losses = [nn.CrossEntropyLoss()(out, y), nn.CrossEntropyLoss(label_smoothing=.2, weight=torch.arange(1., 6.))(out, y),
-                  nn.CrossEntropyLoss(reduction="sum", label_smoothing=.2, ignore_index=1)(out, y),
-                  nn.CrossEntropyLoss(label_smoothing=.1)(out, out.detach().softmax(1)), nn.MSELoss()(out, out.detach() + 1),
-                  nn.L1Loss()(out, out.detach() * 2), nn.SmoothL1Loss(beta=.5)(out, out.detach() * 2), nn.HuberLoss()(out, out.detach() + 3),
-                  nn.BCEWithLogitsLoss()(out, (out.detach() > 0).float()), nn.KLDivLoss(reduction="batchmean")(out, out.detach().softmax(1)),
-                  nn.PoissonNLLLoss(full=True)(out, out.detach().abs() * 3), nn.GaussianNLLLoss()(out, out.detach() + 1, out.detach().abs()),
-                  nn.CosineEmbeddingLoss(margin=.1)(out, out.detach() + 1, torch.tensor([1, -1, 1, -1])),
-                  nn.HingeEmbeddingLoss()(out, (out.detach() > 0) * 2. - 1), nn.MarginRankingLoss(1.)(out[0], out[1], torch.ones(5)),
-                  nn.TripletMarginLoss(swap=True)(out, out.detach() + 1, out.detach() - 2), nn.MultiLabelSoftMarginLoss()(out, (out > 0).float())]
+        like = out.detach()
+        losses = [
+            nn.CrossEntropyLoss()(out, y), nn.CrossEntropyLoss(label_smoothing=.2, weight=torch.arange(1., 6.))(out, y),
+            nn.CrossEntropyLoss(reduction="sum", label_smoothing=.2, ignore_index=1)(out, y),
+            nn.CrossEntropyLoss(label_smoothing=.1)(out, like.softmax(1)), nn.MSELoss()(out, like + 1), nn.L1Loss()(out, like * 2),
+            nn.SmoothL1Loss(beta=.5)(out, like * 2), nn.HuberLoss()(out, like + 3), nn.BCEWithLogitsLoss()(out, (like > 0).float()),
+            nn.KLDivLoss(reduction="batchmean")(out, like.softmax(1)), nn.PoissonNLLLoss(full=True)(out, like.abs() * 3),
+            nn.GaussianNLLLoss()(out, like + 1, like.abs() + .5),
+            nn.CosineEmbeddingLoss(margin=.1)(out, like + 1, torch.tensor([1, -1, 1, -1])),
+            nn.HingeEmbeddingLoss()(out, (like > 0) * 2. - 1), nn.MarginRankingLoss(1.)(out[0], out[1], torch.ones(5)),
+            nn.TripletMarginLoss(swap=True)(out, like + 1, like - 2), nn.MultiLabelSoftMarginLoss()(out, (like > 0).float())]
         sum(losses).backward()
         return [losses, [p.grad for p in net.parameters()]]
 
@@ -143,12 +146,16 @@ def test_errors_name_the_shapes():
         nn, F = torch.nn, torch.nn.functional
         return [raised(f) for f in (
             lambda: nn.BatchNorm2d(3)(torch.ones(2, 3)), lambda: F.nll_loss(torch.ones(3, 4), torch.tensor([0])),
-            lambda: F.cross_entropy(torch.ones(3, 4), torch.ones(3, 4, dtype=torch.int64)), lambda: F.cross_entropy(torch.ones(2, 2), torch.ones(2), label_smoothing=3.),
-            lambda: nn.LSTM(3, 4)(torch.ones(2, 2, 5)), lambda: nn.LSTM(3, 4)(torch.ones(5)), lambda: nn.GRU(3, 4)(torch.ones(2, 2, 3), torch.ones(1, 1, 4)),
+            lambda: F.cross_entropy(torch.ones(3, 4), torch.ones(3, 4, dtype=torch.int64)),
+            lambda: F.cross_entropy(torch.ones(2, 2), torch.ones(2), label_smoothing=3.),
+            lambda: F.cross_entropy(torch.ones(2, 3), torch.ones(2)),
+            lambda: nn.LSTM(3, 4)(torch.ones(2, 2, 5)), lambda: nn.LSTM(3, 4)(torch.ones(5)),
+            lambda: nn.GRU(3, 4)(torch.ones(2, 2, 3), torch.ones(1, 1, 4)),
             lambda: nn.LSTMCell(3, 4)(torch.ones(2, 5)), lambda: F.one_hot(torch.tensor([-1])), lambda: F.one_hot(torch.tensor([3]), 2),
             lambda: F.dropout(torch.ones(1), 2.), lambda: F.mse_loss(torch.ones(1), torch.ones(1), reduction="x"),
             lambda: F.binary_cross_entropy(torch.ones(2), torch.ones(3)), lambda: F.pad(torch.ones(2), (1,)),
-            lambda: F.scaled_dot_product_attention(torch.ones(2), torch.ones(2), torch.ones(2)), lambda: F.interpolate(torch.ones(1, 1, 2)))]
+            lambda: F.scaled_dot_product_attention(torch.ones(2), torch.ones(2), torch.ones(2)),
+            lambda: F.interpolate(torch.ones(1, 1, 2)))]
 
     same(program)
 

@@ -7,8 +7,9 @@ __all__ = ["pairwise_distance", "pdist", "cosine_similarity", "normalize"]
 
 # The names that PyTorch's own error texts have for dtypes.
 SCALAR_TYPES = {"int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
-                 "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64", "complex64": "ComplexFloat",
-                 "complex128": "ComplexDouble", "complex32": "ComplexHalf"}
+                "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64", "complex64": "ComplexFloat",
+                "complex128": "ComplexDouble", "complex32": "ComplexHalf", "float32": "Float", "float64": "Double",
+                "float16": "Half", "bfloat16": "BFloat16"}
 
 
 def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):

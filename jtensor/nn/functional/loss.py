@@ -23,6 +23,10 @@ def _code(size_average, reduce, reduction):
     return _reduction.get_enum(_reduction.resolved(size_average, reduce, reduction))
 
 
+def _scalar_type(t):
+    return SCALAR_TYPES[str(t.dtype).partition(".")[2]]
+
+
 def _reduced(loss, code):
     return loss if code == 0 else loss.mean() if code == 1 else loss.sum()
 
@@ -112,6 +116,8 @@ def _nll(input, target, weight, code, ignore_index):
     if dims != 1 and (target.dim() == 0 or input.size(0) != target.size(0)):
         batch = target.size(0) if target.dim() else 1
         raise ValueError(f"Expected input batch_size ({input.size(0)}) to match target batch_size ({batch}).")
+    if target.dtype not in (jtensor.int64, jtensor.uint8):
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {_scalar_type(target)}")
     if dims <= 2:
         return raw.nll_loss(input, target, weight, code, ignore_index)
     if dims == 4:
@@ -188,7 +194,7 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
     if input.size() == target.size():
         if not target.is_floating_point():
             raise RuntimeError("Expected floating point type for target with class probabilities, got "
-                               f"{SCALAR_TYPES[str(target.dtype).partition('.')[2]]}")
+                               f"{_scalar_type(target)}")
         if ignore_index >= 0:
             raise RuntimeError("ignore_index is not supported for floating point target")
         return _of_probabilities(input, target, weight, code, label_smoothing)
@@ -221,10 +227,9 @@ def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weig
                          label_smoothing=0.0, options=None):
     """``cross_entropy(linear(input, linear_weight, linear_bias), target)``, as one call.
 
-    ``options``, which choose how PyTorch cuts the computation into chunks, are not supported: NotImplementedError.
+    ``options`` say how PyTorch cuts the computation into chunks to save memory; here XLA decides that, so they are checked and
+    have no further effect: gradients may be asked for more than once whatever ``allow_retain_graph`` is.
     """
-    if options is not None:
-        raise NotImplementedError("jtensor: linear_cross_entropy does not support options")
     if input.dim() not in (1, 2):
         raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.dim()}")
     if linear_weight.dim() < 2:
@@ -242,10 +247,23 @@ def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weig
     shape = (*input.shape[:-1], *inner)
     if target.shape == shape and ignore_index is not None:
         raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
+    if options is not None:
+        _check_options(options, inner, reduction, label_smoothing, target, linear_bias)
+        options.check_sizes(1 if input.dim() == 1 else input.shape[0], features, inner[0])
     flat_bias = None if linear_bias is None else linear_bias.reshape(-1)
     scores = linear(input, linear_weight.reshape(-1, features), flat_bias).reshape(shape)
     return cross_entropy(scores, target, weight=weight, reduction=reduction, label_smoothing=label_smoothing,
                          ignore_index=-100 if ignore_index is None else ignore_index)
+
+
+def _check_options(options, inner, reduction, label_smoothing, target, linear_bias):
+    """The warning of PyTorch where options could not be followed anyway."""
+    if len(inner) > 1 or reduction not in ("mean", "sum", "none") or label_smoothing != 0.0 or target.dtype != jtensor.int64:
+        warnings.warn("linear_cross_entropy: ``options`` ignored; chunked path needs reduction in {'mean','sum','none'}, "
+                      "label_smoothing == 0, target.dtype == int64, out_features == (). Got "
+                      f"reduction={reduction!r}, label_smoothing={label_smoothing}, target.dtype={target.dtype}, "
+                      f"out_features={inner[1:]}, tracing=False, "
+                      f"linear_bias.shape={tuple(linear_bias.shape) if linear_bias is not None else None}.", stacklevel=3)
 
 
 def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):

@@ -23,6 +23,8 @@ from .lazy_conv import *  # noqa: F403
 from .lazy_conv import __all__ as _lazy_conv
 from .linear import *  # noqa: F403
 from .linear import __all__ as _linear
+from .linear_cross_entropy import *  # noqa: F403
+from .linear_cross_entropy import __all__ as _linear_cross_entropy
 from .loss import *  # noqa: F403
 from .loss import __all__ as _loss
 from .module import Module as Module
@@ -42,5 +44,5 @@ from .transformer import *  # noqa: F403
 from .transformer import __all__ as _transformer
 
 __all__ = sorted(["Module", *_activation, *_adaptive, *_attention, *_batchnorm, *_container, *_conv, *_distance, *_dropout,
-                  *_flatten, *_instancenorm, *_lazy_conv, *_linear, *_loss, *_normalization, *_padding, *_pooling, *_rearrange,
-                  *_rnn, *_sparse, *_transformer])
+                  *_flatten, *_instancenorm, *_lazy_conv, *_linear, *_linear_cross_entropy, *_loss, *_normalization, *_padding, *_pooling,
+                  *_rearrange, *_rnn, *_sparse, *_transformer])
