@@ -113,15 +113,19 @@ def pinned(x, zero):
     return lax.reshape(opaque(lax.reshape(x, (x.size,)), zero), x.shape)
 
 
-def sum_by_additions(x, axes):
-    """A short sum, in an order that no compiler chooses."""
+def short_reduction(operation, x, axes):
+    """A sum or product over a few elements, in an order that no compiler chooses."""
     for axis in sorted(axes, reverse=True):
-        x = jnp.moveaxis(x, axis, 0)
-        while len(x) > 1:
-            half = len(x) // 2
-            pairs = x[:half] + x[half:2 * half]
-            x = pairs if len(x) % 2 == 0 else jnp.concatenate([pairs[:1] + x[-1:], pairs[1:]])
-        x = x[0]
+        length = x.shape[axis]
+        while length > 1:
+            half = length // 2
+            pairs = operation(lax.slice_in_dim(x, 0, half, axis=axis), lax.slice_in_dim(x, half, 2 * half, axis=axis))
+            if length % 2:
+                last = lax.slice_in_dim(x, length - 1, length, axis=axis)
+                first = operation(lax.slice_in_dim(pairs, 0, 1, axis=axis), last)
+                pairs = lax.concatenate([first, lax.slice_in_dim(pairs, 1, half, axis=axis)], axis) if half > 1 else first
+            x, length = pairs, half
+        x = lax.squeeze(x, [axis])
     return x
 
 
@@ -203,8 +207,8 @@ def place_fences(graph):
         elif kind & DIV:
             e.fences = {1: opaque}
         elif kind & (SUM | PRODUCT):
-            e.fenced = bool(used & (SUM | PRODUCT))
-            if type(e.inputs[0]) is int and facts.moved[e.inputs[0]] and not _by_additions(e, graph):
+            e.fenced = bool(used & (SUM | PRODUCT | (ADD if kind & PRODUCT else 0)))
+            if type(e.inputs[0]) is int and facts.moved[e.inputs[0]] and not _is_short(e, graph):
                 e.fences = {0: opaque}
         through = e.name in MOVES and e.name != "neg" and all(
             type(v) is int and behind[v] for v in e.inputs if is_floating(graph.aval(v)))
@@ -244,10 +248,12 @@ def _has_vector(e, graph):
     return math.prod(rows) == 1 or math.prod(columns) == 1
 
 
-def _by_additions(e, graph):
-    """Whether a sum is short enough to be written as additions."""
+def _is_short(e, graph):
+    """Whether a sum or product is short enough to be written out."""
+    if e.name not in ("reduce_sum", "reduce_prod"):
+        return False
     shape = graph.aval(e.inputs[0]).shape
-    return e.name == "reduce_sum" and all(0 < shape[axis] <= UNROLLED for axis in e.params["axes"])
+    return all(0 < shape[axis] <= UNROLLED for axis in e.params["axes"])
 
 
 class _Rewriter:
@@ -272,8 +278,9 @@ class _Rewriter:
                         if guard is opaque and e.kind & DIV and x.shape != e.avals[0].shape:
                             x = jnp.broadcast_to(x, e.avals[0].shape)
                         arguments[at] = guard(x, zero)
-                if e.floating and e.name == "reduce_sum" and _by_additions(e, graph):
-                    results = [sum_by_additions(jnp.asarray(arguments[0]), e.params["axes"])]
+                if e.floating and e.kind & (SUM | PRODUCT) and _is_short(e, graph):
+                    operation = lax.add if e.kind & SUM else lax.mul
+                    results = [short_reduction(operation, jnp.asarray(arguments[0]), e.params["axes"])]
                 else:
                     results = bind(e, arguments, zero)
             if e.fenced:

@@ -7,6 +7,7 @@
 A program is a list of nodes (operator, input positions); gradients are nodes as well, as on the tape: the vjp of one operator's
 body each. What differs is shrunk to the few nodes that it takes.
 """
+
 import argparse
 import dataclasses
 import functools
@@ -20,7 +21,6 @@ from jax import lax
 
 from jtensor.trace import fences
 
-jax.config.update("jax_enable_x64", True)
 DTYPES = "float32", "float64", "bfloat16", "float16", "complex64"
 ZERO = np.uint32(0)
 
@@ -28,6 +28,7 @@ ZERO = np.uint32(0)
 @dataclasses.dataclass(frozen=True)
 class Op:
     """An operator with its static arguments, named so that a name and input types mean one kernel."""
+
     name: str
     function: object
     grad: bool = True
@@ -42,19 +43,20 @@ class Op:
 @dataclasses.dataclass
 class Node:
     op: Op
-    inputs: tuple           # positions of values
+    inputs: tuple  # positions of values
     outputs: tuple
 
 
 @dataclasses.dataclass
 class Program:
-    inputs: dict            # position: array
+    inputs: dict  # position: array
     nodes: list
-    values: dict            # position: what it is worth op by op
+    values: dict  # position: what it is worth op by op
     wanted: tuple
 
 
 # ------------------------------------------------------------------ operators
+
 
 def gelu(x):
     return 0.5 * x * (1 + lax.erf(x / np.sqrt(2).astype(x.dtype)))
@@ -82,42 +84,102 @@ def logistic_loss(x, y):
     return jnp.maximum(x, 0) - x * y + jnp.log1p(jnp.exp(-jnp.abs(x)))
 
 
-UNARY = {       # name: (function, domain)
-    "exp": (lambda x: jnp.exp(x), 20), "log": (jnp.log, "positive"), "log1p": (jnp.log1p, "positive"), "expm1": (jnp.expm1, 20),
-    "sqrt": (jnp.sqrt, "positive"), "rsqrt": (lax.rsqrt, "positive"), "tanh": (jnp.tanh, None), "sigmoid": (jax.nn.sigmoid, None),
-    "sin": (jnp.sin, 1000), "cos": (jnp.cos, 1000), "tan": (jnp.tan, 10), "atan": (jnp.arctan, None), "sinh": (jnp.sinh, 20), "cosh": (jnp.cosh, 20),
-    "asinh": (jnp.arcsinh, None), "cbrt": (jnp.cbrt, "real"), "exp2": (jnp.exp2, "real20"),
-    "erf": (lax.erf, "real"), "erfc": (lax.erfc, "real20"), "gelu": (gelu, "real"), "gelu_tanh": (lambda x: jax.nn.gelu(x), "real"),
-    "silu": (jax.nn.silu, None), "softplus": (jax.nn.softplus, "real"), "relu": (lambda x: jnp.maximum(x, 0), "real"),
-    "square": (jnp.square, None), "cube": (lambda x: x ** 3, None), "recip": (lambda x: 1 / x, None), "neg": (lambda x: -x, None),
-    "abs": (jnp.abs, None), "plus1": (lambda x: x + 1, None), "half": (lambda x: x * 0.5, None), "third": (lambda x: x / 3, None),
-    "square_plus": (lambda x: x * x + 0.5, None), "asin": (lambda x: jnp.arcsin(x / (1 + jnp.abs(x))), "real"),
-    "acos": (lambda x: jnp.arccos(x / (1 + jnp.abs(x))), "real"), "atanh": (lambda x: jnp.arctanh(x / (1.5 + jnp.abs(x))), "real"),
-    "acosh": (lambda x: jnp.arccosh(1 + jnp.abs(x)), "real"), "erfinv": (lambda x: lax.erf_inv(x / (1.1 + jnp.abs(x))), "real"),
-    "lgamma": (lax.lgamma, "positive"), "digamma": (lax.digamma, "positive"), "round": (jnp.round, "real"), "floor": (jnp.floor, "real"),
-    "to_f32": (lambda x: x.astype(jnp.float32).astype(x.dtype), "real"), "to_bf16": (lambda x: x.astype(jnp.bfloat16).astype(x.dtype), "real"),
-    "clip": (lambda x: jnp.clip(x, -1.5, 1.5), "real"), "pow_25": (lambda x: x ** 2.5, "positive"), "zeros": (jnp.zeros_like, None),
-    "full": (lambda x: jnp.full_like(x, 3), None), "conj": (jnp.conj, "complex"), "angle": (jnp.angle, "real"),
+UNARY = {  # name: (function, domain)
+    "exp": (lambda x: jnp.exp(x), 20),
+    "log": (jnp.log, "positive"),
+    "log1p": (jnp.log1p, "positive"),
+    "expm1": (jnp.expm1, 20),
+    "sqrt": (jnp.sqrt, "positive"),
+    "rsqrt": (lax.rsqrt, "positive"),
+    "tanh": (jnp.tanh, None),
+    "sigmoid": (jax.nn.sigmoid, None),
+    "sin": (jnp.sin, 1000),
+    "cos": (jnp.cos, 1000),
+    "tan": (jnp.tan, 10),
+    "atan": (jnp.arctan, None),
+    "sinh": (jnp.sinh, 20),
+    "cosh": (jnp.cosh, 20),
+    "asinh": (jnp.arcsinh, None),
+    "cbrt": (jnp.cbrt, "real"),
+    "exp2": (jnp.exp2, "real20"),
+    "erf": (lax.erf, "real"),
+    "erfc": (lax.erfc, "real20"),
+    "gelu": (gelu, "real"),
+    "gelu_tanh": (lambda x: jax.nn.gelu(x), "real"),
+    "silu": (jax.nn.silu, None),
+    "softplus": (jax.nn.softplus, "real"),
+    "relu": (lambda x: jnp.maximum(x, 0), "real"),
+    "square": (jnp.square, None),
+    "cube": (lambda x: x**3, None),
+    "recip": (lambda x: 1 / x, None),
+    "neg": (lambda x: -x, None),
+    "abs": (jnp.abs, None),
+    "plus1": (lambda x: x + 1, None),
+    "half": (lambda x: x * 0.5, None),
+    "third": (lambda x: x / 3, None),
+    "square_plus": (lambda x: x * x + 0.5, None),
+    "asin": (lambda x: jnp.arcsin(x / (1 + jnp.abs(x))), "real"),
+    "acos": (lambda x: jnp.arccos(x / (1 + jnp.abs(x))), "real"),
+    "atanh": (lambda x: jnp.arctanh(x / (1.5 + jnp.abs(x))), "real"),
+    "acosh": (lambda x: jnp.arccosh(1 + jnp.abs(x)), "real"),
+    "erfinv": (lambda x: lax.erf_inv(x / (1.1 + jnp.abs(x))), "real"),
+    "lgamma": (lax.lgamma, "positive"),
+    "digamma": (lax.digamma, "positive"),
+    "round": (jnp.round, "real"),
+    "floor": (jnp.floor, "real"),
+    "to_f32": (lambda x: x.astype(jnp.float32).astype(x.dtype), "real"),
+    "to_bf16": (lambda x: x.astype(jnp.bfloat16).astype(x.dtype), "real"),
+    "clip": (lambda x: jnp.clip(x, -1.5, 1.5), "real"),
+    "pow_25": (lambda x: x**2.5, "positive"),
+    "zeros": (jnp.zeros_like, None),
+    "full": (lambda x: jnp.full_like(x, 3), None),
+    "conj": (jnp.conj, "complex"),
+    "angle": (jnp.angle, "real"),
 }
 BINARY = {
-    "add": (jnp.add, None), "sub": (jnp.subtract, None), "mul": (jnp.multiply, None), "div": (jnp.divide, None),
-    "max": (jnp.maximum, "real"), "min": (jnp.minimum, "real"), "axpy": (lambda x, y: 0.3 * x + y, None),
-    "hypot": (lambda x, y: jnp.sqrt(x * x + y * y), None), "atan2": (jnp.arctan2, "real"), "where": (lambda x, y: jnp.where(x > y, x, y * 2), "real"),
-    "logaddexp": (jnp.logaddexp, "real"), "lerp": (lambda x, y: x + 0.25 * (y - x), None), "loss": (logistic_loss, "real"),
-    "select": (lambda x, y: jnp.where(jnp.arange(x.shape[-1]) % 2 == 0, x, y) if x.ndim else x, None), "fmod": (jnp.fmod, "real"),
-    "pow": (lambda x, y: jnp.abs(x) ** jnp.clip(y, -3, 3), "real"), "looped": (looped, "real"), "branched": (branched, "real"),
+    "add": (jnp.add, None),
+    "sub": (jnp.subtract, None),
+    "mul": (jnp.multiply, None),
+    "div": (jnp.divide, None),
+    "max": (jnp.maximum, "real"),
+    "min": (jnp.minimum, "real"),
+    "axpy": (lambda x, y: 0.3 * x + y, None),
+    "hypot": (lambda x, y: jnp.sqrt(x * x + y * y), None),
+    "atan2": (jnp.arctan2, "real"),
+    "where": (lambda x, y: jnp.where(x > y, x, y * 2), "real"),
+    "logaddexp": (jnp.logaddexp, "real"),
+    "lerp": (lambda x, y: x + 0.25 * (y - x), None),
+    "loss": (logistic_loss, "real"),
+    "select": (lambda x, y: jnp.where(jnp.arange(x.shape[-1]) % 2 == 0, x, y) if x.ndim else x, None),
+    "fmod": (jnp.fmod, "real"),
+    "pow": (lambda x, y: jnp.abs(x) ** jnp.clip(y, -3, 3), "real"),
+    "looped": (looped, "real"),
+    "branched": (branched, "real"),
 }
 REDUCED = {
-    "sum": jnp.sum, "mean": jnp.mean, "var": jnp.var, "amax": jnp.max, "amin": jnp.min, "prod": jnp.prod, "logsumexp": jax.nn.logsumexp,
-    "norm": lambda x, axis, keepdims: jnp.sqrt(jnp.sum(x * x, axis=axis, keepdims=keepdims)), "std": jnp.std,
+    "sum": jnp.sum,
+    "mean": jnp.mean,
+    "var": jnp.var,
+    "amax": jnp.max,
+    "amin": jnp.min,
+    "prod": jnp.prod,
+    "logsumexp": jax.nn.logsumexp,
+    "norm": lambda x, axis, keepdims: jnp.sqrt(jnp.sum(x * x, axis=axis, keepdims=keepdims)),
+    "std": jnp.std,
 }
 REDUCED_COMPLEX = "sum", "mean", "prod", "norm"
 ALONG = {
-    "softmax": jax.nn.softmax, "log_softmax": jax.nn.log_softmax, "cumsum": jnp.cumsum, "flip": jnp.flip, "sort": jnp.sort,
-    "roll": lambda x, axis: jnp.roll(x, 1, axis), "cat": lambda x, axis: jnp.concatenate([x, x * 2], axis),
+    "softmax": jax.nn.softmax,
+    "log_softmax": jax.nn.log_softmax,
+    "cumsum": jnp.cumsum,
+    "flip": jnp.flip,
+    "sort": jnp.sort,
+    "roll": lambda x, axis: jnp.roll(x, 1, axis),
+    "cat": lambda x, axis: jnp.concatenate([x, x * 2], axis),
     "pad": lambda x, axis: jnp.pad(x, [(1, 2) if a == axis else (0, 0) for a in range(x.ndim)]),
     "narrow": lambda x, axis: lax.slice_in_dim(x, 0, max(1, x.shape[axis] - 1), axis=axis),
-    "cumprod": jnp.cumprod, "top": lambda x, axis: lax.top_k(x, 1 + x.shape[-1] // 2)[0],
+    "cumprod": jnp.cumprod,
+    "top": lambda x, axis: lax.top_k(x, 1 + x.shape[-1] // 2)[0],
     "gather": lambda x, axis: jnp.take(x, jnp.arange(x.shape[axis]) // 2, axis=axis),
     "update": lambda x, axis: lax.dynamic_update_slice_in_dim(x, lax.slice_in_dim(x, 0, 1, axis=axis) * 2, x.shape[axis] // 2, axis),
     "expand": lambda x, axis: jnp.broadcast_to(jnp.expand_dims(x, axis), (*x.shape[:axis], 3, *x.shape[axis:])),
@@ -200,7 +262,15 @@ class Writer:
         recent = floats[-8:] if rng.random() < 0.7 else floats
         x = self.one_of(recent)
         shape = self.values[x].shape
-        kind = self.one_of(["unary"] * 8 + ["binary"] * 8 + ["scalar"] * 2 + ["reduce"] * 3 + ["along"] * 3 + ["move"] * 2 + ["matmul", "norm", "scan", "conv"])
+        kind = self.one_of(
+            ["unary"] * 8
+            + ["binary"] * 8
+            + ["scalar"] * 2
+            + ["reduce"] * 3
+            + ["along"] * 3
+            + ["move"] * 2
+            + ["matmul", "norm", "scan", "conv"]
+        )
         if kind == "unary":
             name, (function, domain) = self.one_of(UNARY.items())
             if self.suits(self.values[x], domain):
@@ -214,9 +284,16 @@ class Writer:
             if self.suits(self.values[x], domain):
                 return Op(name, function), ((x, y) if rng.random() < 0.5 or name == "select" else (y, x))
         elif kind == "scalar":
-            name, function = self.one_of({"mul_s": lambda x, s: x * s.astype(x.dtype), "div_s": lambda x, s: x / s.astype(x.dtype),
-                                          "add_s": lambda x, s: x + s.astype(x.dtype), "s_div": lambda x, s: s.astype(x.dtype) / x,
-                                          "pow_s": lambda x, s: jnp.abs(x) ** s.astype(x.dtype), "axpy_s": lambda x, s: x + x * s.astype(x.dtype)}.items())
+            name, function = self.one_of(
+                {
+                    "mul_s": lambda x, s: x * s.astype(x.dtype),
+                    "div_s": lambda x, s: x / s.astype(x.dtype),
+                    "add_s": lambda x, s: x + s.astype(x.dtype),
+                    "s_div": lambda x, s: s.astype(x.dtype) / x,
+                    "pow_s": lambda x, s: jnp.abs(x) ** s.astype(x.dtype),
+                    "axpy_s": lambda x, s: x + x * s.astype(x.dtype),
+                }.items()
+            )
             return Op(name, function), (x, self.scalar)
         elif kind == "reduce" and shape:
             name = self.one_of(REDUCED_COMPLEX if self.complex else REDUCED)
@@ -231,9 +308,14 @@ class Writer:
             order = tuple(int(a) for a in rng.permutation(len(shape)))
             return self.one_of([(Op(f"permute {order}", lambda x: jnp.transpose(x, order)), (x,)), (Op("flat", jnp.ravel), (x,))])
         elif kind == "matmul" and shape:
-            fits = [v for v in floats if self.values[v].ndim and 0 < len(shape)
-                    and self.values[v].shape[-2 if self.values[v].ndim > 1 else 0] == shape[-1]
-                    and broadcasts(self.values[v].shape[:-2], shape[:-2])]
+            fits = [
+                v
+                for v in floats
+                if self.values[v].ndim
+                and 0 < len(shape)
+                and self.values[v].shape[-2 if self.values[v].ndim > 1 else 0] == shape[-1]
+                and broadcasts(self.values[v].shape[:-2], shape[:-2])
+            ]
             if fits:
                 return Op("matmul", jnp.matmul), (x, self.one_of(fits))
         elif kind == "norm" and shape and not self.complex:
@@ -254,7 +336,7 @@ class Writer:
         arrays = [self.values[v] for v in inputs]
         try:
             results = self.kernels.run(op, arrays)
-        except TypeError:               # an operator of real numbers met a complex one
+        except TypeError:  # an operator of real numbers met a complex one
             return
         if all(tame(r) for r in results):
             self.append(op, inputs, results)
@@ -271,7 +353,7 @@ class Writer:
         """Reverse mode, as nodes: the vjp of one operator each."""
         forward = list(self.nodes)
         last = forward[-1].outputs[0]
-        gradient, = self.apply(Op("ones", jnp.ones_like), last)
+        (gradient,) = self.apply(Op("ones", jnp.ones_like), last)
         gradients = {last: gradient}
         for node in reversed(forward):
             cotangent = gradients.get(node.outputs[0])
@@ -292,6 +374,7 @@ def vjp(function, wants, *arguments):
         for at, x in zip(wants, chosen):
             full[at] = x
         return function(*full)
+
     return jax.vjp(partial, *[inputs[at] for at in wants])[1](cotangent)
 
 
@@ -314,6 +397,7 @@ def tame(x):
 
 
 # ------------------------------------------------------------------ running
+
 
 def compiled(function, arguments, on=True):
     if on:
@@ -352,6 +436,7 @@ def run_fused(nodes, inputs, wanted, on=True):
             results = as_tuple(node.op.function(*[values[v] for v in node.inputs]))
             values.update(zip(node.outputs, map(fences.mark, results)))
         return [values[v] for v in wanted]
+
     arrays = [inputs[v] for v in positions]
     results = compiled(tape, arrays, on)(ZERO, *arrays)
     return dict(zip(wanted, map(np.asarray, results)))
@@ -396,6 +481,7 @@ def check(program, rng, on=True):
 
 def shrink(program, on=True):
     """The fewest nodes that still show a difference when fused; earlier values become inputs."""
+
     def differs(nodes, wanted):
         made = {v for node in nodes for v in node.outputs}
         inputs = {v: program.values[v] for node in nodes for v in node.inputs if v not in made}
@@ -412,7 +498,7 @@ def shrink(program, on=True):
         while size:
             at = 0
             while at < len(nodes) and len(nodes) > 1:
-                fewer = nodes[:at] + nodes[at + size:]
+                fewer = nodes[:at] + nodes[at + size :]
                 made = {v for node in fewer for v in node.outputs}
                 still = [w for w in wanted if w in made]
                 if still and differs(fewer, still):
@@ -436,17 +522,26 @@ def show(program, nodes, wanted):
     inputs = {v: program.values[v] for node in nodes for v in node.inputs if v not in made}
     results = run_fused(nodes, inputs, wanted)
     for node in nodes:
-        print("   ", node.outputs, [program.values[v].shape for v in node.outputs], "=", node.op.name, node.inputs,
-              [program.values[v].shape for v in node.inputs], "<- wanted" if set(node.outputs) & set(wanted) else "")
+        print(
+            "   ",
+            node.outputs,
+            [program.values[v].shape for v in node.outputs],
+            "=",
+            node.op.name,
+            node.inputs,
+            [program.values[v].shape for v in node.inputs],
+            "<- wanted" if set(node.outputs) & set(wanted) else "",
+        )
     for v in wanted:
         ok = same(results[v], program.values[v])
         if not ok.all():
             x, y = results[v].ravel(), program.values[v].ravel()
-            bad = np.flatnonzero(~ok.ravel()[:len(x)])[:3]
+            bad = np.flatnonzero(~ok.ravel()[: len(x)])[:3]
             print(f"    value {v}: {(~ok).sum()} of {ok.size} differ, e.g. at {bad}: {x[bad]} fused, {y[bad]} op by op")
 
 
 def main():
+    jax.config.update("jax_enable_x64", True)
     parser = argparse.ArgumentParser()
     parser.add_argument("--programs", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
@@ -476,7 +571,9 @@ def main():
         if len(kernels.cache) > 3000:
             kernels.cache.clear()
             jax.clear_caches()
-    print(f"{sum(bad.values())} of {sum(count.values())} programs differ ({bad} of {count}); {len(kernels.cache)} kernels, {time.time() - start:.0f} s")
+    print(
+        f"{sum(bad.values())} of {sum(count.values())} programs differ ({bad} of {count}); {len(kernels.cache)} kernels, {time.time() - start:.0f} s"
+    )
 
 
 if __name__ == "__main__":

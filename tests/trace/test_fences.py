@@ -1,0 +1,180 @@
+"""Fusing cannot be seen: a program of several operators gives the bits that its operators give one by one."""
+
+import importlib.util
+import pathlib
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+
+from jtensor.trace import fences, flat
+
+_spec = importlib.util.spec_from_file_location("fence_fuzz", pathlib.Path(__file__).with_name("fence_fuzz.py"))
+fuzz = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(fuzz)
+
+ZERO = np.uint32(0)
+RNG = np.random.default_rng(0)
+KERNELS = fuzz.Kernels()
+
+
+@pytest.fixture(autouse=True)
+def x64():
+    with jax.enable_x64(True):
+        yield
+
+
+def run(function, *arrays):
+    made = fences.fenced(function, arrays)
+    program = jax.jit(made.program).lower(ZERO, *arrays).compile(compiler_options=made.compiler_options)
+    return jax.tree.map(np.asarray, program(ZERO, *arrays))
+
+
+def by_one(*steps):
+    """Both runs of a chain of operators, each with the former's result and operands of its own."""
+
+    def fused(first, *others):
+        for (function, arity), start in zip(steps, starts):
+            first = fences.mark(function(first, *others[start : start + arity]))
+        return first
+
+    starts = np.cumsum([0, *[arity for _, arity in steps]]).tolist()
+
+    def check(first, *others):
+        value = first
+        for (function, arity), start in zip(steps, starts):
+            value = run(function, value, *others[start : start + arity])
+        return run(fused, first, *others), value
+
+    return check
+
+
+def normal(*shape, dtype=np.float32):
+    return RNG.standard_normal(shape).astype(dtype)
+
+
+CHAINS = {  # name: (operators with the number of their other operands, inputs)
+    "a*b+c": ([(jnp.multiply, 1), (jnp.add, 1)], (normal(1000), normal(1000), normal(1000))),
+    "log(exp(x))": ([(jnp.exp, 0), (jnp.log, 0)], (np.float32([100, -200, 1, 2]),)),
+    "a/sqrt(b)": ([(lambda x: jnp.sqrt(jnp.abs(x)), 0), (lambda r, x: x / r, 1)], (normal(1000), normal(1000))),
+    "x/s": ([(lambda x, s: x / s.astype(x.dtype), 1), (jnp.multiply, 1)], (normal(1000), np.float64(3), normal(1000))),
+    "sum of 25 products": ([(jnp.multiply, 1), (lambda x: x.sum(1), 0)], (normal(400, 25), normal(400, 25))),
+    "product of 5": (
+        [(lambda x: jax.nn.silu(x), 0), (lambda x: x.prod(1), 0), (jnp.add, 1)],
+        (normal(100, 5), normal(100, 5), normal(100))[::2],
+    ),
+    "sum of a reshape": ([(jnp.ravel, 0), (jnp.sum, 0)], (normal(36, 67),)),
+    "sum of an expanded": ([(lambda x: jnp.broadcast_to(x, (40, 67)), 0), (lambda x: x.sum(0), 0)], (normal(67),)),
+    "sum of sums": ([(lambda x: x.sum(1), 0), (lambda x: x.sum(0), 0)], (normal(50, 70),)),
+    "turned sum": ([(jnp.transpose, 0), (lambda x: x * 1.5, 0), (lambda x: x.sum(0), 0)], (normal(40, 67),)),
+    "x + zeros": ([(jnp.zeros_like, 0), (jnp.add, 1)], (normal(3), np.float32([-0.0, 1, 2]))),
+    "zeros * x": ([(jnp.zeros_like, 0), (jnp.multiply, 1)], (normal(3), np.float32([np.inf, np.nan, -1]))),
+    "ones, gradient": (
+        [(jnp.ones_like, 0), (lambda ct, x: jax.vjp(lambda x: jnp.std(x, 1, keepdims=True) + 0 * x, x)[1](ct)[0], 1)],
+        (normal(10, 29), normal(10, 29)),
+    ),
+    "+1-1": ([(lambda x: x + 1, 0), (lambda x: x - 1, 0)], (normal(1000),)),
+    "log1p of narrow rows": ([(jnp.log1p, 0), (jnp.add, 1)], (np.abs(normal(1500, 8)), normal(1500, 8))),
+    "atan, scattered": ([(lambda x: x[::-7], 0), (jnp.arctan, 0), (jnp.add, 1)], (normal(4099), normal(586))),
+    "matmul, left turned": ([(jnp.transpose, 0), (lambda a: a * 1.5, 0), (jnp.matmul, 1)], (normal(33, 17), normal(33, 5))),
+    "matmul, right turned": ([(jnp.transpose, 0), (lambda b, a: a @ b, 1)], (normal(33, 33), normal(16, 33))),
+    "matmul, result turned": ([(jnp.matmul, 1), (jnp.transpose, 0)], (normal(17, 33), normal(33, 5))),
+    "matrix vector": ([(jnp.transpose, 0), (jnp.matmul, 1)], (normal(300, 70), normal(300))),
+    "bfloat16 chain": (
+        [(jnp.multiply, 1), (jnp.add, 1)],
+        (normal(100, dtype=jnp.bfloat16), normal(100, dtype=jnp.bfloat16), normal(100, dtype=jnp.bfloat16)),
+    ),
+    "complex": (
+        [(jnp.multiply, 1), (jnp.add, 1), (jnp.abs, 0)],
+        tuple(normal(3, 50, dtype=np.complex64) + 1j * normal(3, 50, dtype=np.complex64)),
+    ),
+    "cumprod, add": (
+        [(lambda x: jnp.cumprod(x, 1), 0), (jnp.add, 1)],
+        (normal(68, 67, dtype=np.float64), normal(68, 67, dtype=np.float64)),
+    ),
+    "loops": ([(jnp.multiply, 1), (lambda x, y: lax.fori_loop(0, 3, lambda i, c: c * y + x, x), 1), (jnp.add, 1)], tuple(normal(4, 100))),
+}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_chain(name):
+    steps, inputs = CHAINS[name]
+    fused, one_by_one = by_one(*steps)(*inputs)
+    assert fuzz.same(fused, one_by_one).all()
+
+
+@pytest.mark.parametrize("dtype", fuzz.DTYPES)
+@pytest.mark.parametrize("index", range(2))
+def test_random_program(index, dtype):
+    program = fuzz.Writer(fuzz.seed_of(7, index, dtype), dtype, KERNELS, 10).program
+    assert not fuzz.check(program, np.random.default_rng(index))
+
+
+def test_the_comparison_bites():
+    """Without fences a product and a sum are contracted."""
+    a, b, c = normal(3, 1000)
+    assert (np.asarray(jax.jit(lambda a, b, c: a * b + c)(a, b, c)) != a * b + c).any()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_exact_arithmetic(dtype):
+    a, b, c = normal(3, 1000, dtype=dtype)
+    s = dtype(3)
+    got = run(lambda a, b, c, s: [fences.mark(x) for x in (a * b + c, a / b, a / s, jnp.sqrt(jnp.abs(a)), a - b * c)], a, b, c, s)
+    for x, y in zip(got, (a * b + c, a / b, a / s, np.sqrt(np.abs(a)), a - b * c)):
+        assert fuzz.same(x, y).all()
+
+
+def test_signs_of_zero_and_nan():
+    x = np.float32([-0.0, 0.0, np.nan, np.inf, -np.inf, 1])
+    zero, one = np.float32(0), np.float32(1)
+    with np.errstate(invalid="ignore"):
+        want = x + zero, x * one, x - x, x * zero, x / x
+    got = run(lambda x, zero, one: [fences.mark(y) for y in (x + zero, x * one, x - x, x * zero, x / x)], x, zero, one)
+    for a, b in zip(got, want):
+        assert fuzz.same(a, b).all()
+
+
+def test_marks_cost_nothing_where_nothing_is_rewritten():
+    made = fences.fenced(lambda x, y: fences.mark(jnp.maximum(fences.mark(x + y), y)), (normal(5), normal(5)))
+    assert made.count == 0
+
+
+def test_dead_equations_are_left_out():
+    graph = flat.Flat(jax.make_jaxpr(lambda x: (jnp.exp(x), x + 1)[1])(normal(3)))
+    assert [e.name for e in graph.equations] == ["add"]
+
+
+def test_any_pytree_comes_back():
+    x = normal(3)
+    got = run(lambda x: {"a": (x, 1.0), "b": [x * 2]}, x)
+    assert set(got) == {"a", "b"} and (got["b"][0] == x * 2).all()
+    made = fences.fenced(lambda i: fences.mark(i) + 1, (np.int64([1, 2]),))
+    assert made.count == 0
+
+
+def test_convolutions_keep_to_their_library():
+    conv = lambda x, w: lax.conv_general_dilated(x, w, (1,), "SAME")
+    assert (
+        "INDIVIDUAL_CONVOLUTION"
+        not in fences.fenced(conv, (normal(1, 2, 9), normal(2, 2, 3))).compiler_options["xla_cpu_experimental_ynn_fusion_type"]
+    )
+    assert fences.fenced(jnp.add, (normal(3), normal(3))).compiler_options == {"xla_allow_excess_precision": False}
+
+
+@pytest.mark.parametrize(
+    "name, exact", [("log1p", np.log1p), ("atan", np.arctan), ("asinh", np.arcsinh), ("acosh", np.arccosh), ("atanh", np.arctanh)]
+)
+def test_formulations_are_accurate(name, exact):
+    x = RNG.uniform(1 if name == "acosh" else -0.99, 50 if name == "acosh" else 0.99, 5000).astype(np.float32)
+    want = exact(x.astype(np.float64))
+    assert np.max(np.abs(run(getattr(lax, name), x) - want) / np.spacing(np.abs(want).astype(np.float32))) < 3
+
+
+def test_atan2_in_all_directions():
+    edges = np.float32([0.0, -0.0, 1, -1, np.inf, -np.inf, 1e30, 1e-30])
+    y, x = (v.ravel() for v in np.meshgrid(edges, edges))
+    got, want = run(lax.atan2, y, x), np.arctan2(y, x)
+    assert (np.signbit(got) == np.signbit(want)).all() and np.allclose(got, want, rtol=4e-7, atol=0)
