@@ -8,7 +8,7 @@ from ..base import devices, dtypes
 from ..base.errors import missing
 from ..ops.families import create as ops
 from ..ops.families.composing import number_fits
-from ..storage import cell, host
+from ..storage import VersionCounter, cell, host
 from ..trace import spec as specs
 from ..trace.executor import value_of
 from ..trace.tape import LOCAL, Value, ready
@@ -65,13 +65,23 @@ def to_bool(self):
     return bool(host_copy(self, "bool()").reshape(())[()])
 
 
+def _only(self):
+    if self._spec.numel != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    return item(self)
+
+
 def to_int(self):
-    number = item(self)
+    number = _only(self)
+    if isinstance(number, complex):
+        if number.imag != 0:
+            raise RuntimeError("value cannot be converted to type int64_t without overflow")
+        number = number.real
     return int(number)
 
 
 def to_float(self):
-    number = item(self)
+    number = _only(self)
     if isinstance(number, complex):
         if number.imag != 0:
             raise RuntimeError("value cannot be converted to type double without overflow")
@@ -80,7 +90,7 @@ def to_float(self):
 
 
 def to_complex(self):
-    return complex(item(self))
+    return complex(_only(self))
 
 
 def to_index(self):
@@ -250,9 +260,10 @@ def type_(self, dtype=None, non_blocking=False):
         lead = "torch." if self._spec.device.type == "cpu" else f"torch.{self._spec.device.type}."
         return lead + _TYPE_NAMES[self._spec.dtype]
     if isinstance(dtype, str):
+        wanted = dtype
         dtype = next((d for d, n in _TYPE_NAMES.items() if dtype.endswith("." + n)), None)
         if dtype is None:
-            raise ValueError("invalid type: 'torch.???'")
+            raise ValueError(f"invalid type: '{wanted}'")
     return converted(self, dtype, self._spec.device)
 
 
@@ -294,15 +305,21 @@ def _copy_text(n, m):
     return f"output with shape {list(n)} doesn't match the broadcast shape {list(m)}"
 
 
-def _numbers(src):
+def _numbers(src, name="copy_"):
     from .create import tensor
     if isinstance(src, (bool, int, float, complex)):
         return tensor(src)
+    if isinstance(src, np.generic):
+        return src.item()
+    if name == "fill_":
+        raise TypeError(f"fill_() received an invalid combination of arguments - got ({type(src).__name__}), but expected one of:")
     raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
 
 
 def fill_(self, value):
     """Fills the tensor with a number (or a 0-d tensor)."""
+    if not isinstance(value, (Tensor, bool, int, float, complex)):
+        value = _numbers(value, "fill_")
     if isinstance(value, Tensor):
         if value._spec.ndim:
             raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value._spec.ndim} dimensions.")
@@ -341,7 +358,6 @@ def keep_counter(self):
     """
     storage = self._storage
     if self._counter is storage and sys.getrefcount(storage) <= _OWN_REFERENCES:
-        from ..storage import VersionCounter
         self._counter = VersionCounter(storage.version)
         self._counter.site = storage.site
 
@@ -362,7 +378,7 @@ def deepcopy(self, memo):
         storage = cell.new(self._storage.current(), self._storage.layout)
         memo["jtensor storage", id(self._storage)] = storage
     made = make_tensor(storage, self._spec, self._offset, type(self))
-    made._requires_grad = self._requires_grad
+    made._counter, made._requires_grad = VersionCounter(1), self._requires_grad        # PyTorch makes it empty and calls `set_`
     memo[id(self)] = made
     if self._auto is not None and self._auto.grad is not None:
         made._autograd_meta().grad = copy.deepcopy(self._auto.grad, memo)

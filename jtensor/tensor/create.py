@@ -3,6 +3,7 @@
 Owns: PyTorch's argument forms of the factories and the reading of nested Python data. What is computed is recorded by the operators of
 `ops.families.create`.
 """
+import math
 import numbers
 
 import numpy as np
@@ -30,7 +31,7 @@ def _type(dtype, default=None):
     if dtype in (float, int, bool, complex):
         return {float: dtypes.get_default_dtype(), int: dtypes.int64, bool: dtypes.bool, complex: dtypes.default_complex()}[dtype] \
             if dtype is not float else dtypes.float64
-    raise TypeError(f"dtype must be a torch.dtype, not {type(dtype).__name__}")
+    raise TypeError(f"zeros(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}")
 
 
 def size_of(args, name="zeros"):
@@ -39,6 +40,8 @@ def size_of(args, name="zeros"):
         args = args[0]
     size = tuple([_int(n, name, at) for at, n in enumerate(args)])
     for n in size:
+        if n < 0 and name == "zeros":
+            raise RuntimeError("zeros: Dimension size must be non-negative.")
         if n < 0:
             raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{', '.join(map(str, size))}]")
     return size
@@ -48,7 +51,7 @@ def _int(n, name, at):
     if type(n) is int:
         return n
     if isinstance(n, bool):
-        raise TypeError(f"{name}(): argument 'size' failed to unpack the object at pos {at + 1} with error \"type must be tuple of ints,but got bool\"")
+        raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, not bool")
     if isinstance(n, (numbers.Integral, np.integer)):
         return int(n)
     if isinstance(n, Tensor) and n.ndim == 0 and n.dtype.category == 1:
@@ -89,14 +92,13 @@ def host_array(data, dtype):
     if isinstance(data, np.ndarray):
         array = data
     elif isinstance(data, (bool, int, float, complex)) and not isinstance(data, np.generic):
-        array = np.array(data, _inferred(data, dtype))
-        return array
+        kind = _inferred(data, dtype)
+        return _whole([data], dtype).reshape(()) if np.dtype(kind).kind in "iu" and dtype is not None else np.array(data, kind)
     else:
         array = _nested(data, dtype)
     if dtype is not None and array.dtype != dtype.numpy:
         if array.dtype.kind == "c" and dtype.category < 3:
-            raise RuntimeError("value cannot be converted to type without overflow" if False else
-                               f"Can't convert complex to {dtype.name}")
+            raise TypeError("must be real number, not complex")
         array = array.astype(dtype.numpy)
     return array
 
@@ -105,12 +107,12 @@ def _inferred(number, dtype):
     if type(number) is int and not -(1 << 63) <= number < (1 << 63):
         if dtype is dtypes.uint64 and 0 <= number < (1 << 64):
             return np.uint64
-        raise RuntimeError("Overflow when unpacking long long")
+        raise ValueError("Overflow when unpacking long long")
     return (dtype or dtypes.of_scalar(number)).numpy if dtype is None or not isinstance(number, complex) or dtype.is_complex else _complex_error()
 
 
 def _complex_error():
-    raise TypeError("can't convert complex to float")
+    raise TypeError("must be real number, not complex")
 
 
 def _nested(data, dtype):
@@ -121,9 +123,9 @@ def _nested(data, dtype):
             return np.array(data.__index__(), np.int64)
         if hasattr(data, "__float__"):
             return np.array(float(data), dtypes.get_default_dtype().numpy)
-        if data is None:
-            raise RuntimeError("Could not infer dtype of NoneType")
-        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+        if isinstance(data, (str, bytes)):
+            raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+        raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
     shape, flat = _walk(data)
     if not flat:
         return np.empty(shape, (dtype or dtypes.get_default_dtype()).numpy)
@@ -138,8 +140,10 @@ def _nested(data, dtype):
     kind = complex if complex in kinds else float if float in kinds else int if int in kinds else bool
     target = (dtype or dtypes.of_scalar(kind(0))).numpy
     if kind is complex and dtype is not None and not dtype.is_complex:
-        raise TypeError("can't convert complex to float")
-    if kind is float and target.kind in "iub":
+        raise TypeError("must be real number, not complex")
+    if target.kind in "iu" and dtype is not None:
+        return _whole(flat, dtype).reshape(shape)
+    if kind is float and target.kind == "b":
         return np.array(flat, np.float64).astype(target).reshape(shape)
     try:
         return np.array(flat, np.float64 if target.kind not in "iubfc" else target).astype(target).reshape(shape)
@@ -147,13 +151,29 @@ def _nested(data, dtype):
         if kind is int and target.kind in "iu":
             big = [x for x in flat if not -(1 << 63) <= x < (1 << 64)]
             if big or target.itemsize == 8:
-                raise RuntimeError("Overflow when unpacking long long") from None
+                raise ValueError("Overflow when unpacking long long") from None
             raise RuntimeError(f"value cannot be converted to type {dtype.name}_t without overflow") from None
         raise
 
 
+def _whole(flat, dtype):
+    """Numbers as an integer type: floats lose their fraction, unsigned types wrap negative numbers, anything beyond is refused."""
+    kind, size = dtype.numpy, 1 << 8 * dtype.itemsize
+    low, high = (-size // 2, size // 2) if dtype.is_signed else (1 - size, size)
+    made = []
+    for x in flat:
+        if type(x) is float and not math.isfinite(x) or not low <= x < high:
+            if type(x) is int and not -(1 << 63) <= x < (1 << 64):
+                raise ValueError("Overflow when unpacking long long")
+            raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
+        made.append(int(x) % size if not dtype.is_signed else int(x))
+    return np.array(made, kind)
+
+
 def _number(x):
     if isinstance(x, Tensor):
+        if x._spec.numel != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
         return x.item()
     if isinstance(x, (bool, int, float, complex, np.generic)):
         return x
@@ -217,9 +237,21 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
     where = _device(device)
     array = host_array(data, wanted)
     made = from_host(array, wanted, devices.cpu if where is devices.meta else where)
+    if data is array or isinstance(data, np.ndarray):
+        _lay_like(made, data)
     if where is devices.meta:
         made = made.to("meta")
     return _finish(made, requires_grad)
+
+
+def _lay_like(made, array):
+    """The strides of an ndarray, for a tensor that copied it: PyTorch keeps them where they are dense."""
+    from ..ops.layout import like
+    if array.flags.c_contiguous or not array.itemsize or any(s < 0 or s % array.itemsize for s in array.strides):
+        return
+    stride = like(array.shape, tuple(s // array.itemsize for s in array.strides))
+    if stride != made._spec.stride:
+        made._spec = made._storage.spec = made._storage.layout = specs.spec(array.shape, stride, made._spec.dtype, made._spec.device)
 
 
 def from_numpy(array):
@@ -405,7 +437,6 @@ def arange(start, end=None, step=1, *, out=None, dtype=None, layout=None, device
     dtype = _type(dtype)
     if step == 0:
         raise RuntimeError("step must be nonzero")
-    import math
     if not (math.isfinite(start) and math.isfinite(end)):
         raise RuntimeError(f"unsupported range: {start} -> {end}")
     if (step > 0) != (end >= start) and start != end:

@@ -115,6 +115,7 @@ def resize_(self, sizes):
 
 def resize(self, size):
     """The resizing itself, without asking autograd (`out=` resizes its target)."""
+    self._counter.version += 1
     if size == tuple(self._spec.size):
         return self
     stride = specs.contiguous_strides(size)
@@ -159,7 +160,7 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
     return self
 
 
-_C_TYPES = {"float32": "float", "float64": "double", "int32": "int", "int64": "int64_t", "bool": "bool", "uint8": "unsigned char",
+_C_TYPES = {"float32": "float", "float64": "double", "int32": "int", "int64": "long int", "bool": "bool", "uint8": "unsigned char",
             "int8": "signed char", "int16": "short", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
             "float16": "c10::Half", "bfloat16": "c10::BFloat16"}
 

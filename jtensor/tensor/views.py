@@ -50,6 +50,11 @@ def share(self, size, stride, offset, dtype=None, conj=None, neg=None, creation=
     """A tensor with another geometry on this one's storage and version counter, without history yet."""
     spec = self._spec
     made = specs.spec(size, stride, dtype or spec.dtype, spec.device, spec.conj if conj is None else conj, spec.neg if neg is None else neg)
+    return share_spec(self, made, offset, creation)
+
+
+def share_spec(self, made, offset, creation="default"):
+    """`share` for a geometry that is a Spec already."""
     out = make_tensor(self._storage, made, offset)
     out._counter = self._counter
     info = self._info
@@ -77,9 +82,36 @@ def view_of(self, rule, name, *args, inverse=None):
 
     ``inverse(grad)``, where the gradient is a view of the gradient that arrives, as in PyTorch: then it is no copy.
     """
+    spec = self._spec
+    key = (rule, name, spec, args)
+    try:
+        found = _geometries.get(key)
+    except TypeError:                                # arguments that cannot be keys, such as lists
+        return _view_of(self, rule, name, args, inverse)
+    if found is None:
+        size, stride, delta = rule(tuple(spec.size), spec.stride, 0, *args)
+        if len(_geometries) >= 1 << 16:
+            _geometries.clear()
+        found = _geometries[key] = [specs.spec(size, stride, spec.dtype, spec.device, spec.conj, spec.neg), delta, None, ()]
+    out = share_spec(self, found[0], self._offset + found[1])
+    if LOCAL.grad_enabled and self.requires_grad:
+        plan = found[2]
+        if plan is None:
+            size = tuple(spec.size)
+            plan, starts = logical_plan(name, spec.aval, rule(size, specs.contiguous_strides(size), 0, *args), args if inverse else None)
+            if inverse and plan.inverse is None:
+                plan.inverse = lambda grad, node: (inverse(grad),)
+            found[2], found[3] = plan, starts
+        attach(plan, (self,), (0,), (out,), found[3])
+    return out
+
+
+_geometries = {}
+
+
+def _view_of(self, rule, name, args, inverse):
     size, stride, offset = geometry_of(self)
-    made = rule(size, stride, offset, *args)
-    out = share(self, *made)
+    out = share(self, *rule(size, stride, offset, *args))
     if LOCAL.grad_enabled and self.requires_grad:
         hang(self, out, name, rule(size, specs.contiguous_strides(size), 0, *args), inverse, args)
     return out
@@ -620,7 +652,11 @@ def view_dtype(self, dtype):
                            "torch.Tensor.view is not supported for tensors with negative bit set when converting to a different dtype.")
     size, stride, offset = geometry_of(self)
     if dtype is not spec.dtype:
-        size, stride, offset = rules.view_dtype(size, stride, offset, spec.dtype.itemsize, dtype.itemsize)
+        try:
+            size, stride, offset = rules.view_dtype(size, stride, offset, spec.dtype.itemsize, dtype.itemsize)
+        except RuntimeError as error:
+            named = f"{dtypes.scalar_name(spec.dtype)} as {dtypes.scalar_name(dtype)}"
+            raise RuntimeError(str(error).replace("self as dtype", named)) from None
     out = make_tensor(self._storage, specs.spec(size, stride, dtype, spec.device), offset)
     out._counter = self._counter
     if self._inference_tensor():

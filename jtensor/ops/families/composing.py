@@ -76,7 +76,7 @@ def number_fits(value, dtype):
 
 _FLOAT_MAX = float(np.finfo(np.float32).max)
 _SCALAR = {"float32": "float", "float64": "double", "int32": "int", "float16": "at::Half", "bfloat16": "at::BFloat16"}
-_CPP = {"float32": "float", "float64": "double", "int64": "long long", "int32": "int", "int16": "short", "int8": "signed char",
+_CPP = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int", "int16": "short int", "int8": "signed char",
         "uint8": "unsigned char", "bool": "bool", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
         "float16": "c10::Half", "bfloat16": "c10::BFloat16"}
 
