@@ -8,10 +8,9 @@ paths step aside, and `current` takes a snapshot.
 """
 import itertools
 
-import jax
 import numpy as np
 
-from ..base import devices
+from ..base import compat, devices
 from ..trace import executor, spec
 from ..trace.tape import ready
 
@@ -97,5 +96,4 @@ def put(array, device, copy=True):
         return array
     if copy:
         array = np.array(array, copy=True, order="C")
-    with jax.enable_x64(True):
-        return jax.device_put(array, devices.jax_device(device))
+    return compat.put(array, devices.jax_device(device))

@@ -346,11 +346,15 @@ def run(plan, tensors, scalars):
         if device is not devices.cpu:
             values = [v if v.aval.device is device else moved(v, device) for v in values]
         made = record(plan, values, scalars)
+    spec = plan.spec
+    if spec is not None and plan.operator.outputs is None:
+        out = wrap(made[0], spec)
+        if needs and plan.differentiable[0]:
+            attach(plan, tensors, needs, (out,), scalars)
+        return out
     outs = [wrap(v, s) for v, s in zip(made, plan.specs, strict=True)]
     if needs and any(plan.differentiable):
         attach(plan, tensors, needs, outs, scalars)
-    if plan.spec is not None and plan.operator.outputs is None:
-        return outs[0]
     names = plan.operator.outputs
     return tuple(outs) if names is None else return_type(plan.operator.name.split("_dim")[0] if names[0] is not None else "", names)(outs)
 
@@ -384,10 +388,13 @@ def call_sync(operator, args, tensors):
 
 def needs_of(plan, tensors):
     """Positions of the inputs that need gradients."""
-    if True not in [t.requires_grad for t in tensors]:
+    needs = [i for i, t in enumerate(tensors) if t._requires_grad or t._info is not None and t.requires_grad]
+    if not needs:
         return ()
-    blocked = blocked_positions(plan)
-    return tuple([i for i, t in enumerate(tensors) if i not in blocked and t.requires_grad])
+    if plan.operator.nondiff:
+        blocked = blocked_positions(plan)
+        needs = [i for i in needs if i not in blocked]
+    return tuple(needs)
 
 
 def blocked_positions(plan):
