@@ -656,7 +656,8 @@ def finish_inplace(self, plan, tensors, needs, scalars, value, values):
     node.meta = node.hooks = node.pre_hooks = node.tensor_hooks = node.retained = None
     node.site = sites.user_site()
     node.plan, node.needs, node.scalars = plan, needs, scalars
-    node.saved = [save(code, tensors, [self]) if entry is None else entry for code, entry in zip(codes, entries, strict=True)]
+    node.saved = [save(code, tensors, [self]) if entry is None else entry for code, entry in zip(codes, entries, strict=True)] \
+        if codes or plan.scalar_kinds else ()
     rebase(self, node)
 
 
