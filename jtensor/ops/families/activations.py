@@ -14,6 +14,7 @@ from .. import layout
 from ..operator import Number, Tensor, op
 from ..registry import composite
 from .numeric import cast, is_complex, not_implemented, refuses, wide, wrap_dim
+from .special import normal_area
 
 _INTERNAL = {"inplace": True, "function": False, "method": False}
 
@@ -42,7 +43,7 @@ def _check_relu(self):
         raise NotImplementedError("clamp is not supported for complex types")
 
 
-@op("numeric", inplace=True, grad=_above_zero, check=_check_relu)
+@op("numeric", inplace=True, grad=_above_zero, check=_check_relu, double="ThresholdBackwardBackward0")
 def relu(self: Tensor):
     """``max(input, 0)``; NaN stays NaN, and the gradient at 0 is 0.
 
@@ -328,7 +329,7 @@ def _silu_gradient(grad, self):
     return grad * jnp.conj(s * (1 + self * (1 - s)))
 
 
-@op("numeric", grad=_silu_gradient, check=refuses("silu_cpu", "integral", "bool"), **_INTERNAL)
+@op("numeric", grad=_silu_gradient, check=refuses("silu_cpu", "integral", "bool"), **_INTERNAL, double="MulBackward0")
 @wide
 def silu(self: Tensor):
     """``input * sigmoid(input)``."""
@@ -345,7 +346,7 @@ def _softened(x):
     return jnp.where(x > 20, x, jnp.log1p(jnp.exp(jnp.minimum(x, 20))))
 
 
-@op("numeric", grad=_mish_gradient, check=refuses("mish_cpu", *_ONLY_FLOAT), **_INTERNAL)
+@op("numeric", grad=_mish_gradient, check=refuses("mish_cpu", *_ONLY_FLOAT), **_INTERNAL, double="MulBackward0")
 @wide
 def mish(self: Tensor):
     """``input * tanh(softplus(input))``."""
@@ -368,7 +369,7 @@ def _gelu_gradient(grad, self, approximate):
         t = jnp.tanh(inner)
         slope = _SQRT_2_PI * (1 + 3 * _CUBE * self * self)
         return grad * (0.5 * (1 + t) + 0.5 * self * (1 - t * t) * slope)
-    cdf = 0.5 * (1 + lax.erf(self / _SQRT2))
+    cdf = normal_area(self)
     return grad * (cdf + self * jnp.exp(-0.5 * self * self) * (1 / math.sqrt(2 * math.pi)))
 
 
@@ -378,7 +379,7 @@ def gelu(self: Tensor, *, approximate="none"):
     """``input`` times the standard normal distribution function, exact or by a tanh."""
     if approximate == "tanh":
         return 0.5 * self * (1 + jnp.tanh(_SQRT_2_PI * (self + _CUBE * self * self * self)))
-    return self * 0.5 * (1 + lax.erf(self * (1 / _SQRT2)))
+    return self * normal_area(self)
 
 
 def _check_glu(self, dim):
@@ -478,7 +479,7 @@ def _log_softmax_gradient(grad, result, dim):
 
 
 @op(None, name="_softmax", backward="SoftmaxBackward0", function=False, method=False, out=True,
-    grad=_softmax_gradient, check=_check_softmax("softmax_kernel_impl"))
+    grad=_softmax_gradient, check=_check_softmax("softmax_kernel_impl"), double="SoftmaxBackwardDataBackward0")
 def _softmax(self: Tensor, dim, dtype=None):
     """The softmax of a tensor along a dimension, in ``dtype``."""
     return _softmax_body(_as(self, dtype), dim)
@@ -495,7 +496,7 @@ def _softmax_body(x, dim):
 
 
 @op(None, name="_log_softmax", backward="LogSoftmaxBackward0", function=False, method=False, out=True,
-    grad=_log_softmax_gradient, check=_check_softmax("log_softmax_lastdim_kernel_impl"))
+    grad=_log_softmax_gradient, check=_check_softmax("log_softmax_lastdim_kernel_impl"), double="LogSoftmaxBackwardDataBackward0")
 def _log_softmax(self: Tensor, dim, dtype=None):
     """The logarithm of the softmax along a dimension, in ``dtype``."""
     return _log_softmax_body(_as(self, dtype), dim)

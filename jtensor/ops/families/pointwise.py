@@ -39,7 +39,7 @@ def unit(x):
     return ((x > 0).astype(x.dtype) - (x < 0).astype(x.dtype))
 
 
-@op("numeric", inplace=True, out=True, check=refuses("neg", "bool", error=_BOOL_NEG), grad=lambda grad: -grad)
+@op("numeric", inplace=True, out=True, check=refuses("neg", "bool", error=_BOOL_NEG), grad=lambda grad: -grad, double="NegBackward0")
 def neg(self: Tensor):
     """Each element with the opposite sign. A bool tensor raises ``RuntimeError``.
 
@@ -50,7 +50,7 @@ def neg(self: Tensor):
 
 
 @op("numeric", inplace=True, out=True, result_dtype=_real_result, check=refuses("abs_cpu", "bool"),
-    grad=lambda grad, self: grad * unit(self))
+    grad=lambda grad, self: grad * unit(self), double="MulBackward0")
 def abs(self: Tensor):
     """The absolute value; of complex numbers the length, which is real.
 
@@ -70,7 +70,7 @@ def abs_(input):
 
 @op("numeric", inplace=True, out=True, grad=zeros_gradient, check=refuses(
     "sign", "complex", error=NotImplementedError("Unlike NumPy, torch.sign is not intended to support complex numbers. "
-                                                 "Please use torch.sgn instead.")))
+                                                 "Please use torch.sgn instead.")), double="-")
 def sign(self: Tensor):
     """-1, 0 or 1 as the element is negative, zero (or NaN) or positive.
 
@@ -124,7 +124,8 @@ _COPYSIGN = {"inplace": True, "out": True, "function": False, "method": False}
 
 
 @op("float", name="copysign_Tensor", check=refuses("copysign_cpu", "complex"), **_COPYSIGN,
-    backward="CopysignBackward0", grad={"self": _copysign_gradient, "other": lambda grad: jnp.zeros_like(grad)})
+    backward="CopysignBackward0", grad={"self": _copysign_gradient, "other": lambda grad: jnp.zeros_like(grad)},
+    double={"self": "MulBackward0", "other": "-"})
 def copysign_Tensor(self: Tensor, other: Tensor):
     """The size of one with the sign of another."""
     return _signed_like(self, other)
@@ -159,7 +160,7 @@ def copysign_(input, other):
 
 # -- exponentials and logarithms --------------------------------------------------------------------------------------
 
-@op("float", inplace=True, out=True, grad=lambda grad, result: grad * conj(result))
+@op("float", inplace=True, out=True, grad=lambda grad, result: grad * conj(result), double="MulBackward0")
 def exp(self: Tensor):
     """``e ** input``.
 
@@ -169,7 +170,7 @@ def exp(self: Tensor):
     return jnp.exp(self)
 
 
-@op("float", inplace=True, out=True, grad=lambda grad, result: grad * conj(result) * LN2)
+@op("float", inplace=True, out=True, grad=lambda grad, result: grad * conj(result) * LN2, double="MulBackward1")
 @wide
 def exp2(self: Tensor):
     """``2 ** input``.
@@ -182,7 +183,7 @@ def exp2(self: Tensor):
     return lax.pow(jnp.full_like(self, 2), self)
 
 
-@op("float", inplace=True, out=True, grad=lambda grad, result: grad * (conj(result) + 1))
+@op("float", inplace=True, out=True, grad=lambda grad, result: grad * (conj(result) + 1), double="MulBackward0")
 @wide
 def expm1(self: Tensor):
     """``e ** input - 1``, accurate near 0.
@@ -193,7 +194,7 @@ def expm1(self: Tensor):
     return jnp.expm1(self)
 
 
-@op("float", inplace=True, out=True, grad=lambda grad, self: grad / conj(self))
+@op("float", inplace=True, out=True, grad=lambda grad, self: grad / conj(self), double="DivBackward0")
 def log(self: Tensor):
     """The natural logarithm; -inf at 0, NaN for negative real numbers.
 
@@ -208,17 +209,18 @@ def _scaled(x, factor):
 
 
 def _exact_log2(x):
-    """log2 with whole results for powers of two."""
+    """log2 with whole results for powers of two: the exponent, and the logarithm of a mantissa near 1."""
     if is_complex(x):
         return _scaled(jnp.log(x), 1 / LN2)
-    wanted = x.dtype
-    y = jnp.log(x.astype(jnp.float64)) * (1 / LN2)
-    near = jnp.round(y)
-    exact = jnp.isfinite(y) & (jnp.abs(y - near) < 1e-12)
-    return jnp.where(exact, near, y).astype(wanted)
+    mantissa, exponent = jnp.frexp(x)
+    low = mantissa < math.sqrt(0.5)
+    mantissa = jnp.where(low, mantissa * 2, mantissa)
+    exponent = exponent.astype(x.dtype) - low.astype(x.dtype)
+    ordinary = (x > 0) & (x < jnp.inf)
+    return jnp.where(ordinary, exponent + jnp.log(mantissa) * (1 / LN2), jnp.log(x))
 
 
-@op("float", inplace=True, out=True, grad=lambda grad, self: grad / (conj(self) * LN2))
+@op("float", inplace=True, out=True, grad=lambda grad, self: grad / (conj(self) * LN2), double="DivBackward0")
 @wide
 def log2(self: Tensor):
     """The logarithm to base 2.
@@ -238,7 +240,7 @@ def _exact_log10(x):
     return jnp.where(exact, near, y).astype(x.dtype)
 
 
-@op("float", inplace=True, out=True, grad=lambda grad, self: grad / (conj(self) * LN10))
+@op("float", inplace=True, out=True, grad=lambda grad, self: grad / (conj(self) * LN10), double="DivBackward0")
 @wide
 def log10(self: Tensor):
     """The logarithm to base 10.
@@ -249,7 +251,7 @@ def log10(self: Tensor):
     return _exact_log10(self)
 
 
-@op("float", inplace=True, out=True, backward="Log1PBackward0", grad=lambda grad, self: grad / conj(self + 1))
+@op("float", inplace=True, out=True, backward="Log1PBackward0", grad=lambda grad, self: grad / conj(self + 1), double="DivBackward0")
 @wide
 def log1p(self: Tensor):
     """``log(1 + input)``, accurate near 0.
@@ -281,7 +283,7 @@ def _logaddexp(a, b):
 
 @op("float", inplace=False, out=True, check=refuses("logaddexp_cpu", "bool", "integral"),
     grad={"self": lambda grad, self, other: grad / conj(1 + jnp.exp(other - self)),
-          "other": lambda grad, self, other: grad / conj(1 + jnp.exp(self - other))})
+          "other": lambda grad, self, other: grad / conj(1 + jnp.exp(self - other))}, double="DivBackward0")
 def logaddexp(self: Tensor, other: Tensor):
     """``log(exp(input) + exp(other))`` without overflow on the way.
 
@@ -412,7 +414,7 @@ def polar(abs: Tensor, angle: Tensor):
 
 # -- what is not finite -----------------------------------------------------------------------------------------------
 
-@op("numeric", inplace=True, out=True, grad=lambda grad, self: grad * jnp.isfinite(self).astype(grad.dtype))
+@op("numeric", inplace=True, out=True, grad=lambda grad, self: grad * jnp.isfinite(self).astype(grad.dtype), double="MulBackward0")
 def nan_to_num(self: Tensor, nan: Number = None, posinf: Number = None, neginf: Number = None):
     """NaN and the infinities replaced: by 0 and the largest and lowest finite number unless others are given.
 

@@ -28,13 +28,34 @@ def _number(x):
 
 # -- error functions --------------------------------------------------------------------------------------------------
 
+# Fitted for float32: erf(x) = x * p(x²) below the cut, 1 - exp(-q(|x| - cut)) above it; lowest coefficient first.
+_CUT, _ONE = 0.9, 3.95
+_NEAR = (-0.3761253244491205, 0.11282229959959299, -0.02678195687241224, 0.005016228328206047, -0.0006111291850113888)
+_FAR = (1.594097246421203, 2.4716340595927706, 0.8300161418282949, 0.04578269231580683, -0.011081602909281861, 0.0021708247994444933,
+        -0.0002908626716569124, 1.6621039485977634e-05, 7.374557594942956e-07)
+_SLOPE_LESS_1 = 0.1283791553190747
+
+
+def _horner(x, coefficients):
+    total = jnp.full_like(x, coefficients[-1])
+    for c in coefficients[-2::-1]:
+        total = total * x + c
+    return total
+
+
 @wide
 def erf_of(x):
-    """The error function, within 1 ulp, the same in vector and scalar code."""
-    return through_double(lax.erf, x)
+    """The error function. XLA's own for float32 is off by up to 5 ulp and has other bits in vector than in scalar code; this one by 1.4."""
+    if x.dtype != jnp.float32:
+        return lax.erf(x)
+    size = jnp.minimum(jnp.abs(x), _ONE)
+    square = size * size
+    near = size + size * (_SLOPE_LESS_1 + square * _horner(square, _NEAR))
+    far = 1 - jnp.exp(-_horner(size - _CUT, _FAR))
+    return jnp.copysign(jnp.where(size < _CUT, near, far), x)
 
 
-@op("float", grad=lambda grad, self: 2 * _PER_SQRT_PI * jnp.exp(-(self * self)) * grad, **_unary("erf_vml_cpu"))
+@op("float", grad=lambda grad, self: 2 * _PER_SQRT_PI * jnp.exp(-(self * self)) * grad, **_unary("erf_vml_cpu"), double="MulBackward0")
 @wide
 def erf(self: Tensor):
     """The error function.
@@ -45,7 +66,7 @@ def erf(self: Tensor):
     return erf_of(self)
 
 
-@op("float", grad=lambda grad, self: -2 * _PER_SQRT_PI * jnp.exp(-(self * self)) * grad, **_unary("erfc_vml_cpu"))
+@op("float", grad=lambda grad, self: -2 * _PER_SQRT_PI * jnp.exp(-(self * self)) * grad, **_unary("erfc_vml_cpu"), double="MulBackward0")
 @wide
 def erfc(self: Tensor):
     """The complementary error function, ``1 - erf(input)``, accurate where it is small.
@@ -56,7 +77,8 @@ def erfc(self: Tensor):
     return through_double(lax.erfc, self)
 
 
-@op("float", grad=lambda grad, self: 0.5 * math.sqrt(math.pi) * jnp.exp(jnp.square(wide(_erfinv)(self))) * grad, **_unary("erfinv_vml_cpu"))
+@op("float", grad=lambda grad, self: 0.5 * math.sqrt(math.pi) * jnp.exp(jnp.square(wide(_erfinv)(self))) * grad, **_unary("erfinv_vml_cpu"),
+    double="MulBackward0")
 @wide
 def erfinv(self: Tensor):
     """The inverse of `erf`; infinite at ±1, NaN beyond.
@@ -93,6 +115,19 @@ def special_erfcx(self: Tensor):
 
 
 # -- normal distribution ----------------------------------------------------------------------------------------------
+
+# Fitted for float32: the area left of -a is exp(-r(a)) for a >= 0; r grows for ever, so that no bound is needed.
+_AREA = (0.6931470705002098, 0.7978908341993505, 0.3182529040631408, 0.03652902866632726, -0.005102264406059294, 0.0002527403772216506,
+         6.428493870381928e-05, -1.3867569265158664e-05, 8.656969869896646e-07)
+
+
+def normal_area(x):
+    """The area under the standard normal density up to float32 or float64 ``x``, absolutely within 1e-7 for float32."""
+    if x.dtype != jnp.float32:
+        return 0.5 * (1 + lax.erf(x * math.sqrt(0.5)))
+    tail = jnp.exp(-_horner(jnp.abs(x), _AREA))
+    return jnp.where(x < 0, tail, 1 - tail)
+
 
 @op("float", name="special_ndtr", grad=lambda grad, self: grad * jnp.exp(-0.5 * self * self) * (1 / math.sqrt(2 * math.pi)), **_HIDDEN,
     backward="MulBackward1")
@@ -159,7 +194,7 @@ def hurwitz(s, q):
     return jnp.where((q <= 0) & whole & (s > 1) | (s == 1), jnp.full_like(value, jnp.inf), value)
 
 
-@op("float", grad=lambda grad, self: grad * wide(_digamma)(self), **_unary("lgamma_vml_cpu"))
+@op("float", grad=lambda grad, self: grad * wide(_digamma)(self), **_unary("lgamma_vml_cpu"), double="MulBackward0")
 @wide
 def lgamma(self: Tensor):
     """The logarithm of the absolute value of the gamma function.
@@ -170,7 +205,7 @@ def lgamma(self: Tensor):
     return through_double(lax.lgamma, self)
 
 
-@op("float", grad=lambda grad, self: grad * wide(lambda x: _polygamma(1, x))(self), **_unary("digamma"))
+@op("float", grad=lambda grad, self: grad * wide(lambda x: _polygamma(1, x))(self), **_unary("digamma"), double="MulBackward0")
 @wide
 def digamma(self: Tensor):
     """The derivative of `lgamma`.
@@ -296,7 +331,7 @@ def _i1(x):
     return through_double(jsp.i1, x)
 
 
-@op("float", grad=lambda grad, self: grad * wide(_i1)(self), **_unary("i0_cpu"))
+@op("float", grad=lambda grad, self: grad * wide(_i1)(self), **_unary("i0_cpu"), double="MulBackward0")
 @wide
 def i0(self: Tensor):
     """The modified Bessel function of order 0.
@@ -365,7 +400,7 @@ _xlog1py, _xlog1py_first, _xlog1py_second = _log_times(jnp.log1p, -1)
 
 
 @op("float", name="xlogy_Tensor", backward="XlogyBackward0", inplace=True, **_HIDDEN, grad={"self": _xlogy_first, "other": _xlogy_second},
-    check=refuses("xlogy_cpu", "complex"))
+    check=refuses("xlogy_cpu", "complex"), double={"self": "MaskedFillBackward0", "other": "DivBackward0"})
 def xlogy_Tensor(self: Tensor, other: Tensor):
     """``input * log(other)`` of two tensors."""
     return _xlogy(self, other)
@@ -429,7 +464,7 @@ def _logit_gradient(grad, self, eps):
     return jnp.where(outside, beyond, grad / (self * (1 - self)))
 
 
-@op("float", inplace=True, out=True, grad=_logit_gradient, check=refuses("logit_cpu", "complex"))
+@op("float", inplace=True, out=True, grad=_logit_gradient, check=refuses("logit_cpu", "complex"), double="WhereBackward0")
 @wide
 def logit(self: Tensor, eps=None):
     """``log(input / (1 - input))``; with ``eps`` the input is kept between ``eps`` and ``1 - eps``.
