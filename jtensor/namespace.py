@@ -84,10 +84,18 @@ def late(name):
                 raise
     if name in _FROM_RANDOM:
         return getattr(importlib.import_module("jtensor.random"), name)
+    if name in _FROM_NN:
+        return getattr(importlib.import_module("jtensor.nn.functional.top_level"), name)
     raise AttributeError(f"module 'jtensor' has no attribute '{name}'")
 
 
 _FROM_RANDOM = ("get_rng_state", "set_rng_state", "fork_rng")
+_FROM_NN = frozenset("""
+    adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout alpha_dropout_ avg_pool1d binary_cross_entropy_with_logits conv1d conv2d conv3d
+    conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d cosine_embedding_loss cosine_similarity ctc_loss dropout dropout_
+    feature_alpha_dropout feature_alpha_dropout_ feature_dropout feature_dropout_ gru gru_cell hinge_embedding_loss kl_div lstm lstm_cell
+    margin_ranking_loss max_pool1d max_pool1d_with_indices max_pool2d max_pool3d native_channel_shuffle native_dropout pairwise_distance
+    pdist poisson_nll_loss rms_norm rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell triplet_margin_loss""".split())
 
 
 def _random(name):

@@ -110,3 +110,20 @@ def dropout3d(input, p=0.5, training=True, inplace=False):
     if dims not in (4, 5):
         _warn_of_dims("dropout3d", dims, 3, "4D or 5D")
     return _features_of(input, p, training, inplace, dims == 5)
+
+
+def feature_dropout(input, p, train, inplace=False):
+    """Dropout of whole channels of ``(N, C, *)``, without a look at the number of dimensions."""
+    _check(p)
+    return _dropped(input, p, train, inplace, features=True)
+
+
+def native_dropout(input, p, train):
+    """(``dropout``, the mask of what was kept). ``train`` None counts as true."""
+    _check(p)
+    if input.numel() == 0:
+        return input, jtensor.empty_like(input, dtype=jtensor.bool)
+    if train is not None and not train:
+        return input.clone(), jtensor.ones_like(input, dtype=jtensor.bool)
+    kept = jtensor.empty_like(input).bernoulli_(1 - p)
+    return input * kept * (0.0 if p == 1 else 1.0 / (1 - p)), kept.to(jtensor.bool)
