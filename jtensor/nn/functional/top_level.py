@@ -1,12 +1,13 @@
 """Functions that PyTorch has in ``torch`` itself and that are made here: the same as in ``nn.functional``, under the operators' own
-signatures (a reduction is a number there, dropout's ``train`` has to be said).
+signatures (a reduction is a number there, and none if not said; dropout's ``train`` has to be said).
 
 ``NAMES`` says which; the package's namespace looks them up when they are first asked for.
 """
 from ...tensor import raw
 from .. import functional as F
-from . import dropout as _dropout
 from . import recurrent
+from .dropout import feature_dropout as _feature_dropout
+from .dropout import native_dropout as _native_dropout
 
 _WORDS = ("none", "mean", "sum")
 
@@ -39,12 +40,12 @@ def alpha_dropout_(input, p, train):
 
 def feature_dropout(input, p, train):
     """Dropout of whole channels."""
-    return _dropout.feature_dropout(input, p, train)
+    return _feature_dropout(input, p, train)
 
 
 def feature_dropout_(input, p, train):
     """``feature_dropout`` in place."""
-    return _dropout.feature_dropout(input, p, train, inplace=True)
+    return _feature_dropout(input, p, train, inplace=True)
 
 
 def feature_alpha_dropout(input, p, train):
@@ -59,17 +60,17 @@ def feature_alpha_dropout_(input, p, train):
 
 def native_dropout(input, p, train):
     """``dropout`` and the mask of what was kept."""
-    return _dropout.native_dropout(input, p, train)
+    return _native_dropout(input, p, train)
 
 
 # -------------------------------------------------------------------------------------------------------------- losses
 
-def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction=1):
+def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction=0):
     """Binary cross entropy of the sigmoid of scores."""
     return raw.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
 
 
-def kl_div(input, target, reduction=1, *, log_target=False):
+def kl_div(input, target, reduction=0, *, log_target=False):
     """``target (log target - input)``."""
     import warnings
     with warnings.catch_warnings():
@@ -82,27 +83,27 @@ def poisson_nll_loss(input, target, log_input, full, eps, reduction):
     return F.poisson_nll_loss(input, target, log_input, full, eps=eps, reduction=_word(reduction))
 
 
-def hinge_embedding_loss(input, target, margin=1.0, reduction=1):
+def hinge_embedding_loss(input, target, margin=1.0, reduction=0):
     """The input where the target is 1, ``max(0, margin - input)`` where it is -1."""
     return F.hinge_embedding_loss(input, target, margin, reduction=_word(reduction))
 
 
-def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=1):
+def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=0):
     """``1 - cos`` where the target is 1, ``max(0, cos - margin)`` where it is -1."""
     return F.cosine_embedding_loss(input1, input2, target, margin, reduction=_word(reduction))
 
 
-def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=1):
+def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=0):
     """``max(0, -target (input1 - input2) + margin)``."""
     return F.margin_ranking_loss(input1, input2, target, margin, reduction=_word(reduction))
 
 
-def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6, swap=False, reduction=1):
+def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6, swap=False, reduction=0):
     """``max(0, d(anchor, positive) - d(anchor, negative) + margin)``."""
     return F.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction=_word(reduction))
 
 
-def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=1, zero_infinity=False):
+def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False):
     """Connectionist temporal classification."""
     return F.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, _word(reduction), zero_infinity)
 
