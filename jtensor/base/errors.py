@@ -24,3 +24,9 @@ class MissingFeature(NotImplementedError):
 def missing(what, instead=None):
     """The exception for a feature that is not there: ``raise missing("sparse layouts", "dense tensors")``."""
     return MissingFeature(f"jtensor does not have {what}" + (f"; what works: {instead}" if instead else ""))
+
+
+class LinAlgError(RuntimeError):
+    """A matrix that a linear algebra function cannot work with: singular, not positive-definite, not converging."""
+
+    __module__ = "torch.linalg"

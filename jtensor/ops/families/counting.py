@@ -90,12 +90,12 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
 
 def _check_search(boundaries, values):
     if boundaries.ndim != 1 and tuple(boundaries.size[:-1]) != tuple(values.size[:-1]):
-        raise RuntimeError("torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and "
-                           f"input value tensor must match, but we got boundaries tensor {list(boundaries.size)} and input value tensor "
-                           f"{list(values.size)}")
+        raise RuntimeError("torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor "
+                           f"and input value tensor must match, but we got boundaries tensor {list(boundaries.size)} and input value "
+                           f"tensor {list(values.size)}")
     if boundaries.dtype is not values.dtype:
-        raise RuntimeError("torch.searchsorted(): boundary tensor and input value tensor should have same dtype, but got boundary tensor dtype "
-                           f"{_lower(boundaries.dtype)} and input value tensor dtype {_lower(values.dtype)}")
+        raise RuntimeError("torch.searchsorted(): boundary tensor and input value tensor should have same dtype, but got boundary tensor "
+                           f"dtype {_lower(boundaries.dtype)} and input value tensor dtype {_lower(values.dtype)}")
 
 
 def _lower(dtype):
@@ -134,8 +134,8 @@ def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=N
     number = isinstance(input, (bool, int, float))
     values = sorted_sequence.new_tensor(input) if number else input
     if number and sorted_sequence._spec.ndim != 1:
-        raise RuntimeError("torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we got boundaries "
-                           f"tensor dim({sorted_sequence._spec.ndim}) and input value's dim(0) numel(1)")
+        raise RuntimeError("torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we got "
+                           f"boundaries tensor dim({sorted_sequence._spec.ndim}) and input value's dim(0) numel(1)")
     if sorter is not None:
         if tuple(sorter._spec.size) != tuple(sorted_sequence._spec.size):
             raise RuntimeError("torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor "

@@ -176,7 +176,8 @@ def bmm(self: Tensor, mat2: Tensor):
 
 
 @op(out=True, check=lambda self, vec: _check_mv_of(vec, self, vec),
-    grad={"self": lambda grad, vec: _outer(grad, jnp.conj(vec)), "vec": lambda grad, self: contract(jnp.conj(self), grad, ((0,), (0,)))})
+    grad={"self": lambda grad, vec: _outer(grad, jnp.conj(vec)), "vec": lambda grad, self: contract(jnp.conj(self), grad, ((0,), (0,)))},
+    double={"self": "MulBackward0", "vec": "MvBackward0"})
 def mv(self: Tensor, vec: Tensor):
     """The product of a matrix ``(n, k)`` and a vector ``(k,)``.
 
@@ -187,7 +188,8 @@ def mv(self: Tensor, vec: Tensor):
 
 
 @op(out=True, check=_check_dot("dot"),
-    grad={"self": lambda grad, tensor: grad * jnp.conj(tensor), "tensor": lambda grad, self: grad * jnp.conj(self)})
+    grad={"self": lambda grad, tensor: grad * jnp.conj(tensor), "tensor": lambda grad, self: grad * jnp.conj(self)},
+    double="MulBackward0")
 def dot(self: Tensor, tensor: Tensor):
     """The sum of the products of two vectors' elements; complex numbers are not conjugated.
 
@@ -238,7 +240,7 @@ def _check_addmm(self, mat1, mat2, beta, alpha):
     _no_bool("addmm_impl_cpu_", mat1.dtype)
 
 
-@op(check=lambda self, mat1, mat2, flips, beta, alpha: _check_addmm(self, mat1, mat2, beta, alpha), double="MmBackward0", name="addmm_flipped",
+@op(check=lambda self, mat1, mat2, flips, beta, alpha: _check_addmm(self, mat1, mat2, beta, alpha), double={"self": "=", "mat1": "MmBackward0", "mat2": "MmBackward0"}, name="addmm_flipped",
     backward="AddmmBackward0", function=False, method=False, grad={
         "self": lambda grad, beta: conj_times(grad, beta),
         "mat1": lambda grad, mat2, alpha, flips: conj_times(_left_of(grad, mat2, flips), alpha),
@@ -249,7 +251,7 @@ def addmm_flipped(self: Tensor, mat1: Tensor, mat2: Tensor, flips, *, beta: Numb
     return _plus(self, product, beta, alpha, product.shape)
 
 
-@op(inplace=True, out=True, check=_check_addmm, double="MmBackward0", flipped=(addmm_flipped, {"mat1": "a", "mat2": "b"}), grad={
+@op(inplace=True, out=True, check=_check_addmm, double={"self": "=", "mat1": "MmBackward0", "mat2": "MmBackward0"}, flipped=(addmm_flipped, {"mat1": "a", "mat2": "b"}), grad={
     "self": lambda grad, beta: conj_times(grad, beta),
     "mat1": lambda grad, mat2, alpha: conj_times(_mm_left(grad, mat2), alpha),
     "mat2": lambda grad, mat1, alpha: conj_times(_mm_right(grad, mat1), alpha)})
@@ -322,7 +324,8 @@ def _check_baddbmm(self, batch1, batch2, beta, alpha):
 @op(inplace=True, out=True, check=_check_baddbmm, grad={
     "self": lambda grad, beta: conj_times(grad, beta),
     "batch1": lambda grad, batch2, alpha: conj_times(_bmm_left(grad, batch2), alpha),
-    "batch2": lambda grad, batch1, alpha: conj_times(_bmm_right(grad, batch1), alpha)})
+    "batch2": lambda grad, batch1, alpha: conj_times(_bmm_right(grad, batch1), alpha)},
+    double={"self": "=", "batch1": "BmmBackward0", "batch2": "BmmBackward0"})
 def baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1):
     """``beta * input + alpha * bmm(batch1, batch2)``.
 
@@ -377,7 +380,7 @@ def addr_(self, vec1, vec2, *, beta=1, alpha=1):
 
 # -- matmul -----------------------------------------------------------------------------------------------------------
 
-@composite(aliases=("linalg_matmul",))
+@composite()
 def matmul(input, other, *, out=None):
     """The product of two tensors: of vectors a number, of matrices a matrix, of more dimensions a broadcast batch of matrices.
 

@@ -33,7 +33,7 @@ def _check_constant(self, pad, value):
                                f"{d} of your input.")
 
 
-@op(method=False, saves=(), backward="ConstantPadNdBackward0", check=_check_constant)
+@op(method=False, saves=(), backward="ConstantPadNdBackward0", check=_check_constant, double="ConstantPadNdBackward0")
 def constant_pad_nd(self: Tensor, pad, value: Number = 0):
     """``value`` put around the tensor: two numbers a dimension, the last dimension first; negative ones cut off.
 

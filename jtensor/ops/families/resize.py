@@ -113,8 +113,8 @@ def _check_size(n):
         if any(m == 0 for m in self.size[1:]):
             raise RuntimeError(f"Non-empty {n + 2}D data tensor expected but got a tensor with sizes {list(self.size)}")
         if any(m <= 0 for m in (*self.size[2:], *output_size)):
-            raise RuntimeError(f"Input and output sizes should be greater than 0, but got input (H: {self.size[2]}, W: {self.size[-1]}) output "
-                               f"(H: {output_size[0]}, W: {output_size[-1]})")
+            raise RuntimeError(f"Input and output sizes should be greater than 0, but got input (H: {self.size[2]}, W: {self.size[-1]}) "
+                               f"output (H: {output_size[0]}, W: {output_size[-1]})")
     return check
 
 

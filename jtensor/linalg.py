@@ -1,0 +1,18 @@
+"""`torch.linalg`: linear algebra by its short names. The functions are the operators' composites ``linalg_<name>``."""
+from .base.errors import LinAlgError as _LinAlgError
+from .tensor import raw as _raw
+
+_PREFIXED = (
+    "cholesky", "cholesky_ex", "cond", "cross", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "householder_product", "inv", "inv_ex",
+    "lstsq", "lu", "lu_factor", "lu_factor_ex", "lu_solve", "matrix_norm", "matrix_rank", "multi_dot", "norm", "pinv", "qr", "slogdet",
+    "solve", "solve_ex", "solve_triangular", "svd", "svdvals", "tensorinv", "tensorsolve", "vander", "vecdot", "vector_norm")
+_SAME = ("det", "matmul", "matrix_exp", "matrix_power")              # the function of this name without a prefix
+
+LinAlgError = _LinAlgError
+
+for _name in _PREFIXED:
+    globals()[_name] = getattr(_raw, "linalg_" + _name)
+for _name in _SAME:
+    globals()[_name] = getattr(_raw, _name)
+
+__all__ = sorted([*_PREFIXED, *_SAME, "LinAlgError"])

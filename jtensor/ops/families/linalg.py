@@ -1,0 +1,432 @@
+"""Linear algebra: inverses, determinants, Cholesky, QR and LU factors, solutions; the functions of `torch.linalg` by ``linalg_<name>``.
+
+Owns: operators of one factorization and the composites that check and look at what came of it. May not know: tensors as objects, but in
+composites.
+"""
+import jax.numpy as jnp
+from jax import lax
+
+from ...base import dtypes
+from ..build import broadcast_shapes
+from ..operator import Tensor, op
+from ..registry import composite
+from . import factor
+from .composing import put_out
+from .factor import adjoint, product, together
+from .matrices import checked, floating, matrices, named, square
+
+RAW = {"function": False, "method": False}
+
+
+def _singular(name):
+    return lambda k: (name, f"The diagonal element {k} is zero, the inversion could not be completed because the input matrix is singular.")
+
+
+def _not_positive(name):
+    return lambda k: (name, "The factorization could not be completed because the input is not positive-definite (the leading minor of "
+                      f"order {k} is not positive-definite).")
+
+
+# -- inverses and determinants ----------------------------------------------------------------------------------------
+
+def _inverse_gradient(grads, result0):
+    h = adjoint(result0)
+    return -product(product(h, grads[0]), h)
+
+
+@op(name="linalg_inv_ex_dim.raw", backward="LinalgInvExBackward0", nondiff=(1,), outputs=("inverse", "info"),
+    grad={"A": _inverse_gradient}, **RAW)
+def inv_ex_raw(A: Tensor):
+    """(the inverse, the first zero pivot or 0)."""
+    lu, _, rows = lax.linalg.lu(A)
+    n = A.shape[-1]
+    eye = jnp.broadcast_to(jnp.eye(n, dtype=A.dtype), A.shape)
+    b = jnp.take_along_axis(eye, rows[..., None].astype(jnp.int32), -2)
+    b = lax.linalg.triangular_solve(lu, b, left_side=True, lower=True, unit_diagonal=True)
+    return lax.linalg.triangular_solve(lu, b, left_side=True, lower=False), factor.lu_info(lu)
+
+
+@composite("linalg_inv_ex", **RAW)
+def linalg_inv_ex(A, *, check_errors=False, out=None):
+    """The inverse and, instead of an exception, the position of the first zero pivot (0: none)."""
+    square("linalg.inv", A)
+    made = inv_ex_raw(A)
+    if check_errors:
+        checked(made[1], _singular("linalg.inv_ex"))
+    return put_out("linalg_inv_ex", made, out)
+
+
+@composite("linalg_inv", **RAW)
+def linalg_inv(A, *, out=None):
+    """The inverse of square matrices; ``LinAlgError`` if one is singular (so that the values are looked at).
+
+    >>> torch.linalg.inv(torch.tensor([[2., 0.], [0., 4.]]))
+    tensor([[0.5000, 0.0000],
+            [0.0000, 0.2500]])
+    """
+    square("linalg.inv", A)
+    made = inv_ex_raw(A)
+    checked(made[1], _singular("linalg.inv"))
+    return put_out("linalg_inv", made[0], out)
+
+
+@composite()
+def inverse(input, *, out=None):
+    """The inverse of square matrices; ``LinAlgError`` if one is singular.
+
+    >>> torch.inverse(torch.tensor([[2.]]))
+    tensor([[0.5000]])
+    """
+    return linalg_inv(input, out=out)
+
+
+@op(name="linalg_det.raw", backward="LinalgDetBackward0", **RAW)
+def det_raw(A: Tensor):
+    """The determinant."""
+    return jnp.linalg.det(A)
+
+
+@composite()
+def det(input, *, out=None):
+    """The determinant of square matrices.
+
+    >>> torch.det(torch.tensor([[2., 0.], [0., 4.]]))
+    tensor(8.)
+    """
+    square("linalg.det", input)
+    if not input._spec.numel:
+        return put_out("linalg_det", input.sum((-1, -2)) + 1, out)
+    return put_out("linalg_det", det_raw(input), out)
+
+
+def _slogdet_gradient(grads, A, result0):
+    g = grads[1][..., None, None].astype(A.dtype)
+    inverse = adjoint(jnp.linalg.inv(A))
+    if not jnp.issubdtype(A.dtype, jnp.complexfloating):
+        return g * inverse
+    return (grads[1] + 1j * jnp.imag(grads[0] * jnp.conj(result0)))[..., None, None] * inverse
+
+
+@op(name="linalg_slogdet_dim.raw", backward="LinalgSlogdetBackward0", outputs=("sign", "logabsdet"), grad={"A": _slogdet_gradient}, **RAW)
+def slogdet_raw(A: Tensor):
+    """(sign, logarithm of the absolute value) of the determinant."""
+    sign, log = jnp.linalg.slogdet(A)
+    return sign, log
+
+
+@composite("slogdet")
+def slogdet(input, *, out=None):
+    """The sign of the determinant of square matrices, and the logarithm of its absolute value.
+
+    >>> torch.slogdet(torch.tensor([[1., 0.], [0., 1.]])).logabsdet
+    tensor(0.)
+    """
+    square("linalg.slogdet", input)
+    return put_out("slogdet", named("slogdet", ("sign", "logabsdet"), slogdet_raw(input)), out)
+
+
+@composite("linalg_slogdet", **RAW)
+def linalg_slogdet(A, *, out=None):
+    """The sign of the determinant of square matrices, and the logarithm of its absolute value."""
+    square("linalg.slogdet", A)
+    return put_out("linalg_slogdet", slogdet_raw(A), out)
+
+
+@composite()
+def logdet(input):
+    """The logarithm of the determinant of square matrices; NaN where it is negative.
+
+    >>> torch.logdet(torch.eye(2))
+    tensor(0.)
+    """
+    square("linalg.slogdet", input)
+    sign, log = slogdet_raw(input)
+    if sign._spec.dtype.is_complex:
+        return log + sign.log()
+    import jtensor
+    return jtensor.where(sign == -1.0, float("nan"), log)
+
+
+# -- Cholesky ---------------------------------------------------------------------------------------------------------
+
+@composite("linalg_cholesky_ex", **RAW)
+def linalg_cholesky_ex(input, *, upper=False, check_errors=False, out=None):
+    """The Cholesky factor and, instead of an exception, the order of the first minor that is not positive (0: none)."""
+    square("linalg.cholesky", input)
+    made = factor.cholesky_ex_raw(input, bool(upper))
+    if check_errors:
+        checked(made[1], _not_positive("torch.linalg.cholesky_ex"))
+    return put_out("linalg_cholesky_ex", made, out)
+
+
+@composite("linalg_cholesky", **RAW)
+def linalg_cholesky(A, *, upper=False, out=None):
+    """The triangular factor of positive-definite matrices; ``LinAlgError`` if one is not.
+
+    >>> torch.linalg.cholesky(torch.tensor([[4.]]))
+    tensor([[2.]])
+    """
+    square("linalg.cholesky", A)
+    made = factor.cholesky_ex_raw(A, bool(upper))
+    checked(made[1], _not_positive("linalg.cholesky"))
+    return put_out("linalg_cholesky", made[0], out)
+
+
+@composite()
+def cholesky(input, upper=False, *, out=None):
+    """The triangular factor of positive-definite matrices.
+
+    >>> torch.cholesky(torch.tensor([[4.]]))
+    tensor([[2.]])
+    """
+    square("cholesky", input)
+    made = factor.cholesky_ex_raw(input, bool(upper))
+    checked(made[1], _not_positive("cholesky"))
+    return put_out("cholesky", made[0], out)
+
+
+@op(name="cholesky_solve.raw", backward="CholeskySolveBackward0", **RAW)
+def cholesky_solve_raw(self: Tensor, input2: Tensor, upper=False):
+    """The solution of ``A X = B`` for a matrix given by its Cholesky factor."""
+    b, u = together(self, input2)
+    solve = lax.linalg.triangular_solve
+    if upper:
+        b = solve(u, b, left_side=True, lower=False, transpose_a=True, conjugate_a=True)
+        return solve(u, b, left_side=True, lower=False)
+    b = solve(u, b, left_side=True, lower=True)
+    return solve(u, b, left_side=True, lower=True, transpose_a=True, conjugate_a=True)
+
+
+@composite()
+def cholesky_solve(input, input2, upper=False, *, out=None):
+    """The solution of ``A X = input`` for the matrix whose Cholesky factor is ``input2``.
+
+    >>> torch.cholesky_solve(torch.tensor([[8.]]), torch.tensor([[2.]]))
+    tensor([[2.]])
+    """
+    for name, t in (("b", input), ("u", input2)):
+        if t._spec.ndim < 2:
+            raise RuntimeError(f"{name} should have at least 2 dimensions, but has {t._spec.ndim} dimensions instead")
+    return put_out("cholesky_solve", cholesky_solve_raw(input, input2, bool(upper)), out)
+
+
+@op(name="cholesky_inverse.raw", backward="CholeskyInverseBackward0", **RAW)
+def cholesky_inverse_raw(self: Tensor, upper=False):
+    """The inverse of a matrix given by its Cholesky factor."""
+    eye = jnp.broadcast_to(jnp.eye(self.shape[-1], dtype=self.dtype), self.shape)
+    half = lax.linalg.triangular_solve(self, eye, left_side=True, lower=not upper)
+    return product(half, adjoint(half)) if upper else product(adjoint(half), half)
+
+
+@composite()
+def cholesky_inverse(input, upper=False, *, out=None):
+    """The inverse of the matrix whose Cholesky factor is ``input``.
+
+    >>> torch.cholesky_inverse(torch.tensor([[2.]]))
+    tensor([[0.2500]])
+    """
+    square("cholesky_inverse", input)
+    return put_out("cholesky_inverse", cholesky_inverse_raw(input, bool(upper)), out)
+
+
+# -- QR and LU --------------------------------------------------------------------------------------------------------
+
+@composite("linalg_qr", **RAW)
+def linalg_qr(A, mode="reduced", *, out=None):
+    """(orthonormal columns, an upper triangle) whose product is the matrix; ``mode``: "reduced", "complete" or "r"."""
+    matrices("linalg.qr", A)
+    return put_out("linalg_qr", _qr("linalg.qr", A, mode), out)
+
+
+def _qr(name, A, mode):
+    if mode not in ("reduced", "complete", "r"):
+        raise RuntimeError(f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'")
+    if mode == "r":
+        return factor.qr_r(A)
+    tall = A._spec.size[-2] > A._spec.size[-1]
+    return factor.qr_complete(A) if mode == "complete" and tall else factor.qr_reduced(A)
+
+
+@composite()
+def qr(input, some=True, *, out=None):
+    """(orthonormal columns, an upper triangle) whose product is the matrix; ``some=False``: a square first factor.
+
+    >>> q, r = torch.qr(torch.eye(2))
+    >>> (q @ r).round()
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
+    matrices("qr", input)
+    return put_out("qr", named("qr", ("Q", "R"), _qr("qr", input, "reduced" if some else "complete")), out)
+
+
+@composite("linalg_lu_factor_ex", **RAW)
+def linalg_lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
+    """Both triangles in one matrix, the rows exchanged, and the first zero pivot (0: none)."""
+    matrices("torch.linalg.lu_factor_ex", A)
+    _pivots_only("torch.linalg.lu_factor", pivot)
+    return put_out("linalg_lu_factor_ex", factor.lu_factor_ex_raw(A), out)
+
+
+def _pivots_only(name, pivot):
+    if not pivot:
+        raise RuntimeError(f"{name}: LU without pivoting is not implemented on the CPU")
+
+
+@composite("linalg_lu_factor", **RAW)
+def linalg_lu_factor(A, *, pivot=True, out=None):
+    """Both triangles in one matrix, and the rows exchanged (from 1)."""
+    matrices("torch.linalg.lu_factor", A)
+    _pivots_only("torch.linalg.lu_factor", pivot)
+    lu, pivots, _ = factor.lu_factor_ex_raw(A)
+    return put_out("linalg_lu_factor", named("linalg_lu_factor", ("LU", "pivots"), (lu, pivots)), out)
+
+
+@composite("lu_unpack", method=False)
+def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=None):
+    """(permutation matrix, lower triangle, upper triangle) of what ``linalg.lu_factor`` answers."""
+    p, low, up = factor.lu_unpack_raw(LU_data, LU_pivots)
+    empty = LU_data.new_empty((0,))
+    made = (p if unpack_pivots else empty, low if unpack_data else empty, up if unpack_data else empty)
+    return put_out("lu_unpack", named("lu_unpack", ("P", "L", "U"), made), out)
+
+
+@composite("linalg_lu", **RAW)
+def linalg_lu(A, *, pivot=True, out=None):
+    """(permutation matrix, lower triangle, upper triangle) whose product is the matrix."""
+    matrices("linalg.lu", A)
+    _pivots_only("linalg.lu", pivot)
+    lu, pivots, _ = factor.lu_factor_ex_raw(A)
+    return put_out("linalg_lu", named("linalg_lu", ("P", "L", "U"), factor.lu_unpack_raw(lu, pivots)), out)
+
+
+@composite("linalg_lu_solve", **RAW)
+def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
+    """The solution of ``A X = B`` (or ``X A = B``) for the matrix that ``linalg.lu_factor`` factored."""
+    square("torch.linalg.lu_solve", LU, "LU")
+    return put_out("linalg_lu_solve", factor.lu_solve_raw(LU, pivots, B, bool(left), bool(adjoint)), out)
+
+
+@composite()
+def lu_solve(input, LU_data, LU_pivots, *, out=None):
+    """The solution of ``A X = input`` for the matrix that ``linalg.lu_factor`` factored."""
+    return put_out("lu_solve", factor.lu_solve_raw(LU_data, LU_pivots, input, True, False), out)
+
+
+# -- solutions --------------------------------------------------------------------------------------------------------
+
+def _solve_parts(A, B, left, vector):
+    b = B[..., None] if vector else B
+    batch = jnp.broadcast_shapes(A.shape[:-2], b.shape[:-2])
+    return jnp.broadcast_to(A, (*batch, *A.shape[-2:])), jnp.broadcast_to(b, (*batch, *b.shape[-2:]))
+
+
+def _solved(A, B, left, vector):
+    a, b = _solve_parts(A, B, left, vector)
+    lu, _, rows = lax.linalg.lu(a if left else jnp.swapaxes(a, -1, -2))
+    right = b if left else jnp.swapaxes(b, -1, -2)
+    right = jnp.take_along_axis(right, rows[..., None], -2)
+    right = lax.linalg.triangular_solve(lu, right, left_side=True, lower=True, unit_diagonal=True)
+    x = lax.linalg.triangular_solve(lu, right, left_side=True, lower=False)
+    x = x if left else jnp.swapaxes(x, -1, -2)
+    return (x[..., 0] if vector else x), factor.lu_info(lu)
+
+
+def _solve_b(grads, A, left, vector):
+    return _solved(adjoint(A), grads[0], left, vector)[0]
+
+
+def _solve_a(grads, A, result0, left, vector):
+    g = _solved(adjoint(A), grads[0], left, vector)[0]
+    x = result0
+    if vector:
+        g, x = g[..., None], x[..., None]
+    return -product(g, adjoint(x)) if left else -product(adjoint(x), g)
+
+
+@op(name="linalg_solve_ex_dim.raw", backward="LinalgSolveExBackward0", nondiff=(1,), outputs=("result", "info"),
+    grad={"A": _solve_a, "B": _solve_b}, **RAW)
+def solve_ex_raw(A: Tensor, B: Tensor, left, vector):
+    """(the solution, the first zero pivot or 0)."""
+    return _solved(A, B, left, vector)
+
+
+def _solve(name, A, B, left):
+    square(name, A)
+    floating(name, B._spec)
+    a, b = A._spec, B._spec
+    if a.dtype is not b.dtype:
+        raise RuntimeError(f"{name}: Expected A and B to have the same dtype, but found A of type {dtypes.scalar_name(a.dtype)} and B of "
+                           f"type {dtypes.scalar_name(b.dtype)} instead")
+    vector = b.ndim == 1 or (a.ndim - 1 == b.ndim and tuple(b.size) == tuple(a.size[:-1]))
+    rows, columns = (b.size[-1], 1) if vector else (b.size[-2], b.size[-1]) if b.ndim > 1 else (b.size[0], 1)
+    fits = rows == a.size[-2] if left else columns == a.size[-2]
+    if not left and vector:
+        raise RuntimeError(f"{name}: Vector broadcasting of the left hand side is not supported for left=False. In this case linalg.solve "
+                           "is equivalent to B / A.squeeze(-1)")
+    if not fits:
+        equation = "AX = B" if left else "XA = B"
+        raise RuntimeError(f"{name}: Incompatible shapes of A and B for the equation {equation} ({a.size[-2]}x{a.size[-1]} and "
+                           f"{rows}x{columns})")
+    broadcast_shapes([tuple(a.size[:-2]), tuple(b.size[:-1] if vector else b.size[:-2])])
+    return solve_ex_raw(A, B, left, vector)
+
+
+def _solver_failed(name):
+    return lambda k: (name, "The solver failed because the input matrix is singular.")
+
+
+@composite("linalg_solve_ex", **RAW)
+def linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
+    """The solution of ``A X = B`` and, instead of an exception, the first zero pivot (0: none)."""
+    made = _solve("linalg.solve", A, B, bool(left))
+    if check_errors:
+        checked(made[1], _solver_failed("torch.linalg.solve_ex"))
+    return put_out("linalg_solve_ex", made, out)
+
+
+@composite("linalg_solve", **RAW)
+def linalg_solve(A, B, *, left=True, out=None):
+    """The solution of ``A X = B`` (or ``X A = B``); ``LinAlgError`` for a singular matrix.
+
+    >>> torch.linalg.solve(torch.tensor([[2., 0.], [0., 4.]]), torch.tensor([2., 4.]))
+    tensor([1., 1.])
+    """
+    made = _solve("linalg.solve", A, B, bool(left))
+    checked(made[1], _solver_failed("torch.linalg.solve"))
+    return put_out("linalg_solve", made[0], out)
+
+
+@op(name="linalg_solve_triangular.raw", backward="LinalgSolveTriangularBackward0", **RAW)
+def solve_triangular_raw(self: Tensor, B: Tensor, upper, left, unitriangular):
+    """The solution of ``A X = B`` (or ``X A = B``) for a triangle."""
+    a, b = together(self, B)
+    return lax.linalg.triangular_solve(jnp.triu(a) if upper else jnp.tril(a), b, left_side=left, lower=not upper,
+                                       unit_diagonal=unitriangular)
+
+
+@composite("linalg_solve_triangular", **RAW)
+def linalg_solve_triangular(A, B, *, upper, left=True, unitriangular=False, out=None):
+    """The solution of ``A X = B`` (or ``X A = B``) for triangular matrices, of which one triangle is read."""
+    square("linalg.solve_triangular", A)
+    if A._spec.dtype is not B._spec.dtype:
+        raise RuntimeError("linalg.solve_triangular: Expected A and B to have the same dtype, but found A of type "
+                           f"{dtypes.scalar_name(A._spec.dtype)} and B of type {dtypes.scalar_name(B._spec.dtype)} instead")
+    a, b = A._spec.size, B._spec.size
+    if b[-2 if left else -1] != a[-1]:
+        raise RuntimeError("linalg.solve_triangular: Incompatible shapes of A and B for the equation "
+                           f"{'AX = B' if left else 'XA = B'} ({a[-2]}x{a[-1]} and {b[-2]}x{b[-1]})")
+    return put_out("linalg_solve_triangular", solve_triangular_raw(A, B, bool(upper), bool(left), bool(unitriangular)), out)
+
+
+@composite()
+def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False, *, out=None):
+    """(the solution of ``A X = input`` for triangular matrices, a copy of the matrices).
+
+    >>> torch.triangular_solve(torch.tensor([[8.]]), torch.tensor([[2.]])).solution
+    tensor([[4.]])
+    """
+    a = A.transpose(-2, -1) if transpose else A
+    x = solve_triangular_raw(a, input, bool(upper) != bool(transpose), True, bool(unitriangular))
+    made = named("triangular_solve", ("solution", "cloned_coefficient"), (x, A.clone()))
+    return put_out("triangular_solve", made, out)

@@ -1,0 +1,46 @@
+"""What linear algebra checks before and after: square matrices, floating types, and exceptions for matrices that did not work.
+
+Owns: these checks and their words. Whether a factorization worked depends on the data, so that `checked` looks at it, as PyTorch does.
+May not know: operators.
+"""
+from ...base import dtypes
+from ...base.errors import LinAlgError
+from ...base.return_types import return_type
+
+
+def matrices(name, t, arg="A"):
+    s = getattr(t, "_spec", t)
+    if s.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor {arg} must have at least 2 dimensions.")
+    floating(name, s)
+    return s
+
+
+def floating(name, s):
+    if s.dtype.category < 2:
+        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {dtypes.scalar_name(s.dtype)}")
+    if s.dtype.itemsize < 4:
+        raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {dtypes.scalar_name(s.dtype)}")
+
+
+def square(name, t, arg="A"):
+    s = getattr(t, "_spec", t)
+    if s.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor {arg} must have at least 2 dimensions.")
+    if s.size[-1] != s.size[-2]:
+        raise RuntimeError(f"{name}: {arg} must be batches of square matrices, but they are {s.size[-2]} by {s.size[-1]} matrices")
+    floating(name, s)
+
+
+def checked(info, text):
+    """Raises for the first matrix whose ``info`` is not 0; ``text(info)`` says what is wrong with it."""
+    numbers = info.detach().cpu().numpy().reshape(-1)
+    bad = numbers.nonzero()[0]
+    if len(bad):
+        name, message = text(int(numbers[bad[0]]))
+        where = f"(Batch element {bad[0]}): " if info._spec.ndim else ""
+        raise LinAlgError(f"{name}: {where}{message}")
+
+
+def named(name, fields, items):
+    return return_type(name, fields)(tuple(items))
