@@ -9,21 +9,21 @@ import jax
 import jax.numpy as jnp
 
 from ..trace import plan as plans
-from .build import cast_to
+from .build import broadcast_shapes, cast_to
 from .operator import Operator, TensorOrNumber
 
 
 class GradientOperator:
     """The operator of a backward plan: it is differentiated by `jax.vjp` and saves all its inputs."""
 
-    __slots__ = ("name", "backward", "key", "node_class")
+    __slots__ = ("name", "backward", "key", "node_class", "double")
     inverse = None
     grad = saves = outputs = None
     nondiff = frozenset()
     layout, promote = "contiguous", None
 
     def __init__(self, name):
-        self.name, self.backward, self.key, self.node_class = name, name, name, None
+        self.name, self.backward, self.key, self.node_class, self.double = name, name, name, None, name
 
     def __repr__(self):
         return f"<gradient operator {self.name}>"
@@ -32,16 +32,66 @@ class GradientOperator:
 _gradient_operators = {}
 
 
-def gradient_operator(operator):
-    """The operator of ``operator``'s backward; its node's name is what PyTorch's formula ends with, where it is declared."""
-    found = _gradient_operators.get(operator)
+def gradient_operator(operator, name):
+    """The operator of ``operator``'s backward, whose node goes by a name of PyTorch's."""
+    found = _gradient_operators.get((operator, name))
     if found is None:
-        if isinstance(operator, Operator):
-            name = operator.double or operator.backward.replace("Backward", "BackwardBackward", 1)
-        else:
-            name = operator.backward.replace("Backward", "BackwardBackward", 1)
-        found = _gradient_operators[operator] = GradientOperator(name)
+        found = _gradient_operators[operator, name] = GradientOperator(name)
     return found
+
+
+# -- what PyTorch's graph shows under create_graph ---------------------------------------------------------------------
+
+PASSED_ON, CONSTANT, SUMMED = "=", "-", "+"
+
+
+def parts(plan, needs):
+    """The gradients that one node of PyTorch's makes under create_graph: ((name, positions), ...).
+
+    The name is that of the operator which its formula ends with; `PASSED_ON` says that the gradient is handed on as it is, `CONSTANT` that
+    the answer has no history.
+    """
+    key = ("parts", needs)
+    found = plan.vjps.get(key)
+    if found is None:
+        groups = {}
+        for at in needs:
+            groups.setdefault(_double_name(plan, at), []).append(at)
+        found = plan.vjps[key] = tuple([(name, tuple(places)) for name, places in groups.items()])
+    return found
+
+
+def _double_name(plan, at):
+    operator = plan.operator
+    declared = operator.double
+    if type(declared) is dict:
+        declared = declared.get(_parameter_at(plan, at))
+    shape = tuple(plan.inputs[at].shape)
+    if isinstance(operator, Operator) and operator.promote is not None:
+        if plan.notes.common is not None and plan.inputs[at].dtype is not plan.notes.common:
+            return "ToCopyBackward0"
+        if shape != broadcast_shapes([tuple(a.shape) for a in plan.inputs]):
+            declared = SUMMED
+    elif declared == PASSED_ON and _scaled(plan):
+        declared = "MulBackward1"
+    elif declared == PASSED_ON and shape != tuple(plan.outputs[0].shape):
+        declared = SUMMED
+    if declared == SUMMED:
+        return "SumBackward0" if not shape else "ViewBackward0" if len(shape) < len(plan.outputs[0].shape) else "SumBackward1"
+    return declared or operator.backward.replace("Backward", "BackwardBackward", 1)
+
+
+def _scaled(plan):
+    """Whether the operation's ``beta`` is another than 1."""
+    place = plan.operator.by_name.get("beta") if isinstance(plan.operator, Operator) else None
+    return place is not None and plan.notes.template[place] is not plan.operator.parameters[place].default
+
+
+def _parameter_at(plan, at):
+    for name, where in plan.notes.where.items():
+        if at == where or type(where) is tuple and at in where:
+            return name
+    return None
 
 
 def saved(plan, needs):
@@ -135,7 +185,7 @@ def backward_plan(plan, needs, defined):
         inputs = tuple(plan.outputs[k] for k in defined) + tuple(plan.inputs[c] if c >= 0 else plan.outputs[~c] for c in codes)
         outputs = tuple(plan.inputs[at] for at in needs)
         found = plans.Plan(("vjp", plan.key, plan.inputs, needs, defined), function, inputs, outputs, plan.scalar_kinds)
-        found.operator = gradient_operator(operator)
+        found.operator = gradient_operator(operator, parts(plan, needs)[0][0])
         if plan.flipped:
             found.flipped = tuple(len(defined) + at for at, code in enumerate(codes) if code in plan.flipped)
         found.specs = tuple(_contiguous(a) for a in outputs)

@@ -73,6 +73,9 @@ class Operator:
     overwrites an in-place operator whose result does not depend on the old values (fill, copy): they are not read.
     flipped    (operator, {parameter: letter}): the twin that takes matrices as they lie in memory where they are transposed views of it; it
                is told by the static parameter ``flips``, a text of letters.
+    double     the name that PyTorch's graph shows for the gradient under create_graph, where it is not CamelCase + "BackwardBackward0": the
+               operator that its formula ends with; a dict {input: name} where it depends. "=" for a gradient that is handed on as it is,
+               "-" for one without history, "+" for one that is summed to the input's shape.
     sync       the body runs on concrete NumPy arrays, because its output shapes depend on the data (nonzero, unique).
     outputs    field names: a named tuple torch.return_types.<name> is answered.
     """

@@ -505,8 +505,30 @@ def replay(node, grads):
                 aval = plan.inputs[at]
                 answers[at] = out if out._spec.aval is aval else _shaped(out, aval)
             return answers
+    answers = [None] * len(node.edges)
+    if not LOCAL.grad_enabled:
+        _replay(node, grads, needs, answers)
+        return answers
+    for name, places in gradient.parts(plan, needs):
+        if name == gradient.PASSED_ON and grads[0] is not None:
+            for at in places:
+                answers[at] = fitted(grads[0], plan.specs[0])
+        else:
+            _replay(node, grads, places, answers, name != gradient.CONSTANT)
+    return answers
+
+
+def _replay(node, grads, needs, answers, differentiable=True):
+    """Records the plan that makes the gradients of the inputs ``needs``, and puts them among the answers."""
+    plan = node.plan
     codes = gradient.saved(plan, needs)
-    values = saved_values(node, codes)
+    if node.saved is None:
+        raise RuntimeError(SECOND_TIME)
+    entries = node.saved
+    if needs is not node.needs and needs != node.needs:
+        every = gradient.saved(plan, node.needs)
+        entries = [entries[every.index(c)] for c in codes]
+    values = [saving.value(entry, node, code, read, read_at) for entry, code in zip(entries, codes, strict=True)]
     defined = tuple([k for k, g in enumerate(grads) if g is not None])
     backward = gradient.backward_plan(plan, needs, defined)
     given = [fitted(grads[k], plan.specs[k]) for k in defined]
@@ -516,12 +538,10 @@ def replay(node, grads):
     else:
         made = record(backward, values, node.scalars)
     outs = [wrap(v, s) for v, s in zip(made, backward.specs, strict=True)]
-    if LOCAL.grad_enabled:
-        _differentiable_backward(node, backward, given, codes, outs)
-    answers = [None] * len(node.edges)
+    if LOCAL.grad_enabled and differentiable:
+        _differentiable_backward(node, backward, given, codes, entries, outs)
     for at, out in zip(needs, outs, strict=True):
         answers[at] = out.t() if at in plan.flipped else out
-    return answers
 
 
 OperatorNode.apply = replay
@@ -536,13 +556,13 @@ def fitted(grad, spec):
     return grad
 
 
-def _differentiable_backward(node, plan, grads, codes, outs):
+def _differentiable_backward(node, plan, grads, codes, saved, outs):
     """Under create_graph the backward gets a node of its own, whose inputs are the gradients and what was saved."""
     edges, entries = [], []
     for g in grads:
         edges.append(edge_of(g) if g.requires_grad else None)
         entries.append((g, g._counter.version))
-    for code, entry in zip(codes, node.saved, strict=True):
+    for code, entry in zip(codes, saved, strict=True):
         edge = node.edges[code] if code >= 0 else (node, ~code)
         dtype = (node.plan.inputs[code] if code >= 0 else node.plan.outputs[~code]).dtype
         edges.append(edge if dtype.differentiable else None)
@@ -573,12 +593,12 @@ def call_inplace(operator, args):
     if grad_enabled or LOCAL.inference or self._info is not None:
         checks.before_inplace(self, grad_enabled and any(t.requires_grad for t in tensors))
     key = ("in place", *key)
-    for other in tensors:
-        if other._storage is self._storage and other is not self:
-            checks.no_partial_overlap(self, other)
+    for at, other in enumerate(tensors):
+        if at and other._storage is self._storage:
+            checks.operand_may_overlap(self, other, operator.name)
     plan = PLANS.get(key)
     if plan is None:
-        if operator.name not in OVERLAP_ALLOWED:
+        if operator.name.split(".")[0] not in OVERLAP_ALLOWED:
             checks.no_internal_overlap(self)
         plan = plan_of(key, operator, template, True)
     if grad_enabled and self._spec.dtype.differentiable:
@@ -638,7 +658,7 @@ def _overwrite_plan(plan, program, layout, spec, sources, count):
                 (*plan.scalar_kinds, *("i",) * count), moves=True)
 
 
-OVERLAP_ALLOWED = frozenset(("fill", "fill_tensor", "zero"))      # PyTorch fills expanded tensors
+OVERLAP_ALLOWED = frozenset(("fill", "fill_tensor", "zero", "masked_fill", "index_fill", "index_put", "tril", "triu"))  # PyTorch does not ask
 
 
 def finish_inplace(self, plan, tensors, needs, scalars, value, values):
@@ -727,8 +747,8 @@ def call_out(operator, args, out):
     if LOCAL.grad_enabled:
         for t in (*tensors, *outs):
             if t.requires_grad:
-                raise RuntimeError(f"{operator.name}(): functions with out=... arguments don't support automatic differentiation, but one of "
-                                   "the arguments requires grad.")
+                raise RuntimeError(f"{shown_name(operator)}(): functions with out=... arguments don't support automatic differentiation, but "
+                                   "one of the arguments requires grad.")
     if operator.sync:
         made = call_sync(operator, args, tensors)
     else:
@@ -736,11 +756,31 @@ def call_out(operator, args, out):
     results = made if isinstance(made, tuple) else (made,)
     for result, target in zip(results, outs, strict=True):
         checks.out_fits(operator, result, target)
+        for other in tensors:
+            if other._storage is target._storage and tuple(target._spec.size) == tuple(result._spec.size):
+                checks.out_may_overlap(target, other, operator)
     for result, target in zip(results, outs, strict=True):
         write_out(result, target)
     if not isinstance(made, tuple):
         return outs[0]
     return type(made)(outs) if type(made) is not tuple else tuple(outs)
+
+
+def shown_name(operator):
+    """An operator as PyTorch's users call it."""
+    name = operator.name.split(".")[0]
+    for tail in ("_Scalar", "_Tensor", "_dim", "_all"):
+        name = name.removesuffix(tail)
+    return name
+
+
+def index_write_allowed(self, others):
+    """What PyTorch asks of ``self[indices] = value`` before it looks at shapes and types."""
+    if LOCAL.grad_enabled or LOCAL.inference or self._info is not None or self._auto is not None:
+        checks.before_inplace(self, LOCAL.grad_enabled and (self.requires_grad or any(t.requires_grad for t in others)))
+    for other in others:
+        if other._storage is self._storage:
+            checks.operand_may_overlap(self, other, "index_put")
 
 
 def write_out(result, target):

@@ -20,6 +20,11 @@ from .dispatch import attach
 # -- making a view ----------------------------------------------------------------------------------------------------
 
 
+# What the gradient of a view ends with in PyTorch, where it is not "…BackwardBackward0".
+_DOUBLE = {"AsStridedBackward0": "AsStridedBackward0", "SplitBackward0": "CatBackward0", "SplitWithSizesBackward0": "CatBackward0",
+           "UnbindBackward0": "StackBackward0", "ViewBackward0": "ViewBackward0", "ExpandBackward0": "+"}
+
+
 class ViewOperator:
     """Stands for a view operator in the graph: a name, and nothing to save."""
 
@@ -28,7 +33,7 @@ class ViewOperator:
     nondiff = frozenset()
 
     def __init__(self, name):
-        self.name, self.backward, self.key = name, name, "view." + name
+        self.name, self.backward, self.key, self.double = name, name, "view." + name, _DOUBLE.get(name)
 
 
 _operators, _plans = {}, {}

@@ -58,7 +58,8 @@ def _check_add(self, other, alpha):
 
 
 @op("numeric", inplace=True, out=True, check=_check_add, inverse=_passed_on,
-    grad={"self": lambda grad: grad, "other": lambda grad, alpha: _times(grad, _conj_number(alpha))})
+    grad={"self": lambda grad: grad, "other": lambda grad, alpha: _times(grad, _conj_number(alpha))},
+    double={"self": "=", "other": "MulBackward1"})
 def add(self: TensorOrNumber, other: TensorOrNumber, *, alpha: Number = 1):
     """``input + alpha * other``, element by element, with broadcasting and type promotion.
 
@@ -94,7 +95,8 @@ def _minus(self, other, alpha):
 
 
 @op("numeric", inplace=True, out=True, check=_check_sub, inverse=_difference_passed_on,
-    grad={"self": lambda grad: grad, "other": lambda grad, alpha: -_times(grad, _conj_number(alpha))})
+    grad={"self": lambda grad: grad, "other": lambda grad, alpha: -_times(grad, _conj_number(alpha))},
+    double={"self": "=", "other": "MulBackward1"})
 def sub(self: TensorOrNumber, other: TensorOrNumber, *, alpha: Number = 1):
     """``input - alpha * other``, element by element. Bool tensors raise ``RuntimeError``.
 
@@ -108,13 +110,13 @@ _RSUB = {"check": lambda self, other, alpha: _check_sub(other, self, alpha), "fu
              "grad": {"self": lambda grad, alpha: -_times(grad, _conj_number(alpha)), "other": lambda grad: grad}}
 
 
-@op("numeric", name="rsub_Tensor", backward="RsubBackward0", **_RSUB)
+@op("numeric", name="rsub_Tensor", backward="RsubBackward0", **_RSUB, double={"self": "NegBackward0", "other": "="})
 def rsub_Tensor(self: Tensor, other: TensorOrNumber, *, alpha: Number = 1):
     """``other - alpha * self`` of two tensors."""
     return _minus(other, self, alpha)
 
 
-@op("numeric", name="rsub_Scalar", backward="RsubBackward1", **_RSUB)
+@op("numeric", name="rsub_Scalar", backward="RsubBackward1", **_RSUB, double={"self": "NegBackward0", "other": "="})
 def rsub_Scalar(self: Tensor, other: TensorOrNumber, *, alpha: Number = 1):
     """``other - alpha * self`` of a number and a tensor."""
     return _minus(other, self, alpha)
@@ -132,7 +134,7 @@ def rsub(input, other, *, alpha=1):
 
 
 @op("numeric", inplace=True, out=True, inverse=_product_of_gradient,
-    grad={"self": lambda grad, other: grad * conj(other), "other": lambda grad, self: grad * conj(self)})
+    grad={"self": lambda grad, other: grad * conj(other), "other": lambda grad, self: grad * conj(self)}, double="MulBackward0")
 def mul(self: TensorOrNumber, other: TensorOrNumber):
     """The product, element by element, with broadcasting and type promotion.
 
@@ -146,7 +148,8 @@ def mul(self: TensorOrNumber, other: TensorOrNumber):
 
 @op("float", name="div_Tensor", backward="DivBackward0", inplace=True, out=True, function=False, method=False,
     grad={"self": lambda grad, other: grad / conj(other),
-          "other": lambda grad, self, other: -grad * conj((self / other) / other)})
+          "other": lambda grad, self, other: -grad * conj((self / other) / other)},
+    double={"self": "DivBackward0", "other": "MulBackward0"})
 def div_Tensor(self: TensorOrNumber, other: TensorOrNumber):
     """The true quotient: what ``/`` is."""
     return self / other
@@ -302,7 +305,7 @@ _REMAINDER = {"inplace": True, "out": True, "function": False, "method": False, 
 _FMOD = {"inplace": True, "out": True, "function": False, "method": False, "check": _check_rest("fmod_cpu")}
 
 
-@op("numeric", name="remainder_Scalar", backward="RemainderBackward0", grad={"self": lambda grad: grad}, **_REMAINDER)
+@op("numeric", name="remainder_Scalar", backward="RemainderBackward0", grad={"self": lambda grad: grad}, **_REMAINDER, double="=")
 @wide
 def remainder_Scalar(self: Tensor, other: TensorOrNumber):
     """The remainder by a number."""
@@ -310,14 +313,15 @@ def remainder_Scalar(self: Tensor, other: TensorOrNumber):
 
 
 @op("numeric", name="remainder_Tensor", backward="RemainderBackward1", **_REMAINDER,
-    grad={"self": lambda grad: grad, "other": lambda grad, self, other: -grad * wide(floor_quotient)(self, other)})
+    grad={"self": lambda grad: grad, "other": lambda grad, self, other: -grad * wide(floor_quotient)(self, other)},
+    double={"self": "=", "other": "MulBackward0"})
 @wide
 def remainder_Tensor(self: TensorOrNumber, other: Tensor):
     """The remainder by a tensor."""
     return modulo(self, other)
 
 
-@op("numeric", name="fmod_Scalar", backward="FmodBackward0", grad={"self": lambda grad: grad}, **_FMOD)
+@op("numeric", name="fmod_Scalar", backward="FmodBackward0", grad={"self": lambda grad: grad}, **_FMOD, double="=")
 @wide
 def fmod_Scalar(self: Tensor, other: TensorOrNumber):
     """C's remainder by a number."""
@@ -325,7 +329,8 @@ def fmod_Scalar(self: Tensor, other: TensorOrNumber):
 
 
 @op("numeric", name="fmod_Tensor", backward="FmodBackward1", **_FMOD,
-    grad={"self": lambda grad: grad, "other": lambda grad, self, other: -grad * wide(trunc_quotient)(self, other)})
+    grad={"self": lambda grad: grad, "other": lambda grad, self, other: -grad * wide(trunc_quotient)(self, other)},
+    double={"self": "=", "other": "MulBackward0"})
 @wide
 def fmod_Tensor(self: Tensor, other: Tensor):
     """C's remainder by a tensor."""
@@ -392,7 +397,8 @@ def _check_addcdiv(self, tensor1, tensor2, value):
 @op("numeric", inplace=True, out=True,
     grad={"self": lambda grad: grad,
           "tensor1": lambda grad, tensor2, value: grad * conj(_times(tensor2, value)),
-          "tensor2": lambda grad, tensor1, value: grad * conj(_times(tensor1, value))})
+          "tensor2": lambda grad, tensor1, value: grad * conj(_times(tensor1, value))},
+    double={"self": "=", "tensor1": "MulBackward0", "tensor2": "MulBackward0"})
 @wide
 def addcmul(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1):
     """``input + value * tensor1 * tensor2``.
@@ -406,7 +412,8 @@ def addcmul(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1
 @op("numeric", inplace=True, out=True, check=_check_addcdiv,
     grad={"self": lambda grad: grad,
           "tensor1": lambda grad, tensor2, value: grad * conj(_value(value, tensor2) / tensor2),
-          "tensor2": lambda grad, tensor1, tensor2, value: -grad * conj(_times(tensor1, value) / (tensor2 * tensor2))})
+          "tensor2": lambda grad, tensor1, tensor2, value: -grad * conj(_times(tensor1, value) / (tensor2 * tensor2))},
+    double={"self": "=", "tensor1": "MulBackward0", "tensor2": "MulBackward0"})
 @wide
 def addcdiv(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1):
     """``input + value * tensor1 / tensor2``; two integer tensors cannot be divided and raise ``RuntimeError``.
@@ -447,7 +454,7 @@ def _cname(d):
 @op("numeric", name="lerp_Scalar", backward="LerpBackward0", inplace=True, out=True, function=False, method=False,
     promoted=("self", "end"), check=_check_lerp,
     grad={"self": lambda grad, weight: grad * conj(1 - _value(weight, grad)),
-          "end": lambda grad, weight: grad * conj(_value(weight, grad))})
+          "end": lambda grad, weight: grad * conj(_value(weight, grad))}, double="MulBackward1")
 def lerp_Scalar(self: Tensor, end: Tensor, weight: Number):
     """Interpolation with one weight for all elements."""
     return _between(self, end, cast(weight, widened(self).dtype))

@@ -70,7 +70,7 @@ def _clone_layout(specs, outputs, statics):
     return [None]
 
 
-@op(layout=_clone_layout, saves=(), moves=True, name="clone")
+@op(layout=_clone_layout, saves=(), moves=True, name="clone", double="=")
 def clone(input: Tensor, *, memory_format=None):
     """A copy of the tensor in memory of its own, differentiable.
 
@@ -91,12 +91,12 @@ def _to_layout(specs, outputs, statics):
     return [like(tuple(specs[0].size), specs[0].stride)]
 
 
-@op(layout=_to_layout, saves=(), name="_to_copy", backward="ToCopyBackward0", **RAW)
+@op(layout=_to_layout, saves=(), name="_to_copy", backward="ToCopyBackward0", **RAW, double="ToCopyBackward0")
 def to_copy(self: Tensor, dtype):
     return cast_to(self, dtype.numpy)
 
 
-@op(layout="like", saves=(), inplace=True, overwrites=True, name="copy", backward="CopyBackwards", **RAW)
+@op(layout="like", saves=(), inplace=True, overwrites=True, name="copy", backward="CopyBackwards", **RAW, double="CloneBackward0")
 def copy(self: Tensor, src: Tensor):
     return jnp.broadcast_to(cast_to(src, self.dtype), self.shape)
 

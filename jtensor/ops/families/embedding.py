@@ -43,7 +43,8 @@ def _gradient(grad, indices, padding_idx, scale_grad_by_freq, shapes):
     return add_rows(rows, flat, g)
 
 
-@op(name="embedding.raw", backward="EmbeddingBackward0", check=_check, nondiff=("indices",), grad={"weight": _gradient}, **RAW)
+@op(name="embedding.raw", backward="EmbeddingBackward0", check=_check, nondiff=("indices",), grad={"weight": _gradient}, **RAW,
+    double="EmbeddingDenseBackwardBackward0")
 def embedding_raw(weight: Tensor, indices: Tensor, padding_idx, scale_grad_by_freq):
     """The rows that the indices name."""
     return read_at(weight, [indices], (0,))

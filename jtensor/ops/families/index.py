@@ -95,7 +95,7 @@ def _index_gradient(grad, indices, dims, shapes):
 
 
 @op(name="index.raw", backward="IndexBackward0", check=_check_index, layout=_strides, nondiff=("indices",),
-    grad={"self": _index_gradient}, **RAW)
+    grad={"self": _index_gradient}, **RAW, double="IndexPutImplBackward0")
 def index_raw(self: Tensor, indices: Tensors, dims):
     """``self[..., i, j, ...]`` with the index tensors at ``dims``."""
     return read_at(self, indices, dims)
@@ -208,10 +208,14 @@ def index_read(self, listed):
 
 def index_write(self, listed, value, accumulate=False):
     """``self[...] = value`` at index tensors: broadcast, without leading dimensions of size 1."""
+    from ...tensor.dispatch import index_write_allowed
     given = _pairs(listed)
     number = isinstance(value, (bool, int, float, complex))
     if not number:
         value = _without_leading_ones(value)
+        if value._storage is self._storage and value._spec.numel == 1 and len(given) == 1 and given[0][1]._spec.dtype in _MASKS:
+            value = value.clone()                                  # PyTorch fills with the number, so that the two may overlap
+    index_write_allowed(self, [i for _, i in given] if number else [value, *[i for _, i in given]])
     if len(given) == 1 and not accumulate and _write_mask(self, *given[0], value, number):
         return self
     if number:

@@ -64,7 +64,7 @@ def _cat_gradient(grad, dim, shapes):
     return answers
 
 
-@op(out=True, method=False, check=_check_cat, grad={"tensors": _cat_gradient}, name="cat")
+@op(out=True, method=False, check=_check_cat, grad={"tensors": _cat_gradient}, name="cat", double="SliceBackward0")
 def cat(tensors: Tensors, dim=0):
     """The tensors one behind the other along ``dim``; all other sizes have to agree. Types are promoted.
 
@@ -98,7 +98,7 @@ def _check_stack(tensors, dim):
 
 
 @op(out=True, method=False, check=_check_stack,
-    grad={"tensors": lambda grad, dim: list(jnp.moveaxis(grad, dim, 0))})
+    grad={"tensors": lambda grad, dim: list(jnp.moveaxis(grad, dim, 0))}, double="SelectBackward0")
 def stack(tensors: Tensors, dim=0):
     """Tensors of one size side by side along a new dimension ``dim``.
 

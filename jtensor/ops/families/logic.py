@@ -29,14 +29,14 @@ _WHERE = {"backward": "WhereBackward0", "promoted": ("self", "other"), "nondiff"
 
 
 @op("numeric", name="where_self", function=False, method=False, out=True, **_WHERE,
-    check=lambda condition, self, other: _check_condition(condition))
+    check=lambda condition, self, other: _check_condition(condition), double="WhereBackward0")
 def where_self(condition: Tensor, self: TensorOrNumber, other: TensorOrNumber):
     """One tensor's elements where the condition holds, another's elsewhere."""
     return _choose(condition, self, other)
 
 
 @op("numeric", name="where_method", method_name="where", function=False, **_WHERE,
-    check=lambda self, condition, other: _check_condition(condition))
+    check=lambda self, condition, other: _check_condition(condition), double="WhereBackward0")
 def where_method(self: Tensor, condition: Tensor, other: TensorOrNumber):
     """The elements of this tensor where the condition holds, those of ``other`` elsewhere."""
     return _choose(condition, self, other)

@@ -175,7 +175,7 @@ def _log_sigmoid(x):
     return jnp.minimum(x, 0) - jnp.log1p(jnp.exp(-jnp.abs(x)))
 
 
-@op("numeric", **_LOSS, grad={"self": _logits_gradient, "target": _logits_target_gradient})
+@op("numeric", **_LOSS, grad={"self": _logits_gradient, "target": _logits_target_gradient}, double="DivBackward1")
 @wide
 def binary_cross_entropy_with_logits(self: Tensor, target: Tensor, weight: OptTensor = None, pos_weight: OptTensor = None, reduction=MEAN):
     """`binary_cross_entropy` of ``sigmoid(input)``, without overflow on the way."""

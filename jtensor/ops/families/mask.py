@@ -35,7 +35,7 @@ def _kept(grad, mask):
 
 
 @op(name="masked_fill.Scalar", backward="MaskedFillBackward0", layout="pointwise", check=_check_fill, nondiff=("mask",),
-    grad={"self": _kept}, **RAW)
+    grad={"self": _kept}, **RAW, double="MaskedFillBackward0")
 def masked_fill_Scalar(self: Tensor, mask: Tensor, value: Number):
     """``value`` where the mask is set."""
     return _filled(self, mask, value)
@@ -123,7 +123,8 @@ def _select_gradient(grad, places, shape, shapes):
     return full.at[places].set(grad, mode="promise_in_bounds").reshape(shape)
 
 
-@op(name="masked_select.raw", backward="MaskedSelectBackward0", nondiff=("places",), grad={"self": _select_gradient}, **RAW)
+@op(name="masked_select.raw", backward="MaskedSelectBackward0", nondiff=("places",), grad={"self": _select_gradient}, **RAW,
+    double="MaskedScatterBackward0")
 def masked_select_raw(self: Tensor, places: Tensor, shape):
     """The elements at flat positions of ``self`` broadcast to ``shape``."""
     return jnp.broadcast_to(self, shape).reshape(-1).at[places].get(mode="promise_in_bounds")

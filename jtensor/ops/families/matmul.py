@@ -240,8 +240,8 @@ def _check_addmm(self, mat1, mat2, beta, alpha):
     _no_bool("addmm_impl_cpu_", mat1.dtype)
 
 
-@op(check=lambda self, mat1, mat2, flips, beta, alpha: _check_addmm(self, mat1, mat2, beta, alpha), double={"self": "=", "mat1": "MmBackward0", "mat2": "MmBackward0"}, name="addmm_flipped",
-    backward="AddmmBackward0", function=False, method=False, grad={
+@op(check=lambda self, mat1, mat2, flips, beta, alpha: _check_addmm(self, mat1, mat2, beta, alpha), name="addmm_flipped",
+    double={"self": "=", "mat1": "MmBackward0", "mat2": "MmBackward0"}, backward="AddmmBackward0", function=False, method=False, grad={
         "self": lambda grad, beta: conj_times(grad, beta),
         "mat1": lambda grad, mat2, alpha, flips: conj_times(_left_of(grad, mat2, flips), alpha),
         "mat2": lambda grad, mat1, alpha, flips: conj_times(_right_of(grad, mat1, flips), alpha)})
@@ -251,7 +251,8 @@ def addmm_flipped(self: Tensor, mat1: Tensor, mat2: Tensor, flips, *, beta: Numb
     return _plus(self, product, beta, alpha, product.shape)
 
 
-@op(inplace=True, out=True, check=_check_addmm, double={"self": "=", "mat1": "MmBackward0", "mat2": "MmBackward0"}, flipped=(addmm_flipped, {"mat1": "a", "mat2": "b"}), grad={
+@op(inplace=True, out=True, check=_check_addmm, double={"self": "=", "mat1": "MmBackward0", "mat2": "MmBackward0"},
+    flipped=(addmm_flipped, {"mat1": "a", "mat2": "b"}), grad={
     "self": lambda grad, beta: conj_times(grad, beta),
     "mat1": lambda grad, mat2, alpha: conj_times(_mm_left(grad, mat2), alpha),
     "mat2": lambda grad, mat1, alpha: conj_times(_mm_right(grad, mat1), alpha)})

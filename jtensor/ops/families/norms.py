@@ -113,7 +113,7 @@ def _g(p):
     return f"{p:g}"
 
 
-@op(None, name="linalg_vector_norm", check=_check_vector_norm, grad={"self": _vector_gradient}, **_PRIVATE)
+@op(None, name="linalg_vector_norm", check=_check_vector_norm, grad={"self": _vector_gradient}, **_PRIVATE, double="MulBackward0")
 @wide
 def linalg_vector_norm(self: Tensor, ord=2, dim=None, keepdim=False, *, dtype=None):
     """The norm of order ``ord`` of the elements along ``dim``, whatever the shape."""
@@ -158,7 +158,7 @@ def _dist_gradient(grad, self, other, p, result):
 
 @op("numeric", layout="contiguous", grad={
     "self": lambda grad, self, other, p, result: _dist_gradient(grad, self, other, p, result),
-    "other": lambda grad, self, other, p, result: -_dist_gradient(grad, self, other, p, result)})
+    "other": lambda grad, self, other, p, result: -_dist_gradient(grad, self, other, p, result)}, double="MulBackward0")
 @wide
 def dist(self: Tensor, other: Tensor, p=2):
     """The p-norm of the difference of two tensors.
@@ -225,7 +225,7 @@ def _logsumexp_gradient(grad, self, result, dim, keepdim):
     return grad * jnp.conj(jnp.exp(self - result))
 
 
-@op("float", out=True, layout="contiguous", check=_check_logsumexp, grad={"self": _logsumexp_gradient})
+@op("float", out=True, layout="contiguous", check=_check_logsumexp, grad={"self": _logsumexp_gradient}, double="MulBackward0")
 def logsumexp(self: Tensor, dim, keepdim=False):
     """``log(sum(exp(input)))`` over ``dim`` without overflow on the way.
 

@@ -76,7 +76,8 @@ def _check_kind(self):
         raise not_implemented("median_cpu", self.dtype)
 
 
-@op(None, name="median_all", backward="MedianBackward0", grad={"self": share_evenly}, check=_check_kind, **_PRIVATE)
+@op(None, name="median_all", backward="MedianBackward0", grad={"self": share_evenly}, check=_check_kind, **_PRIVATE,
+    double="MaskedFillBackward1")
 def median_all(self: Tensor):
     """The median of all elements."""
     return _median_of_all(self, False)
@@ -88,7 +89,7 @@ def nanmedian_all(self: Tensor):
     return _median_of_all(self, True)
 
 
-@op(None, name="median_dim", backward="MedianBackward1", check=_check_along("median", "median_out"), **_PAIR)
+@op(None, name="median_dim", backward="MedianBackward1", check=_check_along("median", "median_out"), **_PAIR, double="ScatterBackward0")
 def median_dim(self: Tensor, dim, keepdim=False):
     """(values, indices) of the medians along a dimension."""
     return _median(self, dim, keepdim, False)

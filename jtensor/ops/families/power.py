@@ -105,28 +105,30 @@ def _whole_of_bool(d):
 
 
 @op("numeric", name="pow_Tensor_Scalar", backward="PowBackward0", check=_check_scalar, grad={"self": _scalar_gradient},
-    result_dtype=_whole_of_bool, **_POW)
+    result_dtype=_whole_of_bool, **_POW, double="MulBackward0")
 @wide
 def pow_Tensor_Scalar(self: Tensor, exponent):
     """A tensor to the power of a number, which is part of the operation."""
     return static_power(self, exponent)
 
 
-@op("float", name="pow_Integer_Scalar", backward="PowBackward0", **_POW)
+@op("float", name="pow_Integer_Scalar", backward="PowBackward0", **_POW, double="MulBackward0")
 @wide
 def pow_Integer_Scalar(self: Tensor, exponent):
     """An integer tensor to the power of a float."""
     return static_power(self, exponent)
 
 
-@op("numeric", name="pow_Tensor_Tensor", backward="PowBackward1", grad={"self": _base_gradient, "exponent": _exponent_gradient}, **_POW)
+@op("numeric", name="pow_Tensor_Tensor", backward="PowBackward1", grad={"self": _base_gradient, "exponent": _exponent_gradient}, **_POW,
+    double={"self": "WhereBackward0", "exponent": "MulBackward0"})
 @wide
 def pow_Tensor_Tensor(self: Tensor, exponent: Tensor):
     """A tensor to the power of a tensor."""
     return power(self, exponent)
 
 
-@op("numeric", name="pow_Scalar", backward="PowBackward2", grad={"exponent": _exponent_gradient}, out=True, function=False, method=False)
+@op("numeric", name="pow_Scalar", backward="PowBackward2", grad={"exponent": _exponent_gradient}, out=True, function=False, method=False,
+    double="MulBackward0")
 @wide
 def pow_Scalar(self: TensorOrNumber, exponent: Tensor):
     """A number to the power of a tensor."""
@@ -202,7 +204,7 @@ def float_power_(input, exponent):
 
 # -- roots and the like -----------------------------------------------------------------------------------------------
 
-@op("float", inplace=True, out=True, grad=lambda grad, result: grad / (2 * conj(result)))
+@op("float", inplace=True, out=True, grad=lambda grad, result: grad / (2 * conj(result)), double="DivBackward0")
 def sqrt(self: Tensor):
     """The square root of each element; NaN for negative real numbers.
 
@@ -212,7 +214,7 @@ def sqrt(self: Tensor):
     return jnp.sqrt(self)
 
 
-@op("float", inplace=True, out=True, grad=lambda grad, result: -0.5 * grad * conj(static_power(result, 3)))
+@op("float", inplace=True, out=True, grad=lambda grad, result: -0.5 * grad * conj(static_power(result, 3)), double="MulBackward0")
 @wide
 def rsqrt(self: Tensor):
     """One over the square root of each element.
@@ -223,7 +225,7 @@ def rsqrt(self: Tensor):
     return 1 / jnp.sqrt(self)
 
 
-@op("float", inplace=True, out=True, grad=lambda grad, result: -grad * conj(result * result))
+@op("float", inplace=True, out=True, grad=lambda grad, result: -grad * conj(result * result), double="MulBackward0")
 def reciprocal(self: Tensor):
     """``1 / input``.
 
@@ -250,7 +252,8 @@ def square_(input):
 
 
 @op("numeric", inplace=True, out=True, check=refuses("hypot_cpu", "bool", "integral", "complex"),
-    grad={"self": lambda grad, self, result: grad * self / result, "other": lambda grad, other, result: grad * other / result})
+    grad={"self": lambda grad, self, result: grad * self / result, "other": lambda grad, other, result: grad * other / result},
+    double="DivBackward0")
 @wide
 def hypot(self: Tensor, other: Tensor):
     """``sqrt(input² + other²)`` without overflow on the way.

@@ -31,7 +31,8 @@ def _check_triangle(name):
     return check
 
 
-@op(inplace=True, out=True, check=_check_triangle("tril"), grad={"input": lambda grad, diagonal: _triangle(grad, diagonal, True)})
+@op(inplace=True, out=True, check=_check_triangle("tril"), grad={"input": lambda grad, diagonal: _triangle(grad, diagonal, True)},
+    double="TrilBackward0")
 def tril(input: Tensor, diagonal=0):
     """The lower triangle of matrices, up to ``diagonal``; zero above.
 
@@ -42,7 +43,8 @@ def tril(input: Tensor, diagonal=0):
     return _triangle(input, diagonal, True)
 
 
-@op(inplace=True, out=True, check=_check_triangle("triu"), grad={"input": lambda grad, diagonal: _triangle(grad, diagonal, False)})
+@op(inplace=True, out=True, check=_check_triangle("triu"), grad={"input": lambda grad, diagonal: _triangle(grad, diagonal, False)},
+    double="TriuBackward0")
 def triu(input: Tensor, diagonal=0):
     """The upper triangle of matrices, from ``diagonal``; zero below.
 
@@ -305,7 +307,7 @@ def _repeat_gradient(grad, repeats, shapes):
     return grad.reshape(split).sum(tuple(range(0, 2 * len(shape), 2))).reshape(shapes[0])
 
 
-@op(name="repeat.raw", backward="RepeatBackward0", check=_check_repeat, grad={"self": _repeat_gradient}, **RAW)
+@op(name="repeat.raw", backward="RepeatBackward0", check=_check_repeat, grad={"self": _repeat_gradient}, **RAW, double="SumBackward1")
 def repeat_raw(self: Tensor, repeats):
     """The tensor laid out again and again along its dimensions."""
     return jnp.tile(self.reshape((1,) * (len(repeats) - self.ndim) + self.shape), repeats)
@@ -420,7 +422,7 @@ def _rolled(x, shifts, dims, sign=1):
 
 
 @op(name="roll.raw", backward="RollBackward0", check=_check_roll, moves=True,
-    grad={"input": lambda grad, shifts, dims: _rolled(grad, shifts, dims, -1)}, **RAW)
+    grad={"input": lambda grad, shifts, dims: _rolled(grad, shifts, dims, -1)}, **RAW, double="RollBackward0")
 def roll_raw(input: Tensor, shifts, dims):
     """The elements moved along dimensions, those that leave coming in at the other end."""
     return _rolled(input, shifts, dims)
@@ -448,7 +450,7 @@ def _flip_layout(specs, outputs, statics):
 
 
 @op(name="flip.raw", backward="FlipBackward0", check=lambda input, dims: axes_of(dims, input.ndim) if dims else None, moves=True,
-    layout=_flip_layout, grad={"input": lambda grad, dims: _flipped(grad, dims)}, **RAW)
+    layout=_flip_layout, grad={"input": lambda grad, dims: _flipped(grad, dims)}, **RAW, double="FlipBackward0")
 def flip_raw(input: Tensor, dims):
     """The elements in reverse order along dimensions."""
     return _flipped(input, dims)
@@ -504,7 +506,7 @@ def _check_rot90(input, k, dims):
             raise RuntimeError(f"Rotation dim{at} out of range, dim{at} = {d}")
 
 
-@op(name="rot90.raw", backward="Rot90Backward0", check=_check_rot90, moves=True, saves=(), **RAW)
+@op(name="rot90.raw", backward="Rot90Backward0", check=_check_rot90, moves=True, saves=(), **RAW, double="Rot90Backward0")
 def rot90_raw(input: Tensor, k, dims):
     """The plane of two dimensions turned by 90 degrees ``k`` times."""
     return jnp.rot90(input, k, dims)

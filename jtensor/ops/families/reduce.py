@@ -84,6 +84,8 @@ def sum_to_size(self, *size):
     size = tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
     shape = tuple(self.shape)
     lead = len(shape) - len(size)
+    if not size and shape:
+        return self.sum()
     if lead < 0 or [n for n, m in zip(size, shape[lead:], strict=True) if n not in (1, m)]:
         raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(shape)}}}.")
     axes = [*range(lead), *[lead + d for d, n in enumerate(size) if n == 1 and shape[lead + d] != 1]]
@@ -144,14 +146,14 @@ def _share(grad, shape, dim, keepdim):
 
 
 @op(None, name="mean_all", backward="MeanBackward0", check=_check_mean_type, **_PRIVATE,
-    grad={"self": lambda grad, shapes: _share(grad, shapes[0], None, False)})
+    grad={"self": lambda grad, shapes: _share(grad, shapes[0], None, False)}, double="DivBackward1")
 def mean_all(self: Tensor, *, dtype=None):
     """The mean of all elements."""
     return _average(_to(self, dtype.numpy) if dtype else self, None, False)
 
 
 @op(None, name="mean_dim", backward="MeanBackward1", check=_check_mean, **_PRIVATE,
-    grad={"self": lambda grad, shapes, dim, keepdim: _share(grad, shapes[0], dim, keepdim)})
+    grad={"self": lambda grad, shapes, dim, keepdim: _share(grad, shapes[0], dim, keepdim)}, double="DivBackward1")
 def mean_dim(self: Tensor, dim, keepdim=False, *, dtype=None):
     """The mean over some dimensions."""
     return _average(_to(self, dtype.numpy) if dtype else self, axes_of(dim, self.ndim), keepdim)
@@ -217,13 +219,13 @@ def _prod_gradient(grad, self, result, dim, keepdim):
 
 
 @op(None, name="prod_all", backward="ProdBackward0", **_PRIVATE,
-    grad={"self": lambda grad, self, result: _prod_gradient(grad, self, result, None, False)})
+    grad={"self": lambda grad, self, result: _prod_gradient(grad, self, result, None, False)}, double="MulBackward0")
 def prod_all(self: Tensor, *, dtype=None):
     """The product of all elements."""
     return _multiply(_sum_type(self, dtype), None, False)
 
 
-@op(None, name="prod_dim", backward="ProdBackward1", check=_check_dim, grad={"self": _prod_gradient}, **_PRIVATE)
+@op(None, name="prod_dim", backward="ProdBackward1", check=_check_dim, grad={"self": _prod_gradient}, **_PRIVATE, double="MulBackward0")
 def prod_dim(self: Tensor, dim, keepdim=False, *, dtype=None):
     """The product over a dimension."""
     return _multiply(_sum_type(self, dtype), axes_of(dim, self.ndim), keepdim)
@@ -349,14 +351,16 @@ def _mean_part(grad, self, dim, keepdim):
 _VAR = {"function": False, "method": False}
 
 
-@op(None, name="var_dims", backward="VarBackward0", check=_check_var("std and var"), grad={"self": _var_gradient}, out=True, **_VAR)
+@op(None, name="var_dims", backward="VarBackward0", check=_check_var("std and var"), grad={"self": _var_gradient}, out=True, **_VAR,
+    double="MulBackward0")
 @wide
 def var_dims(self: Tensor, dim=None, *, correction: Number = 1, keepdim=False):
     """The variance over dimensions."""
     return _moments(self, dim, correction, keepdim)[0]
 
 
-@op(None, name="std_dims", backward="StdBackward0", check=_check_var("std and var"), grad={"self": _std_gradient}, out=True, **_VAR)
+@op(None, name="std_dims", backward="StdBackward0", check=_check_var("std and var"), grad={"self": _std_gradient}, out=True, **_VAR,
+    double="MulBackward0")
 @wide
 def std_dims(self: Tensor, dim=None, *, correction: Number = 1, keepdim=False):
     """The standard deviation over dimensions."""

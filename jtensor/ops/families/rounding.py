@@ -20,7 +20,7 @@ def _refuses_complex(name):
     return check
 
 
-@op("numeric", inplace=True, out=True, grad=zeros_gradient, check=_refuses_complex("floor"))
+@op("numeric", inplace=True, out=True, grad=zeros_gradient, check=_refuses_complex("floor"), double="-")
 def floor(self: Tensor):
     """Rounded down.
 
@@ -30,7 +30,7 @@ def floor(self: Tensor):
     return self if is_integral(self) else jnp.floor(self)
 
 
-@op("numeric", inplace=True, out=True, grad=zeros_gradient, check=_refuses_complex("ceil"))
+@op("numeric", inplace=True, out=True, grad=zeros_gradient, check=_refuses_complex("ceil"), double="-")
 def ceil(self: Tensor):
     """Rounded up.
 
@@ -40,7 +40,7 @@ def ceil(self: Tensor):
     return self if is_integral(self) else jnp.ceil(self)
 
 
-@op("numeric", inplace=True, out=True, grad=zeros_gradient, check=_refuses_complex("trunc"))
+@op("numeric", inplace=True, out=True, grad=zeros_gradient, check=_refuses_complex("trunc"), double="-")
 def trunc(self: Tensor):
     """Rounded towards zero.
 
@@ -50,7 +50,7 @@ def trunc(self: Tensor):
     return self if is_integral(self) else jnp.trunc(self)
 
 
-@op("numeric", inplace=True, out=True, grad=lambda grad: grad, check=refuses("frac_cpu", "integral", "bool", "complex"))
+@op("numeric", inplace=True, out=True, grad=lambda grad: grad, check=refuses("frac_cpu", "integral", "bool", "complex"), double="=")
 @wide
 def frac(self: Tensor):
     """What truncation takes away: ``input - trunc(input)``.
@@ -64,7 +64,7 @@ def frac(self: Tensor):
 _ROUND = {"inplace": True, "out": True, "function": False, "method": False, "grad": zeros_gradient}
 
 
-@op("numeric", name="round_whole", backward="RoundBackward0", check=_refuses_complex("round"), **_ROUND)
+@op("numeric", name="round_whole", backward="RoundBackward0", check=_refuses_complex("round"), **_ROUND, double="-")
 def round_whole(self: Tensor):
     """To the nearest whole number, halves to the even one."""
     return self if is_integral(self) else lax.round(self, lax.RoundingMethod.TO_NEAREST_EVEN)

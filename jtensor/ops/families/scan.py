@@ -59,7 +59,7 @@ def _cumulate_back(x, dim):
     return _flat_or(lambda a, d: jnp.flip(running_sum(jnp.flip(a, d), d), d), x, dim)
 
 
-@op(None, check=_check_dim, grad={"self": lambda grad, dim: _cumulate_back(grad, dim)}, **_SCAN)
+@op(None, check=_check_dim, grad={"self": lambda grad, dim: _cumulate_back(grad, dim)}, **_SCAN, double="FlipBackward0")
 def cumsum(self: Tensor, dim, *, dtype=None):
     """Sums of all elements up to each one along ``dim``; integers add up in int64.
 
@@ -103,7 +103,7 @@ def _at_zeros(grad, x, axis, n):
     return jnp.where(first, total, jnp.zeros_like(grad))
 
 
-@op(None, check=_check_dim, grad={"self": _cumprod_gradient}, **_SCAN)
+@op(None, check=_check_dim, grad={"self": _cumprod_gradient}, **_SCAN, double="DivBackward0")
 def cumprod(self: Tensor, dim, *, dtype=None):
     """Products of all elements up to each one along ``dim``.
 

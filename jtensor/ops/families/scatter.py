@@ -95,7 +95,8 @@ def _gather_gradient(grad, dim, index, shapes):
     return scatter_at(jnp.zeros(shapes[0], grad.dtype), dim, index, grad, "add")
 
 
-@op(name="gather.raw", backward="GatherBackward0", check=_check_gather, nondiff=("index",), grad={"self": _gather_gradient}, **RAW)
+@op(name="gather.raw", backward="GatherBackward0", check=_check_gather, nondiff=("index",), grad={"self": _gather_gradient}, **RAW,
+    double="ScatterAddBackward0")
 def gather_raw(self: Tensor, dim, index: Tensor):
     """The elements that an index names along ``dim``."""
     return gather_at(self, dim, index)

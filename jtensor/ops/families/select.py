@@ -58,7 +58,7 @@ def _select_gradient(grad, dim, index, shapes):
 
 
 @op(name="index_select.raw", backward="IndexSelectBackward0", check=_check_select, nondiff=("index",),
-    grad={"self": _select_gradient}, **RAW)
+    grad={"self": _select_gradient}, **RAW, double="IndexAddBackward0")
 def index_select_raw(self: Tensor, dim, index: Tensor):
     """The slices that a vector names."""
     return _pick(self, dim, index)
@@ -326,7 +326,8 @@ def _take_gradient(grad, index, shapes):
     return add_at(flat, [index.reshape(-1)], (0,), grad.reshape(-1)).reshape(shapes[0])
 
 
-@op(name="take.raw", backward="TakeBackward0", check=_check_take, nondiff=("index",), grad={"self": _take_gradient}, **RAW)
+@op(name="take.raw", backward="TakeBackward0", check=_check_take, nondiff=("index",), grad={"self": _take_gradient}, **RAW,
+    double="PutBackward0")
 def take_raw(self: Tensor, index: Tensor):
     """The elements at flat positions."""
     return read_at(self.reshape(-1), [index], (0,))

@@ -88,13 +88,13 @@ def back(grads, result1, dim, shapes):
 _PAIR = {"nondiff": (1,), "outputs": ("values", "indices"), "grad": {"self": back}, **RAW}
 
 
-@op(name="sort_dim.default", backward="SortBackward0", check=_check_sort, layout=_both_like, **_PAIR)
+@op(name="sort_dim.default", backward="SortBackward0", check=_check_sort, layout=_both_like, **_PAIR, double="ScatterBackward0")
 def sort_default(self: Tensor, dim=-1, descending=False):
     """Values in order, and where they were."""
     return sorted_along(self, dim, descending)
 
 
-@op(name="sort_dim.stable", backward="SortBackward1", check=_check_sort, layout=_both_like, **_PAIR)
+@op(name="sort_dim.stable", backward="SortBackward1", check=_check_sort, layout=_both_like, **_PAIR, double="ScatterBackward0")
 def sort_stable(self: Tensor, dim=-1, descending=False):
     """`sort_default`, named as PyTorch names the stable sort's node."""
     return sorted_along(self, dim, descending)
@@ -142,7 +142,7 @@ def _check_topk(self, k, dim, largest, sorted):
         raise not_implemented("topk_cpu", self.dtype)
 
 
-@op(name="topk_dim.raw", backward="TopkBackward0", check=_check_topk, **_PAIR)
+@op(name="topk_dim.raw", backward="TopkBackward0", check=_check_topk, **_PAIR, double="ScatterBackward0")
 def topk_raw(self: Tensor, k, dim=-1, largest=True, sorted=True):
     """The first elements of a sort, and where they were."""
     if self.ndim == 0:
@@ -187,7 +187,7 @@ def _kth_gradient(grads, result1, dim, keepdim, shapes):
 
 
 @op(name="kthvalue_dim.raw", backward="KthvalueBackward0", check=_check_kth, nondiff=(1,), outputs=("values", "indices"),
-    grad={"self": _kth_gradient}, **RAW)
+    grad={"self": _kth_gradient}, **RAW, double="ScatterBackward0")
 def kthvalue_raw(self: Tensor, k, dim=-1, keepdim=False):
     """The k-th element of a sort, and where it was."""
     values, positions = sorted_along(self, dim)

@@ -20,7 +20,7 @@ def _rsqrt(x):
 
 # -- circular ---------------------------------------------------------------------------------------------------------
 
-@op("float", grad=lambda grad, self: grad * conj(jnp.cos(self)), **_UNARY)
+@op("float", grad=lambda grad, self: grad * conj(jnp.cos(self)), **_UNARY, double="MulBackward0")
 @wide
 def sin(self: Tensor):
     """The sine of an angle in radians.
@@ -31,7 +31,7 @@ def sin(self: Tensor):
     return jnp.sin(self)
 
 
-@op("float", grad=lambda grad, self: grad * -conj(jnp.sin(self)), **_UNARY)
+@op("float", grad=lambda grad, self: grad * -conj(jnp.sin(self)), **_UNARY, double="MulBackward0")
 @wide
 def cos(self: Tensor):
     """The cosine of an angle in radians.
@@ -42,7 +42,7 @@ def cos(self: Tensor):
     return jnp.cos(self)
 
 
-@op("float", grad=lambda grad, result: grad * conj(1 + result * result), **_UNARY)
+@op("float", grad=lambda grad, result: grad * conj(1 + result * result), **_UNARY, double="MulBackward0")
 @wide
 def tan(self: Tensor):
     """The tangent of an angle in radians.
@@ -53,7 +53,7 @@ def tan(self: Tensor):
     return jnp.tan(self)
 
 
-@op("float", grad=lambda grad, self: grad * conj(_rsqrt(-self * self + 1)), **_UNARY)
+@op("float", grad=lambda grad, self: grad * conj(_rsqrt(-self * self + 1)), **_UNARY, double="MulBackward0")
 @wide
 def asin(self: Tensor):
     """The angle whose sine it is, between -π/2 and π/2.
@@ -64,7 +64,7 @@ def asin(self: Tensor):
     return jnp.arcsin(self)
 
 
-@op("float", grad=lambda grad, self: grad * -conj(_rsqrt(-self * self + 1)), **_UNARY)
+@op("float", grad=lambda grad, self: grad * -conj(_rsqrt(-self * self + 1)), **_UNARY, double="MulBackward0")
 @wide
 def acos(self: Tensor):
     """The angle whose cosine it is, between 0 and π.
@@ -75,7 +75,7 @@ def acos(self: Tensor):
     return jnp.arccos(self)
 
 
-@op("float", grad=lambda grad, self: grad / conj(self * self + 1), **_UNARY)
+@op("float", grad=lambda grad, self: grad / conj(self * self + 1), **_UNARY, double="DivBackward0")
 @wide
 def atan(self: Tensor):
     """The angle whose tangent it is, between -π/2 and π/2.
@@ -94,7 +94,7 @@ def _atan2_scale(self, other):
 
 @op("float", inplace=True, out=True, check=refuses("atan2_cpu", "complex"),
     grad={"self": lambda grad, self, other: grad * other * _atan2_scale(self, other),
-          "other": lambda grad, self, other: grad * -self * _atan2_scale(self, other)})
+          "other": lambda grad, self, other: grad * -self * _atan2_scale(self, other)}, double="MulBackward0")
 @wide
 def atan2(self: Tensor, other: Tensor):
     """The angle of the point (``other``, ``input``), between -π and π.
@@ -107,7 +107,7 @@ def atan2(self: Tensor, other: Tensor):
 
 # -- hyperbolic (tanh is an activation) -------------------------------------------------------------------------------
 
-@op("float", grad=lambda grad, self: grad * conj(jnp.cosh(self)), **_UNARY)
+@op("float", grad=lambda grad, self: grad * conj(jnp.cosh(self)), **_UNARY, double="MulBackward0")
 @wide
 def sinh(self: Tensor):
     """The hyperbolic sine.
@@ -118,7 +118,7 @@ def sinh(self: Tensor):
     return jnp.sinh(self)
 
 
-@op("float", grad=lambda grad, self: grad * conj(jnp.sinh(self)), **_UNARY)
+@op("float", grad=lambda grad, self: grad * conj(jnp.sinh(self)), **_UNARY, double="MulBackward0")
 @wide
 def cosh(self: Tensor):
     """The hyperbolic cosine.
@@ -129,7 +129,7 @@ def cosh(self: Tensor):
     return jnp.cosh(self)
 
 
-@op("float", grad=lambda grad, self: grad * conj(_rsqrt(self * self + 1)), **_UNARY)
+@op("float", grad=lambda grad, self: grad * conj(_rsqrt(self * self + 1)), **_UNARY, double="MulBackward0")
 @wide
 def asinh(self: Tensor):
     """The inverse of `sinh`.
@@ -146,7 +146,7 @@ def _acosh_gradient(grad, self):
     return grad * _rsqrt(self * self - 1)
 
 
-@op("float", grad=_acosh_gradient, **_UNARY)
+@op("float", grad=_acosh_gradient, **_UNARY, double="MulBackward0")
 @wide
 def acosh(self: Tensor):
     """The inverse of `cosh`, not negative; NaN below 1.
@@ -157,7 +157,7 @@ def acosh(self: Tensor):
     return jnp.arccosh(self)
 
 
-@op("float", grad=lambda grad, self: grad / conj(1 - self * self), **_UNARY)
+@op("float", grad=lambda grad, self: grad / conj(1 - self * self), **_UNARY, double="DivBackward0")
 @wide
 def atanh(self: Tensor):
     """The inverse of `tanh`; infinite at ±1, NaN beyond.
@@ -178,7 +178,7 @@ def _sinc_gradient(grad, self):
     return jnp.where(zero, jnp.zeros_like(grad), grad * conj(slope))
 
 
-@op("float", grad=_sinc_gradient, **_UNARY)
+@op("float", grad=_sinc_gradient, **_UNARY, double="WhereBackward0")
 @wide
 def sinc(self: Tensor):
     """``sin(π input) / (π input)``, and 1 at 0.
@@ -195,7 +195,7 @@ _TO_RADIANS, _TO_DEGREES = math.pi / 180, 180 / math.pi
 
 
 @op("float", backward="Deg2RadBackward0", grad=lambda grad: grad * _TO_RADIANS, **_UNARY,
-    check=refuses("deg2rad", "complex", error=RuntimeError("deg2rad is not supported for complex tensors.")))
+    check=refuses("deg2rad", "complex", error=RuntimeError("deg2rad is not supported for complex tensors.")), double="MulBackward1")
 @wide
 def deg2rad(self: Tensor):
     """Degrees as radians.
@@ -207,7 +207,7 @@ def deg2rad(self: Tensor):
 
 
 @op("float", backward="Rad2DegBackward0", grad=lambda grad: grad * _TO_DEGREES, **_UNARY,
-    check=refuses("rad2deg", "complex", error=RuntimeError("rad2deg is not supported for complex tensors.")))
+    check=refuses("rad2deg", "complex", error=RuntimeError("rad2deg is not supported for complex tensors.")), double="MulBackward1")
 @wide
 def rad2deg(self: Tensor):
     """Radians as degrees.
