@@ -88,6 +88,37 @@ def no_partial_overlap(self, other):
         raise RuntimeError(PARTIAL)
 
 
+_APART = ("index_put", "index_copy", "index_add", "index_reduce", "scatter", "scatter_add", "scatter_reduce", "put")
+_ANYHOW = ("fill_tensor", "index_fill", "masked_fill", "masked_scatter")
+_OUT_APART = frozenset(("gather", "index_select", "take", "cat", "max", "min"))
+
+
+def operand_may_overlap(self, other, name):
+    """Refuses an operand of an in-place operator that shares memory with what is written: some, or for writes by index any of it."""
+    name = name.split(".")[0]
+    if name in _APART:
+        no_overlap(self, other)
+    elif other is not self and name not in _ANYHOW:
+        no_partial_overlap(self, other)
+
+
+def out_may_overlap(target, other, operator):
+    """The same for ``out=``."""
+    if operator.promote is not None:
+        if other is not target:
+            no_partial_overlap(target, other)
+    elif operator.name.split(".")[0].split("_dim")[0] in _OUT_APART:
+        no_overlap(target, other)
+
+
+def no_overlap(self, other):
+    """An operand that shares any of the memory that is written to."""
+    a, b = self._spec, other._spec
+    if a.numel and b.numel and (other is self or geometry.overlap_between(
+            tuple(a.size), a.stride, self._offset, tuple(b.size), b.stride, other._offset) in ("partial", "full")):
+        raise RuntimeError(PARTIAL)
+
+
 def out_fits(operator, result, target):
     if result._spec.device != target._spec.device:
         raise RuntimeError(f"Expected out tensor to have device {result._spec.device}, but got {target._spec.device} instead")
