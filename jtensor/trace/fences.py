@@ -135,7 +135,7 @@ class _Facts:
     """What the compiler could know of each variable, one list a fact."""
 
     def __init__(self, graph):
-        count = len(graph.avals)
+        count, self.avals = len(graph.avals), graph.avals
         self.made = [0] * count         # kinds of the arithmetic whose result it is, looking back through moves
         self.used = [0] * count         # kinds of the arithmetic that uses it, looking on through moves
         self.constant = [False] * count
@@ -155,6 +155,8 @@ class _Facts:
                     e.kind |= FOLDED if e.kind else 0
                 else:
                     constant = False
+                    if not self.avals[v].shape and e.name not in MOVES:
+                        continue        # one number goes along with any move
                     moved = self.moved[v] and moved is not False
                     turned = self.turned[v] and turned is not False
             elif e.kind:
@@ -205,7 +207,11 @@ def place_fences(graph):
             e.fenced = bool(used & (ADD | SUM | EXTREME))
             e.fences = {at: fence for at, v in enumerate(e.inputs) if type(v) is not int or not behind[v]}
         elif kind & DIV:
-            e.fences = {1: opaque}
+            divisor = e.inputs[1]
+            if type(divisor) is not int or facts.moved[divisor] or graph.avals[divisor].shape != e.avals[0].shape:
+                e.fences = {1: opaque}
+            elif facts.made[divisor] & REWRITTEN and not behind[divisor]:
+                e.fences = {1: fence}
         elif kind & (SUM | PRODUCT):
             e.fenced = bool(used & (SUM | PRODUCT | (ADD if kind & PRODUCT else 0)))
             if type(e.inputs[0]) is int and facts.moved[e.inputs[0]] and not _is_short(e, graph):

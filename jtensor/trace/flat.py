@@ -109,6 +109,7 @@ class Flat:
         self.equations = []
         self.outputs = self._inline(jaxpr, closed.consts, self.inputs)
         self._drop_dead()
+        self._turn_products()
 
     def _inline(self, jaxpr, constants, arguments):
         names = dict(zip(jaxpr.invars, arguments))
@@ -151,6 +152,43 @@ class Flat:
         kept.reverse()
         self.equations = kept
 
+    def _turn_products(self):
+        """A product of matrices that is only transposed becomes the product of the transposed: gradients are full of them.
+
+        XLA would do the same, but behind a fence, which keeps transposes of other operators away, it cannot.
+        """
+        uses, makers = [0] * len(self.avals), {}
+        for v in self.outputs:
+            if type(v) is int:
+                uses[v] += 1
+        for e in self.equations:
+            for v in e.inputs:
+                if type(v) is int:
+                    uses[v] += 1
+        kept = []
+        for e in self.equations:
+            if e.name == "dot_general":
+                makers[e.outputs[0]] = e
+            product = makers.get(e.inputs[0]) if e.name == "transpose" and type(e.inputs[0]) is int else None
+            if product is None or uses[e.inputs[0]] > 1 or not _turn(product, e, self):
+                kept.append(e)
+        self.equations = kept
+
     def aval(self, atom):
         """The type of an equation's input."""
         return self.avals[atom] if type(atom) is int else jax.typeof(atom.value)
+
+
+def _turn(product, transpose, graph):
+    """Makes `product` give what `transpose` makes of it by exchanging its factors; False if that is another permutation."""
+    (left, right), (left_batch, right_batch) = product.params["dimension_numbers"]
+    batch = len(left_batch)
+    rows = len(graph.aval(product.inputs[0]).shape) - len(left) - batch
+    rank = len(transpose.params["permutation"])
+    if transpose.params["permutation"] != (*range(batch), *range(batch + rows, rank), *range(batch, batch + rows)):
+        return False
+    precision = product.params.get("precision")
+    product.params = product.params | {"dimension_numbers": ((right, left), (right_batch, left_batch)),
+                                       "precision": precision[::-1] if isinstance(precision, tuple) else precision}
+    product.inputs, product.outputs, product.avals = product.inputs[::-1], transpose.outputs, transpose.avals
+    return True

@@ -572,7 +572,8 @@ def main():
             kernels.cache.clear()
             jax.clear_caches()
     print(
-        f"{sum(bad.values())} of {sum(count.values())} programs differ ({bad} of {count}); {len(kernels.cache)} kernels, {time.time() - start:.0f} s"
+        f"{sum(bad.values())} of {sum(count.values())} programs differ ({bad} of {count})"
+        f"; {len(kernels.cache)} kernels, {time.time() - start:.0f} s"
     )
 
 
