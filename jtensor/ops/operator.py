@@ -36,6 +36,7 @@ class Kind:
 
 Tensor, TensorOrNumber, Tensors, OptTensor, Number, Static = map(
     Kind, ("Tensor", "TensorOrNumber", "Tensors", "OptTensor", "Number", "Static"))
+REQUIRED = inspect.Parameter.empty
 ARRAYS = (Tensor, TensorOrNumber, Tensors, OptTensor)
 
 
@@ -46,7 +47,7 @@ class Parameter:
 
     def __init__(self, name, kind, default, keyword_only, text=None):
         self.name, self.kind, self.default, self.keyword_only = name, kind, default, keyword_only
-        self.required = default is inspect.Parameter.empty
+        self.required = default is REQUIRED
         self.text = text
 
 
@@ -95,7 +96,7 @@ class Operator:
         if flipped is not None:
             flipped[0].letters = flipped[1]
         self.result_dtype = result_dtype
-        self.parameters = [_parameter(p) for p in inspect.signature(body).parameters.values()]
+        self.parameters = parameters_of(body)
         self.by_name = {p.name: at for at, p in enumerate(self.parameters)}
         self.arrays = [p.name for p in self.parameters if p.kind in ARRAYS]
         self.grad = _formulas(self, grad)
@@ -115,9 +116,18 @@ def camel(name):
     return "".join(part[:1].upper() + part[1:] for part in name.strip("_").split("_"))
 
 
-def _parameter(p):
-    kind = p.annotation if isinstance(p.annotation, Kind) else Static
-    return Parameter(p.name, kind, p.default, p.kind is p.KEYWORD_ONLY)
+def parameters_of(body):
+    """A body's parameters, read from its code: `inspect.signature` for hundreds of operators would cost a third of the import."""
+    body = inspect.unwrap(body)
+    code, annotations = body.__code__, body.__annotations__
+    n, keyword_only = code.co_argcount, code.co_kwonlyargcount
+    positional = body.__defaults__ or ()
+    defaults = dict(zip(code.co_varnames[n - len(positional):n], positional, strict=True)) | (body.__kwdefaults__ or {})
+    found = []
+    for at, name in enumerate(code.co_varnames[:n + keyword_only]):
+        kind = annotations.get(name, Static)
+        found.append(Parameter(name, kind if isinstance(kind, Kind) else Static, defaults.get(name, REQUIRED), at >= n))
+    return found
 
 
 def _formulas(operator, grad):
@@ -127,7 +137,15 @@ def _formulas(operator, grad):
     if not isinstance(grad, dict):
         inputs = [p.name for p in operator.parameters if p.kind in ARRAYS and p.name not in operator.nondiff]
         grad = {inputs[0]: grad}
-    return {name: f and (f, tuple(inspect.signature(f).parameters)) for name, f in grad.items()}
+    return {name: f and (f, _asked(f)) for name, f in grad.items()}
+
+
+def _asked(formula):
+    """The names of a formula's parameters."""
+    code = getattr(inspect.unwrap(formula), "__code__", None)
+    if code is None:                # a partial application or another object with a signature of its own
+        return tuple(inspect.signature(formula).parameters)
+    return code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
 
 
 def op(promote=None, *, layout=None, saves=None, grad=None, check=None, nondiff=(), inplace=False, out=False, function=True, method=True,
