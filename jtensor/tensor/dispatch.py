@@ -481,14 +481,12 @@ def save(code, tensors, outs, originals=None):
 WATCHED = False          # a version counter's site from when it is saved until it is written to
 
 
-def saved_values(node, codes):
-    if node.saved is None:
-        raise RuntimeError(SECOND_TIME)
+def saved_values(node, codes, entries):
     flips = node.plan.flipped
     if flips:
         return [saving.value(entry, node, code, read_flipped if code in flips else read, read_at)
-                for entry, code in zip(node.saved, codes, strict=True)]
-    return [saving.value(entry, node, code, read, read_at) for entry, code in zip(node.saved, codes, strict=True)]
+                for entry, code in zip(entries, codes, strict=True)]
+    return [saving.value(entry, node, code, read, read_at) for entry, code in zip(entries, codes, strict=True)]
 
 
 def replay(node, grads):
@@ -507,7 +505,13 @@ def replay(node, grads):
             return answers
     answers = [None] * len(node.edges)
     if not LOCAL.grad_enabled:
-        _replay(node, grads, needs, answers)
+        passed = gradient.passed_on(plan, needs)
+        if passed and grads[0] is not None:
+            for at in passed:
+                answers[at] = fitted(grads[0], plan.specs[0])
+            needs = tuple([at for at in needs if at not in passed])
+        if needs:
+            _replay(node, grads, needs, answers)
         return answers
     for name, places in gradient.parts(plan, needs):
         if name == gradient.PASSED_ON and grads[0] is not None:
@@ -528,7 +532,7 @@ def _replay(node, grads, needs, answers, differentiable=True):
     if needs is not node.needs and needs != node.needs:
         every = gradient.saved(plan, node.needs)
         entries = [entries[every.index(c)] for c in codes]
-    values = [saving.value(entry, node, code, read, read_at) for entry, code in zip(entries, codes, strict=True)]
+    values = saved_values(node, codes, entries)
     defined = tuple([k for k, g in enumerate(grads) if g is not None])
     backward = gradient.backward_plan(plan, needs, defined)
     given = [fitted(grads[k], plan.specs[k]) for k in defined]
@@ -540,8 +544,19 @@ def _replay(node, grads, needs, answers, differentiable=True):
     outs = [wrap(v, s) for v, s in zip(made, backward.specs, strict=True)]
     if LOCAL.grad_enabled and differentiable:
         _differentiable_backward(node, backward, given, codes, entries, outs)
+    leading = len(plan.outputs[0].shape) if plan.operator.promote is not None else 0
     for at, out in zip(needs, outs, strict=True):
         answers[at] = out.t() if at in plan.flipped else out
+        if leading > out._spec.ndim > 0 and not LOCAL.grad_enabled:
+            _seen_as_view(out, leading - out._spec.ndim)
+
+
+def _seen_as_view(out, lead):
+    """PyTorch sums a gradient over broadcast dimensions keeping them, and views the sum without the leading ones."""
+    spec = out._spec
+    size = (*(1,) * lead, *spec.size)
+    base = make_tensor(out._storage, specs.spec(size, None, spec.dtype, spec.device))
+    out._info = View(base, "no_grad", out._counter.version, True)
 
 
 OperatorNode.apply = replay
