@@ -230,7 +230,8 @@ def _check_back(self, output_size, kernel_size, dilation, padding, stride):
         raise RuntimeError(f"Given output_size=({output_size[0]}, {output_size[1]}), kernel_size=({kernel_size[0]}, {kernel_size[1]}), "
                            f"dilation=({dilation[0]}, {dilation[1]}), padding=({padding[0]}, {padding[1]}), "
                            f"stride=({stride[0]}, {stride[1]}), expected size of input's dimension 2 to match "
-                           f"the calculated number of sliding blocks {out[0]} * {out[1]} = {out[0] * out[1]}, but got input.size(2)={columns}.")
+                           f"the calculated number of sliding blocks {out[0]} * {out[1]} = {out[0] * out[1]}, but got input.size(2)="
+                           f"{columns}.")
 
 
 @op(method=False, function=False, saves=(), backward="Col2ImBackward0", check=_check_back)

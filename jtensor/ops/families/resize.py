@@ -302,7 +302,8 @@ def _sampled_cubic(image, at, padding_mode, align_corners):
 def _check_grid(input, grid, interpolation_mode, padding_mode, align_corners):
     n = input.ndim - 2
     if input.dtype is not grid.dtype:
-        raise RuntimeError(f"grid_sampler(): expected input and grid to have same dtype, but input has {input.dtype} and grid has {grid.dtype}")
+        raise RuntimeError(f"grid_sampler(): expected input and grid to have same dtype, but input has {input.dtype} and grid has "
+                           f"{grid.dtype}")
     if input.size[0] != grid.size[0]:
         raise RuntimeError("grid_sampler(): expected grid and input to have same batch size, but got input with sizes "
                            f"{list(input.size)} and grid with sizes {list(grid.size)}")

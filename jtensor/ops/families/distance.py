@@ -1,0 +1,150 @@
+"""Distances between rows: cdist and pdist.
+
+Owns: p-norms of all differences, and their gradients, which are 0 where a distance is 0. May not know: tensors as objects, but in
+composites.
+"""
+import math
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from ...base import dtypes
+from ..build import broadcast_shapes
+from ..operator import Tensor, op
+from ..registry import composite
+
+RAW = {"function": False, "method": False}
+
+
+def _norm(away, p):
+    """The p-norm over the last dimension."""
+    size = jnp.abs(away)
+    if p == 0:
+        return (size != 0).sum(-1).astype(away.dtype)
+    if p == 1:
+        return size.sum(-1)
+    if p == 2:
+        return jnp.sqrt((away * away).sum(-1))
+    if p == math.inf:
+        return size.max(-1) if size.shape[-1] else jnp.zeros(size.shape[:-1], size.dtype)
+    return (size ** p).sum(-1) ** (1 / p)
+
+
+def _slope(away, norm, p):
+    """The derivative of the norm by each difference."""
+    norm = norm[..., None]
+    zero = jnp.zeros((), away.dtype)
+    if p == 0:
+        return jnp.zeros_like(away)
+    if p == 1:
+        return jnp.sign(away)
+    safe = jnp.where(norm == 0, jnp.ones_like(norm), norm)
+    if p == 2:
+        return jnp.where(norm == 0, zero, away / safe)
+    if p == math.inf:
+        return jnp.sign(away) * (jnp.abs(away) == norm)
+    size = jnp.where(away == 0, jnp.ones_like(away), jnp.abs(away))
+    return jnp.where((norm == 0) | (away == 0), zero, jnp.sign(away) * size ** (p - 1) / safe ** (p - 1))
+
+
+# -- cdist ------------------------------------------------------------------------------------------------------------
+
+def _differences(x1, x2):
+    return x1[..., :, None, :] - x2[..., None, :, :]
+
+
+def _first(grad, x1, x2, p, result):
+    return (grad[..., None] * _slope(_differences(x1, x2), result, p)).sum(-2)
+
+
+def _second(grad, x1, x2, p, result):
+    return -(grad[..., None] * _slope(_differences(x1, x2), result, p)).sum(-3)
+
+
+@op(name="cdist.raw", backward="CdistBackward0", grad={"x1": _first, "x2": _second}, **RAW)
+def cdist_raw(x1: Tensor, x2: Tensor, p):
+    """The p-norms of all differences of rows."""
+    return _norm(_differences(x1, x2), p)
+
+
+def _product(a, b):
+    return jnp.matmul(a, b, precision=lax.Precision.HIGHEST)
+
+
+def _ratio(grad, result):
+    return jnp.where(result == 0, jnp.zeros_like(grad), grad / jnp.where(result == 0, jnp.ones_like(result), result))
+
+
+def _euclid_first(grad, x1, x2, result):
+    ratio = _ratio(grad, result)
+    return x1 * ratio.sum(-1, keepdims=True) - _product(ratio, x2)
+
+
+def _euclid_second(grad, x1, x2, result):
+    ratio = jnp.swapaxes(_ratio(grad, result), -1, -2)
+    return x2 * ratio.sum(-1, keepdims=True) - _product(ratio, x1)
+
+
+@op(name="euclidean_dist.raw", backward="EuclideanDistBackward0", grad={"x1": _euclid_first, "x2": _euclid_second}, **RAW)
+def euclidean_raw(x1: Tensor, x2: Tensor):
+    """Euclidean distances of all rows by one matrix product, as PyTorch computes many of them."""
+    left = jnp.concatenate([x1 * -2, (x1 * x1).sum(-1, keepdims=True), jnp.ones((*x1.shape[:-1], 1), x1.dtype)], -1)
+    right = jnp.concatenate([x2, jnp.ones((*x2.shape[:-1], 1), x2.dtype), (x2 * x2).sum(-1, keepdims=True)], -1)
+    return jnp.sqrt(jnp.maximum(_product(left, jnp.swapaxes(right, -1, -2)), 0))
+
+
+_MODES = {"use_mm_for_euclid_dist_if_necessary": 0, "use_mm_for_euclid_dist": 1, "donot_use_mm_for_euclid_dist": 2}
+
+
+@composite(method=False)
+def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
+    """The p-norm distances of all rows: ``(*, P, M)`` and ``(*, R, M)`` to ``(*, P, R)``.
+
+    >>> torch.cdist(torch.tensor([[0., 0.]]), torch.tensor([[3., 4.]]))
+    tensor([[5.]])
+    """
+    if compute_mode not in _MODES:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+    a, b = x1._spec, x2._spec
+    for name, s in (("X1", a), ("X2", b)):
+        if s.ndim < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {s.ndim}D")
+    if a.size[-1] != b.size[-1]:
+        raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {a.size[-1]} X2: {b.size[-1]}")
+    for name, s in (("X1", a), ("X2", b)):
+        if s.dtype.category != 2:
+            raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {dtypes.scalar_name(s.dtype)}")
+    if p < 0:
+        raise RuntimeError("cdist only supports non-negative p values")
+    if a.dtype is not b.dtype:
+        raise RuntimeError(f"expected scalar type {dtypes.scalar_name(a.dtype)} but found {dtypes.scalar_name(b.dtype)}")
+    rows = max(a.size[-2], b.size[-2])
+    broadcast_shapes([tuple(a.size[:-2]), tuple(b.size[:-2])])
+    mode = _MODES[compute_mode]
+    if p == 2 and (mode == 1 or mode == 0 and rows > 25):
+        return euclidean_raw(x1, x2)
+    return cdist_raw(x1, x2, float(p))
+
+
+# -- pdist ------------------------------------------------------------------------------------------------------------
+
+def _pairs(n):
+    return np.triu_indices(n, 1)
+
+
+def _pdist_gradient(grad, self, p, result):
+    i, j = _pairs(self.shape[0])
+    part = grad[:, None] * _slope(self[i] - self[j], result, p)
+    return jnp.zeros_like(self).at[i].add(part).at[j].add(-part)
+
+
+@op(name="pdist", backward="PdistBackward0", grad={"self": _pdist_gradient}, method=False)
+def pdist(self: Tensor, p=2.0):
+    """The p-norm distances of all pairs of rows: ``(N, M)`` to ``(N (N - 1) / 2,)``.
+
+    >>> torch.pdist(torch.tensor([[0., 0.], [3., 4.]]))
+    tensor([5.])
+    """
+    i, j = _pairs(self.shape[0])
+    return _norm(self[i] - self[j], p)
