@@ -277,7 +277,7 @@ def protect(donate, inputs, arrays):
         if free:
             REPORT.donated += array.nbytes
         else:
-            arrays[at] = array.copy()
+            arrays[at] = compat.put(np.array(array), next(iter(array.devices())))     # `array.copy()` would compile a program
         del value, array
 
 
