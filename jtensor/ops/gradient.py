@@ -42,7 +42,7 @@ def gradient_operator(operator, name):
 
 # -- what PyTorch's graph shows under create_graph ---------------------------------------------------------------------
 
-PASSED_ON, CONSTANT, SUMMED = "=", "-", "+"
+PASSED_ON, CONSTANT, SUMMED, CHOOSES = "=", "-", "+", "!"
 
 
 def parts(plan, needs):
@@ -58,6 +58,15 @@ def parts(plan, needs):
         for at in needs:
             groups.setdefault(_double_name(plan, at), []).append(at)
         found = plan.vjps[key] = tuple([(name, tuple(places)) for name, places in groups.items()])
+    return found
+
+
+def passed_on(plan, needs):
+    """The inputs among ``needs`` whose gradient is the very gradient that arrives."""
+    key = ("passed on", needs)
+    found = plan.vjps.get(key)
+    if found is None:
+        found = plan.vjps[key] = tuple([at for name, places in parts(plan, needs) if name == PASSED_ON for at in places])
     return found
 
 
@@ -77,7 +86,8 @@ def _double_name(plan, at):
     elif declared == PASSED_ON and shape != tuple(plan.outputs[0].shape):
         declared = SUMMED
     if declared == SUMMED:
-        return "SumBackward0" if not shape else "ViewBackward0" if len(shape) < len(plan.outputs[0].shape) else "SumBackward1"
+        name = "SumBackward0" if not shape else "ViewBackward0" if len(shape) < len(plan.outputs[0].shape) else "SumBackward1"
+        return name + CHOOSES if type(operator.double) is str and operator.double.endswith(CHOOSES) else name
     return declared or operator.backward.replace("Backward", "BackwardBackward", 1)
 
 
@@ -185,7 +195,7 @@ def backward_plan(plan, needs, defined):
         inputs = tuple(plan.outputs[k] for k in defined) + tuple(plan.inputs[c] if c >= 0 else plan.outputs[~c] for c in codes)
         outputs = tuple(plan.inputs[at] for at in needs)
         found = plans.Plan(("vjp", plan.key, plan.inputs, needs, defined), function, inputs, outputs, plan.scalar_kinds)
-        found.operator = gradient_operator(operator, parts(plan, needs)[0][0])
+        found.operator = gradient_operator(operator, parts(plan, needs)[0][0].removesuffix(CHOOSES))
         if plan.flipped:
             found.flipped = tuple(len(defined) + at for at, code in enumerate(codes) if code in plan.flipped)
         found.specs = tuple(_contiguous(a) for a in outputs)
