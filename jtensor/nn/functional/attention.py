@@ -4,6 +4,7 @@ import warnings
 
 import jtensor
 
+from ...tensor import raw
 from .activation import softmax
 from .dropout import dropout
 from .linear import linear
@@ -39,6 +40,17 @@ def _check_attention(query, key, value, attn_mask, is_causal):
         raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
 
 
+def _takes_one_operator(query, key, value, attn_mask, dropout_p, is_causal):
+    """Whether the whole attention is one operator, as PyTorch decides it on a CPU: batches of heads of one width, no dropout."""
+    if dropout_p > 0.0 or not query.dim() == key.dim() == value.dim() == 4 or attn_mask is not None and attn_mask.requires_grad:
+        return False
+    if not query.size(-1) == key.size(-1) == value.size(-1) or not query.numel() or not key.numel():
+        return False
+    if attn_mask is not None and (attn_mask.dim() not in (2, 4) or attn_mask.dtype not in (jtensor.bool, query.dtype)):
+        return False
+    return query.is_floating_point() and tuple(query.shape[:2]) == tuple(key.shape[:2]) == tuple(value.shape[:2])
+
+
 def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None,
                                  enable_gqa=False):
     """``softmax(query @ key.T * scale + mask) @ value``: ``(*, L, E)``, ``(*, S, E)``, ``(*, S, V)`` to ``(*, L, V)``.
@@ -51,6 +63,8 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     if enable_gqa:
         heads = query.size(-3)
         key, value = (t.repeat_interleave(heads // t.size(-3), -3) for t in (key, value))
+    if _takes_one_operator(query, key, value, attn_mask, dropout_p, is_causal):
+        return raw._scaled_dot_product_flash_attention_for_cpu(query, key, value, attn_mask, bool(is_causal), scale)[0]
     if is_causal:
         attn_mask = jtensor.ones(query.size(-2), key.size(-2), dtype=jtensor.bool, device=query.device).tril()
     factor = 1.0 / math.sqrt(query.size(-1)) if scale is None else scale
