@@ -150,6 +150,26 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     return linalg_vector_norm(input, p, dim, keepdim, dtype=dtype, **more)
 
 
+@composite(method=False)
+def frobenius_norm(input, dim, keepdim=False, *, out=None):
+    """The square root of the sum of squares over one or two dimensions.
+
+    >>> torch.frobenius_norm(torch.tensor([[3., 4.]]), (0, 1))
+    tensor(5.)
+    """
+    return norm(input, 2, dim, keepdim, out=out)
+
+
+@composite(method=False)
+def nuclear_norm(input, dim=None, keepdim=False, *, out=None):
+    """The sum of the singular values of matrices.
+
+    >>> torch.nuclear_norm(torch.eye(2))
+    tensor(2.)
+    """
+    return norm(input, "nuc", dim, keepdim, out=out)
+
+
 @wide
 def _dist_gradient(grad, self, other, p, result):
     away = self - other

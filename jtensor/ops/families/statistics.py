@@ -1,0 +1,211 @@
+"""Statistics of samples: cov, corrcoef, gradient, histogram.
+
+Owns: compositions of other operators; histograms are counted on the host, since PyTorch does not differentiate them.
+May not know: tensors as objects, but through their public methods.
+"""
+import numpy as np
+
+from ...base import dtypes
+from ..operator import OptTensor, Tensor, op
+from ..registry import composite
+from .numeric import not_implemented, wrap_dim
+
+# -- covariance -------------------------------------------------------------------------------------------------------
+
+
+def _check_weights(name, weights, count, whole):
+    if weights.ndim > 1:
+        raise RuntimeError(f"cov(): expected {name} to have one or fewer dimensions but got {name} with {weights.ndim} "
+                           "dimensions")
+    if whole and weights.dtype.category != 1:
+        raise RuntimeError("cov(): expected fweights to have integral dtype but got fweights with "
+                           f"{dtypes.scalar_name(weights.dtype)} dtype")
+    if not whole and weights.dtype.category != 2:
+        raise RuntimeError("cov(): expected aweights to have floating point dtype but got aweights with "
+                           f"{dtypes.scalar_name(weights.dtype)} dtype")
+    if weights.numel() != count:
+        raise RuntimeError(f"cov(): expected {name} to have the same numel as there are observations in the input but got "
+                           f"{weights.numel()} != {count}")
+    if weights.numel() and bool((weights < 0).any()):
+        raise RuntimeError(f"cov(): {name} cannot be negative")
+
+
+@composite()
+def cov(input, *, correction=1, fweights=None, aweights=None):
+    """The covariances of the rows (variables) over the columns (observations), which may be weighted by frequency or importance.
+
+    >>> torch.cov(torch.tensor([[0., 1., 2.], [2., 1., 0.]]))
+    tensor([[ 1., -1.],
+            [-1.,  1.]])
+    """
+    if input.ndim > 2:
+        raise RuntimeError(f"cov(): expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions")
+    if input.dtype is dtypes.bool:
+        raise RuntimeError("cov(): bool dtype is not supported for input")
+    x = input.reshape(1, -1) if input.ndim < 2 else input
+    count = x.shape[1]
+    weights = None
+    if fweights is not None:
+        _check_weights("fweights", fweights, count, True)
+        weights = fweights
+    if aweights is not None:
+        _check_weights("aweights", aweights, count, False)
+        weights = aweights if weights is None else weights * aweights
+    if weights is not None and count and not bool(weights.sum() != 0):
+        raise RuntimeError("cov(): weights sum to zero, can't be normalized")
+    total = count if weights is None else weights.sum()
+    middle = (x.sum(1) if weights is None else (x * weights).sum(1)) / total
+    if weights is None or aweights is None or correction == 0:
+        left = total - correction
+    else:
+        left = total - correction * (weights * aweights).sum() / total
+    left = _not_negative(left)
+    away = x - middle.unsqueeze(1)
+    weighted = away if weights is None else away * weights
+    return (away @ weighted.t().conj() / left).squeeze()
+
+
+def _not_negative(left):
+    if isinstance(left, (int, float)):
+        if left <= 0:
+            import warnings
+            warnings.warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
+                          UserWarning, stacklevel=3)
+        return left if left > 0 else 0
+    return left.clamp_min(0)
+
+
+@composite()
+def corrcoef(input):
+    """The correlations of the rows over the columns, between -1 and 1.
+
+    >>> torch.corrcoef(torch.tensor([[0., 1., 2.], [2., 1., 0.]]))
+    tensor([[ 1., -1.],
+            [-1.,  1.]])
+    """
+    if input.ndim > 2:
+        raise RuntimeError(f"corrcoef(): expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions")
+    c = cov(input)
+    if c.ndim == 0:
+        return c / c
+    deviation = c.diagonal()
+    deviation = (deviation.real if c.dtype.is_complex else deviation).sqrt()
+    c = c / deviation.unsqueeze(1) / deviation.unsqueeze(0)
+    if c.dtype.is_complex:
+        import importlib
+        return importlib.import_module("jtensor").complex(c.real.clip(-1, 1), c.imag.clip(-1, 1))
+    return c.clip(-1, 1)
+
+
+# -- numerical derivative ---------------------------------------------------------------------------------------------
+
+def _derivative(x, axis, spacing, order):
+    """Second order differences inside, of order ``order`` at the ends."""
+    n = x.shape[axis]
+
+    def part(start, stop):
+        return x.narrow(axis, start, stop - start)
+    if isinstance(spacing, (int, float, complex)):
+        inside = (part(2, n) - part(0, n - 2)) / (2 * spacing)
+        if order == 1:
+            first, last = (part(1, 2) - part(0, 1)) / spacing, (part(n - 1, n) - part(n - 2, n - 1)) / spacing
+        else:
+            first = (-1.5 * part(0, 1) + 2 * part(1, 2) - 0.5 * part(2, 3)) / spacing
+            last = (1.5 * part(n - 1, n) - 2 * part(n - 2, n - 1) + 0.5 * part(n - 3, n - 2)) / spacing
+        return _joined([first, inside, last], axis)
+    gaps = spacing.narrow(0, 1, n - 1) - spacing.narrow(0, 0, n - 1)
+    shape = [1] * x.ndim
+    shape[axis] = -1
+    left, right = gaps.narrow(0, 0, n - 2).reshape(shape), gaps.narrow(0, 1, n - 2).reshape(shape)
+    a, b, c = -right / (left * (left + right)), (right - left) / (left * right), left / (right * (left + right))
+    inside = part(0, n - 2) * a + part(1, n - 1) * b + part(2, n) * c
+    if order == 1:
+        first, last = (part(1, 2) - part(0, 1)) / gaps[0], (part(n - 1, n) - part(n - 2, n - 1)) / gaps[n - 2]
+    else:
+        h, k = gaps[0], gaps[1]
+        first = -(2 * h + k) / (h * (h + k)) * part(0, 1) + (h + k) / (h * k) * part(1, 2) - h / (k * (h + k)) * part(2, 3)
+        h, k = gaps[n - 3], gaps[n - 2]
+        last = (k / (h * (h + k)) * part(n - 3, n - 2) - (k + h) / (h * k) * part(n - 2, n - 1)
+                + (2 * k + h) / (k * (h + k)) * part(n - 1, n))
+    return _joined([first, inside, last], axis)
+
+
+def _joined(parts, axis):
+    import importlib
+    return importlib.import_module("jtensor").cat(parts, axis)
+
+
+@composite(method=False)
+def gradient(input, *, spacing=None, dim=None, edge_order=1):
+    """The derivatives along dimensions by second order differences; ``spacing``: one distance, or one or coordinates for each.
+
+    >>> torch.gradient(torch.tensor([1., 4., 9., 16.]))[0]
+    tensor([3., 4., 6., 7.])
+    """
+    axes = list(range(input.ndim)) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    axes = [wrap_dim(d, input.ndim) for d in axes]
+    if len(set(axes)) != len(axes):
+        raise RuntimeError(f"dim {next(d for d in axes if axes.count(d) > 1)} appears multiple times in the list of dims")
+    spacing = 1 if spacing is None else spacing
+    spacings = list(spacing) if isinstance(spacing, (tuple, list)) else [spacing] * len(axes)
+    if len(spacings) != len(axes):
+        kind = "list" if isinstance(spacings[0], (int, float)) else "sequence"
+        raise RuntimeError(f"torch.gradient expected spacing to be unspecified, a scalar or a {kind} of length equal to 'self.dim() = "
+                           f"{input.ndim}', since dim argument was not given, but got a {kind} of length {len(spacings)}"
+                           if dim is None else "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim "
+                           f"arguments to have the same length, but got a spacing argument of length {len(spacings)} and a dim argument of "
+                           f"length {len(axes)}.")
+    if edge_order not in (1, 2):
+        raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
+    for d in axes:
+        if input.shape[d] < edge_order + 1:
+            raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
+    for s, d in zip(spacings, axes):
+        if not isinstance(s, (int, float, complex)) and (s.ndim != 1 or s.shape[0] != input.shape[d]):
+            raise RuntimeError("torch.gradient expected each element of spacing to have the same length as the corresponding dimension")
+    return tuple(_derivative(input, d, s, edge_order) for d, s in zip(axes, spacings))
+
+
+# -- histograms -------------------------------------------------------------------------------------------------------
+
+def _limits(x, range):
+    low, high = range if range is not None else (x.min(), x.max()) if x.size else (0.0, 1.0)
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise RuntimeError(f"torch.histogram: range [{low:g}, {high:g}] is not finite")
+    return (low - 0.5, high + 0.5) if low == high else (low, high)
+
+
+def _edges(x, bins, range):
+    low, high = _limits(x, range)
+    return np.linspace(low, high, bins + 1).astype(x.dtype)
+
+
+@op(None, name="histogram_of", sync=True, function=False, method=False, out=True, nondiff=("self", "bins", "weight", 0, 1))
+def histogram_of(self: Tensor, bins: OptTensor, count, range, weight: OptTensor, density):
+    """(histogram, edges), counted on the host."""
+    edges = bins if bins is not None else _edges(self, count, range)
+    counted, _ = np.histogram(self.reshape(-1).astype(np.float64), bins=edges.astype(np.float64),
+                              weights=None if weight is None else weight.reshape(-1).astype(np.float64), density=density)
+    return counted.astype(self.dtype), edges
+
+
+@composite()
+def histogram(input, bins, *, range=None, weight=None, density=False, out=None):
+    """``(hist, bin_edges)``: how many elements, or how much weight, falls into each bin; ``bins`` is a number or the edges.
+
+    >>> torch.histogram(torch.tensor([1., 2., 1.]), bins=2, range=(0., 3.)).hist
+    tensor([2., 1.])
+    """
+    if input.dtype.name not in ("float32", "float64"):
+        raise not_implemented("histogram_cpu", input.dtype)
+    whole = isinstance(bins, int)
+    if whole and bins <= 0:
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins}")
+    made = histogram_of(input, None if whole else bins, bins if whole else None, range, weight, density)
+    from ...base.return_types import return_type
+    answer = return_type("histogram", ("hist", "bin_edges"))(made)
+    if out is None:
+        return answer
+    for target, value in zip(out, answer):
+        target.resize_(value.shape).copy_(value)
+    return type(answer)(out)
