@@ -76,7 +76,8 @@ class Operator:
                is told by the static parameter ``flips``, a text of letters.
     double     the name that PyTorch's graph shows for the gradient under create_graph, where it is not CamelCase + "BackwardBackward0": the
                operator that its formula ends with; a dict {input: name} where it depends. "=" for a gradient that is handed on as it is,
-               "-" for one without history, "+" for one that is summed to the input's shape.
+               "-" for one without history, "+" for one that is summed to the input's shape; a name that
+               ends with "!" says that what is saved only chooses (by comparisons), so that the history goes through the gradient alone.
     sync       the body runs on concrete NumPy arrays, because its output shapes depend on the data (nonzero, unique).
     outputs    field names: a named tuple torch.return_types.<name> is answered.
     """

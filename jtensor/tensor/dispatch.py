@@ -518,11 +518,11 @@ def replay(node, grads):
             for at in places:
                 answers[at] = fitted(grads[0], plan.specs[0])
         else:
-            _replay(node, grads, places, answers, name != gradient.CONSTANT)
+            _replay(node, grads, places, answers, name)
     return answers
 
 
-def _replay(node, grads, needs, answers, differentiable=True):
+def _replay(node, grads, needs, answers, name=""):
     """Records the plan that makes the gradients of the inputs ``needs``, and puts them among the answers."""
     plan = node.plan
     codes = gradient.saved(plan, needs)
@@ -542,21 +542,38 @@ def _replay(node, grads, needs, answers, differentiable=True):
     else:
         made = record(backward, values, node.scalars)
     outs = [wrap(v, s) for v, s in zip(made, backward.specs, strict=True)]
-    if LOCAL.grad_enabled and differentiable:
-        _differentiable_backward(node, backward, given, codes, entries, outs)
-    leading = len(plan.outputs[0].shape) if plan.operator.promote is not None else 0
+    if LOCAL.grad_enabled and name != gradient.CONSTANT:
+        _differentiable_backward(node, backward, given, codes, entries, outs, name.endswith(gradient.CHOOSES))
+    operator = plan.operator
     for at, out in zip(needs, outs, strict=True):
         answers[at] = out.t() if at in plan.flipped else out
-        if leading > out._spec.ndim > 0 and not LOCAL.grad_enabled:
-            _seen_as_view(out, leading - out._spec.ndim)
+    if not LOCAL.grad_enabled:
+        if operator.promote is not None:
+            leading = len(plan.outputs[0].shape)
+            for out in outs:
+                if leading > out._spec.ndim > 0:
+                    _seen_as_view(out, (*(1,) * (leading - out._spec.ndim), *out._spec.size))
+        writes = WRITES_IN_FORMULA.get(operator.name)
+        if writes:
+            for out in outs:
+                if out._info is None:
+                    out._counter.version = writes
+                if operator.name == "AsStridedBackward0":
+                    _seen_as_view(out, (out._spec.numel,))
 
 
-def _seen_as_view(out, lead):
-    """PyTorch sums a gradient over broadcast dimensions keeping them, and views the sum without the leading ones."""
+def _seen_as_view(out, size):
+    """PyTorch's formula ends with a view of what it has computed in another shape: sums over broadcast dimensions, strided gradients."""
     spec = out._spec
-    size = (*(1,) * lead, *spec.size)
-    base = make_tensor(out._storage, specs.spec(size, None, spec.dtype, spec.device))
+    base = make_tensor(out._storage, specs.spec(tuple(size), None, spec.dtype, spec.device))
     out._info = View(base, "no_grad", out._counter.version, True)
+
+
+# How often PyTorch's formula writes to the gradient that it makes: its version shows it.
+WRITES_IN_FORMULA = {
+    "AsStridedBackward0": 1, "index.raw": 1, "index_select.raw": 1, "gather.raw": 1, "take.raw": 1, "masked_select.raw": 1, "max_all": 1,
+    "min_all": 1, "median_all": 1, "nanmedian_all": 1, "maximum": 1, "minimum": 1, "max_dim": 2, "min_dim": 2, "sort_dim.default": 2,
+    "sort_dim.stable": 2, "topk_dim.raw": 2, "kthvalue_dim.raw": 2, "median_dim": 2, "nanmedian_dim": 2, "mode": 2, "cummax": 2, "cummin": 2}
 
 
 OperatorNode.apply = replay
@@ -571,7 +588,7 @@ def fitted(grad, spec):
     return grad
 
 
-def _differentiable_backward(node, plan, grads, codes, saved, outs):
+def _differentiable_backward(node, plan, grads, codes, saved, outs, only_grads):
     """Under create_graph the backward gets a node of its own, whose inputs are the gradients and what was saved."""
     edges, entries = [], []
     for g in grads:
@@ -580,7 +597,7 @@ def _differentiable_backward(node, plan, grads, codes, saved, outs):
     for code, entry in zip(codes, saved, strict=True):
         edge = node.edges[code] if code >= 0 else (node, ~code)
         dtype = (node.plan.inputs[code] if code >= 0 else node.plan.outputs[~code]).dtype
-        edges.append(edge if dtype.differentiable else None)
+        edges.append(edge if dtype.differentiable and not only_grads else None)
         entries.append(entry)
     needs = tuple([i for i, e in enumerate(edges) if e is not None])
     if not needs:

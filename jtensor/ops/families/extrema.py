@@ -30,7 +30,7 @@ def _winner_gradient(grad, wins, ties):
 
 @op("numeric", out=True, check=_real_only("maximum"),
     grad={"self": lambda grad, self, other: _winner_gradient(grad, ~(self < other), self == other),
-          "other": lambda grad, self, other: _winner_gradient(grad, ~(self > other), self == other)}, double="MaskedFillBackward0")
+          "other": lambda grad, self, other: _winner_gradient(grad, ~(self > other), self == other)}, double="MaskedFillBackward0!")
 def maximum(self: Tensor, other: Tensor):
     """The larger of two elements; NaN if one is NaN. The gradient of equal elements is shared.
 
@@ -42,7 +42,7 @@ def maximum(self: Tensor, other: Tensor):
 
 @op("numeric", out=True, check=_real_only("minimum"),
     grad={"self": lambda grad, self, other: _winner_gradient(grad, ~(self > other), self == other),
-          "other": lambda grad, self, other: _winner_gradient(grad, ~(self < other), self == other)}, double="MaskedFillBackward0")
+          "other": lambda grad, self, other: _winner_gradient(grad, ~(self < other), self == other)}, double="MaskedFillBackward0!")
 def minimum(self: Tensor, other: Tensor):
     """The smaller of two elements; NaN if one is NaN. The gradient of equal elements is shared.
 
@@ -58,7 +58,7 @@ def _masked(grad, mask):
 
 @op("numeric", out=True, check=_real_only("fmax"),
     grad={"self": lambda grad, self, other: _masked(grad, (self >= other) | (other != other)),
-          "other": lambda grad, self, other: _masked(grad, ~((self >= other) | (other != other)))}, double="MaskedFillBackward0")
+          "other": lambda grad, self, other: _masked(grad, ~((self >= other) | (other != other)))}, double="MaskedFillBackward0!")
 def fmax(self: Tensor, other: Tensor):
     """The larger of two elements; NaN only if both are NaN.
 
@@ -70,7 +70,7 @@ def fmax(self: Tensor, other: Tensor):
 
 @op("numeric", out=True, check=_real_only("fmin"),
     grad={"self": lambda grad, self, other: _masked(grad, (self <= other) | (other != other)),
-          "other": lambda grad, self, other: _masked(grad, ~((self <= other) | (other != other)))}, double="MaskedFillBackward0")
+          "other": lambda grad, self, other: _masked(grad, ~((self <= other) | (other != other)))}, double="MaskedFillBackward0!")
 def fmin(self: Tensor, other: Tensor):
     """The smaller of two elements; NaN only if both are NaN.
 
@@ -116,7 +116,7 @@ def _at_max(grad, self, min, max):
 
 
 @op("numeric", name="clamp_Scalar", backward="ClampBackward1", inplace=True, out=True, check=_check_clamp, **_PRIVATE,
-    grad={"self": _inside}, double="WhereBackward0")
+    grad={"self": _inside}, double="WhereBackward0!")
 def clamp_Scalar(self: Tensor, min: TensorOrNumber = None, max: TensorOrNumber = None):
     """Kept between two numbers."""
     return _between(self, min, max)
@@ -168,7 +168,7 @@ _AT_MOST = {"inplace": True, "out": True, "check": _check_one_bound("clamp_max")
 
 
 @op("numeric", name="clamp_min_Scalar", backward="ClampMinBackward0", **_AT_LEAST,
-    grad={"self": lambda grad, self, min: _masked(grad, self >= min)}, double="WhereBackward0")
+    grad={"self": lambda grad, self, min: _masked(grad, self >= min)}, double="WhereBackward0!")
 def clamp_min_Scalar(self: Tensor, min: TensorOrNumber):
     """At least a number."""
     return larger(self, min)
@@ -182,7 +182,7 @@ def clamp_min_Tensor(self: Tensor, min: Tensor):
 
 
 @op("numeric", name="clamp_max_Scalar", backward="ClampMaxBackward0", **_AT_MOST,
-    grad={"self": lambda grad, self, max: _masked(grad, self <= max)}, double="WhereBackward0")
+    grad={"self": lambda grad, self, max: _masked(grad, self <= max)}, double="WhereBackward0!")
 def clamp_max_Scalar(self: Tensor, max: TensorOrNumber):
     """At most a number."""
     return smaller(self, max)
@@ -310,14 +310,14 @@ _PAIR = {"nondiff": (1,), "outputs": ("values", "indices"), "out": True, "grad":
 
 
 @op(None, name="max_all", backward="MaxBackward1", check=_check_full("max"), grad={"self": share_evenly}, out=True, **_PRIVATE,
-    double="MaskedFillBackward1")
+    double="MaskedFillBackward1!")
 def max_all(self: Tensor):
     """The largest element."""
     return highest(self, None)
 
 
 @op(None, name="min_all", backward="MinBackward1", check=_check_full("min"), grad={"self": share_evenly}, out=True, **_PRIVATE,
-    double="MaskedFillBackward1")
+    double="MaskedFillBackward1!")
 def min_all(self: Tensor):
     """The smallest element."""
     return lowest(self, None)
@@ -388,7 +388,7 @@ def by_count(grad, self, result, dim, keepdim):
     return chosen.astype(grad.dtype) * grad / chosen.sum(axes, keepdims=True).astype(grad.dtype)
 
 
-@op(None, out=True, check=_check_over("amax"), grad=by_count, double="MulBackward0")
+@op(None, out=True, check=_check_over("amax"), grad=by_count, double="MulBackward0!")
 def amax(self: Tensor, dim=(), keepdim=False):
     """The largest over the dimensions ``dim``; equal largest elements share the gradient.
 
@@ -398,7 +398,7 @@ def amax(self: Tensor, dim=(), keepdim=False):
     return highest(self, axes_of(dim, self.ndim), keepdim)
 
 
-@op(None, out=True, check=_check_over("amin"), grad=by_count, double="MulBackward0")
+@op(None, out=True, check=_check_over("amin"), grad=by_count, double="MulBackward0!")
 def amin(self: Tensor, dim=(), keepdim=False):
     """The smallest over the dimensions ``dim``; equal smallest elements share the gradient.
 

@@ -77,7 +77,7 @@ def _check_kind(self):
 
 
 @op(None, name="median_all", backward="MedianBackward0", grad={"self": share_evenly}, check=_check_kind, **_PRIVATE,
-    double="MaskedFillBackward1")
+    double="MaskedFillBackward1!")
 def median_all(self: Tensor):
     """The median of all elements."""
     return _median_of_all(self, False)
