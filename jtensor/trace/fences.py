@@ -150,11 +150,11 @@ class _Facts:
         made, constant, moved, turned = 0, True, None, None
         for v in e.inputs:
             if type(v) is int:
-                made |= self.made[v]
                 if self.constant[v]:
                     e.kind |= FOLDED if e.kind else 0
                 else:
                     constant = False
+                    made |= self.made[v]
                     if not self.avals[v].shape and e.name not in MOVES:
                         continue        # one number goes along with any move
                     moved = self.moved[v] and moved is not False

@@ -216,10 +216,26 @@ def real_hypot_log(x):
     return lax.complex(lax.log(complex_abs(x)), atan2(*_parts(x)[::-1]))
 
 
-REAL = {f.__name__: f for f in (log1p, atan, atan2, asinh, acosh, atanh, erfc)}
+def dot_general(x, y, *, dimension_numbers, preferred_element_type):
+    """The product of two vectors, and many of them at once: XLA would make a sum of it, but in which order is up to the neighbours."""
+    (left, right), (left_batch, right_batch) = dimension_numbers
+    dtype = np.dtype(preferred_element_type or jnp.result_type(x, y))
+    wide = np.dtype(np.float32) if dtype.kind == "V" or dtype.itemsize < 4 else dtype
+    x = jnp.transpose(x, (*left_batch, *left)).astype(wide)
+    y = jnp.transpose(y, (*right_batch, *right)).astype(wide)
+    products = complex_mul(x, y) if wide.kind == "c" else x * y
+    return jnp.sum(products, axis=tuple(range(len(left_batch), x.ndim))).astype(dtype)
+
+
+def _is_of_vectors(params, avals):
+    (left, right), (left_batch, right_batch) = params["dimension_numbers"]
+    return len(left) > 0 and all(len(a.shape) == len(left) + len(left_batch) for a in avals)
+
+
+REAL = {f.__name__: f for f in (log1p, atan, atan2, asinh, acosh, atanh, erfc, dot_general)}
 COMPLEX = {"mul": complex_mul, "square": complex_square, "integer_pow": complex_power, "div": complex_div, "abs": complex_abs,
-           "exp": complex_exp, "log": real_hypot_log, "reduce_prod": complex_prod}
-STATICS = "y", "axes"
+           "exp": complex_exp, "log": real_hypot_log, "reduce_prod": complex_prod, "dot_general": dot_general}
+STATICS = "y", "axes", "dimension_numbers", "preferred_element_type"
 
 
 def formulation(name, params, avals):
@@ -227,6 +243,8 @@ def formulation(name, params, avals):
     kind = getattr(getattr(avals[0], "dtype", None), "kind", None) if avals else None
     table = COMPLEX if kind == "c" else REAL
     if name not in table or kind not in "fcV":
+        return None
+    if name == "dot_general" and not _is_of_vectors(params, avals):
         return None
     statics = tuple((key, params[key]) for key in STATICS if key in params)
     return _traced(table[name], statics, tuple((a.shape, a.dtype) for a in avals), jax.config.jax_enable_x64)
