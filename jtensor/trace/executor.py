@@ -15,6 +15,7 @@ import numpy as np
 
 from ..base import compat
 from . import lower, tape
+from .background import Worker
 from .report import REPORT
 from .tape import LOCAL, TRIE, Segment
 
@@ -100,6 +101,8 @@ def execute(segment, nodes, wanted):
         found = choose(segment, nodes, state, wanted, inputs)
         if found is None:
             return op_by_op(nodes, wanted, inputs, segment)
+    elif found.executable is None:             # XLA could not compile it
+        return op_by_op(nodes, wanted, inputs, segment)
     else:
         REPORT.hits += 1
     arrays = [v.array for v in inputs]
@@ -127,29 +130,48 @@ def choose(segment, nodes, state, wanted, inputs):
     """The program for a tape that has none for these wanted values, or None: op by op."""
     if state.programs is not None:
         for found in state.programs.values():
-            if set(wanted).issubset(found.wanted):
+            if found.executable is not None and set(wanted).issubset(found.wanted):
                 state.programs[wanted] = found
                 return found
     if len(nodes) == 1:
         return single(nodes[0][0], state, wanted)
-    plans = {node[0] for node in nodes}
-    missing = sum(1 for plan in plans if plan.kernel is None)
-    if state.sightings == 1 and missing * KERNEL_COST <= len(plans) * NODE_COST + PROGRAM_COST:
-        return None
-    counts = [(kind, len(numbers)) for kind, numbers in kinds_of(segment) if numbers]
-    donate = donatable(inputs, nodes, wanted)
-    with _compile_lock:
-        try:
-            executable, origin, fences = lower.program(nodes, wanted, inputs, counts, donate)
-        except jax.errors.JaxRuntimeError as error:
-            REPORT.failed(error)
+    coming = _coming.pop((state, wanted), None)
+    if coming is None:
+        plans = {node[0] for node in nodes}
+        missing = sum(1 for plan in plans if plan.kernel is None)
+        if state.sightings == 1 and missing * KERNEL_COST <= len(plans) * NODE_COST + PROGRAM_COST:
             return None
-    REPORT.program(origin, len(nodes), fences, state)
-    found = Program(executable, wanted, donate, fences)
+        counts = [(kind, len(numbers)) for kind, numbers in kinds_of(segment) if numbers]
+        donate = donatable(inputs, nodes, wanted)
+        avals = [v.aval for v in inputs]
+
+        def compile_it():
+            return (*lower.program(nodes, wanted, avals, counts, donate), donate)
+        if not missing and len(nodes) >= WORTH_A_THREAD:
+            _coming[state, wanted] = _COMPILER.submit(compile_it, name="program")
+            return None
+        coming = _COMPILER.submit(compile_it, 1, name="program")
+    return compiled(coming, state, wanted, len(nodes))
+
+
+def compiled(coming, state, wanted, count):
+    """The program of a compilation that was asked for; waits for it, so that which tier serves never depends on the clock."""
     if state.programs is None:
         state.programs = {}
-    state.programs[wanted] = found
+    try:
+        executable, origin, fences, donate = coming.result()
+    except jax.errors.JaxRuntimeError as error:
+        REPORT.failed(error)
+        state.programs[wanted] = Program(None, wanted, (), 0)
+        return None
+    REPORT.program(origin, count, fences, state)
+    found = state.programs[wanted] = Program(executable, wanted, donate, fences)
     return found
+
+
+_COMPILER = Worker("programs")
+_coming = {}                       # (state, wanted): a program that is being compiled while the tape runs op by op
+WORTH_A_THREAD = 8                 # nodes from which on a tape whose kernels are all there is compiled beside its run
 
 
 _numbers = {}

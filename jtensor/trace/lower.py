@@ -62,20 +62,20 @@ def key_of(nodes, wanted, inputs, counts, donate):
             number = numbers[plan] = len(numbers)
             parts.append(f"P{number}={plan.key!r}{plan.inputs!r}{plan.scalar_kinds}")
         parts.append(f"{number}{positions}{scalars}" if scalars else f"{number}{positions}")
-    return "\n".join([*parts, f"in {[v.aval for v in inputs]!r} {counts}", f"out {wanted} donate {donate}"])
+    return "\n".join([*parts, f"in {inputs!r} {counts}", f"out {wanted} donate {donate}"])
 
 
 def program(nodes, wanted, inputs, counts, donate):
     """The executable ``run([zero, *vectors, *inputs])`` of a tape; from disk if it is there.
 
-    ``counts`` are (kind, how many) of the scalar vectors. Answers (executable, where it came from: "disk" or "compiled", number of fences).
+    ``inputs`` are the avals of the external inputs, ``counts`` (kind, how many) of the scalar vectors. Answers (executable, where it came from: "disk" or "compiled", number of fences).
     """
     device = jax_device_of(nodes[-1][0])
     key = key_of(nodes, wanted, inputs, counts, donate)
     found = store.load(key, device)
     if found is not None:
         return found, "disk", 0
-    avals = [*(jax.ShapeDtypeStruct((n,), scalar_struct(kind).dtype) for kind, n in counts), *(v.aval.struct for v in inputs)]
+    avals = [*(jax.ShapeDtypeStruct((n,), scalar_struct(kind).dtype) for kind, n in counts), *(a.struct for a in inputs)]
     with jax.enable_x64(True):
         fenced = fences.fenced(function_of(nodes, wanted, [kind for kind, _ in counts]), avals)
         lead = 1 + len(counts)
