@@ -13,6 +13,7 @@ from . import loss as _loss
 from . import normalization as _normalization
 from . import padding as _padding
 from . import pooling as _pooling
+from . import ranking as _ranking
 from . import sparse as _sparse
 from . import vision as _vision
 from .attention import _canonical_mask as _canonical_mask
@@ -23,8 +24,8 @@ from .vision import GRID_SAMPLE_PADDING_MODES as GRID_SAMPLE_PADDING_MODES
 
 __all__ = []
 # Some rooms are called like a function of theirs (dropout, linear), so the functions are put in place last.
-for _room in (_activation, _attention, _conv, _distance, _dropout, _linear, _loss, _normalization, _padding, _pooling, _sparse,
-              _vision):
+for _room in (_activation, _attention, _conv, _distance, _dropout, _linear, _loss, _normalization, _padding, _pooling, _ranking,
+              _sparse, _vision):
     for _name in _room.__all__:
         globals()[_name] = getattr(_room, _name)
         __all__.append(_name)

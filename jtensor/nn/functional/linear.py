@@ -4,14 +4,14 @@ from ...tensor import raw
 __all__ = ["linear", "bilinear"]
 
 
-def linear(input, weight, bias=None):
+def linear(input, weight, bias=None, *, out=None):
     """``input @ weight.T + bias`` over the last dimension: ``(*, in)``, ``(out, in)``, ``(out,)`` to ``(*, out)``.
 
     >>> import jtensor as torch
     >>> torch.nn.functional.linear(torch.ones(2, 3), torch.ones(4, 3)).shape
     torch.Size([2, 4])
     """
-    return raw.linear(input, weight, bias)
+    return raw.linear(input, weight, bias, out=out)
 
 
 def bilinear(input1, input2, weight, bias=None):
