@@ -3,6 +3,7 @@
 Each operator gives ``torch.name``, ``Tensor.name``, ``Tensor.name_`` and ``out=``, as its declaration says; composites are installed as they are.
 The functions are written as source text with the operator's own signature, so that binding arguments costs what a Python call costs.
 """
+import functools
 import inspect
 
 from ..ops.families.aliases import ALIASES, INPLACE_FUNCTIONS
@@ -96,6 +97,7 @@ def install():
             if composite.method:
                 setattr(Tensor, name, composite.body)
     _second_names()
+    _numpy_names()
     _by_hand()
 
 
@@ -107,6 +109,32 @@ def _second_names():
                 FUNCTIONS[second + tail] = FUNCTIONS[first + tail]
             if hasattr(Tensor, first + tail):
                 setattr(Tensor, second + tail, getattr(Tensor, first + tail))
+
+
+_NUMPYS = {"axis": "dim", "keepdims": "keepdim"}
+
+
+def _numpy_names():
+    """Functions with a parameter ``dim`` or ``keepdim`` take NumPy's names for them, too."""
+    made = {}
+    for function in {*FUNCTIONS.values(), *vars(Tensor).values()}:
+        code = getattr(function, "__code__", None)
+        if code is not None and not {"dim", "keepdim"}.isdisjoint(code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]):
+            made[function] = _with_numpy_names(function)
+    for name, function in FUNCTIONS.items():
+        FUNCTIONS[name] = made.get(function, function)
+    for name, function in list(vars(Tensor).items()):
+        if getattr(function, "__code__", None) is not None and function in made:
+            setattr(Tensor, name, made[function])
+
+
+def _with_numpy_names(function):
+    @functools.wraps(function)
+    def called(*args, **kwargs):
+        if "axis" in kwargs or "keepdims" in kwargs:
+            kwargs = {_NUMPYS.get(name, name) if _NUMPYS.get(name) not in kwargs else name: value for name, value in kwargs.items()}
+        return function(*args, **kwargs)
+    return called
 
 
 def _by_hand():

@@ -338,6 +338,9 @@ def min_dim(self: Tensor, dim, keepdim=False):
 def _extremum(input, args, kwargs, full, along, binary):
     """The three forms of `max` and `min`, told apart by their arguments."""
     out = kwargs.pop("out", None)
+    for numpys, ours in (("axis", "dim"), ("keepdims", "keepdim")):
+        if numpys in kwargs:
+            kwargs[ours] = kwargs.pop(numpys)
     more = {} if out is None else {"out": out}
     if not args and not kwargs:
         return full(input, **more)
