@@ -20,13 +20,14 @@ class View:
     """What a view knows of its origin: the base tensor, how it came to be, and the version its history was made at.
 
     ``creation``: "default", "no_grad", "inference", "multi" (one of several outputs) or "custom" (of a custom Function). ``differentiable`` is
-    False for `detach()`, whose result shares memory but no history.
+    False for `detach()`, whose result shares memory but no history. ``replay(base)`` makes the view anew where it is no mere geometry of
+    the base (conjugates, complex numbers as real ones), else None.
     """
 
-    __slots__ = ("base", "creation", "version", "differentiable")
+    __slots__ = ("base", "creation", "version", "differentiable", "replay")
 
-    def __init__(self, base, creation, version, differentiable):
-        self.base, self.creation, self.version, self.differentiable = base, creation, version, differentiable
+    def __init__(self, base, creation, version, differentiable, replay=None):
+        self.base, self.creation, self.version, self.differentiable, self.replay = base, creation, version, differentiable, replay
 
 
 class Auto:
@@ -148,7 +149,7 @@ class Tensor:
     def _refresh(self):
         """A view whose base (or a sibling) was written to since gets its history anew from the base's."""
         info = self._info
-        if info.differentiable and info.base.requires_grad:
+        if info.differentiable and (info.base.requires_grad or self._edge is not None):
             if info.creation != "default":
                 from ..autograd.gradmode_checks import view_may_be_rebased
                 view_may_be_rebased(self, info, indirect=True)

@@ -5,6 +5,7 @@ views leave; a read is then a view or the operator `index`, a write a copy into 
 """
 import numpy as np
 
+from ..autograd.graph import node_class
 from ..base import dtypes
 from ..ops.families.composing import check_expand
 from ..trace.tape import LOCAL
@@ -61,6 +62,8 @@ def setitem(self, index, value):
     if tensors is None:
         if not isinstance(value, Tensor):
             view.fill_(value)
+            if view is self and view._edge is not None:            # PyTorch makes the number a tensor first
+                view._edge[0].__class__ = node_class("FillBackward3" if view._spec.ndim else "CopyBackwards")
         elif value._spec.ndim or value._spec.size == view._spec.size:
             view.copy_(_trimmed(view, value))
         else:

@@ -28,7 +28,7 @@ _DOUBLE = {"AsStridedBackward0": "AsStridedBackward0", "SplitBackward0": "CatBac
 class ViewOperator:
     """Stands for a view operator in the graph: a name, and nothing to save."""
 
-    grad = outputs = None
+    grad = outputs = promote = None
     saves = ()
     nondiff = frozenset()
 
@@ -79,7 +79,23 @@ def share_spec(self, made, offset, creation="default"):
     else:
         base = self
     out._info = View(base, creation, out._counter.version, True)
+    if info is not None and info.replay is not None:
+        out._info.replay = lambda base: as_strided(info.replay(base), size, stride, offset)
     return out
+
+
+def replayed(self, out, function):
+    """Tells a view that is no mere geometry of its base how to be made again from it: ``function`` makes it from ``self``."""
+    info = self._info
+    if out._info is None:
+        return
+    if info is None or info.base is None or not info.differentiable:
+        out._info.replay = function
+    elif info.replay is not None:
+        out._info.replay = lambda base: function(info.replay(base))
+    else:
+        here = geometry_of(self)
+        out._info.replay = lambda base: function(as_strided(base, *here))
 
 
 def view_of(self, rule, name, *args, inverse=None):
@@ -168,6 +184,13 @@ def history_of_view(self, info):
     from .dispatch import edge_of
     base = info.base
     info.version = self._counter.version
+    if info.replay is not None:
+        previous, LOCAL.grad_enabled = LOCAL.grad_enabled, True
+        try:
+            self._edge, self._requires_grad = info.replay(base)._edge, True
+        finally:
+            LOCAL.grad_enabled = previous
+        return
     plan, starts = strided_plan(base._spec, (tuple(self._spec.size), self._spec.stride, self._offset - base._offset), self._spec)
     from .dispatch import move_retained, node_type, sequence
     cls = node_type(plan.operator)
@@ -367,7 +390,8 @@ def flatten(input, start_dim=0, end_dim=-1):
 @composite()
 def unflatten(input, dim, sizes):
     """One dimension split into several; a view."""
-    return view_of(input, rules.unflatten, "ViewBackward0", dim, tuple(sizes) if isinstance(sizes, (tuple, list)) else sizes)
+    return view_of(input, rules.unflatten, "ViewBackward0", dim, tuple(sizes) if isinstance(sizes, (tuple, list)) else sizes,
+                   inverse=_back_to(input))
 
 
 @composite()
@@ -399,11 +423,15 @@ def _channels_last(self):
 @composite()
 def squeeze(input, dim=None):
     """Without its dimensions of size 1 (or those named); a view."""
+    size = tuple(input._spec.size)
+
+    def inverse(grad):
+        return grad if tuple(grad._spec.size) == size else reshape(grad, size)
     if dim is None:
-        return view_of(input, rules.squeeze, "SqueezeBackward0", inverse=_back_to(input))
+        return view_of(input, rules.squeeze, "SqueezeBackward0", inverse=inverse)
     if isinstance(dim, (tuple, list)):
-        return view_of(input, rules.squeeze, "SqueezeBackward2", tuple(dim), inverse=_back_to(input))
-    return view_of(input, rules.squeeze, "SqueezeBackward1", dim, inverse=_back_to(input))
+        return view_of(input, rules.squeeze, "SqueezeBackward2", tuple(dim), inverse=inverse)
+    return view_of(input, rules.squeeze, "SqueezeBackward1", dim, inverse=inverse)
 
 
 @composite()
@@ -415,7 +443,9 @@ def unsqueeze(input, dim):
 @composite(function=False)
 def expand(self, *size, implicit=False):
     """Dimensions of size 1 repeated without copying; a view whose elements share memory."""
-    return view_of(self, rules.expand, "ExpandBackward0", _dims(size), dtypes.scalar_name(self._spec.dtype))
+    own = tuple(self._spec.size)
+    return view_of(self, rules.expand, "ExpandBackward0", _dims(size), dtypes.scalar_name(self._spec.dtype),
+                   inverse=lambda grad: grad.sum_to_size(own))
 
 
 @composite(function=False)
@@ -560,7 +590,8 @@ def view_as_real(input):
     if input._spec.conj:
         raise RuntimeError("view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so you can view it as "
                            "real, use self.resolve_conj(); however, be warned that the resulting tensor will NOT alias the original.")
-    return _retyped(input, rules.view_as_real, "ViewAsRealBackward0", input._spec.dtype.to_real(), lambda x: jnp.stack([x.real, x.imag], -1))
+    return _retyped(input, rules.view_as_real, "ViewAsRealBackward0", input._spec.dtype.to_real(), lambda x: jnp.stack([x.real, x.imag], -1),
+                    view_as_real, lambda grad, node: (view_as_complex(contiguous(grad)),))
 
 
 @composite()
@@ -571,14 +602,17 @@ def view_as_complex(input):
         raise RuntimeError("view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
                            f"{dtypes.scalar_name(input._spec.dtype)}")
     return _retyped(input, rules.view_as_complex, "ViewAsComplexBackward0", input._spec.dtype.to_complex(),
-                    lambda x: jax.lax.complex(x[..., 0], x[..., 1]))
+                    lambda x: jax.lax.complex(x[..., 0], x[..., 1]), view_as_complex,
+                    lambda grad, node: (view_as_real(resolve_conj(contiguous(grad))),))
 
 
-def _retyped(self, rule, name, dtype, function, neg=None):
+def _retyped(self, rule, name, dtype, function, again, inverse):
     size, stride, offset = rule(*geometry_of(self))
-    out = share(self, size, stride, offset, dtype, conj=False, neg=neg)
+    out = share(self, size, stride, offset, dtype, conj=False)
+    replayed(self, out, again)
     if LOCAL.grad_enabled and self.requires_grad:
         plan = _pure_plan(name, self._spec.aval, function, specs.aval(size, dtype, self._spec.device))
+        plan.inverse = inverse
         attach(plan, [self], (0,), [out], ())
     return out
 
@@ -598,21 +632,24 @@ def imag(input):
     if not input._spec.dtype.is_complex:
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
     if input._spec.conj:
-        part = view_as_real(_conj_view(input)).select(-1, 1)
-        return _neg_view(part)
+        return view_as_real(_neg_view(_conj_view(input))).select(-1, 1)
     return view_as_real(input).select(-1, 1)
 
 
 def _conj_view(self):
     import jax.numpy as jnp
     out = share(self, *geometry_of(self), conj=not self._spec.conj)
+    replayed(self, out, _conj_view)
     if LOCAL.grad_enabled and self.requires_grad:
-        attach(_pure_plan("ConjBackward0", self._spec.aval, jnp.conj, self._spec.aval), [self], (0,), [out], ())
+        plan = _pure_plan("ConjBackward0", self._spec.aval, jnp.conj, self._spec.aval)
+        plan.inverse = lambda grad, node: (conj(grad),)
+        attach(plan, [self], (0,), [out], ())
     return out
 
 
 def _neg_view(self):
     out = share(self, *geometry_of(self), neg=not self._spec.neg)
+    replayed(self, out, _neg_view)
     if LOCAL.grad_enabled and self.requires_grad:
         attach(_pure_plan("NegViewBackward0", self._spec.aval, lambda x: -x, self._spec.aval), [self], (0,), [out], ())
     return out

@@ -64,7 +64,19 @@ def _cat_gradient(grad, dim, shapes):
     return answers
 
 
-@op(out=True, method=False, check=_check_cat, grad={"tensors": _cat_gradient}, name="cat", double="SliceBackward0")
+def _pieces(grad, node):
+    """The gradient's parts along the dimension of `cat`, as views; left to the formula where tensors of other types are promoted."""
+    inputs, dim = node.plan.inputs, node.plan.notes.template[1]
+    if any(_legacy(a.shape) or a.dtype is not node.plan.outputs[0].dtype for a in inputs):
+        return None
+    starts = [0]
+    for a in inputs:
+        starts.append(starts[-1] + a.shape[dim])
+    return tuple([grad.narrow(dim, starts[at], inputs[at].shape[dim]) for at in node.needs])
+
+
+@op(out=True, method=False, check=_check_cat, grad={"tensors": _cat_gradient}, name="cat", double="SliceBackward0",
+    inverse=lambda grad, node: _pieces(grad, node))
 def cat(tensors: Tensors, dim=0):
     """The tensors one behind the other along ``dim``; all other sizes have to agree. Types are promoted.
 
@@ -98,7 +110,8 @@ def _check_stack(tensors, dim):
 
 
 @op(out=True, method=False, check=_check_stack,
-    grad={"tensors": lambda grad, dim: list(jnp.moveaxis(grad, dim, 0))}, double="SelectBackward0")
+    grad={"tensors": lambda grad, dim: list(jnp.moveaxis(grad, dim, 0))}, double="SelectBackward0",
+    inverse=lambda grad, node: tuple([grad.select(node.plan.notes.template[1], at) for at in node.needs]))
 def stack(tensors: Tensors, dim=0):
     """Tensors of one size side by side along a new dimension ``dim``.
 

@@ -98,7 +98,7 @@ def _check_embed(input, offset, dim1, dim2):
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
 
 
-@op(saves=(), check=_check_embed, out=False)
+@op(saves=(), check=_check_embed, out=False, inverse=lambda grad, node: (grad.diagonal(*node.plan.notes.template[1:]),))
 def diag_embed(input: Tensor, offset=0, dim1=-2, dim2=-1):
     """Matrices (in dimensions ``dim1`` and ``dim2``) whose diagonals are the last dimension of the input; zero elsewhere.
 

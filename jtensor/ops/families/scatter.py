@@ -254,7 +254,7 @@ def scatter_(self, dim, index, src=None, *, value=None, reduce=None):
 
 
 @op(name="scatter_add.raw", backward="ScatterAddBackward0", check=_check_scatter, nondiff=("index",),
-    grad={"self": lambda grad: grad, "src": _from_source}, **RAW)
+    grad={"self": lambda grad: grad, "src": _from_source}, double={"self": "="}, **RAW)
 def scatter_add_raw(self: Tensor, dim, index: Tensor, src: Tensor):
     """The source's elements added along ``dim``."""
     return scatter_at(self, dim, index, _cut(src, index), "add")
