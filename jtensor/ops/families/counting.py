@@ -109,6 +109,8 @@ def searchsorted_raw(boundaries: Tensor, values: Tensor, int32, right):
     side = "right" if right else "left"
     kind = jnp.int32 if int32 else jnp.int64
     common = jnp.promote_types(boundaries.dtype, values.dtype)
+    if not boundaries.size or not values.size:
+        return jnp.zeros(values.shape, kind)
     edges, wanted = keys_of(boundaries.astype(common)), keys_of(values.astype(common))
     if edges.ndim == 1:
         return jnp.searchsorted(edges, wanted.reshape(-1), side=side, method="scan").reshape(wanted.shape).astype(kind)
@@ -179,8 +181,8 @@ def unique_runs_raw(self: Tensor, dim):
     """The elements (or slices) that differ from the one before, the run of each, and the runs' lengths."""
     x = self.reshape(-1) if dim is None else np.moveaxis(self, dim, 0)
     n = len(x)
-    if not n:
-        return (self.reshape(0) if dim is None else self), np.zeros(self.shape if dim is None else (0,), np.int64), np.zeros(0, np.int64)
+    if not n or not x.size:
+        return (self.reshape(0) if dim is None else self), np.zeros(self.shape if dim is None else (n,), np.int64), np.zeros(0, np.int64)
     differs = (x[1:] != x[:-1]).reshape(n - 1, -1).any(1)
     begins = np.concatenate([[True], differs])
     run = np.cumsum(begins) - 1

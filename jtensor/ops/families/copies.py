@@ -1,0 +1,132 @@
+"""Pieces cut along the first dimensions, and the copying twins of views: ``view_copy``, ``unbind_copy`` and so on.
+
+Owns: composites over the public views; their graph is the view's node and a copy's. May not know: tensors as objects.
+"""
+from ..registry import composite
+from .composing import put_out
+
+
+def _pieces(input, rule, cuts):
+    from ...tensor.views import _each
+    cuts = cuts.tolist() if hasattr(cuts, "_spec") else cuts
+    cuts = tuple(cuts) if isinstance(cuts, (tuple, list)) else cuts
+    return _each(input, rule, "SliceBackward0", cuts)
+
+
+@composite()
+def hsplit(input, indices_or_sections):
+    """Pieces along the second dimension (the first of a vector); a tuple of views.
+
+    >>> torch.hsplit(torch.tensor([1, 2, 3, 4]), 2)
+    (tensor([1, 2]), tensor([3, 4]))
+    """
+    from ...views import rules
+    return _pieces(input, rules.hsplit, indices_or_sections)
+
+
+@composite()
+def vsplit(input, indices_or_sections):
+    """Pieces along the first dimension of tensors with at least two; a tuple of views.
+
+    >>> torch.vsplit(torch.tensor([[1], [2]]), 2)
+    (tensor([[1]]), tensor([[2]]))
+    """
+    from ...views import rules
+    return _pieces(input, rules.vsplit, indices_or_sections)
+
+
+@composite()
+def dsplit(input, indices_or_sections):
+    """Pieces along the third dimension; a tuple of views.
+
+    >>> [t.shape for t in torch.dsplit(torch.zeros(1, 1, 4), 2)]
+    [torch.Size([1, 1, 2]), torch.Size([1, 1, 2])]
+    """
+    from ...views import rules
+    return _pieces(input, rules.dsplit, indices_or_sections)
+
+
+@composite()
+def unsafe_split(tensor, split_size, dim=0):
+    """``split`` whose pieces may be written to: copies here.
+
+    >>> torch.unsafe_split(torch.tensor([1, 2]), 1)
+    (tensor([1]), tensor([2]))
+    """
+    return tuple([t.clone() for t in tensor.split(split_size, dim)])
+
+
+@composite()
+def unsafe_split_with_sizes(input, split_sizes, dim=0):
+    """``split_with_sizes`` whose pieces may be written to: copies here.
+
+    >>> torch.unsafe_split_with_sizes(torch.tensor([1, 2, 3]), (1, 2))
+    (tensor([1]), tensor([2, 3]))
+    """
+    return tuple([t.clone() for t in input.split_with_sizes(split_sizes, dim)])
+
+
+@composite()
+def unsafe_chunk(input, chunks, dim=0):
+    """``chunk`` whose pieces may be written to: copies here.
+
+    >>> torch.unsafe_chunk(torch.tensor([1, 2]), 2)
+    (tensor([1]), tensor([2]))
+    """
+    return tuple([t.clone() for t in input.chunk(chunks, dim)])
+
+
+def _copying(name, view, method=False):
+    def copy(input, *args, out=None, **kwargs):
+        made = getattr(input, view)(*args, **kwargs)
+        if isinstance(made, tuple):
+            made = tuple([t.clone() for t in made])
+            if out is not None:
+                put_out(name, made, tuple(out))
+                return None
+            return made
+        return put_out(name, made.clone(), out)
+    copy.__name__ = copy.__qualname__ = name
+    copy.__doc__ = f"`{view}`, but a copy."
+    composite(name, method=method)(copy)
+
+
+for _view in ("alias", "as_strided", "expand", "permute", "select", "split", "split_with_sizes", "squeeze", "t", "transpose", "unbind",
+              "unfold", "unsqueeze", "view", "view_as_real", "view_as_complex", "detach"):
+    _copying(_view + "_copy", _view)
+_copying("narrow_copy", "narrow", method=True)
+
+
+@composite(method=False)
+def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None):
+    """A copy of a slice along ``dim``.
+
+    >>> torch.slice_copy(torch.tensor([1, 2, 3]), 0, 1)
+    tensor([2, 3])
+    """
+    place = (slice(None),) * (dim % max(input.ndim, 1)) + (slice(start, end, step),)
+    return put_out("slice_copy", input[place].clone(), out)
+
+
+@composite(method=False)
+def broadcast_shapes(*shapes):
+    """The shape that these shapes broadcast to.
+
+    >>> torch.broadcast_shapes((2, 1), (3,))
+    torch.Size([2, 3])
+    """
+    from ...base.size import Size
+    result = []
+    for shape in shapes:
+        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        for n in shape:
+            if n < 0:
+                raise RuntimeError(f"Trying to create tensor with negative dimension ({n}): ({n})")
+        result = [1] * (len(shape) - len(result)) + result
+        for d in range(-1, -1 - len(shape), -1):
+            if shape[d] == 1 or shape[d] == result[d]:
+                continue
+            if result[d] != 1:
+                raise RuntimeError("Shape mismatch: objects cannot be broadcast to a single shape")
+            result[d] = shape[d]
+    return Size(result)

@@ -1,0 +1,410 @@
+"""Discrete Fourier transforms; the functions of `torch.fft` by ``fft_<name>``.
+
+Owns: three operators (complex to complex, real to half complex and back) and how PyTorch's eighteen functions use them: sizes, padding and
+cutting, normalisation. May not know: tensors as objects, but in composites.
+"""
+import math
+
+import jax.numpy as jnp
+from jax import lax
+
+from ...base import dtypes
+from ..operator import Tensor, op
+from ..registry import composite
+from .composing import put_out
+from .numeric import wrap_dim
+
+RAW = {"function": False, "method": False}
+
+
+# -- operators --------------------------------------------------------------------------------------------------------
+
+def _over(function, x, dims):
+    """A transform of the last dimensions applied to ``dims``; XLA's takes three at a time."""
+    last = range(x.ndim - len(dims), x.ndim)
+    moved = jnp.moveaxis(x, dims, tuple(last))
+    return jnp.moveaxis(function(moved), tuple(last), dims)
+
+
+def _complex(x, dims, forward):
+    """Complex transforms, unnormalised both ways."""
+    for at in range(0, len(dims), 3):
+        part = dims[at:at + 3]
+        sizes = tuple(x.shape[d] for d in part)
+        kind = lax.FftType.FFT if forward else lax.FftType.IFFT
+        x = _over(lambda v, kind=kind, sizes=sizes: lax.fft(v, kind, sizes), x, part)
+        if not forward:
+            x = x * math.prod(sizes)
+    return x
+
+
+def _half(x, dims):
+    """Of a real array: the last of ``dims`` halved, then the others."""
+    n = x.shape[dims[-1]]
+    x = _over(lambda v: lax.fft(v, lax.FftType.RFFT, (n,)), x, dims[-1:])
+    return _complex(x, dims[:-1], True)
+
+
+def _whole(x, dims, n):
+    """Back to a real array with ``n`` elements along the last of ``dims``, unnormalised."""
+    x = _complex(x, dims[:-1], False)
+    return _over(lambda v: lax.fft(v, lax.FftType.IRFFT, (n,)), x, dims[-1:]) * n
+
+
+@op(name="_fft_c2c", backward="FftC2CBackward0", grad={
+    "self": lambda grad, dims, forward: _complex(grad, dims, not forward)}, **RAW)
+def c2c(self: Tensor, dims, forward):
+    """Complex to complex, unnormalised."""
+    return _complex(self, dims, forward)
+
+
+def _half_gradient(grad, dims, shapes):
+    """The full spectrum with zeros where the half was cut, transformed back: its real part."""
+    n = shapes[0][dims[-1]]
+    pads = [(0, 0)] * grad.ndim
+    pads[dims[-1]] = (0, n - grad.shape[dims[-1]])
+    return _complex(jnp.pad(grad, pads), dims, False).real
+
+
+@op(name="_fft_r2c", backward="FftR2CBackward0", grad={"self": _half_gradient}, **RAW)
+def r2c(self: Tensor, dims):
+    """Real to half complex, unnormalised."""
+    return _half(self, dims)
+
+
+def _whole_gradient(grad, dims, n, shapes):
+    """The half spectrum, counted twice where its other half stands for it too."""
+    made = _half(grad, dims)
+    count = made.shape[dims[-1]]
+    twice = [1] * made.ndim
+    twice[dims[-1]] = count
+    factor = jnp.where((jnp.arange(count) > 0) & (jnp.arange(count) < n - count + 1), 2, 1).reshape(twice)
+    return made * factor.astype(made.real.dtype)
+
+
+@op(name="_fft_c2r", backward="FftC2RBackward0", grad={"self": _whole_gradient}, **RAW)
+def c2r(self: Tensor, dims, n):
+    """Half complex to real, unnormalised."""
+    return _whole(self, dims, n)
+
+
+# -- arguments --------------------------------------------------------------------------------------------------------
+
+def _to_complex(t):
+    d = t._spec.dtype
+    if d.is_complex:
+        return t
+    return t.to((d if d.is_floating_point else dtypes.get_default_dtype()).to_complex())
+
+
+def _to_real(name, t):
+    d = t._spec.dtype
+    if d.is_complex:
+        raise RuntimeError(f"{name} expects a real input tensor, but got {dtypes.scalar_name(d)}")
+    return t if d.is_floating_point else t.to(dtypes.get_default_dtype())
+
+
+def _scale(norm, n, forward, name):
+    if norm not in (None, "forward", "backward", "ortho"):
+        raise RuntimeError(f'Invalid normalization mode: "{norm}"')
+    if norm == "ortho":
+        return 1 / math.sqrt(n)
+    return 1 / n if (norm == "forward") == forward else None
+
+
+def _scaled(t, scale):
+    return t if scale is None else t * scale
+
+
+def _sized(t, dim, n):
+    """Cut, or zeros put behind, to ``n`` elements."""
+    have = t._spec.size[dim]
+    if n == have:
+        return t
+    if n < have:
+        return t.narrow(dim, 0, n)
+    from .pad import constant_pad_nd
+    return constant_pad_nd(t, (0, 0) * (t._spec.ndim - 1 - dim) + (0, n - have), 0)
+
+
+def _axis(t, dim):
+    if not t._spec.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return wrap_dim(dim, t._spec.ndim)
+
+
+def _one(name, t, n, dim):
+    axis = _axis(t, dim)
+    count = t._spec.size[axis] if n is None else n
+    if count < 1:
+        raise RuntimeError(f"Invalid number of data points ({count}) specified")
+    return axis, count
+
+
+def _several(t, s, dim):
+    """(dimensions, sizes) of an n-dimensional transform."""
+    n = t._spec.ndim
+    if not n and dim is not None:
+        raise IndexError("Dimension specified as " + str(dim if isinstance(dim, int) else tuple(dim)[0]) + " but tensor has no dimensions")
+    if dim is not None:
+        dims = [wrap_dim(d, n) for d in ((dim,) if isinstance(dim, int) else dim)]
+        if len(set(dims)) != len(dims):
+            raise RuntimeError("FFT dims must be unique")
+    if s is not None:
+        s = [s] if isinstance(s, int) else list(s)
+        if dim is not None and len(dims) != len(s):
+            raise RuntimeError("When given, dim and shape arguments must have the same length")
+        if len(s) > n:
+            raise RuntimeError(f"Got shape with {len(s)} values but input tensor only has {n} dimensions.")
+        if dim is None:
+            dims = list(range(n - len(s), n))
+        sizes = [t._spec.size[d] if m == -1 else m for d, m in zip(dims, s, strict=True)]
+    else:
+        dims = list(range(n)) if dim is None else dims
+        sizes = [t._spec.size[d] for d in dims]
+    for m in sizes:
+        if m <= 0:
+            raise RuntimeError(f"Invalid number of data points ({m}) specified")
+    return dims, sizes
+
+
+def _fit_all(t, dims, sizes):
+    for d, m in zip(dims, sizes, strict=True):
+        t = _sized(t, d, m)
+    return t
+
+
+# -- complex ----------------------------------------------------------------------------------------------------------
+
+def _named(name):
+    """Registers ``fft_<name>`` (not a public name itself)."""
+    def declare(body):
+        return composite("fft_" + name, function=False, method=False)(body)
+    return declare
+
+
+def _c2c_one(name, input, n, dim, norm, forward, out):
+    axis, n = _one(name, input, n, dim)
+    made = c2c(_sized(_to_complex(input), axis, n), (axis,), forward)
+    return put_out("fft_" + name, _scaled(made, _scale(norm, n, forward, name)), out)
+
+
+@_named("fft")
+def fft(input, n=None, dim=-1, norm=None, *, out=None):
+    """The transform along ``dim``, cut or filled with zeros to ``n``; ``norm``: "backward" (1), "ortho", "forward" (1 / n).
+
+    >>> torch.fft.fft(torch.tensor([1., 0.]))
+    tensor([1.+0.j, 1.+0.j])
+    """
+    return _c2c_one("fft", input, n, dim, norm, True, out)
+
+
+@_named("ifft")
+def ifft(input, n=None, dim=-1, norm=None, *, out=None):
+    """The inverse of ``fft``."""
+    return _c2c_one("ifft", input, n, dim, norm, False, out)
+
+
+def _c2c_all(name, input, s, dim, norm, forward, out):
+    dims, sizes = _several(input, s, dim)
+    t = _fit_all(_to_complex(input), dims, sizes)
+    made = c2c(t, tuple(dims), forward) if dims else t
+    return put_out("fft_" + name, _scaled(made, _scale(norm, math.prod(sizes), forward, name)), out)
+
+
+@_named("fftn")
+def fftn(input, s=None, dim=None, norm=None, *, out=None):
+    """The transform along several dimensions (all of them without ``dim`` and ``s``)."""
+    return _c2c_all("fftn", input, s, dim, norm, True, out)
+
+
+@_named("ifftn")
+def ifftn(input, s=None, dim=None, norm=None, *, out=None):
+    """The inverse of ``fftn``."""
+    return _c2c_all("ifftn", input, s, dim, norm, False, out)
+
+
+@_named("fft2")
+def fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
+    """``fftn`` along the last two dimensions."""
+    return _c2c_all("fft2", input, s, dim, norm, True, out)
+
+
+@_named("ifft2")
+def ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
+    """The inverse of ``fft2``."""
+    return _c2c_all("ifft2", input, s, dim, norm, False, out)
+
+
+# -- real -------------------------------------------------------------------------------------------------------------
+
+@_named("rfft")
+def rfft(input, n=None, dim=-1, norm=None, *, out=None):
+    """The first half of the transform of real numbers: ``n // 2 + 1`` elements."""
+    axis, n = _one("rfft", input, n, dim)
+    made = r2c(_sized(_to_real("rfft", input), axis, n), (axis,))
+    return put_out("fft_rfft", _scaled(made, _scale(norm, n, True, "rfft")), out)
+
+
+def _last_of_half(t, axis, n):
+    count = 2 * (t._spec.size[axis] - 1) if n is None else n
+    if count < 1:
+        raise RuntimeError(f"Invalid number of data points ({count}) specified")
+    return count
+
+
+@_named("irfft")
+def irfft(input, n=None, dim=-1, norm=None, *, out=None):
+    """The inverse of ``rfft``: ``n`` real numbers, by default ``2 (m - 1)``."""
+    axis = _axis(input, dim)
+    n = _last_of_half(input, axis, n)
+    made = c2r(_sized(_to_complex(input), axis, n // 2 + 1), (axis,), n)
+    return put_out("fft_irfft", _scaled(made, _scale(norm, n, False, "irfft")), out)
+
+
+@_named("hfft")
+def hfft(input, n=None, dim=-1, norm=None, *, out=None):
+    """The real transform of a Hermitian signal, given by its first half."""
+    axis = _axis(input, dim)
+    n = _last_of_half(input, axis, n)
+    made = c2r(_sized(_to_complex(input), axis, n // 2 + 1).conj(), (axis,), n)
+    return put_out("fft_hfft", _scaled(made, _scale(norm, n, True, "hfft")), out)
+
+
+@_named("ihfft")
+def ihfft(input, n=None, dim=-1, norm=None, *, out=None):
+    """The inverse of ``hfft``: the first half of a Hermitian signal."""
+    axis, n = _one("ihfft", input, n, dim)
+    made = r2c(_sized(_to_real("ihfft", input), axis, n), (axis,)).conj()
+    return put_out("fft_ihfft", _scaled(made, _scale(norm, n, False, "ihfft")), out)
+
+
+def _r2c_all(name, input, s, dim, norm, out):
+    dims, sizes = _several(input, s, dim)
+    if not dims:
+        raise RuntimeError(f"{name} must transform at least one axis")
+    made = r2c(_fit_all(_to_real(name, input), dims, sizes), tuple(dims))
+    return put_out("fft_" + name, _scaled(made, _scale(norm, math.prod(sizes), True, name)), out)
+
+
+@_named("rfftn")
+def rfftn(input, s=None, dim=None, norm=None, *, out=None):
+    """``rfft`` along the last of several dimensions, ``fft`` along the others."""
+    return _r2c_all("rfftn", input, s, dim, norm, out)
+
+
+@_named("rfft2")
+def rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
+    """``rfftn`` along the last two dimensions."""
+    return _r2c_all("rfft2", input, s, dim, norm, out)
+
+
+def _half_sizes(t, s, dim, name):
+    """(dimensions, sizes of the result) where the last dimension of the input is a half."""
+    given = None if s is None else [s] if isinstance(s, int) else list(s)
+    dims, sizes = _several(t, None if given is None else [*given[:-1], -1 if given[-1] == -1 else given[-1]], dim)
+    if not dims:
+        raise RuntimeError(f"{name} must transform at least one axis")
+    if given is None or given[-1] == -1:
+        sizes[-1] = 2 * (t._spec.size[dims[-1]] - 1)
+    if sizes[-1] < 1:
+        raise RuntimeError(f"Invalid number of data points ({sizes[-1]}) specified")
+    return dims, sizes
+
+
+def _c2r_all(name, input, s, dim, norm, out):
+    dims, sizes = _half_sizes(input, s, dim, name)
+    t = _fit_all(_to_complex(input), dims, [*sizes[:-1], sizes[-1] // 2 + 1])
+    made = c2r(t, tuple(dims), sizes[-1])
+    return put_out("fft_" + name, _scaled(made, _scale(norm, math.prod(sizes), False, name)), out)
+
+
+@_named("irfftn")
+def irfftn(input, s=None, dim=None, norm=None, *, out=None):
+    """The inverse of ``rfftn``."""
+    return _c2r_all("irfftn", input, s, dim, norm, out)
+
+
+@_named("irfft2")
+def irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
+    """The inverse of ``rfft2``."""
+    return _c2r_all("irfft2", input, s, dim, norm, out)
+
+
+@_named("hfftn")
+def hfftn(input, s=None, dim=None, norm=None, *, out=None):
+    """``fft`` along all but the last of several dimensions, then ``hfft``."""
+    dims, sizes = _half_sizes(input, s, dim, "hfftn")
+    t = _fit_all(_to_complex(input), dims, [*sizes[:-1], sizes[-1] // 2 + 1])
+    if dims[:-1]:
+        t = c2c(t, tuple(dims[:-1]), True)
+    made = c2r(t.conj(), tuple(dims[-1:]), sizes[-1])
+    return put_out("fft_hfftn", _scaled(made, _scale(norm, math.prod(sizes), True, "hfftn")), out)
+
+
+@_named("hfft2")
+def hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
+    """``hfftn`` along the last two dimensions."""
+    return hfftn(input, s, dim, norm, out=out)
+
+
+@_named("ihfftn")
+def ihfftn(input, s=None, dim=None, norm=None, *, out=None):
+    """The inverse of ``hfftn``."""
+    dims, sizes = _several(input, s, dim)
+    if not dims:
+        raise RuntimeError("ihfftn must transform at least one axis")
+    t = r2c(_fit_all(_to_real("ihfftn", input), dims, sizes), tuple(dims[-1:])).conj()
+    if dims[:-1]:
+        t = c2c(t, tuple(dims[:-1]), False)
+    return put_out("fft_ihfftn", _scaled(t, _scale(norm, math.prod(sizes), False, "ihfftn")), out)
+
+
+@_named("ihfft2")
+def ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
+    """The inverse of ``hfft2``."""
+    return ihfftn(input, s, dim, norm, out=out)
+
+
+# -- frequencies ------------------------------------------------------------------------------------------------------
+
+@_named("fftfreq")
+def fftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+    """The frequencies of the elements of a transform of ``n`` samples, ``d`` apart.
+
+    >>> torch.fft.fftfreq(4)
+    tensor([ 0.0000,  0.2500, -0.5000, -0.2500])
+    """
+    import jtensor
+    positive = (n + 1) // 2
+    numbers = jtensor.cat([jtensor.arange(0, positive), jtensor.arange(-(n // 2), 0)]).to(dtype or dtypes.get_default_dtype())
+    made = put_out("fft_fftfreq", numbers * (1.0 / (n * d)), out)
+    return made.requires_grad_() if requires_grad else made
+
+
+@_named("rfftfreq")
+def rfftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+    """The frequencies of the elements of ``rfft`` of ``n`` samples, ``d`` apart."""
+    import jtensor
+    numbers = jtensor.arange(0, n // 2 + 1).to(dtype or dtypes.get_default_dtype())
+    made = put_out("fft_rfftfreq", numbers * (1.0 / (n * d)), out)
+    return made.requires_grad_() if requires_grad else made
+
+
+def _shift_dims(input, dim):
+    given = range(input._spec.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
+    return [wrap_dim(d, input._spec.ndim) for d in given]
+
+
+@_named("fftshift")
+def fftshift(input, dim=None):
+    """The zero frequency moved to the middle."""
+    dims = _shift_dims(input, dim)
+    return input.roll([input._spec.size[d] // 2 for d in dims], dims)
+
+
+@_named("ifftshift")
+def ifftshift(input, dim=None):
+    """The inverse of ``fftshift``."""
+    dims = _shift_dims(input, dim)
+    return input.roll([(input._spec.size[d] + 1) // 2 for d in dims], dims)
