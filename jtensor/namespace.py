@@ -7,12 +7,12 @@ import importlib
 from .autograd import anomaly, function, functional, gradcheck, graph, mode, tools
 from .base import devices, dtypes, info, size
 from .ops import families  # noqa: F401  fills the registry
-from .tensor import backward, convert, create, custom, dispatch, install, ranges, shown, views
+from .tensor import backward, convert, create, custom, dispatch, install, ranges, shown, variable, views
 from .tensor.core import Tensor
 from .trace import executor, report
 
 _SUBMODULES = ("nn", "optim", "random", "utils", "linalg", "fft", "special", "autograd", "cuda", "func", "testing", "backends", "version",
-               "distributions", "amp", "jit")
+               "distributions", "amp", "jit", "serialization", "types", "compiler", "masked", "signal")
 
 _CREATION = ("tensor", "from_numpy", "as_tensor", "asarray", "zeros", "ones", "full", "empty", "empty_strided", "arange", "eye",
              "scalar_tensor", "zeros_like", "ones_like", "empty_like", "full_like")
@@ -82,6 +82,8 @@ def late(name):
         except ModuleNotFoundError as error:
             if error.name != "jtensor." + name:
                 raise
+    if name in ("save", "load"):
+        return getattr(importlib.import_module("jtensor.serialization"), name)
     if name in _FROM_RANDOM:
         return getattr(importlib.import_module("jtensor.random"), name)
     if name in _FROM_NN:
@@ -123,7 +125,7 @@ def _autograd():
         setattr(graph, name, part)
     autograd.grad_mode, autograd.anomaly_mode, autograd.functional = mode, anomaly, functional
     autograd.gradcheck, autograd.gradgradcheck = gradcheck.gradcheck, gradcheck.gradgradcheck
-    autograd.Variable, autograd.Function = Tensor, function.Function
+    autograd.Variable, autograd.Function = variable.Variable, function.Function
 
 
 # -- small functions --------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 import sys
 
 from ..autograd.hooking import after_accumulation
+from ..trace.spec import contiguous_strides
 from ..trace.tape import LOCAL
 from .core import make_tensor
 
@@ -19,10 +20,21 @@ def accumulate(variable, grad, held=0):
         auto.grad = _first(variable, grad, held)
     elif not LOCAL.grad_enabled:
         old.add_(grad)
+        if old._spec.stride != variable._spec.stride:
+            _warn_of_layout(old._spec, variable._spec)
     else:
         auto.grad = old + grad
     if auto.post_hooks:
         after_accumulation(auto.post_hooks, variable)
+
+
+def _warn_of_layout(grad, variable):
+    wanted = variable.stride if variable.dense else contiguous_strides(tuple(variable.size))
+    if any(a != b and n != 1 for a, b, n in zip(grad.stride, wanted, variable.size, strict=True)):
+        import warnings
+        warnings.warn("grad and param do not obey the gradient layout contract. This is not an error, but may impair performance.\n"
+                      f"grad.sizes() = {list(grad.size)}, strides() = {list(grad.stride)}\n"
+                      f"param.sizes() = {list(variable.size)}, strides() = {list(variable.stride)}", UserWarning, stacklevel=2)
 
 
 def _first(variable, grad, held):

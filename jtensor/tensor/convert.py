@@ -80,8 +80,16 @@ def to_int(self):
     return int(number)
 
 
+def _warn_of_history(self):
+    if self.requires_grad and LOCAL.grad_enabled:
+        import warnings
+        warnings.warn("Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using "
+                      "tensor.detach() first.", UserWarning, stacklevel=3)
+
+
 def to_float(self):
     number = _only(self)
+    _warn_of_history(self)
     if isinstance(number, complex):
         if number.imag != 0:
             raise RuntimeError("value cannot be converted to type double without overflow")
@@ -90,6 +98,7 @@ def to_float(self):
 
 
 def to_complex(self):
+    _warn_of_history(self)
     return complex(_only(self))
 
 
@@ -114,7 +123,7 @@ def numpy(self, *, force=False):
         return numpy(self.detach().cpu().resolve_conj().resolve_neg())
     if self._spec.device.type != "cpu":
         raise TypeError(f"can't convert {self._spec.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
-    if self.requires_grad:
+    if self.requires_grad and LOCAL.grad_enabled:
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
     spec = self._spec
     if spec.conj:

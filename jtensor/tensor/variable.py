@@ -1,0 +1,22 @@
+"""`torch.autograd.Variable`: what tensors with a gradient were called before PyTorch 0.4. Old scripts still write it."""
+from .core import Tensor
+
+
+class VariableMeta(type):
+    """Every tensor is a Variable."""
+
+    def __instancecheck__(cls, instance):
+        return isinstance(instance, Tensor)
+
+
+class Variable(metaclass=VariableMeta):
+    """``Variable(data, requires_grad=False)`` is a tensor on the same memory.
+
+    >>> torch.autograd.Variable(torch.ones(2), requires_grad=True)
+    tensor([1., 1.], requires_grad=True)
+    """
+
+    __module__ = "torch.autograd.variable"
+
+    def __new__(cls, data, requires_grad=False, volatile=False):
+        return data.detach().requires_grad_(requires_grad)
