@@ -234,6 +234,8 @@ def _write_mask(self, dim, mask, value, number):
     if number:
         index_put_mask_number.inplace_form(self, mask, number_fits(value, self._spec.dtype), dim)
         return True
+    if value._spec.numel == 1 and value._spec.dtype is not self._spec.dtype and dtypes.can_cast(value._spec.dtype, self._spec.dtype):
+        value = value.to(self._spec.dtype)                             # PyTorch fills with the number
     if value._spec.dtype is not self._spec.dtype or value._spec.device is not self._spec.device:
         return False
     after = self._spec.size[dim + mask._spec.ndim:]

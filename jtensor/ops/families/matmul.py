@@ -400,6 +400,8 @@ def matmul(input, other, *, out=None):
     elif a == 1 and b == 2:
         from ...views import rules
         made = view_named(mm(input.unsqueeze(0), other), rules.squeeze, "SqueezeBackward4", 0)
+        made._info = None                              # PyTorch squeezes the fresh product in place
+        made._counter.version += 1
     else:
         made = _matmul_of_more(input, other)
     return put_out("matmul", made, out)
