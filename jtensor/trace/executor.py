@@ -83,10 +83,9 @@ def run(segment):
 
 def run_for(segment, value):
     """Computes one value of a segment that belongs to another thread, or whose run failed, from a snapshot of its nodes."""
-    nodes = list(segment.nodes)
-    if value.array is not None:
+    nodes, inputs = list(segment.nodes), list(segment.inputs)       # nodes first: what they name is there before they are
+    if value.array is not None:                 # asked last: the owner, done meanwhile, has emptied the lists only after this
         return
-    inputs = list(segment.inputs)
     value.array, = op_by_op(nodes, (value.position,), inputs, segment)
     value.owned = False
 

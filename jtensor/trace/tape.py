@@ -9,6 +9,7 @@ compiled for it. `record` is the general way in; `ops.derive` writes the same st
 Threads: each has its own segment. A value pending on another thread's segment is computed here from a snapshot of its nodes; they
 are pure, so that the owner may compute them again.
 """
+import os
 import threading
 import weakref
 
@@ -88,7 +89,7 @@ class Local(threading.local):
         self.eager = EAGER_DEFAULT
 
 
-EAGER_DEFAULT = False
+EAGER_DEFAULT = os.environ.get("JTENSOR_EAGER", "0") not in ("", "0")
 LOCAL = Local()
 
 
