@@ -146,6 +146,13 @@ def array_protocol(self, dtype=None, copy=None):
     return array.copy() if copy else array
 
 
+def array_wrap(self, array, context=None, return_scalar=False):
+    """What NumPy's functions answer for tensors: a tensor on the result's memory; booleans as PyTorch has them here, uint8."""
+    from .create import from_numpy
+    array = np.asarray(array)
+    return from_numpy(array.astype(np.uint8) if array.dtype == bool else array)
+
+
 def jax_array(self):
     """The tensor's value as a `jax.Array` (immutable: later writes to the tensor do not show)."""
     return value_of(read(self), "jax()")

@@ -6,6 +6,8 @@ each change here with `dispatch_*` of the benchmark.
 """
 import weakref
 
+import numpy as np
+
 from ..autograd.graph import sequence
 from ..ops import build, gradient
 from ..storage.cell import Storage
@@ -24,10 +26,14 @@ def binary_dunder(operator, method, dunder):
     """``a + b`` for an operator declared with two arrays; other operands go to the method, foreign ones get NotImplemented."""
     plain = operator is not None and _two_arrays(operator) \
         and all(not p.required for p in operator.parameters[2:])
+    arrays = dunder not in _NO_ARRAYS
     if not plain:
+        takes_numbers = dunder != "__matmul__"
+
         def other_operator(self, other):
-            if isinstance(other, Tensor) or type(other) in _KNOWN or hasattr(other, "__array__"):
-                return method(self, _native(other, self))
+            if isinstance(other, Tensor) or takes_numbers and type(other) in _KNOWN or _from_numpy(other, arrays) and (
+                    takes_numbers or isinstance(other, np.ndarray)):
+                return method(self, _native(other))
             return NotImplemented
         other_operator.__name__ = other_operator.__qualname__ = dunder
         return other_operator
@@ -41,8 +47,8 @@ def binary_dunder(operator, method, dunder):
             return record_number(self, other)
         if kind is bool or kind is complex:
             return method(self, other)
-        if hasattr(other, "__array__") or hasattr(other, "item"):
-            return method(self, _native(other, self))
+        if _from_numpy(other, arrays):
+            return method(self, _native(other))
         return NotImplemented
     record_number = with_number(operator)
     dunder_method.__name__ = dunder_method.__qualname__ = dunder
@@ -57,8 +63,15 @@ def _two_arrays(operator):
 _KNOWN = (int, float, bool, complex)
 
 
-def _native(other, self):
-    import numpy as np
+_NO_ARRAYS = frozenset(("__lt__", "__le__", "__gt__", "__ge__", "__ne__"))     # an ndarray on the right is refused, as in PyTorch
+
+
+def _from_numpy(other, arrays):
+    """Whether an operand is a number of NumPy's, or an ndarray where those are taken."""
+    return isinstance(other, np.generic) or arrays and isinstance(other, np.ndarray)
+
+
+def _native(other):
     if isinstance(other, np.generic):
         return other.item()
     if isinstance(other, np.ndarray):
@@ -72,8 +85,8 @@ def inplace_dunder(operator, method, dunder):
     plain = operator is not None and operator.inplace and _two_arrays(operator) and all(not p.required for p in operator.parameters[2:])
     if not plain:
         def other_operator(self, other):
-            if isinstance(other, Tensor) or type(other) in _KNOWN or hasattr(other, "__array__"):
-                return method(self, _native(other, self))
+            if isinstance(other, Tensor) or type(other) in _KNOWN or isinstance(other, np.generic):
+                return method(self, _native(other))
             return NotImplemented
         other_operator.__name__ = other_operator.__qualname__ = dunder
         return other_operator
@@ -82,9 +95,9 @@ def inplace_dunder(operator, method, dunder):
     def dunder_method(self, other):
         if isinstance(other, Tensor) or type(other) in _KNOWN:
             return write(self, other)
-        if hasattr(other, "__array__"):
-            return method(self, _native(other, self))
-        return NotImplemented
+        if isinstance(other, np.generic):
+            return method(self, _native(other))
+        return NotImplemented                           # `t += ndarray` makes another tensor, as in PyTorch
     dunder_method.__name__ = dunder_method.__qualname__ = dunder
     return dunder_method
 

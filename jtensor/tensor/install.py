@@ -6,6 +6,8 @@ The functions are written as source text with the operator's own signature, so t
 import functools
 import inspect
 
+import numpy as np
+
 from ..ops.families.aliases import ALIASES, INPLACE_FUNCTIONS
 from ..ops.operator import Operator
 from ..ops.registry import REGISTRY
@@ -154,7 +156,7 @@ def _by_hand():
     Tensor.__getitem__, Tensor.__setitem__ = quick.getitem, quick.setitem
     Tensor.__bool__, Tensor.__int__, Tensor.__float__ = convert.to_bool, convert.to_int, convert.to_float
     Tensor.__complex__, Tensor.__index__ = convert.to_complex, convert.to_index
-    Tensor.__array__ = convert.array_protocol
+    Tensor.__array__, Tensor.__array_wrap__ = convert.array_protocol, convert.array_wrap
     Tensor._host = lambda self: convert.host_copy(self, "print")
     for name in dir(_Facts):
         if not name.startswith("__"):
@@ -334,14 +336,10 @@ def _python_operators():
     for dunder, name in (("__neg__", "neg"), ("__abs__", "abs"), ("__invert__", "bitwise_not"), ("__pos__", "positive")):
         if hasattr(Tensor, name):
             setattr(Tensor, dunder, getattr(Tensor, name))
-    Tensor.__rsub__ = lambda self, other: FUNCTIONS["rsub"](self, other)
+    for dunder, name in _TURNED.items():
+        setattr(Tensor, dunder, _turned(name, dunder))
+    Tensor.__rsub__ = _reflected(FUNCTIONS["rsub"], "__rsub__")
     Tensor.__rtruediv__ = lambda self, other: FUNCTIONS["reciprocal"](self) * other if not isinstance(other, Tensor) else other / self
-    Tensor.__rpow__ = lambda self, other: FUNCTIONS["pow"](other, self)
-    Tensor.__rfloordiv__ = lambda self, other: FUNCTIONS["floor_divide"](_tensor(other, self), self)
-    Tensor.__rmod__ = lambda self, other: FUNCTIONS["remainder"](other, self)
-    Tensor.__rmatmul__ = lambda self, other: FUNCTIONS["matmul"](other, self)
-    Tensor.__rlshift__ = lambda self, other: FUNCTIONS["bitwise_left_shift"](other, self)
-    Tensor.__rrshift__ = lambda self, other: FUNCTIONS["bitwise_right_shift"](other, self)
     Tensor.__hash__ = object.__hash__
     Tensor.__contains__ = _contains
 
@@ -356,8 +354,28 @@ def _contains(self, element):
     raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
 
 
+_TURNED = {"__rpow__": "pow", "__rfloordiv__": "floor_divide", "__rmod__": "remainder", "__rmatmul__": "matmul",
+           "__rlshift__": "bitwise_left_shift", "__rrshift__": "bitwise_right_shift"}
+
+
+def _turned(name, dunder):
+    """``number <op> tensor`` for an operator whose operands cannot be exchanged."""
+    function = FUNCTIONS[name]
+
+    def turned(self, other):
+        if isinstance(other, np.generic):
+            other = other.item()
+        if not isinstance(other, (Tensor, *_NUMBERS)) or name == "matmul" and not isinstance(other, Tensor):
+            return NotImplemented
+        return function(_tensor(other, self) if name == "floor_divide" else other, self)
+    turned.__name__ = turned.__qualname__ = dunder
+    return turned
+
+
 def _reflected(method, dunder):
     def reflected(self, other):
+        if isinstance(other, np.ndarray):               # PyTorch takes an ndarray on the right only
+            return NotImplemented
         if type(other) in _NUMBERS or isinstance(other, Tensor):
             return method(self, other)
         try:
