@@ -1,0 +1,130 @@
+"""Cells: one value at a time, a version for each write, addresses; host mode begins with an exported array and ends with the last one."""
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import jtensor as torch
+from jtensor.base import dtypes
+from jtensor.storage import VersionCounter, cell, host
+from jtensor.trace import executor, spec
+
+
+def made(array):
+    return cell.of_numpy(np.asarray(array), dtypes.of_numpy(np.asarray(array).dtype), spec.devices.cpu)
+
+
+def values(storage):
+    return np.asarray(executor.value_of(storage.current())).tolist()
+
+
+def test_a_storage_keeps_a_private_copy():
+    array = np.arange(6.0).reshape(2, 3)
+    storage = made(array)
+    array[:] = -1
+    assert values(storage) == [[0, 1, 2], [3, 4, 5]]
+    assert (storage.size(), storage.nbytes(), storage.dtype, storage.version) == (6, 48, dtypes.float64, 0)
+
+
+def test_addresses_tell_memories_apart():
+    one, other, empty = made([1.0]), made([1.0]), made(np.zeros(0))
+    assert one.data_ptr() == one.data_ptr() != other.data_ptr() and empty.data_ptr() == 0
+
+
+def test_host_mode_and_back():
+    storage = made(np.arange(4))
+    flat = host.export(storage)
+    assert storage.spec is None and storage.value is None and storage.host is not None
+    assert flat.flags.writeable and storage.data_ptr() == flat.ctypes.data
+    flat[1] = 10
+    assert values(storage) == [0, 10, 2, 3]
+    again = host.export(storage)
+    del flat
+    gc.collect()
+    again[2] = 20
+    assert storage.host is not None and values(storage) == [0, 10, 20, 3]
+    del again
+    gc.collect()
+    assert storage.host is None and storage.spec is storage.layout and values(storage) == [0, 10, 20, 3]
+
+
+def test_a_view_of_an_exported_array_keeps_host_mode():
+    storage = made(np.arange(4))
+    part = host.export(storage)[::2]
+    gc.collect()
+    part += 100
+    assert storage.host is not None and values(storage) == [100, 1, 102, 3]
+    del part
+    gc.collect()
+    assert storage.host is None and values(storage) == [100, 1, 102, 3]
+
+
+def test_the_memory_outlives_the_storage():
+    storage = made(np.arange(3))
+    flat = host.export(storage)
+    gone = weakref.ref(storage)
+    del storage
+    gc.collect()
+    flat += 1
+    assert gone() is None and flat.tolist() == [1, 2, 3]
+
+
+def test_a_snapshot_is_taken_once_for_equal_bytes():
+    storage = made(np.arange(3))
+    flat = host.export(storage)
+    first = storage.current()
+    assert storage.current() is first
+    flat[0] = 5
+    second = storage.current()
+    assert second is not first and storage.current() is second
+    assert np.asarray(first.array).tolist() == [0, 1, 2] and np.asarray(second.array).tolist() == [5, 1, 2]
+
+
+def test_writes_in_host_mode_reach_the_shared_memory():
+    storage = made(np.zeros(3))
+    flat = host.export(storage)
+    storage.set(made([1.0, 2.0, 3.0]).current())
+    assert flat.tolist() == [1, 2, 3]
+
+
+def test_memory_that_was_adopted_is_never_left():
+    flat = np.arange(3.0)
+    storage = made(np.zeros(3))
+    host.adopt(storage, flat, flat)
+    assert storage.data_ptr() == flat.ctypes.data
+    exported = host.export(storage)
+    del exported
+    gc.collect()
+    flat[0] = 7
+    assert storage.host is not None and values(storage) == [7, 1, 2]
+
+
+def test_versions_are_shared_by_views_and_detach_and_not_by_data():
+    x = torch.zeros(4)
+    view, detached, data = x[1:], x.detach(), x.data
+    assert x._counter is view._counter is detached._counter is x._storage and isinstance(data._counter, VersionCounter)
+    view += 1
+    detached.zero_()
+    assert (x._version, view._version, detached._version, data._version) == (2, 2, 2, 0)
+    data += 1
+    assert (x._version, data._version) == (2, 1) and x.tolist() == [1] * 4
+
+
+@pytest.mark.parametrize("write", [lambda t: t.add_(1), lambda t: t.__setitem__(0, 5), lambda t: t.copy_(torch.ones(3)),
+                                   lambda t: t[1:].mul_(2), lambda t: t.fill_(3)])
+def test_a_write_is_another_value_and_one_version_more(write):
+    x = torch.arange(3.0)
+    old, version = x._storage.value, x._version
+    kept = x.jax()
+    write(x)
+    assert x._storage.value is not old and x._version == version + 1
+    assert kept.tolist() == [0, 1, 2]
+
+
+def test_a_copy_made_before_a_write_shows_the_old_values():
+    x = torch.zeros(3)
+    y = x.clone()
+    z = x + 0
+    x += 1
+    assert (y.tolist(), z.tolist(), x.tolist()) == ([0] * 3, [0] * 3, [1] * 3)

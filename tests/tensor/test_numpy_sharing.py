@@ -1,0 +1,204 @@
+"""One memory for a Tensor and an ndarray: each side sees the other's writes, through views, casts and the library's own operators."""
+import gc
+
+import numpy as np
+import pytest
+
+import jtensor
+
+try:
+    import torch as oracle
+except ImportError:
+    oracle = None
+LIBRARIES = [jtensor] if oracle is None else [jtensor, oracle]
+# NumPy wants newer signatures of PyTorch's `__array__` and `__array_wrap__`.
+QUIET = pytest.mark.filterwarnings("ignore:__array:DeprecationWarning")
+
+
+@pytest.fixture(params=LIBRARIES, ids=lambda library: library.__name__)
+def torch(request):
+    return request.param
+
+
+def test_writes_are_seen_on_both_sides(torch):
+    t = torch.zeros(2, 3)
+    a = t.numpy()
+    a[0, 1] = 5
+    t[1] += 2
+    t.mul_(2)
+    a[1, 2] -= 1
+    assert t.tolist() == a.tolist() == [[0, 10, 0], [4, 4, 3]]
+    b = t.numpy()
+    b[:] = 1
+    assert a.tolist() == [[1] * 3] * 2 and (t + 1).tolist() == [[2] * 3] * 2
+
+
+def test_through_views_of_tensors(torch):
+    t = torch.arange(24.0).reshape(2, 3, 4)
+    view = t[1, ::2].t()
+    a = view.numpy()
+    assert a.shape == (4, 2) and a.strides == (4, 32) and a.tolist() == view.tolist()
+    a[0] = -1
+    assert t[1, :, 0].tolist() == [-1, 16, -1]
+    t[1, 0] = 9
+    assert a[:, 0].tolist() == [9] * 4
+    view += 1
+    assert a[:, 0].tolist() == [10] * 4 and t[1, 2].tolist() == [0, 22, 23, 24]
+
+
+def test_through_views_of_arrays(torch):
+    t = torch.arange(6)
+    a = t.numpy()[::2]
+    a += 100
+    assert t.tolist() == [100, 1, 102, 3, 104, 5]
+
+
+def test_from_numpy_shares(torch):
+    a = np.arange(6, dtype=np.int16).reshape(2, 3)
+    t = torch.from_numpy(a)
+    assert t.dtype == torch.int16 and t.stride() == (3, 1) and t.data_ptr() == a.ctypes.data
+    a[0, 0] = 7
+    t[1] = 0
+    t[:, 1].add_(1)
+    assert a.tolist() == t.tolist() == [[7, 2, 2], [0, 1, 0]]
+
+
+def test_from_numpy_of_strided_memory(torch):
+    base = np.arange(12.0).reshape(3, 4)
+    t = torch.from_numpy(base.T[1:, ::2])
+    assert tuple(t.shape) == (3, 2) and t.stride() == (1, 8) and t.tolist() == base.T[1:, ::2].tolist()
+    t += 10
+    assert base.tolist() == [[0, 11, 12, 13], [4, 5, 6, 7], [8, 19, 20, 21]]
+    base[0] = 0
+    assert t[:, 0].tolist() == [0, 0, 0]
+
+
+def test_arrays_that_are_refused(torch):
+    for array, error in ((np.arange(3)[::-1], ValueError), (np.array(["a"]), TypeError), ([1, 2], TypeError)):
+        with pytest.raises(error):
+            torch.from_numpy(array)
+
+
+def test_as_tensor_shares_and_tensor_copies(torch):
+    a = np.zeros(2)
+    shared, copied, cast = torch.as_tensor(a), torch.tensor(a), torch.as_tensor(a, dtype=torch.float32)
+    a[0] = 1
+    assert (shared.tolist(), copied.tolist(), cast.tolist()) == ([1, 0], [0, 0], [0, 0])
+    assert (shared.dtype, copied.dtype, cast.dtype) == (torch.float64, torch.float64, torch.float32)
+
+
+@QUIET
+def test_array_protocol(torch):
+    t = torch.arange(4.0)
+    a = np.asarray(t)
+    a[1] = 8
+    assert t.tolist() == [0, 8, 2, 3] and a.flags.writeable
+    b = np.asarray(t, dtype=np.float64)
+    b[0] = 5
+    c = np.array(t)
+    c[0] = 6
+    assert t[0].item() == 0 and b.dtype == np.float64 and c.dtype == np.float32
+    assert np.stack([t, t]).shape == (2, 4) and np.allclose(t, [0, 8, 2, 3])
+
+
+def test_dtypes_both_ways(torch):
+    for name in "bool uint8 int8 int16 int32 int64 float16 float32 float64 complex64 complex128".split():
+        a = np.array([0, 1, 1]).astype(name)
+        t = torch.from_numpy(a)
+        assert str(t.dtype) == "torch." + name and t.numpy().dtype == a.dtype
+        a[0] = 1
+        assert t.tolist() == a.tolist() and t.clone().numpy().tolist() == a.tolist()
+
+
+def test_errors(torch):
+    x = torch.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match=r"Can't call numpy\(\) on Tensor that requires grad. Use tensor.detach\(\).numpy\(\) instead."):
+        x.numpy()
+    with pytest.raises(RuntimeError, match="requires grad"):
+        np.asarray(x)
+    with pytest.raises(RuntimeError, match="conjugate bit set"):
+        torch.ones(2, dtype=torch.complex64).conj().numpy()
+    with pytest.raises(TypeError, match="BFloat16"):
+        torch.ones(2, dtype=torch.bfloat16).numpy()
+    assert x.numpy(force=True).tolist() == [1, 1]
+    a = x.detach().numpy()
+    a[0] = 3
+    assert x.tolist() == [3, 1]
+
+
+def test_gradients_of_shared_memory(torch):
+    a = np.array([1.0, 2.0, 3.0])
+    x = torch.from_numpy(a).requires_grad_()
+    (x * x).sum().backward()
+    assert x.grad.tolist() == [2, 4, 6]
+    with torch.no_grad():
+        x -= x.grad / 2
+    assert a.tolist() == [0, 0, 0]
+    y = (x * x).sum()
+    a[:] = 5                                                # unseen by versions: backward takes what is there now
+    y.backward()
+    assert x.grad.tolist() == [12, 14, 16]
+
+
+def test_what_was_computed_before_keeps_its_values(torch):
+    a = np.arange(3.0)
+    t = torch.from_numpy(a)
+    y = t * 2                                               # not looked at before the write
+    a[:] = 100
+    assert y.tolist() == [0, 2, 4] and (t * 2).tolist() == [200] * 3
+
+
+def test_data_and_views_made_before_the_export(torch):
+    t = torch.zeros(4)
+    view, data = t[1:3], t.data
+    a = t.numpy()
+    a[:] = [1, 2, 3, 4]
+    view += 10
+    data[0] = -1
+    assert a.tolist() == [-1, 12, 13, 4] and view.tolist() == [12, 13]
+
+
+@QUIET
+def test_operators_between_arrays_and_tensors(torch):
+    t, a = torch.arange(3.0), np.ones(3, np.float32)
+    for found in (t + a, t * a, t / a, t - a):
+        assert isinstance(found, torch.Tensor)
+    with pytest.raises(TypeError):
+        a - t
+    with pytest.raises(TypeError):
+        t < a
+    u = t
+    u += a                                                  # another tensor: PyTorch does not write an array in place
+    assert u is not t and t.tolist() == [0, 1, 2] and u.tolist() == [1, 2, 3]
+    assert (t + np.float64(1)).dtype == torch.float32 and (np.float64(2) * t).tolist() == [0, 2, 4]
+    assert isinstance(np.sqrt(t), torch.Tensor) and np.isnan(t).tolist() == [0, 0, 0]
+
+
+def test_host_mode_ends_with_the_array():
+    t = jtensor.arange(3.0)
+    a = t.numpy()
+    part = a[1:]
+    assert t._storage.host is not None
+    del a
+    gc.collect()
+    part[0] = 9
+    assert t._storage.host is not None and t.tolist() == [0, 9, 2]
+    del part
+    gc.collect()
+    assert t._storage.host is None and t.tolist() == [0, 9, 2]
+    t += 1
+    assert t.tolist() == [1, 10, 3]
+    np.asarray(t)[0] = 5
+    gc.collect()
+    assert t._storage.host is None and t.tolist() == [5, 10, 3]
+
+
+def test_steps_on_shared_memory():
+    a = np.zeros(4, np.float32)
+    t = jtensor.from_numpy(a)
+    for i in range(30):
+        t[i % 4] += i
+        if i == 10:
+            a[3] = 100
+    assert a.tolist() == t.tolist()
+    assert sum(a.tolist()) == sum(range(30)) - (3 + 7) + 100

@@ -1,0 +1,280 @@
+"""Running: failures leave every tensor whole, donation harms nobody, programs are chosen by cost and kept on disk."""
+import json
+import os
+import subprocess
+import sys
+
+import jax
+import numpy as np
+import pytest
+
+import jtensor as torch
+from jtensor.trace import executor, lower
+
+
+class Failing:
+    """An executable that raises the first ``times`` it is run, and is itself from then on."""
+
+    def __init__(self, executable, error, times=1):
+        self.executable, self.error, self.times = executable, error, times
+
+    def __getattr__(self, name):
+        return getattr(self.executable, name)
+
+    def run(self, arrays):
+        if self.times:
+            self.times -= 1
+            raise self.error
+        return self.executable.run(arrays)
+
+
+@pytest.fixture(autouse=True)
+def a_new_tape():
+    executor.flush("test")
+    yield
+    executor.flush("test")
+
+
+@pytest.fixture
+def base():
+    """A tensor that is there already; nothing that has been compiled for other tests serves what is recorded on it."""
+    made = torch.arange(12.0).reshape(3, 4)
+    made.tolist()
+    executor.TRIE.root = executor.tape.State(None, None)
+    executor.LOCAL.segment = executor.Segment()
+    return made
+
+
+def recorded(base):
+    """Tensors of every kind with work pending, and the values they must have."""
+    view = base[1:, ::2]
+    view += 10
+    base[0] = base[2]
+    other = (base @ base.t()).relu()
+    whole = np.arange(12.0).reshape(3, 4)
+    whole[1:, ::2] += 10
+    whole[0] = whole[2]
+    return (base, view, other), (whole, whole[1:, ::2], whole @ whole.T)
+
+
+ERRORS = {
+    "interrupt": KeyboardInterrupt(),
+    "memory": jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 1 byte"),
+    "other": jax.errors.JaxRuntimeError("INTERNAL: something else"),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+@pytest.mark.parametrize("tier", ["program", "kernel"])
+def test_a_failed_run_leaves_every_tensor_whole(monkeypatch, base, tier, name):
+    if tier == "program":
+        monkeypatch.setattr(executor, "PROGRAM_COST", -1e9)        # whole programs from the first run on
+        make, error = lower.program, [ERRORS[name]]
+
+        def program(*given):
+            made, origin, fences = make(*given)
+            return Failing(made, error.pop()) if error else made, origin, fences
+        monkeypatch.setattr(lower, "program", program)
+    else:
+        monkeypatch.setattr(executor, "KERNEL_COST", 0)
+        make, failing = executor.kernel_of, []
+
+        def kernel_of(plan):
+            if not failing:
+                failing.append(Failing(make(plan), ERRORS[name]))
+                return failing[0]
+            return make(plan)
+        monkeypatch.setattr(executor, "kernel_of", kernel_of)
+    tensors, wanted = recorded(base)
+    versions = [t._version for t in tensors]
+    if name == "memory" and tier == "program":                      # runs op by op there and then
+        tensors[2].tolist()
+        assert "RESOURCE_EXHAUSTED" in str(torch.report())
+    else:
+        with pytest.raises(type(ERRORS[name])):
+            tensors[2].tolist()
+    assert [t._version for t in tensors] == versions
+    for tensor, array in zip(reversed(tensors), reversed(wanted), strict=True):
+        np.testing.assert_allclose(tensor.numpy(), array)
+    tensors[0].add_(1)                                              # and they go on as tensors
+    np.testing.assert_allclose(tensors[1].numpy(), wanted[1] + 1)
+
+
+def test_a_program_that_does_not_compile_runs_op_by_op(monkeypatch, base):
+    monkeypatch.setattr(executor, "PROGRAM_COST", -1e9)
+
+    def compiling(*given):
+        raise jax.errors.JaxRuntimeError("INTERNAL: the compiler gave up")
+    monkeypatch.setattr(lower, "program", compiling)
+    tensors, wanted = recorded(base)
+    for tensor, array in zip(tensors, wanted, strict=True):
+        np.testing.assert_allclose(tensor.numpy(), array)
+    assert "the compiler gave up" in str(torch.report())
+
+
+def test_ctrl_c_while_compiling(monkeypatch, base):
+    monkeypatch.setattr(executor, "PROGRAM_COST", -1e9)
+    make, calls = lower.compile_program, []
+
+    def interrupted(*given, **how):
+        calls.append(1)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return make(*given, **how)
+    monkeypatch.setattr(lower, "compile_program", interrupted)
+    monkeypatch.setattr(lower.store, "load", lambda *given: None)
+    tensors, wanted = recorded(base)
+    with pytest.raises(KeyboardInterrupt):
+        tensors[0].sum().item()
+    for tensor, array in zip(tensors, wanted, strict=True):
+        np.testing.assert_allclose(tensor.numpy(), array)
+
+
+def test_what_failed_can_be_recorded_on(monkeypatch):
+    x = torch.ones(3)
+    y = x + 1
+    with monkeypatch.context() as patch:
+        patch.setattr(executor, "execute", lambda *given: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            y.tolist()
+    z = y * y                                                       # y is still owed to it by the tape that failed
+    y += 5
+    assert z.tolist() == [4.0] * 3 and y.tolist() == [7.0] * 3
+
+
+# -- donation ---------------------------------------------------------------------------------------------------------
+
+SIZE = 5000                                                         # large enough that a copy would be another buffer
+
+
+def steps(x, count=4, look=lambda: None):
+    """Overwrites a tensor step by step, as an optimizer does."""
+    for _ in range(count):
+        x.mul_(0.5)
+        x.add_(1.0)
+        executor.flush("test")
+        look()
+    return x
+
+
+def expected(start, count=4):
+    for _ in range(count):
+        start = start * np.float32(0.5) + np.float32(1)
+    return start
+
+
+def test_a_rebound_storage_is_overwritten_in_place():
+    before = torch.report().donated
+    x = steps(torch.rand(SIZE).clone(), 6)
+    assert torch.report().donated >= before + 3 * SIZE * 4
+    assert x.shape == (SIZE,)
+
+
+def test_donation_never_harms_an_alias():
+    start = np.linspace(-3, 3, SIZE, dtype=np.float32)
+    x = torch.from_numpy(start.copy()).clone()
+    steps(x)                                                        # the programs are there, and they donate
+    x.copy_(torch.from_numpy(start))
+    executor.flush("test")
+    kept = {}
+
+    def look():
+        k = len(kept)
+        kept[k] = [x.jax(), x.clone(), x * 1.0, np.asarray(x.jax()), x.detach().clone().numpy()][k % 5]
+    steps(x, 10, look)
+    for k, old in kept.items():
+        np.testing.assert_array_equal(np.asarray(old), expected(start, k + 1))
+    np.testing.assert_array_equal(np.asarray(x.jax()), expected(start, 10))
+
+
+def test_a_value_saved_for_backward_is_not_given_away():
+    w = torch.rand(SIZE, requires_grad=True)
+    for _ in range(3):
+        y = (w * w).sum()
+        executor.flush("test")
+        with torch.no_grad():
+            w.data.mul_(0.5).add_(1)                                # unseen by versions, as in PyTorch
+        executor.flush("test")
+        w.grad = None
+        y.backward()
+        np.testing.assert_array_equal(w.grad.numpy(), 2 * w.detach().numpy())
+
+
+def test_a_jax_array_that_came_in_is_never_overwritten():
+    array = jax.numpy.arange(SIZE, dtype="float32")
+    x = torch.from_jax(array)
+    steps(x, 4)
+    np.testing.assert_array_equal(np.asarray(array), np.arange(SIZE, dtype=np.float32))
+
+
+# -- the choice between the tiers -------------------------------------------------------------------------------------
+
+
+def test_kernels_first_then_one_program_then_that_one():
+    x = torch.rand(7)
+    report = torch.report()
+
+    def step():
+        return (((x + 1) * x).sqrt() - x).sum().item()
+    (x + 1).tolist(), (x * x).tolist(), x.sqrt().tolist(), (x - x).tolist(), x.sum().tolist()       # every kernel is there
+    programs, hits = sum(report.programs.values()), report.hits
+    first = step()
+    assert sum(report.programs.values()) == programs                # op by op
+    assert step() == first and sum(report.programs.values()) == programs + 1
+    assert step() == first and sum(report.programs.values()) == programs + 1 and report.hits == hits + 1
+
+
+def test_a_look_at_less_is_served_by_the_same_program():
+    x = torch.rand(9)
+
+    def step(keep):
+        y = (x * 3).cosh()
+        z = y - x
+        w = z.tan() if keep else None
+        del w
+        return z.sum().item(), y
+    for _ in range(3):
+        step(False)
+    programs = sum(torch.report().programs.values())
+    step(False)
+    assert sum(torch.report().programs.values()) == programs
+
+
+# -- the cache on disk ------------------------------------------------------------------------------------------------
+
+SCRIPT = """
+import json, sys
+import jtensor as torch
+torch.manual_seed(0)
+w = torch.rand(6, 3, requires_grad=True)
+optimizer = torch.optim.SGD([w], lr=0.1)
+for k in range(3):
+    optimizer.zero_grad()
+    loss = (torch.rand(4, 6) @ w).tanh().square().mean()
+    loss.backward()
+    optimizer.step()
+    w.data[k % 6] = 0.25 * k
+report = torch.report()
+print(json.dumps({"programs": report.programs, "kernels": report.kernels, "loss": loss.item().hex(), "w": w.tolist()}))
+"""
+
+
+def second_process(folder, **more):
+    ran = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True,
+                         env={**os.environ, "JTENSOR_CACHE_DIR": str(folder), **more})
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout)
+
+
+def test_the_second_process_compiles_nothing(tmp_path):
+    folder = tmp_path / "programs"
+    first, second = second_process(folder), second_process(folder)
+    assert first["programs"]["compiled"] >= 1 and oct(folder.stat().st_mode & 0o777) == "0o700"
+    assert "compiled" not in second["programs"] and "compiled" not in second["kernels"]
+    assert sum(second["programs"].values()) == sum(first["programs"].values())
+    assert (second["loss"], second["w"]) == (first["loss"], first["w"])
+    for entry in sorted(folder.iterdir())[::2]:                     # half of it damaged
+        entry.write_bytes(entry.read_bytes()[:-7] + b"rubbish")
+    third = second_process(folder)
+    assert third["programs"].get("compiled", 0) + third["kernels"].get("compiled", 0) > 0
+    assert (third["loss"], third["w"]) == (first["loss"], first["w"])
