@@ -212,6 +212,8 @@ def _quantile(name, input, q, dim, keepdim, interpolation, out):
             raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
         if not bool(((q >= 0) & (q <= 1)).all()):
             raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+        if interpolation != "linear":
+            q = q.detach()               # only linear interpolation depends on q smoothly
     if interpolation not in _INTERPOLATIONS:
         raise RuntimeError(f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}")
     if dim is not None:
