@@ -228,7 +228,8 @@ def output_specs(operator, signature, outputs, device):
         strides = [None] * len(outputs)
     elif how == "pointwise":
         operands = [(tuple(s.size), s.stride) for s in signature.specs]
-        strides = [layout.pointwise(out.shape, operands) if operands else None for out in outputs]
+        numbers = not operator.name.startswith("clamp") and any(type(t) is Wrapped and p.kind is TensorOrNumber for p, t in zip(operator.parameters, signature.template, strict=True))
+        strides = [layout.pointwise(out.shape, operands, numbers) if operands else None for out in outputs]
     elif how == "like":
         first = signature.specs[0]
         strides = [layout.like(first.size, first.stride) if tuple(first.size) == out.shape else None for out in outputs]

@@ -12,13 +12,15 @@ def broadcast_strides(size, stride, shape):
     return (0,) * lead + tuple(0 if n == 1 and m != 1 else s for n, s, m in zip(size, stride, shape[lead:], strict=True))
 
 
-def pointwise(shape, operands):
-    """Strides of a new result of ``shape``; operands are (size, stride) pairs in order."""
-    if all(size == shape and stride == contiguous_strides(size) for size, stride in operands):
-        return contiguous_strides(shape)
-    same = [stride for size, stride in operands if tuple(size) == tuple(shape)]
-    if len(same) == len(operands) and same and all(s == same[0] for s in same) and _dense(shape, same[0]):
-        return same[0]
+def pointwise(shape, operands, numbers=False):
+    """Strides of a new result of ``shape``; operands are (size, stride) pairs in order, ``numbers`` says that there are Python numbers too."""
+    shape = tuple(shape)
+    if not numbers and all(tuple(size) == shape for size, _ in operands):
+        if all(_contiguous(shape, stride) for _, stride in operands):
+            return contiguous_strides(shape)
+        first = tuple(operands[0][1])
+        if all(tuple(stride) == first for _, stride in operands) and _dense(shape, first):
+            return first
     order = permutation(shape, [broadcast_strides(size, stride, shape) for size, stride in operands])
     strides, step = [0] * len(shape), 1
     for d in order:
@@ -27,6 +29,19 @@ def pointwise(shape, operands):
     if 0 in shape:
         return contiguous_strides(shape) if order == list(range(len(shape) - 1, -1, -1)) else tuple(strides)
     return tuple(strides)
+
+
+def _contiguous(size, stride):
+    """Whether elements lie in their logical order; the strides of dimensions of size 1 do not matter, nor any without elements."""
+    if 0 in size:
+        return True
+    expected = 1
+    for n, s in zip(reversed(size), reversed(stride)):
+        if n != 1:
+            if s != expected:
+                return False
+            expected *= n
+    return True
 
 
 def _dense(size, stride):

@@ -12,7 +12,7 @@ from ..storage import VersionCounter, cell, host
 from ..trace import spec as specs
 from ..trace.executor import value_of
 from ..trace.tape import LOCAL, Value, ready
-from .core import Tensor, make_tensor
+from .core import COUNTED, Tensor, make_tensor
 from .dispatch import call, call_inplace, read
 
 _dtype, _device = dtypes.dtype, devices.device
@@ -135,7 +135,7 @@ def numpy(self, *, force=False):
     flat = host.export(self._storage)
     if flat.dtype != spec.dtype.numpy:
         flat = flat.view(spec.dtype.numpy)
-    step = spec.dtype.itemsize
+    step = spec.dtype.itemsize if spec.numel else 0
     return np.lib.stride_tricks.as_strided(flat[self._offset:], tuple(spec.size), tuple(s * step for s in spec.stride))
 
 
@@ -364,7 +364,7 @@ def set_data(self, other):
     keep_counter(self)
     self._storage, self._spec, self._offset, self._cached = other._storage, other._spec, other._offset, None
     if other._inference_tensor() is not self._inference_tensor():
-        self._autograd_meta().inference = other._inference_tensor()
+        self._autograd_meta().inference = COUNTED if other._inference_tensor() else False
 
 
 def keep_counter(self):

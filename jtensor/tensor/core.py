@@ -115,7 +115,7 @@ class Tensor:
 
     @property
     def _version(self):
-        if self._inference_tensor():
+        if self._inference_tensor() is True:
             raise RuntimeError("Inference tensors do not track version counter.")
         return self._counter.version
 
@@ -233,7 +233,7 @@ class Tensor:
             tensor = cell()
             if tensor is not None:
                 old = tensor._auto.grad
-                tensor._auto.grad = grad.clone() if old is None else old + grad
+                tensor._auto.grad = grad.clone(memory_format="contiguous_format") if old is None else old + grad
         if node.retained is None:
             node.retained = {}
         node.retained[nr] = keep
@@ -342,7 +342,7 @@ class Tensor:
         other = self._share()
         other._counter = self._counter
         if self._inference_tensor():
-            other._autograd_meta().inference = True
+            other._autograd_meta().inference = True if LOCAL.inference else COUNTED
         return other
 
     def detach_(self):
@@ -424,6 +424,7 @@ def _read_only(name):
 for _name in ("grad_fn", "is_leaf", "output_nr", "shape", "dtype", "device", "ndim", "itemsize", "nbytes", "_version", "retains_grad"):
     _read_only(_name)
 _new = object.__new__
+COUNTED = "counted"          # an inference tensor that was detached outside inference mode has a version counter, and may be written to
 
 
 def make_tensor(storage, spec, offset=0, cls=Tensor, inference=False):

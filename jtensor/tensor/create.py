@@ -235,6 +235,8 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
         return _finish(made, requires_grad)
     wanted = None if dtype is None else _type(dtype)
     where = _device(device)
+    if isinstance(data, np.ndarray) and any(s < 0 for s in data.strides):
+        raise ValueError(NEGATIVE_STRIDES)
     array = host_array(data, wanted)
     made = from_host(array, wanted, devices.cpu if where is devices.meta else where)
     if data is array or isinstance(data, np.ndarray):
@@ -247,11 +249,16 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
 def _lay_like(made, array):
     """The strides of an ndarray, for a tensor that copied it: PyTorch keeps them where they are dense."""
     from ..ops.layout import like
-    if array.flags.c_contiguous or not array.itemsize or any(s < 0 or s % array.itemsize for s in array.strides):
-        return
+    if array.size < 2 or not array.itemsize or any(s < 0 or s % array.itemsize for s in array.strides):
+        return made
     stride = like(array.shape, tuple(s // array.itemsize for s in array.strides))
     if stride != made._spec.stride:
         made._spec = made._storage.spec = made._storage.layout = specs.spec(array.shape, stride, made._spec.dtype, made._spec.device)
+    return made
+
+
+NEGATIVE_STRIDES = ("At least one stride in the given numpy array is negative, and tensors with negative strides are not currently "
+                    "supported. (You can probably work around this by making a copy of your array  with array.copy().) ")
 
 
 def from_numpy(array):
@@ -271,8 +278,7 @@ def from_numpy(array):
                          "not supported.")
     item = array.itemsize
     if any(s < 0 for s in array.strides):
-        raise ValueError("At least one stride in the given numpy array is negative, and tensors with negative strides are not currently "
-                         "supported. (You can probably work around this by making a copy of your array  with array.copy().) ")
+        raise ValueError(NEGATIVE_STRIDES)
     if any(s % item for s in array.strides):
         raise ValueError(f"given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the memory.")
     if not array.flags.writeable:

@@ -378,8 +378,8 @@ def call_sync(operator, args, tensors):
         return next(arrays) if isinstance(a, Tensor) else [next(arrays) for _ in a] if a and isinstance(a, (list, tuple)) \
             and isinstance(a[0], Tensor) else a
     outs = operator.body(*[given(a) for a in args])
-    from .create import from_host
-    made = [from_host(np.asarray(o, order="C"), device=tensors[0].device) for o in (outs if isinstance(outs, tuple) else (outs,))]
+    from .create import _lay_like, from_host
+    made = [_lay_like(from_host(np.asarray(o, order="C"), device=tensors[0].device), np.asarray(o)) for o in (outs if isinstance(outs, tuple) else (outs,))]
     return made[0] if not isinstance(outs, tuple) else tuple(made)
 
 

@@ -62,7 +62,7 @@ def setitem(self, index, value):
     if tensors is None:
         if not isinstance(value, Tensor):
             view.fill_(value)
-            if view is self and view._edge is not None:            # PyTorch makes the number a tensor first
+            if view is self and view._edge is not None and view._info is None:            # PyTorch makes the number a tensor first
                 view._edge[0].__class__ = node_class("FillBackward3" if view._spec.ndim else "CopyBackwards")
         elif value._spec.ndim or value._spec.size == view._spec.size:
             view.copy_(_trimmed(view, value))

@@ -242,7 +242,7 @@ class _Facts:
 
     def is_inference(self):
         """Whether the tensor was made in inference mode."""
-        return self._inference_tensor()
+        return bool(self._inference_tensor())
 
     def is_nonzero(self):
         """Whether the only element is not zero."""

@@ -701,8 +701,6 @@ def view_dtype(self, dtype):
             raise RuntimeError(str(error).replace("self as dtype", named)) from None
     out = make_tensor(self._storage, specs.spec(size, stride, dtype, spec.device), offset)
     out._counter = self._counter
-    if self._inference_tensor():
-        out._autograd_meta().inference = True
     return out
 
 

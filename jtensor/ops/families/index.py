@@ -236,6 +236,11 @@ def _write_mask(self, dim, mask, value, number):
         return True
     if value._spec.numel == 1 and value._spec.dtype is not self._spec.dtype and dtypes.can_cast(value._spec.dtype, self._spec.dtype):
         value = value.to(self._spec.dtype)                             # PyTorch fills with the number
+    if value._spec.numel == 1 and value._spec.dtype is not self._spec.dtype:     # PyTorch fills with the number
+        if value._spec.dtype.is_complex and not self._spec.dtype.is_complex:
+            value = self.new_tensor(number_fits(value.item(), self._spec.dtype))
+        else:
+            value = value.to(self._spec.dtype)
     if value._spec.dtype is not self._spec.dtype or value._spec.device is not self._spec.device:
         return False
     after = self._spec.size[dim + mask._spec.ndim:]

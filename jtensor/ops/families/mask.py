@@ -82,7 +82,7 @@ def masked_fill_(self, mask, value):
 @op(name="nonzero.raw", sync=True, nondiff=("self",), **RAW)
 def nonzero_raw(self: Tensor):
     """The coordinates of what is not zero, a row for each."""
-    return np.stack(np.nonzero(self), 1) if self.ndim else np.zeros((int(self != 0), 0), np.int64)
+    return np.stack(np.nonzero(self)).T if self.ndim else np.zeros((int(self != 0), 0), np.int64)
 
 
 @composite()
