@@ -15,8 +15,6 @@ from . import custom, dispatch, hot, views
 from .core import Tensor, make_tensor
 
 _places = weakref.WeakKeyDictionary()
-# Operators with an overload for a Python number, whose node has no edge for it; elsewhere PyTorch wraps the number into a tensor.
-OWN_OVERLOAD = frozenset(("pow", "fmod", "remainder", "clamp", "clamp_min", "clamp_max", "lerp", "threshold", "rsub", "float_power"))
 
 
 def places_shown(node):
@@ -43,7 +41,9 @@ def _places_of(operator, plan):
             found.extend(at)
         elif at is not None and at >= 0:
             found.append(at)
-        elif kind is OptTensor or kind is TensorOrNumber and operator.name not in OWN_OVERLOAD:
+        elif kind is OptTensor and (operator.grad is None or parameter.name in operator.grad):
+            found.append(None)
+        elif kind is TensorOrNumber and not operator.name.endswith("_Scalar"):      # an overload for numbers has no edge for them
             found.append(None)
     return tuple(found)
 
