@@ -5,7 +5,7 @@ Owns: what ``jtensor.x`` is. Imports every layer in order; nothing imports it bu
 import importlib
 
 from .autograd import anomaly, function, functional, gradcheck, graph, mode, tools
-from .base import devices, dtypes, info, size
+from .base import devices, dtypes, errors, info, size
 from .ops import families  # noqa: F401  fills the registry
 from .tensor import backward, convert, create, custom, dispatch, install, ranges, shown, variable, views
 from .tensor.core import Tensor
@@ -59,7 +59,8 @@ def assemble(space):
         strided=_Layout("strided"), sparse_coo=_Layout("sparse_coo"), layout=_Layout,
         contiguous_format=_MemoryFormat("contiguous_format"), preserve_format=_MemoryFormat("preserve_format"),
         channels_last=_MemoryFormat("channels_last"), channels_last_3d=_MemoryFormat("channels_last_3d"), memory_format=_MemoryFormat,
-        inf=float("inf"), nan=float("nan"), pi=3.141592653589793, e=2.718281828459045,
+        inf=float("inf"), nan=float("nan"), pi=3.141592653589793, e=2.718281828459045, newaxis=None,
+        OutOfMemoryError=errors.OutOfMemoryError,
         manual_seed=_random("manual_seed"), seed=_random("seed"), initial_seed=_random("initial_seed"),
         is_anomaly_enabled=anomaly.enabled, is_anomaly_check_nan_enabled=anomaly.check_nan_enabled)
     Tensor.layout = property(lambda self: space["strided"])
@@ -74,6 +75,14 @@ def assemble(space):
         space[name] = importlib.import_module("jtensor." + name)
 
 
+_ROOM_OF = {"save": "serialization", "load": "serialization", "compile": "compiler",
+            **dict.fromkeys("typename set_default_tensor_type".split(), "legacy"),
+            **dict.fromkeys("""get_num_threads set_num_threads get_num_interop_threads set_num_interop_threads use_deterministic_algorithms
+                               are_deterministic_algorithms_enabled is_deterministic_algorithms_warn_only_enabled get_float32_matmul_precision
+                               set_float32_matmul_precision set_deterministic_debug_mode get_deterministic_debug_mode set_flush_denormal
+                               set_warn_always is_warn_always_enabled""".split(), "settings")}
+
+
 def late(name):
     """Submodules are imported when they are asked for; an unknown name is an honest AttributeError."""
     if name in _SUBMODULES:
@@ -82,8 +91,12 @@ def late(name):
         except ModuleNotFoundError as error:
             if error.name != "jtensor." + name:
                 raise
-    if name in ("save", "load"):
-        return getattr(importlib.import_module("jtensor.serialization"), name)
+    if name in _ROOM_OF:
+        return getattr(importlib.import_module("jtensor." + _ROOM_OF[name]), name)
+    if name.endswith("Tensor"):
+        from .legacy import CPU
+        if name in CPU:
+            return CPU[name]
     if name in _FROM_RANDOM:
         return getattr(importlib.import_module("jtensor.random"), name)
     if name in _FROM_NN:
@@ -110,7 +123,6 @@ def _random(name):
 def _printing(space):
     from .tensor import formatting
     space["set_printoptions"] = formatting.set_printoptions
-    space["get_printoptions"] = getattr(formatting, "get_printoptions", None)
 
 
 def _autograd():

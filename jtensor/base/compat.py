@@ -306,3 +306,13 @@ def configuration(device=None):
     settings = [f"{name}={getattr(jax.config, name, None)}" for name in _CONFIGURED]
     return [f"jax {jax.__version__}", f"jaxlib {jax.lib.__version__}", f"{client.platform} {client.platform_version}",
             f"device {device.device_kind} {device.id}", f"short={short_way()}", *settings]
+
+
+def backend_started():
+    """Whether JAX has started a backend, after which its threads are what they are.
+
+    >>> isinstance(backend_started(), bool)
+    True
+    """
+    from jax._src import xla_bridge
+    return xla_bridge.backends_are_initialized()

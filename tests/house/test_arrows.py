@@ -27,6 +27,7 @@ LEAVES = {"utils.hooks": "the removable handle that autograd, nn and optim hand 
 LAZY = {
     ("autograd.transfer", "tensor"): "asks for the graph edge of a tensor, which only the room that makes tensors knows",
     ("ops.families", "tensor"): "a composite is a function of tensors, declared in the family of the operators that it is made of",
+    ("ops.families", ""): "the same, in the words of the public interface",
     ("autograd.functional", ""): "written in terms of the public interface, looked up when a function is called",
     ("autograd.gradcheck", ""): "the same",
     ("ops.families.composing", "autograd"): "checks `out=` of a composite as the dispatcher checks an operator's",

@@ -93,7 +93,7 @@ def cross(input, other, dim=None, *, out=None):
     return put_out("cross", linalg_cross_raw(input, other, dim), out)
 
 
-@composite("linalg_cross", method=False)
+@composite("linalg_cross", function=False, method=False)
 def linalg_cross(input, other, *, dim=-1, out=None):
     """The cross products of vectors of three along ``dim``, the last by default."""
     return put_out("linalg_cross", linalg_cross_raw(input, other, dim), out)
@@ -152,7 +152,7 @@ def _chained(matrices):
     return product(0, n - 1)
 
 
-@composite("linalg_multi_dot", method=False)
+@composite("linalg_multi_dot", function=False, method=False)
 def linalg_multi_dot(tensors, *, out=None):
     """The product of matrices in the cheapest order; the first and the last may be vectors."""
     tensors = list(tensors)

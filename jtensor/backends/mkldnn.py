@@ -1,0 +1,6 @@
+"""`torch.backends.mkldnn`: oneDNN is not used, XLA computes."""
+
+
+def is_available():
+    """Whether it is used: no."""
+    return False

@@ -1,0 +1,67 @@
+"""`torch.FloatTensor` and its kind: the tensor types from before there were dtypes. Each constructs, and recognises, tensors of one dtype on one device.
+
+Owns: these types, `typename`, `set_default_tensor_type`. May not know: modules.
+"""
+from .base import devices, dtypes
+from .tensor import create
+from .tensor.core import Tensor
+
+_DTYPES = {"Float": dtypes.float32, "Double": dtypes.float64, "Half": dtypes.float16, "BFloat16": dtypes.bfloat16, "Byte": dtypes.uint8,
+           "Char": dtypes.int8, "Short": dtypes.int16, "Int": dtypes.int32, "Long": dtypes.int64, "Bool": dtypes.bool}
+
+
+class _TensorType(type):
+    """The type of these types: an instance is any tensor of the dtype on the device."""
+
+    def __instancecheck__(cls, instance):
+        return isinstance(instance, Tensor) and instance.dtype is cls.dtype and instance.device.type == cls._device
+
+    def __call__(cls, *args, device=None):
+        """Sizes, a sequence, or nothing, as `torch.Tensor` takes them."""
+        if device is not None and devices.device(device).type != cls._device:
+            raise RuntimeError(f"legacy constructor expects device type: {cls._device} but device type: {devices.device(device).type} was passed")
+        place = cls._device if device is None else device
+        if len(args) == 1 and isinstance(args[0], Tensor):
+            if args[0].dtype is not cls.dtype:
+                raise TypeError(f"expected {dtypes.scalar_name(cls.dtype)} (got {dtypes.scalar_name(args[0].dtype)})")
+            return args[0].detach()
+        if len(args) == 1 and not isinstance(args[0], int) and type(args[0]).__name__ != "Size":
+            return create.tensor(args[0], dtype=cls.dtype, device=place)
+        return create.empty(*(args or (0,)), dtype=cls.dtype, device=place)
+
+
+def _make(name, dtype, device, module):
+    return _TensorType(name + "Tensor", (), {"__module__": module, "dtype": dtype, "_device": device, "is_cuda": device == "cuda",
+                                             "is_sparse": False, "__doc__": f"Tensors of {dtype} on {device}."})
+
+
+CPU = {name + "Tensor": _make(name, dtype, "cpu", "torch") for name, dtype in _DTYPES.items()}
+CUDA = {name + "Tensor": _make(name, dtype, "cuda", "torch.cuda") for name, dtype in _DTYPES.items()}
+
+
+def set_default_tensor_type(t, /):
+    """The default dtype and device by a type of old (or its name): ``set_default_tensor_type(torch.DoubleTensor)``."""
+    kind = t
+    if isinstance(t, str):
+        kind = next((k for k in (*CPU.values(), *CUDA.values()) if f"{k.__module__}.{k.__name__}" == t), None)
+    if not isinstance(kind, _TensorType):
+        raise TypeError("invalid type object" if not isinstance(t, str) else f"invalid type object: {t}")
+    import jtensor
+    jtensor.set_default_dtype(kind.dtype)
+    devices.set_default(kind._device)
+
+
+def typename(obj, /):
+    """The full name of an object's type; of a tensor, its type of old.
+
+    >>> torch.typename(torch.ones(2)), torch.typename(3)
+    ('torch.FloatTensor', 'int')
+    """
+    if isinstance(obj, Tensor):
+        return obj.type()
+    named = obj if hasattr(obj, "__qualname__") else type(obj)
+    module = getattr(named, "__module__", None)
+    return named.__qualname__ if module in (None, "", "builtins") else f"{module}.{named.__qualname__}"
+
+
+__all__ = ["set_default_tensor_type", "typename"]

@@ -1,0 +1,106 @@
+"""The names in a file of PyTorch's format and what they stand for here.
+
+Owns: the dtypes' storage classes, the list of what a file may name when only weights are loaded, and the user's additions to it.
+"""
+import collections
+import importlib
+
+from ..base import devices, dtypes
+from ..base.size import Size
+from ..tensor.core import Tensor
+
+STORAGES = {dtypes.float32: "FloatStorage", dtypes.float64: "DoubleStorage", dtypes.float16: "HalfStorage", dtypes.bfloat16: "BFloat16Storage",
+            dtypes.uint8: "ByteStorage", dtypes.int8: "CharStorage", dtypes.int16: "ShortStorage", dtypes.int32: "IntStorage",
+            dtypes.int64: "LongStorage", dtypes.bool: "BoolStorage", dtypes.complex64: "ComplexFloatStorage",
+            dtypes.complex128: "ComplexDoubleStorage"}
+OURS, THEIRS = "jtensor", "torch"
+
+
+class StorageName:
+    """What the name of a storage class becomes while a file is read: the dtype of its elements, None for bytes."""
+
+    def __init__(self, dtype):
+        self.dtype = dtype
+
+
+PLAIN = {("collections", "OrderedDict"): collections.OrderedDict, ("collections", "Counter"): collections.Counter,
+         ("collections", "defaultdict"): collections.defaultdict, ("builtins", "set"): set, ("builtins", "frozenset"): frozenset,
+         ("builtins", "bytearray"): bytearray, ("builtins", "complex"): complex, ("builtins", "slice"): slice, ("builtins", "int"): int,
+         ("builtins", "float"): float, ("builtins", "str"): str, ("builtins", "list"): list, ("builtins", "dict"): dict,
+         ("builtins", "tuple"): tuple, ("builtins", "bool"): bool}
+TENSORS = {(THEIRS, "Size"): Size, (THEIRS, "device"): devices.device, (THEIRS, "Tensor"): Tensor,
+           ("torch.storage", "UntypedStorage"): StorageName(None),
+           **{(THEIRS, name): StorageName(dtype) for dtype, name in STORAGES.items()},
+           **{(THEIRS, dtype.name): dtype for dtype in dtypes.ALL}}
+
+_allowed = {}
+
+
+def _named(item):
+    """(module, name) as a file has it, and the object, of an entry of a list of safe globals."""
+    if isinstance(item, tuple):
+        item, full = item
+        module, _, name = full.rpartition(".")
+        return (module, name), item
+    return (as_written(item.__module__), item.__qualname__), item
+
+
+def add_safe_globals(safe_globals):
+    """Lets `load` with ``weights_only=True`` make these classes and call these functions: a list of them, or of pairs (object, full name).
+
+    >>> class Point: ...
+    >>> torch.serialization.add_safe_globals([Point])
+    >>> torch.serialization.get_safe_globals() == [Point]
+    True
+    >>> torch.serialization.clear_safe_globals()
+    """
+    for item in safe_globals:
+        key, value = _named(item)
+        _allowed[key] = (value, item)
+
+
+def get_safe_globals():
+    """What was added by `add_safe_globals`, as a list."""
+    return [item for _, item in _allowed.values()]
+
+
+def clear_safe_globals():
+    """Forgets what was added by `add_safe_globals`."""
+    _allowed.clear()
+
+
+class safe_globals:
+    """`add_safe_globals` for the length of a ``with`` block."""
+
+    def __init__(self, safe_globals):
+        self.items = safe_globals
+
+    def __enter__(self):
+        self.before = dict(_allowed)
+        add_safe_globals(self.items)
+
+    def __exit__(self, *exc):
+        _allowed.clear()
+        _allowed.update(self.before)
+
+
+def allowed(module, name):
+    """The object that a file of weights may name so, or None."""
+    key = (module, name)
+    found = PLAIN.get(key, TENSORS.get(key))
+    return _allowed[key][0] if found is None and key in _allowed else found
+
+
+def as_written(module):
+    """The name of one of our modules in a file: PyTorch's, so that either library finds its own."""
+    return THEIRS + module[len(OURS):] if module == OURS or module.startswith(OURS + ".") else module
+
+
+def imported(module, name):
+    """What a name of a file stands for where anything may be imported: PyTorch's names are ours."""
+    if module == THEIRS or module.startswith(THEIRS + "."):
+        module = OURS + module[len(THEIRS):]
+    found = importlib.import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found

@@ -1,0 +1,187 @@
+"""`torch.load`: files of PyTorch's zip format. Unless told otherwise it makes tensors and plain containers only, whatever the file asks for."""
+import _compat_pickle
+import io
+import os
+import pickle
+import zipfile
+
+import numpy as np
+
+from ..base import devices, dtypes
+from ..tensor import create, storages
+from ..tensor.core import Tensor
+from ..trace import spec as specs
+from . import names
+
+
+class _Storage:
+    """A record of bytes, read once; tensors of the file that refer to it share one storage."""
+
+    def __init__(self, data, device):
+        self.data, self.device, self.cell = data, device, None
+
+    def on(self, dtype):
+        """The storage's cell, made with the dtype of whoever asks first."""
+        if self.cell is None:
+            whole = len(self.data) // dtype.itemsize * dtype.itemsize
+            elements = np.frombuffer(self.data[:whole], dtype.numpy).copy()
+            self.cell = create.from_host(elements, dtype).to(self.device)._storage
+        return self.cell
+
+
+class _Typed:
+    """A storage seen as elements of a dtype; None if the file leaves it to the tensor."""
+
+    def __init__(self, storage, dtype):
+        self.storage, self.dtype = storage, dtype
+
+
+def _tensor(storage, offset, size, stride, requires_grad, backward_hooks=None, metadata=None):
+    return _of_dtype(storage, offset, size, stride, requires_grad, backward_hooks, storage.dtype, metadata)
+
+
+def _of_dtype(storage, offset, size, stride, requires_grad, backward_hooks, dtype, metadata=None):
+    unknown = set(metadata or ()) - {"conj", "neg"}
+    if unknown:
+        raise pickle.UnpicklingError(f"unknown marks of a tensor: {sorted(unknown)}")
+    cell = storage.storage.on(dtype)
+    made = create.empty(0, dtype=dtype, device=cell.device).set_(storages.UntypedStorage(cell), offset, tuple(size), tuple(stride))
+    if metadata:
+        s = made._spec
+        made._spec = specs.spec(tuple(s.size), s.stride, dtype, s.device, bool(metadata.get("conj")), bool(metadata.get("neg")))
+    return made.requires_grad_() if requires_grad else made
+
+
+def _parameter(data, requires_grad, backward_hooks=None, state=None):
+    import jtensor
+    made = jtensor.nn.Parameter(data, requires_grad)
+    if state:
+        made.__dict__.update(state)
+    return made
+
+
+def _of_type(function, kind, arguments, state):
+    made = function(*arguments)
+    if kind is not Tensor and type(made) is not kind:
+        made = made.as_subclass(kind)
+    if isinstance(state, tuple):               # attributes of slots come as a second dictionary
+        state = {**(state[0] or {}), **(state[1] or {})}
+    made.__dict__.update(state or {})
+    return made
+
+
+def _device_of(text):
+    return devices.device(text)
+
+
+_REBUILT = {("torch._utils", "_rebuild_tensor_v2"): _tensor, ("torch._utils", "_rebuild_tensor_v3"): _of_dtype,
+            ("torch._utils", "_rebuild_parameter"): _parameter, ("torch._utils", "_rebuild_parameter_with_state"): _parameter,
+            ("torch._tensor", "_rebuild_from_type_v2"): _of_type, ("torch.serialization", "_get_layout"): None}
+
+
+class _Unpickler(pickle.Unpickler):
+    """Finds names in our lists only; with ``anything``, the rest is imported."""
+
+    def __init__(self, file, storage_of, anything, **options):
+        super().__init__(file, **options)
+        self.storage_of, self.anything = storage_of, anything
+
+    def find_class(self, module, name):
+        module, name = _compat_pickle.NAME_MAPPING.get((module, name), (_compat_pickle.IMPORT_MAPPING.get(module, module), name))
+        found = _REBUILT.get((module, name)) or names.allowed(module, name)
+        if found is None and (module, name) == ("torch.nn.parameter", "Parameter"):
+            import jtensor
+            return jtensor.nn.Parameter
+        if found is not None:
+            return found
+        if self.anything:
+            return names.imported(module, name)
+        raise pickle.UnpicklingError(
+            f"Weights only load failed. The file names {module}.{name}, which is neither a tensor nor a plain container.\n"
+            f"If you trust the file, allow it with torch.serialization.add_safe_globals([{name}]), or load with weights_only=False, "
+            "which lets the file run any code.")
+
+    def persistent_load(self, entry):
+        if not isinstance(entry, tuple) or len(entry) != 5 or entry[0] != "storage" or not isinstance(entry[1], names.StorageName):
+            raise pickle.UnpicklingError(f"unknown reference in the file: {entry!r}")
+        _, kind, key, place, elements = entry
+        return _Typed(self.storage_of(key, place), kind.dtype)
+
+
+def _placer(map_location):
+    """A function from a file's device text to a device; for `map_location` of each kind."""
+    if map_location is None:
+        return _device_of
+    if isinstance(map_location, dict):
+        return lambda place: _device_of(map_location.get(place, place))
+    if isinstance(map_location, (str, devices.device)):
+        return lambda place: devices.device(map_location)
+    if callable(map_location):
+        def placed(place):
+            answer = map_location(storages.UntypedStorage(create.empty(0, dtype=dtypes.uint8)._storage), place)
+            return _device_of(place) if answer is None else answer.device
+        return placed
+    raise TypeError(f"map_location is a device, text, dictionary or function, not {type(map_location).__name__}")
+
+
+def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **pickle_load_args):
+    """Reads what `save`, here or in PyTorch, wrote: from a path or an open binary file that can seek.
+
+    ``map_location``: a device, a dictionary of device names, or a function (storage, name) -> storage, for tensors of other devices.
+    ``weights_only`` (the default): a file may ask for tensors, plain containers and `add_safe_globals` only, anything else raises
+    ``pickle.UnpicklingError``; False lets a file import and call whatever it names: for files that you trust.
+    ``mmap``: the file is read at once all the same. PyTorch's older formats raise ``RuntimeError``.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> torch.save([torch.arange(3), "three"], file)
+    >>> torch.load(file)
+    [tensor([0, 1, 2]), 'three']
+    """
+    if pickle_module is not None and weights_only:
+        raise RuntimeError("Can not safely load weights when explicit pickle_module is specified")
+    if pickle_module not in (None, pickle):
+        raise NotImplementedError("jtensor reads with Python's own pickle only")
+    if isinstance(f, (str, os.PathLike)):
+        with open(f, "rb") as file:
+            return _read(file, map_location, weights_only is False, pickle_load_args)
+    if mmap:
+        raise ValueError("f must be a file path in order to use the mmap argument")
+    if not hasattr(f, "read"):
+        raise AttributeError(f"expected 'f' to be string, path, or a file-like object with a 'read' attribute, not {type(f).__name__}")
+    if not hasattr(f, "seek"):
+        raise AttributeError("'f' must be able to seek, to be read as a zip archive; read it into io.BytesIO first")
+    f.seek(0)
+    return _read(f, map_location, weights_only is False, pickle_load_args)
+
+
+def _read(file, map_location, anything, options):
+    head = file.read(4)
+    file.seek(0)
+    if not head:
+        raise EOFError("Ran out of input")
+    if head[:2] != b"PK":
+        raise RuntimeError("jtensor reads the zip format that torch.save has written since version 1.6; this file is of another kind")
+    try:
+        archive = zipfile.ZipFile(file)
+    except zipfile.BadZipFile as error:
+        raise RuntimeError("PytorchStreamReader failed reading zip archive: failed finding central directory") from error
+    with archive:
+        paths = archive.namelist()
+        stem = next((path[:-len("data.pkl")] for path in paths if path.endswith("/data.pkl") and path.count("/") == 1), None)
+        if stem is None:
+            raise RuntimeError("the archive has no record data.pkl: it was not written by torch.save")
+        if stem + "constants.pkl" in paths:
+            raise RuntimeError("the file is a TorchScript archive, which jtensor cannot read")
+        if stem + "byteorder" in paths and archive.read(stem + "byteorder") != b"little":
+            raise RuntimeError("the file was written on a big-endian machine, which jtensor does not read")
+        place, read = _placer(map_location), {}
+
+        def storage_of(key, text):
+            if key not in read:
+                read[key] = _Storage(archive.read(f"{stem}data/{key}"), place(text))
+            return read[key]
+        try:
+            return _Unpickler(io.BytesIO(archive.read(stem + "data.pkl")), storage_of, anything, **options).load()
+        except zipfile.BadZipFile as error:
+            raise RuntimeError(f"PytorchStreamReader failed reading file: {error}") from error

@@ -1,0 +1,190 @@
+"""`torch.save`: tensors and containers of them into PyTorch's zip format, whole or not at all."""
+import collections
+import io
+import os
+import pickle
+import tempfile
+import zipfile
+
+from ..base import devices, dtypes
+from ..base.size import Size
+from ..tensor import storages
+from ..tensor.core import Tensor
+from . import names
+
+_ALIGNED = 64                                  # records begin at multiples of it, so that they can be mapped into memory
+
+
+class _Global:
+    """A name written as it is; what it stands for is the reader's matter."""
+
+    def __init__(self, module, name):
+        self.module, self.name = module, name
+
+    def __call__(self, *args):
+        raise TypeError("a name in a file is not called while the file is written")
+
+
+_TENSOR, _TENSOR_OF_TYPE = _Global("torch._utils", "_rebuild_tensor_v2"), _Global("torch._utils", "_rebuild_tensor_v3")
+_SUBCLASS = _Global("torch._tensor", "_rebuild_from_type_v2")
+_PARAMETER, _PARAMETER_WITH_STATE = _Global("torch._utils", "_rebuild_parameter"), _Global("torch._utils", "_rebuild_parameter_with_state")
+_BYTES = _Global("torch.storage", "UntypedStorage")
+_STORAGES = {dtype: _Global("torch", name) for dtype, name in names.STORAGES.items()}
+
+
+class _Reference:
+    """A storage, inside the pickle."""
+
+    def __init__(self, entry):
+        self.entry = entry
+
+
+class _Pickler(pickle._Pickler):
+    """Python's own pickler in Python: the one that lets names be written without importing what they stand for."""
+
+    def __init__(self, file, protocol):
+        super().__init__(file, protocol)
+        self.cells = {}                        # id of a storage: (key, storage, dtype)
+
+    def persistent_id(self, obj):
+        return obj.entry if type(obj) is _Reference else None
+
+    def save_global(self, obj, name=None):
+        if type(obj) is dtypes.dtype:
+            return self._write(obj, names.THEIRS, obj.name)
+        module = getattr(obj, "__module__", None)
+        if module is not None and names.as_written(module) != module:
+            return self._write(obj, names.as_written(module), name or obj.__qualname__)
+        return super().save_global(obj, name)
+
+    def _write(self, obj, module, name):
+        self.write(pickle.GLOBAL + f"{module}\n{name}\n".encode())
+        self.memoize(obj)
+
+    def save(self, obj, save_persistent_id=True):
+        if type(obj) is _Global:
+            known = self.memo.get(id(obj))
+            return self.write(self.get(known[0])) if known is not None else self._write(obj, obj.module, obj.name)
+        return super().save(obj, save_persistent_id)
+
+    def reducer_override(self, obj):
+        if isinstance(obj, Tensor):
+            return self.tensor(obj)
+        if type(obj) in _WRITTEN:
+            return _WRITTEN[type(obj)](obj)
+        if isinstance(obj, type) and names.as_written(obj.__module__) != obj.__module__:
+            return obj.__qualname__
+        return NotImplemented
+
+    def tensor(self, t):
+        """How a tensor is put together again: (function, arguments)."""
+        state = dict(t.__dict__)
+        parameter = _is_parameter(t)
+        data = t.detach() if parameter else t
+        function, arguments = self.plain(data, t.requires_grad and not parameter)
+        if parameter:
+            data = _Reduced(function, arguments)
+            if state:
+                return _PARAMETER_WITH_STATE, (data, t.requires_grad, collections.OrderedDict(), state)
+            return _PARAMETER, (data, t.requires_grad, collections.OrderedDict())
+        kind = Tensor if type(t).__module__.startswith(names.OURS) else type(t)
+        if kind is not Tensor or state:
+            return _SUBCLASS, (function, _KINDS.get(kind, kind), arguments, state)
+        return function, arguments
+
+    def plain(self, t, requires_grad):
+        """The same for its memory and geometry."""
+        metadata = {name: True for name, is_set in (("conj", t.is_conj()), ("neg", t.is_neg())) if is_set}
+        cell, dtype = t._storage, t.dtype
+        key, _, known = self.cells.setdefault(id(cell), (str(len(self.cells)), cell, dtype))
+        if known is not dtype:
+            raise RuntimeError("Cannot save multiple tensors or storages that view the same data as different types")
+        place = str(t.device)
+        typed = dtype in _STORAGES
+        elements = cell.nbytes() // dtype.itemsize if typed else cell.nbytes()
+        reference = _Reference(("storage", _STORAGES.get(dtype, _BYTES), key, place, elements))
+        arguments = (reference, t.storage_offset(), tuple(t.size()), tuple(t.stride()), requires_grad, collections.OrderedDict())
+        if not typed:
+            arguments += (_Global("torch", dtype.name),)
+        return (_TENSOR if typed else _TENSOR_OF_TYPE), arguments + ((metadata,) if metadata else ())
+
+
+class _Reduced:
+    """Something already taken apart."""
+
+    def __init__(self, function, arguments):
+        self.parts = function, arguments
+
+    def __reduce__(self):
+        return self.parts
+
+
+def _is_parameter(t):
+    return any(kind.__name__ == "Parameter" and kind.__module__ == "jtensor.nn.parameter" for kind in type(t).__mro__)
+
+
+_KINDS = {Tensor: _Global("torch", "Tensor")}
+_SIZE, _DEVICE = _Global("torch", "Size"), _Global("torch", "device")
+_WRITTEN = {dtypes.dtype: lambda d: d.name,
+            Size: lambda size: (_SIZE, (tuple(size),)),
+            devices.device: lambda d: (_DEVICE, (d.type,) if d.index is None else (d.type, d.index))}
+
+
+def save(obj, f, pickle_module=pickle, pickle_protocol=2, _use_new_zipfile_serialization=True, _disable_byteorder_record=False):
+    """Writes an object to a file (a path, or an open binary file) that `load`, here or in PyTorch, reads.
+
+    Tensors keep dtype, geometry, shared memory and ``requires_grad``; a path is written whole or not at all. PyTorch's older format raises
+    ``NotImplementedError``.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> torch.save({"w": torch.ones(2)}, file)
+    >>> torch.load(io.BytesIO(file.getvalue()))
+    {'w': tensor([1., 1.])}
+    """
+    if not _use_new_zipfile_serialization or pickle_module is not pickle:
+        raise NotImplementedError("jtensor writes the zip format with Python's own pickle only")
+    data = io.BytesIO()
+    pickler = _Pickler(data, pickle_protocol)
+    pickler.dump(obj)
+    is_path = isinstance(f, (str, os.PathLike))
+    stem = os.path.splitext(os.path.basename(os.fspath(f)))[0] if is_path else "archive"
+    records = [("data.pkl", data.getvalue()), (".format_version", b"1"), (".storage_alignment", str(_ALIGNED).encode())]
+    if not _disable_byteorder_record:
+        records.append(("byteorder", b"little"))
+    records += [(f"data/{key}", storages.UntypedStorage(cell)._bytes().data) for key, cell, _ in pickler.cells.values()]
+    records.append(("version", b"3\n"))
+    if not is_path:
+        if not hasattr(f, "write"):
+            raise AttributeError(f"expected 'f' to be string, path, or a file-like object with a 'write' attribute, not {type(f).__name__}")
+        whole = io.BytesIO()
+        _archive(whole, stem, records)
+        f.write(whole.getbuffer())
+        return
+    path = os.path.abspath(os.fspath(f))
+    if not os.path.isdir(os.path.dirname(path)):
+        raise RuntimeError(f"Parent directory {os.path.dirname(os.fspath(f))} does not exist.")
+    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".jtensor-save-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            _archive(file, stem, records)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _archive(file, stem, records):
+    """The zip archive: stored records, each begun at a multiple of `_ALIGNED`."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
+        for name, content in records:
+            info = zipfile.ZipInfo(f"{stem}/{name}", (1980, 1, 1, 0, 0, 0))
+            large = len(content) >= zipfile.ZIP64_LIMIT
+            start = archive.start_dir + zipfile.sizeFileHeader + len(info.filename.encode()) + 4 + (20 if large else 0)
+            gap = -start % _ALIGNED
+            info.extra = b"FB" + gap.to_bytes(2, "little") + b"Z" * gap
+            with archive.open(info, "w", force_zip64=large) as record:
+                record.write(content)

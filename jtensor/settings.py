@@ -1,0 +1,140 @@
+"""Settings of the whole process that PyTorch has at top level: threads, determinism, precision of products, denormals, warnings.
+
+Each says what it does on this engine. A setting that only permits something faster and less exact is kept and readable, and changes nothing,
+because the exact way is always taken; one that demands what the engine cannot give says so.
+"""
+import os
+import warnings
+
+from .base import compat, devices
+from .base.errors import missing
+
+_state = {"threads": None, "interop": None, "deterministic": 0, "precision": "highest", "warn_always": False}
+_MODES = {"default": 0, "warn": 1, "error": 2}
+
+
+def _positive(name, value):
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise RuntimeError(f"{name} expects an int, but got {type(value).__name__}")
+    if value <= 0:
+        raise RuntimeError(f"{name} expects a positive integer")
+
+
+def _processors():
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
+def get_num_threads():
+    """How many threads share the work of one operation on the CPU."""
+    return _state["threads"] or int(os.environ.get("NPROC") or _processors())
+
+
+def set_num_threads(int):
+    """Chooses how many threads share the work of one operation on the CPU: before the first tensor is computed.
+
+    XLA's threads start with the first computation; after that the number stays as it is, with a warning. ``RuntimeError`` for anything but a
+    positive integer.
+    """
+    _positive("set_num_threads", int)
+    if int == get_num_threads():
+        return
+    if compat.backend_started():
+        warnings.warn(f"XLA runs already, with {get_num_threads()} threads, and keeps them: call set_num_threads before anything is computed",
+                      UserWarning, stacklevel=2)
+        return
+    os.environ["NPROC"] = str(int)             # XLA asks for it when it starts
+    _state["threads"] = int
+
+
+def get_num_interop_threads():
+    """How many operations run side by side on the CPU: XLA orders the parts of a program by itself, with the same threads."""
+    return _state["interop"] or get_num_threads()
+
+
+def set_num_interop_threads(int):
+    """Accepted as long as it is what XLA does anyway, `get_num_threads`; any other number raises ``NotImplementedError``."""
+    _positive("set_num_interop_threads", int)
+    if int != get_num_threads():
+        raise missing("a number of its own for operations that run side by side", "set_num_threads, before anything is computed")
+    _state["interop"] = int
+
+
+def use_deterministic_algorithms(mode, *, warn_only=False):
+    """Demands the same bits from every run: as it is on the CPU.
+
+    On a GPU, XLA's scatters add in any order unless the process was started with ``XLA_FLAGS=--xla_gpu_deterministic_ops=true``; without it
+    ``mode=True`` raises ``NotImplementedError``, or warns with ``warn_only``.
+    """
+    if not isinstance(mode, bool):
+        raise TypeError(f"_set_deterministic_algorithms(): argument 'mode' (position 1) must be bool, not {type(mode).__name__}")
+    set_deterministic_debug_mode((1 if warn_only else 2) if mode else 0)
+
+
+def are_deterministic_algorithms_enabled():
+    """Whether `use_deterministic_algorithms` was asked for."""
+    return _state["deterministic"] > 0
+
+
+def is_deterministic_algorithms_warn_only_enabled():
+    """Whether it was asked for with ``warn_only``."""
+    return _state["deterministic"] == 1
+
+
+def set_deterministic_debug_mode(debug_mode):
+    """The same as a number or a word: 0 "default", 1 "warn", 2 "error"."""
+    if not isinstance(debug_mode, (int, str)):
+        raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
+    if isinstance(debug_mode, str):
+        if debug_mode not in _MODES:
+            raise RuntimeError(f"invalid value of debug_mode, expected one of `default`, `warn`, `error`, but got {debug_mode}")
+        debug_mode = _MODES[debug_mode]
+    if debug_mode not in (0, 1, 2):
+        raise RuntimeError(f"invalid value of debug_mode, expected 0, 1, or 2, but got {debug_mode}")
+    if debug_mode and "xla_gpu_deterministic_ops" not in os.environ.get("XLA_FLAGS", "") and devices.accelerators():
+        lacking = missing("deterministic scatters on a GPU in this process",
+                          "start it with XLA_FLAGS=--xla_gpu_deterministic_ops=true in the environment")
+        if debug_mode == 2:
+            raise lacking
+        warnings.warn(str(lacking), UserWarning, stacklevel=2)
+    _state["deterministic"] = debug_mode
+
+
+def get_deterministic_debug_mode():
+    """0, 1 or 2, as `set_deterministic_debug_mode` takes it."""
+    return _state["deterministic"]
+
+
+def get_float32_matmul_precision():
+    """"highest", "high" or "medium", as set."""
+    return _state["precision"]
+
+
+def set_float32_matmul_precision(precision):
+    """Permits less exact products of float32 matrices ("high", "medium"). They are exact here all the same."""
+    if precision not in ("highest", "high", "medium"):
+        warnings.warn(f"{precision} is not one of 'highest', 'high', or 'medium'; the current setFloat32MatmulPrecision call has no effect.",
+                      UserWarning, stacklevel=2)
+        return
+    _state["precision"] = precision
+
+
+def set_flush_denormal(mode):
+    """Whether denormal numbers could be set to become zero: they cannot, so the answer is always False and nothing changes."""
+    if not isinstance(mode, bool):
+        raise TypeError(f"flush_denormal expects a bool, but got {type(mode).__name__}")
+    return False
+
+
+def set_warn_always(b, /):
+    """Kept and readable; how often a warning of this library is shown is up to Python's `warnings` filters."""
+    if not isinstance(b, bool):
+        raise RuntimeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
+    _state["warn_always"] = b
+
+
+def is_warn_always_enabled():
+    """What `set_warn_always` was told."""
+    return _state["warn_always"]
+
+
+__all__ = sorted(name for name in globals() if name.split("_")[0] in ("get", "set", "use", "are", "is"))

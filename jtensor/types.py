@@ -1,0 +1,20 @@
+"""`torch.types`: names for annotations."""
+import builtins
+import os
+from collections.abc import Sequence
+
+from .base import devices, dtypes, size
+from .tensor.core import Tensor
+from .tensor.storages import TypedStorage, UntypedStorage
+
+_TensorOrTensors = Tensor | Sequence[Tensor]
+_int, _float, _bool, _complex = builtins.int, builtins.float, builtins.bool, builtins.complex
+_dtype, _device = dtypes.dtype, devices.device
+_size = size.Size | list[int] | tuple[int, ...]
+Number = int | float | bool
+FileLike = str | os.PathLike
+Device = devices.device | str | int | None
+Storage = TypedStorage | UntypedStorage
+Size = size.Size
+
+__all__ = ["Device", "FileLike", "Number", "Size", "Storage"]

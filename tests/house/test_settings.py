@@ -1,0 +1,56 @@
+"""Settings and old names answer as PyTorch's do, or say what they cannot give."""
+import subprocess
+import sys
+
+import pytest
+
+import jtensor
+
+CALLS = ["typename(t.ones(1))", "typename(3)", "typename(int)", "FloatTensor([1, 2])", "LongTensor(2, 0).shape",
+         "isinstance(t.ones(1), t.FloatTensor)", "isinstance(t.ones(1), t.LongTensor)", "FloatTensor.dtype", "get_deterministic_debug_mode()",
+         "set_num_threads(0)", "set_num_threads('a')", "set_deterministic_debug_mode('x')", "set_deterministic_debug_mode(5)",
+         "use_deterministic_algorithms(1)", "set_warn_always(1)", "get_float32_matmul_precision()", "newaxis", "compiler.is_compiling()",
+         "jit.is_scripting()", "backends.mps.is_available()", "backends.cudnn.benchmark"]
+
+
+def outcome(library, call):
+    try:
+        return str(eval(call if call.startswith("isinstance") else "t." + call, {"t": library}))
+    except Exception as error:
+        return type(error), str(error)
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_as_in_pytorch(call):
+    assert outcome(jtensor, call) == outcome(pytest.importorskip("torch"), call)
+
+
+def test_deterministic_mode_is_kept():
+    assert not jtensor.are_deterministic_algorithms_enabled()
+    jtensor.use_deterministic_algorithms(True, warn_only=True)
+    assert jtensor.is_deterministic_algorithms_warn_only_enabled()
+    jtensor.use_deterministic_algorithms(False)
+    assert jtensor.get_deterministic_debug_mode() == 0
+
+
+def test_threads_are_chosen_before_xla_starts_and_kept_after():
+    code = """
+import os, warnings
+import jtensor as torch
+torch.set_num_threads(7)
+torch.ones(2).sum().item()
+assert torch.get_num_threads() == 7 and len(os.listdir("/proc/self/task")) > 7
+with warnings.catch_warnings(record=True) as said:
+    torch.set_num_threads(1)
+assert torch.get_num_threads() == 7 and "keeps them" in str(said[0].message)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_what_is_not_there_says_so():
+    with pytest.raises(NotImplementedError, match="TorchScript"):
+        jtensor.jit.script(lambda x: x)
+    with pytest.raises(NotImplementedError, match="backends of torch.compile"):
+        jtensor.compile(lambda x: x, backend=lambda graph, inputs: graph)
+    model = jtensor.nn.Linear(1, 1)
+    assert jtensor.compile(model) is model and jtensor.compile()(model) is model

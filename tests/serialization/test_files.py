@@ -1,0 +1,171 @@
+"""Files of PyTorch's format: what one library saves the other loads; nothing runs that a file asks for; a path is written whole or not at all."""
+import collections
+import io
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+
+import jtensor
+
+
+def through(obj, save, load, **options):
+    file = io.BytesIO()
+    save(obj, file)
+    file.seek(0)
+    return load(file, **options)
+
+
+DTYPES = ["float32", "float64", "float16", "bfloat16", "uint8", "int8", "int16", "int32", "int64", "bool", "complex64", "complex128",
+          "uint16", "uint32", "uint64", "float8_e4m3fn"]
+
+
+def same(ours, theirs):
+    assert type(theirs).__name__ == type(ours).__name__
+    assert str(ours.dtype) == str(theirs.dtype) and tuple(ours.shape) == tuple(theirs.shape) and ours.stride() == theirs.stride()
+    assert ours.storage_offset() == theirs.storage_offset() and ours.requires_grad == theirs.requires_grad
+    assert (ours.is_conj(), ours.is_neg()) == (theirs.is_conj(), theirs.is_neg())
+    assert str(ours.tolist()) == str(theirs.tolist())
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_every_dtype_in_both_directions(name):
+    torch = pytest.importorskip("torch")
+    ours, theirs = (library.arange(6).to(getattr(library, name)).view(2, 3).t()[1:] for library in (jtensor, torch))
+    same(ours, through(ours, jtensor.save, torch.load))
+    same(through(theirs, torch.save, jtensor.load), theirs)
+    same(through(ours, jtensor.save, jtensor.load), theirs)
+
+
+def content(library):
+    base = library.arange(4.0)
+    z = library.tensor([1 + 2j, 3 - 1j])
+    named = library.ones(2)
+    named.note = "kept"
+    return {"base": base, "view": base[1:3], "flag": library.ones(2, requires_grad=True), "conj": z.conj(), "neg": library.tensor([1 + 2j, 3 - 1j]).conj().imag,
+            "parameter": library.nn.Parameter(library.ones(2, 1), requires_grad=False), "empty": library.empty(0, 3), "named": named,
+            "nested": [(1, 2.5, None, True), {"k": "v"}, {1, 2}, collections.OrderedDict(a=library.zeros(()))],
+            "facts": [library.float16, library.Size([2, 3]), library.device("cpu")]}
+
+
+def check(found, library):
+    theirs = content(library)
+    assert list(found) == list(theirs)
+    assert found["base"].untyped_storage().data_ptr() == found["view"].untyped_storage().data_ptr()
+    found["view"][0] = 9
+    assert found["base"].tolist() == [0, 9, 2, 3]
+    assert type(found["parameter"]) is library.nn.Parameter and not found["parameter"].requires_grad
+    assert found["named"].note == "kept" and found["flag"].requires_grad and found["empty"].shape == (0, 3)
+    assert found["conj"].is_conj() and found["conj"].tolist() == [1 - 2j, 3 + 1j]
+    assert found["neg"].is_neg() and found["neg"].tolist() == [-2, 1]
+    assert found["nested"][0] == (1, 2.5, None, True) and found["nested"][1:3] == [{"k": "v"}, {1, 2}]
+    assert isinstance(found["nested"][3], collections.OrderedDict) and found["nested"][3]["a"].shape == ()
+    assert found["facts"] == theirs["facts"]
+
+
+def test_containers_views_and_marks():
+    check(through(content(jtensor), jtensor.save, jtensor.load), jtensor)
+
+
+def test_pytorch_loads_our_files_and_we_load_its():
+    torch = pytest.importorskip("torch")
+    check(through(content(jtensor), jtensor.save, torch.load), torch)
+    check(through(content(torch), torch.save, jtensor.load), jtensor)
+
+
+def test_state_of_modules_and_optimizers_travels():
+    torch = pytest.importorskip("torch")
+
+    def trained(library):
+        library.manual_seed(0)
+        model = library.nn.Sequential(library.nn.Linear(2, 3), library.nn.BatchNorm1d(3))
+        optimizer = library.optim.Adam(model.parameters(), lr=0.1)
+        model(library.ones(4, 2)).sum().backward()
+        optimizer.step()
+        return model, optimizer
+
+    (ours, our_optimizer), (theirs, their_optimizer) = trained(jtensor), trained(torch)
+    state = through({"model": theirs.state_dict(), "optimizer": their_optimizer.state_dict()}, torch.save, jtensor.load)
+    assert str(ours.load_state_dict(state["model"])) == "<All keys matched successfully>"
+    our_optimizer.load_state_dict(state["optimizer"])
+    state = through({"model": ours.state_dict(), "optimizer": our_optimizer.state_dict()}, jtensor.save, torch.load)
+    assert str(theirs.load_state_dict(state["model"])) == "<All keys matched successfully>"
+    their_optimizer.load_state_dict(state["optimizer"])
+    for a, b in zip(ours.parameters(), theirs.parameters(), strict=True):
+        np.testing.assert_array_equal(a.detach().numpy(), b.detach().numpy())
+
+
+class Point:
+    def __init__(self, x):
+        self.x = x
+
+
+def test_weights_only_makes_nothing_that_is_not_listed():
+    file = io.BytesIO()
+    jtensor.save(Point(jtensor.ones(1)), file)
+    with pytest.raises(pickle.UnpicklingError, match="Weights only load failed"):
+        jtensor.load(file)
+    with jtensor.serialization.safe_globals([Point]):
+        assert jtensor.load(file).x.item() == 1
+    assert not jtensor.serialization.get_safe_globals()
+    assert jtensor.load(file, weights_only=False).x.item() == 1
+
+
+@pytest.mark.parametrize("call", ["cos\nsystem", "builtins\neval", "builtins\ngetattr", "jtensor\nload"])
+def test_a_hostile_file_runs_nothing(call):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("archive/data.pkl", b"\x80\x02c" + call.encode() + b"\nX\x04\x00\x00\x00true\x85R.")
+        archive.writestr("archive/version", b"3\n")
+    with pytest.raises(pickle.UnpicklingError, match="Weights only load failed"):
+        jtensor.load(file)
+
+
+def test_a_module_as_a_whole():
+    model = jtensor.nn.Linear(2, 2)
+    found = through(model, jtensor.save, jtensor.load, weights_only=False)
+    assert isinstance(found, jtensor.nn.Linear) and found.weight.tolist() == model.weight.tolist()
+
+
+def test_a_path_is_written_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "model.pt"
+    jtensor.save(jtensor.ones(2), path)
+    with pytest.raises((pickle.PicklingError, AttributeError)):
+        jtensor.save([jtensor.zeros(2), lambda: None], path)
+    assert jtensor.load(path).tolist() == [1, 1] and [found.name for found in tmp_path.iterdir()] == ["model.pt"]
+    with pytest.raises(RuntimeError, match="Parent directory .* does not exist"):
+        jtensor.save(1, tmp_path / "nowhere" / "x.pt")
+
+
+def test_one_storage_as_two_types_cannot_be_saved():
+    torch = pytest.importorskip("torch")
+    for library in (jtensor, torch):
+        t = library.ones(2)
+        with pytest.raises(RuntimeError, match="Cannot save multiple tensors or storages that view the same data as different types"):
+            library.save([t, t.view(library.int32)], io.BytesIO())
+
+
+def test_records_are_aligned():
+    file = io.BytesIO()
+    jtensor.save([jtensor.ones(3), jtensor.ones(5)], file)
+    raw = file.getvalue()
+    for info in zipfile.ZipFile(file).infolist():
+        name, extra = (int.from_bytes(raw[info.header_offset + at:info.header_offset + at + 2], "little") for at in (26, 28))
+        assert (info.header_offset + 30 + name + extra) % 64 == 0
+
+
+def test_map_location():
+    torch = pytest.importorskip("torch")
+    file = io.BytesIO()
+    torch.save(torch.ones(2, device="meta"), file)
+    for place in ("cpu", jtensor.device("cpu"), {"cpu": "cpu"}, lambda storage, name: storage, None):
+        file = io.BytesIO()
+        jtensor.save(jtensor.ones(2), file)
+        assert str(jtensor.load(file, map_location=place).device) == "cpu"
+
+
+@pytest.mark.parametrize("damaged", [b"", b"text", b"PK\x03\x04 cut"])
+def test_damaged_files_say_so(damaged):
+    with pytest.raises((EOFError, RuntimeError)):
+        jtensor.load(io.BytesIO(damaged))
