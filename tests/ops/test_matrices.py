@@ -1,0 +1,34 @@
+"""Linear algebra and Fourier transforms: PyTorch's values, gradients and words."""
+import pytest
+from .twin import same
+
+S = "(a @ a.mT + T.eye(3) * 2)"
+
+
+@pytest.mark.parametrize("text", [
+    f"T.linalg.inv({S})", f"T.linalg.det({S})", f"T.linalg.slogdet({S})", f"T.linalg.cholesky({S})", f"T.linalg.cholesky({S}, upper=True)",
+    f"T.linalg.solve({S}, b)", f"T.linalg.solve({S}, b[:, 0])", f"T.linalg.eigvalsh({S})", "T.linalg.svdvals(b)", "T.linalg.qr(b)[1].abs()",
+    "T.linalg.pinv(b)", "T.linalg.matrix_exp(a)", "T.linalg.matrix_power(a, 3)", f"T.linalg.solve_triangular({S}, b, upper=True)",
+    "T.linalg.matrix_norm(a, 'nuc')", "T.linalg.norm(b)", "T.linalg.lstsq(a, b).solution", f"T.linalg.cond({S})", "T.trace(a)",
+    f"T.cholesky_solve(b, T.linalg.cholesky({S}))", "T.linalg.multi_dot((a, a, b))", "T.linalg.eigh(a + a.mT)[1].abs()",
+])
+def test_results(text):
+    same(text, (3, 3), (3, 2), strides=False, nodes=False, tolerance=2e-3)
+
+
+@pytest.mark.parametrize("text", [
+    "T.linalg.inv(T.zeros(2, 2))", "T.linalg.inv(a[:2])", "T.linalg.inv(a[0])", "T.linalg.inv(T.ones(2, 2).long())",
+    "T.linalg.cholesky(-T.eye(2))",
+    "T.linalg.cholesky(T.stack([T.eye(2), -T.eye(2)]))", "T.linalg.solve(T.zeros(2, 2), T.ones(2))", "T.linalg.solve(a, b[:2])",
+    "T.linalg.svd(T.tensor([[float('nan')]]))",
+])
+def test_errors(text):
+    same(text, (3, 3), (3, 2))
+
+
+@pytest.mark.parametrize("text", [
+    "T.fft.fft(a)", "T.fft.rfft(a, 6)", "T.fft.irfft(T.fft.rfft(a, norm='ortho'), 5)", "T.fft.fft2(a)", "T.fft.irfftn(T.fft.rfftn(a))",
+    "T.fft.hfft(a.to(T.complex64))", "T.fft.fftshift(a)", "T.fft.fftfreq(5, 0.5)", "T.fft.fft(a, 0)", "T.fft.rfft(a * 1j)",
+])
+def test_fourier(text):
+    same(text, (3, 4), strides=False, nodes=False, tolerance=1e-4)

@@ -1,0 +1,49 @@
+"""Convolutions, pools, normalisations, embeddings, padding, resizing, attention: PyTorch's values, gradients and nodes."""
+import pytest
+from .twin import same
+
+X = (2, 4, 6, 5)
+
+
+@pytest.mark.parametrize("text, shapes", [
+    ("F.conv2d(a, b, c, padding=1)", [X, (3, 4, 3, 3), (3,)]), ("F.conv2d(a, b, None, (2, 1), (1, 0), (1, 2), 2)", [X, (6, 2, 3, 2)]),
+    ("F.conv2d(a, b, c, padding=1, groups=4)", [X, (4, 1, 3, 3), (4,)]), ("F.conv1d(a, b)", [(2, 3, 7), (2, 3, 3)]),
+    ("F.conv3d(a, b)", [(1, 2, 3, 4, 3), (2, 2, 2, 2, 2)]), ("F.conv_transpose2d(a, b, c, 2, 1, 1, 2)", [X, (4, 3, 3, 3), (6,)]),
+    ("F.max_pool2d(a, 2)", [X]), ("F.max_pool2d(a, 3, 2, 1, ceil_mode=True)", [X]),
+    ("F.max_pool2d(a, (5, 4), return_indices=True)[0]", [X]),
+    ("F.max_pool1d(a, 2)", [(1, 2, 5)]), ("F.avg_pool2d(a, 3, 2, 1, count_include_pad=False)", [X]),
+    ("F.adaptive_avg_pool2d(a, (4, 2))", [X]),
+    ("F.adaptive_max_pool2d(a, (4, 2))", [X]), ("F.batch_norm(a, None, None, b, c, True)", [X, (4,), (4,)]),
+    ("F.batch_norm(a, T.ones(4), T.ones(4) * 2, b, c)", [X, (4,), (4,)]), ("F.layer_norm(a, (6, 5), b, c)", [X, (6, 5), (6, 5)]),
+    ("F.group_norm(a, 2, b, c)", [X, (4,), (4,)]), ("F.instance_norm(a)", [X]), ("F.embedding(b, a)", [(5, 3), [[0, 1], [1, 4]]]),
+    ("F.embedding(b, a, padding_idx=1)", [(5, 3), [[0, 1], [1, 4]]]), ("F.embedding_bag(b, a, c)", [(5, 3), [0, 1, 1, 4], [0, 2, 2]]),
+    ("F.pad(a, (1, 2, -1, 1), value=3)", [X]), ("F.pad(a, (1, 2, 3, 1), 'reflect')", [X]), ("F.pad(a, (1, 2, 3, 1), 'replicate')", [X]),
+    ("F.pixel_shuffle(a, 2)", [X]), ("F.unfold(a, (2, 3), padding=1)", [X]), ("F.fold(a, (4, 4), 2)", [(1, 8, 9)]),
+    ("F.interpolate(a, scale_factor=2)", [X]), ("F.interpolate(a, size=(4, 9), mode='bilinear')", [X]),
+    ("F.interpolate(a, size=(4, 9), mode='bicubic', align_corners=True)", [X]), ("T.cdist(a, b)", [(3, 4), (2, 4)]),
+    ("F.scaled_dot_product_attention(a, b, c, is_causal=True)", [(1, 2, 3, 4), (1, 2, 5, 4), (1, 2, 5, 4)]),
+    ("F.scaled_dot_product_attention(a, b, c)", [(2, 3, 4), (2, 5, 4), (2, 5, 4)]),
+    ("F.grid_sample(a, b, align_corners=False)", [X, (2, 3, 3, 2)]),
+    ("F.grid_sample(a, b, 'bicubic', 'reflection', True)", [X, (2, 3, 3, 2)]),
+])
+def test_results(text, shapes):
+    same(text, *shapes, strides=False, tolerance=1e-4)
+
+
+@pytest.mark.parametrize("text, shapes", [
+    ("F.conv2d(a, b)", [X, (3, 2, 3, 3)]), ("F.conv2d(a, b)", [X, (3, 4, 9, 9)]), ("F.conv2d(a, b, c)", [X, (3, 4, 3, 3), (4,)]),
+    ("F.conv2d(a, b, stride=0)", [X, (3, 4, 3, 3)]), ("F.max_pool2d(a, 9)", [X]), ("F.max_pool2d(a, 2, padding=2)", [X]),
+    ("F.layer_norm(a, (4,))", [X]), ("F.group_norm(a, 3)", [X]), ("F.batch_norm(a, b, b, training=True)", [X, (3,)]),
+    ("F.pixel_shuffle(a, 3)", [X]),
+])
+def test_errors(text, shapes):
+    same(text, *shapes)
+
+
+def test_running_statistics_move():
+    same("(lambda m, v: (F.batch_norm(a, m, v, training=True, momentum=0.3), m, v)[1:])(T.zeros(4), T.ones(4))", X, nodes=False)
+
+
+def test_a_window_of_lowest_values_points_at_its_first():
+    same("F.max_pool2d(T.full((1, 1, 3, 3), float('-inf')), 2, 2, 1, return_indices=True)[1]", grad=False)
+    same("F.max_pool2d(T.tensor([[[[1., float('nan')], [float('nan'), 2.]]]]), 2, return_indices=True)[1]", grad=False)

@@ -1,0 +1,41 @@
+"""Matrix products and contractions: PyTorch's values, gradients, graph and words."""
+import pytest
+from .twin import same
+
+
+@pytest.mark.parametrize("text, shapes", [
+    ("T.mm(a, b)", [(2, 3), (3, 4)]), ("T.bmm(a, b)", [(2, 2, 3), (2, 3, 2)]), ("T.mv(a, b)", [(2, 3), (3,)]),
+    ("T.dot(a, b)", [(3,), (3,)]),
+    ("a @ b", [(3,), (3, 2)]), ("a @ b", [(4, 2, 3), (3, 2)]), ("a @ b", [(4, 2, 3), (3,)]), ("a @ b", [(5, 1, 2, 3), (4, 3, 2)]),
+    ("a @ b", [(2, 3), (4, 3, 2)]), ("T.addmm(a, b, c)", [(4,), (2, 3), (3, 4)]),
+    ("T.addmm(a, b, c, beta=0.5, alpha=2)", [(2, 4), (2, 3), (3, 4)]), ("T.baddbmm(a, b, c)", [(1,), (2, 2, 3), (2, 3, 2)]),
+    ("T.addbmm(a, b, c)", [(2, 2), (2, 2, 3), (2, 3, 2)]), ("T.addmv(a, b, c)", [(2,), (2, 3), (3,)]),
+    ("T.addr(a, b, c)", [(2, 3), (2,), (3,)]), ("T.outer(a, b)", [(2,), (3,)]), ("F.linear(a, b, c)", [(2, 3), (4, 3), (4,)]),
+    ("F.linear(a, b, c)", [(5, 2, 3), (4, 3), (4,)]), ("F.linear(a.transpose(0, 1), b, c)", [(5, 2, 3), (4, 3), (4,)]),
+    ("T.einsum('ij,jk->ik', a, b)", [(2, 3), (3, 4)]), ("T.einsum('bhqd,bhkd->bhqk', a, b)", [(1, 2, 3, 4), (1, 2, 5, 4)]),
+    ("T.einsum('...ij,jk', a, b)", [(2, 2, 3), (3, 2)]), ("T.einsum('ii->i', a)", [(3, 3)]),
+    ("T.einsum('i,j,k->ijk', a, b, c)", [(2,), (3,), (2,)]),
+    ("T.tensordot(a, b, 2)", [(2, 3, 4), (3, 4, 5)]), ("T.kron(a, b)", [(2, 2), (2, 3)]), ("T.cross(a, b, dim=1)", [(2, 3), (2, 3)]),
+])
+def test_products(text, shapes):
+    same(text, *shapes, nodes="tensordot" not in text and "einsum('i," not in text)
+
+
+@pytest.mark.parametrize("text, shapes", [
+    ("T.mm(a, b)", [(2, 3), (4, 5)]), ("T.mm(a, b)", [(2,), (3, 5)]), ("T.mm(a, b.double())", [(2, 3), (3, 5)]),
+    ("T.bmm(a, b)", [(2, 3, 4), (3, 4, 6)]),
+    ("T.mv(a, b)", [(2, 3), (4,)]), ("T.dot(a, b)", [(2,), (3,)]), ("a @ b", [(3, 2, 3), (4, 3, 3)]),
+    ("T.addmm(a, b, c)", [(5,), (2, 3), (3, 4)]),
+    ("F.linear(a, b, c)", [(2, 3), (4, 5), (4,)]), ("T.addmm(a.double(), b, c)", [(4,), (2, 3), (3, 4)]),
+    ("T.einsum('ij,jk->ik', a, b)", [(2, 3), (4, 4)]), ("T.tensordot(a, b, 1)", [(2, 3), (4, 4)]), ("T.mv(a, b.double())", [(2, 3), (3,)]),
+])
+def test_errors(text, shapes):
+    same(text, *shapes)
+
+
+def test_a_zero_beta_ignores_nan():
+    same("T.addmm(T.full((2,), float('nan')), a, b, beta=0)", (2, 3), (3, 2))
+
+
+def test_narrow_floats_accumulate_wide():
+    same("T.mm(a.bfloat16(), b.bfloat16()).float()", (4, 256), (256, 4), tolerance=1e-2)
