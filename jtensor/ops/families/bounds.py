@@ -111,7 +111,9 @@ def check_bounds(index, size, error, negative=False):
         return
     from ...tensor.dispatch import read
     numbers = numbers_of(read(index)).reshape(-1)
-    raise error(int(numbers[(numbers < lowest) | (numbers >= size)][0]))
+    wrong = numbers[(numbers < lowest) | (numbers >= size)]
+    if wrong.size:                             # what the origin says may be wider than what is there
+        raise error(int(wrong[0]))
 
 
 def out_of_bounds(dim, size, kind=IndexError, prefix=""):
