@@ -1,5 +1,6 @@
 """Indexing with tensors, gathering, scattering, joining, sorting: PyTorch's values, gradients, strides and words."""
 import pytest
+
 from .twin import same
 
 I, J, M = [0, 2, 2], [1, 0, 1], [[True, False, True, False], [False, False, True, True], [True, True, False, False]]

@@ -1,5 +1,6 @@
 """Linear algebra and Fourier transforms: PyTorch's values, gradients and words."""
 import pytest
+
 from .twin import same
 
 S = "(a @ a.mT + T.eye(3) * 2)"

@@ -1,5 +1,6 @@
 """Convolutions, pools, normalisations, embeddings, padding, resizing, attention: PyTorch's values, gradients and nodes."""
 import pytest
+
 from .twin import same
 
 X = (2, 4, 6, 5)

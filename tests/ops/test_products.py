@@ -1,5 +1,6 @@
 """Matrix products and contractions: PyTorch's values, gradients, graph and words."""
 import pytest
+
 from .twin import same
 
 

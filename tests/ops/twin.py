@@ -1,4 +1,4 @@
-"""One expression evaluated in PyTorch and in jtensor, and everything visible compared: values, dtypes, strides, gradients, nodes, errors."""
+"""One expression in PyTorch and in jtensor, and everything visible compared: values, dtypes, strides, gradients, nodes, errors."""
 import re
 
 import numpy as np

@@ -506,7 +506,20 @@ def _check_rot90(input, k, dims):
             raise RuntimeError(f"Rotation dim{at} out of range, dim{at} = {d}")
 
 
-@op(name="rot90.raw", backward="Rot90Backward0", check=_check_rot90, moves=True, saves=(), **RAW, double="Rot90Backward0")
+def _rot90_layout(specs, outputs, statics):
+    """PyTorch flips, which keeps the strides, then transposes."""
+    from ..layout import like
+    k, (a, b) = statics["k"] % 4, statics["dims"]
+    if not k:
+        return [None]
+    strides = list(like(tuple(specs[0].size), specs[0].stride))
+    if k % 2:
+        strides[a], strides[b] = strides[b], strides[a]
+    return [strides]
+
+
+@op(name="rot90.raw", backward="Rot90Backward0", check=_check_rot90, moves=True, saves=(), layout=_rot90_layout, double="Rot90Backward0",
+    **RAW)
 def rot90_raw(input: Tensor, k, dims):
     """The plane of two dimensions turned by 90 degrees ``k`` times."""
     return jnp.rot90(input, k, dims)
