@@ -7,7 +7,7 @@ May not know: tensors, storages, the tape.
 import jax
 import jax.numpy as jnp
 
-from ..base import dtypes
+from ..base import devices, dtypes
 from ..trace import plan as plans
 from ..trace.spec import Spec, aval, spec
 from . import layout
@@ -122,7 +122,9 @@ def plan_for(operator, template, inplace=False):
     if inplace:
         made.specs = (signature.specs[0],)
         if tuple(outputs[0].shape) != tuple(signature.specs[0].size):
-            raise RuntimeError(f"output with shape {list(signature.specs[0].size)} doesn't match the broadcast shape {list(outputs[0].shape)}")
+            raise RuntimeError(
+                f"output with shape {list(signature.specs[0].size)} doesn't match the broadcast shape {list(outputs[0].shape)}"
+            )
     else:
         made.specs = output_specs(operator, signature, outputs, device)
     made.spec = made.specs[0] if len(made.specs) == 1 else None
@@ -135,7 +137,8 @@ def plan_for(operator, template, inplace=False):
 def device_of(operator, signature):
     """The device the operation runs on; tensors of several devices raise, but a 0-d CPU tensor may join any."""
     if not signature.specs:
-        return signature.template[operator.by_name["device"]]
+        at = operator.by_name.get("device")
+        return devices.cpu if at is None else signature.template[at]       # an operator of two numbers
     found = None
     for s in signature.specs:
         if found is None or (found.type == "cpu" and s.device is not found):
@@ -210,7 +213,9 @@ def into_self(operator, signature, function, common):
     if common is not None:
         result = operator.result_dtype(common) if operator.result_dtype else (dtypes.bool if operator.promote == "bool" else common)
         if not dtypes.can_cast(result, own.dtype):
-            raise RuntimeError(f"result type {dtypes.scalar_name(result)} can't be cast to the desired output type {dtypes.scalar_name(own.dtype)}")
+            raise RuntimeError(
+                f"result type {dtypes.scalar_name(result)} can't be cast to the desired output type {dtypes.scalar_name(own.dtype)}"
+            )
         full = broadcast_shapes([tuple(s.size) for s in signature.specs])
         if full != tuple(own.size):
             raise RuntimeError(f"output with shape {list(own.size)} doesn't match the broadcast shape {list(full)}")
@@ -228,7 +233,9 @@ def output_specs(operator, signature, outputs, device):
         strides = [None] * len(outputs)
     elif how == "pointwise":
         operands = [(tuple(s.size), s.stride) for s in signature.specs]
-        numbers = not operator.name.startswith("clamp") and any(type(t) is Wrapped and p.kind is TensorOrNumber for p, t in zip(operator.parameters, signature.template, strict=True))
+        numbers = not operator.name.startswith("clamp") and any(
+            type(t) is Wrapped and p.kind is TensorOrNumber for p, t in zip(operator.parameters, signature.template, strict=True)
+        )
         strides = [layout.pointwise(out.shape, operands, numbers) if operands else None for out in outputs]
     elif how == "like":
         first = signature.specs[0]

@@ -122,7 +122,9 @@ def numpy(self, *, force=False):
     if force:
         return numpy(self.detach().cpu().resolve_conj().resolve_neg())
     if self._spec.device.type != "cpu":
-        raise TypeError(f"can't convert {self._spec.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
+        raise TypeError(
+            f"can't convert {self._spec.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+        )
     if self.requires_grad and LOCAL.grad_enabled:
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
     spec = self._spec
@@ -166,6 +168,10 @@ def from_jax(array, requires_grad=False):
     >>> jtensor.from_jax(jnp.ones(2))
     tensor([1., 1.])
     """
+    import jax
+    if isinstance(array, jax.core.Tracer):
+        raise missing("tensors inside JAX transformations (jax.jit, jax.grad, jax.vmap)",
+                      "autograd and the tape outside them, or jax.numpy on `tensor.jax()` inside")
     dtype = dtypes.of_numpy(np.dtype(array.dtype))
     kind = next(iter(array.devices())).platform
     device = devices.cpu if kind == "cpu" else devices.device("cuda", 0)
@@ -305,6 +311,7 @@ def copy_(self, src, non_blocking=False):
     if n != m:
         from ..ops.build import broadcast_shapes
         if len(m) > len(n) or broadcast_shapes([tuple(n), tuple(m)]) != tuple(n):
+            checks.before_inplace(self, LOCAL.grad_enabled and (self.requires_grad or src.requires_grad))
             raise RuntimeError(_copy_text(n, m))
     return call_inplace(ops.copy, (self, src))
 
@@ -316,8 +323,11 @@ def _copy_text(n, m):
     for d in range(len(n)):
         at = d + lead
         if at >= 0 and m[at] != n[d] and m[at] != 1:
-            return (f"The size of tensor a ({n[d]}) must match the size of tensor b ({m[at]}) at non-singleton dimension {d}" if n[d] != 1 else
-                    f"output with shape {list(n)} doesn't match the broadcast shape {[max(a, b) for a, b in zip(n, (1,) * -lead + tuple(m))]}")
+            return (
+                f"The size of tensor a ({n[d]}) must match the size of tensor b ({m[at]}) at non-singleton dimension {d}"
+                if n[d] != 1
+                else f"output with shape {list(n)} doesn't match the broadcast shape {[max(a, b) for a, b in zip(n, (1,) * -lead + tuple(m))]}"
+            )
     return f"output with shape {list(n)} doesn't match the broadcast shape {list(m)}"
 
 
@@ -385,9 +395,11 @@ def deepcopy(self, memo):
     if id(self) in memo:
         return memo[id(self)]
     if not self.is_leaf:
-        raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you were "
-                           "attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
-                           "https://github.com/pytorch/pytorch/pull/103001")
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you were "
+            "attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
+            "https://github.com/pytorch/pytorch/pull/103001"
+        )
     import copy
     storage = memo.get(("jtensor storage", id(self._storage)))
     if storage is None:
@@ -406,8 +418,14 @@ def deepcopy(self, memo):
 def reduce(self, protocol):
     """Pickled by its values (contiguous), dtype, flag and attributes."""
     array = np.array(host_copy(self.detach().resolve_conj().resolve_neg(), "pickle"))
-    return rebuild, (None if type(self) is Tensor else type(self), array, self._spec.dtype, self._requires_grad and self.is_leaf, str(self._spec.device),
-                     dict(self.__dict__) or None)
+    return rebuild, (
+        None if type(self) is Tensor else type(self),
+        array,
+        self._spec.dtype,
+        self._requires_grad and self.is_leaf,
+        str(self._spec.device),
+        dict(self.__dict__) or None,
+    )
 
 
 def rebuild(cls, array, dtype, requires_grad, device, state):
