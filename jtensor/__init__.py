@@ -1,7 +1,7 @@
 """jtensor: PyTorch's imperative Tensor on JAX.
 
-`import jtensor as torch`, or `python -m jtensor script.py`. Operations are recorded on a tape and run as XLA programs when a value is looked
-at; mutation, views, aliasing and autograd follow PyTorch. `jtensor.report()` says what the engine has done.
+`import jtensor as torch`, or `python -m jtensor script.py`. Operations are recorded on a tape and run as XLA programs when a value is
+looked at; mutation, views, aliasing and autograd follow PyTorch. `jtensor.report()` says what the engine has done.
 """
 import gc as _gc
 

@@ -1,4 +1,5 @@
-"""`torch.FloatTensor` and its kind: the tensor types from before there were dtypes. Each constructs, and recognises, tensors of one dtype on one device.
+"""`torch.FloatTensor` and its kind: the tensor types from before there were dtypes. Each constructs, and recognises, tensors of one dtype
+on one device.
 
 Owns: these types, `typename`, `set_default_tensor_type`. May not know: modules.
 """
@@ -19,7 +20,9 @@ class _TensorType(type):
     def __call__(cls, *args, device=None):
         """Sizes, a sequence, or nothing, as `torch.Tensor` takes them."""
         if device is not None and devices.device(device).type != cls._device:
-            raise RuntimeError(f"legacy constructor expects device type: {cls._device} but device type: {devices.device(device).type} was passed")
+            raise RuntimeError(
+                f"legacy constructor expects device type: {cls._device} but device type: {devices.device(device).type} was passed"
+            )
         place = cls._device if device is None else device
         if len(args) == 1 and isinstance(args[0], Tensor):
             if args[0].dtype is not cls.dtype:

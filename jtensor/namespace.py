@@ -6,7 +6,7 @@ import importlib
 
 from .autograd import anomaly, function, functional, gradcheck, graph, mode, tools
 from .base import devices, dtypes, errors, info, size
-from .ops import families  # noqa: F401  fills the registry
+from .ops import families  # fills the registry
 from .tensor import backward, convert, create, custom, dispatch, install, ranges, shown, variable, views
 from .tensor.core import Tensor
 from .trace import executor, report
@@ -75,12 +75,19 @@ def assemble(space):
         space[name] = importlib.import_module("jtensor." + name)
 
 
-_ROOM_OF = {"save": "serialization", "load": "serialization", "compile": "compiler",
-            **dict.fromkeys("typename set_default_tensor_type".split(), "legacy"),
-            **dict.fromkeys("""get_num_threads set_num_threads get_num_interop_threads set_num_interop_threads use_deterministic_algorithms
-                               are_deterministic_algorithms_enabled is_deterministic_algorithms_warn_only_enabled get_float32_matmul_precision
-                               set_float32_matmul_precision set_deterministic_debug_mode get_deterministic_debug_mode set_flush_denormal
-                               set_warn_always is_warn_always_enabled""".split(), "settings")}
+_ROOM_OF = {
+    "save": "serialization",
+    "load": "serialization",
+    "compile": "compiler",
+    **dict.fromkeys("typename set_default_tensor_type".split(), "legacy"),
+    **dict.fromkeys(
+        """get_num_threads set_num_threads get_num_interop_threads set_num_interop_threads use_deterministic_algorithms
+        are_deterministic_algorithms_enabled is_deterministic_algorithms_warn_only_enabled get_float32_matmul_precision
+        set_float32_matmul_precision set_deterministic_debug_mode get_deterministic_debug_mode set_flush_denormal set_warn_always
+        is_warn_always_enabled""".split(),
+        "settings",
+    ),
+}
 
 
 def late(name):

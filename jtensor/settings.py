@@ -1,7 +1,7 @@
 """Settings of the whole process that PyTorch has at top level: threads, determinism, precision of products, denormals, warnings.
 
-Each says what it does on this engine. A setting that only permits something faster and less exact is kept and readable, and changes nothing,
-because the exact way is always taken; one that demands what the engine cannot give says so.
+Each says what it does on this engine. A setting that only permits something faster and less exact is kept and readable, and changes
+nothing, because the exact way is always taken; one that demands what the engine cannot give says so.
 """
 import os
 import warnings
@@ -32,15 +32,18 @@ def get_num_threads():
 def set_num_threads(int):
     """Chooses how many threads share the work of one operation on the CPU: before the first tensor is computed.
 
-    XLA's threads start with the first computation; after that the number stays as it is, with a warning. ``RuntimeError`` for anything but a
-    positive integer.
+    XLA's threads start with the first computation; after that the number stays as it is, with a warning. ``RuntimeError`` for anything but
+    a positive integer.
     """
     _positive("set_num_threads", int)
     if int == get_num_threads():
         return
     if compat.backend_started():
-        warnings.warn(f"XLA runs already, with {get_num_threads()} threads, and keeps them: call set_num_threads before anything is computed",
-                      UserWarning, stacklevel=2)
+        warnings.warn(
+            f"XLA runs already, with {get_num_threads()} threads, and keeps them: call set_num_threads before anything is computed",
+            UserWarning,
+            stacklevel=2,
+        )
         return
     os.environ["NPROC"] = str(int)             # XLA asks for it when it starts
     _state["threads"] = int
@@ -112,8 +115,11 @@ def get_float32_matmul_precision():
 def set_float32_matmul_precision(precision):
     """Permits less exact products of float32 matrices ("high", "medium"). They are exact here all the same."""
     if precision not in ("highest", "high", "medium"):
-        warnings.warn(f"{precision} is not one of 'highest', 'high', or 'medium'; the current setFloat32MatmulPrecision call has no effect.",
-                      UserWarning, stacklevel=2)
+        warnings.warn(
+            f"{precision} is not one of 'highest', 'high', or 'medium'; the current setFloat32MatmulPrecision call has no effect.",
+            UserWarning,
+            stacklevel=2,
+        )
         return
     _state["precision"] = precision
 

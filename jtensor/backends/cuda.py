@@ -1,4 +1,5 @@
-"""`torch.backends.cuda`: products and attention on a GPU, where XLA makes the choice. Permissions are kept, readable, and not made use of."""
+"""`torch.backends.cuda`: products and attention on a GPU, where XLA makes the choice. Permissions are kept, readable, and not made use
+of."""
 
 
 class _Permissions:

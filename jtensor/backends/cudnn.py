@@ -1,7 +1,7 @@
 """`torch.backends.cudnn`: switches that permit or demand ways of computing on a GPU, where XLA makes the choice.
 
-They are kept and readable and change nothing: ``benchmark`` and ``allow_tf32`` permit what is not made use of. ``is_available`` is the honest
-answer about cuDNN being called from here.
+They are kept and readable and change nothing: ``benchmark`` and ``allow_tf32`` permit what is not made use of. ``is_available`` is the
+honest answer about cuDNN being called from here.
 """
 enabled, benchmark, deterministic, allow_tf32, benchmark_limit = True, False, False, True, 10
 

@@ -61,7 +61,7 @@ def _make(name, numpy_type, category, signed=True):
     return self
 
 
-bool = _make("bool", np.bool_, 0, False)          # noqa: A001  PyTorch's name
+bool = _make("bool", np.bool_, 0, False)          # PyTorch's name
 uint8 = _make("uint8", np.uint8, 1, False)
 int8 = _make("int8", np.int8, 1)
 int16 = _make("int16", np.int16, 1)

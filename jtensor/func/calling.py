@@ -6,7 +6,6 @@ import contextlib
 
 import jtensor
 
-
 _ABSENT = object()                             # a name that the module lacks: it has the tensor for the call only, as in PyTorch
 
 
@@ -14,7 +13,8 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
     """Calls the module with other tensors in the places of its parameters and buffers.
 
     ``parameter_and_buffer_dicts``: a dictionary {dotted name: tensor}, or a sequence of such with different names. What it does not name
-    keeps its tensor. ``tie_weights``: a tensor that the module has under two names is replaced under both. ``strict``: names that the module
+    keeps its tensor. ``tie_weights``: a tensor that the module has under two names is replaced under both. ``strict``: names that the
+    module
     lacks, and names of its that are not given, raise ``RuntimeError``. Gradients flow to the given tensors. Buffers that the call writes in
     place are written in the given ones; those it assigns are put back into a given dictionary.
 
@@ -33,7 +33,9 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
             raise ValueError(f"{repeated} appeared in multiple dictionaries; behavior of functional call is ambiguous")
         given = {name: tensor for one in parameter_and_buffer_dicts for name, tensor in one.items()}
     else:
-        raise ValueError(f"Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got {type(parameter_and_buffer_dicts)}")
+        raise ValueError(
+            f"Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got {type(parameter_and_buffer_dicts)}"
+        )
     if args is None:
         args = ()
     elif not isinstance(args, tuple):

@@ -287,7 +287,9 @@ def _by_formulas(plan, needs, defined, codes):
             if where < 0:
                 x = scalars[~where]
                 tensor_like = target is not None and (operator.promoted is None or name in operator.promoted)
-                return cast_to(x, target) if tensor_like and operator.parameters[operator.by_name[name]].kind.name == "TensorOrNumber" else x
+                return (
+                    cast_to(x, target) if tensor_like and operator.parameters[operator.by_name[name]].kind.name == "TensorOrNumber" else x
+                )
             return array(where, name)
 
         answers = {}

@@ -13,7 +13,8 @@ def broadcast_strides(size, stride, shape):
 
 
 def pointwise(shape, operands, numbers=False):
-    """Strides of a new result of ``shape``; operands are (size, stride) pairs in order, ``numbers`` says that there are Python numbers too."""
+    """Strides of a new result of ``shape``; operands are (size, stride) pairs in order, ``numbers`` says that there are Python numbers
+    too."""
     shape = tuple(shape)
     if not numbers and all(tuple(size) == shape for size, _ in operands):
         if all(_contiguous(shape, stride) for _, stride in operands):

@@ -60,7 +60,8 @@ class Operator:
                (strides of the first input if dense), or a function (specs of inputs, output avals, statics dict) -> list of strides.
     saves      what the default gradient (jax.vjp of the body) needs: () for linear operators, a tuple of parameter names (and "result"),
                or a dict {differentiable input: names}. None: every tensor input.
-    grad       formulas instead of jax.vjp, PyTorch's convention (conjugates written out): for one differentiable input a function, for several
+    grad       formulas instead of jax.vjp, PyTorch's convention (conjugates written out): for one differentiable input a function, for
+    several
                a dict {input: function or None}. A function asks by parameter name for: "grad" (or "grads" where there are several
                outputs), "result" (or "results"), any parameter of the operator, "needs". What it asks for is what is saved, and only that.
                Arrays arrive promoted; the answer is summed to the input's shape and cast to its dtype.

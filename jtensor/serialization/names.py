@@ -9,10 +9,20 @@ from ..base import devices, dtypes
 from ..base.size import Size
 from ..tensor.core import Tensor
 
-STORAGES = {dtypes.float32: "FloatStorage", dtypes.float64: "DoubleStorage", dtypes.float16: "HalfStorage", dtypes.bfloat16: "BFloat16Storage",
-            dtypes.uint8: "ByteStorage", dtypes.int8: "CharStorage", dtypes.int16: "ShortStorage", dtypes.int32: "IntStorage",
-            dtypes.int64: "LongStorage", dtypes.bool: "BoolStorage", dtypes.complex64: "ComplexFloatStorage",
-            dtypes.complex128: "ComplexDoubleStorage"}
+STORAGES = {
+    dtypes.float32: "FloatStorage",
+    dtypes.float64: "DoubleStorage",
+    dtypes.float16: "HalfStorage",
+    dtypes.bfloat16: "BFloat16Storage",
+    dtypes.uint8: "ByteStorage",
+    dtypes.int8: "CharStorage",
+    dtypes.int16: "ShortStorage",
+    dtypes.int32: "IntStorage",
+    dtypes.int64: "LongStorage",
+    dtypes.bool: "BoolStorage",
+    dtypes.complex64: "ComplexFloatStorage",
+    dtypes.complex128: "ComplexDoubleStorage",
+}
 OURS, THEIRS = "jtensor", "torch"
 
 

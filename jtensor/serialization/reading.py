@@ -1,4 +1,5 @@
-"""`torch.load`: files of PyTorch's zip format. Unless told otherwise it makes tensors and plain containers only, whatever the file asks for."""
+"""`torch.load`: files of PyTorch's zip format. Unless told otherwise it makes tensors and plain containers only, whatever the file asks
+for."""
 import _compat_pickle
 import io
 import os

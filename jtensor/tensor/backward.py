@@ -153,7 +153,8 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         answer = found.get(captures.get(_edge(tensor)))
         if answer is None:
             if materialize_grads:
-                answer = create.zeros_like(tensor, requires_grad=create_graph)              # an edge has no tensor to be like: PyTorch refuses it too
+                # an edge has no tensor to be like: PyTorch refuses it too
+                answer = create.zeros_like(tensor, requires_grad=create_graph)
             elif not allow_unused:
                 raise RuntimeError(f"The differentiated Tensor at index {at} appears to not have been used in the graph. Set "
                                    f"allow_unused=True if this "

@@ -14,7 +14,7 @@ from ..ops.families.composing import number_fits
 from ..storage import cell, host
 from ..trace import spec as specs
 from .core import Tensor, make_tensor
-from .dispatch import call, wrap
+from .dispatch import call
 
 _dtype = dtypes.dtype
 
@@ -58,7 +58,10 @@ def _int(n, name, at):
         return int(n.item())
     kind = type(n).__name__
     if at:
-        raise TypeError(f"{name}(): argument 'size' failed to unpack the object at pos {at + 1} with error \"type must be tuple of ints,but got {kind}\"")
+        raise TypeError(
+            f"{name}(): argument 'size' failed to unpack the object at pos {at + 1} with error "
+            f'"type must be tuple of ints,but got {kind}"'
+        )
     raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, not {kind}")
 
 
@@ -108,7 +111,11 @@ def _inferred(number, dtype):
         if dtype is dtypes.uint64 and 0 <= number < (1 << 64):
             return np.uint64
         raise ValueError("Overflow when unpacking long long")
-    return (dtype or dtypes.of_scalar(number)).numpy if dtype is None or not isinstance(number, complex) or dtype.is_complex else _complex_error()
+    return (
+        (dtype or dtypes.of_scalar(number)).numpy
+        if dtype is None or not isinstance(number, complex) or dtype.is_complex
+        else _complex_error()
+    )
 
 
 def _complex_error():
@@ -228,8 +235,12 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
     """
     if isinstance(data, Tensor):
         import warnings
-        warnings.warn("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-                      "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).", UserWarning, stacklevel=2)
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=2,
+        )
         made = data.detach().to(device=data.device if device is None else device, dtype=_type(dtype, data.dtype), copy=True)
         made = make_tensor(made._storage, made._spec, offset=made._offset)
         return _finish(made, requires_grad)
@@ -274,18 +285,26 @@ def from_numpy(array):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
     dtype = dtypes.of_numpy(array.dtype)
     if not array.dtype.isnative:
-        raise ValueError("given numpy array has byte order different from the native byte order. Conversion between byte orders is currently "
-                         "not supported.")
+        raise ValueError(
+            "given numpy array has byte order different from the native byte order. Conversion between byte orders is currently "
+            "not supported."
+        )
     item = array.itemsize
     if any(s < 0 for s in array.strides):
         raise ValueError(NEGATIVE_STRIDES)
     if any(s % item for s in array.strides):
-        raise ValueError(f"given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the memory.")
+        raise ValueError(
+            "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the memory."
+        )
     if not array.flags.writeable:
         import warnings
-        warnings.warn("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing to this "
-                      "tensor will result in undefined behavior. You may want to copy the array to protect its data or make it writable before "
-                      "converting it to a tensor. This type of warning will be suppressed for the rest of this program.", UserWarning, stacklevel=2)
+        warnings.warn(
+            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing to this "
+            "tensor will result in undefined behavior. You may want to copy the array to protect its data or make it writable before "
+            "converting it to a tensor. This type of warning will be suppressed for the rest of this program.",
+            UserWarning,
+            stacklevel=2,
+        )
     strides = tuple(s // item for s in array.strides)
     from ..views.geometry import extent
     count = extent(array.shape, strides, 0) if array.size else 0
@@ -323,9 +342,7 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
         made = made.clone()
     if copy is False and not isinstance(obj, (Tensor, np.ndarray)):
         raise ValueError("can't alias arbitrary sequence into a tensor.")
-    if isinstance(obj, Tensor) and not requires_grad and made.requires_grad:
-        made = made.detach()
-    return _finish(made, requires_grad)
+    return made if isinstance(obj, Tensor) and made.requires_grad else _finish(made, requires_grad)
 
 
 # -- from numbers -----------------------------------------------------------------------------------------------------
@@ -506,15 +523,21 @@ zeros_like = _like("zeros_like", lambda: None)
 ones_like = _like("ones_like", lambda: 1)
 empty_like = _like("empty_like", lambda: None)
 full_like = _like("full_like", lambda fill_value: fill_value)
-zeros_like.__doc__ = "Zeros of the input's size, dtype, device and strides.\n\n    >>> torch.zeros_like(torch.ones(2))\n    tensor([0., 0.])\n"
-ones_like.__doc__ = "Ones of the input's size, dtype, device and strides.\n\n    >>> torch.ones_like(torch.zeros(2))\n    tensor([1., 1.])\n"
+zeros_like.__doc__ = (
+    "Zeros of the input's size, dtype, device and strides.\n\n    >>> torch.zeros_like(torch.ones(2))\n    tensor([0., 0.])\n"
+)
+ones_like.__doc__ = (
+    "Ones of the input's size, dtype, device and strides.\n\n    >>> torch.ones_like(torch.zeros(2))\n    tensor([1., 1.])\n"
+)
 empty_like.__doc__ = "A tensor like the input whose values mean nothing."
 full_like.__doc__ = "A tensor like the input filled with a number.\n\n    >>> torch.full_like(torch.zeros(2), 7)\n    tensor([7., 7.])\n"
 
 
 def _new(name, factory):
     def method(self, *args, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, **kw):
-        return factory(*args, dtype=_type(dtype, self.dtype), device=self.device if device is None else device, requires_grad=requires_grad, **kw)
+        return factory(
+            *args, dtype=_type(dtype, self.dtype), device=self.device if device is None else device, requires_grad=requires_grad, **kw
+        )
     method.__name__ = method.__qualname__ = name
     return method
 

@@ -1,14 +1,13 @@
 """`x[...]` and `x[...] = v`: PyTorch's indexing, canonicalised once.
 
-An index is taken apart into views (ints, slices, None, Ellipsis, 0-d booleans) and, if there are any, index tensors over the dimensions of what the
-views leave; a read is then a view or the operator `index`, a write a copy into the view or `index_put_`.
+An index is taken apart into views (ints, slices, None, Ellipsis, 0-d booleans) and, if there are any, index tensors over the dimensions of
+what the views leave; a read is then a view or the operator `index`, a write a copy into the view or `index_put_`.
 """
 import numpy as np
 
 from ..autograd.graph import node_class
 from ..base import dtypes
 from ..ops.families.composing import check_expand
-from ..trace.tape import LOCAL
 from . import views
 from .core import Tensor
 from .dispatch import call, call_inplace
@@ -190,8 +189,10 @@ def _select(self, index, dim, at=0):
     if not size:
         if index:
             raise IndexError(f"index {index} is out of bounds for dimension {at} with size 0")
-        raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor "
-                         "to a number")
+        raise IndexError(
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor "
+            "to a number"
+        )
     n = size[dim]
     if not -n <= index < n:
         raise IndexError(f"index {index} is out of bounds for dimension {at} with size {n}")

@@ -1,6 +1,7 @@
 """Methods, functions and operators of Python, derived from the registry's declarations.
 
-Each operator gives ``torch.name``, ``Tensor.name``, ``Tensor.name_`` and ``out=``, as its declaration says; composites are installed as they are.
+Each operator gives ``torch.name``, ``Tensor.name``, ``Tensor.name_`` and ``out=``, as its declaration says; composites are installed as
+they are.
 The functions are written as source text with the operator's own signature, so that binding arguments costs what a Python call costs.
 """
 import functools
@@ -11,7 +12,7 @@ import numpy as np
 from ..ops.families.aliases import ALIASES, INPLACE_FUNCTIONS
 from ..ops.operator import Operator
 from ..ops.registry import REGISTRY
-from . import convert, create, indexing
+from . import convert, create
 from .core import Tensor
 from .dispatch import call, call_inplace
 
@@ -247,7 +248,9 @@ class _Facts:
     def is_nonzero(self):
         """Whether the only element is not zero."""
         if self._spec.numel != 1:
-            raise RuntimeError("Boolean value of Tensor with " + ("more than one value" if self._spec.numel else "no values") + " is ambiguous")
+            raise RuntimeError(
+                "Boolean value of Tensor with " + ("more than one value" if self._spec.numel else "no values") + " is ambiguous"
+            )
         return bool(self.item())
 
     def is_shared(self):
@@ -311,10 +314,27 @@ def _texts():
     Tensor.__format__ = printing.tensor_format
 
 
-_ARITHMETIC = {"__add__": "add", "__sub__": "sub", "__mul__": "mul", "__truediv__": "div", "__floordiv__": "floor_divide", "__mod__": "remainder",
-               "__pow__": "pow", "__matmul__": "matmul", "__and__": "bitwise_and", "__or__": "bitwise_or", "__xor__": "bitwise_xor",
-               "__lshift__": "bitwise_left_shift", "__rshift__": "bitwise_right_shift", "__eq__": "eq", "__ne__": "ne", "__lt__": "lt", "__le__": "le",
-               "__gt__": "gt", "__ge__": "ge"}
+_ARITHMETIC = {
+    "__add__": "add",
+    "__sub__": "sub",
+    "__mul__": "mul",
+    "__truediv__": "div",
+    "__floordiv__": "floor_divide",
+    "__mod__": "remainder",
+    "__pow__": "pow",
+    "__matmul__": "matmul",
+    "__and__": "bitwise_and",
+    "__or__": "bitwise_or",
+    "__xor__": "bitwise_xor",
+    "__lshift__": "bitwise_left_shift",
+    "__rshift__": "bitwise_right_shift",
+    "__eq__": "eq",
+    "__ne__": "ne",
+    "__lt__": "lt",
+    "__le__": "le",
+    "__gt__": "gt",
+    "__ge__": "ge",
+}
 _REFLECTED = {"__radd__": "add", "__rmul__": "mul", "__rand__": "bitwise_and", "__ror__": "bitwise_or", "__rxor__": "bitwise_xor"}
 _INPLACE = {"__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_", "__ifloordiv__": "floor_divide_",
             "__imod__": "remainder_", "__ipow__": "pow_", "__iand__": "bitwise_and_", "__ior__": "bitwise_or_", "__ixor__": "bitwise_xor_",
@@ -326,13 +346,21 @@ def _python_operators():
     from . import hot
     for dunder, name in _ARITHMETIC.items():
         if hasattr(Tensor, name):
-            setattr(Tensor, dunder, hot.binary_dunder(REGISTRY.operators.get({"div": "div_Tensor"}.get(name, name)), getattr(Tensor, name), dunder))
+            setattr(
+                Tensor,
+                dunder,
+                hot.binary_dunder(REGISTRY.operators.get({"div": "div_Tensor"}.get(name, name)), getattr(Tensor, name), dunder),
+            )
     for dunder, name in _REFLECTED.items():
         if hasattr(Tensor, name):
             setattr(Tensor, dunder, _reflected(getattr(Tensor, name), dunder))
     for dunder, name in _INPLACE.items():
         if hasattr(Tensor, name):
-            setattr(Tensor, dunder, hot.inplace_dunder(REGISTRY.operators.get({"div_": "div_Tensor"}.get(name, name[:-1])), getattr(Tensor, name), dunder))
+            setattr(
+                Tensor,
+                dunder,
+                hot.inplace_dunder(REGISTRY.operators.get({"div_": "div_Tensor"}.get(name, name[:-1])), getattr(Tensor, name), dunder),
+            )
     for dunder, name in (("__neg__", "neg"), ("__abs__", "abs"), ("__invert__", "bitwise_not"), ("__pos__", "positive")):
         if hasattr(Tensor, name):
             setattr(Tensor, dunder, getattr(Tensor, name))

@@ -1,7 +1,7 @@
 """The hot path of indexing: a basic index seen before is one look-up, a write through it one node on the tape.
 
-Serves tensors without gradients and indices of ints, slices, None and Ellipsis; everything else goes to `indexing`, which also works out each
-geometry the first time. May not know: rules of indexing.
+Serves tensors without gradients and indices of ints, slices, None and Ellipsis; everything else goes to `indexing`, which also works out
+each geometry the first time. May not know: rules of indexing.
 """
 from ..ops import build
 from ..ops.families import create as ops

@@ -127,7 +127,8 @@ def resize(self, size):
 
 
 def set_(self, source=None, storage_offset=0, size=None, stride=None):
-    """``tensor.set_(...)``: takes over another tensor's (or storage's) memory, from ``storage_offset`` on, as ``size`` and ``stride`` say."""
+    """``tensor.set_(...)``: takes over another tensor's (or storage's) memory, from ``storage_offset`` on, as ``size`` and ``stride``
+    say."""
     if source is None:
         from .create import empty
         source = empty(0, dtype=self.dtype, device=self.device)

@@ -22,10 +22,12 @@ class _Options:
 
 def assert_close(actual, expected, *, allow_subclasses=True, rtol=None, atol=None, equal_nan=False, check_device=True, check_dtype=True,
                  check_layout=True, check_stride=False, msg=None):
-    """Raises ``AssertionError`` unless ``|actual - expected| <= atol + rtol * |expected|`` everywhere; containers are compared item by item.
+    """Raises ``AssertionError`` unless ``|actual - expected| <= atol + rtol * |expected|`` everywhere; containers are compared item by
+    item.
 
-    ``rtol``, ``atol``: both or neither; by default by the dtype (float32: 1.3e-6 and 1e-5; exact for integers). ``equal_nan``: NaN equals NaN.
-    ``check_device``, ``check_dtype``, ``check_stride``: whether these must agree. ``msg``: a text, or a function of the text, for the error.
+    ``rtol``, ``atol``: both or neither; by default by the dtype (float32: 1.3e-6 and 1e-5; exact for integers). ``equal_nan``: NaN equals
+    NaN. ``check_device``, ``check_dtype``, ``check_stride``: whether these must agree. ``msg``: a text, or a function of the text, for the
+    error.
 
     >>> torch.testing.assert_close(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.5]))
     Traceback (most recent call last):
@@ -147,7 +149,11 @@ def _tensor_text(actual, expected, difference, size, close, rtol, atol):
     wrong = close.size - np.count_nonzero(close)
     with np.errstate(all="ignore"):
         relative = difference / size
-    lines = [f"Tensor-likes are not {'equal' if equal else 'close'}!", "", f"Mismatched elements: {wrong} / {close.size} ({wrong / close.size:.1%})"]
+    lines = [
+        f"Tensor-likes are not {'equal' if equal else 'close'}!",
+        "",
+        f"Mismatched elements: {wrong} / {close.size} ({wrong / close.size:.1%})",
+    ]
     for name, values, allowed in (("absolute", difference, atol), ("relative", relative, rtol)):
         values = np.where(close, 0, values)
         at = np.unravel_index(np.argmax(values), values.shape)

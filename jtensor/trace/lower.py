@@ -11,6 +11,7 @@ from . import fences, store
 from .executable import compile_program
 from .plan import scalar_struct
 
+
 def needed(nodes, wanted):
     """Which nodes the wanted values depend on: a list of booleans."""
     owner, starts, position = {}, [], 0
@@ -68,7 +69,8 @@ def key_of(nodes, wanted, inputs, counts, donate):
 def program(nodes, wanted, inputs, counts, donate):
     """The executable ``run([zero, *vectors, *inputs])`` of a tape; from disk if it is there.
 
-    ``inputs`` are the avals of the external inputs, ``counts`` (kind, how many) of the scalar vectors. Answers (executable, where it came from: "disk" or "compiled", number of fences).
+    ``inputs`` are the avals of the external inputs, ``counts`` (kind, how many) of the scalar vectors. Answers (executable, where it came
+    from: "disk" or "compiled", number of fences).
     """
     device = jax_device_of(nodes[-1][0])
     key = key_of(nodes, wanted, inputs, counts, donate)

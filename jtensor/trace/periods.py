@@ -1,8 +1,8 @@
 """Where a long tape is cut: at the end of a loop's round, so that the cut recurs and one short program serves all rounds.
 
-A Python loop puts the same stretch on the tape again and again. Compiled as one program it would cost compile time for every round; cut at an
-arbitrary length, every piece would begin at another phase of the loop and be another program. The answer belongs to the trie's state, so it is
-worked out once for each tape prefix. May not know: how tapes are recorded or run.
+A Python loop puts the same stretch on the tape again and again. Compiled as one program it would cost compile time for every round; cut at
+an arbitrary length, every piece would begin at another phase of the loop and be another program. The answer belongs to the trie's state, so
+it is worked out once for each tape prefix. May not know: how tapes are recorded or run.
 """
 CAP = 1024            # nodes: the longest tape, whatever it is
 LONGEST = 64          # nodes: the longest round that is looked for

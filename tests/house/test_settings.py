@@ -6,11 +6,29 @@ import pytest
 
 import jtensor
 
-CALLS = ["typename(t.ones(1))", "typename(3)", "typename(int)", "FloatTensor([1, 2])", "LongTensor(2, 0).shape",
-         "isinstance(t.ones(1), t.FloatTensor)", "isinstance(t.ones(1), t.LongTensor)", "FloatTensor.dtype", "get_deterministic_debug_mode()",
-         "set_num_threads(0)", "set_num_threads('a')", "set_deterministic_debug_mode('x')", "set_deterministic_debug_mode(5)",
-         "use_deterministic_algorithms(1)", "set_warn_always(1)", "get_float32_matmul_precision()", "newaxis", "compiler.is_compiling()",
-         "jit.is_scripting()", "backends.mps.is_available()", "backends.cudnn.benchmark"]
+CALLS = [
+    "typename(t.ones(1))",
+    "typename(3)",
+    "typename(int)",
+    "FloatTensor([1, 2])",
+    "LongTensor(2, 0).shape",
+    "isinstance(t.ones(1), t.FloatTensor)",
+    "isinstance(t.ones(1), t.LongTensor)",
+    "FloatTensor.dtype",
+    "get_deterministic_debug_mode()",
+    "set_num_threads(0)",
+    "set_num_threads('a')",
+    "set_deterministic_debug_mode('x')",
+    "set_deterministic_debug_mode(5)",
+    "use_deterministic_algorithms(1)",
+    "set_warn_always(1)",
+    "get_float32_matmul_precision()",
+    "newaxis",
+    "compiler.is_compiling()",
+    "jit.is_scripting()",
+    "backends.mps.is_available()",
+    "backends.cudnn.benchmark",
+]
 
 
 def outcome(library, call):

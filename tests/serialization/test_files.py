@@ -1,4 +1,5 @@
-"""Files of PyTorch's format: what one library saves the other loads; nothing runs that a file asks for; a path is written whole or not at all."""
+"""Files of PyTorch's format: what one library saves the other loads; nothing runs that a file asks for; a path is written whole or not at
+all."""
 import collections
 import io
 import pickle
@@ -43,10 +44,18 @@ def content(library):
     z = library.tensor([1 + 2j, 3 - 1j])
     named = library.ones(2)
     named.note = "kept"
-    return {"base": base, "view": base[1:3], "flag": library.ones(2, requires_grad=True), "conj": z.conj(), "neg": library.tensor([1 + 2j, 3 - 1j]).conj().imag,
-            "parameter": library.nn.Parameter(library.ones(2, 1), requires_grad=False), "empty": library.empty(0, 3), "named": named,
-            "nested": [(1, 2.5, None, True), {"k": "v"}, {1, 2}, collections.OrderedDict(a=library.zeros(()))],
-            "facts": [library.float16, library.Size([2, 3]), library.device("cpu")]}
+    return {
+        "base": base,
+        "view": base[1:3],
+        "flag": library.ones(2, requires_grad=True),
+        "conj": z.conj(),
+        "neg": library.tensor([1 + 2j, 3 - 1j]).conj().imag,
+        "parameter": library.nn.Parameter(library.ones(2, 1), requires_grad=False),
+        "empty": library.empty(0, 3),
+        "named": named,
+        "nested": [(1, 2.5, None, True), {"k": "v"}, {1, 2}, collections.OrderedDict(a=library.zeros(()))],
+        "facts": [library.float16, library.Size([2, 3]), library.device("cpu")],
+    }
 
 
 def check(found, library):

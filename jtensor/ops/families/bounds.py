@@ -34,7 +34,8 @@ def extremes(index, within=None):
 
 
 def bounded(value, depth=0):
-    """What is known of a value's numbers without computing anything: of one that is there its extremes, of a pending one what its origin says.
+    """What is known of a value's numbers without computing anything: of one that is there its extremes, of a pending one what its origin
+    says.
 
     A view, a copy or a pick of bounded numbers is bounded as they are; `argmax` and its kind answer places of a dimension.
     """
@@ -59,7 +60,7 @@ _PLACES = frozenset(("argmax", "argmin", "argsort"))
 
 def _by_origin(value, depth):
     segment, position = value.segment, 0
-    for plan, positions, _, refs in segment.nodes:
+    for plan, positions, _, refs in segment.nodes:  # noqa: B007  read after the loop
         count = len(refs) if type(refs) is list else 1
         if position + count > value.position:
             break

@@ -81,7 +81,15 @@ def clone(input: Tensor, *, memory_format=None):
     return input
 
 
-@op(layout=lambda specs, outputs, statics: [None], saves=(), moves=True, name="contiguous_copy", backward="CloneBackward0", double="=", **RAW)
+@op(
+    layout=lambda specs, outputs, statics: [None],
+    saves=(),
+    moves=True,
+    name="contiguous_copy",
+    backward="CloneBackward0",
+    double="=",
+    **RAW,
+)
 def contiguous_copy(self: Tensor):
     return self
 

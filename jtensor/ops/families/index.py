@@ -11,8 +11,8 @@ from .. import layout
 from ..build import broadcast_shapes, cast_to
 from ..operator import Number, Tensor, Tensors, op
 from ..registry import composite
-from .composing import number_fits
 from .bounds import check_bounds, out_of_bounds
+from .composing import number_fits
 
 RAW = {"function": False, "method": False}
 _MASKS = (dtypes.bool, dtypes.uint8)
@@ -215,7 +215,8 @@ def index_write(self, listed, value, accumulate=False):
         value = _without_leading_ones(value)
         if value._storage is self._storage and value._spec.numel == 1 and len(given) == 1 and given[0][1]._spec.dtype in _MASKS:
             value = value.clone()                                  # PyTorch fills with the number, so that the two may overlap
-    index_write_allowed(self, [i for _, i in given] if number else [value, *[i for _, i in given]])
+    masked = len(given) == 1 and given[0][1]._spec.dtype in _MASKS and (number or value._spec.numel == 1)
+    index_write_allowed(self, ([] if number else [value]) + ([] if masked else [i for _, i in given]))
     if len(given) == 1 and not accumulate and _write_mask(self, *given[0], value, number):
         return self
     if number:

@@ -105,9 +105,18 @@ def _c_name(dtype):
     return cpp_name(dtype)
 
 
-@op(name="index_add.raw", backward="IndexAddBackward0", check=_check_add, nondiff=("index",), grad={
-    "self": lambda grad: grad,
-    "source": lambda grad, dim, index, alpha, shapes: conj_times(_pick(grad, dim, index).reshape(shapes[2]), alpha)}, double={"self": "="}, **RAW)
+@op(
+    name="index_add.raw",
+    backward="IndexAddBackward0",
+    check=_check_add,
+    nondiff=("index",),
+    grad={
+        "self": lambda grad: grad,
+        "source": lambda grad, dim, index, alpha, shapes: conj_times(_pick(grad, dim, index).reshape(shapes[2]), alpha),
+    },
+    double={"self": "="},
+    **RAW,
+)
 def index_add_raw(self: Tensor, dim, index: Tensor, source: Tensor, *, alpha: Number = 1):
     """The source's slices added at the slices that a vector names."""
     return _write(add_at, self, dim, index, times(source, alpha))
