@@ -54,13 +54,15 @@ def bounded(value, depth=0):
     return found
 
 
-_SAME_NUMBERS = frozenset(("index.raw", "clone", "_to_copy", "contiguous_copy", "index_select", "gather", "cat", "stack"))
+_SAME_NUMBERS = frozenset(("index.raw", "clone", "_to_copy", "contiguous_copy", "index_select.raw", "gather.raw", "take.raw", "repeat.raw", "roll.raw",
+                           "flip.raw", "cat", "stack"))
 _PLACES = frozenset(("argmax", "argmin", "argsort"))
+_SECOND_IS_PLACES = frozenset(("sort_dim.default", "sort_dim.stable", "topk_dim.raw", "kthvalue_dim.raw", "max_dim", "min_dim"))
 
 
 def _by_origin(value, depth):
     segment, position = value.segment, 0
-    for plan, positions, _, refs in segment.nodes:  # noqa: B007  read after the loop
+    for plan, positions, scalars, refs in segment.nodes:  # noqa: B007  read after the loop
         count = len(refs) if type(refs) is list else 1
         if position + count > value.position:
             break
@@ -75,12 +77,27 @@ def _by_origin(value, depth):
         sources = positions if plan.operator.name in ("cat", "stack") else positions[:1]
     elif plan.operator.name in _PLACES:
         return 0, max(max(plan.inputs[0].shape, default=1), plan.inputs[0].shape and int(np.prod(plan.inputs[0].shape)) or 1) - 1
+    elif plan.operator.name in _SECOND_IS_PLACES:
+        if value.position - position == 1:
+            return 0, max(plan.inputs[0].shape, default=1) - 1
+        sources = positions
+    elif plan.operator.name == "arange_of":
+        return _counted(plan, scalars, segment)
     else:
         return None
     found = [_source(segment, p, depth + 1) for p in sources]
     if None in found or not found:
         return None
     return min(low for low, _ in found), max(high for _, high in found)
+
+
+def _counted(plan, scalars, segment):
+    """The first and the last number of an `arange` of integers."""
+    if len(scalars) != 2 or any(kind != "i" for kind, _ in scalars) or not plan.outputs[0].shape[0]:
+        return None
+    start, step = (segment.integers[at] for _, at in scalars)
+    ends = start, start + step * (plan.outputs[0].shape[0] - 1)
+    return min(ends), max(ends)
 
 
 def _source(segment, position, depth):
