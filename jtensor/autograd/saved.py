@@ -109,7 +109,7 @@ def modified(counter, version, spec, edge, site):
     """PyTorch's error for a saved tensor that was written to since, followed by the user's lines."""
     place = "" if spec.device.type == "cpu" else spec.device.type + "."
     kind = f"torch.{place}{scalar_name(spec.dtype)}Tensor"
-    if spec.dtype.is_complex:                                      # PyTorch has no old name for these
+    if spec.dtype.is_complex or spec.dtype.category == 0:                                      # PyTorch has no old name for these
         kind = f"{spec.device.type.upper()}{scalar_name(spec.dtype)}Type"
     made = ""
     if edge is not None and not isinstance(edge[0], AccumulateGrad):

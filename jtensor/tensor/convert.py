@@ -326,7 +326,8 @@ def _copy_text(n, m):
             return (
                 f"The size of tensor a ({n[d]}) must match the size of tensor b ({m[at]}) at non-singleton dimension {d}"
                 if n[d] != 1
-                else f"output with shape {list(n)} doesn't match the broadcast shape {[max(a, b) for a, b in zip(n, (1,) * -lead + tuple(m))]}"
+                else f"output with shape {list(n)} doesn't match the broadcast shape "
+                f"{[max(a, b) for a, b in zip(n, (1,) * -lead + tuple(m))]}"
             )
     return f"output with shape {list(n)} doesn't match the broadcast shape {list(m)}"
 

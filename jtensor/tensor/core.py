@@ -19,7 +19,8 @@ ONLY_FLOATS = "only Tensors of floating point dtype can require gradients"
 class View:
     """What a view knows of its origin: the base tensor, how it came to be, and the version its history was made at.
 
-    ``creation``: "default", "no_grad", "inference", "multi" (one of several outputs) or "custom" (of a custom Function). ``differentiable`` is
+    ``creation``: "default", "no_grad", "inference", "multi" (one of several outputs) or "custom" (of a custom Function).
+    ``differentiable`` is
     False for `detach()`, whose result shares memory but no history. ``replay(base)`` makes the view anew where it is no mere geometry of
     the base (conjugates, complex numbers as real ones), else None.
     """
@@ -55,7 +56,19 @@ class Tensor:
     tensor([2., 4.])
     """
 
-    __slots__ = ("_storage", "_spec", "_offset", "_cached", "_counter", "_requires_grad", "_edge", "_info", "_auto", "__dict__", "__weakref__")
+    __slots__ = (
+        "_storage",
+        "_spec",
+        "_offset",
+        "_cached",
+        "_counter",
+        "_requires_grad",
+        "_edge",
+        "_info",
+        "_auto",
+        "__dict__",
+        "__weakref__",
+    )
     __module__ = "torch"
     __array_priority__ = 1000
     __hash__ = object.__hash__
@@ -155,7 +168,6 @@ class Tensor:
                 view_may_be_rebased(self, info, indirect=True)
             from .views import history_of_view
             history_of_view(self, info)
-        info.version = self._counter.version
 
     @property
     def requires_grad(self):
@@ -182,7 +194,7 @@ class Tensor:
         wanted = bool(requires_grad)
         if self._inference_tensor() and wanted and not LOCAL.inference:
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
-        if self.grad_fn is not None:
+        if self._edge is not None:
             if wanted:
                 return self
             raise RuntimeError(NOT_LEAF_FLAG + " If you want to use a computed variable in a subgraph that doesn't require differentiation "
@@ -243,10 +255,14 @@ class Tensor:
         auto = self._auto
         if (auto is None or not auto.retains and auto.grad is None) and self._edge is not None:
             import warnings
-            warnings.warn("The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated "
-                          "during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use "
-                          ".retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf "
-                          "Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information.", UserWarning, stacklevel=2)
+            warnings.warn(
+                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated "
+                "during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use "
+                ".retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf "
+                "Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information.",
+                UserWarning,
+                stacklevel=2,
+            )
         return None if auto is None else auto.grad
 
     @grad.setter
@@ -265,8 +281,10 @@ class Tensor:
             raise RuntimeError(f"attempting to assign a gradient with device type '{grad.device.type}' to a tensor with device type "
                                f"'{self.device.type}'. Please ensure that the gradient and the tensor are on the same device")
         if tuple(grad._spec.size) != tuple(self._spec.size):
-            raise RuntimeError(f"attempting to assign a gradient of size '{list(grad.shape)}' to a tensor of size '{list(self.shape)}'. Please "
-                               "ensure that the gradient and the tensor are the same size")
+            raise RuntimeError(
+                f"attempting to assign a gradient of size '{list(grad.shape)}' to a tensor of size '{list(self.shape)}'. Please "
+                "ensure that the gradient and the tensor are the same size"
+            )
         self._autograd_meta().grad = grad
 
     @grad.deleter
@@ -348,11 +366,14 @@ class Tensor:
     def detach_(self):
         """Forgets this tensor's history, in place."""
         if self._is_view() and self._info.differentiable:
-            raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, "
-                               "and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be "
-                               "called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
-                               "torch/optim/optimizer.py as the solution.")
-        self._edge, self._requires_grad = None, False
+            raise RuntimeError(
+                "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, "
+                "and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be "
+                "called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
+                "torch/optim/optimizer.py as the solution."
+            )
+        if not LOCAL.inference:                        # in inference mode PyTorch leaves autograd's fields alone
+            self._edge, self._requires_grad = None, False
         return self
 
     @property
@@ -408,10 +429,12 @@ class Tensor:
 
 def _grad_type_text(grad, self):
     from ..ops.families.composing import cpp_name
-    return (f"attempting to assign a gradient with dtype '{cpp_name(grad.dtype)}' to a tensor with grad_dtype "
-            f"'{dtypes.scalar_name(self.dtype)}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can "
-            "set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging "
-            "the dtypes of a tensor and its gradient may break downstream systems that assume they match.")
+    return (
+        f"attempting to assign a gradient with dtype '{cpp_name(grad.dtype)}' to a tensor with grad_dtype "
+        f"'{dtypes.scalar_name(self.dtype)}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can "
+        "set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging "
+        "the dtypes of a tensor and its gradient may break downstream systems that assume they match."
+    )
 
 
 def _read_only(name):

@@ -18,7 +18,7 @@ from ..trace import plan as plans
 from ..trace import spec as specs
 from ..trace import tape
 from ..trace.plan import Plan
-from ..trace.tape import LOCAL, record, ready
+from ..trace.tape import LOCAL, ready, record
 from ..views import access as accesses
 from .core import Tensor, View, make_tensor
 
@@ -379,7 +379,11 @@ def call_sync(operator, args, tensors):
             and isinstance(a[0], Tensor) else a
     outs = operator.body(*[given(a) for a in args])
     from .create import _lay_like, from_host
-    made = [_lay_like(from_host(np.asarray(o, order="C"), device=tensors[0].device), np.asarray(o)) for o in (outs if isinstance(outs, tuple) else (outs,))]
+
+    made = [
+        _lay_like(from_host(np.asarray(o, order="C"), device=tensors[0].device), np.asarray(o))
+        for o in (outs if isinstance(outs, tuple) else (outs,))
+    ]
     return made[0] if not isinstance(outs, tuple) else tuple(made)
 
 
@@ -547,19 +551,18 @@ def _replay(node, grads, needs, answers, name=""):
     operator = plan.operator
     for at, out in zip(needs, outs, strict=True):
         answers[at] = out.t() if at in plan.flipped else out
-    if not LOCAL.grad_enabled:
-        if operator.promote is not None:
-            leading = len(plan.outputs[0].shape)
-            for out in outs:
-                if leading > out._spec.ndim > 0:
-                    _seen_as_view(out, (*(1,) * (leading - out._spec.ndim), *out._spec.size))
-        writes = WRITES_IN_FORMULA.get(operator.name)
-        if writes:
-            for out in outs:
-                if out._info is None:
-                    out._counter.version = writes
-                if operator.name == "AsStridedBackward0":
-                    _seen_as_view(out, (out._spec.numel,))
+    if operator.promote is not None and not LOCAL.grad_enabled:
+        leading = len(plan.outputs[0].shape)
+        for out in outs:
+            if leading > out._spec.ndim > 0:
+                _seen_as_view(out, (*(1,) * (leading - out._spec.ndim), *out._spec.size))
+    writes = WRITES_IN_FORMULA.get(operator.name)
+    if writes:
+        for out in outs:
+            if out._info is None:
+                out._counter.version = writes
+            if operator.name == "AsStridedBackward0" and not LOCAL.grad_enabled:
+                _seen_as_view(out, (out._spec.numel,))
 
 
 def _seen_as_view(out, size):
@@ -571,9 +574,30 @@ def _seen_as_view(out, size):
 
 # How often PyTorch's formula writes to the gradient that it makes: its version shows it.
 WRITES_IN_FORMULA = {
-    "AsStridedBackward0": 1, "index.raw": 1, "index_select.raw": 1, "gather.raw": 1, "take.raw": 1, "masked_select.raw": 1, "max_all": 1,
-    "min_all": 1, "median_all": 1, "nanmedian_all": 1, "maximum": 1, "minimum": 1, "max_dim": 2, "min_dim": 2, "sort_dim.default": 2,
-    "sort_dim.stable": 2, "topk_dim.raw": 2, "kthvalue_dim.raw": 2, "median_dim": 2, "nanmedian_dim": 2, "mode": 2, "cummax": 2, "cummin": 2}
+    "AsStridedBackward0": 1,
+    "index.raw": 1,
+    "index_select.raw": 1,
+    "gather.raw": 1,
+    "take.raw": 1,
+    "masked_select.raw": 1,
+    "max_all": 1,
+    "min_all": 1,
+    "median_all": 1,
+    "nanmedian_all": 1,
+    "maximum": 1,
+    "minimum": 1,
+    "max_dim": 2,
+    "min_dim": 2,
+    "sort_dim.default": 2,
+    "sort_dim.stable": 2,
+    "topk_dim.raw": 2,
+    "kthvalue_dim.raw": 2,
+    "median_dim": 2,
+    "nanmedian_dim": 2,
+    "mode": 2,
+    "cummax": 2,
+    "cummin": 2,
+}
 
 
 OperatorNode.apply = replay
@@ -690,7 +714,8 @@ def _overwrite_plan(plan, program, layout, spec, sources, count):
                 (*plan.scalar_kinds, *("i",) * count), moves=True)
 
 
-OVERLAP_ALLOWED = frozenset(("fill", "fill_tensor", "zero", "masked_fill", "index_fill", "index_put", "tril", "triu"))  # PyTorch does not ask
+# PyTorch does not ask
+OVERLAP_ALLOWED = frozenset(("fill", "fill_tensor", "zero", "masked_fill", "index_fill", "index_put", "tril", "triu"))
 
 
 def finish_inplace(self, plan, tensors, needs, scalars, value, values):
@@ -779,8 +804,10 @@ def call_out(operator, args, out):
     if LOCAL.grad_enabled:
         for t in (*tensors, *outs):
             if t.requires_grad:
-                raise RuntimeError(f"{shown_name(operator)}(): functions with out=... arguments don't support automatic differentiation, but "
-                                   "one of the arguments requires grad.")
+                raise RuntimeError(
+                    f"{shown_name(operator)}(): functions with out=... arguments don't support automatic differentiation, but "
+                    "one of the arguments requires grad."
+                )
     if operator.sync:
         made = call_sync(operator, args, tensors)
     else:
@@ -876,6 +903,9 @@ def forget():
 
 def _shaped(grad, aval):
     """A gradient summed to its input's shape, in its dtype."""
+    if grad._spec.dtype.is_complex and not aval.dtype.is_complex:
+        from .views import real
+        grad = real(grad)
     if grad._spec.dtype is not aval.dtype:
         grad = grad.to(aval.dtype)
     return grad if tuple(grad._spec.size) == tuple(aval.shape) else grad.sum_to_size(aval.shape)

@@ -4,8 +4,8 @@ A view records nothing by itself; it is read when it is used. For the gradient e
 contiguous input, read by the same access programs, and differentiated by replay (views are linear: nothing is saved).
 Owns: `view_of`, the public view operators, histories of views after in-place writes. Geometry rules are in `jtensor.views.rules`.
 """
-import warnings
 
+from ..autograd.graph import node_class
 from ..base import devices, dtypes
 from ..ops.registry import composite
 from ..trace import spec as specs
@@ -13,7 +13,6 @@ from ..trace.plan import Plan
 from ..trace.tape import LOCAL
 from ..views import access as accesses
 from ..views import geometry, rules
-from ..autograd.graph import node_class
 from .core import Tensor, View, make_tensor
 from .dispatch import attach
 
@@ -22,7 +21,8 @@ from .dispatch import attach
 
 # What the gradient of a view ends with in PyTorch, where it is not "…BackwardBackward0".
 _DOUBLE = {"AsStridedBackward0": "AsStridedBackward0", "SplitBackward0": "CatBackward0", "SplitWithSizesBackward0": "CatBackward0",
-           "UnbindBackward0": "StackBackward0", "ViewBackward0": "ViewBackward0", "ExpandBackward0": "+"}
+           "UnbindBackward0": "StackBackward0", "ViewBackward0": "ViewBackward0", "ReshapeAliasBackward0": "ViewBackward0",
+           "ExpandBackward0": "+"}
 
 
 class ViewOperator:
@@ -74,13 +74,13 @@ def share_spec(self, made, offset, creation="default"):
         base = self
     elif info.differentiable:
         base = info.base
-        if info.creation != "default":
+        if creation == "default" or info.creation == "inference":
             creation = info.creation
     else:
         base = self
     out._info = View(base, creation, out._counter.version, True)
     if info is not None and info.replay is not None:
-        out._info.replay = lambda base: as_strided(info.replay(base), size, stride, offset)
+        out._info.replay = lambda base: as_strided(info.replay(base), tuple(made.size), made.stride, offset)
     return out
 
 
@@ -357,13 +357,12 @@ def reshape(input, *shape):
     size, stride, _ = geometry_of(input)
     wanted = rules.infer_size(shape, input._spec.numel)
     if rules.compute_view_strides(size, stride, wanted) is None:
-        from .dispatch import call
         from ..ops.families.create import contiguous_copy
+        from .dispatch import call
         copied = call(contiguous_copy, (input,))
         return unsafe_view(copied, wanted)
-    if wanted == size and input._edge is not None and False:
-        return input
-    return view_of(input, rules.view, "ViewBackward0", wanted, inverse=_back_to(input))
+    name = "ViewBackward0" if input._spec.contiguous else "ReshapeAliasBackward0"
+    return view_of(input, rules.view, name, wanted, inverse=_back_to(input))
 
 
 def unsafe_view(self, size):
@@ -403,8 +402,8 @@ def ravel(input):
 @composite(function=False)
 def contiguous(self, memory_format=None):
     """The tensor itself if it is contiguous, else a contiguous copy."""
-    from .dispatch import call
     from ..ops.families.create import contiguous_copy
+    from .dispatch import call
     if memory_format is not None and "channels_last" in str(memory_format):
         return _channels_last(self)
     if self._spec.contiguous:
@@ -588,10 +587,19 @@ def view_as_real(input):
     if not input._spec.dtype.is_complex:
         raise RuntimeError("view_as_real is only supported for complex tensors")
     if input._spec.conj:
-        raise RuntimeError("view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so you can view it as "
-                           "real, use self.resolve_conj(); however, be warned that the resulting tensor will NOT alias the original.")
-    return _retyped(input, rules.view_as_real, "ViewAsRealBackward0", input._spec.dtype.to_real(), lambda x: jnp.stack([x.real, x.imag], -1),
-                    view_as_real, lambda grad, node: (view_as_complex(contiguous(grad)),))
+        raise RuntimeError(
+            "view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so you can view it as "
+            "real, use self.resolve_conj(); however, be warned that the resulting tensor will NOT alias the original."
+        )
+    return _retyped(
+        input,
+        rules.view_as_real,
+        "ViewAsRealBackward0",
+        input._spec.dtype.to_real(),
+        lambda x: jnp.stack([x.real, x.imag], -1),
+        view_as_real,
+        lambda grad, node: (view_as_complex(contiguous(grad)),),
+    )
 
 
 @composite()

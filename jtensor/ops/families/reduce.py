@@ -212,10 +212,15 @@ def _prod_gradient(grad, self, result, dim, keepdim):
     self = self.astype(grad.dtype)
     if self.ndim == 0 or self.size == 0:
         return grad if self.ndim == 0 else jnp.zeros_like(self)
+    zero = self == 0
+    without = jnp.where(zero, jnp.ones_like(self), self)
+    result = result.astype(grad.dtype)
     if dim is None:
-        return grad * jnp.conj(_others(self.reshape(-1), 0).reshape(self.shape))
+        others = _others(self.reshape(-1), 0).reshape(self.shape)
+        return grad * jnp.conj(jnp.where(jnp.any(zero), others, result / without))
     axis = axes_of(dim, self.ndim)
-    return restored(grad, axis, keepdim) * jnp.conj(_others(self, axis[0]))
+    quotient = restored(result, axis, keepdim) / without           # PyTorch's way where there are no zeros: a later `.data` write shows
+    return restored(grad, axis, keepdim) * jnp.conj(jnp.where(jnp.any(zero), _others(self, axis[0]), quotient))
 
 
 @op(None, name="prod_all", backward="ProdBackward0", **_PRIVATE,
