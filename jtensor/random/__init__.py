@@ -6,17 +6,8 @@ The rooms, upward: ``rounding`` and ``exact`` (number formats, last-bit arithmet
 functions over tensors). ``philox`` stands alone: the counter-based stream of PyTorch's GPU generator.
 """
 
-from .generator import Generator, default_generator
+from .generator import Generator as Generator
+from .generator import default_generator as default_generator
 from .seeding import fork_rng, get_rng_state, initial_seed, manual_seed, seed, set_rng_state, thread_safe_generator
 
-__all__ = [
-    "Generator",
-    "default_generator",
-    "fork_rng",
-    "get_rng_state",
-    "initial_seed",
-    "manual_seed",
-    "seed",
-    "set_rng_state",
-    "thread_safe_generator",
-]
+__all__ = ["set_rng_state", "get_rng_state", "manual_seed", "seed", "initial_seed", "fork_rng", "thread_safe_generator"]

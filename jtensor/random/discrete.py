@@ -125,11 +125,12 @@ def _quotient(number, divisor, dtype):
 # -- multinomial -----------------------------------------------------------------------------------------------------------------
 
 
-def multinomial(engine, p, samples, replacement=False):
+def multinomial(engine, p, samples, replacement=False, columns_first=False):
     """``samples`` category numbers (int64) for each row of ``p`` (one or two dimensions, unnormalised, float).
 
     Where PyTorch meets equal scores without replacement, the order in which it lists them follows its C++ library's partial sort; here
     they are listed by index. With float64 and float32 that is rare, with the halves a few places in a hundred.
+    ``columns_first``: the weights lay transposed in memory, which is the order of the draws without replacement.
     """
     with engine.lock:
         if replacement and samples > 1:
@@ -137,7 +138,8 @@ def multinomial(engine, p, samples, replacement=False):
             drawn = u53(engine, len(rows) * samples).reshape(len(rows), samples)
             chosen = [_chosen(row, u) for row, u in zip(rows, drawn, strict=True)]
             return np.array(chosen, np.int64).reshape(*p.shape[:-1], samples)
-        q = exponential(engine, p.size, 1.0, p.dtype).reshape(p.shape)
+        q = exponential(engine, p.size, 1.0, p.dtype)
+        q = q.reshape(p.shape[::-1]).T if columns_first else q.reshape(p.shape)
     with np.errstate(all="ignore"):
         scores = (_wide(p) / _wide(q)).astype(p.dtype)
     if samples == 1:

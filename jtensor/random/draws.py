@@ -255,7 +255,7 @@ def _normal_for(mean, std, tensors, generator, out):
         made = first.new_empty(shape)
     else:
         if out.shape != shape and not tensors[1]:
-            out.detach().to("meta").broadcast_to(out.shape).add(first.to("meta"))
+            first.to("meta").add(out.detach().to("meta"))
         elif out.shape != shape:
             from ..autograd import gradmode_checks
             gradmode_checks.warn_resize(out, first.new_empty(shape, device="meta"))

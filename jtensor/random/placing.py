@@ -1,0 +1,107 @@
+"""From drawn numbers to tensors: where they lie in memory, and how they take the place of others.
+
+A fill runs in the memory order of its target. Owns that order, fresh tensors of drawn numbers, in-place overwriting with its history, and
+``out=``. Knows no distribution.
+"""
+import numpy as np
+
+from ..autograd import gradmode_checks as checks
+from ..base import compat, devices, dtypes
+from ..ops.layout import like
+from ..ops.operator import Tensor as TensorKind
+from ..ops.operator import op
+from ..storage import cell
+from ..tensor.core import make_tensor
+from ..tensor.create import _finish, empty
+from ..tensor.dispatch import call_inplace
+from ..tensor.storages import resize
+from ..trace import spec as specs
+from ..trace.tape import LOCAL, ready
+
+
+def memory_order(spec):
+    """The dimensions from the slowest to the quickest in memory."""
+    return sorted(range(spec.ndim), key=lambda d: (-spec.stride[d], d))
+
+
+def placed(flat, spec):
+    """An ndarray of the spec's shape from numbers drawn in memory order."""
+    size = tuple(spec.size)
+    if spec.contiguous or len(size) < 2:
+        return flat.reshape(size)
+    order = memory_order(spec)
+    return flat.reshape([size[d] for d in order]).transpose(np.argsort(order))
+
+
+def drawn(flat, size, dtype, device, requires_grad=False, stride=None):
+    """A fresh tensor of drawn numbers; the array is not copied where it lies as it should."""
+    spec = specs.spec(tuple(size), stride, dtype, device)
+    array = np.require(placed(flat, spec), requirements="C")
+    out = make_tensor(cell.new(ready(compat.put(array, devices.jax_device(device)), spec.aval), spec), spec, inference=LOCAL.inference)
+    return _finish(out, requires_grad)
+
+
+def undrawn(size, dtype, device, requires_grad=False, stride=None):
+    """A fresh tensor on the meta device, for which nothing is drawn."""
+    if stride is None:
+        return empty(tuple(size), dtype=dtype, device=device, requires_grad=requires_grad)
+    from ..tensor.create import empty_strided
+    return empty_strided(tuple(size), stride, dtype=dtype, device=device, requires_grad=requires_grad)
+
+
+# -- in place ---------------------------------------------------------------------------------------------------------
+
+
+def _overwriter(name, backward):
+    """The in-place operator that puts drawn numbers in a tensor's place; its gradient is zero."""
+    @op(layout="like", saves=(), nondiff=("values",), inplace=True, name="drawn_" + name, backward=backward, function=False, method=False)
+    def overwrite(self: TensorKind, values: TensorKind):
+        return values
+    return overwrite
+
+
+_OPERATORS = {name: _overwriter(name, backward) for name, backward in (
+    ("uniform", "UniformBackward0"), ("normal", "NormalBackward0"), ("random", "RandomBackward2"), ("random_to", "RandomBackward1"),
+    ("random_from_to", "RandomBackward0"), ("bernoulli", "BernoulliBackward2"), ("bernoulli_tensor", "BernoulliBackward1"),
+    ("exponential", "ExponentialBackward0"), ("geometric", "GeometricBackward0"), ("cauchy", "CauchyBackward0"),
+    ("log_normal", "LogNormalBackward0"))}
+
+
+def fill(self, name, draw, check=None, on_meta=None):
+    """``draw(n, numpy dtype)`` gives numbers in memory order; they become the tensor's values.
+
+    ``check(dtype, numel)`` refuses, after autograd has; ``on_meta(dtype)`` does where nothing is drawn.
+    """
+    spec = self._spec
+    if LOCAL.grad_enabled:
+        checks.before_inplace(self, self.requires_grad)
+    if spec.device is devices.meta:
+        if on_meta is not None:
+            on_meta(spec.dtype)
+        return self
+    if check is not None:
+        check(spec.dtype, spec.numel)
+    checks.no_internal_overlap(self)
+    if not spec.numel:
+        return self
+    stride = spec.stride if spec.dense else like(tuple(spec.size), spec.stride)
+    values = drawn(draw(spec.numel, spec.dtype.numpy), spec.size, spec.dtype, spec.device, stride=stride)
+    return call_inplace(_OPERATORS[name], (self, values))
+
+
+# -- out= -------------------------------------------------------------------------------------------------------------
+
+
+def target(out, name, size, dtype=None, composite=True):
+    """``out`` resized to take a result. RuntimeError where it requires grad or is of another dtype than the one asked for.
+
+    ``composite``: PyTorch knows the function without a formula of its own, and shows its name with ``aten::``.
+    """
+    if dtype is not None and dtype is not out.dtype:
+        raise RuntimeError(f"dtype {dtypes.scalar_name(dtype)} does not match dtype of out parameter ({dtypes.scalar_name(out.dtype)})")
+    if out.requires_grad and LOCAL.grad_enabled:
+        if name == "randn":
+            raise RuntimeError("cannot resize variables that require grad")
+        raise RuntimeError(f"{'aten::' * composite}{name}(): functions with out=... arguments don't support automatic differentiation, but one "
+                           "of the arguments requires grad.")
+    return resize(out, tuple(size))
