@@ -76,3 +76,16 @@ def test_what_looks_at_the_data():
                  "T.unique_consecutive(T.tensor([1, 1, 2, 1]), return_counts=True)", "T.bincount(T.tensor([0, 2, 2]), minlength=5)",
                  "T.histc(T.tensor([1., 2., 1.]), 4, 0, 3)", "T.bucketize(T.tensor([0, 3]), T.tensor([1, 3, 5]))"):
         same(text, grad=False)
+
+
+def test_indices_within_bounds_by_origin_are_not_looked_at(monkeypatch):
+    import jtensor as T
+    from jtensor.ops.families import bounds
+    monkeypatch.setattr(bounds, "numbers_of", lambda value: pytest.fail("looked at"))
+    x, batch = T.zeros(4, 5), T.tensor([[1, 2, 3], [0, 1, 2]])
+    x[batch[:, :-1]], x[T.arange(4), x.argmax(1)], x.gather(1, x.topk(2).indices), x[x.sort(0).indices[0]]
+    T.nn.functional.embedding(T.stack([batch[0], batch[1]]), x)
+    monkeypatch.undo()
+    for outside in (T.arange(5), T.arange(4) + 1, x.argmax() + 4):
+        with pytest.raises(IndexError):
+            x[outside.reshape(-1)]

@@ -3,6 +3,7 @@
 A body is pure and cannot look; PyTorch raises on the user's line. So composites look at the index here: a concrete index costs a
 minimum and a maximum, remembered as long as its value lives; a pending one is computed, which is an observation.
 """
+import math
 import weakref
 
 import numpy as np
@@ -33,11 +34,11 @@ def extremes(index, within=None):
     return found
 
 
-def bounded(value, depth=0):
+def bounded(value):
     """What is known of a value's numbers without computing anything: of one that is there its extremes, of a pending one what its origin
     says.
 
-    A view, a copy or a pick of bounded numbers is bounded as they are; `argmax` and its kind answer places of a dimension.
+    A view, a copy or a pick of bounded numbers is bounded as they are; `argmax` and its kind answer places of a dimension, `arange` counts.
     """
     found = _known.get(value)
     if found is not None:
@@ -47,48 +48,53 @@ def bounded(value, depth=0):
         if numbers.size == 0:
             return None
         found = int(numbers.min()), int(numbers.max())
-    elif depth < 8 and value.segment is not None:
-        found = _by_origin(value, depth)
+    elif value.segment is not None:
+        found = _by_origin(value.segment, value.position, 0)
     if found is not None:
         _known[value] = found
     return found
 
 
-_SAME_NUMBERS = frozenset(("index.raw", "clone", "_to_copy", "contiguous_copy", "index_select.raw", "gather.raw", "take.raw", "repeat.raw", "roll.raw",
-                           "flip.raw", "cat", "stack"))
-_PLACES = frozenset(("argmax", "argmin", "argsort"))
-_SECOND_IS_PLACES = frozenset(("sort_dim.default", "sort_dim.stable", "topk_dim.raw", "kthvalue_dim.raw", "max_dim", "min_dim"))
+_SAME_NUMBERS = frozenset(("index.raw", "clone", "_to_copy", "contiguous_copy", "index_select.raw", "gather.raw", "take.raw", "repeat.raw",
+                           "roll.raw", "flip.raw"))
+_ALL_NUMBERS = frozenset(("cat", "stack"))
+_PLACES = {"argmax": 0, "argmin": 0, "sort_dim.default": 1, "sort_dim.stable": 1, "topk_dim.raw": 1, "kthvalue_dim.raw": 1, "max_dim": 1,
+           "min_dim": 1}                               # which output has places along the dimension ``dim``
+_DEPTH = 8
 
 
-def _by_origin(value, depth):
-    segment, position = value.segment, 0
-    for plan, positions, scalars, refs in segment.nodes:  # noqa: B007  read after the loop
-        count = len(refs) if type(refs) is list else 1
-        if position + count > value.position:
+def _by_origin(segment, position, depth):
+    """The bounds of the value at a position of the tape, or None."""
+    if position < 0:
+        return bounded(segment.inputs[~position]) if segment.inputs[~position].array is not None else None
+    if depth > _DEPTH:
+        return None
+    at = segment.count
+    for plan, positions, scalars, _ in reversed(segment.nodes):
+        at -= len(plan.outputs)
+        if at <= position:
             break
-        position += count
     else:
         return None
-    if plan.operator is None:
-        if plan.key[0] != "read" or len(positions) != 1:
-            return None
-        sources = positions
-    elif plan.operator.name in _SAME_NUMBERS:
-        sources = positions if plan.operator.name in ("cat", "stack") else positions[:1]
-    elif plan.operator.name in _PLACES:
-        return 0, max(max(plan.inputs[0].shape, default=1), plan.inputs[0].shape and int(np.prod(plan.inputs[0].shape)) or 1) - 1
-    elif plan.operator.name in _SECOND_IS_PLACES:
-        if value.position - position == 1:
-            return 0, max(plan.inputs[0].shape, default=1) - 1
-        sources = positions
-    elif plan.operator.name == "arange_of":
+    name = getattr(plan.operator, "name", None)
+    if name is None:
+        sources = positions if plan.key[0] == "read" and len(positions) == 1 else ()
+    elif name in _PLACES and _PLACES[name] == position - at:
+        return 0, _last_place(plan)
+    elif name == "arange_of":
         return _counted(plan, scalars, segment)
     else:
-        return None
-    found = [_source(segment, p, depth + 1) for p in sources]
+        sources = positions if name in _ALL_NUMBERS else positions[:1] if name in _SAME_NUMBERS or name in _PLACES else ()
+    found = [_by_origin(segment, p, depth + 1) for p in sources]
     if None in found or not found:
         return None
     return min(low for low, _ in found), max(high for _, high in found)
+
+
+def _last_place(plan):
+    """The largest place along the dimension that an operator looks along, or among all elements."""
+    shape, dim = plan.inputs[0].shape, plan.notes.template[plan.operator.by_name["dim"]]
+    return max(0, (math.prod(shape) if dim is None or not shape else shape[dim]) - 1)
 
 
 def _counted(plan, scalars, segment):
@@ -98,19 +104,6 @@ def _counted(plan, scalars, segment):
     start, step = (segment.integers[at] for _, at in scalars)
     ends = start, start + step * (plan.outputs[0].shape[0] - 1)
     return min(ends), max(ends)
-
-
-def _source(segment, position, depth):
-    if position < 0:
-        return bounded(segment.inputs[~position], depth)
-    at = 0
-    for node in segment.nodes:
-        refs = node[3] if type(node[3]) is list else [node[3]]
-        if at + len(refs) > position:
-            value = refs[position - at]()
-            return None if value is None else bounded(value, depth)
-        at += len(refs)
-    return None
 
 
 def numbers_of(value):
