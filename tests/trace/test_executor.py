@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import jtensor as torch
-from jtensor.trace import executor, lower
+from jtensor.trace import background, executor, lower
 
 
 class Failing:
@@ -45,6 +45,13 @@ def base():
     return made
 
 
+@pytest.fixture
+def whole(monkeypatch):
+    """Tapes are compiled whole from their first run on, by whoever wants them."""
+    monkeypatch.setattr(executor, "PROGRAM_COST", -1e9)
+    monkeypatch.setattr(executor, "WORTH_A_THREAD", 1 << 30)
+
+
 def recorded(base):
     """Tensors of every kind with work pending, and the values they must have."""
     view = base[1:, ::2]
@@ -66,9 +73,9 @@ ERRORS = {
 
 @pytest.mark.parametrize("name", ERRORS)
 @pytest.mark.parametrize("tier", ["program", "kernel"])
-def test_a_failed_run_leaves_every_tensor_whole(monkeypatch, base, tier, name):
+def test_a_failed_run_leaves_every_tensor_whole(monkeypatch, request, base, tier, name):
     if tier == "program":
-        monkeypatch.setattr(executor, "PROGRAM_COST", -1e9)        # whole programs from the first run on
+        request.getfixturevalue("whole")
         make, error = lower.program, [ERRORS[name]]
 
         def program(*given):
@@ -100,8 +107,7 @@ def test_a_failed_run_leaves_every_tensor_whole(monkeypatch, base, tier, name):
     np.testing.assert_allclose(tensors[1].numpy(), wanted[1] + 1)
 
 
-def test_a_program_that_does_not_compile_runs_op_by_op(monkeypatch, base):
-    monkeypatch.setattr(executor, "PROGRAM_COST", -1e9)
+def test_a_program_that_does_not_compile_runs_op_by_op(monkeypatch, whole, base):
 
     def compiling(*given):
         raise jax.errors.JaxRuntimeError("INTERNAL: the compiler gave up")
@@ -112,20 +118,19 @@ def test_a_program_that_does_not_compile_runs_op_by_op(monkeypatch, base):
     assert "the compiler gave up" in str(torch.report())
 
 
-def test_ctrl_c_while_compiling(monkeypatch, base):
-    monkeypatch.setattr(executor, "PROGRAM_COST", -1e9)
-    make, calls = lower.compile_program, []
+def test_ctrl_c_while_compiling(monkeypatch, whole, base):
+    wait, calls = background.Handle.result, []
 
-    def interrupted(*given, **how):
-        calls.append(1)
+    def interrupted(self, *given, **how):
+        calls.append(self.name)
         if len(calls) == 1:
             raise KeyboardInterrupt
-        return make(*given, **how)
-    monkeypatch.setattr(lower, "compile_program", interrupted)
-    monkeypatch.setattr(lower.store, "load", lambda *given: None)
+        return wait(self, *given, **how)
+    monkeypatch.setattr(background.Handle, "result", interrupted)
     tensors, wanted = recorded(base)
     with pytest.raises(KeyboardInterrupt):
         tensors[0].sum().item()
+    assert calls == ["program"]
     for tensor, array in zip(tensors, wanted, strict=True):
         np.testing.assert_allclose(tensor.numpy(), array)
 
