@@ -70,12 +70,13 @@ def _by_origin(segment, position, depth):
     if depth > _DEPTH:
         return None
     at = segment.count
-    for plan, positions, scalars, _ in reversed(segment.nodes):
-        at -= len(plan.outputs)
+    for node in reversed(segment.nodes):
+        at -= len(node[0].outputs)
         if at <= position:
             break
     else:
         return None
+    plan, positions, scalars, _ = node
     name = getattr(plan.operator, "name", None)
     if name is None:
         sources = positions if plan.key[0] == "read" and len(positions) == 1 else ()
