@@ -200,7 +200,8 @@ def place_fences(graph):
         elif kind & MUL:
             e.fenced = bool(used & (ADD | SUM))
         elif e.name in MATRIX_PRODUCTS:
-            e.fenced = bool(used & TURNED or used & (ADD | SUM) and _is_product(e, graph))
+            # XLA sums a product of matrices by summing a factor first: `(a @ b).sum(1)` becomes `a @ b.sum(1)`.
+            e.fenced = bool(used & (TURNED | SUM) or used & ADD and _is_product(e, graph))
             turned = [at for at in (0, 1) if type(e.inputs[at]) is int and facts.turned[e.inputs[at]]]
             e.fences = dict.fromkeys(turned, pinned if turned and _has_vector(e, graph) else opaque)
         elif kind & TRANSCENDENTAL:
