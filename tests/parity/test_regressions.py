@@ -96,9 +96,9 @@ SCRIPTS = {
         show(x.grad)
     """,
     "gradients that are views": """
-        for f in (lambda: x.expand(4, 2, 3), lambda: x.view(6), lambda: x.T, lambda: x[None], lambda: x.squeeze(), lambda: x.T.reshape(6),
-                  lambda: x.as_strided((2,), (1,), 1), lambda: torch.cat([x, m]), lambda: torch.stack([x, m]), lambda: x - 1, lambda: x.max(0)[0],
-                  lambda: x[[0]], lambda: x.sort()[0]):
+        for f in (lambda: x.expand(4, 2, 3), lambda: x.view(6), lambda: x.T, lambda: x[None], lambda: x.squeeze(),
+                  lambda: x.T.reshape(6), lambda: x.as_strided((2,), (1,), 1), lambda: torch.cat([x, m]),
+                  lambda: torch.stack([x, m]), lambda: x - 1, lambda: x.max(0)[0], lambda: x[[0]], lambda: x.sort()[0]):
             g, = torch.autograd.grad((f() * 1.).sum(), x)
             show(g)
             g, = torch.autograd.grad(f().sum(), x)
@@ -114,7 +114,8 @@ SCRIPTS = {
         print(torch.autograd.grad(w.prod(), w)[0].tolist())
     """,
     "views in place have names of their own": """
-        for name, args in (("t_", ()), ("transpose_", (0, 1)), ("squeeze_", ()), ("squeeze_", (0,)), ("unsqueeze_", (0,)), ("swapaxes_", (0, 1))):
+        for name, args in (("t_", ()), ("transpose_", (0, 1)), ("squeeze_", ()), ("squeeze_", (0,)), ("unsqueeze_", (0,)),
+                           ("swapaxes_", (0, 1))):
             y = x * 2
             getattr(y, name)(*args)
             show(y)
@@ -130,7 +131,8 @@ SCRIPTS = {
     "indices out of bounds": """
         z = torch.tensor(1.)
         for t in (z, m):
-            for index in (0, 2, -7, (0, 9), (..., 9), (None, 5), (0, 0, 0), slice(0, 1), "a", 1.5, slice(0, 2, 0), slice(0, 2, -1), (0, [9])):
+            for index in (0, 2, -7, (0, 9), (..., 9), (None, 5), (0, 0, 0), slice(0, 1), "a", 1.5, slice(0, 2, 0),
+                          slice(0, 2, -1), (0, [9])):
                 tried(lambda: t[index])
                 tried(lambda: t.clone().__setitem__(index, 1.))
     """,
@@ -141,9 +143,10 @@ SCRIPTS = {
     "memory that overlaps": """
         i = torch.tensor([0, 1])
         flat = m.flatten()
-        for f in (lambda: m.__setitem__(m > 2, m), lambda: m.__setitem__(m > 2, m[0, 0]), lambda: m.__setitem__(i, m), lambda: m[1:].copy_(m[:1]),
-                  lambda: m.index_add_(0, i, m), lambda: m.index_copy_(0, i, m), lambda: m.scatter_(0, i.expand(1, 2), m), lambda: m.mul_(m),
-                  lambda: m[:, 1:].add_(m[:, :-1]), lambda: torch.add(flat[1:], 1, out=flat[:-1]), lambda: m.expand(2, 2, 3).zero_(),
+        for f in (lambda: m.__setitem__(m > 2, m), lambda: m.__setitem__(m > 2, m[0, 0]), lambda: m.__setitem__(i, m),
+                  lambda: m[1:].copy_(m[:1]), lambda: m.index_add_(0, i, m), lambda: m.index_copy_(0, i, m),
+                  lambda: m.scatter_(0, i.expand(1, 2), m), lambda: m.mul_(m), lambda: m[:, 1:].add_(m[:, :-1]),
+                  lambda: torch.add(flat[1:], 1, out=flat[:-1]), lambda: m.expand(2, 2, 3).zero_(),
                   lambda: m.expand(2, 2, 3).add_(1), lambda: m.fill_(m[0, 0])):
             tried(f)
     """,
