@@ -183,13 +183,16 @@ def _history(out, nr, node, is_input, is_dirty, count):
         if is_input and not is_dirty:
             out = _same_view(out)
     elif is_dirty:
+        info = out._info
+        if info is not None and info.differentiable:
+            checks.view_may_be_rebased(out, info)
         if out.requires_grad and out._is_leaf_now():
             raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
-        info = out._info
         if info is not None and info.differentiable:
             if count > 1:
                 raise RuntimeError(DIRTY_VIEW)
-            checks.view_may_be_rebased(out, info)
+            if info.base.requires_grad and info.base._is_leaf_now():
+                raise RuntimeError(checks.VIEW_OF_LEAF)
             dispatch.rebase(out, node)
         else:
             dispatch.move_retained(out, node)

@@ -24,12 +24,13 @@ _compile_lock = threading.RLock()
 
 
 class Program:
-    """An executable for a state of the trie: which values it gives and which inputs it may overwrite."""
+    """An executable for a state of the trie: which values it gives, how many inputs it takes, and which of them it may overwrite."""
 
-    __slots__ = ("executable", "wanted", "donate", "fences", "single")
+    __slots__ = ("executable", "wanted", "donate", "fences", "single", "count")
 
-    def __init__(self, executable, wanted, donate, fences, single=False):
+    def __init__(self, executable, wanted, donate, fences, single=False, count=0):
         self.executable, self.wanted, self.donate, self.fences, self.single = executable, wanted, donate, fences, single
+        self.count = count
 
 
 def flush(reason):
@@ -116,6 +117,8 @@ def execute(segment, nodes, wanted):
             if len(outs) != len(wanted):
                 outs = [outs[p] for p in wanted]
             return outs
+        if len(arrays) != found.count:
+            del arrays[found.count:]           # numbered for an operation that was then refused
         outs = found.executable.run([*vectors(segment, found.executable), *arrays])
     except jax.errors.JaxRuntimeError as error:
         return out_of_memory(error, nodes, wanted, inputs, segment)
@@ -141,11 +144,12 @@ def choose(segment, nodes, state, wanted, inputs):
         if state.sightings == 1 and missing * KERNEL_COST <= len(plans) * NODE_COST + PROGRAM_COST:
             return None
         counts = [(kind, len(numbers)) for kind, numbers in kinds_of(segment) if numbers]
+        del inputs[reach(nodes):]              # in place: references are counted below
         donate = donatable(inputs, nodes, wanted)
         avals = [v.aval for v in inputs]
 
         def compile_it():
-            return (*lower.program(nodes, wanted, avals, counts, donate), donate)
+            return (*lower.program(nodes, wanted, avals, counts, donate), donate, len(avals))
         if not missing and len(nodes) >= WORTH_A_THREAD:
             _coming[state, wanted] = _COMPILER.submit(compile_it, name="program")
             return None
@@ -158,14 +162,19 @@ def compiled(coming, state, wanted, count):
     if state.programs is None:
         state.programs = {}
     try:
-        executable, origin, fences, donate = coming.result()
+        executable, origin, fences, donate, inputs = coming.result()
     except jax.errors.JaxRuntimeError as error:
         REPORT.failed(error)
         state.programs[wanted] = Program(None, wanted, (), 0)
         return None
     REPORT.program(origin, count, fences, state)
-    found = state.programs[wanted] = Program(executable, wanted, donate, fences)
+    found = state.programs[wanted] = Program(executable, wanted, donate, fences, count=inputs)
     return found
+
+
+def reach(nodes):
+    """How many of the external inputs the nodes use: an operation that was refused may have numbered more."""
+    return max((~p for node in nodes for p in node[1] if p < 0), default=-1) + 1
 
 
 _COMPILER = Worker("programs")

@@ -50,7 +50,7 @@ def relu(self: Tensor):
     >>> torch.relu(torch.tensor([-1., 2.]))
     tensor([0., 2.])
     """
-    return jnp.where(self <= 0, jnp.zeros_like(self), self)
+    return jnp.where(self < 0, jnp.zeros_like(self), self)          # -0.0 stays
 
 
 @op("numeric", check=refuses("leaky_relu_cpu", *_ONLY_FLOAT), **_INTERNAL,
