@@ -354,33 +354,45 @@ def _out(made, out):
     return out
 
 
-def _checked(layout, pin_memory=False):
+def _size_alone(kw, name):
+    """The size given by name only."""
+    if "size" not in kw:
+        raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
+    return (kw.pop("size"),)
+
+
+def _checked(layout, pin_memory=False, unknown=(), name=""):
+    """Refuses what a factory does not take, or does not have."""
+    for argument in unknown:
+        raise TypeError(f"{name}() got an unexpected keyword argument '{argument}'")
+    if pin_memory:
+        raise RuntimeError("pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available on this system.")
     if layout is not None and repr(layout) != "torch.strided":
         from ..base.errors import missing
         raise missing(f"the layout {layout!r}", "torch.strided")
 
 
-def zeros(*size, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, names=None, **kw):
+def zeros(*size, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, **kw):
     """A tensor of zeros.
 
     >>> torch.zeros(2, 3)
     tensor([[0., 0., 0.],
             [0., 0., 0.]])
     """
-    size = size_of(size or (kw.pop("size"),), "zeros")
-    _checked(layout)
+    size = size_of(size or _size_alone(kw, "zeros"), "zeros")
+    _checked(layout, pin_memory, kw, "zeros")
     made = call(ops.zeros_of, (size, _type(dtype, out.dtype if out is not None else None), _device(device)))
     return _finish(made, requires_grad) if out is None else _out(made, out)
 
 
-def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, names=None):
+def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """A tensor filled with a number; its type follows the number's.
 
     >>> torch.full((2,), 3)
     tensor([3, 3])
     """
     size = size_of((size,) if isinstance(size, (tuple, list)) else (size,), "full")
-    _checked(layout)
+    _checked(layout, pin_memory)
     if isinstance(fill_value, Tensor):
         fill_value = fill_value.item()
     kind = _type(dtype, out.dtype if out is not None else dtypes.of_scalar(fill_value))
@@ -388,27 +400,26 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pi
     return _finish(made, requires_grad) if out is None else _out(made, out)
 
 
-def ones(*size, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, names=None, **kw):
+def ones(*size, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, **kw):
     """A tensor of ones.
 
     >>> torch.ones(2)
     tensor([1., 1.])
     """
-    size = size_of(size or (kw.pop("size"),), "ones")
-    _checked(layout)
+    size = size_of(size or _size_alone(kw, "ones"), "ones")
+    _checked(layout, pin_memory, kw, "ones")
     made = call(ops.full_of, (size, 1, _type(dtype, out.dtype if out is not None else None), _device(device)))
     return _finish(made, requires_grad) if out is None else _out(made, out)
 
 
-def empty(*size, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, names=None,
-          memory_format=None, **kw):
+def empty(*size, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, memory_format=None, **kw):
     """A tensor of this size whose values mean nothing (here they are zeros).
 
     >>> torch.empty(2, 3).shape
     torch.Size([2, 3])
     """
-    size = size_of(size or (kw.pop("size"),), "empty")
-    _checked(layout)
+    size = size_of(size or _size_alone(kw, "empty"), "empty")
+    _checked(layout, pin_memory, kw, "empty")
     made = call(ops.zeros_of, (size, _type(dtype, out.dtype if out is not None else None), _device(device)))
     if str(memory_format).endswith("channels_last"):
         from ..views.geometry import channels_last_strides
