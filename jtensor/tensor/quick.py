@@ -94,6 +94,13 @@ def setitem(self, index, value):
         plan, starts = _fill_plan(storage, target, offset, kind)
         scalars = (value, *starts)
         inputs = (storage.value,)
+    elif isinstance(value, Tensor) and value._storage is storage and value._spec is target and value._offset == offset and not (
+            LOCAL.grad_enabled and value._requires_grad) and (
+            target.dense or dispatch.checks.geometry.has_internal_overlap(tuple(target.size), target.stride) != "yes"):
+        self._counter.version += 1                     # `x[i] += y` ends with `x[i] = x[i]`: PyTorch copies and counts, the values stay
+        if self._counter.site is not None:
+            self._counter.site = dispatch.sites.user_site()
+        return
     elif isinstance(value, Tensor) and value._storage is not storage and value._spec.device is target.device and not (
             LOCAL.grad_enabled and (value._requires_grad or value._info is not None)) and value._spec.size == target.size:
         plan, scalars = _copy_plan(storage, target, offset, value._spec)
