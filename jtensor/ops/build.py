@@ -247,8 +247,11 @@ def output_specs(operator, signature, outputs, device):
 
 
 def static_key(template):
-    """What of a template names the operation in another process: Specs and numbers are in the avals, statics by their text."""
-    return tuple("·" if type(t) in (Spec, Wrapped) else len(t) if isinstance(t, tuple) and t and type(t[0]) is Spec else
+    """What of a template names the operation in another process: statics by their text, tensors and numbers by their places.
+
+    What kind of tensors and numbers these are the avals tell, but not that `where(c, 0.0, x)` is another operation than `where(c, x, 0.0)`.
+    """
+    return tuple("·" if type(t) is Spec else "#" if type(t) is Wrapped else len(t) if isinstance(t, tuple) and t and type(t[0]) is Spec else
                  repr(t) for t in template)
 
 

@@ -283,3 +283,17 @@ def test_the_second_process_compiles_nothing(tmp_path):
     third = second_process(folder)
     assert third["programs"].get("compiled", 0) + third["kernels"].get("compiled", 0) > 0
     assert (third["loss"], third["w"]) == (first["loss"], first["w"])
+
+
+def test_programs_of_different_operations_have_different_keys():
+    """A number before a tensor and one behind it are the same avals and kinds: on disk they must not be one entry."""
+    x, c = torch.tensor([1.0, 2.0]), torch.tensor([True, False])
+    keys = set()
+    for record in (lambda: torch.where(c, 0.0, x), lambda: torch.where(c, x, 0.0), lambda: torch.clamp(x, min=1.5), lambda: torch.clamp(x, max=1.5)):
+        executor.flush("test")
+        kept = record()
+        nodes = executor.LOCAL.segment.nodes
+        keys.add(lower.key_of(nodes, (0,), [v.aval for v in executor.LOCAL.segment.inputs], [("f", 1)], ()))
+        assert len(nodes) == 1 and kept.shape == (2,)
+    assert len(keys) == 4
+    assert torch.where(c, 0.0, x).tolist() == [0, 2] and torch.where(c, x, 0.0).tolist() == [1, 0]
