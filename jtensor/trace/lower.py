@@ -61,7 +61,7 @@ def key_of(nodes, wanted, inputs, counts, donate):
         number = numbers.get(plan)
         if number is None:
             number = numbers[plan] = len(numbers)
-            parts.append(f"P{number}={plan.key!r}{plan.inputs!r}{plan.scalar_kinds}")
+            parts.append(f"P{number}={plan.key!r}{plan.inputs!r}{plan.outputs!r}{plan.scalar_kinds}")
         parts.append(f"{number}{positions}{scalars}" if scalars else f"{number}{positions}")
     return "\n".join([*parts, f"in {inputs!r} {counts}", f"out {wanted} donate {donate}"])
 
@@ -90,7 +90,7 @@ def program(nodes, wanted, inputs, counts, donate):
 def kernel(plan):
     """The executable ``run([zero, *arrays, *scalars])`` of one operation."""
     device = jax_device_of(plan)
-    key = f"kernel {plan.key!r} {plan.inputs!r} {plan.scalar_kinds}"
+    key = f"kernel {plan.key!r} {plan.inputs!r} {plan.outputs!r} {plan.scalar_kinds}"
     found = store.load(key, device)
     if found is not None:
         return found, "disk"
