@@ -366,7 +366,9 @@ def _checked(layout, pin_memory=False, unknown=(), name=""):
     for argument in unknown:
         raise TypeError(f"{name}() got an unexpected keyword argument '{argument}'")
     if pin_memory:
-        raise RuntimeError("pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available on this system.")
+        raise RuntimeError(
+            "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available on this system."
+        )
     if layout is not None and repr(layout) != "torch.strided":
         from ..base.errors import missing
         raise missing(f"the layout {layout!r}", "torch.strided")

@@ -289,7 +289,12 @@ def test_programs_of_different_operations_have_different_keys():
     """A number before a tensor and one behind it are the same avals and kinds: on disk they must not be one entry."""
     x, c = torch.tensor([1.0, 2.0]), torch.tensor([True, False])
     keys = set()
-    for record in (lambda: torch.where(c, 0.0, x), lambda: torch.where(c, x, 0.0), lambda: torch.clamp(x, min=1.5), lambda: torch.clamp(x, max=1.5)):
+    for record in (
+        lambda: torch.where(c, 0.0, x),
+        lambda: torch.where(c, x, 0.0),
+        lambda: torch.clamp(x, min=1.5),
+        lambda: torch.clamp(x, max=1.5),
+    ):
         executor.flush("test")
         kept = record()
         nodes = executor.LOCAL.segment.nodes
