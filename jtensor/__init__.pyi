@@ -1122,7 +1122,6 @@ def empty(
     device: _device | str | _int | None = ...,
     pin_memory: _bool = ...,
     requires_grad: _bool = ...,
-    names: Any = ...,
     memory_format: _memory_format | None = ...,
     **kw: Any,
 ) -> Tensor: ...
@@ -1207,7 +1206,6 @@ def full(
     device: _device | str | _int | None = ...,
     pin_memory: _bool = ...,
     requires_grad: _bool = ...,
-    names: Any = ...,
 ) -> Tensor: ...
 def full_like(
     input: Tensor,
@@ -1488,7 +1486,6 @@ def ones(
     device: _device | str | _int | None = ...,
     pin_memory: _bool = ...,
     requires_grad: _bool = ...,
-    names: Any = ...,
     **kw: Any,
 ) -> Tensor: ...
 def ones_like(
@@ -1846,7 +1843,6 @@ def zeros(
     device: _device | str | _int | None = ...,
     pin_memory: _bool = ...,
     requires_grad: _bool = ...,
-    names: Any = ...,
     **kw: Any,
 ) -> Tensor: ...
 def zeros_like(
