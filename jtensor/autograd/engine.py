@@ -160,6 +160,11 @@ def run(roots, grads, keep_graph, create_graph, captures=None, checks=None):
 
 def _run_node(node, arrived, task, by_node, results):
     """Hooks, capture, the node itself; answers the gradients of its inputs, or () where the walk ends."""
+    captured = by_node.get(node) if by_node else None
+    goes_on = captured is not None and any(e is not None and e[0] in task.needed for e in node.edges)
+    if goes_on:                                                    # PyTorch hooks a captured gradient only where the walk ends with it
+        for nr, at in captured:
+            results[at] = arrived[nr]
     if node.tensor_hooks:
         for nr in sorted(node.tensor_hooks):
             arrived[nr] = hooking.on_tensor(node.tensor_hooks[nr], arrived[nr])
@@ -167,11 +172,10 @@ def _run_node(node, arrived, task, by_node, results):
         for nr, keep in list(node.retained.items()):
             if arrived[nr] is not None:
                 keep(arrived[nr])
-    if by_node:
-        for nr, at in by_node.get(node, ()):
+    if captured is not None and not goes_on:
+        for nr, at in captured:
             results[at] = arrived[nr]
-        if node in by_node and not any(e is not None and e[0] in task.needed for e in node.edges):
-            return ()
+        return ()
     if task.captures is not None and isinstance(node, AccumulateGrad):
         return ()
     if node.pre_hooks:

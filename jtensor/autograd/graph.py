@@ -171,14 +171,15 @@ def accumulator(variable):
 class CopySlices(Node):
     """In-place on a view: the base's gradient passes, but its part under the view goes through the operator's node.
 
-    ``fn`` is the in-place operator's node; ``geometry`` the view's (size, stride, offset) and ``base_spec`` the base's.
+    ``fn`` is the in-place operator's node; ``geometry`` the view's (size, stride, offset) and ``base_spec`` the base's;
+    ``replay(base)`` makes the view where it is no mere geometry.
     """
 
-    __slots__ = ("fn", "base_spec", "geometry", "make")
+    __slots__ = ("fn", "base_spec", "geometry", "make", "replay")
 
-    def __init__(self, base_edge, base_spec, geometry, fn, make):
+    def __init__(self, base_edge, base_spec, geometry, fn, make, replay=None):
         Node.__init__(self, (base_edge, *fn.edges[1:]))
-        self.fn, self.base_spec, self.geometry, self.make = fn, base_spec, geometry, make
+        self.fn, self.base_spec, self.geometry, self.make, self.replay = fn, base_spec, geometry, make, replay
 
     def release(self):
         self.fn.release() if self.fn is not None else None
@@ -193,7 +194,7 @@ class CopySlices(Node):
         result = self.make(self.base_spec)
         result.copy_(grad)
         size, stride, offset = self.geometry
-        part = result.as_strided(size, stride, offset - self.base_spec[1])
+        part = self.replay(result) if self.replay is not None else result.as_strided(size, stride, offset - self.base_spec[1])
         inner = self.fn.apply([part.clone()])
         answers = [None] * len(self.edges)
         for at, g in enumerate(inner):

@@ -312,6 +312,7 @@ def copy_(self, src, non_blocking=False):
         from ..ops.build import broadcast_shapes
         if len(m) > len(n) or broadcast_shapes([tuple(n), tuple(m)]) != tuple(n):
             checks.before_inplace(self, LOCAL.grad_enabled and (self.requires_grad or src.requires_grad))
+            checks.no_internal_overlap(self)
             raise RuntimeError(_copy_text(n, m))
     return call_inplace(ops.copy, (self, src))
 

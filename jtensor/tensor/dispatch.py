@@ -222,6 +222,8 @@ def collect(operator, args):
         elif kind is OptTensor and given is None:
             template.append(None)
             key.append(None)
+        elif given is None and kind is TensorOrNumber and parameter.required:
+            raise wrong_argument(operator, parameter, given)
         elif kind is Number or kind is TensorOrNumber:
             template_number(parameter, given, key, template, scalars)
         else:
@@ -274,6 +276,13 @@ def wrong_argument(operator, parameter, given):
     position = "" if parameter.keyword_only else f" (position {at})"
     kind = {"Tensors": "tuple of Tensors", "Number": "Number"}.get(parameter.kind.name, "Tensor")
     return TypeError(f"{name}(): argument '{shown}'{position} must be {kind}, not {type(given).__name__}")
+
+
+def _of_method(error, operator):
+    """The same refusal for ``self.name_(...)``, whose positions count from the first argument after ``self``."""
+    import re
+    text = str(error).replace(operator.name.split(".")[0] + "(): ", shown_name(operator) + "_(): ", 1)
+    return TypeError(re.sub(r"\(position (\d+)\)", lambda found: f"(position {int(found[1]) - 1})", text))
 
 
 def plan_of(key, operator, template, inplace=False):
@@ -463,12 +472,12 @@ def save(code, tensors, outs, originals=None):
         if originals is not None and code in originals:
             return originals[code]
         tensor = tensors[code]
-        if saving._hooks and (packed := saving.pack(tensor)) is not None:
-            return packed
         if tensor.is_inference_slow():
             raise RuntimeError("Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
                                "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use "
                                "it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.")
+        if saving._hooks and (packed := saving.pack(tensor)) is not None:
+            return packed
         counter = tensor._counter
         if counter.site is None:
             counter.site = WATCHED
@@ -561,7 +570,7 @@ def _replay(node, grads, needs, answers, name=""):
         for out in outs:
             if out._info is None:
                 out._counter.version = writes
-            if operator.name == "AsStridedBackward0" and not LOCAL.grad_enabled:
+            if operator.name == "AsStridedBackward0":
                 _seen_as_view(out, (out._spec.numel,))
 
 
@@ -569,7 +578,7 @@ def _seen_as_view(out, size):
     """PyTorch's formula ends with a view of what it has computed in another shape: sums over broadcast dimensions, strided gradients."""
     spec = out._spec
     base = make_tensor(out._storage, specs.spec(tuple(size), None, spec.dtype, spec.device))
-    out._info = View(base, "no_grad", out._counter.version, True)
+    out._info = View(base, "default", out._counter.version, False)
 
 
 # How often PyTorch's formula writes to the gradient that it makes: its version shows it.
@@ -643,10 +652,13 @@ def _differentiable_backward(node, plan, grads, codes, saved, outs, only_grads):
 def call_inplace(operator, args):
     """``self.name_(...)``: the same operation, its result put in ``self``'s place."""
     self = args[0]
-    key, template, tensors, scalars = collect(operator, args)
+    try:
+        key, template, tensors, scalars = collect(operator, args)
+    except TypeError as error:
+        raise _of_method(error, operator) from None
     needs = ()
     grad_enabled = LOCAL.grad_enabled
-    if grad_enabled or LOCAL.inference or self._info is not None:
+    if grad_enabled or LOCAL.inference or self._info is not None or self._auto is not None:
         checks.before_inplace(self, grad_enabled and any(t.requires_grad for t in tensors))
     key = ("in place", *key)
     for at, other in enumerate(tensors):
@@ -715,7 +727,7 @@ def _overwrite_plan(plan, program, layout, spec, sources, count):
 
 
 # PyTorch does not ask
-OVERLAP_ALLOWED = frozenset(("fill", "fill_tensor", "zero", "masked_fill", "index_fill", "index_put", "tril", "triu"))
+OVERLAP_ALLOWED = frozenset(("fill", "zero", "masked_fill", "index_fill", "index_put", "tril", "triu"))
 
 
 def finish_inplace(self, plan, tensors, needs, scalars, value, values):
@@ -767,7 +779,8 @@ def rebase(self, node):
     base_edge = edge_of(base) if base.requires_grad else None
     copy = node_class("CopySlices", CopySlices)
     spec = base._spec
-    slices = copy(base_edge, (spec, base._offset), (tuple(self._spec.size), self._spec.stride, self._offset), node, zeros_of)
+    slices = copy(base_edge, (spec, base._offset), (tuple(self._spec.size), self._spec.stride, self._offset), node, zeros_of,
+                  info.replay)
     slices.site = node.site
     move_retained(base, slices)
     base._edge, base._requires_grad = (slices, 0), True

@@ -5,9 +5,10 @@ what the views leave; a read is then a view or the operator `index`, a write a c
 """
 import numpy as np
 
+from ..autograd import gradmode_checks as checks
 from ..autograd.graph import node_class
 from ..base import dtypes
-from ..ops.families.composing import check_expand
+from ..ops.families.composing import check_expand, number_fits
 from . import views
 from .core import Tensor
 from .dispatch import call, call_inplace
@@ -55,11 +56,17 @@ def setitem(self, index, value):
         value = _foreign(self, value)
     if index is False:
         return
+    if not isinstance(value, Tensor):
+        value = number_fits(value, self._spec.dtype)
+    if isinstance(index, Tensor) and not index._spec.ndim and isinstance(value, Tensor) and value._storage is self._storage \
+            and index._spec.dtype in _MASKS:
+        checks.no_overlap(self, value)
     view, tensors = views.unsqueeze(self, 0) if index is True else _basic(self, index, False), None
     if view is None:
         view, tensors = resolve(self, index)
     if tensors is None:
         if not isinstance(value, Tensor):
+            checks.no_internal_overlap(view)
             view.fill_(value)
             if view is self and view._edge is not None and view._info is None:            # PyTorch makes the number a tensor first
                 view._edge[0].__class__ = node_class("FillBackward3" if view._spec.ndim else "CopyBackwards")

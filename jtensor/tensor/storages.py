@@ -115,9 +115,9 @@ def resize_(self, sizes):
 
 def resize(self, size):
     """The resizing itself, without asking autograd (`out=` resizes its target)."""
-    self._counter.version += 1
     if size == tuple(self._spec.size):
         return self
+    self._counter.version += 1
     stride = specs.contiguous_strides(size)
     needed = geometry.extent(size, stride, self._offset)
     if needed > self._storage.layout.numel:
