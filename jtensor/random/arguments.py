@@ -5,7 +5,9 @@ Owns the signatures as PyTorch lists them. Knows tensors and generators by their
 from ..tensor.core import Tensor
 from .generator import Generator, default_generator
 
-_FACTORY = "torch.dtype dtype = None, torch.layout layout = None, torch.device device = None, bool pin_memory = False, bool requires_grad = False"
+_FACTORY = (
+    "torch.dtype dtype = None, torch.layout layout = None, torch.device device = None, bool pin_memory = False, bool requires_grad = False"
+)
 _LIKE = "torch.memory_format memory_format = None, " + _FACTORY
 
 

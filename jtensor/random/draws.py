@@ -1,8 +1,8 @@
 """The random functions over tensors: `rand`, `randn`, `randint`, ..., their ``_like`` forms, and those drawn for each element of a tensor.
 
 Numbers are drawn on the host, in PyTorch's order, and enter the tape as inputs: a new mask each step never recompiles. Owns argument forms;
-`fills` has the in-place methods, `placing` knows where drawn numbers lie in memory, the samplers below know only NumPy. On an accelerator the
-numbers are the CPU stream's, sent over.
+`fills` has the in-place methods, `placing` knows where drawn numbers lie in memory, the samplers below know only NumPy. On an accelerator
+the numbers are the CPU stream's, sent over.
 """
 import math
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from ..base import devices, dtypes
 from ..base.errors import missing
+from ..ops.build import broadcast_shapes
 from ..ops.families.numeric import no_derivative
 from ..ops.layout import like
 from ..ops.operator import Tensor as TensorKind
@@ -20,6 +21,7 @@ from ..tensor.create import _device, _type, size_of
 from ..tensor.dispatch import write_out
 from ..trace import spec as specs
 from ..trace.tape import LOCAL
+from ..views.geometry import channels_last_strides
 from . import checks, discrete, fills, integers, normals, permutation, rejection, uniforms
 from .arguments import a_number, a_tensor, an_integer, engine_of, invalid, whole
 from .fills import bernoulli_, normal_, normal_on_meta, random_, uniform_, warn
@@ -85,7 +87,7 @@ def randint(*args, generator=None, out=None, dtype=None, layout=None, device=Non
 
     >>> _ = torch.manual_seed(0)
     >>> torch.randint(3, 10, (4,))
-    tensor([5, 8, 5, 3])
+    tensor([7, 6, 3, 5])
     """
     names = ("low", "high", "size") if len(args) == 3 or "low" in kw or "high" in kw and args else ("high", "size")
     if len(args) == 2 and "size" in kw:
@@ -120,7 +122,7 @@ def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=Non
 
     >>> _ = torch.manual_seed(0)
     >>> torch.randperm(4)
-    tensor([2, 0, 1, 3])
+    tensor([0, 1, 3, 2])
     """
     n = an_integer(n, "randperm", "n", 1)
     engine = engine_of(generator, "randperm", (n,))
@@ -150,8 +152,18 @@ def _liked(input, dtype, device, memory_format=None, name="rand_like"):
     elif wanted == "contiguous_format":
         stride = None
     else:
-        stride = input.detach().to("meta").contiguous(memory_format=memory_format).stride()
+        stride = _lasting(wanted, size)
     return dtype, spec.device if device is None else _device(device), stride
+
+
+def _lasting(memory_format, size):
+    """The strides of a channels-last tensor."""
+    if memory_format not in ("channels_last", "channels_last_3d"):
+        raise TypeError(f"rand_like(): argument 'memory_format' must be torch.memory_format, not {memory_format}")
+    rank = 4 if memory_format == "channels_last" else 5
+    if len(size) != rank:
+        raise RuntimeError(f"required rank {rank} tensor to use {memory_format} format")
+    return channels_last_strides(size)
 
 
 def rand_like(input, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
@@ -250,12 +262,12 @@ def _normal_for(mean, std, tensors, generator, out):
             checks.normal_deviations(_host(std, "normal"))
     first, shape = inputs[0].detach(), inputs[0].shape
     if all(tensors) and mean.shape != std.shape:
-        shape = (mean.detach().to("meta") + std.detach().to("meta")).shape
+        shape = broadcast_shapes((tuple(mean.shape), tuple(std.shape)))
     if out is None:
         made = first.new_empty(shape)
     else:
         if out.shape != shape and not tensors[1]:
-            first.to("meta").add(out.detach().to("meta"))
+            broadcast_shapes((tuple(shape), tuple(out.shape)))
         elif out.shape != shape:
             from ..autograd import gradmode_checks
             gradmode_checks.warn_resize(out, first.new_empty(shape, device="meta"))
@@ -290,7 +302,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
 
     >>> _ = torch.manual_seed(0)
     >>> torch.multinomial(torch.tensor([0., 10, 3, 0]), 2)
-    tensor([2, 1])
+    tensor([1, 2])
     """
     a_tensor(input, "multinomial")
     num_samples = an_integer(num_samples, "multinomial", "num_samples", 2)
@@ -363,9 +375,33 @@ def _sample_dirichlet(input, generator=None):
     return _with_history(_DIRICHLET, drawn(np.ascontiguousarray(made).reshape(-1), input.shape, input.dtype, input.device), input)
 
 
+def dropout_noise(input, p):
+    """What dropout multiplies ``input`` by: zero with probability ``p``, else 1 / (1 - p), drawn in the input's memory order. 0 < p < 1."""
+    dtype, device, stride = _liked(input, None, None)
+    if device is devices.meta or dtype.category < 2 or dtype.is_complex:
+        made = input.detach().new_empty(input.shape)
+        return bernoulli_(made, 1 - p).div_(1 - p)
+    noise = discrete.dropout_noise(engine_of(None), input.numel(), float(p), dtype.numpy)
+    return drawn(noise, input.shape, dtype, device, stride=stride)
+
+
 METHODS = {**fills.METHODS, "bernoulli": bernoulli, "multinomial": multinomial}
-FUNCTIONS = ("rand", "randn", "randint", "randperm", "normal", "rand_like", "randn_like", "randint_like", "bernoulli", "multinomial", "poisson",
-             "binomial", "_standard_gamma", "_sample_dirichlet")
+FUNCTIONS = (
+    "rand",
+    "randn",
+    "randint",
+    "randperm",
+    "normal",
+    "rand_like",
+    "randn_like",
+    "randint_like",
+    "bernoulli",
+    "multinomial",
+    "poisson",
+    "binomial",
+    "_standard_gamma",
+    "_sample_dirichlet",
+)
 
 
 def install():

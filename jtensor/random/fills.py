@@ -64,7 +64,9 @@ def random_(self, *bounds, generator=None, **kw):
         raise invalid("random_", bounds, given)
     engine = engine_of(generator, "random_")
     if not named:
-        return fill(self, "random", lambda n, dtype: integers.random(engine, n, dtype), lambda dtype, n: n and checks.kernel_has("random_", dtype))
+        return fill(
+            self, "random", lambda n, dtype: integers.random(engine, n, dtype), lambda dtype, n: n and checks.kernel_has("random_", dtype)
+        )
     low = an_integer(named.get("from", 0), "random_", "from", 1)
     if named["to"] is None:
         return fill(self, "random_from_to", lambda n, dtype: integers.random_from(engine, n, low, dtype),
@@ -136,4 +138,9 @@ def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
                 lambda dtype, numel: checks.log_normal(std, dtype, numel))
 
 
-METHODS = {f.__name__: f for f in (uniform_, normal_, random_, bernoulli_, exponential_, geometric_, cauchy_, log_normal_)}
+def _rrelu_slopes_(self, lower, upper):
+    """Fills with slopes of ``rrelu``: uniform numbers of [lower, upper), drawn wide and rounded once."""
+    return fill(self, "uniform", lambda n, dtype: continuous.rrelu_slopes(engine_of(None), n, lower, upper, dtype))
+
+
+METHODS = {f.__name__: f for f in (uniform_, normal_, random_, bernoulli_, exponential_, geometric_, cauchy_, log_normal_, _rrelu_slopes_)}

@@ -102,6 +102,8 @@ def target(out, name, size, dtype=None, composite=True):
     if out.requires_grad and LOCAL.grad_enabled:
         if name == "randn":
             raise RuntimeError("cannot resize variables that require grad")
-        raise RuntimeError(f"{'aten::' * composite}{name}(): functions with out=... arguments don't support automatic differentiation, but one "
-                           "of the arguments requires grad.")
+        raise RuntimeError(
+            f"{'aten::' * composite}{name}(): functions with out=... arguments don't support automatic differentiation, but one "
+            "of the arguments requires grad."
+        )
     return resize(out, tuple(size))

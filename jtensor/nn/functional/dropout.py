@@ -1,4 +1,4 @@
-"""Dropout in all its forms. The noise is drawn by ``bernoulli_`` on a fresh tensor, so its numbers are the generator's."""
+"""Dropout in all its forms. Its noise is drawn and scaled on the host, so its numbers are the generator's."""
 import math
 import warnings
 
@@ -28,14 +28,14 @@ def _dropped(input, p, train, inplace, features=False, alpha=False):
     if p == 1:
         nothing = jtensor.zeros((), dtype=input.dtype, device=input.device)
         return input.mul_(nothing) if inplace else input.mul(nothing)
-    noise = (_feature_noise(input) if features else jtensor.empty_like(input)).bernoulli_(1 - p)
-    shift = None
+    template, shift = _feature_noise(input) if features else input, None
     if alpha:
+        noise = jtensor.empty_like(template).bernoulli_(1 - p)
         a = 1.0 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p))
         shift = noise.add(-1).mul_(_ALPHA * a).add_(_ALPHA * a * p)
         noise.mul_(a)
     else:
-        noise.div_(1 - p)
+        noise = jtensor.random.draws.dropout_noise(template, p)
     kept = input.mul_(noise) if inplace else input.mul(noise)
     return kept if shift is None else kept.add_(shift)
 

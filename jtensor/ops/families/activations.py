@@ -423,7 +423,7 @@ def _slopes(input, lower, upper, training):
     if training:
         low = input.detach() <= 0
         count = int(low.sum())
-        noise[low] = noise.new_empty(count, dtype=dtypes.float64).uniform_(lower, upper).to(noise.dtype)
+        noise[low] = noise.new_empty(count)._rrelu_slopes_(lower, upper)
     return noise
 
 
