@@ -68,6 +68,7 @@ def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn
     most = jnp.where(jnp.isneginf(most), 0, most)
     grown = jnp.exp(scores - most)
     total = grown.sum(-1, keepdims=True)
-    weights = jnp.where(total == 0, 0, grown / total)
-    out = contract(weights, _wide(value), ((3,), (2,)), _BATCH)
+    # PyTorch's kernel multiplies the unnormalised weights, rounded to the inputs' type, and divides in the end.
+    out = contract(grown.astype(value.dtype), value, ((3,), (2,)), _BATCH, keep_wide=True)
+    out = jnp.where(total == 0, 0, out / jnp.where(total == 0, 1, total))
     return out.astype(query.dtype), (jnp.log(total) + most)[..., 0]

@@ -93,6 +93,14 @@ def unsafe_view(tensor, size):
     return reshaped(tensor, tuple(size))
 
 
+def share_memory(a, b):
+    """Whether the intervals of one storage that two tensors lie in meet."""
+    if a._storage is not b._storage or not a._spec.numel or not b._spec.numel:
+        return False
+    ends = [(t._offset, t._offset + sum((n - 1) * s for n, s in zip(t._spec.size, t._spec.stride, strict=True))) for t in (a, b)]
+    return ends[0][0] <= ends[1][1] and ends[1][0] <= ends[0][1]
+
+
 class _Named:
     """Stands for an operator where an ``out=`` check wants a name."""
 
@@ -100,13 +108,19 @@ class _Named:
         self.name = name
 
 
-def put_out(name, result, out):
-    """A composite's result written to ``out`` (a tensor, or a tuple of them), which is answered."""
+def put_out(name, result, out, apart=()):
+    """A composite's result written to ``out`` (a tensor, or a tuple of them), which is answered; it may not share memory with ``apart``."""
     if out is None:
         return result
     from ...autograd import gradmode_checks as checks
     from ...tensor.dispatch import write_out
     results, outs = (result, out) if isinstance(result, tuple) else ((result,), (out,))
+    for target in outs:
+        if target._spec.numel:
+            checks.no_internal_overlap(target)
+        if any(share_memory(target, t) for t in apart):
+            raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+                               "memory location. Please clone() the tensor before performing the operation.")
     for made, target in zip(results, outs, strict=True):
         if made.requires_grad or target.requires_grad:
             raise RuntimeError(f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "

@@ -140,7 +140,7 @@ def masked_select(input, mask, *, out=None):
     if mask._spec.dtype is not dtypes.bool:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     shape = broadcast_shapes([tuple(mask._spec.size), tuple(input._spec.size)])
-    return put_out("masked_select", masked_select_raw(input, mask_places(mask, shape), shape), out)
+    return put_out("masked_select", masked_select_raw(input, mask_places(mask, shape), shape), out, (input, mask))
 
 
 def _scatter_source(grad, places, source):

@@ -412,6 +412,8 @@ def _check_roll(input, shifts, dims):
     if len(shifts) != len(dims) and not (len(shifts) == 1 and not dims):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
     for d in dims:
+        if not input.ndim:
+            raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
         wrap_dim(d, input.ndim)
 
 

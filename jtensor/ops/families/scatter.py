@@ -120,7 +120,7 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
     made = gather_raw(input, dim, index)
     size = _size_along(input, dim)
     check_bounds(index, size, out_of_bounds(dim % max(input._spec.ndim, 1), size, RuntimeError))
-    return put_out("gather", made, out)
+    return put_out("gather", made, out, (input, index))
 
 
 @composite()

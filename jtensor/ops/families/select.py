@@ -355,7 +355,7 @@ def take(input, index, *, out=None):
     """
     _check_take(input._spec, index._spec)
     _flat_bounds(index, input._spec.numel)
-    return put_out("take", take_raw(input, index), out)
+    return put_out("take", take_raw(input, index), out, (input, index))
 
 
 def _check_put(self, index, source, accumulate):

@@ -205,4 +205,4 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None):
     >>> torch.kthvalue(torch.tensor([5., 1., 3.]), 2).values
     tensor(3.)
     """
-    return put_out("kthvalue", kthvalue_raw(input, k, dim, bool(keepdim)), out)
+    return put_out("kthvalue", kthvalue_raw(input, k, dim, bool(keepdim)), out, (input,))
