@@ -43,10 +43,6 @@ def increment_version(tensor):
     if not hasattr(tensors, "__iter__"):
         raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
     for one in tensors:
-        if one.is_inference():
-            raise RuntimeError("Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get "
-                               "a normal "
-                               "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.")
         one._counter.version += 1
 
 

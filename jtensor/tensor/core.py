@@ -347,7 +347,7 @@ class Tensor:
         other._cached = self._cached
         other._counter = VersionCounter()
         if self._inference_tensor():
-            other._autograd_meta().inference = True
+            other._autograd_meta().inference = True if LOCAL.inference else COUNTED
         return other
 
     def detach(self):
