@@ -211,14 +211,14 @@ def into_self(operator, signature, function, common):
     """The in-place form: the result is cast to the first tensor's type, if PyTorch allows it."""
     own = signature.specs[0]
     if common is not None:
+        full = broadcast_shapes([tuple(s.size) for s in signature.specs])
+        if full != tuple(own.size):
+            raise RuntimeError(f"output with shape {list(own.size)} doesn't match the broadcast shape {list(full)}")
         result = operator.result_dtype(common) if operator.result_dtype else (dtypes.bool if operator.promote == "bool" else common)
         if not dtypes.can_cast(result, own.dtype):
             raise RuntimeError(
                 f"result type {dtypes.scalar_name(result)} can't be cast to the desired output type {dtypes.scalar_name(own.dtype)}"
             )
-        full = broadcast_shapes([tuple(s.size) for s in signature.specs])
-        if full != tuple(own.size):
-            raise RuntimeError(f"output with shape {list(own.size)} doesn't match the broadcast shape {list(full)}")
     target = own.dtype.numpy
 
     def inplace(*xs):

@@ -189,6 +189,7 @@ def backward_plan(plan, needs, defined):
         codes = saved(plan, needs)
         operator = plan.operator
         if getattr(operator, "grad", None) is not None:
+            _refuse(plan, needs)
             function = _by_formulas(plan, needs, defined, codes)
         else:
             function = _by_vjp(plan, needs, defined, codes)
@@ -203,6 +204,14 @@ def backward_plan(plan, needs, defined):
         found.differentiable = tuple(a.dtype.differentiable for a in outputs)
         plan.vjps[key] = found
     return found
+
+
+def _refuse(plan, needs):
+    """Raises for an operator that PyTorch does not differentiate either."""
+    for name, formula in plan.operator.grad.items():
+        never = formula and getattr(formula[0], "never", None)
+        if never and _touches(plan.notes.where.get(name), needs):
+            raise RuntimeError(never)
 
 
 def _contiguous(a):

@@ -224,7 +224,7 @@ def converted(self, dtype, device, copy=False, memory_format=None):
     if dtype is spec.dtype:
         if memory_format is not None and "channels_last" in str(memory_format):
             return self.contiguous(memory_format=memory_format)
-        return self.clone() if copy else self
+        return call(ops.to_copy, (self, dtype)) if copy else self
     if spec.dtype.is_complex and not dtype.is_complex:
         import warnings
         warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=4)

@@ -309,7 +309,7 @@ def transposed(self):
 
 def matrix_transposed(self, name):
     if self._spec.ndim < 2:
-        raise RuntimeError(f"tensor.{name} is only supported on matrices or batches of matrices. Got {self._spec.ndim}-D tensor.")
+        return view_of(self, rules.mT, "TransposeBackward0")           # a warning for a number, an error for a vector
     return transpose(self, -2, -1)
 
 
