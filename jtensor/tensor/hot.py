@@ -177,11 +177,19 @@ def _trie_miss(segment, key, operator, template, cache_key):
     return TRIE.grow(segment.state, key, plan)
 
 
+def _take_back(segment, value, at):
+    """Frees the number of an input that no node uses: values on the meta device have no array to run with."""
+    if at < 0 and ~at == len(segment.inputs) - 1 and not any(at in node[1] for node in segment.nodes):
+        segment.inputs.pop()
+        del segment.slots[id(value)]
+
+
 def binary(operator):
     """``f(a, b)`` for two tensors: the shortest way from operands to a recorded result."""
     defaults = tuple(p.default for p in operator.parameters[2:])
     rest = _rest(operator, defaults)
     cpu = build.plans.spec.devices.cpu
+    meta = build.plans.spec.devices.meta
 
     def record_binary(a, b):
         spec_a, spec_b, storage_a, storage_b = a._spec, b._spec, a._storage, b._storage
@@ -194,6 +202,9 @@ def binary(operator):
         state = segment.state.children.get(key)
         if state is None:
             if spec_a.device is not cpu or spec_b.device is not cpu:
+                if value_a.aval.device is meta or value_b.aval.device is meta:
+                    _take_back(segment, value_b, at_b)
+                    _take_back(segment, value_a, at_a)
                 return call(operator, (a, b, *defaults))
             state = _trie_miss(segment, key, operator, [spec_a, spec_b, *defaults], (operator, spec_a, spec_b, *rest))
         segment.state = state
