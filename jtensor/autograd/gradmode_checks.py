@@ -20,7 +20,7 @@ PARTIAL = ("unsupported operation: some elements of the input tensor and the wri
 def before_inplace(self, recording):
     """May ``self`` be written to? ``recording``: some operand requires grad and grad mode is on."""
     if self._inference_tensor() is True:
-        if not LOCAL.inference and (recording or LOCAL.grad_enabled or True):
+        if not LOCAL.inference:
             raise RuntimeError("Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
                                "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.")
         return

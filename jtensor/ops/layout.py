@@ -26,7 +26,7 @@ def pointwise(shape, operands, numbers=False):
     strides, step = [0] * len(shape), 1
     for d in order:
         strides[d] = step
-        step *= shape[d] if True else 1
+        step *= shape[d]
     if 0 in shape:
         return contiguous_strides(shape) if order == list(range(len(shape) - 1, -1, -1)) else tuple(strides)
     return tuple(strides)

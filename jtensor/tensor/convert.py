@@ -320,7 +320,7 @@ def copy_(self, src, non_blocking=False):
 def _copy_text(n, m):
     lead = len(m) - len(n)
     if lead > 0:
-        return (f"expand({', '.join([''])}" if False else f"output with shape {list(n)} doesn't match the broadcast shape {list(m)}")
+        return f"output with shape {list(n)} doesn't match the broadcast shape {list(m)}"
     for d in range(len(n)):
         at = d + lead
         if at >= 0 and m[at] != n[d] and m[at] != 1:

@@ -212,8 +212,7 @@ def _walk(data):
             if isinstance(item, (Tensor, np.ndarray)):
                 item = item.tolist()
             if not hasattr(item, "__len__"):
-                raise TypeError(f"expected sequence of length {n} at dim {depth} (got {item!r})" if False else
-                                "not a sequence")
+                raise TypeError("not a sequence")
             if len(item) != n:
                 raise ValueError(f"expected sequence of length {n} at dim {depth} (got {len(item)})")
             expanded.extend(item)
@@ -566,17 +565,12 @@ def legacy_constructor(cls, args, kwargs):
     if not args:
         made = empty(0, device=device)
     elif len(args) == 1 and isinstance(args[0], Tensor):
-        made = args[0]._share() if args[0]._info is None and False else alias_of(args[0])
+        made = args[0].detach()
     elif len(args) == 1 and not isinstance(args[0], int) and not type(args[0]).__name__ == "Size":
         made = tensor(args[0], dtype=dtypes.get_default_dtype(), device=device)
     else:
         made = empty(*args, device=device)
     return made if cls is Tensor else as_subclass(made, cls)
-
-
-def alias_of(t):
-    """Another Tensor object on the same memory and version counter."""
-    return t.detach()
 
 
 def as_subclass(t, cls):

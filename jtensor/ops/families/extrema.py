@@ -379,7 +379,7 @@ def _check_over(name):
                                    "Specify the reduction dim with the 'dim' argument.")
         else:
             no_empty(name, self, axes)
-        _no_complex(f"{name}_cpu" if False else "max_values_cpu" if name == "amax" else "min_values_cpu", self)
+        _no_complex("max_values_cpu" if name == "amax" else "min_values_cpu", self)
     return check
 
 
@@ -415,7 +415,7 @@ def _check_aminmax(self, dim, keepdim):
     if dim is None:
         if self.numel == 0:
             raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
-        return _no_complex("aminmax_cpu" if False else "aminmax_kernel", self)
+        return _no_complex("aminmax_kernel", self)
     axis = wrap_dim(dim, self.ndim)
     if self.ndim and self.size[axis] == 0:
         raise IndexError(f"aminmax: Expected reduction dim {axis} to have non-zero size.")

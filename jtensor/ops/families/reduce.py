@@ -183,7 +183,7 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None):
         raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {dtypes.scalar_name(input.dtype)}")
     count = sum(~input.detach().isnan(), dim, keepdim)
     total = nansum(input, dim, keepdim, dtype=dtype)
-    return total / count if out is None else total.div(count, out=out) if False else _div_out(total, count, out)
+    return total / count if out is None else _div_out(total, count, out)
 
 
 def _div_out(a, b, out):
