@@ -79,6 +79,7 @@ _ROOM_OF = {
     "save": "serialization",
     "load": "serialization",
     "compile": "compiler",
+    **dict.fromkeys("bartlett_window blackman_window hamming_window hann_window kaiser_window".split(), "signal.top_level"),
     **dict.fromkeys("typename set_default_tensor_type".split(), "legacy"),
     **dict.fromkeys(
         """get_num_threads set_num_threads get_num_interop_threads set_num_interop_threads use_deterministic_algorithms
