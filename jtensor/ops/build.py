@@ -42,13 +42,13 @@ def broadcast_shapes(shapes):
         a, b = result, shape
         n = max(len(a), len(b))
         out = []
-        for d in range(n):
+        for d in reversed(range(n)):                               # the last dimension that does not fit is the one that is named
             x = a[d - n + len(a)] if d - n + len(a) >= 0 else 1
             y = b[d - n + len(b)] if d - n + len(b) >= 0 else 1
             if x != y and x != 1 and y != 1:
                 raise RuntimeError(f"The size of tensor a ({x}) must match the size of tensor b ({y}) at non-singleton dimension {d}")
             out.append(y if x == 1 else x)
-        result = tuple(out)
+        result = tuple(reversed(out))
     return result
 
 

@@ -1,11 +1,12 @@
 """`untyped_storage()`, `storage()`, `set_`, `resize_`: the storage as PyTorch shows it."""
 import numpy as np
 
+from ..autograd.graph import Node
 from ..base import devices, dtypes
 from ..base.errors import missing
 from ..trace import executor
 from ..trace import spec as specs
-from ..trace.tape import ready
+from ..trace.tape import LOCAL, ready
 from ..views import geometry
 from ..views.rules import as_strided as check_strided
 from .core import Tensor
@@ -147,7 +148,6 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
         raise RuntimeError(f"Could not set tensor of type {_type_name(dtype)} to a tensor of type {_type_name(self._spec.dtype)}")
     if self.requires_grad and self._is_leaf_now():
         from ..autograd.gradmode_checks import LEAF
-        from ..trace.tape import LOCAL
         if LOCAL.grad_enabled:
             raise RuntimeError(LEAF)
     size = tuple(size)
@@ -158,9 +158,25 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
     self._storage, self._offset, self._cached = cell, storage_offset, None
     self._spec = specs.spec(size, stride, dtype, self._spec.device)
     self._counter.version += 1
+    if LOCAL.grad_enabled and isinstance(source, Tensor) and (self.requires_grad or source.requires_grad):
+        self._edge, self._requires_grad = (Underivable((), "derivative for set_ is not implemented"), 0), True
     return self
 
 
+class Underivable(Node):
+    """The node of an operation that has no derivative; backward raises ``text``."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, edges, text):
+        Node.__init__(self, edges)
+        self.text = text
+
+    def apply(self, grads):
+        raise RuntimeError(self.text)
+
+
+Underivable.__name__ = Underivable.__qualname__ = "NotImplemented"
 _C_TYPES = {"float32": "float", "float64": "double", "int32": "int", "int64": "long int", "bool": "bool", "uint8": "unsigned char",
             "int8": "signed char", "int16": "short", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
             "float16": "c10::Half", "bfloat16": "c10::BFloat16"}
