@@ -65,6 +65,12 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
         key, value = (t.repeat_interleave(heads // t.size(-3), -3) for t in (key, value))
     if _takes_one_operator(query, key, value, attn_mask, dropout_p, is_causal):
         return raw._scaled_dot_product_flash_attention_for_cpu(query, key, value, attn_mask, bool(is_causal), scale)[0]
+    if query.dtype in (jtensor.float16, jtensor.bfloat16):
+        # PyTorch works narrow floats out in float32 and rounds once.
+        if attn_mask is not None and attn_mask.is_floating_point():
+            attn_mask = attn_mask.float()
+        wide = (t.to(jtensor.float32) for t in (query, key, value))
+        return scaled_dot_product_attention(*wide, attn_mask, dropout_p, is_causal, scale=scale).to(query.dtype)
     if is_causal:
         attn_mask = jtensor.ones(query.size(-2), key.size(-2), dtype=jtensor.bool, device=query.device).tril()
     factor = 1.0 / math.sqrt(query.size(-1)) if scale is None else scale
