@@ -187,7 +187,7 @@ def _number(x):
     if isinstance(x, np.ndarray) and x.ndim == 0:
         return x[()]
     if isinstance(x, str):
-        raise ValueError(f"too many dimensions '{type(x).__name__}'")
+        raise TypeError("new(): invalid data type 'str'")
     if hasattr(x, "__index__"):
         return x.__index__()
     if hasattr(x, "__float__"):
@@ -217,9 +217,13 @@ def _walk(data):
                 raise ValueError(f"expected sequence of length {n} at dim {depth} (got {len(item)})")
             expanded.extend(item)
         flat = expanded
+    if flat and isinstance(flat[0], str):
+        raise ValueError("too many dimensions 'str'")
     for item in flat:
         if isinstance(item, (list, tuple)):
-            raise TypeError(f"must be real number, not {type(item).__name__}" if not isinstance(item, str) else "")
+            whole = type(flat[0]) is int
+            raise TypeError(f"'{type(item).__name__}' object cannot be interpreted as an integer" if whole else
+                            f"must be real number, not {type(item).__name__}")
     return tuple(shape), flat
 
 
