@@ -365,6 +365,8 @@ class Tensor:
 
     def detach_(self):
         """Forgets this tensor's history, in place."""
+        if LOCAL.inference:                            # there PyTorch leaves autograd's fields alone
+            return self
         if self._is_view() and self._info.differentiable:
             raise RuntimeError(
                 "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, "
@@ -372,8 +374,7 @@ class Tensor:
                 "called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
                 "torch/optim/optimizer.py as the solution."
             )
-        if not LOCAL.inference:                        # in inference mode PyTorch leaves autograd's fields alone
-            self._edge, self._requires_grad = None, False
+        self._edge, self._requires_grad = None, False
         return self
 
     @property

@@ -184,10 +184,10 @@ def _history(out, nr, node, is_input, is_dirty, count):
             out = _same_view(out)
     elif is_dirty:
         info = out._info
+        if out._edge is None and out.requires_grad:
+            raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
         if info is not None and info.differentiable:
             checks.view_may_be_rebased(out, info)
-        if out.requires_grad and out._is_leaf_now():
-            raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
         if info is not None and info.differentiable:
             if count > 1:
                 raise RuntimeError(DIRTY_VIEW)

@@ -13,6 +13,9 @@ import jtensor
 _spec = importlib.util.spec_from_file_location("autograd_snippets", Path(__file__).with_name("snippets.py"))
 snippets = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(snippets)
+_spec = importlib.util.spec_from_file_location("autograd_fuzz", Path(__file__).with_name("fuzz.py"))
+fuzz = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(fuzz)
 PROGRAMS = snippets.load()
 GOLDENS = json.loads(snippets.GOLDENS.read_text())
 
@@ -20,6 +23,14 @@ GOLDENS = json.loads(snippets.GOLDENS.read_text())
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_shows_what_pytorch_shows(name):
     assert not snippets.differences(GOLDENS[name], snippets.run(PROGRAMS[name], jtensor))
+
+
+def test_random_programs_show_what_pytorch_shows():
+    """`fuzz.py --programs 1000 --seed N` asks the same of more."""
+    torch = pytest.importorskip("torch") and snippets.live_torch()
+    wrong = [seed for seed in range(5_000_000, 5_000_040)
+             if snippets.differences(snippets.run(fuzz.program(seed), torch), snippets.run(fuzz.program(seed), jtensor))]
+    assert not wrong
 
 
 def test_stored_is_what_pytorch_shows():
