@@ -92,7 +92,7 @@ def test_transformations_over_tensors_are_refused(t):
 
 def test_tracers_are_refused(t):
     for body in (lambda x: t + x, lambda x: x + t, lambda x: torch.tensor(x), lambda x: (torch.from_jax(x) + 1).jax()):
-        with pytest.raises(TypeError):                             # JAX's errors about tracers are TypeErrors
+        with pytest.raises((TypeError, NotImplementedError)):       # ours, or one of JAX about tracers
             jax.jit(body)(VALUES)
     assert (t + 1).tolist() == (VALUES + 1).tolist()
 
