@@ -22,6 +22,11 @@ class Dataset(Generic[_T_co]):
     def __add__(self, other):
         return ConcatDataset([self, other])
 
+    def __repr__(self):
+        """The plain text of an object, under the name that PyTorch's class has."""
+        kind = type(self)
+        return f"<{kind.__module__.replace('jtensor.', 'torch.', 1)}.{kind.__qualname__} object at {id(self):#x}>"
+
 
 class IterableDataset(Dataset[_T_co], Iterable[_T_co]):
     """Base of datasets that are streams: write ``__iter__``."""
