@@ -64,6 +64,7 @@ def assemble(space):
         manual_seed=_random("manual_seed"), seed=_random("seed"), initial_seed=_random("initial_seed"),
         is_anomaly_enabled=anomaly.enabled, is_anomaly_check_nan_enabled=anomaly.check_nan_enabled)
     Tensor.layout = property(lambda self: space["strided"])
+    Tensor.__dlpack__, Tensor.__dlpack_device__ = _exported("dlpack"), _exported("dlpack_device")
     _printing(space)
     _autograd()
     from .random import draws, generator
@@ -80,6 +81,7 @@ _ROOM_OF = {
     "load": "serialization",
     "compile": "compiler",
     **dict.fromkeys("bartlett_window blackman_window hamming_window hann_window kaiser_window".split(), "signal.top_level"),
+    **dict.fromkeys("fill from_dlpack frombuffer get_device is_distributed is_signed resize_as_ unravel_index".split(), "sharing"),
     **dict.fromkeys("typename set_default_tensor_type".split(), "legacy"),
     **dict.fromkeys(
         """get_num_threads set_num_threads get_num_interop_threads set_num_interop_threads use_deterministic_algorithms
@@ -126,6 +128,13 @@ def _random(name):
         return getattr(importlib.import_module("jtensor.random"), name)(*args)
     function.__name__ = function.__qualname__ = name
     return function
+
+
+def _exported(name):
+    def method(self, **options):
+        return getattr(importlib.import_module("jtensor.sharing"), name)(self, **options)
+    method.__name__ = method.__qualname__ = f"__{name}__"
+    return method
 
 
 def _printing(space):

@@ -6,7 +6,7 @@ import importlib
 
 from . import hooks as hooks
 
-_LAZY = ("checkpoint", "data")
+_LAZY = ("checkpoint", "data", "dlpack")
 
 
 def __getattr__(name):

@@ -1,0 +1,137 @@
+"""Memory of others as tensors, and a few functions of the namespace that are small words for methods.
+
+Owns: `frombuffer`, DLPack, `unravel_index`, `fill`, `is_signed`, `get_device`, `is_distributed`. May not know: modules.
+"""
+import warnings
+
+import numpy as np
+
+import jtensor
+
+from .tensor import raw
+
+_READ_ONLY = (
+    "The given buffer is not writable, and PyTorch does not support non-writable tensors. Its elements are copied, so that what is "
+    "written to the tensor does not reach the buffer."
+)
+
+
+def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
+    """A tensor of one dimension on the memory of an object with Python's buffer protocol.
+
+    ``count``: how many elements, -1 for all; ``offset``: where they begin, in bytes. ``ValueError`` where they do not fit. What is written
+    to the tensor is written to the buffer; a read-only buffer is copied, with a warning.
+
+    >>> torch.frombuffer(bytearray([1, 0, 2, 0]), dtype=torch.int16)
+    tensor([1, 2], dtype=torch.int16)
+    """
+    try:
+        view = memoryview(buffer).cast("B")
+    except TypeError:
+        raise ValueError("object does not implement Python buffer protocol.") from None
+    size, length = dtype.itemsize, view.nbytes
+    if length == 0 or count == 0:
+        raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
+    if not 0 <= offset < length:
+        raise ValueError(f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({length} bytes) minus 1")
+    rest = length - offset
+    if count < 0 and rest % size:
+        raise ValueError(f"buffer length ({rest} bytes) after offset ({offset} bytes) must be a multiple of element size ({size})")
+    count = rest // size if count < 0 else count
+    if count * size > rest:
+        raise ValueError(f"requested buffer length ({count} * {size} bytes) after offset ({offset} bytes) must not be greater than "
+                         f"actual buffer length ({length} bytes)")
+    elements = np.frombuffer(view, np.uint8, count * size, offset)
+    if view.readonly:
+        warnings.warn(_READ_ONLY, UserWarning, stacklevel=2)
+        elements = elements.copy()
+    if dtype.name.startswith(("bfloat", "float8")):           # NumPy has no such type of its own
+        made = jtensor.from_numpy(elements).view(dtype).detach()
+    else:
+        made = jtensor.from_numpy(elements.view(dtype.numpy))
+    return made.requires_grad_() if requires_grad else made
+
+
+def from_dlpack(ext_tensor, *, device=None, copy=None):
+    """A tensor on the memory of an object with ``__dlpack__``: of another library, on the CPU. Shared unless ``copy``.
+
+    >>> array = np.zeros(2)
+    >>> torch.from_dlpack(array)[0] = 1
+    >>> array
+    array([1., 0.])
+    """
+    if isinstance(ext_tensor, jtensor.Tensor):
+        made = ext_tensor.detach()
+    else:
+        made = jtensor.from_numpy(np.from_dlpack(ext_tensor))
+    return (made.clone() if copy else made).to(device) if device is not None or copy else made
+
+
+def dlpack(self, **options):
+    """``Tensor.__dlpack__``: the tensor's memory, for other libraries."""
+    if self.requires_grad:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    if self.is_conj():
+        raise BufferError("Can't export tensors with the conjugate bit set")
+    return self.numpy().__dlpack__(**options)
+
+
+def dlpack_device(self):
+    """``Tensor.__dlpack_device__``: (kind of device, index)."""
+    if self.device.type != "cpu":
+        raise ValueError(f"Unknown device type {self.device.type} for Dlpack")
+    return 1, 0
+
+
+def unravel_index(indices, shape):
+    """The places of flat ``indices`` in a tensor of the given shape: a tuple of tensors, one for each dimension.
+
+    >>> torch.unravel_index(torch.tensor([3, 5]), (2, 3))
+    (tensor([1, 1]), tensor([0, 2]))
+    """
+    if indices.is_complex() or indices.is_floating_point() or indices.dtype is jtensor.bool:
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    if isinstance(shape, int):
+        shape = (shape,)
+    for n in shape:
+        if not isinstance(n, int):
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(n)}")
+    if any(n < 0 for n in shape):
+        raise ValueError(f"'shape' cannot have negative values, but got {tuple(shape)}")
+    places = []
+    for n in reversed(shape):
+        places.append(indices % n)
+        indices = jtensor.div(indices, n, rounding_mode="floor")
+    return tuple(reversed(places))
+
+
+def fill(input, value):
+    """A tensor like ``input`` with every element ``value``, a number or a 0-d tensor."""
+    if isinstance(value, jtensor.Tensor):
+        if value.ndim:
+            raise RuntimeError(f"fill only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
+        return raw.fill_tensor(input, value)
+    return raw.fill(input, value)
+
+
+def resize_as_(input, the_template, *, memory_format=None):
+    """`Tensor.resize_as_`."""
+    return input.resize_as_(the_template, memory_format=memory_format)
+
+
+def is_signed(input):
+    """Whether the dtype has negative numbers."""
+    return input.is_signed()
+
+
+def get_device(input):
+    """The index of the tensor's device, -1 for the CPU."""
+    return input.get_device()
+
+
+def is_distributed(input):
+    """Whether the tensor is part of another, spread over machines: never."""
+    return False
+
+
+__all__ = ["fill", "from_dlpack", "frombuffer", "get_device", "is_distributed", "is_signed", "resize_as_", "unravel_index"]
