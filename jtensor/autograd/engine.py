@@ -9,7 +9,7 @@ from sys import getrefcount
 
 from ..trace.tape import LOCAL
 from . import anomaly, hooking
-from .graph import AccumulateGrad, CopySlices
+from .graph import AccumulateGrad, CopySlices, OperatorNode
 from .mode import set_grad_enabled
 
 
@@ -83,6 +83,23 @@ def added(old, grad):
     return old + grad
 
 
+RESHAPED = [False]       # whether a `.data =` has ever given a tensor with a history another shape: only then gradients may not fit
+
+
+def _fits(node, at, after, nr, grad):
+    """PyTorch's error for a gradient that is neither of the shape it should be nor broadcast from it."""
+    if isinstance(after, OperatorNode):
+        expected = tuple(after.plan.specs[nr].size)
+    elif isinstance(after, CopySlices):
+        expected = tuple(after.base_spec[0].size)
+    else:
+        return
+    got = tuple(grad._spec.size)
+    if len(expected) > len(got) or any(n not in (1, m) for n, m in zip(expected[::-1], got[::-1])):
+        raise RuntimeError(f"Function {node.name()} returned an invalid gradient at index {at} - got {list(got)} but expected shape "
+                           f"compatible with {list(expected)}")
+
+
 SEEN_HERE = 3            # references to a gradient that is in a buffer only: the caller's name, the parameter, getrefcount's argument
 OWN_STORAGE = 3          # to a storage that is one tensor's only: its two fields, getrefcount's argument
 
@@ -138,6 +155,8 @@ def run(roots, grads, keep_graph, create_graph, captures=None, checks=None):
                         buffer = buffers[after] = [None] * after.outputs
                     if grad is not None:
                         nr = edge[1]
+                        if RESHAPED[0]:
+                            _fits(node, at, after, nr, grad)
                         old = buffer[nr]
                         if old is None:
                             buffer[nr] = grad

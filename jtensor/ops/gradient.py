@@ -81,6 +81,8 @@ def _double_name(plan, at):
             return "ToCopyBackward0"
         if shape != broadcast_shapes([tuple(a.shape) for a in plan.inputs]):
             declared = SUMMED
+    elif declared == PASSED_ON and plan.inputs[at].dtype is not plan.outputs[0].dtype:
+        return "ToCopyBackward0"
     elif declared == PASSED_ON and _scaled(plan):
         declared = "MulBackward1"
     elif declared == PASSED_ON and shape != tuple(plan.outputs[0].shape):

@@ -46,6 +46,8 @@ def _contiguous(size, stride):
 
 
 def _dense(size, stride):
+    if 0 in size:
+        return True
     expected = 1
     for s, n in sorted((s, n) for n, s in zip(size, stride, strict=True) if n > 1):
         if s != expected:

@@ -46,6 +46,8 @@ def _first(variable, grad, held):
         taken = make_tensor(grad._storage, given, grad._offset)
         taken._cached, taken._counter = grad._cached, grad._counter
         return taken
+    if given.size != mine.size:                                    # after a `.data =` of another shape
+        grad = grad.expand(mine.size)
     if not mine.dense:
         return grad.clone(memory_format="contiguous_format")
     if not LOCAL.grad_enabled:

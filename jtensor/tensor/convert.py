@@ -3,6 +3,7 @@ import sys
 
 import numpy as np
 
+from ..autograd import engine
 from ..autograd import gradmode_checks as checks
 from ..base import devices, dtypes
 from ..base.errors import missing
@@ -309,8 +310,7 @@ def copy_(self, src, non_blocking=False):
         src = src.to(self._spec.device)
     n, m = self._spec.size, src._spec.size
     if n != m:
-        from ..ops.build import broadcast_shapes
-        if len(m) > len(n) or broadcast_shapes([tuple(n), tuple(m)]) != tuple(n):
+        if len(m) > len(n) or any(a not in (1, b) for a, b in zip(reversed(m), reversed(n))):
             checks.before_inplace(self, LOCAL.grad_enabled and (self.requires_grad or src.requires_grad))
             checks.no_internal_overlap(self)
             raise RuntimeError(_copy_text(n, m))
@@ -374,6 +374,8 @@ def set_data(self, other):
     if self._spec.device.type != other._spec.device.type and self._spec.device.type == "meta":
         raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type.")
     keep_counter(self)
+    if self._edge is not None and self._spec.size != other._spec.size:
+        engine.RESHAPED[0] = True
     self._storage, self._spec, self._offset, self._cached = other._storage, other._spec, other._offset, None
     if other._inference_tensor() is not self._inference_tensor():
         self._autograd_meta().inference = COUNTED if other._inference_tensor() else False

@@ -135,6 +135,7 @@ def resolve(self, index):
             if item._spec.dtype in _MASKS and item._spec.ndim == 0:
                 view = views.unsqueeze(view, dim)
                 tensors[dim] = item.reshape((1,))
+                tensors[dim].zero_dim = True
                 dim += 1
             else:
                 tensors[dim] = item

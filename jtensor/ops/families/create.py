@@ -104,7 +104,7 @@ def to_copy(self: Tensor, dtype):
     return cast_to(self, dtype.numpy)
 
 
-@op(layout="like", saves=(), inplace=True, overwrites=True, name="copy", backward="CopyBackwards", **RAW, double="CloneBackward0")
+@op(layout="like", saves=(), inplace=True, overwrites=True, name="copy", backward="CopyBackwards", **RAW, double={"src": "="})
 def copy(self: Tensor, src: Tensor):
     return jnp.broadcast_to(cast_to(src, self.dtype), self.shape)
 

@@ -103,13 +103,13 @@ def index_raw(self: Tensor, indices: Tensors, dims):
 
 def _check_put(self, indices, values, dims, accumulate):
     shape = result_shape(tuple(self.size), [tuple(s.size) for s in indices], dims)
-    if self.dtype is not values.dtype:
-        raise RuntimeError("Index put requires the source and destination dtypes match, got "
-                           f"{dtypes.scalar_name(self.dtype)} for the destination and {dtypes.scalar_name(values.dtype)} for the source.")
     size = tuple(values.size)
     if len(size) > len(shape) or any(n not in (1, m) for n, m in zip(reversed(size), reversed(shape), strict=False)):
         raise RuntimeError(f"shape mismatch: value tensor of shape {list(size)} cannot be broadcast to indexing result of shape "
                            f"{list(shape)}")
+    if self.dtype is not values.dtype:
+        raise RuntimeError("Index put requires the source and destination dtypes match, got "
+                           f"{dtypes.scalar_name(self.dtype)} for the destination and {dtypes.scalar_name(values.dtype)} for the source.")
 
 
 def _put_self(grad, indices, dims, accumulate):
@@ -237,7 +237,8 @@ def _write_mask(self, dim, mask, value, number):
         return True
     if value._spec.numel == 1 and value._spec.dtype is not self._spec.dtype and dtypes.can_cast(value._spec.dtype, self._spec.dtype):
         value = value.to(self._spec.dtype)                             # PyTorch fills with the number
-    if value._spec.numel == 1 and value._spec.dtype is not self._spec.dtype:     # PyTorch fills with the number
+    # PyTorch fills with the number
+    if value._spec.numel == 1 and value._spec.dtype is not self._spec.dtype and not hasattr(mask, "zero_dim"):
         if value._spec.dtype.is_complex and not self._spec.dtype.is_complex:
             value = self.new_tensor(number_fits(value.item(), self._spec.dtype))
         else:
