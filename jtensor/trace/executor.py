@@ -151,6 +151,8 @@ def choose(segment, nodes, state, wanted, inputs):
         def compile_it():
             return (*lower.program(nodes, wanted, avals, counts, donate), donate, len(avals))
         if not missing and len(nodes) >= WORTH_A_THREAD:
+            if len(_coming) >= COMING_AT_ONCE:             # tapes that have not come again are given up
+                _coming.pop(next(iter(_coming))).cancel()
             _coming[state, wanted] = _COMPILER.submit(compile_it, name="program")
             return None
         coming = _COMPILER.submit(compile_it, 1, name="program")
@@ -179,6 +181,7 @@ def reach(nodes):
 
 _COMPILER = Worker("programs")
 _coming = {}                       # (state, wanted): a program that is being compiled while the tape runs op by op
+COMING_AT_ONCE = 64
 WORTH_A_THREAD = 8                 # nodes from which on a tape whose kernels are all there is compiled beside its run
 
 

@@ -4,7 +4,8 @@ Owns: the counters and the text of `jtensor.report()`. A lazy library is given u
 """
 import collections
 
-from ..base import sites
+from ..base import malloc, sites
+from . import store
 
 
 class Report:
@@ -42,6 +43,10 @@ class Report:
         lines = [f"programs: {self.programs['compiled']} compiled, {self.programs['disk']} from disk, {self.hits} runs of known ones; "
                  f"kernels: {self.kernels['compiled']} compiled, {self.kernels['disk']} from disk",
                  f"nodes run: {self.nodes}; fences in compiled programs: {self.fences}; donated: {self.donated / 1e6:.1f} MB"]
+        kept = store.statistics()
+        lines.append("cache on disk: " + (f"off, {kept['off']}" if kept.get("off") else ", ".join(
+            f"{kept[name]} {name}" for name in ("hits", "misses", "damaged", "failed") if name in kept)))
+        lines.append(f"allocator: {malloc.explain()}")
         if self.flushes:
             lines.append("flushes:")
             for (reason, site), count in self.flushes.most_common(20):
