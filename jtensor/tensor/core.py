@@ -179,7 +179,7 @@ class Tensor:
     def requires_grad(self, wanted):
         if not isinstance(wanted, bool):
             raise RuntimeError("requires_grad must be a bool")
-        if wanted and self.grad_fn is not None:
+        if wanted and self._edge is not None:
             raise RuntimeError(NOT_LEAF_FLAG)
         if wanted and not self._spec.dtype.differentiable:
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
