@@ -76,13 +76,31 @@ class Trie:
 TRIE = Trie()
 
 
+_counting = threading.Lock()
+_alive = set()
+
+
+def _enter(thread):
+    """Counts the threads that have a tape; one that has ended counts no more, so that buffers may be donated again."""
+    with _counting:
+        Local.threads += 1
+        if thread is not threading.main_thread():
+            _alive.add(weakref.ref(thread, _leave))
+
+
+def _leave(thread):
+    with _counting:
+        Local.threads -= 1
+        _alive.discard(thread)
+
+
 class Local(threading.local):
     """What belongs to the recording thread; the modes of autograd live here so that one look-up serves both."""
 
     threads = 0
 
     def __init__(self):
-        Local.threads += 1
+        _enter(threading.current_thread())
         self.segment = Segment()
         self.grad_enabled = True
         self.inference = False
