@@ -3,6 +3,7 @@
 Run it from the repository's root; it needs torch:
 
     python tests/tensor/print_fuzz.py --cases 20000           # prints the number of cases that differ, and the first of them
+    python tests/tensor/print_fuzz.py --tensors               # the same with jtensor's own Tensors, through the public interface
     python tests/tensor/print_fuzz.py --write-goldens 240     # writes tests/goldens/printing.json, for test runs without torch
 
 The tensors are PyTorch's, seen through `StandIn`, which shows the printing room exactly what it may ask of a tensor.
@@ -279,6 +280,67 @@ def ours(case):
         formatting.set_printoptions(profile="default")
 
 
+# -- the public interface ----------------------------------------------------------------------------------------------
+
+
+def real_tensor(facts, host):
+    """jtensor's own tensor of the same class, dtype and history; None for a dtype that it does not have."""
+    import jtensor
+    from jtensor.tensor import create
+    dtype = dtypes.NAMES.get(facts["dtype"])
+    if dtype is None:
+        return None
+    node = (facts["node"] or "").removesuffix("Backward0")
+    shape = facts["shape"][1:] if node == "Unsqueeze" else facts["shape"]
+    if host is None:
+        made = jtensor.empty(shape, dtype=dtype, device="meta")
+    else:
+        made = create.from_host(np.ascontiguousarray(host).reshape(shape), dtype)
+    kind = facts["kind"]
+    if kind == "Parameter":
+        return jtensor.nn.Parameter(made, requires_grad=facts["requires_grad"])
+    if kind != "Tensor":
+        return _real_class(kind)(made) if kind == "DerivedParameter" else made.as_subclass(_real_class(kind))
+    if not facts["requires_grad"]:
+        return made
+    made.requires_grad_()
+    return {"": lambda x: x, "Clone": lambda x: x.clone(), "Mul": lambda x: x * 1, "View": lambda x: x.view(x.shape),
+            "Unsqueeze": lambda x: x.unsqueeze(0)}[node](made)
+
+
+def _real_class(name, _made={}):  # noqa: B006  one class for each name
+    import jtensor
+    if name not in _made:
+        _made[name] = type(name, (jtensor.nn.Parameter if name.endswith("Parameter") else jtensor.Tensor,), {})
+    return _made[name]
+
+
+OTHER_VALUES = "other values: XLA's product of complex infinities or denormal numbers with one"
+
+
+def _same_values(tensor, host):
+    if host is None or not (tensor.is_floating_point() or tensor.is_complex()):
+        return True
+    ours, theirs = (np.ascontiguousarray(x).reshape(-1) for x in (tensor.detach()._host(), host))
+    if tensor.is_complex():
+        ours, theirs = (x.view("f4" if x.itemsize == 8 else "f8") for x in (ours, theirs))
+    return np.array_equal(ours.astype(np.float64), theirs.astype(np.float64), equal_nan=True)
+
+
+def ours_in_public(case):
+    """``repr`` of jtensor's own tensor; None where there is none of that dtype."""
+    import jtensor
+    jtensor.set_printoptions(profile="default")
+    jtensor.set_printoptions(**case["options"])
+    jtensor.set_default_dtype(dtypes.NAMES[case["default"]])
+    try:
+        tensor = real_tensor(case["facts"], case["host"])
+        return None if tensor is None else repr(tensor) if _same_values(tensor, case["host"]) else OTHER_VALUES
+    finally:
+        jtensor.set_default_dtype(jtensor.float32)
+        jtensor.set_printoptions(profile="default")
+
+
 # -- stored cases ------------------------------------------------------------------------------------------------------
 
 
@@ -302,6 +364,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=20000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--tensors", action="store_true")
     parser.add_argument("--write-goldens", type=int, metavar="N")
     args = parser.parse_args()
     r = random.Random(args.seed)
@@ -314,16 +377,20 @@ def main():
         GOLDENS.parent.mkdir(exist_ok=True)
         GOLDENS.write_text("[\n" + ",\n".join([json.dumps(item) for item in kept]) + "\n]\n")
         return 0
-    differing = 0
+    differing = absent = other = 0
+    show = ours_in_public if args.tensors else ours
     for number in range(args.cases):
         found = case(r)
-        text = ours(found)
-        if text != found["expected"]:
+        text = show(found)
+        absent += text is None
+        other += text is OTHER_VALUES
+        if text not in (None, OTHER_VALUES, found["expected"]):
             differing += 1
             if differing <= 5:
                 print(f"case {number}: {found['options']} default {found['default']} {found['facts']}")
                 print(f"--- torch\n{found['expected']}\n--- jtensor\n{text}\n")
-    print(f"{differing} of {args.cases} cases differ")
+    print(f"{differing} of {args.cases - absent - other} cases differ", *(f"{absent} of a dtype that is not there",) * bool(absent),
+          *(f"{other} of {OTHER_VALUES}",) * bool(other), sep="; ")
     return bool(differing)
 
 
