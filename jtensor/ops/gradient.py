@@ -140,7 +140,7 @@ def _saved(plan, needs):
             else:
                 names = set(operator.saves)
     if names is None:
-        return tuple(range(len(plan.inputs)))
+        return tuple(range(len(plan.inputs))) if isinstance(operator, Operator) else _read(plan, needs)
     codes = []
     for at in range(len(plan.inputs)):
         if any(_touches(signature.where.get(name), (at,)) for name in names):
@@ -170,6 +170,23 @@ ONLY_NUMBERS = _OnlyNumbers()
 def _is_number(operator, signature, name):
     at = signature.where.get(name)
     return type(at) is int and at < 0 and operator.parameters[operator.by_name[name]].kind is TensorOrNumber
+
+
+def _read(plan, needs):
+    """The inputs of a backward that its own backward reads: PyTorch's formulas save no others, so a later write to those is allowed."""
+    every = tuple(range(len(plan.inputs)))
+    function = _by_vjp(plan, needs, tuple(range(len(plan.outputs))), every)
+    structs = [a.struct for a in plan.outputs] + [a.struct for a in plan.inputs] + [plans.scalar_struct(kind) for kind in plan.scalar_kinds]
+    try:
+        with jax.enable_x64(True):
+            jaxpr = jax.make_jaxpr(function)(*structs).jaxpr
+    except (ValueError, NotImplementedError):                      # no second derivative: that is said when it is asked for
+        return every
+    live = {v for v in jaxpr.outvars if not hasattr(v, "val")}
+    for equation in reversed(jaxpr.eqns):
+        if any(v in live for v in equation.outvars):
+            live.update(v for v in equation.invars if not hasattr(v, "val"))
+    return tuple([at for at in every if jaxpr.invars[len(plan.outputs) + at] in live])
 
 
 def _touches(where, positions):

@@ -640,7 +640,8 @@ def _differentiable_backward(node, plan, grads, codes, saved, outs, only_grads):
     made.edges, made.sequence = tuple(edges), sequence()
     made.meta = made.hooks = made.pre_hooks = made.tensor_hooks = made.retained = None
     made.site = node.site
-    made.plan, made.needs, made.scalars, made.saved = plan, needs, node.scalars, entries
+    made.plan, made.needs, made.scalars = plan, needs, node.scalars
+    made.saved = [entries[code] for code in gradient.saved(plan, needs)]
     for k, out in enumerate(outs):
         if plan.differentiable[k]:
             out._edge, out._requires_grad = (made, k), True
