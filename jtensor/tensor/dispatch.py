@@ -747,7 +747,7 @@ def finish_inplace(self, plan, tensors, needs, scalars, value, values):
     node.site = sites.user_site()
     node.plan, node.needs, node.scalars = plan, needs, scalars
     node.saved = [save(code, tensors, [self]) if entry is None else entry for code, entry in zip(codes, entries, strict=True)] \
-        if codes or plan.scalar_kinds else ()
+        if codes else ()
     rebase(self, node)
 
 
