@@ -51,8 +51,13 @@ def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None,
 def range(start, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
     """Like `arange`, with ``end`` included; always of the default float type unless ``dtype`` says otherwise."""
     import warnings
-    warnings.warn("torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's range "
-                  "builtin. Instead, use torch.arange, which produces values in [start, end).", UserWarning, stacklevel=2)
+
+    warnings.warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's range "
+        "builtin. Instead, use torch.arange, which produces values in [start, end).",
+        UserWarning,
+        stacklevel=2,
+    )
     if end is None:
         start, end = 0, start
     count = int((end - start) / step) + 1

@@ -1,4 +1,5 @@
-"""Two seeded trainings, written once and run by both libraries: the same weights, masks and batches bit for bit, the same printed losses."""
+"""Two seeded trainings, written once and run by both libraries: the same weights, masks and batches bit for bit, the same printed
+losses."""
 import hashlib
 
 import numpy as np
