@@ -194,7 +194,7 @@ def extent(size: Ints, stride: Ints, offset: int = 0) -> int:
 
 # ------------------------------------------------------------------------------------------- order of dimensions
 
-def _fastest_first(size: Ints, strides: tuple[Ints, ...]) -> list[int]:
+def fastest_first(size: Ints, strides: tuple[Ints, ...]) -> list[int]:
     """Dimensions sorted by stride, fastest first, as PyTorch's iterators sort them.
 
     The order is an insertion sort with an *ambiguous* answer (a stride of 0 says nothing), so it is not a sort by any key:
@@ -243,7 +243,7 @@ def memory_order(size: Ints, stride: Ints) -> Ints:
     >>> memory_order((2, 3), (3, 1)), memory_order((2, 3), (1, 2))
     ((0, 1), (1, 0))
     """
-    return tuple(reversed(_fastest_first(size, (stride,))))
+    return tuple(reversed(fastest_first(size, (stride,))))
 
 
 def infer_dense_strides(size: Ints, stride: Ints) -> Ints:
@@ -254,7 +254,7 @@ def infer_dense_strides(size: Ints, stride: Ints) -> Ints:
     """
     if is_non_overlapping_and_dense(size, stride):
         return tuple(stride)
-    return _packed(size, _fastest_first(size, (stride,)))
+    return _packed(size, fastest_first(size, (stride,)))
 
 
 def expand_strides(size: Ints, stride: Ints, new_size: Ints) -> Ints | None:
@@ -306,7 +306,7 @@ def pointwise_strides(size: Ints, operands) -> Ints:
         missing = len(size) - len(own)
         steps = [0 if length == 1 and size[missing + dim] != 1 else stride[dim] for dim, length in enumerate(own)]
         broadcast.append((0,) * missing + tuple(steps))
-    order = _fastest_first(size, tuple(broadcast))
+    order = fastest_first(size, tuple(broadcast))
     if order == list(range(len(size) - 1, -1, -1)):
         return contiguous_strides(size)
     strides = [0] * len(size)
