@@ -10,6 +10,7 @@ from ...base import dtypes
 from ..operator import Number, Tensor, TensorOrNumber, op
 from ..registry import composite
 from .bounds import extremes
+from .composing import cpp_name
 from .numeric import cast, common_dtype, is_complex, is_integral, no_derivative, not_implemented, wide, widened
 
 conj = jnp.conj
@@ -435,20 +436,11 @@ def _between(start, end, weight):
 
 def _check_lerp(self, end, weight):
     if self.dtype is not end.dtype:
-        raise RuntimeError(f"expected dtype {_cname(self.dtype)} for `end` but got dtype {_cname(end.dtype)}")
+        raise RuntimeError(f"expected dtype {cpp_name(self.dtype)} for `end` but got dtype {cpp_name(end.dtype)}")
     if getattr(weight, "ndim", None) is not None and self.dtype is not weight.dtype:
-        raise RuntimeError(f"expected dtype {_cname(self.dtype)} for `weight` but got dtype {_cname(weight.dtype)}")
+        raise RuntimeError(f"expected dtype {cpp_name(self.dtype)} for `weight` but got dtype {cpp_name(weight.dtype)}")
     if self.dtype.category < 2:
         raise not_implemented("lerp_kernel_tensor" if hasattr(weight, "ndim") else "lerp_kernel_scalar", self.dtype)
-
-
-_CNAMES = {"float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "int64": "long", "int32": "int",
-           "int16": "short", "int8": "signed char", "uint8": "unsigned char", "bool": "bool", "complex64": "c10::complex<float>",
-           "complex128": "c10::complex<double>"}
-
-
-def _cname(d):
-    return _CNAMES[d.name]
 
 
 @op("numeric", name="lerp_Scalar", backward="LerpBackward0", inplace=True, out=True, function=False, method=False,
