@@ -20,6 +20,7 @@ _KERNEL = {"cpu": {"xla_cpu_use_fusion_emitters": False}}
 # Functions that the two emitters compute with other last bits (of 90 tried, in float32, float64, bfloat16 and complex): a program
 # with one of them keeps the default, so that a kernel's bits are those of a tape.
 _TELLING = {"tan", "atan", "cbrt"}
+_WINDOW = 32            # XLA reduces an axis longer than this in windows of so many elements
 
 compiled = {"programs": 0, "trace": 0.0, "lower": 0.0, "compile": 0.0}
 """Since the start: how many programs were compiled, and the seconds that each part took."""
@@ -32,7 +33,13 @@ def kernel_options(jaxpr, device=None):
 
 
 def _tells(eqn):
-    return eqn.primitive.name in _TELLING or eqn.primitive.name == "rsqrt" and eqn.outvars[0].aval.dtype.kind == "c"
+    name = eqn.primitive.name
+    if name == "rsqrt":
+        return eqn.outvars[0].aval.dtype.kind == "c"
+    if name in ("reduce_sum", "reduce_prod"):       # windows of 32 by 32 are added up in another order
+        shape = eqn.invars[0].aval.shape
+        return sum(shape[axis] > _WINDOW for axis in eqn.params["axes"]) > 1
+    return name in _TELLING
 
 
 def _equations(jaxpr):

@@ -91,7 +91,13 @@ def fence(x, zero):
     bits = _BITS.get(x.dtype.itemsize)
     if bits is None:
         return x                        # eight-bit floats are only stored and converted
-    return lax.bitcast_convert_type(lax.bitcast_convert_type(x, bits) + zero.astype(bits), x.dtype)
+    return lax.bitcast_convert_type(_added(zero.astype(bits), lax.bitcast_convert_type(x, bits)), x.dtype)
+
+
+def _added(zeros, x):
+    # In this order: XLA lets a sum's type inherit the order of axes of its first operand, and with it a guess at the layout. A transpose's
+    # guess would reach the reductions behind it, which choose their algorithm by it; zeros have the usual order.
+    return (zeros if zeros.ndim else lax.broadcast(zeros, x.shape)) + x
 
 
 def opaque(x, zero):
@@ -105,7 +111,7 @@ def opaque(x, zero):
     places = [lax.broadcasted_iota(bits, x.shape, axis) for axis, size in enumerate(x.shape) if size > 1]
     if places:
         zeros = functools.reduce(lax.add, places) & zeros
-    return lax.bitcast_convert_type(lax.bitcast_convert_type(x, bits) + zeros, x.dtype)
+    return lax.bitcast_convert_type(_added(zeros, lax.bitcast_convert_type(x, bits)), x.dtype)
 
 
 def pinned(x, zero):
@@ -188,7 +194,12 @@ class _Facts:
 def place_fences(graph):
     """Decides for each equation which of its inputs and whether its result is fenced; how many results are."""
     facts, behind, count = _Facts(graph), bytearray(len(graph.avals)), 0
+    skewed = bytearray(len(graph.avals))            # whose type XLA guesses to be laid out in another order of axes
     for e in graph.equations:
+        if e.name == "transpose" or any(type(v) is int and skewed[v] for v in e.inputs) and not (
+                e.kind & (SUM | PRODUCT | EXTREME | OTHER) or e.name in MATRIX_PRODUCTS):
+            for v in e.outputs:
+                skewed[v] = 1
         if not e.floating:
             continue
         result, kind = e.outputs[0], e.kind
@@ -215,8 +226,11 @@ def place_fences(graph):
                 e.fences = {1: fence}
         elif kind & (SUM | PRODUCT):
             e.fenced = bool(used & (SUM | PRODUCT | (ADD if kind & PRODUCT else 0)))
-            if type(e.inputs[0]) is int and facts.moved[e.inputs[0]] and not _is_short(e, graph):
-                e.fences = {0: opaque}
+            if type(e.inputs[0]) is int and not _is_short(e, graph):
+                if facts.moved[e.inputs[0]]:
+                    e.fences = {0: opaque}
+                elif skewed[e.inputs[0]]:
+                    e.fences = {0: fence}
         through = e.name in MOVES and e.name != "neg" and all(
             type(v) is int and behind[v] for v in e.inputs if is_floating(graph.aval(v)))
         if through:
@@ -225,6 +239,7 @@ def place_fences(graph):
         if e.fenced or through:
             for v in e.outputs:
                 behind[v] = 1
+                skewed[v] &= through
     return count
 
 

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jtensor.trace import fences
+from jtensor.trace import executable, fences
 
 DTYPES = "float32", "float64", "bfloat16", "float16", "complex64"
 ZERO = np.uint32(0)
@@ -399,12 +399,16 @@ def tame(x):
 # ------------------------------------------------------------------ running
 
 
-def compiled(function, arguments, on=True):
+def compiled(function, arguments, on=True, kernel=False):
+    """As the engine compiles it: a `kernel` with the options of one."""
+    options = {}
     if on:
         fenced = fences.fenced(function, [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in arguments])
         program, options = fenced.program, fenced.compiler_options
     else:
-        program, options = lambda zero, *inputs: function(*inputs), None
+        program = lambda zero, *inputs: function(*inputs)
+    if kernel:
+        options = options | (executable.kernel_options(jax.make_jaxpr(program)(ZERO, *arguments)) or {})
     return jax.jit(program, keep_unused=True).lower(ZERO, *arguments).compile(compiler_options=options)
 
 
@@ -418,7 +422,7 @@ class Kernels:
         key = op.name, tuple((x.shape, str(x.dtype)) for x in arrays)
         kernel = self.cache.get(key)
         if kernel is None:
-            kernel = self.cache[key] = compiled(lambda *a: as_tuple(op.function(*a)), arrays, self.on)
+            kernel = self.cache[key] = compiled(lambda *a: as_tuple(op.function(*a)), arrays, self.on, kernel=True)
         return [np.asarray(r) for r in kernel(ZERO, *arrays)]
 
 

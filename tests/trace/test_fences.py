@@ -26,10 +26,8 @@ def x64():
         yield
 
 
-def run(function, *arrays):
-    made = fences.fenced(function, arrays)
-    program = jax.jit(made.program).lower(ZERO, *arrays).compile(compiler_options=made.compiler_options)
-    return jax.tree.map(np.asarray, program(ZERO, *arrays))
+def run(function, *arrays, kernel=False):
+    return jax.tree.map(np.asarray, fuzz.compiled(function, arrays, kernel=kernel)(ZERO, *arrays))
 
 
 def by_one(*steps):
@@ -45,7 +43,7 @@ def by_one(*steps):
     def check(first, *others):
         value = first
         for (function, arity), start in zip(steps, starts):
-            value = run(function, value, *others[start : start + arity])
+            value = run(function, value, *others[start : start + arity], kernel=True)
         return run(fused, first, *others), value
 
     return check
@@ -69,6 +67,13 @@ CHAINS = {  # name: (operators with the number of their other operands, inputs)
     "sum of an expanded": ([(lambda x: jnp.broadcast_to(x, (40, 67)), 0), (lambda x: x.sum(0), 0)], (normal(67),)),
     "sum of sums": ([(lambda x: x.sum(1), 0), (lambda x: x.sum(0), 0)], (normal(50, 70),)),
     "turned sum": ([(jnp.transpose, 0), (lambda x: x * 1.5, 0), (lambda x: x.sum(0), 0)], (normal(40, 67),)),
+    "turned, multiplied, summed": ([(jnp.transpose, 0), (jnp.multiply, 1), (lambda x: x.sum(0), 0)], (normal(71, 71), normal(71, 71))),
+    "turned, added, averaged": (
+        [(lambda x: x.transpose(2, 0, 1), 0), (jnp.add, 1), (lambda x: x.mean(1), 0)],
+        (normal(40, 5, 67), normal(67, 40, 5)),
+    ),
+    "turned, summed whole": ([(jnp.transpose, 0), (jnp.sum, 0)], (normal(64, 64),)),
+    "summed in windows of two axes": ([(jnp.abs, 0), (lambda x: x.sum((1, 2)), 0)], (normal(4, 63, 63),)),
     "x + zeros": ([(jnp.zeros_like, 0), (jnp.add, 1)], (normal(3), np.float32([-0.0, 1, 2]))),
     "zeros * x": ([(jnp.zeros_like, 0), (jnp.multiply, 1)], (normal(3), np.float32([np.inf, np.nan, -1]))),
     "ones, gradient": (
