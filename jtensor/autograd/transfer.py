@@ -13,7 +13,7 @@ class Transfer(Node):
 
 
 def transfer_node(source):
-    from ..tensor.dispatch import edge_of
+    from ..tensor.history import edge_of
     node = node_class("ToCopyBackward0", Transfer)((edge_of(source),))
     node.device, node.dtype = source.device, source.dtype
     return node

@@ -13,7 +13,7 @@ from ..ops.operator import op
 from ..storage import cell
 from ..tensor.core import make_tensor
 from ..tensor.create import _finish, empty
-from ..tensor.dispatch import call_inplace
+from ..tensor.inplace import call_inplace
 from ..tensor.storages import resize
 from ..trace import spec as specs
 from ..trace.tape import LOCAL, ready

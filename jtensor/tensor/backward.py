@@ -5,7 +5,7 @@ from ..autograd import engine
 from ..autograd.tools import GradientEdge
 from . import create
 from .core import Tensor
-from .dispatch import edge_of
+from .history import edge_of
 
 
 def _tuple(x):

@@ -14,7 +14,9 @@ from ..trace import spec as specs
 from ..trace.executor import value_of
 from ..trace.tape import LOCAL, Value, ready
 from .core import COUNTED, Tensor, make_tensor
-from .dispatch import call, call_inplace, read
+from .dispatch import call
+from .inplace import call_inplace
+from .values import read
 
 _dtype, _device = dtypes.dtype, devices.device
 

@@ -11,8 +11,9 @@ from ..autograd import saved as saving
 from ..autograd.function import BackwardCFunction, Function
 from ..autograd.graph import SECOND_TIME, Node
 from ..trace.tape import LOCAL
-from . import dispatch
+from . import history
 from .core import Tensor, make_tensor
+from .values import bump
 from .views import geometry_of, share
 
 DIRTY_VIEW = ("If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than "
@@ -114,7 +115,7 @@ def apply_function(cls, args, kwargs):
     ctx.needs_input_grad = tuple([isinstance(a, Tensor) and a.requires_grad for a in args])
     node = None
     if LOCAL.grad_enabled and True in ctx.needs_input_grad:
-        edges = tuple([dispatch.edge_of(t) if t.requires_grad else None for t in inputs])
+        edges = tuple([history.edge_of(t) if t.requires_grad else None for t in inputs])
         node = FunctionNode(edges, ctx, places, [t._spec for t in inputs], len(args))
         ctx._node, ctx._edges = weakref.ref(node), edges
     previous, LOCAL.grad_enabled = LOCAL.grad_enabled, False
@@ -149,7 +150,7 @@ def _wrap(ctx, node, outputs, inputs):
     fixed = _marked(ctx, "non_differentiable", "mark_non_differentiable only accepts variable arguments, but got\n {kind}")
     own = {id(t) for t in inputs}
     for t in dirty.values():
-        dispatch.bump(t)
+        bump(t)
         if id(t) not in own:
             import warnings
             warnings.warn(DIRTY_FOREIGN, UserWarning, stacklevel=4)
@@ -193,9 +194,9 @@ def _history(out, nr, node, is_input, is_dirty, count):
                 raise RuntimeError(DIRTY_VIEW)
             if info.base.requires_grad and info.base._is_leaf_now():
                 raise RuntimeError(checks.VIEW_OF_LEAF)
-            dispatch.rebase(out, node)
+            history.rebase(out, node)
         else:
-            dispatch.move_retained(out, node)
+            history.move_retained(out, node)
             out._edge, out._requires_grad = (node, nr), True
     else:
         if is_input:
@@ -226,9 +227,9 @@ def _keep(ctx, node):
         elif not isinstance(t, Tensor):
             raise TypeError(f"save_for_backward can only save variables, but argument {at} is of type {type(t).__name__}")
         elif t._edge is not None and t._edge[0] is node:
-            entries.append((dispatch.save(~0, (), [t]), t._edge[1], t.requires_grad))
+            entries.append((history.save(~0, (), [t]), t._edge[1], t.requires_grad))
         else:
-            entries.append((dispatch.save(0, [t], ()), None, t.requires_grad))
+            entries.append((history.save(0, [t], ()), None, t.requires_grad))
     ctx._saved = entries
 
 

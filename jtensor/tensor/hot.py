@@ -9,13 +9,17 @@ import weakref
 import numpy as np
 
 from ..autograd.graph import sequence
+from ..base import sites
 from ..ops import build, gradient
 from ..storage.cell import Storage
 from ..trace import tape
 from ..trace.tape import LOCAL, TRIE, Value, slot
-from . import dispatch
+from . import arguments, dispatch, history
 from .core import Tensor
-from .dispatch import call, call_inplace, edge_of, node_type, read
+from .dispatch import call
+from .history import edge_of, node_type
+from .inplace import call_inplace
+from .values import read
 
 reference = weakref.ref
 new_value, new_storage, new_tensor = Value.__new__, Storage.__new__, object.__new__
@@ -158,7 +162,7 @@ def inplace(operator):
         counter = a._counter
         counter.version += 1
         if counter.site is not None:
-            counter.site = dispatch.sites.user_site()
+            counter.site = sites.user_site()
         if state.cut:
             tape.over_cap()
         return a
@@ -167,7 +171,7 @@ def inplace(operator):
 
 def _rest(operator, defaults):
     """The defaulted parameters' part of a plan's key."""
-    return tuple(dispatch._static(d)[1] if p.kind.name == "Static" else (type(d), repr(d))
+    return tuple(arguments._static(d)[1] if p.kind.name == "Static" else (type(d), repr(d))
                  for p, d in zip(operator.parameters[2:], defaults, strict=True))
 
 
@@ -253,8 +257,8 @@ def _attach(plan, a, b, out):
     if codes is None:
         codes = gradient.saved(plan, needs)
     if codes:
-        node.site = dispatch.sites.user_site()
-        node.saved = [dispatch.save(c, (a, b), (out,)) for c in codes]
+        node.site = sites.user_site()
+        node.saved = [history.save(c, (a, b), (out,)) for c in codes]
     else:
         node.saved = ()
     out._edge, out._requires_grad = (node, 0), True
@@ -284,7 +288,7 @@ def with_number(operator):
             scalar = ("f", len(numbers))
         else:
             if not -0x8000000000000000 <= number < 0x8000000000000000:
-                number = dispatch._fits(number)
+                number = arguments._fits(number)
             numbers = segment.integers
             scalar = ("i", len(numbers))
         numbers.append(number)
@@ -312,7 +316,7 @@ def with_number(operator):
 def unary(operator):
     """``f(a)`` for an operator of one tensor whose other parameters are left at their defaults."""
     defaults = tuple(p.default for p in operator.parameters[1:])
-    rest = tuple(dispatch._static(d)[1] if p.kind.name == "Static" else (type(d), repr(d)) if p.kind.name == "Number" else d
+    rest = tuple(arguments._static(d)[1] if p.kind.name == "Static" else (type(d), repr(d)) if p.kind.name == "Number" else d
                  for p, d in zip(operator.parameters[1:], defaults, strict=True))
     cpu = build.plans.spec.devices.cpu
 
@@ -343,8 +347,8 @@ def unary(operator):
         out._storage, out._spec, out._offset, out._cached, out._counter = storage, spec, 0, None, storage
         out._info = out._auto = out._edge = None
         out._requires_grad = False
-        if a._requires_grad and local.grad_enabled and plan.differentiable[0] and not dispatch.blocked_positions(plan):
-            dispatch.attach(plan, (a,), (0,), (out,), ())
+        if a._requires_grad and local.grad_enabled and plan.differentiable[0] and not history.blocked_positions(plan):
+            history.attach(plan, (a,), (0,), (out,), ())
         if state.cut or local.eager:
             tape.over_cap()
         return out

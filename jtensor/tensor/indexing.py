@@ -11,7 +11,8 @@ from ..base import dtypes
 from ..ops.families.composing import check_expand, number_fits
 from . import views
 from .core import Tensor
-from .dispatch import call, call_inplace
+from .dispatch import call
+from .inplace import call_inplace
 
 INVALID = ("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})")
 

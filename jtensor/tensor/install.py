@@ -14,7 +14,8 @@ from ..ops.operator import Operator
 from ..ops.registry import REGISTRY
 from . import convert, create
 from .core import Tensor
-from .dispatch import call, call_inplace
+from .dispatch import call
+from .inplace import call_inplace
 
 FUNCTIONS = {}
 

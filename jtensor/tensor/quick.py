@@ -3,12 +3,15 @@
 Serves tensors without gradients and indices of ints, slices, None and Ellipsis; everything else goes to `indexing`, which also works out
 each geometry the first time. May not know: rules of indexing.
 """
+from ..base import sites
 from ..ops import build
 from ..ops.families import create as ops
 from ..trace.tape import LOCAL, record
-from . import dispatch, indexing
+from ..views import geometry
+from . import indexing, inplace
 from .core import Tensor, View, _new
-from .dispatch import PLANS, plan_of, read
+from .dispatch import PLANS, plan_of
+from .values import _access, read
 
 _geometries, _fills, _copies = {}, {}, {}
 _LIMIT = 1 << 16
@@ -96,10 +99,10 @@ def setitem(self, index, value):
         inputs = (storage.value,)
     elif isinstance(value, Tensor) and value._storage is storage and value._spec is target and value._offset == offset and not (
             LOCAL.grad_enabled and value._requires_grad) and (
-            target.dense or dispatch.checks.geometry.has_internal_overlap(tuple(target.size), target.stride) != "yes"):
+            target.dense or geometry.has_internal_overlap(tuple(target.size), target.stride) != "yes"):
         self._counter.version += 1                     # `x[i] += y` ends with `x[i] = x[i]`: PyTorch copies and counts, the values stay
         if self._counter.site is not None:
-            self._counter.site = dispatch.sites.user_site()
+            self._counter.site = sites.user_site()
         return
     elif isinstance(value, Tensor) and value._storage is not storage and value._spec.device is target.device and not (
             LOCAL.grad_enabled and (value._requires_grad or value._info is not None)) and value._spec.size == target.size:
@@ -113,7 +116,7 @@ def setitem(self, index, value):
     counter = self._counter
     counter.version += 1
     if counter.site is not None:
-        counter.site = dispatch.sites.user_site()
+        counter.site = sites.user_site()
 
 
 def _fill_plan(storage, target, offset, kind):
@@ -138,14 +141,14 @@ def _copy_plan(storage, target, offset, source):
 def _written(storage, target, offset, operator, template, cache_key, sources):
     """(plan of an overwriting write straight into the base, starts), or (None, ()) where it takes the general path."""
     layout = storage.layout
-    if target is layout or not target.dense and dispatch.checks.geometry.has_internal_overlap(tuple(target.size), target.stride) == "yes":
+    if target is layout or not target.dense and geometry.has_internal_overlap(tuple(target.size), target.stride) == "yes":
         return None, ()
     plan = PLANS.get(cache_key) or plan_of(cache_key, operator, template, True)
-    program, starts = dispatch._access(layout, target, offset)
+    program, starts = _access(layout, target, offset)
     identity = (plan, program, layout)
-    made = dispatch._overwrites.get(identity)
+    made = inplace._overwrites.get(identity)
     if made is None:
-        made = dispatch._overwrites[identity] = dispatch._overwrite_plan(plan, program, layout, target, sources, len(starts))
+        made = inplace._overwrites[identity] = inplace._overwrite_plan(plan, program, layout, target, sources, len(starts))
     return made, starts
 
 

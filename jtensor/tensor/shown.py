@@ -11,8 +11,9 @@ from ..ops import gradient
 from ..ops.operator import Number, Operator, OptTensor, Static, TensorOrNumber, Tensors
 from ..ops.operator import Tensor as TensorKind
 from ..trace.tape import LOCAL, Value
-from . import custom, dispatch, hot, views
+from . import custom, history, hot, inplace, replay, views
 from .core import Tensor, make_tensor
+from .values import read, read_at, wrap
 
 _places = weakref.WeakKeyDictionary()
 
@@ -122,14 +123,14 @@ def _saved(node, at, code):
     if node.saved is None:
         raise RuntimeError(SECOND_TIME)
     entry = node.saved[at]
-    value = saving.value(entry, node, code, dispatch.read, dispatch.read_at)
+    value = saving.value(entry, node, code, read, read_at)
     if type(entry) is tuple and len(entry) == 2:
         return entry[0]
     if type(entry) is tuple:
         made = make_tensor(entry[0], entry[1], entry[2])
         made._counter = entry[3]
     else:
-        made = dispatch.wrap(value, (node.plan.specs[~code] if code < 0 else node.plan.notes.specs[code]))
+        made = wrap(value, (node.plan.specs[~code] if code < 0 else node.plan.notes.specs[code]))
     edge = (node, ~code) if code < 0 else node.edges[code]
     if edge is not None:
         made._edge, made._requires_grad = edge, True
@@ -151,19 +152,18 @@ class InputMetadata:
 
 def snapshot(tensor):
     """The value that a tensor has now."""
-    return dispatch.read(tensor), tensor._spec
+    return read(tensor), tensor._spec
 
 
 def restore(packed):
-    return dispatch.wrap(*packed)
+    return wrap(*packed)
 
 
 OperatorNode.places_shown = places_shown
 OperatorNode.__getattr__ = attribute
 OperatorNode._input_metadata = property(lambda node: tuple(InputMetadata(s) for s in node.plan.specs))
 custom.FunctionNode._input_metadata = property(lambda node: tuple(None if s is None else InputMetadata(s) for s in node.made))
-for _room in (dispatch, hot, views):
-    if hasattr(_room, "sequence"):
-        anomaly.numbers_nodes(_room)
+for _room in (history, replay, inplace, hot, views):
+    anomaly.numbers_nodes(_room)
 del _room
 __all__ = ["SavedTensor", "Tensor", "Value", "restore", "snapshot"]

@@ -5,7 +5,7 @@ contiguous input, read by the same access programs, and differentiated by replay
 Owns: `view_of`, the public view operators, histories of views after in-place writes. Geometry rules are in `jtensor.views.rules`.
 """
 
-from ..autograd.graph import node_class
+from ..autograd.graph import node_class, sequence
 from ..base import devices, dtypes
 from ..ops.registry import composite
 from ..trace import spec as specs
@@ -14,7 +14,7 @@ from ..trace.tape import LOCAL
 from ..views import access as accesses
 from ..views import geometry, rules
 from .core import Tensor, View, make_tensor
-from .dispatch import attach
+from .history import attach, edge_of, move_retained, node_type
 
 # -- making a view ----------------------------------------------------------------------------------------------------
 
@@ -181,7 +181,6 @@ def _pure_plan(name, input_aval, function, output_aval, *extra):
 
 def history_of_view(self, info):
     """After a write to the base or a sibling: the view's history is an `as_strided` of the base's present one."""
-    from .dispatch import edge_of
     base = info.base
     info.version = self._counter.version
     if info.replay is not None:
@@ -192,7 +191,6 @@ def history_of_view(self, info):
             LOCAL.grad_enabled = previous
         return
     plan, starts = strided_plan(base._spec, (tuple(self._spec.size), self._spec.stride, self._offset - base._offset), self._spec)
-    from .dispatch import move_retained, node_type, sequence
     cls = node_type(plan.operator)
     node = cls.__new__(cls)
     node.edges, node.sequence = (edge_of(base),), sequence()

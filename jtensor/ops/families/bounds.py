@@ -20,7 +20,7 @@ def extremes(index, within=None):
     """
     if index._spec.numel == 0 or index._spec.device is devices.meta:
         return None
-    from ...tensor.dispatch import read
+    from ...tensor.values import read
     storage = index._storage
     if within is not None and index._spec.dtype.category == 1 and index._spec.dtype is storage.layout.dtype and storage.host is None:
         found = bounded(storage.value)
@@ -121,7 +121,7 @@ def check_bounds(index, size, error, negative=False):
         return
     if found[0] >= lowest and found[1] < size:
         return
-    from ...tensor.dispatch import read
+    from ...tensor.values import read
     numbers = numbers_of(read(index)).reshape(-1)
     wrong = numbers[(numbers < lowest) | (numbers >= size)]
     if wrong.size:                             # what the origin says may be wider than what is there

@@ -208,7 +208,7 @@ def index_read(self, listed):
 
 def index_write(self, listed, value, accumulate=False):
     """``self[...] = value`` at index tensors: broadcast, without leading dimensions of size 1."""
-    from ...tensor.dispatch import index_write_allowed
+    from ...tensor.inplace import index_write_allowed
     given = _pairs(listed)
     number = isinstance(value, (bool, int, float, complex))
     if not number:

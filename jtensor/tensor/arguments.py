@@ -1,0 +1,145 @@
+"""The arguments of an operator's call: bound to its parameters, taken apart into a key, and refused in PyTorch's words.
+
+Owns: `collect`, which sorts a call into what the plan depends on (operator, Specs, statics) and what it runs on (tensors, numbers);
+`bind`; the `TypeError` for an argument of the wrong type. May not know: what becomes of the call.
+"""
+from ..ops import build
+from ..ops.operator import Number, OptTensor, Static, TensorOrNumber, Tensors
+from .core import Tensor
+
+_PLAIN = (int, str, type(None))
+
+
+def _static(value):
+    """(a hashable form, its key): equal keys mean the same operation, so 1, 1.0 and True are kept apart."""
+    kind = type(value)
+    if kind in _PLAIN:
+        return value, value
+    if kind is bool or kind is float or kind is complex:
+        return value, (kind, repr(value))
+    if isinstance(value, (list, tuple)):
+        value = tuple([_static(v)[0] for v in value])
+        return value, (tuple, tuple([_static(v)[1] for v in value]))
+    if isinstance(value, Tensor) and value.ndim == 0:
+        return _static(value.item())
+    return value, value
+
+
+def collect(operator, args):
+    """A call taken apart: (key, template, tensors, scalars)."""
+    key, template, tensors, scalars = [operator], [], [], []
+    for parameter, given in zip(operator.parameters, args):
+        kind = parameter.kind
+        if kind is Static:
+            form, identity = _static(given)
+            template.append(form)
+            key.append(identity)
+        elif isinstance(given, Tensor):
+            if kind is Number:
+                template_number(parameter, given.item(), key, template, scalars)
+                continue
+            tensors.append(given)
+            template.append(given._spec)
+            key.append(given._spec)
+        elif kind is Tensors:
+            listed = _tensor_list(operator, parameter, given)
+            tensors.extend(listed)
+            found = tuple([t._spec for t in listed])
+            template.append(found)
+            key.append(found)
+        elif kind is OptTensor and given is None:
+            template.append(None)
+            key.append(None)
+        elif given is None and kind is TensorOrNumber and parameter.required:
+            raise wrong_argument(operator, parameter, given)
+        elif kind is Number or kind is TensorOrNumber:
+            template_number(parameter, given, key, template, scalars)
+        else:
+            raise wrong_argument(operator, parameter, given)
+    return tuple(key), template, tensors, scalars
+
+
+def template_number(parameter, given, key, template, scalars):
+    """A Python number: a run-time input, but for a default that was left alone and for None."""
+    wrapped = build.WRAPPED.get(type(given))
+    if wrapped is None:
+        if given is None or given is parameter.default:
+            template.append(given)
+            key.append(given)
+            return
+        if hasattr(given, "__float__") or hasattr(given, "item"):
+            return template_number(parameter, given.item() if hasattr(given, "item") else float(given), key, template, scalars)
+        raise wrong_argument(None, parameter, given)
+    if parameter.kind is Number and given is parameter.default:
+        template.append(given)
+        key.append((type(given), repr(given)))
+        return
+    template.append(wrapped)
+    key.append(wrapped)
+    scalars.append(_fits(given))
+
+
+def _fits(number):
+    if type(number) is int and not -(1 << 63) <= number < (1 << 63):
+        if number < (1 << 64) and number > 0:
+            return number - (1 << 64)
+        raise RuntimeError("Overflow when unpacking long long")
+    return number
+
+
+def _tensor_list(operator, parameter, given):
+    if not isinstance(given, (list, tuple)):
+        raise wrong_argument(operator, parameter, given)
+    for at, t in enumerate(given):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"expected Tensor as element {at} in argument {operator.by_name[parameter.name]}, but got {type(t).__name__}")
+    return given
+
+
+def bind(operator, args, kwargs):
+    """Arguments in the order of the declaration, defaults filled in; Python's TypeError in PyTorch's words."""
+    parameters = operator.parameters
+    bound = list(args)
+    if len(bound) > len(parameters):
+        raise TypeError(f"{operator.name}() takes {len(parameters)} positional arguments but {len(bound)} were given")
+    for parameter in parameters[len(bound):]:
+        name = parameter.name
+        if name in kwargs:
+            bound.append(kwargs.pop(name))
+        elif name == "self" and "input" in kwargs:
+            bound.append(kwargs.pop("input"))
+        elif parameter.required:
+            raise TypeError(f'{operator.name}() missing 1 required positional arguments: "{"input" if name == "self" else name}"')
+        else:
+            bound.append(parameter.default)
+    if kwargs:
+        raise TypeError(f"{operator.name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
+    return bound
+
+
+# -- errors -----------------------------------------------------------------------------------------------------------
+
+
+def wrong_argument(operator, parameter, given):
+    """PyTorch's TypeError for an argument of the wrong type."""
+    name = operator.name.split(".")[0] if operator is not None else "operator"
+    at = operator.by_name[parameter.name] + 1 if operator is not None else 1
+    shown = "input" if parameter.name == "self" else parameter.name
+    position = "" if parameter.keyword_only else f" (position {at})"
+    kind = {"Tensors": "tuple of Tensors", "Number": "Number"}.get(parameter.kind.name, "Tensor")
+    return TypeError(f"{name}(): argument '{shown}'{position} must be {kind}, not {type(given).__name__}")
+
+
+def _of_method(error, operator):
+    """The same refusal for ``self.name_(...)``, whose positions count from the first argument after ``self``."""
+    import re
+    text = str(error).replace(operator.name.split(".")[0] + "(): ", shown_name(operator) + "_(): ", 1)
+    return TypeError(re.sub(r"\(position (\d+)\)", lambda found: f"(position {int(found[1]) - 1})", text))
+
+
+def shown_name(operator):
+    """An operator as PyTorch's users call it."""
+    name = operator.name.split(".")[0]
+    for tail in ("_Scalar", "_Tensor", "_dim", "_all"):
+        name = name.removesuffix(tail)
+    return name

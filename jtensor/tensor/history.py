@@ -1,0 +1,150 @@
+"""The history of a tensor: the graph node of a recorded operation, what it saves, and where gradients go from it.
+
+Owns: which inputs need a gradient, `edge_of`, `attach` (a node for fresh results), `save`, and `rebase` (a node that becomes the history
+of a tensor written in place, or of the base under a view). How a node runs its backward: `replay`. May not know: how operators are called.
+"""
+from ..autograd import gradmode_checks as checks
+from ..autograd import saved as saving
+from ..autograd.graph import CopySlices, accumulator, node_class, sequence
+from ..base import sites
+from ..ops import gradient
+
+# -- needs and edges --------------------------------------------------------------------------------------------------
+
+
+def needs_of(plan, tensors):
+    """Positions of the inputs that need gradients."""
+    needs = [i for i, t in enumerate(tensors) if t._requires_grad or t._info is not None and t.requires_grad]
+    if not needs:
+        return ()
+    if plan.operator.nondiff:
+        blocked = blocked_positions(plan)
+        needs = [i for i in needs if i not in blocked]
+    return tuple(needs)
+
+
+def blocked_positions(plan):
+    """Inputs that an operator declares not differentiable."""
+    operator = plan.operator
+    if not operator.nondiff:
+        return ()
+    found = []
+    for name in operator.nondiff:
+        where = plan.notes.where.get(name) if isinstance(name, str) else None
+        if where is not None:
+            found.extend(where if type(where) is tuple else (where,))
+    return found
+
+
+def edge_of(tensor):
+    """The edge that leads a gradient to a tensor that requires it."""
+    info = tensor._info
+    if info is not None and info.version != tensor._counter.version:
+        tensor._refresh()
+    edge = tensor._edge
+    if edge is not None or not tensor._requires_grad:              # a view of a leaf made in no_grad requires grad but leads nowhere
+        return edge
+    return accumulator(tensor)
+
+
+# -- nodes ------------------------------------------------------------------------------------------------------------
+
+
+def node_type(operator):
+    found = getattr(operator, "node_class", None)
+    if found is None:
+        found = operator.node_class = node_class(operator.backward)
+    return found
+
+
+def attach(plan, tensors, needs, outs, scalars, originals=None):
+    """Makes the node of a recorded operation and hangs it on its outputs."""
+    node = make_node(plan, tensors, needs, scalars, outs, originals)
+    for k, out in enumerate(outs):
+        if plan.differentiable[k]:
+            out._edge, out._requires_grad = (node, k), True
+    return node
+
+
+def make_node(plan, tensors, needs, scalars, outs, originals=None):
+    """``originals``: {position: Value} of inputs that the operation overwrites."""
+    cls = node_type(plan.operator)
+    node = cls.__new__(cls)
+    node.edges = tuple([edge_of(t) if i in needs else None for i, t in enumerate(tensors)])
+    node.sequence = sequence()
+    node.meta = node.hooks = node.pre_hooks = node.tensor_hooks = node.retained = node.site = None
+    node.plan, node.needs, node.scalars = plan, needs, scalars
+    codes = gradient.saved(plan, needs)
+    if codes:
+        node.site = sites.user_site()
+        node.saved = [save(c, tensors, outs, originals) for c in codes]
+    else:
+        node.saved = ()
+    return node
+
+
+def save(code, tensors, outs, originals=None):
+    if code >= 0:
+        if originals is not None and code in originals:
+            return originals[code]
+        tensor = tensors[code]
+        if tensor.is_inference_slow():
+            raise RuntimeError("Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+                               "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use "
+                               "it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.")
+        if saving._hooks and (packed := saving.pack(tensor)) is not None:
+            return packed
+        counter = tensor._counter
+        if counter.site is None:
+            counter.site = WATCHED
+        return tensor, counter.version
+    out = outs[~code]
+    if saving._hooks and (packed := saving.pack(out.detach())) is not None:
+        return packed
+    counter = out._counter
+    if counter.site is None:
+        counter.site = WATCHED
+    return out._storage, out._spec, out._offset, counter, counter.version
+
+
+WATCHED = False          # a version counter's site from when it is saved until it is written to
+
+
+# -- histories rewritten ----------------------------------------------------------------------------------------------
+
+
+def rebase(self, node):
+    """``node`` becomes the history of ``self``; on a view, of the base under the view."""
+    info = self._info
+    if info is None or not info.differentiable:
+        move_retained(self, node)
+        self._edge, self._requires_grad = (node, 0), True
+        return
+    base = info.base
+    checks.view_may_be_rebased(self, info)
+    base_edge = edge_of(base) if base.requires_grad else None
+    copy = node_class("CopySlices", CopySlices)
+    spec = base._spec
+    slices = copy(base_edge, (spec, base._offset), (tuple(self._spec.size), self._spec.stride, self._offset), node, zeros_of,
+                  info.replay)
+    slices.site = node.site
+    move_retained(base, slices)
+    base._edge, base._requires_grad = (slices, 0), True
+    self._requires_grad = True
+    self._refresh()
+
+
+def move_retained(self, node):
+    """`retain_grad` of a tensor follows it to its new history."""
+    auto = self._auto
+    if auto is not None and auto.retains and self._edge is not None:
+        old, nr = self._edge
+        if old.retained and nr in old.retained:
+            keep = old.retained.pop(nr)
+            node.retained = {0: keep}
+
+
+def zeros_of(base):
+    """A fresh tensor of zeros with a base's geometry."""
+    from .create import zeros_like_spec
+    return zeros_like_spec(base[0])

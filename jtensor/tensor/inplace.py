@@ -1,0 +1,156 @@
+"""Operators in place: ``self.name_(...)``.
+
+Owns: `call_inplace`: the operation as any other, checked as PyTorch checks a write, its result put in the tensor's place, its node made
+the history of what was written; operators that do not read what they write over go straight into the base. Hot paths: `hot`, `quick`.
+"""
+from ..autograd import gradmode_checks as checks
+from ..autograd.graph import node_class, sequence
+from ..base import devices, sites
+from ..ops import gradient
+from ..ops.operator import Operator
+from ..trace.plan import Plan
+from ..trace.tape import LOCAL, record
+from .arguments import _of_method, bind, collect
+from .dispatch import PLANS, plan_of
+from .history import edge_of, needs_of, node_type, rebase, save
+from .values import _access, _flip, assign, bump, meta_value, moved, read
+
+
+def call_inplace(operator, args):
+    """``self.name_(...)``: the same operation, its result put in ``self``'s place."""
+    self = args[0]
+    try:
+        key, template, tensors, scalars = collect(operator, args)
+    except TypeError as error:
+        raise _of_method(error, operator) from None
+    needs = ()
+    grad_enabled = LOCAL.grad_enabled
+    if grad_enabled or LOCAL.inference or self._info is not None or self._auto is not None:
+        checks.before_inplace(self, grad_enabled and any(t.requires_grad for t in tensors))
+    key = ("in place", *key)
+    for at, other in enumerate(tensors):
+        if at and other._storage is self._storage:
+            checks.operand_may_overlap(self, other, operator.name)
+    plan = PLANS.get(key)
+    if plan is None:
+        if operator.name.split(".")[0] not in OVERLAP_ALLOWED:
+            checks.no_internal_overlap(self)
+        plan = plan_of(key, operator, template, True)
+    if grad_enabled and self._spec.dtype.differentiable:
+        needs = needs_of(plan, tensors) if plan.differentiable[0] else _all_needs(tensors)
+    if operator.overwrites and not needs and self._spec.device is devices.cpu:
+        overwrite(self, plan, tensors[1:], scalars)
+        return self
+    values = [read(t) for t in tensors]
+    if self._spec.device is devices.meta:
+        made = [meta_value(self._spec.aval)]
+    else:
+        if self._spec.device is not devices.cpu:
+            values = [v if v.aval.device is self._spec.device else moved(v, self._spec.device) for v in values]
+        made = record(plan, values, scalars)
+    finish_inplace(self, plan, tensors, needs, scalars, made[0], values)
+    return self
+
+
+def _all_needs(tensors):
+    """A comparison written into a float tensor cuts the history: its gradient is zero, but there is one."""
+    return tuple([i for i, t in enumerate(tensors) if t.requires_grad])
+
+
+# PyTorch does not ask
+OVERLAP_ALLOWED = frozenset(("fill", "zero", "masked_fill", "index_fill", "index_put", "tril", "triu"))
+
+
+def index_write_allowed(self, others):
+    """What PyTorch asks of ``self[indices] = value`` before it looks at shapes and types."""
+    if LOCAL.grad_enabled or LOCAL.inference or self._info is not None or self._auto is not None:
+        checks.before_inplace(self, LOCAL.grad_enabled and (self.requires_grad or any(t.requires_grad for t in others)))
+    for other in others:
+        if other._storage is self._storage:
+            checks.operand_may_overlap(self, other, "index_put")
+
+
+# -- without reading --------------------------------------------------------------------------------------------------
+
+
+def overwrite(self, plan, sources, scalars):
+    """An in-place operator that does not read what it writes over: straight into the base, as one node."""
+    storage, spec = self._storage, self._spec
+    layout = storage.layout
+    program, starts = (None, ()) if spec is layout else _access(layout, spec, self._offset)
+    key = (plan, program, layout)
+    made = _overwrites.get(key)
+    if made is None:
+        made = _overwrites[key] = _overwrite_plan(plan, program, layout, spec, len(sources), len(starts))
+    values = [read(t) for t in sources]
+    if program is not None:
+        values.insert(0, storage.current())
+    value = record(made, values, (*scalars, *starts))[0]
+    if program is None and storage.host is None:
+        storage.value = value
+    else:
+        storage.set(value)
+    bump(self)
+
+
+_overwrites = {}
+
+
+def _overwrite_plan(plan, program, layout, spec, sources, count):
+    import jax
+    flip = _flip(spec) if spec.conj or spec.neg else None
+    like = jax.ShapeDtypeStruct(tuple(spec.size), spec.dtype.numpy)
+    numbers = len(plan.scalar_kinds)
+
+    def function(*xs):
+        base, xs = (xs[0], xs[1:]) if program is not None else (None, xs)
+        new = plan.function(like, *xs[:sources + numbers])[0]
+        if flip:
+            new = flip(new)
+        return (new if program is None else program.write(base, new, *xs[sources + numbers:]),)
+    inputs = (() if program is None else (layout.aval,)) + plan.inputs[1:]
+    shape = tuple(spec.size), spec.dtype.name
+    return Plan(("overwrite", plan.key, program and program.key, shape, spec.conj, spec.neg), function, inputs, (layout.aval,),
+                (*plan.scalar_kinds, *("i",) * count), moves=True)
+
+
+# -- with history -----------------------------------------------------------------------------------------------------
+
+
+def finish_inplace(self, plan, tensors, needs, scalars, value, values):
+    """Writes the result and rewrites the history."""
+    if not needs:
+        assign(self, value)
+        return
+    edges_before = [edge_of(t) if i in needs else None for i, t in enumerate(tensors)]
+    codes = gradient.saved(plan, needs)
+    entries = [None if code < 0 else values[0] if code == 0 else save(code, tensors, ()) for code in codes]
+    assign(self, value)
+    cls = inplace_node_type(plan.operator, len(tensors))
+    node = cls.__new__(cls)
+    node.edges, node.sequence = tuple(edges_before), sequence()
+    node.meta = node.hooks = node.pre_hooks = node.tensor_hooks = node.retained = None
+    node.site = sites.user_site()
+    node.plan, node.needs, node.scalars = plan, needs, scalars
+    node.saved = [save(code, tensors, [self]) if entry is None else entry for code, entry in zip(codes, entries, strict=True)] \
+        if codes else ()
+    rebase(self, node)
+
+
+INPLACE_NODES = {"fill": "FillBackward2", "fill_tensor": "FillBackward3", "elu": "EluBackward1", "leaky_relu": "LeakyReluBackward1",
+                 "threshold": "ThresholdBackward1"}
+
+
+def inplace_node_type(operator, count):
+    """The node's class of an in-place operator; PyTorch numbers some of these apart."""
+    name = INPLACE_NODES.get(operator.name)
+    if name is None and 0 in operator.nondiff:
+        name = operator.backward[:-1] + ("0" if count == 1 else "1")
+    return node_type(operator) if name is None else node_class(name)
+
+
+def _inplace_form(self, *args, **kwargs):
+    return call_inplace(self, bind(self, args, kwargs))
+
+
+Operator.inplace_form = _inplace_form

@@ -1,0 +1,204 @@
+"""The backward of a recorded operator: a plan of its own, recorded like any other operation.
+
+Owns: what `OperatorNode.apply` does: an operator's ``inverse`` where it has one, else the plan that `ops.gradient` makes of its rule, on
+the gradients that arrive and what was saved; under create_graph a node for that. May not know: the walk over the graph (`autograd.engine`).
+"""
+from ..autograd import saved as saving
+from ..autograd.graph import SECOND_TIME, OperatorNode, sequence
+from ..base import devices
+from ..ops import gradient
+from ..trace import spec as specs
+from ..trace.tape import LOCAL, record
+from .core import View, make_tensor
+from .history import edge_of, node_type
+from .values import meta_value, read, read_at, read_flipped, wrap
+
+# -- replaying --------------------------------------------------------------------------------------------------------
+
+
+def replay(node, grads):
+    """The backward of a recorded operator, itself recorded."""
+    plan, needs = node.plan, node.needs
+    if plan.inverse is not None and node.saved is not None and (grad := grads[0]) is not None:
+        spec = plan.spec
+        if grad._spec is not spec:
+            grad = fitted(grad, spec)
+        made = plan.inverse(grad, node)
+        if made is not None:
+            answers = [None] * len(node.edges)
+            for at, out in zip(needs, made, strict=True):
+                aval = plan.inputs[at]
+                answers[at] = out if out._spec.aval is aval else _shaped(out, aval)
+            return answers
+    answers = [None] * len(node.edges)
+    if not LOCAL.grad_enabled:
+        passed = gradient.passed_on(plan, needs)
+        if passed and grads[0] is not None:
+            for at in passed:
+                answers[at] = fitted(grads[0], plan.specs[0])
+            needs = tuple([at for at in needs if at not in passed])
+        if needs:
+            _replay(node, grads, needs, answers)
+        return answers
+    for name, places in gradient.parts(plan, needs):
+        if name == gradient.PASSED_ON and grads[0] is not None:
+            for at in places:
+                answers[at] = fitted(grads[0], plan.specs[0])
+        else:
+            _replay(node, grads, places, answers, name)
+    return answers
+
+
+def _replay(node, grads, needs, answers, name=""):
+    """Records the plan that makes the gradients of the inputs ``needs``, and puts them among the answers."""
+    plan = node.plan
+    codes = gradient.saved(plan, needs)
+    if node.saved is None:
+        raise RuntimeError(SECOND_TIME)
+    entries = node.saved
+    if needs is not node.needs and needs != node.needs:
+        every = gradient.saved(plan, node.needs)
+        entries = [entries[every.index(c)] for c in codes]
+    values = saved_values(node, codes, entries)
+    defined = tuple([k for k, g in enumerate(grads) if g is not None])
+    backward = gradient.backward_plan(plan, needs, defined)
+    given = [fitted(grads[k], plan.specs[k]) for k in defined]
+    values = [read(g) for g in given] + values
+    if backward.specs[0].device is devices.meta:
+        made = [meta_value(a) for a in backward.outputs]
+    else:
+        made = record(backward, values, node.scalars)
+    outs = [wrap(v, s) for v, s in zip(made, backward.specs, strict=True)]
+    if LOCAL.grad_enabled and name != gradient.CONSTANT:
+        _differentiable_backward(node, backward, given, codes, entries, outs, name.endswith(gradient.CHOOSES))
+    operator = plan.operator
+    for at, out in zip(needs, outs, strict=True):
+        answers[at] = out.t() if at in plan.flipped else out
+    if operator.promote is not None and not LOCAL.grad_enabled:
+        leading = len(plan.outputs[0].shape)
+        for out in outs:
+            if leading > out._spec.ndim > 0:
+                _seen_as_view(out, (*(1,) * (leading - out._spec.ndim), *out._spec.size))
+    writes = WRITES_IN_FORMULA.get(operator.name)
+    if writes:
+        for out in outs:
+            if out._info is None:
+                out._counter.version = writes
+            if operator.name == "AsStridedBackward0":
+                _seen_as_view(out, (out._spec.numel,))
+
+
+def saved_values(node, codes, entries):
+    flips = node.plan.flipped
+    if flips:
+        return [saving.value(entry, node, code, read_flipped if code in flips else read, read_at)
+                for entry, code in zip(entries, codes, strict=True)]
+    return [saving.value(entry, node, code, read, read_at) for entry, code in zip(entries, codes, strict=True)]
+
+
+def fitted(grad, spec):
+    """The gradient in its output's dtype and shape."""
+    if grad._spec.dtype is not spec.dtype:
+        grad = grad.to(spec.dtype)
+    if tuple(grad._spec.size) != tuple(spec.size):
+        grad = grad.expand(spec.size) if grad.numel() < spec.numel else grad.sum_to_size(spec.size)
+    return grad
+
+
+def _shaped(grad, aval):
+    """A gradient summed to its input's shape, in its dtype."""
+    if grad._spec.dtype.is_complex and not aval.dtype.is_complex:
+        from .views import real
+        grad = real(grad)
+    if grad._spec.dtype is not aval.dtype:
+        grad = grad.to(aval.dtype)
+    return grad if tuple(grad._spec.size) == tuple(aval.shape) else grad.sum_to_size(aval.shape)
+
+
+def _differentiable_backward(node, plan, grads, codes, saved, outs, only_grads):
+    """Under create_graph the backward gets a node of its own, whose inputs are the gradients and what was saved."""
+    edges, entries = [], []
+    for g in grads:
+        edges.append(edge_of(g) if g.requires_grad else None)
+        entries.append((g, g._counter.version))
+    for code, entry in zip(codes, saved, strict=True):
+        edge = node.edges[code] if code >= 0 else (node, ~code)
+        dtype = (node.plan.inputs[code] if code >= 0 else node.plan.outputs[~code]).dtype
+        edges.append(edge if dtype.differentiable and not only_grads else None)
+        entries.append(entry)
+    needs = tuple([i for i, e in enumerate(edges) if e is not None])
+    if not needs:
+        return
+    cls = node_type(plan.operator)
+    made = cls.__new__(cls)
+    made.edges, made.sequence = tuple(edges), sequence()
+    made.meta = made.hooks = made.pre_hooks = made.tensor_hooks = made.retained = None
+    made.site = node.site
+    made.plan, made.needs, made.scalars = plan, needs, node.scalars
+    made.saved = [entries[code] for code in gradient.saved(plan, needs)]
+    for k, out in enumerate(outs):
+        if plan.differentiable[k]:
+            out._edge, out._requires_grad = (made, k), True
+
+
+# -- as PyTorch's formula leaves it -----------------------------------------------------------------------------------
+
+
+def _seen_as_view(out, size):
+    """PyTorch's formula ends with a view of what it has computed in another shape: sums over broadcast dimensions, strided gradients."""
+    spec = out._spec
+    base = make_tensor(out._storage, specs.spec(tuple(size), None, spec.dtype, spec.device))
+    out._info = View(base, "default", out._counter.version, False)
+
+
+# How often PyTorch's formula writes to the gradient that it makes: its version shows it.
+WRITES_IN_FORMULA = {
+    "AsStridedBackward0": 1,
+    "index.raw": 1,
+    "index_select.raw": 1,
+    "gather.raw": 1,
+    "take.raw": 1,
+    "masked_select.raw": 1,
+    "max_all": 1,
+    "min_all": 1,
+    "median_all": 1,
+    "nanmedian_all": 1,
+    "maximum": 1,
+    "minimum": 1,
+    "max_dim": 2,
+    "min_dim": 2,
+    "sort_dim.default": 2,
+    "sort_dim.stable": 2,
+    "topk_dim.raw": 2,
+    "kthvalue_dim.raw": 2,
+    "median_dim": 2,
+    "nanmedian_dim": 2,
+    "mode": 2,
+    "cummax": 2,
+    "cummin": 2,
+}
+
+
+# -- what was saved ---------------------------------------------------------------------------------------------------
+
+
+def saved_tensor(node, at):
+    """What a node saved of its input ``at``, as a tensor with its history; versions are checked."""
+    if node.saved is None:
+        raise RuntimeError(SECOND_TIME)
+    code = gradient.saved(node.plan, node.needs).index(at)
+    entry = node.saved[code]
+    if type(entry) is tuple and len(entry) == 2 and entry[0]._counter.version == entry[1]:
+        tensor = entry[0]
+        edge = node.edges[at]
+        if edge is None or tensor._edge == edge or (not edge[0].edges if tensor._edge is None else not LOCAL.grad_enabled):
+            return tensor
+    value = saving.value(entry, node, at, read, read_at)
+    made = wrap(value, specs.of_aval(value.aval))
+    if LOCAL.grad_enabled and node.edges[at] is not None:
+        made._edge, made._requires_grad = node.edges[at], True
+    return made
+
+
+OperatorNode.apply = replay
+OperatorNode.saved_tensor = saved_tensor

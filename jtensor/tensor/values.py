@@ -1,0 +1,191 @@
+"""The value of a tensor: reading it, putting another in its place, and the tensor that a fresh value makes.
+
+Owns: `read` (the `Value` of a tensor, through its geometry where it is a view), `assign` (mutation: a new value in the storage, a version
+counted), `wrap`, and the plans that read and write a geometry. May not know: operators, gradients.
+"""
+import weakref
+
+from ..base import devices, sites
+from ..storage import cell
+from ..trace import spec as specs
+from ..trace.plan import Plan
+from ..trace.tape import LOCAL, ready, record
+from ..views import access as accesses
+from .core import make_tensor
+
+reference = weakref.ref
+
+# -- reading ----------------------------------------------------------------------------------------------------------
+
+
+def read(tensor):
+    """The `Value` of a tensor: its storage's base, or the view's part of it (recorded, and kept while the base stays)."""
+    storage, spec = tensor._storage, tensor._spec
+    if spec is storage.spec:
+        return storage.value
+    base = storage.current()
+    if spec is storage.layout:
+        return base
+    cached = tensor._cached
+    if cached is not None and cached[0]() is base:
+        return cached[1]
+    if storage.host is None and spec.device is devices.cpu:
+        return quick_read(tensor, storage, spec)
+    value = read_at(storage, spec, tensor._offset, base)
+    tensor._cached = (reference(base), value)
+    return value
+
+
+def quick_read(tensor, storage, spec):
+    """The value of a view: a geometry and offset over a layout seen before is one look-up and one node."""
+    layout, base = storage.layout, storage.value
+    key = (layout, spec, tensor._offset)
+    found = _places.get(key)
+    if found is None:
+        program, starts = _access(layout, spec, tensor._offset)
+        identity = (program, layout, spec)
+        plan = _reads.get(identity)
+        if plan is None:
+            plan = _reads[identity] = _read_plan(program, layout, spec, len(starts))
+        if len(_places) >= 1 << 16:
+            _places.clear()
+        found = _places[key] = plan, starts
+    value = record(found[0], (base,), found[1])[0]
+    tensor._cached = (reference(base), value)
+    return value
+
+
+_places = {}
+_reads, _writes = {}, {}
+
+
+def _access(layout, spec, offset):
+    if layout.dtype is spec.dtype:
+        return accesses.access(layout.size, layout.stride, spec.size, spec.stride, offset)
+    return accesses.access(layout.size, layout.stride, spec.size, spec.stride, offset, layout.dtype.numpy, spec.dtype.numpy)
+
+
+def read_at(storage, spec, offset, base=None):
+    """The value of a geometry over a storage."""
+    if base is None:
+        base = storage.current()
+    layout = storage.layout
+    if spec is layout:
+        return base
+    if spec.device is devices.meta:
+        return meta_value(spec.aval)
+    program, starts = _access(layout, spec, offset)
+    key = (program, layout, spec)
+    plan = _reads.get(key)
+    if plan is None:
+        plan = _reads[key] = _read_plan(program, layout, spec, len(starts))
+    return record(plan, (base,), starts)[0]
+
+
+def _flip(spec):
+    import jax.numpy as jnp
+
+    def flip(x):
+        if spec.conj:
+            x = jnp.conj(x)
+        return -x if spec.neg else x
+    return flip
+
+
+def _read_plan(program, layout, spec, count):
+    flip = _flip(spec) if spec.conj or spec.neg else None
+
+    def function(base, *starts):
+        x = program.read(base, *starts)
+        return (flip(x) if flip else x,)
+    return Plan(("read", program.key, spec.conj, spec.neg), function, (layout.aval,), (spec.aval,), ("i",) * count, moves=True)
+
+
+# -- operands that lie transposed -------------------------------------------------------------------------------------
+
+
+def lies_flipped(tensor):
+    """Whether a matrix is the transpose of all that its storage holds."""
+    spec, storage = tensor._spec, tensor._storage
+    layout = storage.spec
+    return (layout is not None and spec.ndim == 2 and spec is not layout and layout.ndim == 2 and layout.contiguous
+            and spec.size == layout.size[::-1] and spec.stride == layout.stride[::-1] and not spec.conj and spec.dtype is layout.dtype
+            and spec.numel > 0)
+
+
+def read_flipped(tensor):
+    """The value of a matrix as it lies in memory; transposed for that if it has come to lie otherwise since."""
+    if lies_flipped(tensor):
+        return tensor._storage.value
+    turned = tensor.detach().t()
+    return read(turned)
+
+
+# -- mutation ---------------------------------------------------------------------------------------------------------
+
+
+def assign(tensor, value):
+    """Puts a value of the tensor's own shape and dtype in its place, and bumps the version."""
+    storage, spec = tensor._storage, tensor._spec
+    if spec is storage.spec:
+        storage.value = value
+    elif spec.device is devices.meta:
+        pass
+    else:
+        base = write_at(storage, spec, tensor._offset, value)
+        storage.set(base)
+        if storage.host is None and spec is not storage.layout:
+            tensor._cached = (reference(base), value)
+    bump(tensor)
+
+
+def write_at(storage, spec, offset, value):
+    """The storage's base with a geometry's elements replaced: a new value, not yet in the cell."""
+    layout = storage.layout
+    if spec is layout:
+        return value
+    program, starts = _access(layout, spec, offset)
+    key = (program, layout, spec)
+    plan = _writes.get(key)
+    if plan is None:
+        plan = _writes[key] = _write_plan(program, layout, spec, len(starts))
+    return record(plan, (storage.current(), value), starts)[0]
+
+
+def _write_plan(program, layout, spec, count):
+    flip = _flip(spec) if spec.conj or spec.neg else None
+
+    def function(base, new, *starts):
+        return (program.write(base, flip(new) if flip else new, *starts),)
+    return Plan(("write", program.key, spec.conj, spec.neg), function, (layout.aval, spec.aval), (layout.aval,), ("i",) * count, moves=True)
+
+
+def bump(tensor):
+    counter = tensor._counter
+    counter.version += 1
+    if counter.site is not None:                     # somebody saved it for a gradient: the line may be wanted in an error
+        counter.site = sites.user_site()
+
+
+# -- fresh values -----------------------------------------------------------------------------------------------------
+
+
+def wrap(value, spec):
+    """A fresh tensor with a storage of its own."""
+    storage = cell.new(value, spec)
+    if LOCAL.inference:
+        return make_tensor(storage, spec, inference=True)
+    return make_tensor(storage, spec)
+
+
+def meta_value(aval):
+    """The value of a tensor without data."""
+    return ready(None, aval)
+
+
+def moved(value, device):
+    """A 0-d CPU value beside tensors of an accelerator."""
+    import jax
+
+    from ..trace.executor import value_of
+    return ready(jax.device_put(value_of(value), devices.jax_device(device)), specs.aval(value.aval.shape, value.aval.dtype, device))
