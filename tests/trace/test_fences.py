@@ -73,7 +73,7 @@ CHAINS = {  # name: (operators with the number of their other operands, inputs)
         (normal(40, 5, 67), normal(67, 40, 5)),
     ),
     "turned, summed whole": ([(jnp.transpose, 0), (jnp.sum, 0)], (normal(64, 64),)),
-    "summed in windows of two axes": ([(jnp.abs, 0), (lambda x: x.sum((1, 2)), 0)], (normal(4, 63, 63),)),
+    "summed in windows of two axes": ([(jnp.negative, 0), (jnp.sum, 0)], (normal(63, 63),)),
     "x + zeros": ([(jnp.zeros_like, 0), (jnp.add, 1)], (normal(3), np.float32([-0.0, 1, 2]))),
     "zeros * x": ([(jnp.zeros_like, 0), (jnp.multiply, 1)], (normal(3), np.float32([np.inf, np.nan, -1]))),
     "ones, gradient": (
