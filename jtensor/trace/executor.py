@@ -14,7 +14,7 @@ import jax
 import numpy as np
 
 from ..base import compat
-from . import lower, tape
+from . import lower, stages, tape
 from .background import Worker
 from .report import REPORT
 from .tape import LOCAL, TRIE, Segment
@@ -24,22 +24,35 @@ _compile_lock = threading.RLock()
 
 
 class Program:
-    """An executable for a state of the trie: which values it gives, how many inputs it takes, and which of them it may overwrite."""
+    """An executable for a state of the trie: which values it gives, how many inputs it takes, and which of them it may overwrite.
 
-    __slots__ = ("executable", "wanted", "donate", "fences", "single", "count")
+    ``rest``: the second executable of a tape that runs in two stages (`stages`); ``handed``: which results of the first it takes.
+    ``order``: which of all the results are asked for, in their order; None where they are that already.
+    """
 
-    def __init__(self, executable, wanted, donate, fences, single=False, count=0):
-        self.executable, self.wanted, self.donate, self.fences, self.single = executable, wanted, donate, fences, single
-        self.count = count
+    __slots__ = ("executable", "gives", "donate", "fences", "single", "count", "rest", "handed", "order")
+
+    def __init__(self, executable, gives, wanted, donate=(), fences=0, single=False, count=0, rest=None, handed=()):
+        self.executable, self.gives, self.donate, self.fences, self.single = executable, gives, donate, fences, single
+        self.count, self.rest, self.handed = count, rest, handed
+        where = {p: at for at, p in enumerate(gives)}
+        self.order = None if gives == wanted else [where[p] for p in wanted]
+
+    def giving(self, wanted):
+        """The same program for fewer results."""
+        return Program(self.executable, self.gives, wanted, self.donate, self.fences, self.single, self.count, self.rest, self.handed)
 
 
-def flush(reason):
-    """Runs the tape of this thread. What is alive gets its array; the rest is never computed."""
+def flush(reason, asked=None):
+    """Runs the tape of this thread. What is alive gets its array; the rest is never computed.
+
+    ``asked``: the position of the value that somebody waits for, or will (`tape.expect`).
+    """
     segment = LOCAL.segment
     if segment.nodes:
         LOCAL.segment = Segment()
         REPORT.flushed(reason, len(segment.nodes))
-        run(segment)
+        run(segment, segment.asked if asked is None else asked)
         TRIE.trim()
 
 
@@ -49,14 +62,14 @@ def value_of(value, reason="read"):
     if array is None:
         segment = value.segment
         if segment is LOCAL.segment:
-            flush(reason)
+            flush(reason, value.position)
         else:
             run_for(segment, value)
         array = value.array
     return array
 
 
-def run(segment):
+def run(segment, asked=None):
     """Runs a closed segment. On failure nothing is lost: its values stay pending and a later read runs it again."""
     nodes = segment.nodes
     alive, wanted, position = [], [], 0
@@ -76,7 +89,7 @@ def run(segment):
                 wanted.append(position)
             position += 1
     if alive:
-        arrays = execute(segment, nodes, tuple(wanted))
+        arrays = execute(segment, nodes, tuple(wanted), asked)
         for value, array in zip(alive, arrays, strict=True):
             value.array, value.segment, value.owned = array, None, True
     segment.nodes, segment.inputs, segment.slots = [], [], {}
@@ -91,14 +104,14 @@ def run_for(segment, value):
     value.owned = False
 
 
-def execute(segment, nodes, wanted):
+def execute(segment, nodes, wanted, asked):
     state = segment.state
     inputs = [v if v.array is not None else _forced(v) for v in segment.inputs]
     programs = state.programs
-    found = programs.get(wanted) if programs is not None else None
+    found = programs.get((wanted, asked)) if programs is not None else None
     if found is None:
         state.sightings += 1
-        found = choose(segment, nodes, state, wanted, inputs)
+        found = choose(segment, nodes, state, wanted, inputs, asked)
         if found is None:
             return op_by_op(nodes, wanted, inputs, segment)
     elif found.executable is None:             # XLA could not compile it
@@ -114,30 +127,29 @@ def execute(segment, nodes, wanted):
             executable = found.executable
             outs = executable.run([zero(executable.device), *[arrays[~p] for p in positions], *[
                 number(kind, SCALAR_LISTS[kind](segment)[index], executable.device) for kind, index in scalars]])
-            if len(outs) != len(wanted):
-                outs = [outs[p] for p in wanted]
-            return outs
+            return outs if found.order is None else [outs[k] for k in found.order]
         if len(arrays) != found.count:
             del arrays[found.count:]           # numbered for an operation that was then refused
-        outs = found.executable.run([*vectors(segment, found.executable), *arrays])
+        leading = vectors(segment, found.executable)
+        outs = found.executable.run([*leading, *arrays])
+        if found.rest is not None:
+            outs += found.rest.run([*leading, *arrays, *[outs[k] for k in found.handed]])
     except jax.errors.JaxRuntimeError as error:
         return out_of_memory(error, nodes, wanted, inputs, segment)
-    if found.wanted is not wanted and found.wanted != wanted:
-        where = {p: at for at, p in enumerate(found.wanted)}
-        outs = [outs[where[p]] for p in wanted]
-    return outs
+    return outs if found.order is None else [outs[k] for k in found.order]
 
 
-def choose(segment, nodes, state, wanted, inputs):
+def choose(segment, nodes, state, wanted, inputs, asked):
     """The program for a tape that has none for these wanted values, or None: op by op."""
+    key = wanted, asked
     if state.programs is not None:
         for found in state.programs.values():
-            if found.executable is not None and set(wanted).issubset(found.wanted):
-                state.programs[wanted] = found
+            if found.executable is not None and set(wanted).issubset(found.gives):
+                found = state.programs[key] = found.giving(wanted)
                 return found
     if len(nodes) == 1:
-        return single(nodes[0][0], state, wanted)
-    coming = _coming.pop((state, wanted), None)
+        return single(nodes[0][0], state, key)
+    coming = _coming.pop((state, key), None)
     if coming is None:
         plans = {node[0] for node in nodes}
         missing = sum(1 for plan in plans if plan.kernel is None)
@@ -149,28 +161,44 @@ def choose(segment, nodes, state, wanted, inputs):
         avals = [v.aval for v in inputs]
 
         def compile_it():
-            return (*lower.program(nodes, wanted, avals, counts, donate), donate, len(avals))
+            return build(nodes, wanted, asked, avals, counts, donate)
         if not missing and len(nodes) >= WORTH_A_THREAD:
             if len(_coming) >= COMING_AT_ONCE:             # tapes that have not come again are given up
                 _coming.pop(next(iter(_coming))).cancel()
-            _coming[state, wanted] = _COMPILER.submit(compile_it, name="program")
+            _coming[state, key] = _COMPILER.submit(compile_it, name="program")
             return None
         coming = _COMPILER.submit(compile_it, 1, name="program")
-    return compiled(coming, state, wanted, len(nodes))
+    return compiled(coming, state, key, len(nodes))
 
 
-def compiled(coming, state, wanted, count):
+def build(nodes, wanted, asked, avals, counts, donate):
+    """The `Program` of a tape and where it comes from; of two stages if somebody waits for a part of it."""
+    cut = stages.cut(nodes, wanted, asked) if asked in wanted else None
+    lead = 1 + len(counts)
+    if cut is None:
+        executable, origin, fences = lower.program(nodes, wanted, avals, counts, donate)
+        return Program(executable, wanted, wanted, tuple([d - lead for d in executable.donated]), fences, count=len(avals)), (origin,)
+    first, origin, fences = lower.program(nodes, cut.first, avals, counts, ())
+    outputs = [a for node in nodes for a in node[0].outputs]
+    rest, later, more = lower.program(nodes, cut.rest, [*avals, *[outputs[p] for p in cut.handed]], counts, donate, cut.handed)
+    where = {p: at for at, p in enumerate(cut.first)}
+    return Program(first, cut.first + cut.rest, wanted, tuple([d - lead for d in rest.donated]), fences + more, count=len(avals),
+                   rest=rest, handed=[where[p] for p in cut.handed]), (origin, later)
+
+
+def compiled(coming, state, key, count):
     """The program of a compilation that was asked for; waits for it, so that which tier serves never depends on the clock."""
     if state.programs is None:
         state.programs = {}
     try:
-        executable, origin, fences, donate, inputs = coming.result()
+        found, origins = coming.result()
     except jax.errors.JaxRuntimeError as error:
         REPORT.failed(error)
-        state.programs[wanted] = Program(None, wanted, (), 0)
+        state.programs[key] = Program(None, key[0], key[0])
         return None
-    REPORT.program(origin, count, fences, state)
-    found = state.programs[wanted] = Program(executable, wanted, donate, fences, count=inputs)
+    for origin in origins:
+        REPORT.program(origin, count, found.fences, state)
+    state.programs[key] = found
     return found
 
 
@@ -180,7 +208,7 @@ def reach(nodes):
 
 
 _COMPILER = Worker("programs")
-_coming = {}                       # (state, wanted): a program that is being compiled while the tape runs op by op
+_coming = {}                       # (state, (wanted, asked)): a program that is being compiled while the tape runs op by op
 COMING_AT_ONCE = 64
 WORTH_A_THREAD = 8                 # nodes from which on a tape whose kernels are all there is compiled beside its run
 
@@ -199,12 +227,12 @@ def number(kind, value, device):
     return found
 
 
-def single(plan, state, wanted):
+def single(plan, state, key):
     """A tape of one node runs by the kernel of its operation."""
     kernel = kernel_of(plan)
     if state.programs is None:
         state.programs = {}
-    found = state.programs[wanted] = Program(kernel, wanted, (), 0, True)
+    found = state.programs[key] = Program(kernel, tuple(range(len(plan.outputs))), key[0], single=True)
     return found
 
 

@@ -302,7 +302,8 @@ class _Rewriter:
                         arguments[at] = guard(x, zero)
                 if e.floating and e.kind & (SUM | PRODUCT) and _is_short(e, graph):
                     operation = lax.add if e.kind & SUM else lax.mul
-                    results = [short_reduction(operation, jnp.asarray(arguments[0]), e.params["axes"])]
+                    result = short_reduction(operation, jnp.asarray(arguments[0]), e.params["axes"])
+                    results = [zero.astype(result.dtype) + result if e.kind & SUM else result]      # a sum of -0.0 alone is 0.0
                 else:
                     results = bind(e, arguments, zero)
             if e.fenced:

@@ -12,49 +12,55 @@ from .executable import compile_program
 from .plan import scalar_struct
 
 
-def needed(nodes, wanted):
-    """Which nodes the wanted values depend on: a list of booleans."""
+def needed(nodes, wanted, given=()):
+    """Which nodes the wanted values depend on, where those at the positions ``given`` are there already: a list of booleans."""
     owner, starts, position = {}, [], 0
     for at, node in enumerate(nodes):
         starts.append(position)
         for _ in node[0].outputs:
             owner[position] = at
             position += 1
-    marked = [False] * len(nodes)
+    marked, given = [False] * len(nodes), frozenset(given)
     for p in wanted:
-        marked[owner[p]] = True
+        if p not in given:
+            marked[owner[p]] = True
     for at in range(len(nodes) - 1, -1, -1):
         if marked[at]:
             for p in nodes[at][1]:
-                if p >= 0:
+                if p >= 0 and p not in given:
                     marked[owner[p]] = True
     return marked
 
 
-def function_of(nodes, wanted, kinds):
-    """``run(*vectors, *inputs) -> [wanted values]`` as a pure traceable function; ``kinds`` are those of the vectors."""
-    live = needed(nodes, wanted)
+def function_of(nodes, wanted, kinds, given=()):
+    """``run(*vectors, *inputs, *given) -> [wanted values]`` as a pure traceable function; ``kinds`` are those of the vectors.
+
+    ``given``: positions on the tape of values that another program has made.
+    """
+    live = needed(nodes, wanted, given)
     mark = fences.mark
 
     def run(*arguments):
         vectors = dict(zip(kinds, arguments, strict=False))
         inputs = arguments[len(kinds):]
+        handed = dict(zip(given, inputs[len(inputs) - len(given):], strict=True))
         results = []
         for (plan, positions, scalars, _), wanted_here in zip(nodes, live, strict=True):
             if not wanted_here:
-                results.extend([None] * len(plan.outputs))
+                results.extend([handed.get(p) for p in range(len(results), len(results) + len(plan.outputs))])
                 continue
-            given = [results[p] if p >= 0 else inputs[~p] for p in positions]
+            operands = [results[p] if p >= 0 else inputs[~p] for p in positions]
             for kind, at in scalars:
                 number = jax.lax.index_in_dim(vectors["i" if kind == "b" else kind], at, keepdims=False)
-                given.append(number != 0 if kind == "b" else number)
-            outs = plan.function(*given)
-            results.extend(outs if plan.moves else [mark(x) for x in outs])
+                operands.append(number != 0 if kind == "b" else number)
+            outs = plan.function(*operands)
+            outs = outs if plan.moves else [mark(x) for x in outs]
+            results.extend([handed.get(len(results) + k, x) for k, x in enumerate(outs)] if handed else outs)
         return [results[p] for p in wanted]
     return run
 
 
-def key_of(nodes, wanted, inputs, counts, donate):
+def key_of(nodes, wanted, inputs, counts, donate, given=()):
     """The structural identity of a program, the same in every process: a text that the disk cache hashes."""
     numbers, parts = {}, []
     for plan, positions, scalars, _ in nodes:
@@ -63,23 +69,24 @@ def key_of(nodes, wanted, inputs, counts, donate):
             number = numbers[plan] = len(numbers)
             parts.append(f"P{number}={plan.key!r}{plan.inputs!r}{plan.outputs!r}{plan.scalar_kinds}")
         parts.append(f"{number}{positions}{scalars}" if scalars else f"{number}{positions}")
-    return "\n".join([*parts, f"in {inputs!r} {counts}", f"out {wanted} donate {donate}"])
+    return "\n".join([*parts, f"in {inputs!r} {counts}", f"out {wanted} donate {donate} given {given}"])
 
 
-def program(nodes, wanted, inputs, counts, donate):
+def program(nodes, wanted, inputs, counts, donate, given=()):
     """The executable ``run([zero, *vectors, *inputs])`` of a tape; from disk if it is there.
 
-    ``inputs`` are the avals of the external inputs, ``counts`` (kind, how many) of the scalar vectors. Answers (executable, where it came
+    ``inputs`` are the avals of the external inputs, and then of the values at the positions ``given``, which another program of this
+    tape makes; ``counts`` (kind, how many) of the scalar vectors. Answers (executable, where it came
     from: "disk" or "compiled", number of fences).
     """
     device = jax_device_of(nodes[-1][0])
-    key = key_of(nodes, wanted, inputs, counts, donate)
+    key = key_of(nodes, wanted, inputs, counts, donate, given)
     found = store.load(key, device)
     if found is not None:
         return found, "disk", 0
     avals = [*(jax.ShapeDtypeStruct((n,), scalar_struct(kind).dtype) for kind, n in counts), *(a.struct for a in inputs)]
     with jax.enable_x64(True):
-        fenced = fences.fenced(function_of(nodes, wanted, [kind for kind, _ in counts]), avals)
+        fenced = fences.fenced(function_of(nodes, wanted, [kind for kind, _ in counts], given), avals)
         lead = 1 + len(counts)
         made = compile_program(fenced.program, [ZERO, *avals], donate=tuple(d + lead for d in donate), options=fenced.compiler_options,
                                device=device)

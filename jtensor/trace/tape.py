@@ -45,11 +45,15 @@ class State:
 
 
 class Segment:
-    """A stretch of tape: nodes, external inputs, scalars by kind, and the state of the trie that it has reached."""
+    """A stretch of tape: nodes, external inputs, scalars by kind, and the state of the trie that it has reached.
 
-    __slots__ = ("nodes", "state", "inputs", "slots", "floats", "integers", "complexes", "count", "__weakref__")
+    ``asked``: the position of a value that will be waited for, such as a loss whose gradients are on the tape; or None.
+    """
+
+    __slots__ = ("nodes", "state", "inputs", "slots", "floats", "integers", "complexes", "count", "asked", "__weakref__")
 
     def __init__(self):
+        self.asked = None
         self.nodes, self.inputs, self.slots, self.count = [], [], {}, 0
         self.floats, self.integers, self.complexes = [], [], []
         self.state = TRIE.root
@@ -125,6 +129,12 @@ def slot(segment, value):
         at = segment.slots[id(value)] = ~len(segment.inputs)
         segment.inputs.append(value)
     return at
+
+
+def expect(value):
+    """Says that a value of this tape will be waited for, before the rest: what depends on it need not be done by then."""
+    if value.segment is LOCAL.segment:
+        value.segment.asked = value.position
 
 
 def scalar(segment, kind, number):

@@ -1,0 +1,51 @@
+"""What is asked for first, and the rest: a tape cut in two programs, so that nobody waits for what nobody has asked for yet.
+
+``loss.item()`` at the end of a training step needs the forward pass alone. As one program it would wait for the gradients and
+the optimizer as well; in two, the second runs beside Python while the next step is recorded. Owns: where the cut lies. May not
+know: when tapes run, how programs are made. The cut changes no number: boundaries between operators are kept anyway (`fences`).
+"""
+import collections
+
+from .lower import needed
+
+WORTH_A_PROGRAM = 1 << 17           # elements that the rest must touch: a program more costs some 50 us
+
+Stages = collections.namedtuple("Stages", "first handed rest")
+Stages.__doc__ = """``first``: positions that the first program gives, ``handed``: those of them that the second takes, ``rest``: its results."""
+
+
+def cut(nodes, wanted, asked):
+    """The `Stages` of a tape of which the value at position ``asked`` is waited for; None where one program does as well."""
+    early = needed(nodes, (asked,))
+    late = [marked and not before for marked, before in zip(needed(nodes, wanted), early, strict=True)]
+    if sum(_elements(node) for node, marked in zip(nodes, late, strict=True) if marked) < WORTH_A_PROGRAM:
+        return None
+    owner = [at for at, node in enumerate(nodes) for _ in node[0].outputs]
+    shared, waiting = set(), [p for node, marked in zip(nodes, late, strict=True) if marked for p in node[1] if p >= 0]
+    again = set()
+    while waiting:
+        p = waiting.pop()
+        at = owner[p]
+        if not early[at] or p in shared or p in again:
+            continue
+        if nodes[at][0].moves and len(nodes[at][1]) == 1:       # a rearrangement of one value: cheaper made again than handed over
+            again.add(p)
+            waiting.extend(q for q in nodes[at][1] if q >= 0)
+        else:
+            shared.add(p)
+    handed = tuple(sorted(shared))
+    first = tuple(sorted({asked, *handed, *(p for p in wanted if early[owner[p]])}))
+    made = frozenset(first)
+    return Stages(first, handed, tuple(p for p in wanted if p not in made))
+
+
+def _elements(node):
+    plan = node[0]
+    return sum(_count(a) for a in plan.inputs) + sum(_count(a) for a in plan.outputs)
+
+
+def _count(aval):
+    count = 1
+    for n in aval.shape:
+        count *= n
+    return count

@@ -1,0 +1,76 @@
+"""Tapes in two stages: the part that somebody waits for first, the same numbers, nothing made twice but rearrangements."""
+import numpy as np
+import pytest
+
+import jtensor as torch
+from jtensor.trace import executor, stages
+from jtensor.trace.tape import LOCAL
+
+
+def training(steps, read, size=192):
+    """Losses and weights of a small network; ``read(step)`` says whether the loss is looked at in this step."""
+    torch.manual_seed(0)
+    x, y = torch.randn(16, size), torch.randn(16, size)
+    w, v = torch.randn(size, size, requires_grad=True), torch.randn(size, requires_grad=True)
+    optimizer = torch.optim.SGD([w, v], lr=1e-3, momentum=0.9)
+    losses = []
+    for step in range(steps):
+        optimizer.zero_grad()
+        loss = ((torch.tanh(x @ w) * v - y) ** 2).mean()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item() if read(step) else loss)
+    return [x if isinstance(x, float) else x.item() for x in losses], w.detach().numpy(), v.detach().numpy()
+
+
+def test_when_the_loss_is_read_changes_no_number():
+    losses, *weights = training(6, lambda step: True)
+    for read in (lambda step: False, lambda step: step % 2):
+        others, *found = training(6, read)
+        assert others == losses
+        for a, b in zip(weights, found, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_the_first_stage_is_what_was_asked_for():
+    x = torch.tensor(np.ones((400, 400), np.float32))
+    a = (x * 2).sum()
+    b = x
+    for _ in range(4):
+        b = torch.sin(b)
+    asked = a._storage.value.position
+    wanted = (asked, b._storage.value.position)
+    found = stages.cut(LOCAL.segment.nodes, wanted, asked)
+    assert found.first == (asked,) and found.handed == () and found.rest == (wanted[1],)
+    small = stages.cut(LOCAL.segment.nodes, (asked,), asked)
+    assert small is None                                            # nothing is left to do: one program
+    executor.flush("test")
+    assert a.item() == 320000.0
+
+
+def test_values_of_the_first_stage_are_handed_over_and_views_made_again():
+    x = torch.tensor(np.ones((300, 400), np.float32))
+    turned = x.t() * 1.0                                            # a view, read; then a product
+    asked = turned.sum()
+    late = (turned + 1) @ x
+    nodes = LOCAL.segment.nodes
+    at = asked._storage.value.position
+    found = stages.cut(nodes, (at, late._storage.value.position), at)
+    handed = {nodes[k][0].operator.name for k in found.handed}
+    assert handed == {"mul"} and at in found.first and len(found.first) == 2
+    assert late.sum().item() == 400 * 400 * 300 * 2.0 and asked.item() == 300 * 400
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_buffers_are_given_up_only_by_the_second_stage(keep):
+    w = torch.ones(500, 500)
+    kept = []
+    for step in range(5):
+        loss = (w * 1e-3).sum()
+        if keep:
+            kept.append(w.detach().clone())
+        w += torch.sin(w) * 0.5
+        value = loss.item()
+        if step == 0:
+            assert value == pytest.approx(250.0)
+    assert not keep or kept[0].sum().item() == 250000.0
