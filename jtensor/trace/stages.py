@@ -11,7 +11,7 @@ from .lower import needed
 WORTH_A_PROGRAM = 1 << 17           # elements that the rest must touch: a program more costs some 50 us
 
 Stages = collections.namedtuple("Stages", "first handed rest")
-Stages.__doc__ = """``first``: positions that the first program gives, ``handed``: those of them that the second takes, ``rest``: its results."""
+Stages.__doc__ = "``first``: positions that the first program gives, ``handed``: those that the second takes, ``rest``: its own results."
 
 
 def cut(nodes, wanted, asked):
