@@ -142,6 +142,11 @@ def test_signs_of_zero_and_nan():
         assert fuzz.same(a, b).all()
 
 
+def test_sums_begin_at_zero():
+    got = run(lambda *xs: [jnp.sum(x, 0) for x in xs], *[np.full((n, 2), -0.0, np.float32) for n in (1, 3, 32, 33)])
+    assert not np.signbit(got).any()
+
+
 def test_marks_cost_nothing_where_nothing_is_rewritten():
     made = fences.fenced(lambda x, y: fences.mark(jnp.maximum(fences.mark(x + y), y)), (normal(5), normal(5)))
     assert made.count == 0
