@@ -4,7 +4,7 @@ on one device.
 Owns: these types, `typename`, `set_default_tensor_type`. May not know: modules.
 """
 from .base import devices, dtypes
-from .tensor import create
+from .tensor import create, from_data
 from .tensor.core import Tensor
 
 _DTYPES = {"Float": dtypes.float32, "Double": dtypes.float64, "Half": dtypes.float16, "BFloat16": dtypes.bfloat16, "Byte": dtypes.uint8,
@@ -29,7 +29,7 @@ class _TensorType(type):
                 raise TypeError(f"expected {dtypes.scalar_name(cls.dtype)} (got {dtypes.scalar_name(args[0].dtype)})")
             return args[0].detach()
         if len(args) == 1 and not isinstance(args[0], int) and type(args[0]).__name__ != "Size":
-            return create.tensor(args[0], dtype=cls.dtype, device=place)
+            return from_data.tensor(args[0], dtype=cls.dtype, device=place)
         return create.empty(*(args or (0,)), dtype=cls.dtype, device=place)
 
 

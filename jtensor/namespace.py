@@ -7,15 +7,18 @@ import importlib
 from .autograd import anomaly, function, functional, gradcheck, graph, mode, tools
 from .base import devices, dtypes, errors, info, size
 from .ops import families  # fills the registry
-from .tensor import backward, convert, create, custom, dispatch, install, ranges, shown, variable, views
+from .tensor import backward, convert, create, custom, dispatch, from_data, install, likes, pieces, ranges, retyped, shown, variable
 from .tensor.core import Tensor
 from .trace import executor, report
 
 _SUBMODULES = ("nn", "optim", "random", "utils", "linalg", "fft", "special", "autograd", "cuda", "func", "testing", "backends", "version",
                "distributions", "amp", "jit", "serialization", "types", "compiler", "masked", "signal")
 
-_CREATION = ("tensor", "from_numpy", "as_tensor", "asarray", "zeros", "ones", "full", "empty", "empty_strided", "arange", "eye",
-             "scalar_tensor", "zeros_like", "ones_like", "empty_like", "full_like")
+_CREATION = {
+    from_data: ("tensor", "from_numpy", "as_tensor", "asarray"),
+    create: ("zeros", "ones", "full", "empty", "empty_strided", "arange", "eye", "scalar_tensor"),
+    likes: ("zeros_like", "ones_like", "empty_like", "full_like"),
+}
 
 
 class _Layout:
@@ -41,8 +44,8 @@ def assemble(space):
     families.load()
     install.install()
     space.update(install.FUNCTIONS)
-    for name in _CREATION:
-        space[name] = getattr(create, name)
+    for room, names in _CREATION.items():
+        space.update({name: getattr(room, name) for name in names})
     space.update(ranges.FUNCTIONS)
     for d in dtypes.ALL:
         space[d.name] = d
@@ -211,4 +214,4 @@ class _Eager:
         dispatch.LOCAL.eager = self.previous
 
 
-__all__ = ["assemble", "custom", "late", "views"]
+__all__ = ["assemble", "custom", "late", "pieces", "retyped"]

@@ -9,7 +9,7 @@ import zipfile
 import numpy as np
 
 from ..base import devices, dtypes
-from ..tensor import create, storages
+from ..tensor import create, from_data, storages
 from ..tensor.core import Tensor
 from ..trace import spec as specs
 from . import names
@@ -26,7 +26,7 @@ class _Storage:
         if self.cell is None:
             whole = len(self.data) // dtype.itemsize * dtype.itemsize
             elements = np.frombuffer(self.data[:whole], dtype.numpy).copy()
-            self.cell = create.from_host(elements, dtype).to(self.device)._storage
+            self.cell = from_data.from_host(elements, dtype).to(self.device)._storage
         return self.cell
 
 

@@ -3,7 +3,8 @@ import math
 
 from ..autograd import engine
 from ..autograd.tools import GradientEdge
-from . import create
+from ..trace.tape import expect
+from . import create, likes
 from .core import Tensor
 from .history import edge_of
 
@@ -60,7 +61,7 @@ def _gradient(tensor, grad, at):
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
     if not tensor.dtype.is_floating_point:
         raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {tensor.dtype}")
-    return create.ones_like(tensor)
+    return likes.ones_like(tensor)
 
 
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
@@ -76,6 +77,9 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     tensors = _tuple(tensors)
     edges, grads = _roots(tensors, _tuple(grad_tensors))
+    for root in tensors:
+        if isinstance(root, Tensor) and root._storage.host is None:
+            expect(root._storage.value)
     if retain_graph is None:
         retain_graph = create_graph
     if create_graph:
@@ -154,7 +158,7 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         if answer is None:
             if materialize_grads:
                 # an edge has no tensor to be like: PyTorch refuses it too
-                answer = create.zeros_like(tensor, requires_grad=create_graph)
+                answer = likes.zeros_like(tensor, requires_grad=create_graph)
             elif not allow_unused:
                 raise RuntimeError(f"The differentiated Tensor at index {at} appears to not have been used in the graph. Set "
                                    f"allow_unused=True if this "

@@ -153,7 +153,7 @@ def array_protocol(self, dtype=None, copy=None):
 
 def array_wrap(self, array, context=None, return_scalar=False):
     """What NumPy's functions answer for tensors: a tensor on the result's memory; booleans as PyTorch has them here, uint8."""
-    from .create import from_numpy
+    from .from_data import from_numpy
     array = np.asarray(array)
     return from_numpy(array.astype(np.uint8) if array.dtype == bool else array)
 
@@ -336,7 +336,7 @@ def _copy_text(n, m):
 
 
 def _numbers(src, name="copy_"):
-    from .create import tensor
+    from .from_data import tensor
     if isinstance(src, (bool, int, float, complex)):
         return tensor(src)
     if isinstance(src, np.generic):
@@ -435,7 +435,8 @@ def reduce(self, protocol):
 
 
 def rebuild(cls, array, dtype, requires_grad, device, state):
-    from .create import as_subclass, from_host
+    from .from_data import from_host
+    from .likes import as_subclass
     made = from_host(array, dtype)
     if device != "cpu":
         made = made.to(device)

@@ -75,7 +75,7 @@ class Tensor:
 
     def __new__(cls, *args, **kwargs):
         if cls is Tensor or not hasattr(cls, "_from_legacy"):
-            from .create import legacy_constructor
+            from .likes import legacy_constructor
             return legacy_constructor(cls, args, kwargs)
         return object.__new__(cls)
 
@@ -389,22 +389,22 @@ class Tensor:
 
     @property
     def T(self):
-        from .views import transposed
+        from .shapes import transposed
         return transposed(self)
 
     @property
     def mT(self):
-        from .views import matrix_transposed
+        from .shapes import matrix_transposed
         return matrix_transposed(self, "mT")
 
     @property
     def H(self):
-        from .views import adjoint_property
+        from .shapes import adjoint_property
         return adjoint_property(self, "H")
 
     @property
     def mH(self):
-        from .views import adjoint_property
+        from .shapes import adjoint_property
         return adjoint_property(self, "mH")
 
     # -- numbers ------------------------------------------------------------------------------------------------------

@@ -109,7 +109,7 @@ def call_sync(operator, args, tensors):
         return next(arrays) if isinstance(a, Tensor) else [next(arrays) for _ in a] if a and isinstance(a, (list, tuple)) \
             and isinstance(a[0], Tensor) else a
     outs = operator.body(*[given(a) for a in args])
-    from .create import _lay_like, from_host
+    from .from_data import _lay_like, from_host
 
     made = [
         _lay_like(from_host(np.asarray(o, order="C"), device=tensors[0].device), np.asarray(o))

@@ -79,7 +79,7 @@ def _native(other):
     if isinstance(other, np.generic):
         return other.item()
     if isinstance(other, np.ndarray):
-        from .create import from_host
+        from .from_data import from_host
         return from_host(other)
     return other
 

@@ -9,7 +9,7 @@ from ..autograd import gradmode_checks as checks
 from ..autograd.graph import node_class
 from ..base import dtypes
 from ..ops.families.composing import check_expand, number_fits
-from . import views
+from . import shapes, views
 from .core import Tensor
 from .dispatch import call
 from .inplace import call_inplace
@@ -25,7 +25,7 @@ def getitem(self, index):
     if view is None:
         view, tensors = resolve(self, index)
     if tensors is None:
-        return views.alias(view) if view is self else view
+        return shapes.alias(view) if view is self else view
     return _index(view, tensors)
 
 
@@ -40,7 +40,7 @@ def _basic(self, index, always=True):
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")
         return _slice(self, index, 0, always)
     if index is None:
-        return views.unsqueeze(self, 0)
+        return shapes.unsqueeze(self, 0)
     if index is Ellipsis:
         return self
     if isinstance(index, np.integer):
@@ -51,7 +51,7 @@ def _basic(self, index, always=True):
 def setitem(self, index, value):
     """``self[index] = value``: broadcast, cast, written through."""
     if isinstance(value, np.ndarray):
-        from .create import from_host
+        from .from_data import from_host
         value = from_host(value)
     if not isinstance(value, Tensor) and not isinstance(value, (bool, int, float, complex)):
         value = _foreign(self, value)
@@ -62,7 +62,7 @@ def setitem(self, index, value):
     if isinstance(index, Tensor) and not index._spec.ndim and isinstance(value, Tensor) and value._storage is self._storage \
             and index._spec.dtype in _MASKS:
         checks.no_overlap(self, value)
-    view, tensors = views.unsqueeze(self, 0) if index is True else _basic(self, index, False), None
+    view, tensors = shapes.unsqueeze(self, 0) if index is True else _basic(self, index, False), None
     if view is None:
         view, tensors = resolve(self, index)
     if tensors is None:
@@ -80,7 +80,7 @@ def setitem(self, index, value):
 
 
 def _foreign(self, value):
-    from .create import tensor
+    from .from_data import tensor
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, (list, tuple)):
@@ -102,7 +102,7 @@ def _trimmed(view, value):
     if not value.requires_grad:
         return value if not lead else views.view_of(value, lambda s, st, o: (s[lead:], st[lead:], o), "ViewBackward0")
     trimmed = value.view(size[lead:])
-    return trimmed if size[lead:] == wanted else views.expand(trimmed, wanted)
+    return trimmed if size[lead:] == wanted else shapes.expand(trimmed, wanted)
 
 
 # -- taking an index apart --------------------------------------------------------------------------------------------
@@ -126,15 +126,15 @@ def resolve(self, index):
         elif item is Ellipsis:
             dim += self._spec.ndim - takes
         elif item is None:
-            view = views.unsqueeze(view, dim)
+            view = shapes.unsqueeze(view, dim)
             dim += 1
         elif kind is bool:
-            view = views.unsqueeze(view, dim)
+            view = shapes.unsqueeze(view, dim)
             tensors[dim] = _bool_index(item, self)
             dim += 1
         else:
             if item._spec.dtype in _MASKS and item._spec.ndim == 0:
-                view = views.unsqueeze(view, dim)
+                view = shapes.unsqueeze(view, dim)
                 tensors[dim] = item.reshape((1,))
                 tensors[dim].zero_dim = True
                 dim += 1
@@ -155,7 +155,7 @@ def _taken(item):
 
 
 def _bool_index(flag, self):
-    from .create import tensor
+    from .from_data import tensor
     return tensor([flag], device=self.device)
 
 
@@ -178,7 +178,7 @@ def _item(item):
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
         return item
     if isinstance(item, (list, tuple, np.ndarray, range)):
-        from .create import from_host, tensor
+        from .from_data import from_host, tensor
         made = from_host(item) if isinstance(item, np.ndarray) else tensor(list(item)) if len(item) else tensor([], dtype=dtypes.int64)
         return _item(made) if made._spec.ndim else made
     if isinstance(item, np.bool_):
@@ -207,7 +207,7 @@ def _select(self, index, dim, at=0):
         raise IndexError(f"index {index} is out of bounds for dimension {at} with size {n}")
     if index < 0:
         index += n
-    return views.select(self, dim, index)
+    return shapes.select(self, dim, index)
 
 
 def _slice(self, item, dim, always=False):
@@ -215,7 +215,7 @@ def _slice(self, item, dim, always=False):
     start, stop, step = _bounds(item)
     if not always and not start and step == 1 and (stop is None or stop >= self._spec.size[dim]):
         return self
-    return views.slice_(self, dim, start, stop, step)
+    return shapes.slice_(self, dim, start, stop, step)
 
 
 def _bounds(item):

@@ -12,7 +12,7 @@ import numpy as np
 from ..ops.families.aliases import ALIASES, INPLACE_FUNCTIONS
 from ..ops.operator import Operator
 from ..ops.registry import REGISTRY
-from . import convert, create
+from . import convert, from_data, likes
 from .core import Tensor
 from .dispatch import call
 from .inplace import call_inplace
@@ -143,16 +143,16 @@ def _with_numpy_names(function):
 
 def _by_hand():
     """Methods that are not operators: conversions, indexing, factories."""
-    for name, method in {**convert.CASTS, **create.METHODS}.items():
+    for name, method in {**convert.CASTS, **likes.METHODS}.items():
         setattr(Tensor, name, method)
     for name in ("item", "tolist", "numpy", "to", "cpu", "cuda", "copy_", "fill_", "zero_", "type_as", "element_size"):
         setattr(Tensor, name, getattr(convert, name))
-    from . import views
+    from . import retyped
     FUNCTIONS.update(detach=_named(lambda input: input.detach(), "detach"), detach_=_named(lambda input: input.detach_(), "detach_"),
                      zero_=convert.zero_, fill_=_named(lambda input, value: input.fill_(value), "fill_"),
                      as_strided_=Tensor.as_strided_, is_nonzero=_named(lambda input: input.is_nonzero(), "is_nonzero"),
                      is_same_size=_named(lambda input, other: input.is_same_size(other), "is_same_size"))
-    Tensor.real, Tensor.imag = property(views.real), property(views.imag)
+    Tensor.real, Tensor.imag = property(retyped.real), property(retyped.imag)
     Tensor.type, Tensor.jax = convert.type_, convert.jax_array
     from . import quick
     Tensor.__getitem__, Tensor.__setitem__ = quick.getitem, quick.setitem
@@ -295,7 +295,7 @@ class _Facts:
 
     def as_subclass(self, cls):
         """The same tensor as an object of a subclass."""
-        return create.as_subclass(self, cls)
+        return likes.as_subclass(self, cls)
 
     def __cuda_array_interface__(self):
         raise AttributeError("__cuda_array_interface__")
@@ -374,7 +374,7 @@ def _python_operators():
 
 
 def _tensor(number, like):
-    return create.tensor(number, device=like.device)
+    return from_data.tensor(number, device=like.device)
 
 
 def _contains(self, element):

@@ -5,8 +5,9 @@ Owns: their argument forms. What is computed is recorded by `ops.families.create
 from ..base import dtypes
 from ..ops.families import create as ops
 from .core import Tensor
-from .create import _checked, _device, _finish, _out, _type, arange, from_host
+from .create import _checked, _device, _finish, _out, _type, arange
 from .dispatch import call
+from .from_data import from_host
 
 
 def _number(x):

@@ -108,7 +108,7 @@ def fitted(grad, spec):
 def _shaped(grad, aval):
     """A gradient summed to its input's shape, in its dtype."""
     if grad._spec.dtype.is_complex and not aval.dtype.is_complex:
-        from .views import real
+        from .retyped import real
         grad = real(grad)
     if grad._spec.dtype is not aval.dtype:
         grad = grad.to(aval.dtype)

@@ -286,7 +286,7 @@ def ours(case):
 def real_tensor(facts, host):
     """jtensor's own tensor of the same class, dtype and history; None for a dtype that it does not have."""
     import jtensor
-    from jtensor.tensor import create
+    from jtensor.tensor import from_data
     dtype = dtypes.NAMES.get(facts["dtype"])
     if dtype is None:
         return None
@@ -295,7 +295,7 @@ def real_tensor(facts, host):
     if host is None:
         made = jtensor.empty(shape, dtype=dtype, device="meta")
     else:
-        made = create.from_host(np.ascontiguousarray(host).reshape(shape), dtype)
+        made = from_data.from_host(np.ascontiguousarray(host).reshape(shape), dtype)
     kind = facts["kind"]
     if kind == "Parameter":
         return jtensor.nn.Parameter(made, requires_grad=facts["requires_grad"])

@@ -7,7 +7,7 @@ from .composing import put_out
 
 
 def _pieces(input, rule, cuts):
-    from ...tensor.views import _each
+    from ...tensor.pieces import _each
     cuts = cuts.tolist() if hasattr(cuts, "_spec") else cuts
     cuts = tuple(cuts) if isinstance(cuts, (tuple, list)) else cuts
     return _each(input, rule, "SliceBackward0", cuts)

@@ -57,7 +57,7 @@ def triu(input: Tensor, diagonal=0):
 
 
 def _triangle_indices(name, find, row, col, offset, dtype, device):
-    from ...tensor.create import from_host
+    from ...tensor.from_data import from_host
     dtype = dtype or dtypes.int64
     if row < 0 or col < 0:
         what, n = ("row", row) if row < 0 else ("col", col)

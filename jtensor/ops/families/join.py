@@ -361,7 +361,7 @@ def combinations(input, r=2, with_replacement=False):
         raise RuntimeError(f"Expect a 1D vector, but got shape {list(input._spec.size)}")
     if r < 0:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
-    from ...tensor.create import tensor
+    from ...tensor.from_data import tensor
     if r == 0:
         return input.new_empty((0,))
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations

@@ -1,0 +1,292 @@
+"""Tensors from data: numbers, nested sequences, NumPy arrays, other tensors.
+
+Owns: the reading of nested Python data, with PyTorch's inferred types and errors, and what memory a tensor shares with an ndarray. May not
+know: operators.
+"""
+import math
+
+import numpy as np
+
+from ..base import devices, dtypes
+from ..ops.layout import like
+from ..storage import cell, host
+from ..trace import spec as specs
+from ..trace.tape import LOCAL
+from ..views import geometry
+from .core import Tensor, make_tensor
+from .create import _device, _finish, _type
+
+# -- from the host's memory -------------------------------------------------------------------------------------------
+
+
+def from_host(array, dtype=None, device=devices.cpu):
+    """A tensor with a private copy of an ndarray."""
+    dtype = dtype or dtypes.of_numpy(array.dtype)
+    if array.dtype != dtype.numpy:
+        array = array.astype(dtype.numpy)
+    storage = cell.of_numpy(array, dtype, device)
+    return wrap_storage(storage)
+
+
+def wrap_storage(storage):
+    return make_tensor(storage, storage.layout, inference=LOCAL.inference)
+
+
+def _lay_like(made, array):
+    """The strides of an ndarray, for a tensor that copied it: PyTorch keeps them where they are dense."""
+    if array.size < 2 or not array.itemsize or any(s < 0 or s % array.itemsize for s in array.strides):
+        return made
+    stride = like(array.shape, tuple(s // array.itemsize for s in array.strides))
+    if stride != made._spec.stride:
+        made._spec = made._storage.spec = made._storage.layout = specs.spec(array.shape, stride, made._spec.dtype, made._spec.device)
+    return made
+
+
+NEGATIVE_STRIDES = ("At least one stride in the given numpy array is negative, and tensors with negative strides are not currently "
+                    "supported. (You can probably work around this by making a copy of your array  with array.copy().) ")
+
+
+def from_numpy(array):
+    """A tensor on the ndarray's memory: each side sees the other's writes.
+
+    >>> a = np.zeros(2)
+    >>> t = torch.from_numpy(a)
+    >>> a[0] = 1
+    >>> t
+    tensor([1., 0.], dtype=torch.float64)
+    """
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    dtype = dtypes.of_numpy(array.dtype)
+    if not array.dtype.isnative:
+        raise ValueError(
+            "given numpy array has byte order different from the native byte order. Conversion between byte orders is currently "
+            "not supported."
+        )
+    item = array.itemsize
+    if any(s < 0 for s in array.strides):
+        raise ValueError(NEGATIVE_STRIDES)
+    if any(s % item for s in array.strides):
+        raise ValueError(
+            "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the memory."
+        )
+    if not array.flags.writeable:
+        import warnings
+        warnings.warn(
+            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing to this "
+            "tensor will result in undefined behavior. You may want to copy the array to protect its data or make it writable before "
+            "converting it to a tensor. This type of warning will be suppressed for the rest of this program.",
+            UserWarning,
+            stacklevel=2,
+        )
+    strides = tuple(s // item for s in array.strides)
+    count = geometry.extent(array.shape, strides, 0) if array.size else 0
+    flat = np.lib.stride_tricks.as_strided(array, (count,), (item,), writeable=array.flags.writeable)
+    view = specs.spec(array.shape, strides, dtype, devices.cpu)
+    layout = view if view.dense else specs.spec((count,), None, dtype, devices.cpu)
+    storage = cell.new(None, layout)
+    host.adopt(storage, flat, array)
+    return make_tensor(storage, view)
+
+# -- nested Python data -----------------------------------------------------------------------------------------------
+
+
+def host_array(data, dtype):
+    """Nested Python data (or anything array-like) as an ndarray of PyTorch's inferred type."""
+    if isinstance(data, np.ndarray):
+        array = data
+    elif isinstance(data, (bool, int, float, complex)) and not isinstance(data, np.generic):
+        kind = _inferred(data, dtype)
+        return _whole([data], dtype).reshape(()) if np.dtype(kind).kind in "iu" and dtype is not None else np.array(data, kind)
+    else:
+        array = _nested(data, dtype)
+    if dtype is not None and array.dtype != dtype.numpy:
+        if array.dtype.kind == "c" and dtype.category < 3:
+            raise TypeError("must be real number, not complex")
+        array = array.astype(dtype.numpy)
+    return array
+
+
+def _inferred(number, dtype):
+    if type(number) is int and not -(1 << 63) <= number < (1 << 63):
+        if dtype is dtypes.uint64 and 0 <= number < (1 << 64):
+            return np.uint64
+        raise ValueError("Overflow when unpacking long long")
+    return (
+        (dtype or dtypes.of_scalar(number)).numpy
+        if dtype is None or not isinstance(number, complex) or dtype.is_complex
+        else _complex_error()
+    )
+
+
+def _complex_error():
+    raise TypeError("must be real number, not complex")
+
+
+def _nested(data, dtype):
+    if hasattr(data, "__array__") and not isinstance(data, (list, tuple)):
+        return np.asarray(data)
+    if isinstance(data, (str, bytes)) or data is None or not hasattr(data, "__len__") and not hasattr(data, "__array_interface__"):
+        if hasattr(data, "__index__"):
+            return np.array(data.__index__(), np.int64)
+        if hasattr(data, "__float__"):
+            return np.array(float(data), dtypes.get_default_dtype().numpy)
+        if isinstance(data, (str, bytes)):
+            raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+        raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
+    shape, flat = _walk(data)
+    if not flat:
+        return np.empty(shape, (dtype or dtypes.get_default_dtype()).numpy)
+    kinds = set(map(type, flat))
+    if not kinds <= {bool, int, float, complex}:
+        flat = [_number(x) for x in flat]
+        found = {d.numpy for x in flat if isinstance(x, np.generic) for d in [dtypes.of_numpy(x.dtype)]}
+        if len(found) == 1 and all(isinstance(x, np.generic) for x in flat):
+            return np.array(flat).reshape(shape)
+        flat = [x.item() if isinstance(x, np.generic) else x for x in flat]
+        kinds = set(map(type, flat))
+    kind = complex if complex in kinds else float if float in kinds else int if int in kinds else bool
+    target = (dtype or dtypes.of_scalar(kind(0))).numpy
+    if kind is complex and dtype is not None and not dtype.is_complex:
+        raise TypeError("must be real number, not complex")
+    if target.kind in "iu" and dtype is not None:
+        return _whole(flat, dtype).reshape(shape)
+    if kind is float and target.kind == "b":
+        return np.array(flat, np.float64).astype(target).reshape(shape)
+    try:
+        return np.array(flat, np.float64 if target.kind not in "iubfc" else target).astype(target).reshape(shape)
+    except OverflowError:
+        if kind is int and target.kind in "iu":
+            big = [x for x in flat if not -(1 << 63) <= x < (1 << 64)]
+            if big or target.itemsize == 8:
+                raise ValueError("Overflow when unpacking long long") from None
+            raise RuntimeError(f"value cannot be converted to type {dtype.name}_t without overflow") from None
+        raise
+
+
+def _whole(flat, dtype):
+    """Numbers as an integer type: floats lose their fraction, unsigned types wrap negative numbers, anything beyond is refused."""
+    kind, size = dtype.numpy, 1 << 8 * dtype.itemsize
+    low, high = (-size // 2, size // 2) if dtype.is_signed else (1 - size, size)
+    made = []
+    for x in flat:
+        if type(x) is float and not math.isfinite(x) or not low <= x < high:
+            if type(x) is int and not -(1 << 63) <= x < (1 << 64):
+                raise ValueError("Overflow when unpacking long long")
+            raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
+        made.append(int(x) % size if not dtype.is_signed else int(x))
+    return np.array(made, kind)
+
+
+def _number(x):
+    if isinstance(x, Tensor):
+        if x._spec.numel != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return x.item()
+    if isinstance(x, (bool, int, float, complex, np.generic)):
+        return x
+    if isinstance(x, np.ndarray) and x.ndim == 0:
+        return x[()]
+    if isinstance(x, str):
+        raise TypeError("new(): invalid data type 'str'")
+    if hasattr(x, "__index__"):
+        return x.__index__()
+    if hasattr(x, "__float__"):
+        return float(x)
+    raise RuntimeError(f"Could not infer dtype of {type(x).__name__}")
+
+
+def _walk(data):
+    """(shape, flat list of numbers) of nested sequences; PyTorch's ValueError for ragged ones."""
+    shape, probe = [], data
+    while isinstance(probe, (list, tuple, range)) or (hasattr(probe, "__len__") and hasattr(probe, "__getitem__")
+                                                      and not isinstance(probe, (str, bytes, dict))
+                                                      and not (isinstance(probe, (Tensor, np.ndarray)) and probe.ndim == 0)):
+        shape.append(len(probe))
+        if not len(probe):
+            break
+        probe = probe[0]
+    flat = [data]
+    for depth, n in enumerate(shape):
+        expanded = []
+        for item in flat:
+            if isinstance(item, (Tensor, np.ndarray)):
+                item = item.tolist()
+            if not hasattr(item, "__len__"):
+                raise TypeError("not a sequence")
+            if len(item) != n:
+                raise ValueError(f"expected sequence of length {n} at dim {depth} (got {len(item)})")
+            expanded.extend(item)
+        flat = expanded
+    if flat and isinstance(flat[0], str):
+        raise ValueError("too many dimensions 'str'")
+    for item in flat:
+        if isinstance(item, (list, tuple)):
+            whole = type(flat[0]) is int
+            raise TypeError(f"'{type(item).__name__}' object cannot be interpreted as an integer" if whole else
+                            f"must be real number, not {type(item).__name__}")
+    return tuple(shape), flat
+
+# -- factories --------------------------------------------------------------------------------------------------------
+
+
+def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
+    """A new leaf tensor with a copy of the data: a number, nested sequences, a NumPy array, a tensor.
+
+    Integers become int64, floats the default dtype, unless ``dtype`` says otherwise. Ragged data raises ``ValueError``.
+
+    >>> torch.tensor([[1, 2], [3, 4]])
+    tensor([[1, 2],
+            [3, 4]])
+    """
+    if isinstance(data, Tensor):
+        import warnings
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=2,
+        )
+        made = data.detach().to(device=data.device if device is None else device, dtype=_type(dtype, data.dtype), copy=True)
+        made = make_tensor(made._storage, made._spec, offset=made._offset)
+        return _finish(made, requires_grad)
+    wanted = None if dtype is None else _type(dtype)
+    where = _device(device)
+    if isinstance(data, np.ndarray) and any(s < 0 for s in data.strides):
+        raise ValueError(NEGATIVE_STRIDES)
+    array = host_array(data, wanted)
+    made = from_host(array, wanted, devices.cpu if where is devices.meta else where)
+    if data is array or isinstance(data, np.ndarray):
+        _lay_like(made, data)
+    if where is devices.meta:
+        made = made.to("meta")
+    return _finish(made, requires_grad)
+
+
+def as_tensor(data, dtype=None, device=None):
+    """The data as a tensor, sharing memory where it can: a tensor as it is, an ndarray through `from_numpy`, else a copy.
+
+    >>> x = torch.ones(1)
+    >>> torch.as_tensor(x) is x
+    True
+    """
+    if isinstance(data, Tensor):
+        if dtype is None and device is None:
+            return data
+        return data.to(device=data.device if device is None else device, dtype=_type(dtype, data.dtype))
+    if isinstance(data, np.ndarray):
+        made = from_numpy(data)
+        if dtype is None and device is None:
+            return made
+        return made.to(device=_device(device), dtype=_type(dtype, made.dtype))
+    return tensor(data, dtype=dtype, device=device)
+
+
+def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+    """Converts to a tensor, sharing memory unless ``copy`` is true or a conversion is needed."""
+    made = as_tensor(obj, dtype, device)
+    if copy and (made is obj or isinstance(obj, np.ndarray)):
+        made = made.clone()
+    if copy is False and not isinstance(obj, (Tensor, np.ndarray)):
+        raise ValueError("can't alias arbitrary sequence into a tensor.")
+    return made if isinstance(obj, Tensor) and made.requires_grad else _finish(made, requires_grad)

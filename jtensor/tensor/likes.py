@@ -1,0 +1,88 @@
+"""Tensors like another: ``zeros_like`` and so on, the ``new_`` methods, and the constructor of `Tensor` and its subclasses.
+
+Owns: what is taken over from the tensor that is given (size, dtype, device, strides). How a tensor is made: `create`, `from_data`.
+"""
+from ..base import dtypes
+from ..ops.families import create as ops
+from ..ops.layout import like as like_strides
+from ..trace import spec as specs
+from .core import Tensor, make_tensor
+from .create import _device, _finish, _type, empty, empty_strided, full, ones, zeros
+from .dispatch import call
+from .from_data import tensor
+
+# -- like another tensor ----------------------------------------------------------------------------------------------
+
+
+def _like(name, fill):
+    def like(input, *args, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False, **kw):
+        if not isinstance(input, Tensor):
+            raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        kind = _type(dtype, input.dtype)
+        where = input.device if device is None else _device(device)
+        size = tuple(input._spec.size)
+        value = fill(*args, **kw)
+        if isinstance(value, Tensor):
+            value = value.item()
+        made = call(ops.zeros_of, (size, kind, where)) if value is None else call(ops.full_of, (size, value, kind, where))
+        if memory_format is None or str(memory_format).endswith("preserve_format"):
+            stride = like_strides(size, input._spec.stride)
+            if stride != made._spec.stride:
+                made._spec = made._storage.spec = made._storage.layout = specs.spec(size, stride, kind, where)
+        return _finish(made, requires_grad)
+    like.__name__ = like.__qualname__ = name
+    return like
+
+
+zeros_like = _like("zeros_like", lambda: None)
+ones_like = _like("ones_like", lambda: 1)
+empty_like = _like("empty_like", lambda: None)
+full_like = _like("full_like", lambda fill_value: fill_value)
+zeros_like.__doc__ = (
+    "Zeros of the input's size, dtype, device and strides.\n\n    >>> torch.zeros_like(torch.ones(2))\n    tensor([0., 0.])\n"
+)
+ones_like.__doc__ = (
+    "Ones of the input's size, dtype, device and strides.\n\n    >>> torch.ones_like(torch.zeros(2))\n    tensor([1., 1.])\n"
+)
+empty_like.__doc__ = "A tensor like the input whose values mean nothing."
+full_like.__doc__ = "A tensor like the input filled with a number.\n\n    >>> torch.full_like(torch.zeros(2), 7)\n    tensor([7., 7.])\n"
+
+# -- methods ----------------------------------------------------------------------------------------------------------
+
+
+def _new(name, factory):
+    def method(self, *args, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, **kw):
+        return factory(
+            *args, dtype=_type(dtype, self.dtype), device=self.device if device is None else device, requires_grad=requires_grad, **kw
+        )
+    method.__name__ = method.__qualname__ = name
+    return method
+
+
+METHODS = {"new_zeros": _new("new_zeros", zeros), "new_ones": _new("new_ones", ones), "new_empty": _new("new_empty", empty),
+           "new_full": _new("new_full", full), "new_empty_strided": _new("new_empty_strided", empty_strided),
+           "new_tensor": _new("new_tensor", tensor)}
+
+# -- subclasses -------------------------------------------------------------------------------------------------------
+
+
+def legacy_constructor(cls, args, kwargs):
+    """``torch.Tensor(2, 3)``, ``torch.Tensor([1, 2])``: the constructor of old, always of the default type."""
+    device = kwargs.get("device")
+    if not args:
+        made = empty(0, device=device)
+    elif len(args) == 1 and isinstance(args[0], Tensor):
+        made = args[0].detach()
+    elif len(args) == 1 and not isinstance(args[0], int) and not type(args[0]).__name__ == "Size":
+        made = tensor(args[0], dtype=dtypes.get_default_dtype(), device=device)
+    else:
+        made = empty(*args, device=device)
+    return made if cls is Tensor else as_subclass(made, cls)
+
+
+def as_subclass(t, cls):
+    """The same tensor (memory, history) as an object of a subclass."""
+    made = make_tensor(t._storage, t._spec, t._offset, cls)
+    made._cached, made._counter = t._cached, t._counter
+    made._requires_grad, made._edge, made._info = t._requires_grad, t._edge, t._info
+    return made
