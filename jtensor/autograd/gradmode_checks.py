@@ -117,8 +117,8 @@ def out_may_overlap(target, other, operator):
 def no_overlap(self, other):
     """An operand that shares any of the memory that is written to."""
     a, b = self._spec, other._spec
-    if a.numel and b.numel and (other is self or geometry.overlap_between(
-            tuple(a.size), a.stride, self._offset, tuple(b.size), b.stride, other._offset) in ("partial", "full")):
+    if other is self or a.numel and b.numel and geometry.overlap_between(
+            tuple(a.size), a.stride, self._offset, tuple(b.size), b.stride, other._offset) in ("partial", "full"):
         raise RuntimeError(PARTIAL)
 
 

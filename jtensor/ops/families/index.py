@@ -37,7 +37,7 @@ def result_shape(size, shapes, dims):
     """The shape of ``x[...]``: the index's own dimensions where the indexed ones were, in front if those are not adjacent."""
     own = broadcast_indices(shapes)
     rest = [n for d, n in enumerate(size) if d not in dims]
-    at = dims[0] if _adjacent(dims) else 0
+    at = dims[0] if dims and _adjacent(dims) else 0
     return (*rest[:at], *own, *rest[at:])
 
 
@@ -132,15 +132,17 @@ def _spread_mask(mask, shape, dim):
 
 @op(name="index_put.mask", backward="IndexPutBackward0", layout="like", nondiff=("mask",), grad={
     "self": lambda grad, mask, dim: jnp.where(_spread_mask(mask, grad.shape, dim), jnp.zeros((), grad.dtype), grad),
-    "values": lambda grad, mask, dim, self, values: _mask_values_gradient(grad, mask, dim, values)}, **RAW)
+    "values": lambda grad, mask, dim, shapes: _mask_values_gradient(grad, mask, dim, shapes[2])}, **RAW)
 def index_put_mask(self: Tensor, mask: Tensor, values: Tensor, dim):
     """``self[mask] = values`` where the values do not differ from one chosen place to the next: a selection, without looking."""
-    return jnp.where(_spread_mask(mask, self.shape, dim), values, self)
+    return jnp.where(_spread_mask(mask, self.shape, dim), values.reshape(()) if values.size == 1 else values, self)
 
 
-def _mask_values_gradient(grad, mask, dim, values):
+def _mask_values_gradient(grad, mask, dim, shape):
     chosen = jnp.where(_spread_mask(mask, grad.shape, dim), grad, jnp.zeros((), grad.dtype))
-    return chosen if values.ndim <= grad.ndim - dim - mask.ndim else chosen.sum(tuple(range(dim + mask.ndim)))
+    if len(shape) <= grad.ndim - dim - mask.ndim:
+        return chosen
+    return chosen.sum().reshape(shape) if all(n == 1 for n in shape) else chosen.sum(tuple(range(dim + mask.ndim)))
 
 
 @op(name="index_put.mask_number", backward="IndexPutBackward0", layout="like", nondiff=("mask",), grad={
@@ -168,6 +170,9 @@ def _mask_fits(self, mask, dim):
 
 def expanded(self, given):
     """Index tensors by dimension with masks taken apart: (tensors, dims). ``given`` are (dimension, tensor) pairs."""
+    for _, index in given:
+        if index._spec.dtype not in _TYPES:
+            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     tensors, dims = [], []
     for dim, index in given:
         if index._spec.dtype in _MASKS:
@@ -178,17 +183,20 @@ def expanded(self, given):
         else:
             tensors.append(index)
             dims.append(dim)
+    own = broadcast_indices([tuple(t._spec.size) for t in tensors])
+    if 0 not in own and any(self._spec.size[d] == 0 for d in dims):
+        raise IndexError("index is out of bounds for dimension with size 0")
     return tensors, tuple(dims)
+
+
+_TYPES = (dtypes.int64, dtypes.int32, *_MASKS)
 
 
 def _in_bounds(self, tensors, dims, given):
     for at, (d, index) in enumerate(zip(dims, tensors, strict=True)):
-        if not any(index is t for _, t in given):
-            continue                                   # made from a mask
-        size = self._spec.size[d]
-        if size == 0 and index._spec.numel:
-            raise IndexError("index is out of bounds for dimension with size 0")
-        check_bounds(index, size, out_of_bounds(at, size), negative=True)
+        if any(index is t for _, t in given):          # else it is made from a mask
+            size = self._spec.size[d]
+            check_bounds(index, size, out_of_bounds(at, size), negative=True)
 
 
 def _pairs(listed):
@@ -200,57 +208,78 @@ def index_read(self, listed):
     """``self`` at index tensors, an entry (or None) for each of its dimensions."""
     given = _pairs(listed)
     tensors, dims = expanded(self, given)
-    if len(tensors) > 1:
-        broadcast_indices([tuple(t._spec.size) for t in tensors])
     _in_bounds(self, tensors, dims, given)
     return index_raw(self, tensors, dims)
 
 
 def index_write(self, listed, value, accumulate=False):
     """``self[...] = value`` at index tensors: broadcast, without leading dimensions of size 1."""
-    from ...tensor.inplace import index_write_allowed
+    if not isinstance(value, (bool, int, float, complex)):
+        value = _without_leading_ones(value)
+    return _put(self, listed, value, accumulate)
+
+
+def _put(self, listed, value, accumulate, inplace=True):
+    """Writes to ``self``; asked in PyTorch's order are history, overlap, indices, the shape and the type of the value, bounds."""
     given = _pairs(listed)
     number = isinstance(value, (bool, int, float, complex))
-    if not number:
-        value = _without_leading_ones(value)
-        if value._storage is self._storage and value._spec.numel == 1 and len(given) == 1 and given[0][1]._spec.dtype in _MASKS:
-            value = value.clone()                                  # PyTorch fills with the number, so that the two may overlap
-    masked = len(given) == 1 and given[0][1]._spec.dtype in _MASKS and (number or value._spec.numel == 1)
-    index_write_allowed(self, ([] if number else [value]) + ([] if masked else [i for _, i in given]))
-    if len(given) == 1 and not accumulate and _write_mask(self, *given[0], value, number):
-        return self
+    filled = not accumulate and len(given) == 1 and _is_mask(given[0][1]) and (number or value._spec.numel == 1)
+    if filled and not number and value._storage is self._storage:
+        value = value.clone()                                          # PyTorch fills with the number, so that the two may overlap
+    if inplace:
+        _write_allowed(self, ([] if number else [value]) + ([] if filled else [i for _, i in given]))
+    if len(listed) > self._spec.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {self._spec.ndim} (got {len(listed)})")
+    if len(given) == 1 and not accumulate:
+        written = _write_mask(self, *given[0], value, number, filled, inplace)
+        if written is not None:
+            return written
     if number:
         value = _number_as(self, value)
     tensors, dims = expanded(self, given)
     _check_put(self._spec, [t._spec for t in tensors], value._spec, dims, accumulate)
     _in_bounds(self, tensors, dims, given)
-    return index_put_raw.inplace_form(self, tensors, value, dims, accumulate)
+    return _form(index_put_raw, inplace)(self, tensors, value, dims, bool(accumulate))
 
 
-def _write_mask(self, dim, mask, value, number):
-    """Writes through one mask without looking at it, if the values let it; answers whether it did."""
+def _form(operator, inplace):
+    return operator.inplace_form if inplace else operator
+
+
+def _write_allowed(self, others):
+    from ...tensor.inplace import index_write_allowed
+    index_write_allowed(self, others)
+
+
+def _is_mask(index):
+    """Whether an index tensor is a mask; a 0-d mask is an index to PyTorch."""
+    return index._spec.dtype in _MASKS and not hasattr(index, "zero_dim")
+
+
+def _write_mask(self, dim, mask, value, number, filled, inplace):
+    """What a write through one mask leaves, without looking at it, or None where the values do not let it. ``filled``: as a number."""
     if mask._spec.dtype not in _MASKS:
-        return False
-    _mask_fits(self, mask, dim)
+        return None
     if number:
-        index_put_mask_number.inplace_form(self, mask, number_fits(value, self._spec.dtype), dim)
-        return True
-    if value._spec.numel == 1 and value._spec.dtype is not self._spec.dtype and dtypes.can_cast(value._spec.dtype, self._spec.dtype):
-        value = value.to(self._spec.dtype)                             # PyTorch fills with the number
-    # PyTorch fills with the number
-    if value._spec.numel == 1 and value._spec.dtype is not self._spec.dtype and not hasattr(mask, "zero_dim"):
-        if value._spec.dtype.is_complex and not self._spec.dtype.is_complex:
-            value = self.new_tensor(number_fits(value.item(), self._spec.dtype))
-        else:
-            value = value.to(self._spec.dtype)
-    if value._spec.dtype is not self._spec.dtype or value._spec.device is not self._spec.device:
-        return False
-    after = self._spec.size[dim + mask._spec.ndim:]
-    size = tuple(value._spec.size)
-    if len(size) > len(after) or any(n not in (1, m) for n, m in zip(reversed(size), reversed(after), strict=False)):
-        return False
-    index_put_mask.inplace_form(self, mask, value, dim)
-    return True
+        _mask_fits(self, mask, dim)
+        return _form(index_put_mask_number, inplace)(self, mask, number_fits(value, self._spec.dtype), dim)
+    own, target = value._spec, self._spec
+    if filled:
+        _mask_fits(self, mask, dim)
+        if own.dtype is not target.dtype:
+            value = self.new_tensor(number_fits(value.item(), target.dtype)) if own.dtype.is_complex and not target.dtype.is_complex \
+                else value.to(target.dtype)
+    elif own.dtype is not target.dtype or not _same_everywhere(tuple(own.size), target.size[dim + mask._spec.ndim:]):
+        return None
+    if own.device is not target.device:
+        return None
+    _mask_fits(self, mask, dim)
+    return _form(index_put_mask, inplace)(self, mask, value, dim)
+
+
+def _same_everywhere(size, after):
+    """Whether a value of ``size`` is the same at all chosen places, each of the shape ``after``."""
+    return len(size) <= len(after) and all(n in (1, m) for n, m in zip(reversed(size), reversed(after), strict=False))
 
 
 def _without_leading_ones(value):
@@ -268,21 +297,17 @@ def _number_as(self, value):
 
 # -- index_put --------------------------------------------------------------------------------------------------------
 
-def _listed(self, indices):
+def _listed(indices, values, name):
     """The tuple that `index_put` takes (a mask is one entry for several dimensions) as an entry for each dimension."""
     if not isinstance(indices, (tuple, list)):
-        raise TypeError(f"index_put_(): argument 'indices' (position 1) must be tuple of Tensors, not {type(indices).__name__}")
+        raise TypeError(f"{name}(): argument 'indices' (position 1) must be tuple of Tensors, not {type(indices).__name__}")
+    if not hasattr(values, "_spec"):
+        raise TypeError(f"{name}(): argument 'values' (position 2) must be Tensor, not {type(values).__name__}")
     listed = []
     for index in indices:
         listed.append(index)
-        if index is None:
-            continue
-        if index._spec.dtype not in (dtypes.int64, dtypes.int32, *_MASKS):
-            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-        if index._spec.dtype in _MASKS:
+        if index is not None and index._spec.dtype in _MASKS:
             listed.extend([None] * (index._spec.ndim - 1))
-    if len(listed) > self._spec.ndim:
-        raise IndexError(f"too many indices for tensor of dimension {self._spec.ndim} (got {len(listed)})")
     return listed
 
 
@@ -293,22 +318,10 @@ def index_put(input, indices, values, accumulate=False):
     >>> torch.index_put(torch.zeros(3), (torch.tensor([0, 2]),), torch.tensor([1., 2.]))
     tensor([1., 0., 2.])
     """
-    listed = _listed(input, indices)
-    given = _pairs(listed)
-    tensors, dims = expanded(input, given)
-    _check_put(input._spec, [t._spec for t in tensors], values._spec, dims, accumulate)
-    _in_bounds(input, tensors, dims, given)
-    return index_put_raw(input, tensors, values, dims, bool(accumulate))
+    return _put(input, _listed(indices, values, "index_put"), values, accumulate, False)
 
 
 @composite()
 def index_put_(input, indices, values, accumulate=False):
     """``index_put``, written back into the tensor."""
-    listed = _listed(input, indices)
-    given = _pairs(listed)
-    if len(given) == 1 and not accumulate and values._spec.ndim == 0 and _write_mask(input, *given[0], values, False):
-        return input
-    tensors, dims = expanded(input, given)
-    _check_put(input._spec, [t._spec for t in tensors], values._spec, dims, accumulate)
-    _in_bounds(input, tensors, dims, given)
-    return index_put_raw.inplace_form(input, tensors, values, dims, bool(accumulate))
+    return _put(input, _listed(indices, values, "index_put_"), values, accumulate)
