@@ -249,8 +249,8 @@ def _nll(self, target, weight, reduction, ignore_index):
     return each.sum() / weights.sum() if reduction == MEAN else each.sum()
 
 
-def _nll_gradient(grad, target, weight, reduction, ignore_index, shapes):
-    shape = shapes[0]
+def _nll_gradient(grad, self, target, weight, reduction, ignore_index):
+    shape = self.shape
     axis = 0 if len(shape) == 1 else 1
     target = target.astype(jnp.int64)
     if len(shape) == 1:

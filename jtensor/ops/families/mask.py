@@ -3,6 +3,8 @@
 Owns: masked_fill, masked_select, masked_scatter, nonzero, argwhere. What has a data-dependent shape looks at the data.
 May not know: tensors as objects, but in composites.
 """
+import math
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -118,13 +120,13 @@ def mask_places(mask: Tensor, shape):
     return np.flatnonzero(np.broadcast_to(mask, shape)).astype(np.int64)
 
 
-def _select_gradient(grad, places, shape, shapes):
+def _select_gradient(grad, self, places, shape):
     full = jnp.zeros((int(np.prod(shape, dtype=np.int64)),), grad.dtype)
     return full.at[places].set(grad, mode="promise_in_bounds").reshape(shape)
 
 
 @op(name="masked_select.raw", backward="MaskedSelectBackward0", nondiff=("places",), grad={"self": _select_gradient}, **RAW,
-    double="MaskedScatterBackward0")
+    double="MaskedScatterBackward0!")
 def masked_select_raw(self: Tensor, places: Tensor, shape):
     """The elements at flat positions of ``self`` broadcast to ``shape``."""
     return jnp.broadcast_to(self, shape).reshape(-1).at[places].get(mode="promise_in_bounds")
@@ -143,10 +145,10 @@ def masked_select(input, mask, *, out=None):
     return put_out("masked_select", masked_select_raw(input, mask_places(mask, shape), shape), out, (input, mask))
 
 
-def _scatter_source(grad, places, source):
+def _scatter_source(grad, places, shapes):
     taken = grad.reshape(-1).at[places].get(mode="promise_in_bounds")
-    n = source.size
-    return jnp.concatenate([taken, jnp.zeros((n - taken.shape[0],), grad.dtype)]).reshape(source.shape)
+    rest = math.prod(shapes[2]) - taken.shape[0]
+    return jnp.concatenate([taken, jnp.zeros((rest,), grad.dtype)]).reshape(shapes[2])
 
 
 def _scatter_self(grad, places):

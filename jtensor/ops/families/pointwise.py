@@ -382,7 +382,8 @@ def _check_complex(what):
 
 
 @op("numeric", out=True, method=False, check=_check_complex("complex"), result_dtype=lambda d: d.to_complex(),
-    grad={"real": lambda grad: grad.real, "imag": lambda grad: grad.imag})
+    grad={"real": lambda grad, real: grad.real, "imag": lambda grad, imag: grad.imag},
+    double={"real": "SelectBackward0!", "imag": "SelectBackward0!"})
 def complex(real: Tensor, imag: Tensor):
     """Complex numbers of their real and imaginary parts, which have the same floating-point type.
 

@@ -280,13 +280,13 @@ def _check_avg(n):
     return check
 
 
-@op(method=False, function=False, backward="AvgPool2DBackward0", saves=(), check=_check_avg(2))
+@op(method=False, function=False, backward="AvgPool2DBackward0", saves=("self",), check=_check_avg(2))
 def avg_pool2d(self: Tensor, kernel_size, stride=(), padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
     """The means of the windows over the last two dimensions."""
     return _avg_pool(self, 2, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
-@op(method=False, function=False, backward="AvgPool3DBackward0", saves=(), check=_check_avg(3))
+@op(method=False, function=False, backward="AvgPool3DBackward0", saves=("self",), check=_check_avg(3))
 def avg_pool3d(self: Tensor, kernel_size, stride=(), padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
     """The means of the windows over the last three dimensions."""
     return _avg_pool(self, 3, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
@@ -339,7 +339,7 @@ def _adaptive_mean(x, output_size):
 
 
 def _adaptive(name, n, backward):
-    @op(name=f"adaptive_avg_pool{n}d", method=False, function=False, backward=backward, saves=(),
+    @op(name=f"adaptive_avg_pool{n}d", method=False, function=False, backward=backward, saves=("self",),
         check=_check_adaptive(f"adaptive_avg_pool{n}d", n))
     def adaptive_avg_pool(self: Tensor, output_size):
         """The means of windows that divide the last dimensions evenly."""

@@ -91,12 +91,12 @@ def _check_gather(self, dim, index):
                                f"{list(self.size)} apart from dimension {axis}")
 
 
-def _gather_gradient(grad, dim, index, shapes):
-    return scatter_at(jnp.zeros(shapes[0], grad.dtype), dim, index, grad, "add")
+def _gather_gradient(grad, self, dim, index):
+    return scatter_at(jnp.zeros(self.shape, grad.dtype), dim, index, grad, "add")
 
 
 @op(name="gather.raw", backward="GatherBackward0", check=_check_gather, nondiff=("index",), grad={"self": _gather_gradient}, **RAW,
-    double="ScatterAddBackward0")
+    double="ScatterAddBackward0!")
 def gather_raw(self: Tensor, dim, index: Tensor):
     """The elements that an index names along ``dim``."""
     return gather_at(self, dim, index)
@@ -150,7 +150,7 @@ def take_along_dim(input, indices, dim=None, *, out=None):
     index = indices.expand(shape)
     n = shape[axis] = input._spec.size[axis]
     check_bounds(index, n, out_of_bounds(axis, n, RuntimeError), negative=True)
-    return put_out("take_along_dim", gather_raw(input.expand(shape), axis, index), out)
+    return put_out("take_along_dim", gather_raw(input.expand(shape), axis, index.remainder(n) if n else index), out)
 
 
 # -- scatter ----------------------------------------------------------------------------------------------------------

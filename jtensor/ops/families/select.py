@@ -112,9 +112,9 @@ def _c_name(dtype):
     nondiff=("index",),
     grad={
         "self": lambda grad: grad,
-        "source": lambda grad, dim, index, alpha, shapes: conj_times(_pick(grad, dim, index).reshape(shapes[2]), alpha),
+        "source": lambda grad, dim, index, source, alpha: conj_times(_pick(grad, dim, index).reshape(source.shape), alpha),
     },
-    double={"self": "="},
+    double={"self": "=", "source": "ExpandBackward0!"},
     **RAW,
 )
 def index_add_raw(self: Tensor, dim, index: Tensor, source: Tensor, *, alpha: Number = 1):
@@ -179,7 +179,7 @@ def _zero_slices(grad, dim, index):
 
 @op(name="index_copy.raw", backward="IndexCopyBackward0", check=_check_copy, nondiff=("index",), grad={
     "self": _zero_slices,
-    "source": lambda grad, dim, index, shapes: _pick(grad, dim, index).reshape(shapes[2])}, **RAW)
+    "source": lambda grad, dim, index, source: _pick(grad, dim, index).reshape(source.shape)}, double={"source": "ExpandBackward0!"}, **RAW)
 def index_copy_raw(self: Tensor, dim, index: Tensor, source: Tensor):
     """The source's slices in place of the slices that a vector names."""
     return _write(set_at, self, dim, index, source)
@@ -330,13 +330,13 @@ def _check_take(self, index):
         raise IndexError("take(): tried to take from an empty tensor")
 
 
-def _take_gradient(grad, index, shapes):
-    flat = jnp.zeros(shapes[0], grad.dtype).reshape(-1)
-    return add_at(flat, [index.reshape(-1)], (0,), grad.reshape(-1)).reshape(shapes[0])
+def _take_gradient(grad, self, index):
+    flat = jnp.zeros((self.size,), grad.dtype)
+    return add_at(flat, [index.reshape(-1)], (0,), grad.reshape(-1)).reshape(self.shape)
 
 
 @op(name="take.raw", backward="TakeBackward0", check=_check_take, nondiff=("index",), grad={"self": _take_gradient}, **RAW,
-    double="PutBackward0")
+    double="PutBackward0!")
 def take_raw(self: Tensor, index: Tensor):
     """The elements at flat positions."""
     return read_at(self.reshape(-1), [index], (0,))
@@ -379,7 +379,7 @@ def _put_self(grad, index, accumulate):
 
 @op(name="put.raw", backward="PutBackward0", layout="like", check=_check_put, nondiff=("index",), grad={
     "self": _put_self,
-    "source": lambda grad, index, shapes: read_at(grad.reshape(-1), [index], (0,)).reshape(shapes[2])}, **RAW)
+    "source": lambda grad, index, source: read_at(grad.reshape(-1), [index], (0,)).reshape(source.shape)}, double={"source": "ViewBackward0!"}, **RAW)
 def put_raw(self: Tensor, index: Tensor, source: Tensor, accumulate=False):
     """The source's elements at flat positions."""
     how = add_at if accumulate else set_at
