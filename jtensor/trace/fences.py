@@ -41,6 +41,7 @@ from jtensor.trace.flat import (
 REWRITTEN = MUL | TRANSCENDENTAL | SQRT | DIV | CONVERT | OTHER
 MATRIX_PRODUCTS = "dot_general", "conv_general_dilated"
 IDENTITIES = "operator_result", "barrier"
+REPEATING = flat.ELEMENTWISE | ELEMENTWISE_MOVES | {"broadcast_in_dim", "reshape", "transpose", "squeeze", "expand_dims", "slice"}
 UNROLLED = 32
 _BITS = {2: np.uint16, 4: np.uint32, 8: np.uint64}
 
@@ -194,18 +195,17 @@ class _Facts:
 def place_fences(graph):
     """Decides for each equation which of its inputs and whether its result is fenced; how many results are."""
     facts, behind, count = _Facts(graph), bytearray(len(graph.avals)), 0
-    skewed = bytearray(len(graph.avals))            # whose type XLA guesses to be laid out in another order of axes
+    skewed, uniform = bytearray(len(graph.avals)), bytearray(len(graph.avals))
     for e in graph.equations:
-        if e.name == "transpose" or any(type(v) is int and skewed[v] for v in e.inputs) and not (
-                e.kind & (SUM | PRODUCT | EXTREME | OTHER) or e.name in MATRIX_PRODUCTS):
-            for v in e.outputs:
-                skewed[v] = 1
+        _carry(e, graph, skewed, uniform)
         if not e.floating:
             continue
         result, kind = e.outputs[0], e.kind
         used = facts.used[result]
         if e.name == "operator_result":
             e.fenced = _crossing(facts.made[result], used)
+            if uniform[result] and used & ~TURNED:
+                e.fenced = opaque
         elif e.name == "barrier":
             e.fenced = True
         elif kind & MUL:
@@ -235,12 +235,26 @@ def place_fences(graph):
             type(v) is int and behind[v] for v in e.inputs if is_floating(graph.aval(v)))
         if through:
             e.fenced = False
-        count += e.fenced
+        count += bool(e.fenced)
         if e.fenced or through:
             for v in e.outputs:
                 behind[v] = 1
                 skewed[v] &= through
+                uniform[v] &= e.fenced is not opaque
     return count
+
+
+def _carry(e, graph, skewed, uniform):
+    """Whether the results of an equation are guessed to be laid out in another order of axes, and whether all their elements are the same.
+
+    XLA takes a chain of operators on one repeated number apart, an operator in each run of its simplifier; after 50 runs it complains.
+    """
+    variables = [v for v in e.inputs if type(v) is int]
+    skew = e.name == "transpose" or any(skewed[v] for v in variables) and not (
+        e.kind & (SUM | PRODUCT | EXTREME | OTHER) or e.name in MATRIX_PRODUCTS)
+    same = bool(variables) and e.name in REPEATING and all(uniform[v] or not graph.avals[v].shape for v in variables)
+    for v in e.outputs:
+        skewed[v], uniform[v] = skew, same and graph.avals[v].shape != ()
 
 
 def _crossing(made, used):
@@ -307,7 +321,8 @@ class _Rewriter:
                 else:
                     results = bind(e, arguments, zero)
             if e.fenced:
-                results = [fence(results[0], zero), *results[1:]]
+                guard = opaque if e.fenced is opaque else fence
+                results = [guard(results[0], zero), *results[1:]]
             for v, result in zip(e.outputs, results):
                 values[v] = result
         return [values[v] if type(v) is int else v.value for v in graph.outputs]

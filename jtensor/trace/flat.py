@@ -52,6 +52,8 @@ _KINDS = {
     CONVERT: "convert_element_type",
     OTHER: "while scan cond scatter-mul scatter_mul rem reduce reduce_window",
 }
+ELEMENTWISE = frozenset(" ".join(_KINDS[kind] for kind in (MUL, ADD, DIV, SQRT, TRANSCENDENTAL, CONVERT)).split()) | {
+    "max", "min", "abs", "sign", "floor", "ceil", "round", "is_finite", "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "xor", "not"}
 KINDS = {name: kind for kind, names in _KINDS.items() for name in names.split()}
 CALLS = frozenset(("jit", "pjit", "custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr", "closed_call", "core_call", "remat",
                    "checkpoint", "remat2", "custom_vmap_call", "composite"))

@@ -142,6 +142,17 @@ def test_signs_of_zero_and_nan():
         assert fuzz.same(a, b).all()
 
 
+def test_a_long_chain_on_a_repeated_number_keeps_the_compiler_quiet(capfd):
+    def chain(s):
+        y = fences.mark(jnp.broadcast_to(s, (5,)))
+        for _ in range(40):
+            y = fences.mark(jnp.sin(jax.nn.silu(y)))
+        return y
+
+    run(chain, np.float32(1))
+    assert "circular" not in capfd.readouterr().err
+
+
 def test_sums_begin_at_zero():
     got = run(lambda *xs: [jnp.sum(x, 0) for x in xs], *[np.full((n, 2), -0.0, np.float32) for n in (1, 3, 32, 33)])
     assert not np.signbit(got).any()
