@@ -4,9 +4,9 @@ Asked before anything is changed, so that a refused operation leaves every tenso
 """
 import warnings
 
+from ..base import geometry
 from ..base.dtypes import can_cast, scalar_name
 from ..trace.tape import LOCAL
-from ..views import geometry
 
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
 VIEW_OF_LEAF = "a view of a leaf Variable that requires grad is being used in an in-place operation."

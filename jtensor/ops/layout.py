@@ -3,8 +3,8 @@
 `pointwise` is TensorIterator's rule: the result keeps the permutation of its inputs, ambiguities are settled by the first operand that
 has an opinion; `like` that of `empty_like`. Pure functions of sizes and strides, on `views.geometry`, which knows density and order.
 """
-from ..views.geometry import contiguous_strides, fastest_first, is_contiguous, is_non_overlapping_and_dense
-from ..views.geometry import infer_dense_strides as like
+from ..base.geometry import contiguous_strides, fastest_first, is_contiguous, is_non_overlapping_and_dense
+from ..base.geometry import infer_dense_strides as like
 
 
 def broadcast_strides(size, stride, shape):

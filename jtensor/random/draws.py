@@ -10,6 +10,7 @@ import numpy as np
 
 from ..base import devices, dtypes
 from ..base.errors import missing
+from ..base.geometry import channels_last_strides
 from ..ops.build import broadcast_shapes
 from ..ops.families.numeric import no_derivative
 from ..ops.layout import like
@@ -21,7 +22,6 @@ from ..tensor.create import _device, _type, size_of
 from ..tensor.dispatch import write_out
 from ..trace import spec as specs
 from ..trace.tape import LOCAL
-from ..views.geometry import channels_last_strides
 from . import checks, discrete, fills, integers, normals, permutation, rejection, uniforms
 from .arguments import a_number, a_tensor, an_integer, engine_of, invalid, whole
 from .fills import bernoulli_, normal_, normal_on_meta, random_, uniform_, warn

@@ -2,7 +2,7 @@
 import sys
 
 from ..autograd.hooking import after_accumulation
-from ..trace.spec import contiguous_strides
+from ..base.geometry import contiguous_strides
 from ..trace.tape import LOCAL
 from .core import make_tensor
 

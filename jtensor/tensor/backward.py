@@ -4,7 +4,7 @@ import math
 from ..autograd import engine
 from ..autograd.tools import GradientEdge
 from ..trace.tape import expect
-from . import create, likes
+from . import create, likes, retrace
 from .core import Tensor
 from .history import edge_of
 
@@ -92,7 +92,10 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
                       "avoid the leak.",
                       UserWarning, stacklevel=3)
     if inputs is None:
-        engine.run(edges, grads, retain_graph, create_graph)
+        if len(edges) == 1 and not create_graph:
+            retrace.backward(edges[0], grads[0], retain_graph)
+        else:
+            engine.run(edges, grads, retain_graph, create_graph)
         return
     _into(_tuple(inputs), edges, grads, retain_graph, create_graph)
 

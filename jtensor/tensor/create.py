@@ -8,12 +8,11 @@ import numbers
 
 import numpy as np
 
-from ..base import devices, dtypes
+from ..base import devices, dtypes, geometry
 from ..ops.families import create as ops
 from ..ops.families.composing import number_fits
 from ..storage import cell
 from ..trace import spec as specs
-from ..views import geometry
 from .core import Tensor, make_tensor
 from .dispatch import call, write_out
 from .values import read

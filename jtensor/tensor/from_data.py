@@ -7,12 +7,11 @@ import math
 
 import numpy as np
 
-from ..base import devices, dtypes
+from ..base import devices, dtypes, geometry
 from ..ops.layout import like
 from ..storage import cell, host
 from ..trace import spec as specs
 from ..trace.tape import LOCAL
-from ..views import geometry
 from .core import Tensor, make_tensor
 from .create import _device, _finish, _type
 

@@ -8,6 +8,7 @@ import numpy as np
 from ..autograd import gradmode_checks as checks
 from ..autograd.graph import node_class
 from ..base import dtypes
+from ..base.naming import type_name
 from ..ops.families.composing import check_expand, number_fits
 from . import shapes, views
 from .core import Tensor
@@ -50,10 +51,7 @@ def _basic(self, index, always=True):
 
 def setitem(self, index, value):
     """``self[index] = value``: broadcast, cast, written through."""
-    if isinstance(value, np.ndarray):
-        from .from_data import from_host
-        value = from_host(value)
-    if not isinstance(value, Tensor) and not isinstance(value, (bool, int, float, complex)):
+    if not isinstance(value, (Tensor, bool, int, float, complex)):
         value = _foreign(self, value)
     if index is False:
         return
@@ -80,14 +78,9 @@ def setitem(self, index, value):
 
 
 def _foreign(self, value):
-    from .from_data import tensor
-    if isinstance(value, np.generic):
+    if isinstance(value, np.integer):
         return value.item()
-    if isinstance(value, (list, tuple)):
-        raise TypeError(f"can't assign a {type(value).__name__} to a torch.{dtypes.scalar_name(self.dtype)}Tensor")
-    if hasattr(value, "__array__"):
-        return tensor(np.asarray(value))
-    raise TypeError(f"can't assign a {type(value).__name__} to a torch.{dtypes.scalar_name(self.dtype)}Tensor")
+    raise TypeError(f"can't assign a {type_name(type(value))} to a torch.{dtypes.scalar_name(self.dtype)}Tensor")
 
 
 def _trimmed(view, value):
@@ -99,7 +92,7 @@ def _trimmed(view, value):
     while lead < len(size) and size[lead] == 1:
         lead += 1
     check_expand(value._spec if not lead else views.specs.spec(size[lead:], None, value._spec.dtype, value._spec.device), wanted)
-    if not value.requires_grad:
+    if not value.requires_grad and value._storage is not view._storage:          # which memory is shared, the expanded value tells
         return value if not lead else views.view_of(value, lambda s, st, o: (s[lead:], st[lead:], o), "ViewBackward0")
     trimmed = value.view(size[lead:])
     return trimmed if size[lead:] == wanted else shapes.expand(trimmed, wanted)
@@ -173,24 +166,29 @@ def _item(item):
         return item
     if isinstance(item, Tensor):
         if item._spec.ndim == 0 and item._spec.dtype.category == 1 and item._spec.dtype is not dtypes.uint8:
-            return int(item.item()) if not item.requires_grad else int(item.item())
-        if item._spec.dtype.category > 1 or item._spec.dtype not in _INDEX_TYPES:
-            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+            return int(item.item())
         return item
     if isinstance(item, (list, tuple, np.ndarray, range)):
-        from .from_data import from_host, tensor
-        made = from_host(item) if isinstance(item, np.ndarray) else tensor(list(item)) if len(item) else tensor([], dtype=dtypes.int64)
-        return _item(made) if made._spec.ndim else made
+        return _sequence(item)
     if isinstance(item, np.bool_):
-        return bool(item)
+        raise IndexError(INVALID.format(type_name(kind)))
     if hasattr(item, "__index__"):
         return item.__index__()
     if isinstance(item, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{kind.__name__}'")
-    raise IndexError(INVALID.format(kind.__name__))
+    raise IndexError(INVALID.format(type_name(kind)))
 
 
-_INDEX_TYPES = (dtypes.int64, dtypes.int32, dtypes.uint8, dtypes.bool)
+def _sequence(item):
+    """An index tensor of a list or an array: booleans are a mask, all other numbers become integers."""
+    from .from_data import from_host, tensor
+    if isinstance(item, np.ndarray):
+        made = from_host(item)
+    else:
+        made = tensor(list(item)) if len(item) else tensor([], dtype=dtypes.int64)
+    if made._spec.dtype not in _MASKS and made._spec.dtype is not dtypes.int64:
+        made = made.long()
+    return _item(made) if made._spec.ndim else made
 
 
 def _select(self, index, dim, at=0):

@@ -210,7 +210,7 @@ class _Facts:
     def is_contiguous(self, memory_format=None):
         """Whether the elements lie in memory in their logical order."""
         if memory_format is not None and "channels_last" in str(memory_format):
-            from ..views.geometry import is_channels_last
+            from ..base.geometry import is_channels_last
             return is_channels_last(tuple(self._spec.size), self._spec.stride)
         return self._spec.contiguous
 

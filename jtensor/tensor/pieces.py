@@ -4,6 +4,7 @@ Owns: views of which several hang on one node, as PyTorch has them, and may not 
 `views`.
 """
 
+from ..base import geometry
 from ..ops.registry import composite
 from ..trace import spec as specs
 from ..trace.plan import Plan
@@ -27,7 +28,7 @@ def _multi(self, rule, name, *args):
     size, stride, offset = geometry_of(self)
     outs = views_of(self, rule(size, stride, offset, *args), name)
     if LOCAL.grad_enabled and self.requires_grad:
-        logical = rule(size, specs.contiguous_strides(size), 0, *args)
+        logical = rule(size, geometry.contiguous_strides(size), 0, *args)
         plan, starts = _multi_plan(name, self._spec.aval, logical)
         attach(plan, [self], (0,), outs, starts)
     return tuple(outs)
@@ -37,7 +38,7 @@ def _multi_plan(name, input_aval, logical):
     programs, starts = [], []
     shape = tuple(input_aval.shape)
     for size, stride, offset in logical:
-        program, own = accesses.access(shape, specs.contiguous_strides(shape), tuple(size), tuple(stride), offset)
+        program, own = accesses.access(shape, geometry.contiguous_strides(shape), tuple(size), tuple(stride), offset)
         programs.append((program, len(own)))
         starts.extend(own)
     key = (name, input_aval, tuple(programs))
@@ -93,7 +94,7 @@ def _each(self, geometries_of, name, *args):
     made = geometries_of(size, stride, offset, *args)
     outs = [share(self, *g) for g in made]
     if LOCAL.grad_enabled and self.requires_grad:
-        for out, logical in zip(outs, geometries_of(size, specs.contiguous_strides(size), 0, *args), strict=True):
+        for out, logical in zip(outs, geometries_of(size, geometry.contiguous_strides(size), 0, *args), strict=True):
             hang(self, out, name, logical)
     return tuple(outs)
 

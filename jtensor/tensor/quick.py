@@ -3,11 +3,10 @@
 Serves tensors without gradients and indices of ints, slices, None and Ellipsis; everything else goes to `indexing`, which also works out
 each geometry the first time. May not know: rules of indexing.
 """
-from ..base import sites
+from ..base import geometry, sites
 from ..ops import build
 from ..ops.families import create as ops
 from ..trace.tape import LOCAL, record
-from ..views import geometry
 from . import indexing, inplace
 from .core import Tensor, View, _new
 from .dispatch import PLANS, plan_of
@@ -16,6 +15,8 @@ from .values import _access, read
 _geometries, _fills, _copies = {}, {}, {}
 _LIMIT = 1 << 16
 _PARTS = frozenset((int, type(None)))
+_VALUES = frozenset((float, int, Tensor))
+_FLOAT_MAX = 3.4e38                                # beyond, and for infinities, PyTorch's rules are asked
 
 
 def key_of(index):
@@ -81,7 +82,8 @@ def setitem(self, index, value):
     """``self[index] = value``."""
     storage, spec = self._storage, self._spec
     info = self._info
-    key = key_of(index)
+    kind = type(value)
+    key = key_of(index) if kind in _VALUES else None
     if key is None or storage.spec is None or LOCAL.inference or LOCAL.eager or self._auto is not None or (LOCAL.grad_enabled and (
             self._requires_grad or (info is not None and info.base._requires_grad))) or spec.device is not build.plans.spec.devices.cpu \
             or spec.conj or spec.neg:
@@ -92,8 +94,7 @@ def setitem(self, index, value):
         found = view._spec, view._offset - self._offset
         _remember(_geometries, (spec, key), found)
     target, offset = found[0], found[1] + self._offset
-    kind = type(value)
-    if kind is float or kind is int and -0x80000000 <= value < 0x80000000 and target.dtype.itemsize >= 4:
+    if kind is float and -_FLOAT_MAX <= value <= _FLOAT_MAX and target.dtype.category > 1 or kind is int and -0x80000000 <= value < 0x80000000 and target.dtype.itemsize >= 4:
         plan, starts = _fill_plan(storage, target, offset, kind)
         scalars = (value, *starts)
         inputs = (storage.value,)

@@ -5,11 +5,11 @@ of another type in `retyped`; how a view is made, in `views`.
 """
 
 from ..autograd.graph import node_class
-from ..base import dtypes
+from ..base import dtypes, geometry
 from ..ops.registry import composite
 from ..trace import spec as specs
 from ..trace.tape import LOCAL
-from ..views import geometry, rules
+from ..views import rules
 from .core import make_tensor
 from .dispatch import call
 from .views import _index, as_strided, geometry_of, view_of

@@ -2,12 +2,11 @@
 import numpy as np
 
 from ..autograd.graph import Node
-from ..base import devices, dtypes
+from ..base import devices, dtypes, geometry
 from ..base.errors import missing
 from ..trace import executor
 from ..trace import spec as specs
 from ..trace.tape import LOCAL, ready
-from ..views import geometry
 from ..views.rules import as_strided as check_strided
 from .core import Tensor
 
@@ -119,7 +118,7 @@ def resize(self, size):
     if size == tuple(self._spec.size):
         return self
     self._counter.version += 1
-    stride = specs.contiguous_strides(size)
+    stride = geometry.contiguous_strides(size)
     needed = geometry.extent(size, stride, self._offset)
     if needed > self._storage.layout.numel:
         resize_storage(self._storage, needed)
@@ -151,7 +150,7 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
         if LOCAL.grad_enabled:
             raise RuntimeError(LEAF)
     size = tuple(size)
-    stride = specs.contiguous_strides(size) if stride is None else tuple(stride)
+    stride = geometry.contiguous_strides(size) if stride is None else tuple(stride)
     check_strided(0, size, stride, storage_offset, cell.nbytes(), dtype.itemsize)
     from .convert import keep_counter
     keep_counter(self)

@@ -7,12 +7,13 @@ Owns: `view_of` and `share`, the plans of views, `as_strided`, and the history o
 """
 
 from ..autograd.graph import sequence
+from ..base import geometry
 from ..ops.registry import composite
 from ..trace import spec as specs
 from ..trace.plan import Plan
 from ..trace.tape import LOCAL
 from ..views import access as accesses
-from ..views import geometry, rules
+from ..views import rules
 from .core import View, make_tensor
 from .history import attach, edge_of, move_retained, node_type
 
@@ -123,7 +124,7 @@ def view_of(self, rule, name, *args, inverse=None):
         plan = found[2]
         if plan is None:
             size = tuple(spec.size)
-            plan, starts = logical_plan(name, spec.aval, rule(size, specs.contiguous_strides(size), 0, *args), args if inverse else None)
+            plan, starts = logical_plan(name, spec.aval, rule(size, geometry.contiguous_strides(size), 0, *args), args if inverse else None)
             if inverse and plan.inverse is None:
                 plan.inverse = lambda grad, node: (inverse(grad),)
             found[2], found[3] = plan, starts
@@ -138,7 +139,7 @@ def _view_of(self, rule, name, args, inverse):
     size, stride, offset = geometry_of(self)
     out = share(self, *rule(size, stride, offset, *args))
     if LOCAL.grad_enabled and self.requires_grad:
-        hang(self, out, name, rule(size, specs.contiguous_strides(size), 0, *args), inverse, args)
+        hang(self, out, name, rule(size, geometry.contiguous_strides(size), 0, *args), inverse, args)
     return out
 
 
@@ -155,7 +156,7 @@ def hang(self, out, name, logical, inverse=None, args=()):
 def logical_plan(name, input_aval, logical, args=None):
     size, stride, offset = logical
     shape = tuple(input_aval.shape)
-    program, starts = accesses.access(shape, specs.contiguous_strides(shape), tuple(size), tuple(stride), offset)
+    program, starts = accesses.access(shape, geometry.contiguous_strides(shape), tuple(size), tuple(stride), offset)
     key = (name, input_aval, program, args)
     plan = _plans.get(key)
     if plan is None:

@@ -4,6 +4,7 @@ Equal descriptions are the same object, so a key made of their identities says a
 and shape inference depend on, and comparing two costs nothing. May not know: tensors, tapes.
 """
 from ..base import devices, dtypes
+from ..base.geometry import contiguous_strides, is_contiguous, is_non_overlapping_and_dense
 from ..base.size import Size
 
 
@@ -53,15 +54,6 @@ class Spec:
         return f"Spec({self.aval!r}, stride={list(self.stride)})"
 
 
-def contiguous_strides(size):
-    """Strides in elements of a contiguous tensor of this size."""
-    strides, step = [], 1
-    for n in reversed(size):
-        strides.append(step)
-        step *= n if n > 1 else 1
-    return tuple(reversed(strides))
-
-
 def spec(size, stride, dtype, device=devices.cpu, conj=False, neg=False):
     """The `Spec` of this geometry; ``stride=None`` is contiguous."""
     key = (size, stride, dtype, device, conj, neg)
@@ -87,20 +79,10 @@ def _make(size, stride, dtype, device, conj, neg):
     self.ndim, self.numel = len(size), 1
     for n in size:
         self.numel *= n
-    self.contiguous = self.numel == 0 or all(n == 1 or s == c for n, s, c in zip(size, stride, contiguous_strides(size), strict=True))
-    self.dense = self.contiguous or _is_dense(size, stride)
+    self.contiguous = is_contiguous(size, stride)
+    self.dense = self.contiguous or is_non_overlapping_and_dense(size, stride)
     self.notes = {}                      # what other rooms work out once for a Spec
     return self
-
-
-def _is_dense(size, stride):
-    """Whether the elements fill an interval of memory, each place once."""
-    expected = 1
-    for s, n in sorted((s, n) for n, s in zip(size, stride, strict=True) if n > 1):
-        if s != expected:
-            return False
-        expected *= n
-    return True
 
 
 def of_aval(a):
@@ -108,4 +90,4 @@ def of_aval(a):
     return spec(a.shape, None, a.dtype, a.device)
 
 
-__all__ = ["Aval", "Spec", "aval", "contiguous_strides", "dtypes", "of_aval", "spec"]
+__all__ = ["Aval", "Spec", "aval", "dtypes", "of_aval", "spec"]

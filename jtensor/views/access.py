@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from weakref import WeakValueDictionary
 
-from jtensor.views import geometry
+from jtensor.base import geometry
 from jtensor.views.factor import Axis, coalesce, cut
 from jtensor.views.programs import Box, Finish, Gather, Nothing, permutation
 from jtensor.views.reinterpret import Reinterpret, reinterpretation

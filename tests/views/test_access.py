@@ -18,9 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.lib.stride_tricks import as_strided
 
+from jtensor.base.geometry import contiguous_strides, extent
 from jtensor.views import programs, rules
 from jtensor.views.access import access, resolver
-from jtensor.views.geometry import contiguous_strides, extent
 
 # ---------------------------------------------------------------------------------------------- lax, in NumPy
 

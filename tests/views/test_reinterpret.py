@@ -8,8 +8,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from jtensor.base.geometry import contiguous_strides
 from jtensor.views.access import access
-from jtensor.views.geometry import contiguous_strides
 from jtensor.views.reinterpret import reinterpretation
 
 TYPES = [np.dtype(name) for name in ("bool", "uint8", "float32", "int64", "float64", "complex64", "complex128")]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from jtensor.views.geometry import contiguous_strides, expand_strides, is_contiguous
+from jtensor.base.geometry import contiguous_strides, expand_strides, is_contiguous
 from jtensor.views.rules.dims import wrap_dim
 
 Ints = tuple[int, ...]

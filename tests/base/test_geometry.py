@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from jtensor.views import geometry
+from jtensor.base import geometry
 
 torch = pytest.importorskip("torch")
 CASES = 3000
