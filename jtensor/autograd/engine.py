@@ -83,21 +83,34 @@ def added(old, grad):
     return old + grad
 
 
-RESHAPED = [False]       # whether a `.data =` has ever given a tensor with a history another shape: only then gradients may not fit
+RESHAPED = [False]       # whether a tensor that requires grad has ever got another shape, as by `.data =`: only then gradients may not fit
 
 
-def _fits(node, at, after, nr, grad):
-    """PyTorch's error for a gradient that is neither of the shape it should be nor broadcast from it."""
-    if isinstance(after, OperatorNode):
-        expected = tuple(after.plan.specs[nr].size)
-    elif isinstance(after, CopySlices):
-        expected = tuple(after.base_spec[0].size)
-    else:
-        return
-    got = tuple(grad._spec.size)
-    if len(expected) > len(got) or any(n not in (1, m) for n, m in zip(expected[::-1], got[::-1])):
-        raise RuntimeError(f"Function {node.name()} returned an invalid gradient at index {at} - got {list(got)} but expected shape "
-                           f"compatible with {list(expected)}")
+def _expected(edge):
+    """The Spec of the tensor that an edge leads to, as it was when the node was made; None where the node does not tell."""
+    node, nr = edge
+    if isinstance(node, OperatorNode):
+        return node.plan.specs[nr]
+    if isinstance(node, CopySlices):
+        return node.base_spec[0]
+    return node.spec if isinstance(node, AccumulateGrad) else None
+
+
+def _fitting(edge, at, grad, node=None):
+    """The gradient in the shape and dtype of what it belongs to, or PyTorch's error where it cannot have been broadcast from that.
+
+    ``at``: its place among those that ``node`` answers, or among those that the user gives.
+    """
+    expected = _expected(edge)
+    if expected is None:
+        return grad
+    got, wanted = tuple(grad._spec.size), tuple(expected.size)
+    if got != wanted:
+        if len(wanted) > len(got) or any(n not in (1, m) for n, m in zip(wanted[::-1], got[::-1])):
+            who = "" if node is None else f"Function {node.name()} returned an "
+            raise RuntimeError(f"{who}invalid gradient at index {at} - got {list(got)} but expected shape compatible with {list(wanted)}")
+        grad = grad.sum_to_size(wanted)
+    return grad if grad._spec.dtype is expected.dtype else grad.to(expected.dtype)
 
 
 SEEN_HERE = 3            # references to a gradient that is in a buffer only: the caller's name, the parameter, getrefcount's argument
@@ -112,8 +125,8 @@ def run(roots, grads, keep_graph, create_graph, captures=None, checks=None):
     task = Task(roots, captures, keep_graph, checks)
     tie = itertools.count()
     heap, started = [], set()
-    for edge, grad in zip(roots, grads, strict=True):
-        task.arrive(edge, grad)
+    for at, (edge, grad) in enumerate(zip(roots, grads, strict=True)):
+        task.arrive(edge, grad if grad is None else _fitting(edge, at, grad))
     for edge in roots:
         node = edge[0]
         if node not in started and not task.waiting.get(node):
@@ -156,7 +169,7 @@ def run(roots, grads, keep_graph, create_graph, captures=None, checks=None):
                     if grad is not None:
                         nr = edge[1]
                         if RESHAPED[0]:
-                            _fits(node, at, after, nr, grad)
+                            grad = _fitting(edge, list(node.places_shown()).index(at), grad, node)
                         old = buffer[nr]
                         if old is None:
                             buffer[nr] = grad

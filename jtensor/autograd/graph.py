@@ -111,14 +111,14 @@ Node.__module__ = "torch.autograd.graph"
 
 
 class AccumulateGrad(Node):
-    """The node of a leaf: adds the gradient that arrives to ``variable.grad``."""
+    """The node of a leaf: adds the gradient that arrives to ``variable.grad``. ``spec``: what the leaf was when this was made."""
 
-    __slots__ = ("variable",)
+    __slots__ = ("variable", "spec")
     outputs = 1
 
     def __init__(self, variable):
         Node.__init__(self, ())
-        self.sequence, self.variable = TOP, variable
+        self.sequence, self.variable, self.spec = TOP, variable, variable._spec
 
     def apply(self, grads):
         grad = grads[0]

@@ -140,11 +140,9 @@ def _saved(plan, needs):
             else:
                 names = set(operator.saves)
     if names is None:
-        return tuple(range(len(plan.inputs))) if isinstance(operator, Operator) else _read(plan, needs)
-    codes = []
-    for at in range(len(plan.inputs)):
-        if any(_touches(signature.where.get(name), (at,)) for name in names):
-            codes.append(at)
+        return _by_name(plan, range(len(plan.inputs))) if isinstance(operator, Operator) else _read(plan, needs)
+    asked = [at for at in range(len(plan.inputs)) if any(_touches(signature.where.get(name), (at,)) for name in names)]
+    codes = list(_by_name(plan, asked))
     if "result" in names or "results" in names:
         codes.extend(~k for k in range(len(plan.outputs)))
     for name in names:
@@ -153,6 +151,11 @@ def _saved(plan, needs):
     if not codes and any(_is_number(operator, signature, name) for name in names):
         return ONLY_NUMBERS
     return tuple(codes)
+
+
+def _by_name(plan, positions):
+    """Input positions by their parameters' names: in that order PyTorch looks at what was saved, to complain of the first that changed."""
+    return tuple(sorted(positions, key=lambda at: _parameter_at(plan, at) or ""))
 
 
 class _OnlyNumbers(tuple):

@@ -4,6 +4,7 @@ Owns: PyTorch's arguments of these, and the inverse of each where its gradient i
 of another type in `retyped`; how a view is made, in `views`.
 """
 
+from ..autograd import engine
 from ..autograd.graph import node_class
 from ..base import dtypes, geometry
 from ..ops.registry import composite
@@ -276,9 +277,11 @@ def _same(size, stride, offset):
 
 def become(self, made):
     """``self`` takes the geometry and the history of a view of itself (`t_`, `squeeze_`, `unsqueeze_`, ...)."""
+    edge = made._edge
+    if edge is None and self.requires_grad:
+        engine.RESHAPED[0] = True
     self._spec, self._offset, self._cached = made._spec, made._offset, None
     self._counter.version += 1
-    edge = made._edge
     if edge is not None:
         node = edge[0]
         node.__class__ = node_class(INPLACE_NAMES.get(node.name(), node.name()), type(node).__base__)

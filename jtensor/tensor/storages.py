@@ -1,6 +1,7 @@
 """`untyped_storage()`, `storage()`, `set_`, `resize_`: the storage as PyTorch shows it."""
 import numpy as np
 
+from ..autograd import engine
 from ..autograd.graph import Node
 from ..base import devices, dtypes, geometry
 from ..base.errors import missing
@@ -155,6 +156,8 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
     from .convert import keep_counter
     keep_counter(self)
     self._storage, self._offset, self._cached = cell, storage_offset, None
+    if self.requires_grad and size != tuple(self._spec.size):
+        engine.RESHAPED[0] = True
     self._spec = specs.spec(size, stride, dtype, self._spec.device)
     self._counter.version += 1
     if LOCAL.grad_enabled and isinstance(source, Tensor) and (self.requires_grad or source.requires_grad):

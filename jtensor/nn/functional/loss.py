@@ -337,7 +337,8 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     if log_target:
         loss = target.exp() * (target - input)
     else:
-        loss = jtensor.xlogy(target, target) - target * input
+        cross = target * input                      # PyTorch's graph has it first
+        loss = jtensor.xlogy(target, target) - cross
     loss = _reduced(loss, code)
     return loss / input.size(0) if reduction == "batchmean" and input.dim() != 0 else loss
 

@@ -379,7 +379,8 @@ def _put_self(grad, index, accumulate):
 
 @op(name="put.raw", backward="PutBackward0", layout="like", check=_check_put, nondiff=("index",), grad={
     "self": _put_self,
-    "source": lambda grad, index, source: read_at(grad.reshape(-1), [index], (0,)).reshape(source.shape)}, double={"source": "ViewBackward0!"}, **RAW)
+    "source": lambda grad, index, source: read_at(grad.reshape(-1), [index], (0,)).reshape(source.shape)},
+    double={"source": "ViewBackward0!"}, **RAW)
 def put_raw(self: Tensor, index: Tensor, source: Tensor, accumulate=False):
     """The source's elements at flat positions."""
     how = add_at if accumulate else set_at
