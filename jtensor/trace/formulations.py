@@ -3,7 +3,7 @@
 XLA expands `log1p`, `atan` and what is built on them into products and sums, and which of these LLVM contracts differs between
 vectors, their last elements and scattered data. Here they are written out, so that the rules of `fences.py` reach their products, too.
 Complex arithmetic is written out in real parts for the same reason. (`erf` is one long Horner scheme, which leaves LLVM no choice; `erfc`
-is here for its errors, 3 units in the last place instead of 60.) Knows of nothing but JAX.
+and `tanh` are here for their errors, 3 and 1 units in the last place instead of 60 and 4.) Knows of nothing but JAX.
 
 Narrower types are computed in float32. Polynomials are interpolations at Chebyshev nodes, made with mpmath.
 """
@@ -46,6 +46,12 @@ ERFC = {        # erfc(x) exp(x²) (1 + 2 x) of (x - 3.75) / (x + 3.75), x from 
                 2.4650884795239513e-08, -2.819125663086401e-09),
 }
 ERFC_CENTRE = 3.75
+TANH = {        # (tanh(x) / x - 1) / x² of x² below 0.36
+    "float32": (-0.3333333134651184, 0.13332915306091309, -0.053873948752880096, 0.021110959351062775, -0.006269119679927826),
+    "float64": (-0.3333333333333333, 0.13333333333333205, -0.05396825396808531, 0.021869488527368107, -0.008863235292803289,
+                0.0035921242500086925, -0.0014557958855734635, 0.0005897680994688268, -0.00023795201383924994, 9.332432233847448e-05,
+                -3.2086614037935994e-05, 6.934046420988954e-06),
+}
 
 
 def polynomial(x, coefficients):
@@ -105,6 +111,15 @@ def atan2(y, x):
     angle = jnp.where(a > b, high - barrier.bind(angle - low), angle)
     angle = jnp.where(jnp.signbit(x), 2 * high - barrier.bind(angle - 2 * low), angle)
     return jnp.where((x != x) | (y != y), x + y, with_sign(angle, y))
+
+
+@widened
+def tanh(x):
+    """XLA's own errs by 4 units in the last place, and 1 - tanh(x)², the gradient, by all of its size where x is large."""
+    size = abs(x)
+    square = jnp.minimum(size * size, 0.36)
+    near = size * (square * polynomial(square, TANH[x.dtype.name])) + size
+    return with_sign(jnp.where(size < 0.6, near, 1 - 2 / (lax.exp(size + size) + 1)), x)
 
 
 @widened
@@ -232,7 +247,7 @@ def _is_of_vectors(params, avals):
     return len(left) > 0 and all(len(a.shape) == len(left) + len(left_batch) for a in avals)
 
 
-REAL = {f.__name__: f for f in (log1p, atan, atan2, asinh, acosh, atanh, erfc, dot_general)}
+REAL = {f.__name__: f for f in (log1p, atan, atan2, tanh, asinh, acosh, atanh, erfc, dot_general)}
 COMPLEX = {"mul": complex_mul, "square": complex_square, "integer_pow": complex_power, "div": complex_div, "abs": complex_abs,
            "exp": complex_exp, "log": real_hypot_log, "reduce_prod": complex_prod, "dot_general": dot_general}
 STATICS = "y", "axes", "dimension_numbers", "preferred_element_type"
