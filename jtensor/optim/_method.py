@@ -6,6 +6,7 @@ and the counting is done there: what the user sees of the tensor is always up to
 """
 import jtensor
 
+from ..tensor import retrace
 from .optimizer import Optimizer
 
 _CAPTURABLE = ["cuda", "xpu", "hpu", "privateuseone", "xla"]
@@ -136,6 +137,44 @@ class Method(Optimizer):
         """Changes one parameter in place."""
         raise NotImplementedError
 
+    def _numbers(self, p, state, group):
+        """The Python numbers that `_update` takes as its last argument, where the method has it in two parts; else None.
+
+        ``_update`` then follows from ``_identity``, the tensors (``_buffers`` of the state among them) and these numbers alone, so that
+        a step like one before is put on the tape in one piece.
+        """
+        return None
+
+    _buffers = ()
+
+    def _identity(self, group):
+        """What of the options decides which operations `_update` consists of."""
+        return ()
+
+    def _visit(self, group):
+        """Updates the parameters of a group."""
+        ready = self._ready(group)
+        sign = bool(group.get("maximize"))
+        numbers = [self._numbers(p, state, group) for p, _, state in ready]
+        if not ready or None in numbers:
+            for (p, grad, state), given in zip(ready, numbers, strict=True):
+                self._update(p, -grad if sign else grad, state, group, *(() if given is None else (given,)))
+            return
+        names, tensors, flat, places = self._buffers, [], [], []
+        for (p, grad, state), given in zip(ready, numbers, strict=True):
+            tensors.append(p)
+            tensors.append(grad)
+            for name in names if state else ():
+                if name in state:
+                    tensors.append(state[name])
+            places.append(slice(len(flat), len(flat) + len(given)))
+            flat += given
+
+        def run(flat):
+            for (p, grad, state), place in zip(ready, places, strict=True):
+                self._update(p, -grad if sign else grad, state, group, flat[place])
+        retrace.update((type(self), sign, len(tensors), *self._identity(group)), tensors, flat, run)
+
     def step(self, closure=None):
         """One update of all parameters that have a gradient; ``closure`` computes the loss anew and answers with it."""
         before = jtensor.is_grad_enabled()
@@ -146,8 +185,7 @@ class Method(Optimizer):
                 with jtensor.enable_grad():
                     loss = closure()
             for group in self.param_groups:
-                for p, grad, state in self._ready(group):
-                    self._update(p, -grad if group.get("maximize") else grad, state, group)
+                self._visit(group)
         finally:
             jtensor.set_grad_enabled(before)
         return loss

@@ -67,26 +67,34 @@ class Adam(Method):
             raise RuntimeError("lr as a Tensor is not supported for capturable=False and foreach=True")
         return state
 
-    def _update(self, p, grad, state, group):
+    _buffers = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")
+
+    def _identity(self, group):
+        return group["weight_decay"] != 0, group["decoupled_weight_decay"], group["amsgrad"], group["differentiable"]
+
+    def _numbers(self, p, state, group):
         step = self._advance(p, state, group)
-        lr, eps, weight_decay = number(group["lr"]), group["eps"], number(group["weight_decay"])
+        lr, weight_decay = number(group["lr"]), number(group["weight_decay"])
         beta1, beta2 = map(number, group["betas"])
+        decay = 1 - lr * weight_decay if group["decoupled_weight_decay"] else weight_decay
+        return decay, 1 - beta1, beta2, 1 - beta2, (1 - beta2 ** step) ** 0.5, group["eps"], -(lr / (1 - beta1 ** step))
+
+    def _update(self, p, grad, state, group, numbers):
+        decay, toward, keep, fresh, root, eps, step = numbers
         mean, square, largest = state["exp_avg"], state["exp_avg_sq"], state.get("max_exp_avg_sq") if group["amsgrad"] else None
-        if weight_decay != 0:
+        if group["weight_decay"] != 0:
             if group["decoupled_weight_decay"]:
-                p.mul_(1 - lr * weight_decay)
+                p.mul_(decay)
             else:
-                grad = grad.add(p, alpha=weight_decay)
+                grad = grad.add(p, alpha=decay)
         if p.is_complex():
             p, grad, mean, square, largest = as_real(p, grad, mean, square, largest)
-        mean.lerp_(grad, 1 - beta1)
-        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-        step_size = lr / (1 - beta1 ** step)
-        root = (1 - beta2 ** step) ** 0.5
+        mean.lerp_(grad, toward)
+        square.mul_(keep).addcmul_(grad, grad, value=fresh)
         if largest is not None:
             # A backward pass through several steps needs each maximum as it was.
             before = largest.clone() if group["differentiable"] else largest
             largest.copy_(jtensor.maximum(before, square))
             square = largest
         denominator = (square.sqrt() / root).add_(eps)
-        p.addcdiv_(mean.clone() if group["differentiable"] else mean, denominator, value=-step_size)
+        p.addcdiv_(mean.clone() if group["differentiable"] else mean, denominator, value=step)

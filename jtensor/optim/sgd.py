@@ -42,18 +42,31 @@ class SGD(Method):
             check_for_fused(p)
         return self.state[p] if group["momentum"] != 0 else None  # without momentum there is no state, not even an empty one
 
-    def _update(self, p, grad, state, group):
-        lr, momentum, weight_decay = group["lr"], group["momentum"], group["weight_decay"]
-        if weight_decay != 0:
-            grad = grad.add(p, alpha=number(weight_decay))
-        if momentum != 0:
+    _buffers = ("momentum_buffer",)
+
+    def _identity(self, group):
+        return group["momentum"] != 0, group["weight_decay"] != 0, group["nesterov"]
+
+    def _numbers(self, p, state, group):
+        lr, momentum = group["lr"], group["momentum"]
+        if type(lr) is not float or group["differentiable"] or momentum != 0 and "momentum_buffer" not in state:
+            return None
+        return number(group["weight_decay"]), momentum, 1 - group["dampening"], -lr
+
+    def _update(self, p, grad, state, group, numbers=None):
+        lr = group["lr"]
+        weight_decay, momentum, fresh, step = numbers or (
+            number(group["weight_decay"]), group["momentum"], 1 - group["dampening"], -number(lr))
+        if group["weight_decay"] != 0:
+            grad = grad.add(p, alpha=weight_decay)
+        if group["momentum"] != 0:
             buffer = state.get("momentum_buffer")
             if buffer is None:
                 buffer = state["momentum_buffer"] = grad.detach().clone()
             else:
-                buffer.mul_(momentum).add_(grad, alpha=1 - group["dampening"])
+                buffer.mul_(momentum).add_(grad, alpha=fresh)
             grad = grad.add(buffer, alpha=momentum) if group["nesterov"] else buffer
         if isinstance(lr, jtensor.Tensor) and lr.requires_grad:
             p.addcmul_(grad, lr, value=-1)
         else:
-            p.add_(grad, alpha=-number(lr))
+            p.add_(grad, alpha=step)

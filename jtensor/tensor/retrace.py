@@ -8,6 +8,7 @@ was saved) has no key and goes the long way, which knows PyTorch's errors. May n
 from ..autograd import anomaly, engine
 from ..autograd.graph import AccumulateGrad, OperatorNode
 from ..base import sites
+from ..ops import gradient
 from ..storage import cell
 from ..trace import macros
 from ..trace.tape import LOCAL, slot
@@ -124,13 +125,15 @@ def _graph(segment, edge, grad):
 
 def _saved(segment, node, saved, key):
     """Adds to a key where a node's saved values are; False where reading them may raise, or needs the user's hooks."""
-    for entry in saved:
+    for code, entry in zip(gradient.saved(node.plan, node.needs), saved, strict=True):
         if type(entry) is not tuple:
             return False
         if len(entry) == 2:
             tensor, version = entry
-            if tensor._counter.version != version or tensor._edge is None and not _leads_nowhere(node, tensor):
+            if tensor._counter.version != version:
                 return False
+            if tensor._edge is None and code >= 0 and (edge := node.edges[code]) is not None and not isinstance(edge[0], AccumulateGrad):
+                return False                                # detached in place since
             place, spec = _place(segment, tensor), tensor._spec
         else:
             storage, spec, offset, counter, version = entry
@@ -142,11 +145,6 @@ def _saved(segment, node, saved, key):
         key.append(place)
         key.append(spec)
     return True
-
-
-def _leads_nowhere(node, tensor):
-    """Whether no history of the node's is that of a saved tensor which has none: one detached since then raises."""
-    return not tensor._requires_grad or all(e is None or type(e[0]) is not None and not e[0].edges for e in node.edges)
 
 
 def _leaf(segment, variable):
@@ -223,20 +221,24 @@ def _write(tensor, value, times):
 def update(identity, tensors, numbers, run):
     """Runs ``run(numbers)``, which changes some of the tensors in place, from a macro where there is one.
 
-    What ``run`` records must follow from ``identity`` (hashable), the tensors and the floats ``numbers``, which it must use as they are.
+    What ``run`` records must follow from ``identity`` (hashable), the tensors and the numbers, which it must use as they are.
     It makes no other tensors than those and keeps none. Gradients are off.
     """
     segment = LOCAL.segment
+    floats = [n for n in numbers if type(n) is float]
+    if len(floats) < len(numbers):
+        identity = identity, tuple([None if type(n) is float else (type(n), n) for n in numbers])
     key = _update_key(segment, identity, tensors)
     if key is None:
         run(numbers)
         return
     macro = macros.find(segment, key)
     if macro is not None:
-        for (at, times), value in zip(macro.note, macros.play(segment, macro, numbers), strict=True):
+        for (at, times), value in zip(macro.note, macros.play(segment, macro, floats), strict=True):
             _write(tensors[at], value, times)
         return
-    numbers = [n * 1.0 for n in numbers]
+    numbers = [n * 1.0 if type(n) is float else n for n in numbers]
+    floats = [n for n in numbers if type(n) is float]
     before = [(t._storage.value, t._counter.version) for t in tensors]
     start = macros.begin(segment)
     run(numbers)
@@ -248,7 +250,7 @@ def update(identity, tensors, numbers, run):
         elif tensor._storage.value is not value:
             known = False
     if known:
-        macros.learn(start, key, numbers, [tensors[at]._storage.value for at, _ in written], written)
+        macros.learn(start, key, floats, [tensors[at]._storage.value for at, _ in written], written)
 
 
 def _update_key(segment, identity, tensors):

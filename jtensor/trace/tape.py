@@ -31,12 +31,13 @@ class State:
     """A node of the trie: the tape up to here. ``plan`` is that of the last node; programs are keyed by what is wanted.
 
     ``cut`` says that the tape ends here: it has grown too long, or a loop has gone round often enough (`periods.ends_here`).
+    ``macros`` are the stretches that have begun here and may be had again in one piece (`macros`).
     """
 
-    __slots__ = ("children", "plan", "parent", "programs", "depth", "single", "spec", "sightings", "cut")
+    __slots__ = ("children", "plan", "parent", "programs", "depth", "single", "spec", "sightings", "cut", "macros")
 
     def __init__(self, plan, parent):
-        self.children, self.plan, self.parent, self.programs, self.sightings = {}, plan, parent, None, 0
+        self.children, self.plan, self.parent, self.programs, self.sightings, self.macros = {}, plan, parent, None, 0, None
         self.depth = parent.depth + 1 if parent is not None else 0
         self.cut = self.depth >= PERIODIC and periods.ends_here(self)
         if plan is not None:

@@ -1,0 +1,178 @@
+"""What is put on the tape in one piece is what would have been recorded node by node: same bits, versions, strides, views and errors."""
+import numpy as np
+import pytest
+
+import jtensor as torch
+from jtensor.trace import macros
+
+F = torch.nn.functional
+
+
+def leaf(*shape, seed=0):
+    return torch.tensor(np.random.default_rng(seed).normal(size=shape).astype(np.float32), requires_grad=True)
+
+
+def network(turn, state):
+    x, w, b, v = state.setdefault("t", [leaf(4, 6), leaf(5, 6, seed=1), leaf(5, seed=2), leaf(3, 5, seed=3)])
+    y = torch.tensor([0, 2, 1, 2])
+    for t in (x, w, b, v):
+        t.grad = None
+    loss = F.cross_entropy(F.linear(torch.relu(F.linear(x, w, b)), v), y)
+    loss.backward()
+    return [loss, x.grad, w.grad, b.grad, v.grad]
+
+
+def accumulating(turn, state):
+    x, = state.setdefault("t", [leaf(3, 4)])
+    (x.t().reshape(2, 6) * (x[0, 0] + turn * 0.5)).sum().backward()
+    return [x.grad]
+
+
+def numbers(turn, state):
+    x, y = state.setdefault("t", [leaf(3), leaf(3, seed=1)])
+    x.grad = y.grad = None
+    z = (x * 0.5 + y * (0.25 + turn) - x * 0.5) * 0.5
+    z.backward(torch.tensor([1., 2., 3.]) * (turn + 0.5))
+    return [x.grad, y.grad]
+
+
+def integers(turn, state):
+    x, = state.setdefault("t", [leaf(4)])
+    x.grad = None
+    (x[turn % 2:] * 2).pow(2 + turn // 3).sum().backward()
+    return [x.grad]
+
+
+def retained(turn, state):
+    x, = state.setdefault("t", [leaf(3)])
+    x.grad = None
+    z = (x * x).sum()
+    z.backward(retain_graph=True)
+    z.backward()
+    return [x.grad]
+
+
+def ordered(turn, state):
+    """The same graph, its branches made in another order in odd turns: gradients are summed in that order."""
+    x, = state.setdefault("t", [leaf(5)])
+    x.grad = None
+    parts = [None] * 3
+    for at in ((0, 1, 2), (2, 0, 1))[turn % 2]:
+        parts[at] = torch.exp(x.detach() * 0 + x) if at else x * 1e-3
+    (parts[0] + parts[1] + parts[2] * 1e4).sum().backward()
+    return [x.grad]
+
+
+def hooked(turn, state):
+    x, = state.setdefault("t", [leaf(3)])
+    x.grad = None
+    z = x * x
+    if turn == 2:
+        z.register_hook(lambda g: g * 2)
+    z.sum().backward()
+    return [x.grad]
+
+
+def written(turn, state):
+    x, = state.setdefault("t", [leaf(3)])
+    x.grad = None
+    y = x * 1
+    z = (y * y).sum()
+    if turn == 2:
+        y += 1
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            z.backward()
+        return []
+    z.backward()
+    return [x.grad]
+
+
+def detached(turn, state):
+    x, = state.setdefault("t", [leaf(3)])
+    x.grad = None
+    y = x * 3.
+    z = (y * y).sum()
+    if turn == 2:
+        y.detach_()
+        with pytest.raises(RuntimeError, match="detached in-place"):
+            z.backward()
+        return []
+    z.backward()
+    with pytest.raises(RuntimeError, match="a second time"):
+        z.backward()
+    return [x.grad]
+
+
+def replaced(turn, state):
+    """`.data =` and memory shared with NumPy between the forward and the backward."""
+    x, w = state.setdefault("t", [leaf(3), leaf(3, seed=1)])
+    x.grad = w.grad = None
+    z = (x * w).sum()
+    if turn == 2:
+        w.data = torch.ones(3)
+    if turn == 3:
+        x.detach().numpy()[0] = 7
+    z.backward()
+    return [x.grad, w.grad]
+
+
+def optimized(make):
+    def program(turn, state):
+        if not state:
+            state["t"] = [leaf(3, 4), leaf(4, seed=1)]
+            state["o"] = make(state["t"])
+        w, b = state["t"]
+        optimizer = state["o"]
+        optimizer.zero_grad()
+        ((w + b) ** 2).mean().backward()
+        for group in optimizer.param_groups:
+            group["lr"] *= 0.9
+        optimizer.step()
+        buffers = [x for s in optimizer.state.values() for x in s.values() if isinstance(x, torch.Tensor)]
+        return [w, b, w.grad, *buffers]
+    program.__name__ = f"optimized with {make([leaf(2)])!r}".split(" (")[0]
+    return program
+
+
+PROGRAMS = [network, accumulating, numbers, integers, retained, ordered, hooked, written, detached, replaced, *map(optimized, [
+    lambda p: torch.optim.SGD(p, lr=0.1),
+    lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, weight_decay=0.01, nesterov=True),
+    lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.5, dampening=0.25, maximize=True),
+    lambda p: torch.optim.Adam(p, lr=0.1, amsgrad=True, weight_decay=0.1),
+    lambda p: torch.optim.AdamW(p, lr=0.1),
+])]
+
+
+def shown(t):
+    info = t._info
+    return (t.detach().clone().numpy().tobytes(), t.stride(), t.storage_offset(), t.dtype, t._version, t.requires_grad, t._is_view(),
+            None if info is None else (info.base.shape, info.creation, info.differentiable), t.untyped_storage().nbytes())
+
+
+def play(program, turns=6):
+    state, seen = {}, []
+    for turn in range(turns):
+        seen.append([shown(t) for t in program(turn, state)])
+    return seen
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
+def test_nothing_shows(program, monkeypatch):
+    played = []
+    real = macros.play
+    monkeypatch.setattr(macros, "play", lambda *given: played.append(given[1]) or real(*given))
+    again = play(program)
+    count = len(played)
+    monkeypatch.setattr(macros, "find", lambda segment, key: None)
+    monkeypatch.setattr(macros, "learn", lambda *given: None)
+    assert again == play(program)
+    assert len(played) == count > 0
+
+
+def test_a_tape_whose_keys_keep_changing_learns_no_more():
+    x = leaf(64)
+    for at in range(40):
+        x.grad = None
+        y = x[:at + 20] * 1.5
+        torch.sum(y).backward()
+        assert x.grad.numpy().tolist() == [1.5] * (at + 20) + [0.0] * (44 - at)
