@@ -1,9 +1,10 @@
 """Backward passes and optimizer steps that came before, put on the tape in one piece (`trace.macros`).
 
-Owns: the key, which names everything that decides what such a stretch records: for a backward the graph (plans, edges, the order its nodes
-were made in), where each saved value lies on the tape, and the leaves; for an update the tensors it reads and writes. Numbers are no part of
-it: they are handed over anew. Whatever is out of the ordinary (hooks, anomaly mode, memory shared with NumPy, a tensor written to since it
-was saved) has no key and goes the long way, which knows PyTorch's errors. May not know: the walk itself, the optimizers' arithmetic.
+Owns: the key, which names everything that decides what such a stretch records. For a backward that is the graph (plans, edges, the order
+in which its nodes were made), where each saved value lies on the tape, and the leaves; for an update the tensors it reads and writes.
+Numbers are no part of it: they are handed over anew. Whatever is out of the ordinary (hooks, anomaly mode, memory shared with NumPy, a
+tensor written to since it was saved) has no key and goes the long way, which knows PyTorch's errors. May not know: the walk itself, the
+optimizers' arithmetic.
 """
 from ..autograd import anomaly, engine
 from ..autograd.graph import AccumulateGrad, OperatorNode
@@ -92,6 +93,7 @@ def _graph(segment, edge, grad):
             if described is None:
                 return None
             leaves.append(node.variable)
+            key.append(node.spec)
             key.append(described)
             continue
         edges, saved = node.edges, node.saved
