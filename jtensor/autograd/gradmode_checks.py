@@ -19,12 +19,7 @@ PARTIAL = ("unsupported operation: some elements of the input tensor and the wri
 
 def before_inplace(self, recording):
     """May ``self`` be written to? ``recording``: some operand requires grad and grad mode is on."""
-    if self._inference_tensor() is True:
-        if not LOCAL.inference:
-            raise RuntimeError("Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
-                               "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.")
-        return
-    if not (recording and LOCAL.grad_enabled):
+    if not (recording and LOCAL.grad_enabled) or self._inference_tensor() is True:
         return
     info = self._info
     if info is not None and info.differentiable:
@@ -71,6 +66,10 @@ def view_may_be_rebased(self, info, indirect=False):
     else:
         text = f"Output {edge[1]} of {edge[0].forward_name()} is a view and {how} modified inplace."
     raise RuntimeError(text + WHY_NOT[creation])
+
+
+INFERENCE = ("Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor before "
+             "doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.")
 
 
 def no_internal_overlap(self):

@@ -7,6 +7,7 @@ from ..autograd import engine
 from ..autograd import gradmode_checks as checks
 from ..base import devices, dtypes
 from ..base.errors import missing
+from ..base.naming import type_name
 from ..ops.families import create as ops
 from ..ops.families.composing import number_fits
 from ..storage import VersionCounter, cell, host
@@ -16,7 +17,7 @@ from ..trace.tape import LOCAL, Value, ready
 from .core import COUNTED, Tensor, make_tensor
 from .dispatch import call
 from .inplace import call_inplace
-from .values import read
+from .values import bump, read
 
 _dtype, _device = dtypes.dtype, devices.device
 
@@ -148,7 +149,7 @@ def array_protocol(self, dtype=None, copy=None):
     array = numpy(self)
     if dtype is not None:
         array = array.astype(dtype, copy=False)
-    return array.copy() if copy else array
+    return array.copy("K") if copy else array
 
 
 def array_wrap(self, array, context=None, return_scalar=False):
@@ -315,7 +316,14 @@ def copy_(self, src, non_blocking=False):
         if len(m) > len(n) or any(a not in (1, b) for a, b in zip(reversed(m), reversed(n))):
             checks.before_inplace(self, LOCAL.grad_enabled and (self.requires_grad or src.requires_grad))
             checks.no_internal_overlap(self)
+            if src._storage is self._storage:
+                checks.no_partial_overlap(self, src)
             raise RuntimeError(_copy_text(n, m))
+    elif src._storage is self._storage and src._spec is self._spec and src._offset == self._offset and not self._spec.dense \
+            and not (LOCAL.grad_enabled and (self.requires_grad or src.requires_grad)):
+        checks.before_inplace(self, False)                   # the same memory twice is not copied, so that it may overlap
+        bump(self)
+        return self
     return call_inplace(ops.copy, (self, src))
 
 
@@ -340,10 +348,10 @@ def _numbers(src, name="copy_"):
     if isinstance(src, (bool, int, float, complex)):
         return tensor(src)
     if isinstance(src, np.generic):
-        return src.item()
+        return src.item() if name == "fill_" else tensor(src.item())
     if name == "fill_":
-        raise TypeError(f"fill_() received an invalid combination of arguments - got ({type(src).__name__}), but expected one of:")
-    raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
+        raise TypeError(f"fill_() received an invalid combination of arguments - got ({type_name(type(src))}), but expected one of:")
+    raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type_name(type(src))}")
 
 
 def fill_(self, value):
@@ -376,8 +384,10 @@ def set_data(self, other):
     if self._spec.device.type != other._spec.device.type and self._spec.device.type == "meta":
         raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type.")
     keep_counter(self)
-    if self._edge is not None and self._spec.size != other._spec.size:
+    if self.requires_grad and self._spec.size != other._spec.size:
         engine.RESHAPED[0] = True
+    if self._auto is not None and self._spec.dtype is not other._spec.dtype:
+        self._auto.accumulator = None                              # the leaf gets a new node: the old one takes another dtype
     self._storage, self._spec, self._offset, self._cached = other._storage, other._spec, other._offset, None
     if other._inference_tensor() is not self._inference_tensor():
         self._autograd_meta().inference = COUNTED if other._inference_tensor() else False

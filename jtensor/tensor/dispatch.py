@@ -166,8 +166,6 @@ def write_out(result, target):
         from .storages import resize
         resize(target, tuple(result._spec.size))
     checks.no_internal_overlap(target)
-    if target._inference_tensor():
-        checks.before_inplace(target, False)
     previous, LOCAL.grad_enabled = LOCAL.grad_enabled, False
     try:
         target.copy_(result)

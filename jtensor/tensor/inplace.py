@@ -25,6 +25,8 @@ def call_inplace(operator, args):
         raise _of_method(error, operator) from None
     needs = ()
     grad_enabled = LOCAL.grad_enabled
+    if self._auto is not None and self._inference_tensor() is True and not LOCAL.inference:
+        _into_inference_tensor(operator, args)
     if grad_enabled or LOCAL.inference or self._info is not None or self._auto is not None:
         checks.before_inplace(self, grad_enabled and any(t.requires_grad for t in tensors))
     key = ("in place", *key)
@@ -50,6 +52,17 @@ def call_inplace(operator, args):
         made = record(plan, values, scalars)
     finish_inplace(self, plan, tensors, needs, scalars, made[0], values)
     return self
+
+
+def _into_inference_tensor(operator, args):
+    """Outside of inference mode such a write is refused where PyTorch counts it, which is when it has been done."""
+    before = LOCAL.grad_enabled
+    LOCAL.inference, LOCAL.grad_enabled = True, False
+    try:
+        call_inplace(operator, args)
+    finally:
+        LOCAL.inference, LOCAL.grad_enabled = False, before
+    raise RuntimeError(checks.INFERENCE)
 
 
 def _all_needs(tensors):

@@ -94,18 +94,18 @@ def setitem(self, index, value):
         found = view._spec, view._offset - self._offset
         _remember(_geometries, (spec, key), found)
     target, offset = found[0], found[1] + self._offset
-    if kind is float and -_FLOAT_MAX <= value <= _FLOAT_MAX and target.dtype.category > 1 or kind is int and -0x80000000 <= value < 0x80000000 and target.dtype.itemsize >= 4:
+    if target.dtype.itemsize >= 4 and (kind is float and -_FLOAT_MAX <= value <= _FLOAT_MAX and target.dtype.category > 1
+                                       or kind is int and -0x80000000 <= value < 0x80000000):
         plan, starts = _fill_plan(storage, target, offset, kind)
         scalars = (value, *starts)
         inputs = (storage.value,)
-    elif isinstance(value, Tensor) and value._storage is storage and value._spec is target and value._offset == offset and not (
-            LOCAL.grad_enabled and value._requires_grad) and (
-            target.dense or geometry.has_internal_overlap(tuple(target.size), target.stride) != "yes"):
+    elif kind is Tensor and value._storage is storage and value._spec is target and value._offset == offset and not (
+            LOCAL.grad_enabled and value._requires_grad):
         self._counter.version += 1                     # `x[i] += y` ends with `x[i] = x[i]`: PyTorch copies and counts, the values stay
         if self._counter.site is not None:
             self._counter.site = sites.user_site()
         return
-    elif isinstance(value, Tensor) and value._storage is not storage and value._spec.device is target.device and not (
+    elif kind is Tensor and value._storage is not storage and value._spec.device is target.device and not (
             LOCAL.grad_enabled and (value._requires_grad or value._info is not None)) and value._spec.size == target.size:
         plan, scalars = _copy_plan(storage, target, offset, value._spec)
         inputs = (storage.value, read(value))

@@ -31,6 +31,73 @@ STATEMENTS = {
         r=x.index_put((x>0,), x[0].long())
         w=xg*1; s=torch.tensor([2.], requires_grad=True); w.index_put_((w>0,), s); w.sum().backward(); r=s.grad
         w=(m*xg)*1; s=torch.tensor([[1.,2.,3.]], requires_grad=True); w[w[:,0]>=0]=s; w.sum().backward(); r=s.grad
+        xg[torch.tensor([0.5])]=1
+        xg[torch.tensor([1,0], dtype=torch.int16)]=v
+        e[torch.tensor([0.5])]=1
+        r=x[[1.5]]
+        r=x[[1.5, 2]]
+        r=x[np.array([1.5])]
+        r=x[[True,False,True]]
+        r=x[np.bool_(True)]
+        r=x[np.float32(1)]
+        x[np.array([0.5])]=v
+    """,
+    "values written": """
+        x[7]='a'
+        x[7]=None
+        x[0]=np.float32(2)
+        x[0]=np.int64(2)
+        x[0]=np.array(2)
+        x[x>0]=np.float16(2)
+        x.long()[0]=float('nan')
+        x.long()[0:2]=1e30
+        x[0]=1e300
+        x.half()[0:2]=70000
+        x[:2]=torch.complex(x,x)
+        x[0]=torch.complex(x,x)
+        x[0]=x.bool()
+        x[0]=v
+        x.copy_(np.float32(2))
+        x.copy_(np.array([1,2,3]))
+    """,
+    "memory that overlaps": """
+        e.copy_(e)
+        e[:]=e
+        e[0:2]=e[1:]
+        e[0:]=v[:3]
+        e.add_(e)
+        m[:]=m[0]
+        m[0:1]=m[0]
+        m[0]=m
+        m[0].copy_(m)
+        m.copy_(m.t())
+        m.add_(m.t())
+        v.view(2,3)[:]=v.view(3,2).t()
+        x.data=e; x.data[0:]=v[:3]
+    """,
+    "arrays": """
+        r=np.array(x.expand(2,3))
+        r=np.array(m.t())
+        r=np.array(m.t(), dtype=np.float64)
+        r=np.array(torch.ones(2,3,4).permute(1,2,0))
+        r=torch.as_tensor(np.array(m.t()), dtype=torch.float64)
+        r=np.array(n3)
+        r=n3.numpy()
+        r=n3.t().numpy()
+        r=m[:,:0].t().numpy()
+    """,
+    "inference tensors": """
+        with torch.inference_mode(): i=torch.ones(3)\ni.add_(m)
+        with torch.inference_mode(): r=torch.ones(3)\nr.add_(1)
+        with torch.inference_mode(): r=torch.ones(3)\nr[0]=5
+        with torch.inference_mode(): r=torch.ones(3)\ntorch.add(x, 1, out=r)
+    """,
+    "words of refusals": """
+        torch.rsub(x, m[:,:2])
+        torch.sort(torch.complex(x,x))
+        torch.complex(x,x).topk(1)
+        x.lerp(x.long(), 0.5)
+        x.byte().lerp(x.byte(), x.long())
     """,
 }
 
@@ -44,12 +111,12 @@ def outcome(library, statement):
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            exec(statement, scope)
+            exec(statement.replace("\\n", "\n"), scope)
         r = scope.get("r")
         seen = (r.tolist(), r.stride(), str(r.dtype).split(".")[-1], r.untyped_storage().nbytes()) if hasattr(r, "stride") else \
             (r.tolist(), r.strides, str(r.dtype)) if isinstance(r, np.ndarray) else r
     except Exception as error:
-        seen = f"{type(error).__name__}: {error}".splitlines()[0]
+        seen = f"{type(error).__name__}: {error}".splitlines()[0], scope["r"].tolist() if "r" in scope else None
     return seen, {name: (scope[name].tolist(), scope[name]._version) for name in before if scope[name]._version != before[name]}
 
 

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from ...base import dtypes
+from ..build import broadcast_shapes
 from ..operator import Number, Tensor, TensorOrNumber, op
 from ..registry import composite
 from .bounds import extremes
@@ -107,7 +108,12 @@ def sub(self: TensorOrNumber, other: TensorOrNumber, *, alpha: Number = 1):
     return _minus(self, other, alpha)
 
 
-_RSUB = {"check": lambda self, other, alpha: _check_sub(other, self, alpha), "function": False, "method": False,
+def _check_rsub(self, other, alpha):
+    broadcast_shapes([tuple(s.size) for s in (other, self) if hasattr(s, "size")])
+    _check_sub(other, self, alpha)
+
+
+_RSUB = {"check": _check_rsub, "function": False, "method": False,
              "grad": {"self": lambda grad, alpha: -_times(grad, _conj_number(alpha)), "other": lambda grad: grad}}
 
 

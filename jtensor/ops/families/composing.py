@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...base import dtypes
+from ...views.rules import expand
 from .numeric import cast
 
 
@@ -35,20 +36,7 @@ def dim_or_raise(dim, ndim):
 
 def check_expand(self, target):
     """PyTorch's error where a tensor (a Spec) cannot be expanded to ``target``."""
-    size = tuple(self.size)
-    if len(size) > len(target):
-        raise RuntimeError(f"expand(torch.{type_name(self.dtype)}{{{list(size)}}}, size={list(target)}): the number of sizes provided "
-                           f"({len(target)}) must be greater or equal to the number of dimensions in the tensor ({len(size)})")
-    lead = len(target) - len(size)
-    for d in reversed(range(len(size))):
-        if size[d] not in (1, target[lead + d]):
-            raise RuntimeError(f"The expanded size of the tensor ({target[lead + d]}) must match the existing size ({size[d]}) at "
-                               f"non-singleton dimension {lead + d}.  Target sizes: {list(target)}.  Tensor sizes: {list(size)}")
-
-
-def type_name(dtype):
-    """``FloatTensor`` for float32 and so on."""
-    return dtypes.scalar_name(dtype) + "Tensor"
+    expand(tuple(self.size), self.stride, 0, tuple(target), dtypes.scalar_name(self.dtype))
 
 
 def cpp_name(dtype):

@@ -68,8 +68,7 @@ def sorted_along(x, dim, descending=False):
 def _check_sort(self, dim, descending):
     wrap_dim(dim, self.ndim)
     if self.dtype.is_complex:
-        raise RuntimeError("Sort currently does not support complex dtypes on CPU" if self.device.type == "cpu" else
-                           "Sort currently does not support complex dtypes on CUDA")
+        raise RuntimeError(f" Sort does not support complex dtypes on {self.device.type.upper()}")
 
 
 def _both_like(specs, outputs, statics):
@@ -139,7 +138,7 @@ def _check_topk(self, k, dim, largest, sorted):
     if not 0 <= k <= (self.size[axis] if self.ndim else 1):
         raise RuntimeError("selected index k out of range")
     if self.dtype.is_complex:
-        raise not_implemented("topk_cpu", self.dtype)
+        raise RuntimeError(f" topk does not support complex dtypes on {self.device.type.upper()}")
 
 
 @op(name="topk_dim.raw", backward="TopkBackward0", check=_check_topk, **_PAIR, double="ScatterBackward0")
