@@ -7,6 +7,7 @@ as if it had been recorded node by node. Owns: `Macro`. May not know: what is in
 """
 import weakref
 
+from .report import REPORT
 from .tape import LOCAL, Value
 
 AT_ONE_STATE = 16                    # macros kept at one state of the trie: a tape whose keys keep changing learns no more
@@ -75,6 +76,7 @@ def learn(start, key, given, values, note):
 
 def play(segment, macro, given):
     """Puts a macro on the tape; answers its values, pending."""
+    REPORT.replayed += 1
     nodes = segment.nodes
     begin = len(nodes)
     nodes.extend(macro.nodes)
