@@ -149,9 +149,10 @@ def trace(function, avals):
 def build(jaxpr, donate=(), options=None, device=None, name="program", apart=lambda job: job()):
     """Compile a jaxpr. Call it under the same scope (`x64`) as `trace`.
 
-    ``donate``: positions of inputs whose buffers the program may take over; those that match no output are left alone.
-    ``options``: XLA's compiler options of this program. ``apart(job)`` runs XLA's part of the work, which needs no scope, and
-    answers its result. Raises what XLA raises.
+    ``donate``: positions of inputs whose buffers the program may take over, or pairs of an input's and an output's; what does not match
+    is left alone.
+    ``options``: XLA's compiler options of this program; "xla_backend_extra_options" is a tuple of names. ``apart(job)`` runs XLA's part of
+    the work, which needs no scope, and answers its result. Raises what XLA raises.
     """
     committed, device = device is not None, device or default_device()
     inputs = tuple((a.shape, np.dtype(a.dtype)) for a in jaxpr.in_avals)
@@ -173,13 +174,17 @@ def build(jaxpr, donate=(), options=None, device=None, name="program", apart=lam
 
 
 def _aliases(inputs, outputs, donate):
-    """For each input the output that takes over its buffer, or None: outputs of the same shape and type, in order."""
+    """For each input the output that takes over its buffer, or None: the one named, else outputs of the same shape and type, in order."""
     free = {}
     for position, spec in enumerate(outputs):
         free.setdefault(spec, []).append(position)
     found = [None] * len(inputs)
     for position in donate:
-        if free.get(inputs[position]):
+        if type(position) is tuple:
+            position, output = position
+            if inputs[position] == outputs[output]:
+                found[position] = output
+        elif free.get(inputs[position]):
             found[position] = free[inputs[position]].pop(0)
     return found
 
@@ -221,8 +226,26 @@ def _device_list(device):
 
 @functools.lru_cache(maxsize=256)
 def _options(device, options):
-    return _compiler.get_compile_options(1, 1, device_assignment=np.array([[device]]), env_options_overrides=dict(options),
-                                         detailed_logging=False, backend=device.client)
+    options = dict(options)
+    extra = options.pop(_EXTRA, ())
+    found = _compiler.get_compile_options(1, 1, device_assignment=np.array([[device]]), env_options_overrides=options,
+                                          detailed_logging=False, backend=device.client)
+    if extra:                   # a map, for which JAX has no setter: written as its message is, which adds it to the one before
+        entries = [_field(_EXTRA_NUMBER, _field(1, name.encode()) + _field(2, b"")) for name in extra]
+        found = found.ParseFromString(found.SerializeAsString() + b"".join(_field(3, _field(3, entry)) for entry in entries))
+    return found
+
+
+_EXTRA, _EXTRA_NUMBER = "xla_backend_extra_options", 500        # in xla.proto: CompileOptions 3, of it 3 (DebugOptions), of it 500
+
+
+def _field(number, payload):
+    """A protocol buffer's field of bytes."""
+    return _varint(number << 3 | 2) + _varint(len(payload)) + payload
+
+
+def _varint(n):
+    return bytes([n & 127 | 128]) + _varint(n >> 7) if n > 127 else bytes([n])
 
 
 def _program(executable, inputs, outputs, donated, device, committed, kept=()):
@@ -254,7 +277,8 @@ def _build_public(jaxpr, inputs, outputs, aliases, options, device, committed, a
         jitted = jax.jit(jaxpr_as_fun(jaxpr), keep_unused=True, donate_argnums=donated)
         lowered = jitted.lower(*avals)
         middle = time.perf_counter()
-        compiled = apart(lambda: lowered.compile(compiler_options=options or None))
+        settings = {name: value for name, value in (options or {}).items() if name != _EXTRA}       # they save time, no more
+        compiled = apart(lambda: lowered.compile(compiler_options=settings or None))
     program = _program_public(compiled, inputs, outputs, donated, device, committed)
     program.seconds = {"lower": middle - begin, "compile": time.perf_counter() - middle}
     program.portable = not jaxpr.effects and "callback" not in lowered.as_text()

@@ -15,31 +15,50 @@ import time
 from jtensor.base import compat
 from jtensor.trace.background import Worker
 
-# A kernel is one operator's program, compiled often and seldom hot: without the fusion emitters it compiles in half the time.
-_KERNEL = {"cpu": {"xla_cpu_use_fusion_emitters": False}}
+# What is asked of XLA for a program, beside what it does by default ("all"); measured on programs of 2 to 200 operators.
+_EFFORTS = {"cpu": {
+    # One operator's program, compiled often and seldom hot: without the fusion emitters it compiles in half the time.
+    "kernel": {"xla_cpu_use_fusion_emitters": False},
+    # A tape of which nobody knows whether it will come again: loops neither unrolled nor vectorised, all code in one module. It compiles
+    # in a quarter to a half of the time and runs at worst six times slower, where it is all arithmetic on large arrays.
+    "brief": {"xla_cpu_use_fusion_emitters": False, "xla_cpu_parallel_codegen_split_count": 1, "xla_backend_extra_options": (
+        "xla_cpu_disable_loop_unrolling", "xla_cpu_disable_slp_vectorizer", "xla_cpu_optimize_for_size")},
+}}
 # Functions that the two emitters compute with other last bits (of 90 tried, in float32, float64, bfloat16 and complex): a program
-# with one of them keeps the default, so that a kernel's bits are those of a tape.
-_TELLING = {"tan", "atan", "cbrt"}
-_WINDOW = 32            # XLA reduces an axis longer than this in windows of so many elements
+# with one of them keeps the default emitters, so that its bits do not depend on the effort.
+_TELLING = {"tan", "atan", "cbrt", "erf"}
+_TELLING_COMPLEX = {"rsqrt", "cumprod"}
 
 compiled = {"programs": 0, "trace": 0.0, "lower": 0.0, "compile": 0.0}
 """Since the start: how many programs were compiled, and the seconds that each part took."""
 
 
-def kernel_options(jaxpr, device=None):
-    """XLA's options for the program of a single operator: quick to compile, bits as in any other program. None: the default."""
-    options = _KERNEL.get((device or compat.default_device()).platform)
-    return None if options is None or any(_tells(eqn) for eqn in _equations(jaxpr)) else options
+def efforts(device=None):
+    """The efforts that differ from "all" on a device."""
+    return _EFFORTS.get((device or compat.default_device()).platform, {})
+
+
+def options_of(effort, jaxpr, device=None):
+    """XLA's options for a program that is compiled with this effort; its bits are those of any other."""
+    options = efforts(device).get(effort, {})
+    if options and any(_windowed(eqn) for eqn in _equations(jaxpr)):
+        return {}
+    if options and any(_tells(eqn) for eqn in _equations(jaxpr)):
+        options = {name: value for name, value in options.items() if name != "xla_cpu_use_fusion_emitters"}
+    return options
 
 
 def _tells(eqn):
     name = eqn.primitive.name
-    if name == "rsqrt":
-        return eqn.outvars[0].aval.dtype.kind == "c"
-    if name in ("reduce_sum", "reduce_prod"):       # windows of 32 by 32 are added up in another order
-        shape = eqn.invars[0].aval.shape
-        return sum(shape[axis] > _WINDOW for axis in eqn.params["axes"]) > 1
-    return name in _TELLING
+    return name in _TELLING or name in _TELLING_COMPLEX and eqn.outvars[0].aval.dtype.kind == "c"
+
+
+def _windowed(eqn):
+    # XLA reduces axes longer than 32 in windows. How LLVM adds up a window of two axes is a matter of emitters and optimizations.
+    if eqn.primitive.name not in ("reduce_sum", "reduce_prod"):
+        return False
+    shape = eqn.invars[0].aval.shape
+    return sum(shape[axis] > 32 for axis in eqn.params["axes"]) > 1
 
 
 def _equations(jaxpr):
@@ -54,13 +73,13 @@ def _equations(jaxpr):
 Executable = compat.Program
 
 
-def compile_program(function, avals, *, donate=(), options=None, kernel=False, x64=True, device=None, name="program"):
+def compile_program(function, avals, *, donate=(), options=None, effort="all", x64=True, device=None, name="program"):
     """Compile a pure function of flat arrays.
 
     ``function``: positional arrays to a list or tuple of arrays, or a closed jaxpr. ``avals``: `jax.ShapeDtypeStruct`s (anything
     with ``shape`` and ``dtype``). ``donate``: positions of inputs whose buffers may be taken over; `Executable.donated` says which
-    are. ``options``: XLA's compiler options of this program alone; ``kernel``: add `kernel_options`. ``x64``: trace with real 64-bit
-    types. ``device``: a JAX device; results are then committed to it. ``name``: of the program in profiles.
+    are. ``options``: XLA's compiler options of this program alone; ``effort``: "all", "kernel" or "brief", see `options_of`. ``x64``: trace
+    with real 64-bit types. ``device``: a JAX device; results are then committed to it. ``name``: of the program in profiles.
 
     Answers an `Executable`: ``.run(list)`` gives a list of `jax.Array`s. Inputs are trusted to have the given shapes and types;
     NumPy arrays and Python scalars are converted. Raises what tracing raises, and XLA's error where it cannot compile.
@@ -69,9 +88,7 @@ def compile_program(function, avals, *, donate=(), options=None, kernel=False, x
     with compat.x64() if x64 else contextlib.nullcontext():
         jaxpr = compat.trace(function, avals)
         traced = time.perf_counter() - begin
-        if kernel:
-            options = {**(kernel_options(jaxpr, device) or {}), **(options or {})}
-        executable = compat.build(jaxpr, donate, options, device, name, _apart)
+        executable = compat.build(jaxpr, donate, {**options_of(effort, jaxpr, device), **(options or {})}, device, name, _apart)
     executable.seconds["trace"] = traced
     compiled["programs"] += 1
     for part, seconds in executable.seconds.items():

@@ -4,7 +4,8 @@ Owns: `flush` (end the segment of this thread and run it), `value_of` (the array
 by op and one fused program, and which input buffers a program may overwrite. Every flush has a reason; `report` counts them.
 
 The choice is made by cost and by what the script has done before, never by the clock: a tape seen for the first time is compiled whole
-where most of its kernels are missing, else it runs op by op; from its second run on it is one program.
+where most of its kernels are missing, else it runs op by op; from its second run on it is one program. A program that is run often is
+compiled a second time, with more effort (`programs`).
 """
 import functools
 import sys
@@ -14,33 +15,13 @@ import jax
 import numpy as np
 
 from ..base import compat
-from . import lower, stages, tape
-from .background import Worker
+from . import lower, programs, tape
+from .programs import Program
 from .report import REPORT
 from .tape import LOCAL, TRIE, Segment
 
 KERNEL_COST, NODE_COST, PROGRAM_COST = 20.0, 4.0, 15.0       # ms: a kernel by itself, a node of a program, a program
 _compile_lock = threading.RLock()
-
-
-class Program:
-    """An executable for a state of the trie: which values it gives, how many inputs it takes, and which of them it may overwrite.
-
-    ``rest``: the second executable of a tape that runs in two stages (`stages`); ``handed``: which results of the first it takes.
-    ``order``: which of all the results are asked for, in their order; None where they are that already.
-    """
-
-    __slots__ = ("executable", "gives", "donate", "fences", "single", "count", "rest", "handed", "order")
-
-    def __init__(self, executable, gives, wanted, donate=(), fences=0, single=False, count=0, rest=None, handed=()):
-        self.executable, self.gives, self.donate, self.fences, self.single = executable, gives, donate, fences, single
-        self.count, self.rest, self.handed = count, rest, handed
-        where = {p: at for at, p in enumerate(gives)}
-        self.order = None if gives == wanted else [where[p] for p in wanted]
-
-    def giving(self, wanted):
-        """The same program for fewer results."""
-        return Program(self.executable, self.gives, wanted, self.donate, self.fences, self.single, self.count, self.rest, self.handed)
 
 
 def flush(reason, asked=None):
@@ -118,6 +99,8 @@ def execute(segment, nodes, wanted, asked):
         return op_by_op(nodes, wanted, inputs, segment)
     else:
         REPORT.hits += 1
+        if found.left:
+            found.ran()
     arrays = [v.array for v in inputs]
     if found.donate:
         protect(found.donate, inputs, arrays)
@@ -161,29 +144,14 @@ def choose(segment, nodes, state, wanted, inputs, asked):
         avals = [v.aval for v in inputs]
 
         def compile_it():
-            return build(nodes, wanted, asked, avals, counts, donate)
+            return programs.build(nodes, wanted, asked, avals, counts, donate)
         if not missing and len(nodes) >= WORTH_A_THREAD:
             if len(_coming) >= COMING_AT_ONCE:             # tapes that have not come again are given up
                 _coming.pop(next(iter(_coming))).cancel()
-            _coming[state, key] = _COMPILER.submit(compile_it, name="program")
+            _coming[state, key] = programs.COMPILER.submit(compile_it, name="program")
             return None
-        coming = _COMPILER.submit(compile_it, 1, name="program")
+        coming = programs.COMPILER.submit(compile_it, 1, name="program")
     return compiled(coming, state, key, len(nodes))
-
-
-def build(nodes, wanted, asked, avals, counts, donate):
-    """The `Program` of a tape and where it comes from; of two stages if somebody waits for a part of it."""
-    cut = stages.cut(nodes, wanted, asked) if asked in wanted else None
-    lead = 1 + len(counts)
-    if cut is None:
-        executable, origin, fences = lower.program(nodes, wanted, avals, counts, donate)
-        return Program(executable, wanted, wanted, tuple([d - lead for d in executable.donated]), fences, count=len(avals)), (origin,)
-    first, origin, fences = lower.program(nodes, cut.first, avals, counts, ())
-    outputs = [a for node in nodes for a in node[0].outputs]
-    rest, later, more = lower.program(nodes, cut.rest, [*avals, *[outputs[p] for p in cut.handed]], counts, donate, cut.handed)
-    where = {p: at for at, p in enumerate(cut.first)}
-    return Program(first, cut.first + cut.rest, wanted, tuple([d - lead for d in rest.donated]), fences + more, count=len(avals),
-                   rest=rest, handed=[where[p] for p in cut.handed]), (origin, later)
 
 
 def compiled(coming, state, key, count):
@@ -207,7 +175,6 @@ def reach(nodes):
     return max((~p for node in nodes for p in node[1] if p < 0), default=-1) + 1
 
 
-_COMPILER = Worker("programs")
 _coming = {}                       # (state, (wanted, asked)): a program that is being compiled while the tape runs op by op
 COMING_AT_ONCE = 64
 WORTH_A_THREAD = 8                 # nodes from which on a tape whose kernels are all there is compiled beside its run
@@ -304,23 +271,17 @@ def _forced(value):
 # -- donation ---------------------------------------------------------------------------------------------------------
 
 def donatable(inputs, nodes, wanted):
-    """Inputs that only this segment still holds and whose buffer an output can take: their positions.
+    """Inputs that only this segment still holds, each with the position of the result that its buffer is for.
 
     A storage that was rebound has let go of its old value, so the reference count tells.
     """
     if tape.Local.threads > 1:
         return ()
-    avals = {}
-    outputs = [a for node in nodes for a in node[0].outputs]
-    for p in wanted:
-        avals[outputs[p]] = avals.get(outputs[p], 0) + 1
     chosen = []
-    for at in range(len(inputs)):
+    for at, position in sorted(lower.grown(nodes, wanted).items()):
         value = inputs[at]
-        aval = value.aval
-        if avals.get(aval, 0) > 0 and sys.getrefcount(value) <= HELD:
-            avals[aval] -= 1
-            chosen.append(at)
+        if sys.getrefcount(value) <= HELD:
+            chosen.append((at, position))
         del value
     return tuple(chosen)
 

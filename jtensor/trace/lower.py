@@ -32,6 +32,25 @@ def needed(nodes, wanted, given=()):
     return marked
 
 
+def grown(nodes, wanted):
+    """{input: position} of the wanted values that an input has become by operations on it as their first operand, as in place.
+
+    Where an input's buffer is free, such a value takes it without a copy.
+    """
+    owner = [(node, k) for node in nodes for k in range(len(node[0].outputs))]
+    found = {}
+    for wanted_here in wanted:
+        p = wanted_here
+        while p >= 0:
+            (plan, positions, _, _), k = owner[p]
+            if not positions or plan.inputs[0] != plan.outputs[k]:
+                break
+            p = positions[0]
+        else:
+            found[~p] = wanted_here
+    return found
+
+
 def function_of(nodes, wanted, kinds, given=()):
     """``run(*vectors, *inputs, *given) -> [wanted values]`` as a pure traceable function; ``kinds`` are those of the vectors.
 
@@ -72,26 +91,32 @@ def key_of(nodes, wanted, inputs, counts, donate, given=()):
     return "\n".join([*parts, f"in {inputs!r} {counts}", f"out {wanted} donate {donate} given {given}"])
 
 
-def program(nodes, wanted, inputs, counts, donate, given=()):
+def program(nodes, wanted, inputs, counts, donate, given=(), effort="all"):
     """The executable ``run([zero, *vectors, *inputs])`` of a tape; from disk if it is there.
 
     ``inputs`` are the avals of the external inputs, and then of the values at the positions ``given``, which another program of this
-    tape makes; ``counts`` (kind, how many) of the scalar vectors. Answers (executable, where it came
-    from: "disk" or "compiled", number of fences).
+    tape makes; ``counts`` (kind, how many) of the scalar vectors; ``effort``: XLA's (`executable.options_of`); a program on disk
+    that got more is taken. Answers (executable, where it came from: "disk" or "compiled", number of fences, the effort it got).
     """
     device = jax_device_of(nodes[-1][0])
     key = key_of(nodes, wanted, inputs, counts, donate, given)
     found = store.load(key, device)
     if found is not None:
-        return found, "disk", 0
+        return found, "disk", 0, "all"
+    if effort != "all":
+        key = f"{key}\neffort {effort}"
+        found = store.load(key, device)
+        if found is not None:
+            return found, "disk", 0, effort
     avals = [*(jax.ShapeDtypeStruct((n,), scalar_struct(kind).dtype) for kind, n in counts), *(a.struct for a in inputs)]
     with jax.enable_x64(True):
         fenced = fences.fenced(function_of(nodes, wanted, [kind for kind, _ in counts], given), avals)
         lead = 1 + len(counts)
-        made = compile_program(fenced.program, [ZERO, *avals], donate=tuple(d + lead for d in donate), options=fenced.compiler_options,
+        buffers = [(d + lead, wanted.index(p)) for d, p in donate if p in wanted]
+        made = compile_program(fenced.program, [ZERO, *avals], donate=buffers, options=fenced.compiler_options, effort=effort,
                                device=device)
     store.save(key, made, device)
-    return made, "compiled", fenced.count
+    return made, "compiled", fenced.count, effort
 
 
 def kernel(plan):
@@ -104,7 +129,7 @@ def kernel(plan):
     avals = [*(a.struct for a in plan.inputs), *(scalar_struct(kind) for kind in plan.scalar_kinds)]
     with jax.enable_x64(True):
         fenced = fences.fenced(lambda *arrays: list(plan.function(*arrays)), avals)
-        made = compile_program(fenced.program, [ZERO, *avals], options=fenced.compiler_options, kernel=True, device=device)
+        made = compile_program(fenced.program, [ZERO, *avals], options=fenced.compiler_options, effort="kernel", device=device)
     store.save(key, made, device)
     return made, "compiled"
 

@@ -15,7 +15,7 @@ class Report:
         self.reset()
 
     def reset(self):
-        self.hits = self.donated = self.fences = 0
+        self.hits = self.donated = self.fences = self.again = self.replayed = 0
         self.programs = collections.Counter()      # origin -> programs
         self.kernels = collections.Counter()       # origin -> kernels
         self.flushes = collections.Counter()       # (reason, user site) -> flushes
@@ -40,9 +40,10 @@ class Report:
         self.failures.append((sites.user_site(), str(error).splitlines()[0]))
 
     def __str__(self):
-        lines = [f"programs: {self.programs['compiled']} compiled, {self.programs['disk']} from disk, {self.hits} runs of known ones; "
-                 f"kernels: {self.kernels['compiled']} compiled, {self.kernels['disk']} from disk",
-                 f"nodes run: {self.nodes}; fences in compiled programs: {self.fences}; donated: {self.donated / 1e6:.1f} MB"]
+        lines = [f"programs: {self.programs['compiled']} compiled ({self.again} again), {self.programs['disk']} from disk, "
+                 f"{self.hits} runs of known ones; kernels: {self.kernels['compiled']} compiled, {self.kernels['disk']} from disk",
+                 f"nodes run: {self.nodes}; backward passes and updates put on the tape in one piece: {self.replayed}; "
+                 f"fences in compiled programs: {self.fences}; donated: {self.donated / 1e6:.1f} MB"]
         kept = store.statistics()
         lines.append("cache on disk: " + (f"off, {kept['off']}" if kept.get("off") else ", ".join(
             f"{kept[name]} {name}" for name in ("hits", "misses", "damaged", "failed") if name in kept)))

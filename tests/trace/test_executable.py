@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from jtensor.base import compat
-from jtensor.trace import executable
+from jtensor.trace import executable, fences
 from jtensor.trace.executable import compile_in_background, compile_program
 
 
@@ -151,19 +151,27 @@ def test_options_reach_the_compiler(way):
 FUNCTIONS = [jnp.tan, jnp.arctan, jnp.exp, jnp.tanh, jax.scipy.special.erf, lambda a: a.var(1), lambda a: jax.nn.softmax(a, 1)]
 
 
-def test_a_kernels_bits_are_those_of_a_program():
-    x = np.random.default_rng(0).normal(size=(37, 29)).astype(np.float32)
-    everything = compile_program(lambda a: [f(a) for f in FUNCTIONS], avals(x)).run([x])
+def test_bits_do_not_depend_on_the_effort():
+    x = np.random.default_rng(0).normal(size=(37, 290)).astype(np.float32)
+    zero = np.zeros((), np.uint32)
+
+    def compiled(function, effort):
+        return compile_program(fences.fenced(function, avals(x)).program, avals(zero, x), effort=effort).run([zero, x])
+
+    everything = compiled(lambda a: [fences.mark(f(a)) for f in FUNCTIONS], "all")
     for f, expected in zip(FUNCTIONS, everything, strict=True):
-        alone, = compile_program(lambda a, f=f: [f(a)], avals(x), kernel=True).run([x])
-        assert np.asarray(alone).tobytes() == np.asarray(expected).tobytes(), f
+        for effort in ("kernel", "brief"):
+            alone, = compiled(lambda a, f=f: [fences.mark(f(a))], effort)
+            assert np.asarray(alone).tobytes() == np.asarray(expected).tobytes(), (f, effort)
 
 
-def test_kernel_options_spare_what_would_change():
+def test_the_emitters_stay_where_they_would_change_bits():
     x = np.ones(3, np.float32)
-    assert executable.kernel_options(jax.make_jaxpr(jnp.exp)(x))
     nested = jax.make_jaxpr(jax.jit(lambda a: jax.lax.cond(a[0] > 0, jnp.tan, jnp.sin, a)))(x)
-    assert executable.kernel_options(nested) is None
+    for effort in executable.efforts():
+        assert executable.options_of(effort, jax.make_jaxpr(jnp.exp)(x))["xla_cpu_use_fusion_emitters"] is False
+        assert "xla_cpu_use_fusion_emitters" not in executable.options_of(effort, nested)
+    assert executable.options_of("all", nested) == {}
 
 
 # ---- in the background -----------------------------------------------------------------------------------------------

@@ -78,9 +78,9 @@ def test_a_failed_run_leaves_every_tensor_whole(monkeypatch, request, base, tier
         request.getfixturevalue("whole")
         make, error = lower.program, [ERRORS[name]]
 
-        def program(*given):
-            made, origin, fences = make(*given)
-            return Failing(made, error.pop()) if error else made, origin, fences
+        def program(*given, **how):
+            made, *rest = make(*given, **how)
+            return Failing(made, error.pop()) if error else made, *rest
         monkeypatch.setattr(lower, "program", program)
     else:
         monkeypatch.setattr(executor, "KERNEL_COST", 0)
@@ -109,7 +109,7 @@ def test_a_failed_run_leaves_every_tensor_whole(monkeypatch, request, base, tier
 
 def test_a_program_that_does_not_compile_runs_op_by_op(monkeypatch, whole, base):
 
-    def compiling(*given):
+    def compiling(*given, **how):
         raise jax.errors.JaxRuntimeError("INTERNAL: the compiler gave up")
     monkeypatch.setattr(lower, "program", compiling)
     tensors, wanted = recorded(base)

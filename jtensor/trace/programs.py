@@ -1,0 +1,104 @@
+"""What a tape runs as: a `Program` of one or two executables, compiled briefly at first and with all effort when it is run often.
+
+A first step is often one of a kind (an optimizer's state appears only in the second), and a short script runs nothing often. So
+a program is compiled briefly, which takes a quarter to a half of the time, and counts its runs. At the run where what that has
+saved must be lost again (`worth`) it is compiled with all effort: begun in the background halfway, waited for at the last, so that the
+change comes at the same run every time. Both give the same bits. On large arrays that run would come soon, and there nothing is
+compiled briefly at all. Owns: `Program`, making one, this estimate. May not know: the trie, when tapes run.
+"""
+import jax
+
+from . import executable, lower, stages
+from .background import Worker
+from .report import REPORT
+
+SAVED = 6e6             # ns: what an operator costs less to compile briefly
+LOST = 1.0              # ns: what an element of a result takes longer then, on average over operators
+FEW, MANY = 8, 256      # below FEW runs it is all effort at once; MANY, lest the estimate be far off
+
+COMPILER = Worker("programs")
+
+
+class Program:
+    """Executables for a state of the trie: which values they give, how many inputs they take, and which of them they may overwrite.
+
+    ``rest``: the second executable of a tape that runs in two stages (`stages`); ``handed``: which results of the first it takes.
+    ``order``: which of all the results are asked for, in their order; None where they are that already. ``left``: the runs until a
+    program that was compiled briefly is compiled ``again``, of ``due`` in all; 0 if it is not.
+    """
+
+    __slots__ = ("executable", "gives", "donate", "fences", "single", "count", "rest", "handed", "order", "due", "left", "again",
+                 "coming")
+
+    def __init__(self, executable, gives, wanted, donate=(), fences=0, single=False, count=0, rest=None, handed=()):
+        self.executable, self.gives, self.donate, self.fences, self.single = executable, gives, donate, fences, single
+        self.count, self.rest, self.handed = count, rest, handed
+        self.due, self.left, self.again, self.coming = 0, 0, None, None
+        where = {p: at for at, p in enumerate(gives)}
+        self.order = None if gives == wanted else [where[p] for p in wanted]
+
+    def giving(self, wanted):
+        """The same program for fewer results."""
+        made = Program(self.executable, self.gives, wanted, self.donate, self.fences, self.single, self.count, self.rest, self.handed)
+        made.due, made.left, made.again = self.due, self.left, self.again
+        return made
+
+    def ran(self):
+        """Counts a run of a program that was compiled briefly, and makes it the better one when it is time."""
+        self.left -= 1
+        if self.coming is None and 2 * self.left <= self.due:
+            self.coming = COMPILER.submit(self.again, name="program again")
+        coming = self.coming
+        if self.left <= 0 and coming is not None:
+            try:
+                better = coming.result()[0]
+                self.executable, self.rest, self.donate = better.executable, better.rest, better.donate
+                REPORT.again += 1
+            except jax.errors.JaxRuntimeError as error:
+                REPORT.failed(error)
+            self.left, self.again, self.coming = 0, None, None
+
+
+def build(nodes, wanted, asked, inputs, counts, donate):
+    """The `Program` of a tape and where its executables come from; of two stages if somebody waits for the value ``asked``.
+
+    The other arguments are those of `lower.program`.
+    """
+    due = worth(nodes, lower.jax_device_of(nodes[-1][0]))
+    found, origins, effort = _build(nodes, wanted, asked, inputs, counts, donate, "brief" if due else "all")
+    if "brief" in effort:
+        found.due, found.left = due, due
+        found.again = lambda: _build(nodes, wanted, asked, inputs, counts, donate, "all")
+    return found, origins
+
+
+def _build(nodes, wanted, asked, inputs, counts, donate, effort):
+    cut = stages.cut(nodes, wanted, asked) if asked in wanted else None
+    lead = 1 + len(counts)
+    if cut is None:
+        made, origin, fences, got = lower.program(nodes, wanted, inputs, counts, donate, effort=effort)
+        return Program(made, wanted, wanted, tuple([d - lead for d in made.donated]), fences, count=len(inputs)), (origin,), (got,)
+    outputs = [a for node in nodes for a in node[0].outputs]
+    handed = [outputs[p] for p in cut.handed]
+    first, origin, fences, got = lower.program(nodes, cut.first, inputs, counts, (), effort=effort)
+    rest, later, more, too = lower.program(nodes, cut.rest, [*inputs, *handed], counts, donate, cut.handed, effort)
+    where = {p: at for at, p in enumerate(cut.first)}
+    made = Program(first, cut.first + cut.rest, wanted, tuple([d - lead for d in rest.donated]), fences + more, count=len(inputs),
+                   rest=rest, handed=[where[p] for p in cut.handed])
+    return made, (origin, later), (got, too)
+
+
+def worth(nodes, device=None):
+    """After how many runs all effort on a tape's program is repaid; 0: at once."""
+    if "brief" not in executable.efforts(device):
+        return 0
+    elements = sum(_count(aval.shape) for node in nodes for aval in node[0].outputs)
+    runs = len(nodes) * SAVED / (elements * LOST + 1)
+    return 0 if runs < FEW else int(min(runs, MANY))
+
+
+def _count(shape):
+    count = 1
+    for n in shape:
+        count *= n
+    return count

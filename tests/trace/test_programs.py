@@ -1,0 +1,101 @@
+"""Programs: compiled briefly, then with all effort; the same bits, and the change at the same run each time."""
+import jax
+import numpy as np
+import pytest
+
+import jtensor as torch
+from jtensor.base import compat
+from jtensor.trace import executable, executor, lower, plan, programs, spec, store
+
+
+@pytest.fixture(autouse=True)
+def without_disk(monkeypatch):
+    monkeypatch.setenv("JTENSOR_CACHE", "0")
+    store.reset()
+    yield
+    monkeypatch.undo()
+    store.reset()
+
+
+@pytest.fixture
+def efforts(monkeypatch):
+    """What tapes were compiled with, in order."""
+    made, compile_program = [], lower.compile_program
+
+    def compiling(*given, effort, **how):
+        made.append(effort)
+        return compile_program(*given, effort=effort, **how)
+    monkeypatch.setattr(lower, "compile_program", compiling)
+    return made
+
+
+def steps(count, efforts):
+    """The bits of some steps of a training whose tapes nobody has seen, and the programs compiled up to the end of each."""
+    executor.flush("a new start")
+    executor.TRIE.root = executor.tape.State(None, None)
+    executor.LOCAL.segment = executor.Segment()
+    torch.manual_seed(0)
+    w, x = torch.randn(29, 3, requires_grad=True), torch.randn(17, 29)
+    w.tolist(), x.tolist()
+    efforts.clear()
+    bits, made = [], []
+    for _ in range(count):
+        w.grad = None
+        loss = ((x @ w).tanh().exp() / 3).log_softmax(1).square().mean()
+        loss.backward()
+        with torch.no_grad():
+            w.sub_(w.grad * 0.1)
+        bits.append([loss.item().hex(), w.detach().numpy().tobytes()])
+        made.append(list(efforts))
+    return bits, made
+
+
+def test_the_change_comes_at_its_run_and_changes_no_bit(monkeypatch, efforts):
+    monkeypatch.setattr(programs, "worth", lambda nodes, device=None: 0)
+    wanted, made = steps(9, efforts)
+    assert {"brief"}.isdisjoint(made[-1]) and made[2] == made[-1]
+    monkeypatch.setattr(programs, "worth", lambda nodes, device=None: 6)
+    report = torch.report()
+    again = report.again
+    bits, made = steps(9, efforts)
+    assert bits == wanted
+    brief = [e for e in made[2] if e != "kernel"]
+    assert set(brief) == {"brief"} and made[-1][len(made[2]):] == ["all"] * len(made[-1][len(made[2]):]) != []
+    assert report.again > again and f"({report.again} again)" in str(report)
+
+
+def test_a_better_program_that_does_not_compile_leaves_the_brief_one(monkeypatch, efforts):
+    monkeypatch.setattr(programs, "worth", lambda nodes, device=None: 4)
+    wanted, _ = steps(4, efforts)
+    program = lower.program
+
+    def failing(*given, effort, **how):
+        if effort == "all":
+            raise jax.errors.JaxRuntimeError("INTERNAL: all effort was too much")
+        return program(*given, effort=effort, **how)
+    monkeypatch.setattr(lower, "program", failing)
+    bits, _ = steps(8, efforts)
+    assert bits[:4] == wanted and "all effort was too much" in str(torch.report())
+
+
+def test_large_arrays_are_worth_all_effort_at_once():
+    def nodes(size, count):
+        aval = spec.aval((size,), torch.float32)
+        return [(plan.Plan("a", None, (aval,), (aval,)), (0,), (), None)] * count
+    cpu = compat.default_device()
+    assert programs.worth(nodes(4_000_000, 30), cpu) == 0 and programs.worth(nodes(10, 30), cpu) == programs.MANY
+    assert programs.FEW < programs.worth(nodes(300_000, 30), cpu) < programs.worth(nodes(100_000, 3), cpu) < programs.MANY
+
+
+def test_xla_hears_what_only_a_message_can_say():
+    x = np.ones(37, np.float32)
+
+    def size(options):
+        with compat.x64():
+            jaxpr = compat.trace(lambda a: [jax.numpy.exp(a) + a], [x])
+            return len(compat.build(jaxpr, options=options).dump())
+    brief = dict(executable.options_of("brief", jax.make_jaxpr(lambda a: a)(x)))
+    if not brief or not compat.short_way():
+        pytest.skip("this device has no brief effort, or JAX is entered by its public door")
+    extra = brief.pop("xla_backend_extra_options")
+    assert size({**brief, "xla_backend_extra_options": extra}) < size(brief) - 100
