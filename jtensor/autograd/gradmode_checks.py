@@ -89,7 +89,7 @@ def no_partial_overlap(self, other):
 
 _APART = ("index_put", "index_copy", "index_add", "index_reduce", "scatter", "scatter_add", "scatter_reduce", "put")
 _ASKED_BEFORE = ("index_put.mask", "index_put.mask_number")
-_ANYHOW = ("fill_tensor", "index_fill", "masked_fill", "masked_scatter")
+_ANYHOW = ("fill_tensor", "index_fill", "masked_scatter")
 _OUT_APART = frozenset(("gather", "index_select", "take", "cat", "max", "min"))
 
 

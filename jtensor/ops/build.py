@@ -95,8 +95,9 @@ def promoted_dtype(operator, template):
 
 def plan_for(operator, template, inplace=False):
     """The `Plan` of a call; raises PyTorch's errors for arguments that do not fit."""
-    if operator.check is not None:
-        operator.check(*template)
+    check = operator.check_inplace if inplace else operator.check
+    if check is not None:
+        check(*template)
     signature = Signature(operator, template)
     common = None
     if operator.promote is not None:

@@ -66,6 +66,7 @@ class Operator:
                outputs), "result" (or "results"), any parameter of the operator, "needs". What it asks for is what is saved, and only that.
                Arrays arrive promoted; the answer is summed to the input's shape and cast to its dtype.
     check      function of the same parameters (Specs for tensors) that raises PyTorch's error; runs once per new signature.
+    check_inplace  the same for `name_`, where it asks otherwise.
     nondiff    names of inputs without gradient, and positions of outputs without.
     inplace    `name_` exists as a method (and function); out: `out=` is accepted.
     function, method   whether it is public as torch.name / Tensor.name.
@@ -84,7 +85,7 @@ class Operator:
     """
 
     def __init__(self, body, promote, layout, saves, grad, check, nondiff, inplace, out, function, method, backward, sync, outputs, name,
-                 method_name, promoted, double, moves, result_dtype, inverse, overwrites, flipped):
+                 method_name, promoted, double, moves, result_dtype, inverse, overwrites, flipped, check_inplace=None):
         self.body, self.name = body, name or body.__name__
         self.promote, self.layout, self.saves, self.check = promote, layout, saves, check
         self.nondiff = frozenset(nondiff)
@@ -97,7 +98,7 @@ class Operator:
         self.letters = None
         if flipped is not None:
             flipped[0].letters = flipped[1]
-        self.result_dtype = result_dtype
+        self.result_dtype, self.check_inplace = result_dtype, check_inplace or check
         self.parameters = parameters_of(body)
         self.by_name = {p.name: at for at, p in enumerate(self.parameters)}
         self.arrays = [p.name for p in self.parameters if p.kind in ARRAYS]
@@ -152,14 +153,15 @@ def _asked(formula):
 
 def op(promote=None, *, layout=None, saves=None, grad=None, check=None, nondiff=(), inplace=False, out=False, function=True, method=True,
        backward=None, sync=False, outputs=None, name=None, method_name=None, promoted=None, double=None, moves=False, result_dtype=None,
-       inverse=None, overwrites=False, flipped=None):
+       inverse=None, overwrites=False, flipped=None, check_inplace=None):
     """Declares the decorated body as an operator and registers it; answers the `Operator`. See the class for the fields."""
     if layout is None:
         layout = "pointwise" if promote else "contiguous"
 
     def declare(body):
         operator = Operator(body, promote, layout, saves, grad, check, nondiff, inplace, out, function, method, backward, sync,
-                            outputs, name, method_name, promoted, double, moves, result_dtype, inverse, overwrites, flipped)
+                            outputs, name, method_name, promoted, double, moves, result_dtype, inverse, overwrites, flipped,
+                            check_inplace)
         REGISTRY.add(operator)
         return operator
     return declare

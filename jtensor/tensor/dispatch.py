@@ -109,12 +109,14 @@ def call_sync(operator, args, tensors):
         return next(arrays) if isinstance(a, Tensor) else [next(arrays) for _ in a] if a and isinstance(a, (list, tuple)) \
             and isinstance(a[0], Tensor) else a
     outs = operator.body(*[given(a) for a in args])
-    from .from_data import _lay_like, from_host
-
-    made = [
-        _lay_like(from_host(np.asarray(o, order="C"), device=tensors[0].device), np.asarray(o))
-        for o in (outs if isinstance(outs, tuple) else (outs,))
-    ]
+    from .from_data import _lay_like, from_host, laid
+    found = [np.asarray(o) for o in (outs if isinstance(outs, tuple) else (outs,))]
+    made = [from_host(np.asarray(o, order="C"), device=tensors[0].device) for o in found]
+    if callable(operator.layout):
+        for tensor, stride in zip(made, operator.layout(None, found, None), strict=True):
+            laid(tensor, stride)
+    else:
+        made = list(map(_lay_like, made, found))
     return made[0] if not isinstance(outs, tuple) else tuple(made)
 
 

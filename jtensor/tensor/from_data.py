@@ -35,9 +35,14 @@ def _lay_like(made, array):
     """The strides of an ndarray, for a tensor that copied it: PyTorch keeps them where they are dense."""
     if array.size < 2 or not array.itemsize or any(s < 0 or s % array.itemsize for s in array.strides):
         return made
-    stride = like(array.shape, tuple(s // array.itemsize for s in array.strides))
-    if stride != made._spec.stride:
-        made._spec = made._storage.spec = made._storage.layout = specs.spec(array.shape, stride, made._spec.dtype, made._spec.device)
+    return laid(made, like(array.shape, tuple(s // array.itemsize for s in array.strides)))
+
+
+def laid(made, stride):
+    """A tensor that has just been made, lying in memory otherwise: its value does not know how."""
+    own = made._spec
+    if stride != own.stride:
+        made._spec = made._storage.spec = made._storage.layout = specs.spec(own.size, stride, own.dtype, own.device)
     return made
 
 

@@ -92,6 +92,38 @@ STATEMENTS = {
         with torch.inference_mode(): r=torch.ones(3)\nr[0]=5
         with torch.inference_mode(): r=torch.ones(3)\ntorch.add(x, 1, out=r)
     """,
+    "strides": """
+        r=torch.zeros(2,3).nonzero()
+        r=z.nonzero()
+        r=torch.zeros(2,3).nonzero(as_tuple=True)[1]
+        r=m.nonzero()
+        r=m.t().masked_fill(m.t()>0, 1)
+        r=m.t().masked_fill(m.t()>0, z)
+        r=x.masked_fill(torch.ones(3,2).t()>0, 1)
+        r=torch.ones(3,2).t().masked_scatter(m>0, v)
+        r=m.t().index_fill(0, torch.tensor([0]), 2.)
+        r=torch.ones(3,2).t().where(m>0, m)
+        r=m.where(torch.ones(3,2).t()>0, 1.)
+        r=2.5**m.t()
+        r=torch.pow(z, m.t())
+        r=m.t().angle()
+        r=torch.complex(m,m).t().angle()
+        r=m.t().renorm(2,0,1.)
+    """,
+    "masks": """
+        x.masked_fill_(v>0, 1)
+        x.masked_fill(v>0, 1)
+        x.masked_fill_(m>0, 1)
+        x.masked_fill_(x>0, torch.tensor(1j))
+        x.masked_fill_(x>0, np.float32(2))
+        x.masked_fill_(x>0, x[0])
+        x.masked_fill_(x>0, x[:1])
+        r=x>0; r[:2].masked_fill_(r[1:], False)
+        r=x>0; r.masked_fill_(r, False)
+        xg.masked_fill_(v>0, 1)
+        x.masked_scatter_(v>0, v)
+        x.masked_scatter_(m>0, v)
+    """,
     "words of refusals": """
         torch.rsub(x, m[:,:2])
         torch.sort(torch.complex(x,x))

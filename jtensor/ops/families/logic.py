@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from ...base import dtypes
+from ..layout import pointwise
 from ..operator import Tensor, TensorOrNumber, op
 from ..registry import composite
 from .numeric import common_dtype, no_derivative, not_implemented
@@ -35,7 +36,12 @@ def where_self(condition: Tensor, self: TensorOrNumber, other: TensorOrNumber):
     return _choose(condition, self, other)
 
 
-@op("numeric", name="where_method", method_name="where", function=False, **_WHERE,
+def _layout_of_method(specs, outputs, statics):
+    self, condition, *other = ((tuple(s.size), s.stride) for s in specs)
+    return [pointwise(outputs[0].shape, (condition, self, *other), not other)]
+
+
+@op("numeric", name="where_method", method_name="where", function=False, layout=_layout_of_method, **_WHERE,
     check=lambda self, condition, other: _check_condition(condition), double="WhereBackward0")
 def where_method(self: Tensor, condition: Tensor, other: TensorOrNumber):
     """The elements of this tensor where the condition holds, those of ``other`` elsewhere."""

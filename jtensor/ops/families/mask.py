@@ -12,7 +12,7 @@ from ...base import dtypes
 from ..build import broadcast_shapes, cast_to
 from ..operator import Number, Tensor, op
 from ..registry import composite
-from .composing import cpp_name, number_fits, put_out
+from .composing import check_expand, cpp_name, number_fits, put_out
 
 RAW = {"function": False, "method": False}
 
@@ -20,12 +20,17 @@ RAW = {"function": False, "method": False}
 
 
 def _check_fill(self, mask, value):
+    _check_fill_inplace(mask, mask, value)
+    broadcast_shapes([tuple(mask.size), tuple(self.size)])
+
+
+def _check_fill_inplace(self, mask, value):
     if mask.dtype is not dtypes.bool:
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {cpp_name(mask.dtype)}")
     dims = getattr(value, "ndim", 0)
     if dims:
         raise RuntimeError(f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {dims} dimension(s).")
-    broadcast_shapes([tuple(mask.size), tuple(self.size)])
+    broadcast_shapes([tuple(self.size), tuple(mask.size)])
 
 
 def _filled(self, mask, value):
@@ -36,20 +41,17 @@ def _kept(grad, mask):
     return jnp.where(mask, jnp.zeros((), grad.dtype), grad)
 
 
-@op(name="masked_fill.Scalar", backward="MaskedFillBackward0", layout="pointwise", check=_check_fill, nondiff=("mask",),
-    grad={"self": _kept}, **RAW, double="MaskedFillBackward0")
+_FILL = {"check": _check_fill, "check_inplace": _check_fill_inplace, "nondiff": ("mask",), **RAW}
+
+
+@op(name="masked_fill.Scalar", backward="MaskedFillBackward0", grad={"self": _kept}, **_FILL, double="MaskedFillBackward0")
 def masked_fill_Scalar(self: Tensor, mask: Tensor, value: Number):
     """``value`` where the mask is set."""
     return _filled(self, mask, value)
 
 
-def _fill_layout(specs, outputs, statics):
-    from ..layout import pointwise
-    return [pointwise(outputs[0].shape, [(tuple(s.size), s.stride) for s in specs[:2]])]
-
-
-@op(name="masked_fill.Tensor", backward="MaskedFillBackward1", layout=_fill_layout, check=_check_fill, nondiff=("mask",), grad={
-    "self": _kept, "value": lambda grad, mask: jnp.where(mask, grad, jnp.zeros((), grad.dtype))}, **RAW)
+@op(name="masked_fill.Tensor", backward="MaskedFillBackward1", grad={
+    "self": _kept, "value": lambda grad, mask: jnp.where(mask, grad, jnp.zeros((), grad.dtype))}, **_FILL)
 def masked_fill_Tensor(self: Tensor, mask: Tensor, value: Tensor):
     """A 0-d tensor's value where the mask is set."""
     return _filled(self, mask, value)
@@ -60,7 +62,17 @@ def _fill_form(value):
 
 
 def _fitting(value, self):
-    return number_fits(value, self._spec.dtype) if isinstance(value, (bool, int, float, complex)) else value
+    """The value, if the tensor can hold it; PyTorch looks at the number in a tensor, too, which is done here where it may matter."""
+    if isinstance(value, (bool, int, float, complex)):
+        return number_fits(value, self._spec.dtype)
+    if isinstance(value, np.generic):
+        return number_fits(value.item(), self._spec.dtype)
+    if hasattr(value, "_spec"):
+        if value._spec.ndim == 0 and value._spec.dtype.is_complex and not self._spec.dtype.is_complex:
+            number_fits(value.item(), self._spec.dtype)
+        if value._storage is self._storage:
+            return value.clone()
+    return value
 
 
 @composite()
@@ -70,18 +82,20 @@ def masked_fill(input, mask, value):
     >>> torch.masked_fill(torch.tensor([1., 2.]), torch.tensor([True, False]), 0)
     tensor([0., 2.])
     """
-    return _fill_form(value)(input, mask, _fitting(value, input))
+    value = _fitting(value, input)
+    return _fill_form(value)(input, mask, value)
 
 
 @composite(function=False)
 def masked_fill_(self, mask, value):
     """``masked_fill``, written back into the tensor."""
-    return _fill_form(value).inplace_form(self, mask, _fitting(value, self))
+    value = _fitting(value, self)
+    return _fill_form(value).inplace_form(self, mask, value)
 
 
 # -- positions --------------------------------------------------------------------------------------------------------
 
-@op(name="nonzero.raw", sync=True, nondiff=("self",), **RAW)
+@op(name="nonzero.raw", sync=True, nondiff=("self",), layout=lambda specs, outputs, statics: [(1, outputs[0].shape[0])], **RAW)
 def nonzero_raw(self: Tensor):
     """The coordinates of what is not zero, a row for each."""
     return np.stack(np.nonzero(self)).T if self.ndim else np.zeros((int(self != 0), 0), np.int64)
@@ -155,7 +169,7 @@ def _scatter_self(grad, places):
     return grad.reshape(-1).at[places].set(jnp.zeros((), grad.dtype), mode="promise_in_bounds").reshape(grad.shape)
 
 
-@op(name="masked_scatter.raw", backward="MaskedScatterBackward0", layout="like", nondiff=("places",),
+@op(name="masked_scatter.raw", backward="MaskedScatterBackward0", nondiff=("places",),
     grad={"self": _scatter_self, "source": _scatter_source}, **RAW)
 def masked_scatter_raw(self: Tensor, places: Tensor, source: Tensor):
     """The first elements of ``source`` at flat positions of ``self``."""
@@ -170,12 +184,12 @@ def _scatter_places(self, mask, source, inplace):
     if mask._spec.dtype is not dtypes.bool:
         raise RuntimeError("masked_scatter_ only supports boolean masks, but got mask with dtype "
                            f"{dtypes.scalar_name(mask._spec.dtype)}")
-    size = tuple(self._spec.size)
-    shape = broadcast_shapes([tuple(mask._spec.size), size])
-    if shape != size:
-        if inplace:
-            raise RuntimeError(f"output with shape {list(size)} doesn't match the broadcast shape {list(shape)}")
-        self = self.expand(shape)
+    size = shape = tuple(self._spec.size)
+    if inplace:
+        check_expand(mask._spec, size)
+    else:
+        shape = broadcast_shapes([tuple(mask._spec.size), size])
+        self = self if shape == size else self.expand(shape)
     places = mask_places(mask, shape)
     if places._spec.numel > source._spec.numel:
         raise RuntimeError("Number of elements of source < number of ones in mask")

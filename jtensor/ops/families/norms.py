@@ -206,7 +206,7 @@ def _check_renorm(self, p, dim, maxnorm):
     axes_of(dim, self.ndim)
 
 
-@op("numeric", inplace=True, out=True, saves=("self",), check=_check_renorm)
+@op("numeric", layout="contiguous", inplace=True, out=True, saves=("self",), check=_check_renorm)
 @wide
 def renorm(self: Tensor, p, dim, maxnorm: Number):
     """Each slice along ``dim`` whose p-norm is above ``maxnorm`` scaled down to it.

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from ...base import dtypes
+from ..layout import pointwise
 from ..operator import Number, Tensor, TensorOrNumber, op
 from ..registry import composite
 from .numeric import cast, is_complex, is_floating, is_integral, refuses, wide, zeros_gradient
@@ -329,7 +330,12 @@ def _angle_gradient(grad, self):
     return jnp.where(size == 0, jnp.zeros_like(turned), turned)
 
 
-@op("float", out=True, result_dtype=_real_result, grad=_angle_gradient)
+def _angle_layout(specs, outputs, statics):
+    own = specs[0]
+    return [None if own.dtype.is_complex else pointwise(outputs[0].shape, [(tuple(own.size), own.stride)])]
+
+
+@op("float", layout=_angle_layout, out=True, result_dtype=_real_result, grad=_angle_gradient)
 def angle(self: Tensor):
     """The angle of complex numbers in radians; of real ones 0 or π.
 

@@ -127,8 +127,8 @@ def pow_Tensor_Tensor(self: Tensor, exponent: Tensor):
     return power(self, exponent)
 
 
-@op("numeric", name="pow_Scalar", backward="PowBackward2", grad={"exponent": _exponent_gradient}, out=True, function=False, method=False,
-    double="MulBackward0")
+@op("numeric", name="pow_Scalar", backward="PowBackward2", layout="contiguous", grad={"exponent": _exponent_gradient}, out=True,
+    function=False, method=False, double="MulBackward0")
 @wide
 def pow_Scalar(self: TensorOrNumber, exponent: Tensor):
     """A number to the power of a tensor."""

@@ -222,13 +222,14 @@ def _filled(self, dim, index, value):
     return _write(set_at, self, dim, index, cast_to(jnp.asarray(value), self.dtype))
 
 
-@op(name="index_fill.Scalar", backward="IndexFillBackward0", check=_check_fill, nondiff=("index",), grad={"self": _zero_slices}, **RAW)
+@op(name="index_fill.Scalar", backward="IndexFillBackward0", layout="like", check=_check_fill, nondiff=("index",),
+    grad={"self": _zero_slices}, **RAW)
 def index_fill_Scalar(self: Tensor, dim, index: Tensor, value: Number):
     """A number in the slices that a vector names."""
     return _filled(self, dim, index, value)
 
 
-@op(name="index_fill.Tensor", backward="IndexFillBackward1", check=_check_fill, nondiff=("index",), grad={
+@op(name="index_fill.Tensor", backward="IndexFillBackward1", layout="like", check=_check_fill, nondiff=("index",), grad={
     "self": _zero_slices, "value": lambda grad, dim, index: (grad - _zero_slices(grad, dim, index)).sum()}, **RAW)
 def index_fill_Tensor(self: Tensor, dim, index: Tensor, value: Tensor):
     """A 0-d tensor's value in the slices that a vector names."""
