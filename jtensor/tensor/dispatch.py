@@ -85,6 +85,11 @@ def run(plan, tensors, scalars):
         if device is not devices.cpu:
             values = [v if v.aval.device is device else moved(v, device) for v in values]
         made = record(plan, values, scalars)
+    return results(plan, made, tensors, needs, scalars)
+
+
+def results(plan, made, tensors, needs, scalars):
+    """The tensors of a recorded plan's values, with their history."""
     spec = plan.spec
     if spec is not None and plan.operator.outputs is None:
         out = wrap(made[0], spec)
@@ -122,7 +127,9 @@ def call_sync(operator, args, tensors):
 
 def _call_operator(self, *args, out=None, **kwargs):
     """An `Operator` called on tensors, by PyTorch's parameters."""
-    return call(self, bind(self, args, kwargs), out)
+    if out is not None:
+        return call_out(self, bind(self, args, kwargs), out)
+    return self.record(*bind(self, args, kwargs)) if kwargs else self.record(*args)
 
 
 Operator.__call__ = _call_operator

@@ -66,6 +66,13 @@ def attach(plan, tensors, needs, outs, scalars, originals=None):
     return node
 
 
+def hang(plan, tensors, out, scalars):
+    """`attach` for one result, if an input needs a gradient."""
+    needs = needs_of(plan, tensors)
+    if needs:
+        out._edge, out._requires_grad = (make_node(plan, tensors, needs, scalars, (out,)), 0), True
+
+
 def make_node(plan, tensors, needs, scalars, outs, originals=None):
     """``originals``: {position: Value} of inputs that the operation overwrites."""
     cls = node_type(plan.operator)

@@ -8,53 +8,42 @@ import weakref
 
 import numpy as np
 
-from ..autograd.graph import sequence
 from ..base import sites
-from ..ops import build, gradient
-from ..storage.cell import Storage
+from ..ops import build
 from ..trace import tape
 from ..trace.tape import LOCAL, TRIE, Value, slot
-from . import arguments, dispatch, history
+from . import arguments, dispatch
 from .core import Tensor
-from .dispatch import call
-from .history import edge_of, node_type
 from .inplace import call_inplace
+from .recorders import recorder
 from .values import read
 
 reference = weakref.ref
-new_value, new_storage, new_tensor = Value.__new__, Storage.__new__, object.__new__
-NUMBERS = {float: "f", int: "i"}
+new_value = Value.__new__
 
 
 def binary_dunder(operator, method, dunder):
     """``a + b`` for an operator declared with two arrays; other operands go to the method, foreign ones get NotImplemented."""
     plain = operator is not None and _two_arrays(operator) \
         and all(not p.required for p in operator.parameters[2:])
-    arrays = dunder not in _NO_ARRAYS
+    arrays = dunder == "__eq__"
     if not plain:
         takes_numbers = dunder != "__matmul__"
 
         def other_operator(self, other):
-            if isinstance(other, Tensor) or takes_numbers and type(other) in _KNOWN or _from_numpy(other, arrays) and (
-                    takes_numbers or isinstance(other, np.ndarray)):
+            if isinstance(other, Tensor) or takes_numbers and (type(other) in _KNOWN or isinstance(other, np.generic)):
                 return method(self, _native(other))
             return NotImplemented
         other_operator.__name__ = other_operator.__qualname__ = dunder
         return other_operator
-    record_binary = binary(operator)
 
-    def dunder_method(self, other):
-        if isinstance(other, Tensor):
-            return record_binary(self, other)
-        kind = type(other)
-        if kind is float or kind is int:
-            return record_number(self, other)
-        if kind is bool or kind is complex:
-            return method(self, other)
+    def other_operand(self, other, *defaults):
+        if isinstance(other, Tensor) or type(other) in _KNOWN:
+            return dispatch.call(operator, (self, other, *defaults))
         if _from_numpy(other, arrays):
             return method(self, _native(other))
         return NotImplemented
-    record_number = with_number(operator)
+    dunder_method = recorder(operator, other_operand)
     dunder_method.__name__ = dunder_method.__qualname__ = dunder
     return dunder_method
 
@@ -67,11 +56,11 @@ def _two_arrays(operator):
 _KNOWN = (int, float, bool, complex)
 
 
-_NO_ARRAYS = frozenset(("__lt__", "__le__", "__gt__", "__ge__", "__ne__"))     # an ndarray on the right is refused, as in PyTorch
-
-
 def _from_numpy(other, arrays):
-    """Whether an operand is a number of NumPy's, or an ndarray where those are taken."""
+    """Whether an operand is a number of NumPy's, or an ndarray where those are taken.
+
+    Arithmetic leaves ndarrays to NumPy, as PyTorch does: it computes, in its own types, and hands the result back (`__array_wrap__`).
+    """
     return isinstance(other, np.generic) or arrays and isinstance(other, np.ndarray)
 
 
@@ -173,183 +162,3 @@ def _rest(operator, defaults):
     """The defaulted parameters' part of a plan's key."""
     return tuple(arguments._static(d)[1] if p.kind.name == "Static" else (type(d), repr(d))
                  for p, d in zip(operator.parameters[2:], defaults, strict=True))
-
-
-def _trie_miss(segment, key, operator, template, cache_key):
-    """The plan of a node that this tape has not had at this place, put into the trie."""
-    plan = dispatch.plan_of(cache_key, operator, template)
-    return TRIE.grow(segment.state, key, plan)
-
-
-def _take_back(segment, value, at):
-    """Frees the number of an input that no node uses: values on the meta device have no array to run with."""
-    if at < 0 and ~at == len(segment.inputs) - 1 and not any(at in node[1] for node in segment.nodes):
-        segment.inputs.pop()
-        del segment.slots[id(value)]
-
-
-def binary(operator):
-    """``f(a, b)`` for two tensors: the shortest way from operands to a recorded result."""
-    defaults = tuple(p.default for p in operator.parameters[2:])
-    rest = _rest(operator, defaults)
-    cpu = build.plans.spec.devices.cpu
-    meta = build.plans.spec.devices.meta
-
-    def record_binary(a, b):
-        spec_a, spec_b, storage_a, storage_b = a._spec, b._spec, a._storage, b._storage
-        value_a = storage_a.value if spec_a is storage_a.spec else read(a)
-        value_b = storage_b.value if spec_b is storage_b.spec else read(b)
-        segment = LOCAL.segment
-        at_a = value_a.position if value_a.segment is segment else slot(segment, value_a)
-        at_b = value_b.position if value_b.segment is segment else slot(segment, value_b)
-        key = (operator, at_a, at_b, spec_a, spec_b)
-        state = segment.state.children.get(key)
-        if state is None:
-            if spec_a.device is not cpu or spec_b.device is not cpu:
-                if value_a.aval.device is meta or value_b.aval.device is meta:
-                    _take_back(segment, value_b, at_b)
-                    _take_back(segment, value_a, at_a)
-                return call(operator, (a, b, *defaults))
-            state = _trie_miss(segment, key, operator, [spec_a, spec_b, *defaults], (operator, spec_a, spec_b, *rest))
-        segment.state = state
-        plan = state.plan
-        spec = plan.spec
-        value = new_value(Value)
-        value.array, value.segment, value.aval = None, segment, spec.aval
-        value.position = segment.count
-        segment.count += 1
-        segment.nodes.append((plan, (at_a, at_b), (), reference(value)))
-        storage = new_storage(Storage)
-        storage.value, storage.spec, storage.layout, storage.version = value, spec, spec, 0
-        storage.host = storage._address = storage.site = None
-        out = new_tensor(Tensor)
-        out._storage, out._spec, out._offset, out._cached, out._counter = storage, spec, 0, None, storage
-        out._info = out._auto = out._edge = None
-        out._requires_grad = False
-        local = LOCAL
-        if local.grad_enabled:
-            if (a._requires_grad or b._requires_grad or a._info is not None or b._info is not None) and plan.differentiable[0]:
-                _attach(plan, a, b, out)
-        elif local.inference:
-            out._autograd_meta().inference = True
-        if state.cut or local.eager:
-            tape.over_cap()
-        return out
-    return record_binary
-
-
-_NEEDS = {(True, True): (0, 1), (True, False): (0,), (False, True): (1,)}
-
-
-def _attach(plan, a, b, out):
-    """The graph node of a recorded operator of two tensors."""
-    needs = _NEEDS.get((a.requires_grad and a._spec.dtype.differentiable, b.requires_grad and b._spec.dtype.differentiable))
-    if needs is None:
-        return
-    cls = node_type(plan.operator)
-    node = cls.__new__(cls)
-    node.edges = ((a._edge if a._info is None and a._edge is not None else edge_of(a)) if needs[0] == 0 else None,
-                  (b._edge if b._info is None and b._edge is not None else edge_of(b)) if needs[-1] == 1 else None)
-    node.sequence = sequence()
-    node.meta = node.hooks = node.pre_hooks = node.tensor_hooks = node.retained = node.site = None
-    node.plan, node.needs, node.scalars = plan, needs, ()
-    codes = plan.saves.get(needs) if plan.saves is not None else None
-    if codes is None:
-        codes = gradient.saved(plan, needs)
-    if codes:
-        node.site = sites.user_site()
-        node.saved = [history.save(c, (a, b), (out,)) for c in codes]
-    else:
-        node.saved = ()
-    out._edge, out._requires_grad = (node, 0), True
-
-
-def with_number(operator):
-    """``f(a, number)``: the number is a run-time input."""
-    defaults = tuple(p.default for p in operator.parameters[2:])
-    rest = _rest(operator, defaults)
-    cpu = build.plans.spec.devices.cpu
-
-    def record_number(a, number):
-        spec_a, storage_a = a._spec, a._storage
-        if spec_a.device is not cpu or LOCAL.inference or a._info is not None or a._requires_grad:
-            return call(operator, (a, number, *defaults))
-        value_a = storage_a.value if spec_a is storage_a.spec else read(a)
-        segment = LOCAL.segment
-        at_a = value_a.position if value_a.segment is segment else slot(segment, value_a)
-        kind = type(number)
-        key = (operator, at_a, kind, spec_a)
-        state = segment.state.children.get(key)
-        if state is None:
-            wrapped = build.WRAPPED[kind]
-            state = _trie_miss(segment, key, operator, [spec_a, wrapped, *defaults], (operator, spec_a, wrapped, *rest))
-        if kind is float:
-            numbers = segment.floats
-            scalar = ("f", len(numbers))
-        else:
-            if not -0x8000000000000000 <= number < 0x8000000000000000:
-                number = arguments._fits(number)
-            numbers = segment.integers
-            scalar = ("i", len(numbers))
-        numbers.append(number)
-        segment.state = state
-        plan = state.plan
-        spec = plan.spec
-        value = new_value(Value)
-        value.array, value.segment, value.aval = None, segment, spec.aval
-        value.position = segment.count
-        segment.count += 1
-        segment.nodes.append((plan, (at_a,), (scalar,), reference(value)))
-        storage = new_storage(Storage)
-        storage.value, storage.spec, storage.layout, storage.version = value, spec, spec, 0
-        storage.host = storage._address = storage.site = None
-        out = new_tensor(Tensor)
-        out._storage, out._spec, out._offset, out._cached, out._counter = storage, spec, 0, None, storage
-        out._info = out._auto = out._edge = None
-        out._requires_grad = False
-        if state.cut or LOCAL.eager:
-            tape.over_cap()
-        return out
-    return record_number
-
-
-def unary(operator):
-    """``f(a)`` for an operator of one tensor whose other parameters are left at their defaults."""
-    defaults = tuple(p.default for p in operator.parameters[1:])
-    rest = tuple(arguments._static(d)[1] if p.kind.name == "Static" else (type(d), repr(d)) if p.kind.name == "Number" else d
-                 for p, d in zip(operator.parameters[1:], defaults, strict=True))
-    cpu = build.plans.spec.devices.cpu
-
-    def record_unary(a):
-        spec_a, storage_a = a._spec, a._storage
-        local = LOCAL
-        if spec_a.device is not cpu or local.inference or a._info is not None:
-            return call(operator, (a, *defaults))
-        value_a = storage_a.value if spec_a is storage_a.spec else read(a)
-        segment = local.segment
-        at_a = value_a.position if value_a.segment is segment else slot(segment, value_a)
-        key = (operator, at_a, spec_a)
-        state = segment.state.children.get(key)
-        if state is None:
-            state = _trie_miss(segment, key, operator, [spec_a, *defaults], (operator, spec_a, *rest))
-        segment.state = state
-        plan = state.plan
-        spec = plan.spec
-        value = new_value(Value)
-        value.array, value.segment, value.aval = None, segment, spec.aval
-        value.position = segment.count
-        segment.count += 1
-        segment.nodes.append((plan, (at_a,), (), reference(value)))
-        storage = new_storage(Storage)
-        storage.value, storage.spec, storage.layout, storage.version = value, spec, spec, 0
-        storage.host = storage._address = storage.site = None
-        out = new_tensor(Tensor)
-        out._storage, out._spec, out._offset, out._cached, out._counter = storage, spec, 0, None, storage
-        out._info = out._auto = out._edge = None
-        out._requires_grad = False
-        if a._requires_grad and local.grad_enabled and plan.differentiable[0] and not history.blocked_positions(plan):
-            history.attach(plan, (a,), (0,), (out,), ())
-        if state.cut or local.eager:
-            tape.over_cap()
-        return out
-    return record_unary

@@ -10,7 +10,7 @@ import inspect
 import numpy as np
 
 from ..ops.families.aliases import ALIASES, INPLACE_FUNCTIONS
-from ..ops.operator import Operator
+from ..ops.operator import ARRAYS, Operator
 from ..ops.registry import REGISTRY
 from . import convert, from_data, likes
 from .core import Tensor
@@ -21,7 +21,7 @@ FUNCTIONS = {}
 
 
 def _source(operator, name, first, inplace):
-    """``def name(first, other, *, alpha=1, out=None): return run(OP, (first, other, alpha), out)``, with the hot path before it."""
+    """``def name(first, other, *, alpha=1, out=None): ...``: the operator's recorder, `call` for ``out=``."""
     defaults, parts, names, untouched = {}, [], [], []
     starred = False
     for at, p in enumerate(operator.parameters):
@@ -36,38 +36,27 @@ def _source(operator, name, first, inplace):
             parts.append(f"{shown}=_d{at}")
             untouched.append(f"{shown} is _d{at}")
         names.append(shown)
-    given = f"({', '.join(names)}{',' if len(names) == 1 else ''})"
+    given = ", ".join(names)
     lines = []
     if operator.out and not inplace:
         parts += ["out=None"] if starred else ["*", "out=None"]
-        untouched.append("out is None")
-    hot_path = _hot_path(operator, inplace)
+        lines.append(f"    if out is not None:\n        return _call(_op, ({given},), out)\n")
+    hot_path = _hot_path(operator) if inplace else None
     if hot_path is not None:
         defaults["_hot"] = hot_path
         required = [shown for shown, p in zip(names, operator.parameters, strict=True) if p.required]
-        kinds = [f"isinstance({names[0]}, _Tensor)"]
-        if len(required) == 2 and not inplace:
-            kinds.append(f"isinstance({names[1]}, _Tensor)")
-        lines.append(f"    if {' and '.join(kinds + untouched)}:\n        return _hot({', '.join(required)})\n")
-    if operator.out and not inplace:
-        lines.append(f"    return _call(_op, {given}, out)\n")
-    else:
-        lines.append(f"    return {'_call_inplace' if inplace else '_call'}(_op, {given})\n")
+        ordinary = " and ".join([f"isinstance({names[0]}, _Tensor)", *untouched])
+        lines.append(f"    if {ordinary}:\n        return _hot({', '.join(required)})\n")
+    lines.append(f"    return _call_inplace(_op, ({given},))\n" if inplace else f"    return _op.record({given})\n")
     return f"def {name}({', '.join(parts)}):\n{''.join(lines)}", defaults
 
 
-def _hot_path(operator, inplace):
-    """The written-out path that serves an operator's ordinary calls, or None."""
+def _hot_path(operator):
+    """The written-out path that serves the ordinary calls of an operator in place, or None."""
     from . import hot
     required = [p for p in operator.parameters if p.required]
-    arrays = [p for p in operator.parameters if p.kind.name in ("Tensor", "TensorOrNumber", "OptTensor", "Tensors")]
-    if operator.sync or operator.outputs is not None or len(arrays) != len(required):
-        return None
-    if len(required) == 2 and hot._two_arrays(operator):
-        return hot.inplace(operator) if inplace else hot.binary(operator)
-    if len(required) == 1 and arrays[0].kind.name in ("Tensor", "TensorOrNumber") and not inplace and operator.single_output():
-        return hot.unary(operator)
-    return None
+    arrays = [p for p in operator.parameters if p.kind in ARRAYS]
+    return hot.inplace(operator) if len(required) == 2 == len(arrays) and hot._two_arrays(operator) else None
 
 
 def derive(operator, name, first="input", inplace=False):
