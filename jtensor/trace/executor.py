@@ -15,7 +15,7 @@ import jax
 import numpy as np
 
 from ..base import compat
-from . import lower, programs, tape
+from . import lower, programs, scalars, tape
 from .programs import Program
 from .report import REPORT
 from .tape import LOCAL, TRIE, Segment
@@ -106,14 +106,14 @@ def execute(segment, nodes, wanted, asked):
         protect(found.donate, inputs, arrays)
     try:
         if found.single:
-            plan, positions, scalars, _ = nodes[0]
+            plan, positions, taken, _ = nodes[0]
             executable = found.executable
             outs = executable.run([zero(executable.device), *[arrays[~p] for p in positions], *[
-                number(kind, SCALAR_LISTS[kind](segment)[index], executable.device) for kind, index in scalars]])
+                number(kind, SCALAR_LISTS[kind](segment)[index], executable.device) for kind, index in taken]])
             return outs if found.order is None else [outs[k] for k in found.order]
         if len(arrays) != found.count:
             del arrays[found.count:]           # numbered for an operation that was then refused
-        leading = vectors(segment, found.executable)
+        leading = numbers_of(segment, found)
         outs = found.executable.run([*leading, *arrays])
         if found.rest is not None:
             outs += found.rest.run([*leading, *arrays, *[outs[k] for k in found.handed]])
@@ -138,7 +138,7 @@ def choose(segment, nodes, state, wanted, inputs, asked):
         missing = sum(1 for plan in plans if plan.kernel is None)
         if state.sightings == 1 and missing * KERNEL_COST <= len(plans) * NODE_COST + PROGRAM_COST:
             return None
-        counts = [(kind, len(numbers)) for kind, numbers in kinds_of(segment) if numbers]
+        counts = scalars.counts(segment.floats, segment.integers, segment.complexes)
         del inputs[reach(nodes):]              # in place: references are counted below
         donate = donatable(inputs, nodes, wanted)
         avals = [v.aval for v in inputs]
@@ -228,11 +228,11 @@ def op_by_op(nodes, wanted, inputs, segment):
         last[p] = len(nodes)
     results, position = {}, 0
     numbers = {"f": segment.floats, "i": segment.integers, "b": segment.integers, "c": segment.complexes}
-    for at, ((plan, positions, scalars, _), here) in enumerate(zip(nodes, live, strict=True)):
+    for at, ((plan, positions, taken, _), here) in enumerate(zip(nodes, live, strict=True)):
         if here:
             kernel = kernel_of(plan)
             arguments = [results[p] if p >= 0 else value_of(inputs[~p]) for p in positions]
-            for kind, index in scalars:
+            for kind, index in taken:
                 arguments.append(number(kind, numbers[kind][index], kernel.device))
             outs = kernel.run([zero(kernel.device), *arguments])
             for array in outs:
@@ -250,17 +250,17 @@ SCALAR_LISTS = {"f": lambda s: s.floats, "i": lambda s: s.integers, "b": lambda 
 SCALAR = {"f": np.float64, "i": np.int64, "b": np.bool_, "c": np.complex128}
 
 
-def kinds_of(segment):
-    return ("f", segment.floats), ("i", segment.integers), ("c", segment.complexes)
-
-
-TYPES = {"f": np.float64, "i": np.int64, "c": np.complex128}
-
-
-def vectors(segment, executable):
-    """The zero and the scalars, one vector for each kind that the tape uses."""
-    device = executable.device
-    return [zero(device), *[compat.put(np.array(numbers, TYPES[kind]), device) for kind, numbers in kinds_of(segment) if numbers]]
+def numbers_of(segment, found):
+    """The zero and the tape's numbers on the device, as its program takes them."""
+    device = found.executable.device
+    if not (segment.floats or segment.integers or segment.complexes):
+        return [zero(device)]
+    packed = scalars.pack(segment.floats, segment.integers, segment.complexes)
+    data = packed.tobytes()
+    sent = found.sent
+    if sent[0] != data:
+        sent = found.sent = data, compat.put(packed, device)
+    return [zero(device), sent[1]]
 
 
 def _forced(value):

@@ -1,13 +1,13 @@
 """From a stretch of tape to one pure function, and on to an executable.
 
-The function takes the scalars as one vector per kind and the external inputs in their order; what is not needed for the wanted
+The function takes the scalars as one vector (`scalars`) and the external inputs in their order; what is not needed for the wanted
 values is left out. Every operator's floating-point results carry a mark, so that `fences` can keep the boundaries between operators
 where a compiler would otherwise compute across them. May not know: how tapes are recorded or when they are run.
 """
 import jax
 
 from ..base import compat, devices
-from . import fences, store
+from . import fences, scalars, store
 from .executable import compile_program
 from .plan import scalar_struct
 
@@ -51,8 +51,8 @@ def grown(nodes, wanted):
     return found
 
 
-def function_of(nodes, wanted, kinds, given=()):
-    """``run(*vectors, *inputs, *given) -> [wanted values]`` as a pure traceable function; ``kinds`` are those of the vectors.
+def function_of(nodes, wanted, counts, given=()):
+    """``run(numbers, *inputs, *given) -> [wanted values]`` as a pure traceable function; without numbers where ``counts`` is empty.
 
     ``given``: positions on the tape of values that another program has made.
     """
@@ -60,16 +60,16 @@ def function_of(nodes, wanted, kinds, given=()):
     mark = fences.mark
 
     def run(*arguments):
-        vectors = dict(zip(kinds, arguments, strict=False))
-        inputs = arguments[len(kinds):]
+        vectors = scalars.unpack(arguments[0], counts) if counts else {}
+        inputs = arguments[1:] if counts else arguments
         handed = dict(zip(given, inputs[len(inputs) - len(given):], strict=True))
         results = []
-        for (plan, positions, scalars, _), wanted_here in zip(nodes, live, strict=True):
+        for (plan, positions, numbers, _), wanted_here in zip(nodes, live, strict=True):
             if not wanted_here:
                 results.extend([handed.get(p) for p in range(len(results), len(results) + len(plan.outputs))])
                 continue
             operands = [results[p] if p >= 0 else inputs[~p] for p in positions]
-            for kind, at in scalars:
+            for kind, at in numbers:
                 number = jax.lax.index_in_dim(vectors["i" if kind == "b" else kind], at, keepdims=False)
                 operands.append(number != 0 if kind == "b" else number)
             outs = plan.function(*operands)
@@ -82,20 +82,20 @@ def function_of(nodes, wanted, kinds, given=()):
 def key_of(nodes, wanted, inputs, counts, donate, given=()):
     """The structural identity of a program, the same in every process: a text that the disk cache hashes."""
     numbers, parts = {}, []
-    for plan, positions, scalars, _ in nodes:
+    for plan, positions, taken, _ in nodes:
         number = numbers.get(plan)
         if number is None:
             number = numbers[plan] = len(numbers)
             parts.append(f"P{number}={plan.key!r}{plan.inputs!r}{plan.outputs!r}{plan.scalar_kinds}")
-        parts.append(f"{number}{positions}{scalars}" if scalars else f"{number}{positions}")
+        parts.append(f"{number}{positions}{taken}" if taken else f"{number}{positions}")
     return "\n".join([*parts, f"in {inputs!r} {counts}", f"out {wanted} donate {donate} given {given}"])
 
 
 def program(nodes, wanted, inputs, counts, donate, given=(), effort="all"):
-    """The executable ``run([zero, *vectors, *inputs])`` of a tape; from disk if it is there.
+    """The executable ``run([zero, numbers, *inputs])`` of a tape; from disk if it is there.
 
     ``inputs`` are the avals of the external inputs, and then of the values at the positions ``given``, which another program of this
-    tape makes; ``counts`` (kind, how many) of the scalar vectors; ``effort``: XLA's (`executable.options_of`); a program on disk
+    tape makes; ``counts`` (kind, how many) of the numbers (`scalars`); ``effort``: XLA's (`executable.options_of`); a program on disk
     that got more is taken. Answers (executable, where it came from: "disk" or "compiled", number of fences, the effort it got).
     """
     device = jax_device_of(nodes[-1][0])
@@ -108,10 +108,11 @@ def program(nodes, wanted, inputs, counts, donate, given=(), effort="all"):
         found = store.load(key, device)
         if found is not None:
             return found, "disk", 0, effort
-    avals = [*(jax.ShapeDtypeStruct((n,), scalar_struct(kind).dtype) for kind, n in counts), *(a.struct for a in inputs)]
+    numbers = [jax.ShapeDtypeStruct((scalars.words(counts),), "int64")] if counts else []
     with jax.enable_x64(True):
-        fenced = fences.fenced(function_of(nodes, wanted, [kind for kind, _ in counts], given), avals)
-        lead = 1 + len(counts)
+        avals = [*numbers, *(a.struct for a in inputs)]
+        fenced = fences.fenced(function_of(nodes, wanted, counts, given), avals)
+        lead = 1 + len(numbers)
         buffers = [(d + lead, wanted.index(p)) for d, p in donate if p in wanted]
         made = compile_program(fenced.program, [ZERO, *avals], donate=buffers, options=fenced.compiler_options, effort=effort,
                                device=device)

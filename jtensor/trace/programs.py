@@ -24,16 +24,17 @@ class Program:
 
     ``rest``: the second executable of a tape that runs in two stages (`stages`); ``handed``: which results of the first it takes.
     ``order``: which of all the results are asked for, in their order; None where they are that already. ``left``: the runs until a
-    program that was compiled briefly is compiled ``again``, of ``due`` in all; 0 if it is not.
+    program that was compiled briefly is compiled ``again``, of ``due`` in all; 0 if it is not. ``sent``: the numbers of its last run,
+    as bytes and on the device: most programs take the same ones every time.
     """
 
     __slots__ = ("executable", "gives", "donate", "fences", "single", "count", "rest", "handed", "order", "due", "left", "again",
-                 "coming")
+                 "coming", "sent")
 
     def __init__(self, executable, gives, wanted, donate=(), fences=0, single=False, count=0, rest=None, handed=()):
         self.executable, self.gives, self.donate, self.fences, self.single = executable, gives, donate, fences, single
         self.count, self.rest, self.handed = count, rest, handed
-        self.due, self.left, self.again, self.coming = 0, 0, None, None
+        self.due, self.left, self.again, self.coming, self.sent = 0, 0, None, None, (None, None)
         where = {p: at for at, p in enumerate(gives)}
         self.order = None if gives == wanted else [where[p] for p in wanted]
 
@@ -74,7 +75,7 @@ def build(nodes, wanted, asked, inputs, counts, donate):
 
 def _build(nodes, wanted, asked, inputs, counts, donate, effort):
     cut = stages.cut(nodes, wanted, asked) if asked in wanted else None
-    lead = 1 + len(counts)
+    lead = 2 if counts else 1
     if cut is None:
         made, origin, fences, got = lower.program(nodes, wanted, inputs, counts, donate, effort=effort)
         return Program(made, wanted, wanted, tuple([d - lead for d in made.donated]), fences, count=len(inputs)), (origin,), (got,)

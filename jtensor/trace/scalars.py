@@ -1,0 +1,46 @@
+"""How a tape's Python numbers reach its program: one vector of 64-bit words, whatever their kinds.
+
+A vector for each kind would be as many copies to the device at each run. Owns: packing the numbers, taking them apart again inside
+the program. May not know: tapes, programs.
+
+>>> import numpy as np
+>>> pack([0.5], [3], [])
+array([4602678819172646912,                   3])
+"""
+import jax
+import numpy as np
+
+WORDS = {"f": 1, "c": 2, "i": 1}
+TYPES = {"f": np.float64, "c": np.complex128, "i": np.int64}
+
+
+def counts(floats, integers, complexes):
+    """((kind, how many), ...) of the kinds that there are, in the order in which they are packed."""
+    return tuple([(kind, len(numbers)) for kind, numbers in (("f", floats), ("c", complexes), ("i", integers)) if numbers])
+
+
+def words(counted):
+    """How many words numbers take."""
+    return sum(WORDS[kind] * n for kind, n in counted)
+
+
+def pack(floats, integers, complexes):
+    """The numbers as one int64 vector."""
+    parts = [np.array(numbers, TYPES[kind]).view(np.int64)
+             for kind, numbers in (("f", floats), ("c", complexes), ("i", integers)) if numbers]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def unpack(vector, counted):
+    """{kind: array} of a packed vector, traceable. Under real 64-bit types."""
+    found, at = {}, 0
+    for kind, n in counted:
+        part = vector[at:at + WORDS[kind] * n]
+        at += WORDS[kind] * n
+        if kind == "f":
+            part = jax.lax.bitcast_convert_type(part, np.float64)
+        elif kind == "c":
+            pairs = jax.lax.bitcast_convert_type(part, np.float64).reshape(n, 2)
+            part = jax.lax.complex(pairs[:, 0], pairs[:, 1])
+        found[kind] = part
+    return found
