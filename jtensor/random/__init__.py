@@ -1,8 +1,8 @@
 """Random numbers: the streams of PyTorch's CPU generator, bit for bit, and the generators that make them.
 
 The rooms, upward: ``rounding`` and ``exact`` (number formats, last-bit arithmetic), ``mt19937`` (words and state bytes), the samplers
-(engine in, numpy array out) ``uniforms``, ``normals`` (``normals_jax``: the quick twin for large arrays), ``lookahead``, ``integers``,
-``permutation``, ``continuous``, ``discrete``, ``rejection``; ``checks`` (what PyTorch refuses), ``generator``, ``seeding``, ``draws`` (the
+(engine in, numpy array out) ``uniforms``, ``normals``, ``lookahead``, ``integers``, ``permutation``, ``continuous``, ``discrete``,
+``rejection``; ``programs`` with ``normals_jax`` and ``loops`` (quick twins of some samplers, compiled for the host); ``checks`` (what PyTorch refuses), ``generator``, ``seeding``, ``draws`` (the
 functions over tensors). ``philox`` stands alone: the counter-based stream of PyTorch's GPU generator.
 """
 

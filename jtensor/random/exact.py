@@ -5,6 +5,7 @@ machines with AVX-512 its own ``log``, ``log1p``, ``exp`` and ``tan`` differ fro
 remedies. Knows numpy only; what it chooses, it chooses at the first use and never at import.
 """
 
+import ctypes
 import functools
 import math
 from fractions import Fraction
@@ -174,6 +175,22 @@ def scalar_exp(x):
         return math.exp(x)
     except OverflowError:
         return math.inf
+
+
+@functools.cache
+def _c_lgamma():
+    # Python's math.lgamma is a formula of its own, off in the last bits of every second value.
+    try:
+        function = ctypes.CDLL(None).lgamma
+    except (AttributeError, OSError, TypeError):
+        return math.lgamma
+    function.restype, function.argtypes = ctypes.c_double, [ctypes.c_double]
+    return function
+
+
+def scalar_lgamma(x):
+    """The C library's logarithm of the gamma function of a finite number; x itself where it is not finite."""
+    return _c_lgamma()(x) if math.isfinite(x) else x
 
 
 _SCALAR = {"log": scalar_log, "log1p": scalar_log1p, "exp": scalar_exp, "sin": math.sin, "cos": math.cos, "tan": math.tan}

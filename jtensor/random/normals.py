@@ -22,7 +22,7 @@ BLOCK = 16
 _AT_ONCE = 16384  # numbers worked on at a time
 _TWO_PI = 2.0 * math.pi
 _SQRT2 = math.sqrt(2.0)
-_LARGE = 1 << 17  # from here on the JAX twin may serve
+_LARGE = 1 << 15  # from here on the XLA program may serve
 
 
 def normal(engine, n, mean=0.0, std=1.0, dtype=FLOAT32, contiguous=True):
@@ -45,9 +45,13 @@ def _normal32(engine, n, mean, std, fill_first):
     if n >= _LARGE:
         from . import normals_jax
 
-        if normals_jax.serves(n, mean, std):
-            return normals_jax.normal32(engine, n, mean, std, fill_first)
-    values = (_standard32 if fill_first else _standard_half)(engine, n)
+        if run := normals_jax.serves(n, mean, std):
+            return normals_jax.normal32(run, engine, n, mean, std, fill_first)
+    return stretched32((_standard32 if fill_first else _standard_half)(engine, n), std, mean)
+
+
+def stretched32(values, std, mean):
+    """``fma(values, std, mean)`` of float32 numbers; may write over them."""
     if std != 1.0 or mean != 0.0:
         return fma32(values, std, mean)
     values += np.float32(mean)  # makes +0 of -0, unless the mean is -0 too

@@ -7,11 +7,14 @@ from array import array
 
 import numpy as np
 
+from .exact import chunks
 from .integers import cast_integers
 from .rounding import INT64
 
 FROM_64_BIT_DRAWS = 214_748_364  # (2**32 - 1) // 20
 _BY_LIST = 256
+_BY_SORTING = 1 << 16
+_BLOCK = 1 << 14        # steps taken at once; of two bytes
 
 
 def randperm(engine, n, dtype=INT64):
@@ -24,16 +27,18 @@ def randperm(engine, n, dtype=INT64):
         elif n <= _BY_LIST:
             order = _swapped(engine.word_list(n - 1), n)
         else:
-            order = _swapped_at_once(engine.words(n - 1), n)
+            order = (_swapped_at_once if n <= _BY_SORTING else _swapped_by_blocks)(_targets(engine.words(n - 1), n), n)
     return cast_integers(order, dtype)
 
 
 def _swapped(words, n):
-    order = list(range(n))
-    for i, word in enumerate(words):
-        j = i + word % (n - i)
+    return np.array(_swap([i + word % (n - i) for i, word in enumerate(words)], list(range(n))), np.int64)
+
+
+def _swap(targets, order):
+    for i, j in enumerate(targets):
         order[i], order[j] = order[j], order[i]
-    return np.array(order, np.int64)
+    return order
 
 
 def inside_out(draws, n, at_once=1 << 20):
@@ -48,20 +53,81 @@ def inside_out(draws, n, at_once=1 << 20):
     return np.frombuffer(order, np.int64)
 
 
-def _swapped_at_once(words, n):
-    """What ``_swapped`` does, for all steps together.
+def _targets(words, n):
+    """The place that each step swaps its own with."""
+    steps = np.arange(n - 1, dtype=np.uint32)
+    for part in chunks(n - 1):
+        words[part] %= np.uint32(n) - steps[part]
+        words[part] += steps[part]
+    return words
+
+
+def _swapped_by_blocks(targets, n):
+    """What `_swap` does of ``range(n)`` for an array of targets, many steps at a time.
+
+    The steps of a block look for their targets all at once. That is what they would find one by one, save where two of them have one
+    target, or where one's target is the place of another: of n - i places those are few, and they are put right afterwards.
+    """
+    standing = np.arange(n, dtype=np.int32)
+    taker = np.zeros(n, np.int16)                       # the last step of the block that took a place; what was before does not matter
+    number = np.arange(_BLOCK, dtype=np.int16)
+    out = np.empty(n, np.int64)
+    start = 0
+    while n - start > _BY_SORTING:
+        stop = start + _BLOCK
+        target = targets[start:stop].astype(np.int64)
+        found = standing[target]
+        moved = standing[start:stop].copy()             # what each step finds at its own place
+        within = (target < stop).nonzero()[0]
+        if within.size:
+            _move_on(moved, within, target[within] - start)
+        taker[target] = number
+        last = taker[target]
+        again = (last != number).nonzero()[0]
+        if again.size:
+            _hand_on(found, moved, again, target[again], last[again])
+        standing[target] = moved                        # in order: of several the last stays
+        out[start:stop] = found
+        start = stop
+    out[start:] = standing[start:][_swapped_at_once(targets[start:] - np.uint32(start), n - start)]
+    return out
+
+
+def _move_on(moved, step, place):
+    """For steps whose target is the place of a later step: what that one will find at its own place."""
+    before = np.arange(moved.size)
+    ahead = place > step
+    step, place = step[ahead], place[ahead]
+    before[place] = step                                # in order: the last to come to a place
+    origin = before[place]
+    while True:
+        further = before[origin]
+        if np.array_equal(further, origin):
+            break
+        origin = further
+    moved[place] = moved[origin]
+
+
+def _hand_on(found, moved, step, target, last):
+    """For steps whose target another step takes later: that one finds what they put there. ``last``: the last to take it."""
+    order = np.argsort(target, kind="stable")
+    step, target, successor = step[order], target[order], last[order].astype(np.int64)
+    same = (target[1:] == target[:-1]).nonzero()[0]
+    successor[same] = step[same + 1]
+    found[successor] = moved[step]
+
+
+def _swapped_at_once(target, n):
+    """What `_swap` does of ``range(n)`` for an array of targets, for all steps together.
 
     Step i sends the value at its target j_i to out[i] and puts the value standing at i there instead. Let V(t) be the value standing at
     place t just before step t: the last earlier step with target t put it there, and put V of its own number; so V is found by
     following such steps back to one that has none, whose value is its own number. Sorting by (target, step) shows all the links.
     """
-    steps = np.arange(n - 1, dtype=np.uint32)
-    words %= np.uint32(n) - steps
-    words += steps
     bits = np.uint64(n.bit_length())
-    keys = words.astype(np.uint64)
+    keys = target.astype(np.uint64)
     keys <<= bits
-    keys |= steps
+    keys |= np.arange(n - 1, dtype=np.uint64)
     keys.sort()
     step = (keys & np.uint64((1 << int(bits)) - 1)).view(np.int64)
     keys >>= bits

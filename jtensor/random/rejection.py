@@ -1,6 +1,7 @@
 """The samplers that try and try again: ``poisson``, ``binomial``, ``_standard_gamma``, ``_sample_dirichlet``.
 
-How many numbers an element takes is known only when it is done, so they run element by element over numbers read ahead (``lookahead``).
+How many numbers an element takes is known only when it is done, so they run element by element over numbers read ahead (``lookahead``);
+for many elements at once ``loops`` has the same in compiled code.
 Mostly double arithmetic, but some steps of gamma and binomial round to the tensor's dtype, as noted at each. Knows the engine's
 lookahead and numpy; parameters come as arrays that were checked, results have their shape and dtype.
 
@@ -11,7 +12,8 @@ import math
 
 import numpy as np
 
-from .exact import scalar_log, scalar_log1p
+from . import loops
+from .exact import scalar_lgamma, scalar_log, scalar_log1p
 from .lookahead import Lookahead
 from .rounding import FLOAT32, FLOAT64, cast, rounded
 
@@ -36,13 +38,23 @@ def _each(engine, parameters, one, expected_draws):
 
 def poisson(engine, rate):
     """A Poisson number for each rate (float dtype, not negative)."""
+    if rate.size >= loops.FEW:
+        wide = rate.reshape(-1).astype(np.float64)
+        drawn_for = slice(None) if wide.min() > 0.0 else wide > 0.0
+        some = wide[drawn_for]
+        if some.size and some.max() < 1e15:
+            with engine.lock:
+                values = loops.poisson(engine, some, poisson_by_rejection)
+            if values is not None:
+                wide[drawn_for] = values
+                return cast(wide, rate.dtype).reshape(rate.shape)
     return cast(_each(engine, (rate,), _poisson, 4), rate.dtype)
 
 
 def _poisson(ahead, rate):
     if rate == 0.0:
         return 0.0
-    return _poisson_by_product(ahead.uniform, rate) if rate < 10.0 else _poisson_by_rejection(ahead.uniform, rate)
+    return _poisson_by_product(ahead.uniform, rate) if rate < 10.0 else poisson_by_rejection(ahead.uniform, rate)
 
 
 def _poisson_by_product(uniform, rate):
@@ -55,7 +67,8 @@ def _poisson_by_product(uniform, rate):
     return float(count)
 
 
-def _poisson_by_rejection(uniform, rate):
+def poisson_by_rejection(uniform, rate):
+    """One Poisson number for a rate >= 10, out of what ``uniform()`` gives."""
     root = math.sqrt(rate)
     log_rate = math.log(rate)
     b = 0.931 + 2.53 * root
@@ -71,16 +84,12 @@ def _poisson_by_rejection(uniform, rate):
             return _by_int64(k)
         if k < 0 or (us < 0.013 and v > us):
             continue
-        if scalar_log(v) + math.log(inverse_alpha) - math.log(a / (us * us) + b) <= -rate + k * log_rate - _lgamma(k + 1):
+        if scalar_log(v) + math.log(inverse_alpha) - math.log(a / (us * us) + b) <= -rate + k * log_rate - scalar_lgamma(k + 1):
             return _by_int64(k)
 
 
 def _floor(x):
     return float(math.floor(x)) if math.isfinite(x) else x
-
-
-def _lgamma(x):
-    return math.lgamma(x) if math.isfinite(x) else x
 
 
 def _by_int64(k):
@@ -212,8 +221,39 @@ def binomial(engine, count, p):
     Float32 counts beyond 2**24, where that dtype no longer tells neighbours apart, may come out other than PyTorch's.
     """
     dtype = count.dtype
+    if count.size >= loops.FEW:
+        made = _binomial_by_loops(engine, count.reshape(-1).astype(np.float64), p.reshape(-1).astype(np.float64), dtype)
+        if made is not None:
+            return cast(made, dtype).reshape(count.shape)
     fit = (lambda x: x) if dtype == FLOAT64 else _single
     return cast(_each(engine, (count, p), lambda ahead, n, q: _binomial(ahead.uniform, n, q, fit), 4), dtype)
+
+
+def _binomial_by_loops(engine, count, p, dtype):
+    """All of them by the compiled loop; None where that is not there, or not exact."""
+    top = 2.0**24 if dtype == FLOAT32 else 2.0**50
+    if not ((count < top) & (p == p)).all():
+        return None
+    fit, fit_one = (_same, _same) if dtype == FLOAT64 else (_singles, _single)
+    tried = (count > 0.0) & (p > 0.0) & (p < 1.0)
+    values = np.where((count > 0.0) & (p >= 1.0), count, 0.0)
+    if tried.any():
+        n, mirrored = count[tried], p[tried] > 0.5
+        q = np.where(mirrored, fit(1.0 - p[tried]), p[tried])
+        with engine.lock:
+            made = loops.binomial(engine, n, q, fit, lambda *one: binomial_by_rejection(*one, fit_one))
+        if made is None:
+            return None
+        values[tried] = np.where(mirrored, fit(n - made), made)
+    return values
+
+
+def _same(x):
+    return x
+
+
+def _singles(x):
+    return x.astype(np.float32).astype(np.float64)
 
 
 def _binomial(uniform, count, p, fit):
@@ -229,7 +269,7 @@ def _binomial(uniform, count, p, fit):
 
 
 def _binomial_small(uniform, count, p, fit):
-    return _binomial_by_rejection(uniform, count, p, fit) if fit(count * p) >= 10.0 else _binomial_by_steps(uniform, count, p, fit)
+    return binomial_by_rejection(uniform, count, p, fit) if fit(count * p) >= 10.0 else _binomial_by_steps(uniform, count, p, fit)
 
 
 def _binomial_by_steps(uniform, count, p, fit):
@@ -243,28 +283,12 @@ def _binomial_by_steps(uniform, count, p, fit):
         successes += 1
 
 
-_STIRLING = (
-    0.0810614667953272,
-    0.0413406959554092,
-    0.0276779256849983,
-    0.02079067210376509,
-    0.0166446911898211,
-    0.0138761288230707,
-    0.0118967099458917,
-    0.0104112652619720,
-    0.00925546218271273,
-    0.00833056343336287,
-)
-
-
 def _stirling_tail(k):
-    if k <= 9:
-        return _STIRLING[int(k)]
-    square = (k + 1) * (k + 1)
-    return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1)
+    return float(loops.stirling_tail(np.float64(k)))
 
 
-def _binomial_by_rejection(uniform, count, p, fit):
+def binomial_by_rejection(uniform, count, p, fit=_same):
+    """One binomial number for count * p >= 10 and p <= 0.5, out of what ``uniform()`` gives."""
     spread = fit(math.sqrt(fit(fit(count * p) * fit(1.0 - p))))
     b = 1.15 + 2.53 * spread
     a = -0.0873 + 0.0248 * b + 0.01 * p

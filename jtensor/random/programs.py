@@ -1,0 +1,82 @@
+"""Samplers' inner loops as XLA programs of the host: when one is made, where it is kept, and the proof that it may serve.
+
+Owns `HostProgram`: compiled in the background once enough has been drawn to show that it will pay, kept on disk with the other programs,
+and used only after it has given a sample of known answers bit for bit. Whoever asks goes on in NumPy until then; the numbers are the
+same, so nobody can tell when the change came. Knows the programs' cache and the compiler, no distribution.
+"""
+import threading
+
+import jax
+
+from ..base import compat, devices
+from ..trace import executable, store
+from ..trace.background import Worker
+
+_WORKER = Worker("random programs")
+
+
+class HostProgram:
+    """A program for the CPU that a sampler may use when it is there.
+
+    ``function``: of flat arrays, to a list of arrays. ``inputs``: a (shape, dtype) for each. ``pays_after``: how many numbers must have
+    been asked for before it is worth making. ``proof(run)``: whether its answers are right, asked once in each process.
+
+    >>> import numpy as np
+    >>> double = HostProgram("double", lambda x: [x + x], [((2,), np.float64)], 10, lambda run: run([np.ones(2)])[0][0] == 2)
+    >>> double.after(3) is None
+    True
+    >>> double.now()([np.array([3.0, 4.0])])[0].tolist()
+    [6.0, 8.0]
+    """
+
+    def __init__(self, name, function, inputs, pays_after, proof):
+        self.name, self._function, self._inputs = "random " + name, function, inputs
+        self._pays_after, self._proof = pays_after, proof
+        self._lock = threading.Lock()
+        self._asked, self._handle, self._run, self._wrong = 0, None, None, False
+
+    def after(self, numbers):
+        """The program's ``run``, or None: it is not worth it yet, not there yet, or not right on this machine."""
+        if self._run is not None or self._wrong:
+            return self._run
+        with self._lock:
+            self._asked += numbers
+            if self._handle is None and self._asked >= self._pays_after:
+                self._handle = _WORKER.submit(self._made, name=self.name)
+            handle = self._handle
+        if handle is None or not handle.done():
+            return None
+        return self._taken(handle)
+
+    def now(self):
+        """The program's ``run``, waited for if need be; None if it is not right on this machine."""
+        with self._lock:
+            if self._handle is None:
+                self._handle = _WORKER.submit(self._made, name=self.name)
+        return self._taken(self._handle)
+
+    def _taken(self, handle):
+        try:
+            run = handle.result().run
+            right = bool(self._proof(run))
+        except Exception:       # a compiler that cannot do it is a reason to stay with NumPy, not to fail
+            right = False
+        if right:
+            self._run = run
+        else:
+            self._wrong = True
+        return self._run
+
+    def _made(self):
+        device = devices.jax_device(devices.cpu)
+        found = store.load(self.name, device)
+        if found is None:
+            avals = [jax.ShapeDtypeStruct(*spec) for spec in self._inputs]
+            found = executable.compile_program(self._function, avals, device=device, name=self.name)
+            store.save(self.name, found, device)
+        return found
+
+
+def put(array):
+    """The array for a host program, not copied where that can be: nobody may write to it any more."""
+    return compat.put(array, devices.jax_device(devices.cpu))

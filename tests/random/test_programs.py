@@ -1,0 +1,96 @@
+"""The compiled loops draw what Python draws one by one, to the last word used; and when a program may serve at all."""
+import numpy as np
+import pytest
+
+from jtensor.random import loops, permutation, rejection
+from jtensor.random.mt19937 import MT19937
+from jtensor.random.programs import HostProgram
+
+_RANDOM = np.random.RandomState(8)
+RATES = {
+    "few": np.full(40_000, 3.0),
+    "few of all kinds": _RANDOM.rand(20_000) * 9.99,
+    "many": 10 + _RANDOM.rand(20_000) * 2000,
+    "mixed": _RANDOM.rand(20_000) * 25,
+    "immense": 10 ** (1 + _RANDOM.rand(3_000) * 13),
+    "now and then none": np.maximum(_RANDOM.rand(3_000) * 20 - 5, 0),
+}
+TRIALS = {
+    "few": (np.full(20_000, 20.0), np.full(20_000, 0.3)),
+    "many": (np.full(20_000, 1000.0), np.full(20_000, 0.6)),
+    "mixed": (np.floor(_RANDOM.rand(20_000) * 60), _RANDOM.rand(20_000)),
+    "fractions": (_RANDOM.rand(5_000) * 100, _RANDOM.rand(5_000)),
+    "ends": (np.floor(_RANDOM.rand(3_000) * 3) * 20, np.floor(_RANDOM.rand(3_000) * 5) / 4),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _programs():
+    for kind in (loops.POISSON_FEW, loops.POISSON, loops.BINOMIAL_FEW, loops.BINOMIAL):
+        assert kind.program.now() is not None
+
+
+def _both(monkeypatch, draw):
+    """The numbers and states by the programs and by Python."""
+    engines = MT19937(4), MT19937(4)
+    by_program = draw(engines[0])
+    monkeypatch.setattr(loops, "FEW", 1 << 30)
+    return by_program, draw(engines[1]), *(engine.state_bytes() for engine in engines)
+
+
+@pytest.mark.parametrize("doubtful", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", RATES)
+def test_poisson(name, dtype, doubtful, monkeypatch):
+    if doubtful:            # every test of logarithms is left to Python
+        monkeypatch.setattr(loops, "TOLERANCE", 1e9)
+    rate = RATES[name][: 3_000 if doubtful else None].astype(dtype)
+    made, wanted, state, wanted_state = _both(monkeypatch, lambda engine: rejection.poisson(engine, rate))
+    np.testing.assert_array_equal(made, wanted)
+    assert state == wanted_state
+
+
+@pytest.mark.parametrize("doubtful", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", TRIALS)
+def test_binomial(name, dtype, doubtful, monkeypatch):
+    if doubtful:
+        monkeypatch.setattr(loops, "TOLERANCE", 1e9)
+    count, p = (x[: 3_000 if doubtful else None].astype(dtype) for x in TRIALS[name])
+    made, wanted, state, wanted_state = _both(monkeypatch, lambda engine: rejection.binomial(engine, count, p))
+    np.testing.assert_array_equal(made, wanted)
+    assert state == wanted_state
+
+
+def test_many_numbers_are_live_torchs():
+    torch = pytest.importorskip("torch")
+    engine, generator = MT19937(6), torch.Generator().manual_seed(6)
+    for rate in RATES.values():
+        for one in (rate.astype(np.float32), rate):
+            np.testing.assert_array_equal(rejection.poisson(engine, one), torch.poisson(torch.from_numpy(one), generator=generator))
+    for count, p in TRIALS.values():
+        for pair in ((count.astype(np.float32), p.astype(np.float32)), (count, p)):
+            wanted = torch.binomial(*map(torch.from_numpy, pair), generator=generator)
+            np.testing.assert_array_equal(rejection.binomial(engine, *pair), wanted)
+    assert engine.state_bytes() == generator.get_state().numpy().tobytes()
+
+
+@pytest.mark.parametrize("n", [257, 65536, 65537, 65536 + 16384, 65536 + 16385, 150_001])
+def test_shuffles_at_once_are_those_one_by_one(n):
+    one, other = MT19937(n), MT19937(n)
+    np.testing.assert_array_equal(permutation.randperm(one, n), permutation._swapped(other.word_list(n - 1), n))
+    assert one.state_bytes() == other.state_bytes()
+
+
+def test_a_program_serves_when_it_pays_and_is_right():
+    def program(proof):
+        return HostProgram("test double", lambda x: [x + x], [((2,), np.float64)], 100, proof)
+
+    right = program(lambda run: np.asarray(run([np.ones(2)])[0]).tolist() == [2.0, 2.0])
+    assert right.after(99) is None and right._handle is None
+    right.after(1)
+    assert np.asarray(right.now()([np.full(2, 3.0)])[0]).tolist() == [6.0, 6.0] and right.after(0) is right.now()
+    wrong = program(lambda run: False)
+    assert wrong.now() is None and wrong.after(1000) is None
+    broken = HostProgram("test broken", lambda x: 1 / 0, [((2,), np.float64)], 0, lambda run: True)
+    assert broken.now() is None
