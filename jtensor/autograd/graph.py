@@ -158,9 +158,10 @@ def node_class(name, base=OperatorNode):
 
 def accumulator(variable):
     """The `AccumulateGrad` edge of a leaf; the node lives as long as a graph (or the user) holds it."""
-    auto = variable._autograd_meta()
-    node = auto.accumulator() if auto.accumulator is not None else None
+    auto = variable._auto
+    node = auto.accumulator() if auto is not None and auto.accumulator is not None else None
     if node is None:
+        auto = variable._autograd_meta()
         node = node_class("AccumulateGrad", AccumulateGrad)(variable)
         if auto.hooks is not None:
             node.tensor_hooks = {0: auto.hooks}

@@ -11,20 +11,26 @@ _inside = {}
 
 def inside(code):
     """Whether a code object is the library's own."""
-    found = _inside.get(code)
+    return _is_inside(code.co_filename)
+
+
+def _is_inside(name):
+    found = _inside.get(name)
     if found is None:
-        found = _inside[code] = code.co_filename.startswith(_HERE) or code.co_filename.startswith("<jtensor")
+        if len(_inside) >= 1 << 16:
+            _inside.clear()
+        found = _inside[name] = name.startswith((_HERE, "<jtensor"))
     return found
 
 
-def user_site():
-    """The (code, lasti) of the innermost frame that is not the library's, or None."""
-    frame = sys._getframe(1)
+def user_site(skip=1):
+    """The (code, lasti) of the innermost frame that is not the library's, or None; the first ``skip`` frames are known to be."""
+    frame = sys._getframe(skip)
     while frame is not None:
         code = frame.f_code
-        inside = _inside.get(code)
+        inside = _inside.get(code.co_filename)         # by name: a text keeps its hash, a code object does not
         if inside is None:
-            inside = _inside[code] = code.co_filename.startswith(_HERE) or code.co_filename.startswith("<jtensor")
+            inside = _is_inside(code.co_filename)
         if not inside:
             return code, frame.f_lasti
         frame = frame.f_back

@@ -96,6 +96,7 @@ class Operator:
         self.moves, self.inverse, self.overwrites = moves, inverse, overwrites
         self.flipped = flipped
         self.letters = None
+        self.node_class = None               # of the graph's nodes, made by the room above
         if flipped is not None:
             flipped[0].letters = flipped[1]
         self.result_dtype, self.check_inplace = result_dtype, check_inplace or check

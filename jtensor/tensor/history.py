@@ -14,25 +14,24 @@ from ..ops import gradient
 
 def needs_of(plan, tensors):
     """Positions of the inputs that need gradients."""
-    needs = [i for i, t in enumerate(tensors) if t._requires_grad or t._info is not None and t.requires_grad]
-    if not needs:
-        return ()
-    if plan.operator.nondiff:
+    needs = tuple([i for i, t in enumerate(tensors) if t._requires_grad or t._info is not None and t.requires_grad])
+    if needs and plan.operator.nondiff:
         blocked = blocked_positions(plan)
-        needs = [i for i in needs if i not in blocked]
-    return tuple(needs)
+        if blocked:
+            return tuple([i for i in needs if i not in blocked])
+    return needs
 
 
 def blocked_positions(plan):
     """Inputs that an operator declares not differentiable."""
-    operator = plan.operator
-    if not operator.nondiff:
-        return ()
-    found = []
-    for name in operator.nondiff:
-        where = plan.notes.where.get(name) if isinstance(name, str) else None
-        if where is not None:
-            found.extend(where if type(where) is tuple else (where,))
+    found = plan.vjps.get("blocked")
+    if found is None:
+        found = []
+        for name in plan.operator.nondiff:
+            where = plan.notes.where.get(name) if isinstance(name, str) else None
+            if where is not None:
+                found.extend(where if type(where) is tuple else (where,))
+        plan.vjps["blocked"] = found
     return found
 
 
@@ -51,7 +50,7 @@ def edge_of(tensor):
 
 
 def node_type(operator):
-    found = getattr(operator, "node_class", None)
+    found = operator.node_class
     if found is None:
         found = operator.node_class = node_class(operator.backward)
     return found
@@ -67,35 +66,44 @@ def attach(plan, tensors, needs, outs, scalars, originals=None):
 
 
 def hang(plan, tensors, out, scalars):
-    """`attach` for one result, if an input needs a gradient."""
+    """`attach` for one result, if an input needs a gradient; called by an operator's recorder."""
     needs = needs_of(plan, tensors)
     if needs:
-        out._edge, out._requires_grad = (make_node(plan, tensors, needs, scalars, (out,)), 0), True
+        out._edge, out._requires_grad = (make_node(plan, tensors, needs, scalars, (out,), skip=4), 0), True
 
 
-def make_node(plan, tensors, needs, scalars, outs, originals=None):
-    """``originals``: {position: Value} of inputs that the operation overwrites."""
-    cls = node_type(plan.operator)
+def make_node(plan, tensors, needs, scalars, outs, originals=None, skip=2):
+    """``originals``: {position: Value} of inputs that the operation overwrites; ``skip``: see `sites.user_site`."""
+    operator = plan.operator
+    cls = operator.node_class or node_type(operator)
     node = cls.__new__(cls)
-    node.edges = tuple([edge_of(t) if i in needs else None for i, t in enumerate(tensors)])
+    if len(tensors) == 1:
+        tensor = tensors[0]
+        node.edges = (tensor._edge if tensor._info is None and tensor._edge is not None else edge_of(tensor),)
+    else:
+        node.edges = tuple([(t._edge if t._info is None and t._edge is not None else edge_of(t)) if at in needs else None
+                            for at, t in enumerate(tensors)])
     node.sequence = sequence()
     node.meta = node.hooks = node.pre_hooks = node.tensor_hooks = node.retained = node.site = None
     node.plan, node.needs, node.scalars = plan, needs, scalars
-    codes = gradient.saved(plan, needs)
+    codes = plan.saves.get(needs) if plan.saves is not None else None
+    if codes is None:
+        codes = gradient.saved(plan, needs)
     if codes:
-        node.site = sites.user_site()
-        node.saved = [save(c, tensors, outs, originals) for c in codes]
+        node.site = sites.user_site(skip)
+        node.saved = [save(code, tensors, outs, originals) for code in codes]
     else:
         node.saved = ()
     return node
 
 
 def save(code, tensors, outs, originals=None):
+    """What a node keeps of an input (``code >= 0``) or of a result (``~code``), with the version that it has now."""
     if code >= 0:
         if originals is not None and code in originals:
             return originals[code]
         tensor = tensors[code]
-        if tensor.is_inference_slow():
+        if tensor._auto is not None and tensor.is_inference_slow():
             raise RuntimeError("Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
                                "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use "
                                "it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.")

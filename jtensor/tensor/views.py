@@ -29,7 +29,7 @@ _DOUBLE = {"AsStridedBackward0": "AsStridedBackward0", "SplitBackward0": "CatBac
 class ViewOperator:
     """Stands for a view operator in the graph: a name, and nothing to save."""
 
-    grad = outputs = promote = None
+    grad = outputs = promote = node_class = None
     saves = ()
     nondiff = frozenset()
 
