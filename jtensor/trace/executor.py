@@ -103,7 +103,7 @@ def execute(segment, nodes, wanted, asked):
             found.ran()
     arrays = [v.array for v in inputs]
     if found.donate:
-        protect(found.donate, inputs, arrays)
+        protect(found, inputs, arrays)
     try:
         if found.single:
             plan, positions, taken, _ = nodes[0]
@@ -289,18 +289,21 @@ def donatable(inputs, nodes, wanted):
 HELD = 4           # the segment's list, `inputs`, the local name and getrefcount's argument
 
 
-def protect(donate, inputs, arrays):
+def protect(found, inputs, arrays):
     """Copies the inputs that somebody else holds after all, so that their buffers are not overwritten."""
-    for at in donate:
+    alone, references, donated = tape.Local.threads == 1, sys.getrefcount, 0
+    sizes = found.sizes
+    if sizes is None:
+        sizes = found.sizes = [arrays[at].nbytes for at in found.donate]
+    for at, size in zip(found.donate, sizes, strict=True):
         value = inputs[at]
         array = arrays[at]
-        free = (sys.getrefcount(value) <= HELD and value.owned and tape.Local.threads == 1
-                and sys.getrefcount(array) <= 4 and getattr(array, "_npy_value", None) is None)
-        if free:
-            REPORT.donated += array.nbytes
+        if alone and references(value) <= HELD and value.owned and references(array) <= 4 and getattr(array, "_npy_value", None) is None:
+            donated += size
         else:
             arrays[at] = compat.put(np.array(array), next(iter(array.devices())))     # `array.copy()` would compile a program
         del value, array
+    REPORT.donated += donated
 
 
 # -- failures ---------------------------------------------------------------------------------------------------------

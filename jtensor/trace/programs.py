@@ -22,18 +22,19 @@ COMPILER = Worker("programs")
 class Program:
     """Executables for a state of the trie: which values they give, how many inputs they take, and which of them they may overwrite.
 
-    ``rest``: the second executable of a tape that runs in two stages (`stages`); ``handed``: which results of the first it takes.
-    ``order``: which of all the results are asked for, in their order; None where they are that already. ``left``: the runs until a
-    program that was compiled briefly is compiled ``again``, of ``due`` in all; 0 if it is not. ``sent``: the numbers of its last run,
-    as bytes and on the device: most programs take the same ones every time.
+    ``donate``: positions of the inputs that they overwrite, ``sizes`` their bytes, once known. ``rest``: the second executable of a tape
+    that runs in two stages (`stages`); ``handed``: which results of the first it takes. ``order``: which of all the results are asked for,
+    in their order; None where they are that already. ``left``: the runs until a program that was compiled briefly is compiled
+    ``again``, of ``due`` in all; 0 if it is not. ``sent``: the numbers of its last run, as bytes and on the device: most programs take
+    the same ones every time.
     """
 
-    __slots__ = ("executable", "gives", "donate", "fences", "single", "count", "rest", "handed", "order", "due", "left", "again",
-                 "coming", "sent")
+    __slots__ = ("executable", "gives", "donate", "sizes", "fences", "single", "count", "rest", "handed", "order", "due", "left",
+                 "again", "coming", "sent")
 
     def __init__(self, executable, gives, wanted, donate=(), fences=0, single=False, count=0, rest=None, handed=()):
         self.executable, self.gives, self.donate, self.fences, self.single = executable, gives, donate, fences, single
-        self.count, self.rest, self.handed = count, rest, handed
+        self.count, self.rest, self.handed, self.sizes = count, rest, handed, None
         self.due, self.left, self.again, self.coming, self.sent = 0, 0, None, None, (None, None)
         where = {p: at for at, p in enumerate(gives)}
         self.order = None if gives == wanted else [where[p] for p in wanted]
@@ -54,6 +55,7 @@ class Program:
             try:
                 better = coming.result()[0]
                 self.executable, self.rest, self.donate = better.executable, better.rest, better.donate
+                self.sizes = None
                 REPORT.again += 1
             except jax.errors.JaxRuntimeError as error:
                 REPORT.failed(error)
