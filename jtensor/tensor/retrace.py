@@ -15,6 +15,7 @@ from ..trace import macros
 from ..trace.tape import LOCAL, slot
 from .core import View, make_tensor
 
+LARGEST = 400            # nodes of a graph that may be known again: the tape of a longer backward is cut on its way
 _OPERATOR, _LEAF = 1, 2
 _kinds = {}
 
@@ -82,6 +83,8 @@ def _graph(segment, edge, grad):
     nodes, index, leaves, numbers = [edge[0]], {edge[0]: 0}, [], []
     key = [edge[1], root, grad._spec]
     for node in nodes:
+        if len(nodes) > LARGEST:
+            return None
         cls = type(node)
         kind = _kinds.get(cls)
         if kind is None:
