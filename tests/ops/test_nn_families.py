@@ -1,6 +1,8 @@
 """Convolutions, pools, normalisations, embeddings, padding, resizing, attention: PyTorch's values, gradients and nodes."""
 import pytest
 
+import jtensor
+
 from .twin import same
 
 X = (2, 4, 6, 5)
@@ -48,3 +50,22 @@ def test_running_statistics_move():
 def test_a_window_of_lowest_values_points_at_its_first():
     same("F.max_pool2d(T.full((1, 1, 3, 3), float('-inf')), 2, 2, 1, return_indices=True)[1]", grad=False)
     same("F.max_pool2d(T.tensor([[[[1., float('nan')], [float('nan'), 2.]]]]), 2, return_indices=True)[1]", grad=False)
+
+
+@pytest.mark.parametrize("text, target", [
+    ("F.nll_loss(a, b)", [0, 5]), ("F.nll_loss(a, b, ignore_index=5)", [0, 5]), ("F.nll_loss(a, b, ignore_index=-1)", [-1, -2]),
+    ("F.cross_entropy(a, b)", [-100, 3]), ("F.cross_entropy(a, b, label_smoothing=.1, reduction='sum')", [4, 0]),
+    ("F.cross_entropy(a[:, :, None, None], b[:, None, None], reduction='none')", [1, 3]), ("F.cross_entropy(a[0], b[1])", [0, 7]),
+    ("F.cross_entropy(a[:, :, None], b)", [1, 9]), ("F.multi_margin_loss(a, b)", [0, 3]),
+    ("F.multilabel_margin_loss(a, b)", [[0, 3, -1], [0, 1, 2]]), ("F.multilabel_margin_loss(a, b)", [[2, -1, -1], [0, 1, 2]]),
+])
+def test_classes_that_are_not_there(text, target):
+    same(text, (2, 3), target, strides=False)
+
+
+def test_targets_made_by_comparing_or_choosing_are_not_looked_at():
+    x = jtensor.rand(4, 3).exp()
+    before = sum(jtensor.report().flushes.values())
+    for target in ((x.sum(1) > 4).long(), x.argmax(1), jtensor.arange(3).repeat(2)[:4]):
+        jtensor.nn.functional.cross_entropy(x, target)
+    assert sum(jtensor.report().flushes.values()) == before

@@ -4,6 +4,7 @@ import warnings
 
 import jtensor
 
+from ...ops.families.bounds import check_bounds
 from ...tensor import raw
 from .. import _reduction
 from .activation import logsigmoid
@@ -117,17 +118,25 @@ def _nll(input, target, weight, code, ignore_index):
         raise ValueError(f"Expected input batch_size ({input.size(0)}) to match target batch_size ({batch}).")
     if target.dtype not in (jtensor.int64, jtensor.uint8):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {_scalar_type(target)}")
+    n, *inner = input.shape
     if dims <= 2:
-        return raw.nll_loss(input, target, weight, code, ignore_index)
-    if dims == 4:
-        return raw.nll_loss2d(input, target, weight, code, ignore_index)
-    n, classes, *inner = input.shape
-    if list(target.shape[1:]) != inner:
-        raise RuntimeError(f"Expected target size {[n, *inner]}, got {list(target.shape)}")
-    flat = (1, -1) if input.numel() else (0, 0)
-    loss = raw.nll_loss2d(input.contiguous().view(n, classes, *flat), target.contiguous().view(n, *flat), weight, code,
-                          ignore_index)
-    return loss.view(n, *inner) if code == 0 else loss
+        loss = raw.nll_loss(input, target, weight, code, ignore_index)
+    elif dims == 4:
+        loss = raw.nll_loss2d(input, target, weight, code, ignore_index)
+    else:
+        classes, *inner = inner
+        if list(target.shape[1:]) != inner:
+            raise RuntimeError(f"Expected target size {[n, *inner]}, got {list(target.shape)}")
+        flat = (1, -1) if input.numel() else (0, 0)
+        loss = raw.nll_loss2d(input.contiguous().view(n, classes, *flat), target.contiguous().view(n, *flat), weight, code,
+                              ignore_index)
+        loss = loss.view(n, *inner) if code == 0 else loss
+    check_bounds(target, input.size(0 if dims == 1 else 1), _no_class, besides=ignore_index)        # shapes are complained of first
+    return loss
+
+
+def _no_class(n):
+    return IndexError(f"Target {n} is out of bounds.")
 
 
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
@@ -267,7 +276,9 @@ def _check_options(options, inner, reduction, label_smoothing, target, linear_bi
 
 def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """Hinge loss with several right classes, listed in the target up to the first -1."""
-    return raw.multilabel_margin_loss(input, target, _code(size_average, reduce, reduction))
+    loss = raw.multilabel_margin_loss(input, target, _code(size_average, reduce, reduction))
+    check_bounds(target, input.size(-1) if input.dim() else 1, lambda n: RuntimeError("argument #2 'target' is out of range"), besides=-1)
+    return loss
 
 
 def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
@@ -289,7 +300,9 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.dim() != 1:
         raise ValueError("weight must be one-dimensional")
-    return raw.multi_margin_loss(input, target, p, margin, weight, code)
+    loss = raw.multi_margin_loss(input, target, p, margin, weight, code)
+    check_bounds(target, input.size(-1) if input.dim() else 1, lambda n: RuntimeError("target out of range"))
+    return loss
 
 
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):

@@ -8,7 +8,7 @@ import weakref
 
 import numpy as np
 
-from ...base import devices
+from ...base import devices, dtypes
 
 _known = weakref.WeakKeyDictionary()
 
@@ -38,14 +38,15 @@ def bounded(value):
     """What is known of a value's numbers without computing anything: of one that is there its extremes, of a pending one what its origin
     says.
 
-    A view, a copy or a pick of bounded numbers is bounded as they are; `argmax` and its kind answer places of a dimension, `arange` counts.
+    A view, a copy or a pick of bounded numbers is bounded as they are; `argmax` and its kind answer places of a dimension, `arange` counts, a
+    comparison answers 0 or 1.
     """
     found = _known.get(value)
     if found is not None:
         return found
     if value.array is not None:
         numbers = np.asarray(value.array)
-        if numbers.size == 0:
+        if numbers.size == 0 or not numbers.dtype.kind in "iub" and not np.isfinite(numbers).all():
             return None
         found = int(numbers.min()), int(numbers.max())
     elif value.segment is not None:
@@ -78,6 +79,8 @@ def _by_origin(segment, position, depth):
         return None
     plan, positions, scalars, _ = node
     name = getattr(plan.operator, "name", None)
+    if plan.outputs[position - at].dtype is dtypes.bool:
+        return 0, 1
     if name is None:
         sources = positions if plan.key[0] == "read" and len(positions) == 1 else ()
     elif name in _PLACES and _PLACES[name] == position - at:
@@ -113,8 +116,11 @@ def numbers_of(value):
     return np.asarray(value_of(value, "index bounds"))
 
 
-def check_bounds(index, size, error, negative=False):
-    """Raises ``error(n)`` for the first number of ``index`` that is not in ``[0, size)``, or ``[-size, size)`` where negative ones wrap."""
+def check_bounds(index, size, error, negative=False, besides=None):
+    """Raises ``error(n)`` for the first number of ``index`` that is not in ``[0, size)``, or ``[-size, size)`` where negative ones wrap.
+
+    ``besides``: one more number that may occur.
+    """
     lowest = -size if negative else 0
     found = extremes(index, (lowest, size))
     if found is None:
@@ -123,7 +129,7 @@ def check_bounds(index, size, error, negative=False):
         return
     from ...tensor.values import read
     numbers = numbers_of(read(index)).reshape(-1)
-    wrong = numbers[(numbers < lowest) | (numbers >= size)]
+    wrong = numbers[((numbers < lowest) | (numbers >= size)) & (numbers != besides)]
     if wrong.size:                             # what the origin says may be wider than what is there
         raise error(int(wrong[0]))
 
