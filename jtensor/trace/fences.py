@@ -175,6 +175,8 @@ class _Facts:
             turned = turned or e.name == "transpose"
         if e.kind & (SUM | PRODUCT | EXTREME | OTHER) or e.name in MATRIX_PRODUCTS or constant:
             moved, turned = constant, False
+        if e.name.startswith("cum"):            # XLA writes these out with reshapes and transposes around them
+            moved = turned = True
         if constant:
             made = CONSTANT
         for v in e.outputs:
@@ -261,6 +263,8 @@ def _crossing(made, used):
     """Whether an operator's result, made by one kind of arithmetic and used by another, has to be fenced."""
     if made & CONSTANT or made & FOLDED and used & FOLDED:
         return used & ~TURNED != 0
+    if made & CONVERT and used & SUM:           # sums of bfloat16 have an algorithm of their own
+        return True
     return bool(made & REWRITTEN and used & REWRITTEN and (made | used) & ~(FOLDED | TURNED) != MUL)
 
 
