@@ -24,9 +24,9 @@ def before_inplace(self, recording):
     info = self._info
     if info is not None and info.differentiable:
         view_may_be_rebased(self, info)
-        if self.requires_grad and info.base._is_leaf_now():
+        if self.requires_grad and info.base._edge is None:
             raise RuntimeError(VIEW_OF_LEAF)
-    if self.requires_grad and self._is_leaf_now():
+    if self.requires_grad and self._edge is None:      # so is a view whose base got a history since, until somebody asks for its own
         raise RuntimeError(LEAF)
 
 

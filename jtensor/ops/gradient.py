@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from ..trace import plan as plans
+from ..trace.spec import aval
 from .build import broadcast_shapes, cast_to
 from .operator import Operator, TensorOrNumber
 
@@ -77,11 +78,11 @@ def _double_name(plan, at):
         declared = declared.get(_parameter_at(plan, at))
     shape = tuple(plan.inputs[at].shape)
     if isinstance(operator, Operator) and operator.promote is not None:
-        if plan.notes.common is not None and plan.inputs[at].dtype is not plan.notes.common:
+        if plan.notes.common is not None and plan.inputs[at].dtype is not plan.notes.common and not _takes_part(plan, at):
             return "ToCopyBackward0"
         if shape != broadcast_shapes([tuple(a.shape) for a in plan.inputs]):
             declared = SUMMED
-    elif declared == PASSED_ON and plan.inputs[at].dtype is not plan.outputs[0].dtype:
+    elif declared == PASSED_ON and plan.inputs[at].dtype is not plan.outputs[0].dtype and not _part_of_complex(plan, at):
         return "ToCopyBackward0"
     elif declared == PASSED_ON and _scaled(plan):
         declared = "MulBackward1"
@@ -91,6 +92,21 @@ def _double_name(plan, at):
         name = "SumBackward0" if not shape else "ViewBackward0" if len(shape) < len(plan.outputs[0].shape) else "SumBackward1"
         return name + CHOOSES if type(operator.double) is str and operator.double.endswith(CHOOSES) else name
     return declared or operator.backward.replace("Backward", "BackwardBackward", 1)
+
+
+def _part_of_complex(plan, at):
+    """Whether this input is real and of a complex result's shape: then PyTorch's gradient is the real part, a view, of a complex one."""
+    a, out = plan.inputs[at], plan.outputs[0]
+    return out.dtype.is_complex and not a.dtype.is_complex and tuple(a.shape) == tuple(out.shape)
+
+
+def _takes_part(plan, at):
+    """Whether a formula makes that complex gradient. Of a number and a tensor without dimensions PyTorch makes one of double precision."""
+    operator = plan.operator
+    if not (isinstance(operator, Operator) and operator.promote is not None and operator.grad is not None and _part_of_complex(plan, at)):
+        return False
+    formula = operator.grad.get(_parameter_at(plan, at))
+    return bool(plan.inputs[at].shape) or formula is None or not any(_is_number(operator, plan.notes, name) for name in formula[1])
 
 
 def _scaled(plan):
@@ -216,7 +232,7 @@ def backward_plan(plan, needs, defined):
         else:
             function = _by_vjp(plan, needs, defined, codes)
         inputs = tuple(plan.outputs[k] for k in defined) + tuple(plan.inputs[c] if c >= 0 else plan.outputs[~c] for c in codes)
-        outputs = tuple(plan.inputs[at] for at in needs)
+        outputs = tuple([_whole(plan, at) for at in needs])
         found = plans.Plan(("vjp", plan.key, plan.inputs, needs, defined), function, inputs, outputs, plan.scalar_kinds)
         found.operator = gradient_operator(operator, parts(plan, needs)[0][0].removesuffix(CHOOSES))
         if plan.flipped:
@@ -226,6 +242,12 @@ def backward_plan(plan, needs, defined):
         found.differentiable = tuple(a.dtype.differentiable for a in outputs)
         plan.vjps[key] = found
     return found
+
+
+def _whole(plan, at):
+    """The aval of an input's gradient as its formula makes it."""
+    a = plan.inputs[at]
+    return aval(tuple(a.shape), plan.outputs[0].dtype, a.device) if _takes_part(plan, at) else a
 
 
 def _refuse(plan, needs):
@@ -331,7 +353,7 @@ def _by_formulas(plan, needs, defined, codes):
             answer = formula[0](*[asked(n) for n in formula[1]])
             for at, x in zip(where, answer, strict=True) if type(where) is tuple else ((where, answer),):
                 answers[at] = x
-        return tuple(_fit(answers[at], plan.inputs[at]) for at in needs)
+        return tuple([_fit(answers[at], _whole(plan, at)) for at in needs])
     return function
 
 

@@ -221,9 +221,6 @@ class Tensor:
     def is_leaf(self):
         return self._edge is None if self._info is None else self.grad_fn is None
 
-    def _is_leaf_now(self):
-        return self.grad_fn is None
-
     @property
     def retains_grad(self):
         return self._auto is not None and self._auto.retains
@@ -232,10 +229,10 @@ class Tensor:
         """Makes a non-leaf tensor keep its gradient in ``.grad``."""
         if not self.requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-        if self.is_leaf:
+        if self._edge is None:
             return
         auto = self._autograd_meta()
-        if auto.retains:
+        if auto.retains or self.grad_fn is None:
             return
         auto.retains = True
         node, nr = self._edge

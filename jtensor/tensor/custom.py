@@ -192,7 +192,7 @@ def _history(out, nr, node, is_input, is_dirty, count):
         if info is not None and info.differentiable:
             if count > 1:
                 raise RuntimeError(DIRTY_VIEW)
-            if info.base.requires_grad and info.base._is_leaf_now():
+            if info.base.requires_grad and info.base._edge is None:
                 raise RuntimeError(checks.VIEW_OF_LEAF)
             history.rebase(out, node)
         else:

@@ -39,14 +39,14 @@ def replay(node, grads):
             needs = tuple([at for at in needs if at not in passed])
         if needs:
             _replay(node, grads, needs, answers)
-        return answers
+        return answers if not plan.outputs[0].dtype.is_complex else _parts(answers, plan)
     for name, places in gradient.parts(plan, needs):
         if name == gradient.PASSED_ON and grads[0] is not None:
             for at in places:
                 answers[at] = fitted(grads[0], plan.specs[0])
         else:
             _replay(node, grads, places, answers, name)
-    return answers
+    return answers if not plan.outputs[0].dtype.is_complex else _parts(answers, plan)
 
 
 def _replay(node, grads, needs, answers, name=""):
@@ -75,16 +75,16 @@ def _replay(node, grads, needs, answers, name=""):
     for at, out in zip(needs, outs, strict=True):
         answers[at] = out.t() if at in plan.flipped else out
     if operator.promote is not None and not LOCAL.grad_enabled:
-        leading = len(plan.outputs[0].shape)
+        leading, common = len(plan.outputs[0].shape), plan.notes.common
         for out in outs:
-            if leading > out._spec.ndim > 0:
+            if leading > out._spec.ndim > 0 and out._spec.dtype is common:
                 _seen_as_view(out, (*(1,) * (leading - out._spec.ndim), *out._spec.size))
     writes = WRITES_IN_FORMULA.get(operator.name)
     if writes:
         for out in outs:
             if out._info is None:
                 out._counter.version = writes
-            if operator.name == "AsStridedBackward0":
+            if operator.name == "AsStridedBackward0" and out._spec.numel and given[0]._spec.numel:
                 _seen_as_view(out, (out._spec.numel,))
 
 
@@ -103,6 +103,12 @@ def fitted(grad, spec):
     if tuple(grad._spec.size) != tuple(spec.size):
         grad = grad.expand(spec.size) if grad.numel() < spec.numel else grad.sum_to_size(spec.size)
     return grad
+
+
+def _parts(answers, plan):
+    """The answers with complex gradients of real inputs made these inputs': their real parts, which are views."""
+    return [answer if answer is None or not answer._spec.dtype.is_complex or aval.dtype.is_complex else _shaped(answer, aval)
+            for answer, aval in zip(answers, plan.inputs, strict=True)]
 
 
 def _shaped(grad, aval):
@@ -148,7 +154,7 @@ def _seen_as_view(out, size):
     """PyTorch's formula ends with a view of what it has computed in another shape: sums over broadcast dimensions, strided gradients."""
     spec = out._spec
     base = make_tensor(out._storage, specs.spec(tuple(size), None, spec.dtype, spec.device))
-    out._info = View(base, "default", out._counter.version, False)
+    out._info = View(base, "no_grad", out._counter.version, True)
 
 
 # How often PyTorch's formula writes to the gradient that it makes: its version shows it.

@@ -146,7 +146,7 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
             size, stride, storage_offset = tuple(source._spec.size), source._spec.stride, source._offset
     if dtype is not self._spec.dtype:
         raise RuntimeError(f"Could not set tensor of type {_type_name(dtype)} to a tensor of type {_type_name(self._spec.dtype)}")
-    if self.requires_grad and self._is_leaf_now():
+    if self.requires_grad and self._edge is None:
         from ..autograd.gradmode_checks import LEAF
         if LOCAL.grad_enabled:
             raise RuntimeError(LEAF)

@@ -191,23 +191,24 @@ def strided_plan(base, wanted, spec=None):
     size, stride, offset = wanted
     target = spec.dtype if spec is not None else base.dtype
     cast = () if target is base.dtype else (base.dtype.numpy, target.numpy)
-    if base.dense:
+    if base.dense and (cast or offset >= 0 and geometry.extent(size, stride, offset) <= base.numel):
         program, starts = accesses.access(tuple(base.size), base.stride, size, stride, offset, *cast)
 
         def function(x, *starts):
             return (program.read(x, *starts),)
         key = (program.key,)
     else:
-        count = max(geometry.extent(tuple(base.size), base.stride, 0), geometry.extent(size, stride, offset))
-        into, into_starts = accesses.access((count,), (1,), tuple(base.size), base.stride, 0)
-        program, starts = accesses.access((count,), (1,), size, stride, offset, *cast)
+        start = max(-offset, 0)                      # what it reads beyond the tensor's own elements has no part in the gradient
+        count = max(geometry.extent(tuple(base.size), base.stride, start), geometry.extent(size, stride, offset + start))
+        into, into_starts = accesses.access((count,), (1,), tuple(base.size), base.stride, start)
+        program, starts = accesses.access((count,), (1,), size, stride, offset + start, *cast)
 
         def function(x, *starts):
             import jax.numpy as jnp
             memory = into.write(jnp.zeros((count,), x.dtype), x, *[jnp.int64(s) for s in into_starts])
             return (program.read(memory, *starts),)
-        key = (program.key, into.key, count)
-    identity = ("AsStridedBackward0", base, program, target)
+        key = (program.key, into.key, into_starts, count)
+    identity = ("AsStridedBackward0", base, program, key, target)
     plan = _plans.get(identity)
     if plan is None:
         plan = _plans[identity] = _plan("AsStridedBackward0", ("as_strided", *key), function, base.aval,

@@ -12,7 +12,9 @@ CALLS = {
     "sum_dim": ["a.sum(1)", "a.sum((0, 1), True)", "a.sum(-1, keepdim=True) * a"],
     "diag_embed": ["T.diag_embed(a)", "T.diag_embed(a, 1, 0, 2)"],
     "cat": ["T.cat((a, a * b, b.view(1, 3)))", "T.cat((a, a.double()), 1)"],
-    "stack": ["T.stack((a, a * b), 1)", "T.stack((b, b, b), -1)"],
+    "_to_copy": ["T.view_as_real(a.to(T.complex64))"],
+    "complex": ["T.view_as_real(T.complex(a, a * 2))", "T.complex(a, a).imag"],
+    "stack": ["T.stack((a, a.double()))", "T.stack((a, a * b), 1)", "T.stack((b, b, b), -1)"],
 }
 DECLARED = {o.name: o for o in REGISTRY.operators.values() if o.inverse is not None}
 

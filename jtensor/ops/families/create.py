@@ -99,7 +99,12 @@ def _to_layout(specs, outputs, statics):
     return [like(tuple(specs[0].size), specs[0].stride)]
 
 
-@op(layout=_to_layout, saves=(), name="_to_copy", backward="ToCopyBackward0", **RAW, double="ToCopyBackward0")
+def _real_part(grad, node):
+    """The gradient of a real tensor made complex is a view; other casts cast back."""
+    return (grad,) if grad._spec.dtype.is_complex and not node.plan.inputs[0].dtype.is_complex else None
+
+
+@op(layout=_to_layout, saves=(), name="_to_copy", backward="ToCopyBackward0", inverse=_real_part, **RAW, double="ToCopyBackward0")
 def to_copy(self: Tensor, dtype):
     return cast_to(self, dtype.numpy)
 

@@ -65,14 +65,16 @@ def _cat_gradient(grad, dim, shapes):
 
 
 def _pieces(grad, node):
-    """The gradient's parts along the dimension of `cat`, as views; left to the formula where tensors of other types are promoted."""
+    """The gradient's parts along the dimension of `cat`, as views."""
     inputs, dim = node.plan.inputs, node.plan.notes.template[1]
-    if any(_legacy(a.shape) or a.dtype is not node.plan.outputs[0].dtype for a in inputs):
+    if any(_legacy(a.shape) for a in inputs):
         return None
     starts = [0]
     for a in inputs:
         starts.append(starts[-1] + a.shape[dim])
-    return tuple([grad.narrow(dim, starts[at], inputs[at].shape[dim]) for at in node.needs])
+    complex_ = grad._spec.dtype.is_complex
+    return tuple([(grad.real if complex_ and not inputs[at].dtype.is_complex else grad).narrow(dim, starts[at], inputs[at].shape[dim])
+                  for at in node.needs])
 
 
 @op(out=True, method=False, check=_check_cat, grad={"tensors": _cat_gradient}, name="cat", double="SliceBackward0",

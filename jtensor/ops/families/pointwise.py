@@ -387,9 +387,14 @@ def _check_complex(what):
     return check
 
 
+def _parts_of_gradient(grad, node):
+    for at in node.needs:
+        node.saved_tensor(at)                                      # PyTorch keeps them, so that a write to one is an error
+    return tuple([grad.imag if at else grad.real for at in node.needs])
+
+
 @op("numeric", out=True, method=False, check=_check_complex("complex"), result_dtype=lambda d: d.to_complex(),
-    grad={"real": lambda grad, real: grad.real, "imag": lambda grad, imag: grad.imag},
-    double={"real": "SelectBackward0!", "imag": "SelectBackward0!"})
+    grad={"real": lambda grad, real: grad.real, "imag": lambda grad, imag: grad.imag}, inverse=_parts_of_gradient)
 def complex(real: Tensor, imag: Tensor):
     """Complex numbers of their real and imaginary parts, which have the same floating-point type.
 
