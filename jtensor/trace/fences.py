@@ -155,15 +155,15 @@ class _Facts:
 
     def _look_back(self, e):
         made, constant, moved, turned = 0, True, None, None
-        for v in e.inputs:
+        for at, v in enumerate(e.inputs):
             if type(v) is int:
                 if self.constant[v]:
                     e.kind |= FOLDED if e.kind else 0
                 else:
                     constant = False
                     made |= self.made[v]
-                    if not self.avals[v].shape and e.name not in MOVES:
-                        continue        # one number goes along with any move
+                    if not self.avals[v].shape and e.name not in MOVES or e.name == "select_n" and at == 0:
+                        continue        # one number goes along with any move, and where both choices are the same there is none
                     moved = self.moved[v] and moved is not False
                     turned = self.turned[v] and turned is not False
             elif e.kind:
@@ -215,8 +215,7 @@ def place_fences(graph):
         elif e.name in MATRIX_PRODUCTS:
             # XLA sums a product of matrices by summing a factor first: `(a @ b).sum(1)` becomes `a @ b.sum(1)`.
             e.fenced = bool(used & (TURNED | SUM) or used & ADD and _is_product(e, graph))
-            turned = [at for at in (0, 1) if type(e.inputs[at]) is int and facts.turned[e.inputs[at]]]
-            e.fences = dict.fromkeys(turned, pinned if turned and _has_vector(e, graph) else opaque)
+            e.fences = _factors(e, graph, facts)
         elif kind & TRANSCENDENTAL:
             e.fenced = bool(used & (ADD | SUM | EXTREME))
             e.fences = {at: fence for at, v in enumerate(e.inputs) if type(v) is not int or not behind[v]}
@@ -254,9 +253,13 @@ def _carry(e, graph, skewed, uniform):
     variables = [v for v in e.inputs if type(v) is int]
     skew = e.name == "transpose" or any(skewed[v] for v in variables) and not (
         e.kind & (SUM | PRODUCT | EXTREME | OTHER) or e.name in MATRIX_PRODUCTS)
-    same = bool(variables) and e.name in REPEATING and all(uniform[v] or not graph.avals[v].shape for v in variables)
+    same = bool(variables) and e.name in REPEATING and all(uniform[v] or _is_one(graph.avals[v]) for v in variables)
     for v in e.outputs:
-        skewed[v], uniform[v] = skew, same and graph.avals[v].shape != ()
+        skewed[v], uniform[v] = skew, same and not _is_one(graph.avals[v])
+
+
+def _is_one(aval):
+    return math.prod(aval.shape) == 1
 
 
 def _crossing(made, used):
@@ -266,6 +269,17 @@ def _crossing(made, used):
     if made & CONVERT and used & SUM:           # sums of bfloat16 have an algorithm of their own
         return True
     return bool(made & REWRITTEN and used & REWRITTEN and (made | used) & ~(FOLDED | TURNED) != MUL)
+
+
+def _factors(e, graph, facts):
+    """Fences on what a product of matrices takes: on transposes, and on whatever was moved if a factor is a vector."""
+    vector, found = _has_vector(e, graph), {}
+    for at, v in enumerate(e.inputs[:2]):
+        if type(v) is int and facts.turned[v]:
+            found[at] = pinned if vector else opaque
+        elif type(v) is int and facts.moved[v] and vector:
+            found[at] = opaque
+    return found
 
 
 def _is_product(e, graph):

@@ -93,6 +93,10 @@ CHAINS = {  # name: (operators with the number of their other operands, inputs)
     "matmul, right turned": ([(jnp.transpose, 0), (lambda b, a: a @ b, 1)], (normal(33, 33), normal(16, 33))),
     "matmul, result turned": ([(jnp.matmul, 1), (jnp.transpose, 0)], (normal(17, 33), normal(33, 5))),
     "matrix vector": ([(jnp.transpose, 0), (jnp.matmul, 1)], (normal(300, 70), normal(300))),
+    "row by column of one number": (
+        [(lambda x: jnp.broadcast_to(x, (7, 1)), 0), (lambda x: jnp.einsum("ij,ik->jk", x, x), 0), (lambda x: x + 10, 0)],
+        (np.float32([[33.3]]),),
+    ),
     "bfloat16 chain": (
         [(jnp.multiply, 1), (jnp.add, 1)],
         (normal(100, dtype=jnp.bfloat16), normal(100, dtype=jnp.bfloat16), normal(100, dtype=jnp.bfloat16)),
