@@ -15,7 +15,7 @@ from ..trace import macros
 from ..trace.tape import LOCAL, slot
 from .core import View, make_tensor
 
-LARGEST = 400            # nodes of a graph that may be known again: the tape of a longer backward is cut on its way
+LARGEST = 5000           # nodes of a graph that may be known again
 _OPERATOR, _LEAF = 1, 2
 _kinds = {}
 
@@ -26,20 +26,22 @@ def _kind(cls):
     return found
 
 
-def _place(segment, tensor):
-    """Where a tensor's value is on the tape, as a part of a key; None if NumPy may have changed it."""
-    return _place_of(segment, tensor._storage, tensor._spec, tensor._offset, tensor._cached)
+def _place(segment, named, tensor):
+    """Where a tensor's value is on the tape, as a part of a key; None if NumPy may have changed it. Adds the value to ``named``."""
+    return _place_of(segment, named, tensor._storage, tensor._spec, tensor._offset, tensor._cached)
 
 
-def _place_of(segment, storage, spec, offset, cached=None):
+def _place_of(segment, named, storage, spec, offset, cached=None):
     value = storage.value
     if storage.host is not None:
         return None
+    named.append(value)
     at = value.position if value.segment is segment else slot(segment, value)
     if spec is storage.spec:
         return at
     if cached is not None and cached[0]() is value:
         read = cached[1]
+        named.append(read)
         return at, storage.layout, spec, offset, read.position if read.segment is segment else slot(segment, read)
     return at, storage.layout, spec, offset
 
@@ -49,35 +51,50 @@ def _place_of(segment, storage, spec, offset, cached=None):
 
 def backward(edge, grad, keep_graph):
     """Runs the backward of one root into the leaves: from a macro where there is one, else by the engine, learning it."""
+    found = macro = None
     segment = LOCAL.segment
-    found = None
-    if not (LOCAL.eager or LOCAL.inference or anomaly.ON["on"] or engine.RESHAPED[0]):
+    if not (LOCAL.eager or LOCAL.inference or LOCAL.lesson or anomaly.ON["on"] or engine.RESHAPED[0] or macros.hopeless(segment)):
         found = _graph(segment, edge, grad)
-    if found is None:
+    if found is not None:
+        key, nodes, leaves, numbers, named = found
+        key = *key, bool(keep_graph)
+        macro = macros.find(segment, key)
+        cells = [leaf._auto.grad._storage for leaf in leaves if leaf._auto.grad is not None]
+    if found is None or macro is macros.UNKNOWN:
         engine.run([edge], [grad], keep_graph, False)
-        return
-    key, nodes, leaves, numbers = found
-    macro = macros.find(segment, key)
-    if macro is not None:
-        _finish(leaves, macros.play(segment, macro, numbers), macro.note)
+    elif macro is not None:
+        found = grad = None                                         # what they name must not live longer than it would
+
+        def release(places):
+            for at in places:
+                nodes[at].release()
+        _finish(leaves, macros.play(macro, named, numbers, cells, release if not keep_graph else None), macro.note)
         if not keep_graph:
             for node in nodes:
                 node.release()
-        return
-    numbers = _numbers_apart(nodes) if numbers else numbers
-    before = [None if leaf.grad is None else (leaf.grad, leaf.grad._counter.version) for leaf in leaves]
-    start = macros.begin(segment)
-    engine.run([edge], [grad], keep_graph, False)
-    made = [_result(leaf, old) for leaf, old in zip(leaves, before, strict=True)]
-    if None not in made and len({id(leaf.grad._storage) for leaf in leaves}) == len(leaves):
-        macros.learn(start, key, numbers, [leaf.grad._storage.value for leaf in leaves], made)
+    else:
+        numbers = _numbers_apart(nodes) if numbers else numbers
+        before = [None if leaf.grad is None else (leaf.grad, leaf.grad._counter.version) for leaf in leaves]
+        lesson = macros.Lesson(named, numbers, cells, None if keep_graph else lambda: _released(nodes))
+        found = named = None
+        with lesson:
+            engine.run([edge], [grad], keep_graph, False)
+        made = [_result(leaf, old) for leaf, old in zip(leaves, before, strict=True)]
+        if None not in made and len({id(leaf.grad._storage) for leaf in leaves}) == len(leaves):
+            lesson.learn(key, [leaf.grad._storage.value for leaf in leaves], made)
+
+
+def _released(nodes):
+    """Which of the nodes have let go of what they saved."""
+    return [at for at, node in enumerate(nodes) if _kinds[type(node)] is _OPERATOR and node.saved is None]
 
 
 def _graph(segment, edge, grad):
-    """(key, nodes, leaves, floats) of the graph under an edge, or None where something is out of the ordinary."""
+    """(key, nodes, leaves, floats, values that the key names) of the graph under an edge; None where something is out of the ordinary."""
     if grad is None:
         return None
-    root = _place(segment, grad)
+    named = []
+    root = _place(segment, named, grad)
     if root is None:
         return None
     nodes, index, leaves, numbers = [edge[0]], {edge[0]: 0}, [], []
@@ -92,7 +109,7 @@ def _graph(segment, edge, grad):
         if not kind or node.hooks is not None or node.pre_hooks is not None or node.tensor_hooks is not None or node.retained is not None:
             return None
         if kind is _LEAF:
-            described = _leaf(segment, node.variable)
+            described = _leaf(segment, named, node.variable)
             if described is None:
                 return None
             leaves.append(node.variable)
@@ -120,15 +137,15 @@ def _graph(segment, edge, grad):
                 numbers.append(number)
             else:
                 key.append((type(number), number))
-        if saved and not _saved(segment, node, saved, key):
+        if saved and not _saved(segment, named, node, saved, key):
             return None
     order = [node.sequence for node in nodes]
     key.append(tuple(sorted(range(len(nodes)), key=order.__getitem__)))
     key.append(macros.counts(segment))
-    return tuple(key), nodes, leaves, numbers
+    return tuple(key), nodes, leaves, numbers, named
 
 
-def _saved(segment, node, saved, key):
+def _saved(segment, named, node, saved, key):
     """Adds to a key where a node's saved values are; False where reading them may raise, or needs the user's hooks."""
     for code, entry in zip(gradient.saved(node.plan, node.needs), saved, strict=True):
         if type(entry) is not tuple:
@@ -139,12 +156,12 @@ def _saved(segment, node, saved, key):
                 return False
             if tensor._edge is None and code >= 0 and (edge := node.edges[code]) is not None and not isinstance(edge[0], AccumulateGrad):
                 return False                                # detached in place since
-            place, spec = _place(segment, tensor), tensor._spec
+            place, spec = _place(segment, named, tensor), tensor._spec
         else:
             storage, spec, offset, counter, version = entry
             if counter.version != version:
                 return False
-            place = _place_of(segment, storage, spec, offset)
+            place = _place_of(segment, named, storage, spec, offset)
         if place is None:
             return False
         key.append(place)
@@ -152,7 +169,7 @@ def _saved(segment, node, saved, key):
     return True
 
 
-def _leaf(segment, variable):
+def _leaf(segment, named, variable):
     """What decides how a leaf takes a gradient, as a part of a key."""
     auto = variable._auto
     if not variable._requires_grad or auto is None or auto.post_hooks:
@@ -162,7 +179,8 @@ def _leaf(segment, variable):
         return variable._spec
     if old._spec is not old._storage.spec or old._requires_grad:
         return None
-    return variable._spec, old._spec, _place(segment, old)
+    place = _place(segment, named, old)
+    return None if place is None else (variable._spec, old._spec, place)
 
 
 def _numbers_apart(nodes):
@@ -200,7 +218,7 @@ def _finish(leaves, values, notes):
     """Gives the leaves their gradients."""
     for leaf, value, note in zip(leaves, values, notes, strict=True):
         if note[0] == "written":
-            _write(leaf._auto.grad, value, note[1])
+            _count(leaf._auto.grad, note[1])
             continue
         _, layout, spec, offset, version, info = note
         storage = cell.new(value, layout)
@@ -211,9 +229,8 @@ def _finish(leaves, values, notes):
             grad._info = View(make_tensor(storage, base_spec, base_offset), *rest)
 
 
-def _write(tensor, value, times):
-    """Puts a value in a tensor's place, as so many in-place operators would have done."""
-    tensor._storage.value = value
+def _count(tensor, times):
+    """Counts that a tensor was written to in place, so many times."""
     counter = tensor._counter
     counter.version += times
     if counter.site is not None:
@@ -229,43 +246,42 @@ def update(identity, tensors, numbers, run):
     What ``run`` records must follow from ``identity`` (hashable), the tensors and the numbers, which it must use as they are.
     It makes no other tensors than those and keeps none. Gradients are off.
     """
-    segment = LOCAL.segment
     floats = [n for n in numbers if type(n) is float]
     if len(floats) < len(numbers):
         identity = identity, tuple([None if type(n) is float else (type(n), n) for n in numbers])
-    key = _update_key(segment, identity, tensors)
-    if key is None:
+    named = []
+    segment = LOCAL.segment
+    key = _update_key(segment, named, identity, tensors)
+    macro = macros.UNKNOWN if key is None else macros.find(segment, key)
+    if macro is macros.UNKNOWN:
         run(numbers)
         return
-    macro = macros.find(segment, key)
+    cells = [t._storage for t in tensors]
     if macro is not None:
-        for (at, times), value in zip(macro.note, macros.play(segment, macro, floats), strict=True):
-            _write(tensors[at], value, times)
+        macros.play(macro, named, floats, cells)
+        for at, times in macro.note:
+            _count(tensors[at], times)
         return
     numbers = [n * 1.0 if type(n) is float else n for n in numbers]
-    floats = [n for n in numbers if type(n) is float]
-    before = [(t._storage.value, t._counter.version) for t in tensors]
-    start = macros.begin(segment)
-    run(numbers)
-    written, known = [], True
-    for at, (tensor, (value, version)) in enumerate(zip(tensors, before, strict=True)):
-        if tensor._counter.version != version:
-            written.append((at, tensor._counter.version - version))
-            known = known and tensor._spec is tensor._storage.spec
-        elif tensor._storage.value is not value:
-            known = False
-    if known:
-        macros.learn(start, key, floats, [tensors[at]._storage.value for at, _ in written], written)
+    versions = [t._counter.version for t in tensors]
+    lesson = macros.Lesson(named, [n for n in numbers if type(n) is float], cells)
+    named = None
+    with lesson:
+        run(numbers)
+    written = [(at, t._counter.version - old) for at, (t, old) in enumerate(zip(tensors, versions, strict=True))
+               if t._counter.version != old]
+    if all(tensors[at]._spec is tensors[at]._storage.spec for at, _ in written):
+        lesson.learn(key, (), written)
 
 
-def _update_key(segment, identity, tensors):
-    if LOCAL.eager or LOCAL.inference or LOCAL.grad_enabled:
+def _update_key(segment, named, identity, tensors):
+    if LOCAL.lesson or LOCAL.eager or LOCAL.inference or LOCAL.grad_enabled:
         return None
     key = [identity, macros.counts(segment)]
     storages = set()
     for tensor in tensors:
         storage = tensor._storage
-        place = _place_of(segment, storage, tensor._spec, tensor._offset, tensor._cached)
+        place = _place_of(segment, named, storage, tensor._spec, tensor._offset, tensor._cached)
         if place is None or tensor._auto is not None and tensor._auto.inference:
             return None
         storages.add(storage)

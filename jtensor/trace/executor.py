@@ -16,6 +16,7 @@ import numpy as np
 
 from ..base import compat
 from . import lower, programs, scalars, tape
+from .macros import CAP
 from .programs import Program
 from .report import REPORT
 from .tape import LOCAL, TRIE, Segment
@@ -31,7 +32,12 @@ def flush(reason, asked=None):
     """
     segment = LOCAL.segment
     if segment.nodes:
+        lesson = LOCAL.lesson
+        if lesson is not None:
+            lesson.cut(segment, reason)
         LOCAL.segment = Segment()
+        if lesson is not None:
+            lesson.go_on(LOCAL.segment)
         REPORT.flushed(reason, len(segment.nodes))
         run(segment, segment.asked if asked is None else asked)
         TRIE.trim()
@@ -323,7 +329,7 @@ def zero(device):
 
 
 def over_cap():
-    flush("eager" if LOCAL.eager else "loop or node cap")
+    flush("eager" if LOCAL.eager else CAP)
 
 
 tape.over_cap = over_cap

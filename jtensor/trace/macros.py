@@ -1,38 +1,64 @@
 """Macros: a stretch of tape that came before, put on the tape again in one piece.
 
 A backward pass or an optimizer step records the same nodes every time, because what it records is a function of what is there when it
-begins: the tape so far, which values it reads, and a few numbers. Whoever can name all that in a key (`key`) may keep what was recorded
-under it (`learn`) and have it back (`play`) for the price of one look-up; nodes, positions and the state of the trie are then the same
-as if it had been recorded node by node. Owns: `Macro`. May not know: what is in the key, tensors, gradients.
+begins: the tape so far, which values it reads, and a few numbers. Whoever can name all that in a key may keep what was recorded under
+it (`Lesson`) and have it back (`play`) for the price of one look-up; nodes, positions and the state of the trie are then the same as if
+it had been recorded node by node. Where the tape was cut on the way, at its cap or at a loop's round, a macro has several pieces and is
+cut at the same places; what lived at a cut then lives at it again, so that the same programs run. Owns: `Macro`. May not know: what is
+in the key, tensors, gradients.
 """
 import weakref
 
+from . import tape
 from .report import REPORT
 from .tape import LOCAL, Value
 
 AT_ONE_STATE = 16                    # macros kept at one state of the trie: a tape whose keys keep changing learns no more
+CAP = "loop or node cap"             # the reason of the only flush that a macro can repeat
+MISSES, PATIENCE = "misses", 64      # among a state's macros: how often in a row there was none; from how many on it is asked only as often
+UNKNOWN = object()                   # stands for a macro where one was tried in vain
 _gone = weakref.ref(Value())         # stands for every value that nobody holds
 
 
-class Macro:
-    """``nodes`` without their results' references; ``floats``: for each number among them which of the given ones it is.
+class Piece:
+    """A macro's part of one segment: ``nodes`` without references to their results, and where they lead (``state``, ``count``).
 
-    ``results``: (index of the node, which of its outputs or None, position, aval) of the values that live on.
+    ``floats``: for each of its numbers which of the given ones it is. ``inputs``: what the segment reads, for all pieces but the first;
+    ``results``: (index of the node, which of its outputs or None, position, aval) of the values that live at its end; ``cells``: (which
+    cell, value) of those that hold another value then; ``progress``: what the caller said there; ``last``: values that are not read later.
+    A value is (piece, index of the result), or (-1, which of the named ones).
     """
 
-    __slots__ = ("nodes", "state", "count", "floats", "integers", "complexes", "results", "note")
+    __slots__ = ("nodes", "state", "count", "floats", "integers", "complexes", "inputs", "results", "cells", "progress", "last")
 
 
-def begin(segment):
-    """Where a stretch of tape begins; to be handed to `learn`."""
-    return (segment, segment.state, len(segment.nodes), segment.count, len(segment.inputs), len(segment.floats), len(segment.integers),
-            len(segment.complexes))
+class Macro:
+    """``pieces``; ``answers``: the values that the caller wanted; ``note``: what it wanted to remember."""
+
+    __slots__ = ("pieces", "answers", "note")
 
 
 def find(segment, key):
-    """The macro of a key at this place of the tape, or None."""
+    """The macro of a key at this place of the tape; None if there is none yet, `UNKNOWN` if there can be none."""
     macros = segment.state.macros
-    return None if macros is None else macros.get(key)
+    if macros is None:
+        return None
+    found = macros.get(key)
+    if found is not None:
+        macros[MISSES] = 0
+    elif len(macros) > AT_ONE_STATE:
+        macros[MISSES] += 1
+        return UNKNOWN
+    return found
+
+
+def hopeless(segment):
+    """Whether the keys asked for at this place keep changing, so that making one is not worth the while; now and then it is tried."""
+    macros = segment.state.macros
+    if macros is None or macros[MISSES] < PATIENCE:
+        return False
+    macros[MISSES] += 1
+    return macros[MISSES] % PATIENCE != 0
 
 
 def counts(segment):
@@ -40,55 +66,163 @@ def counts(segment):
     return len(segment.floats), len(segment.integers), len(segment.complexes)
 
 
-def learn(start, key, given, values, note):
-    """Keeps what was recorded since ``start`` under a key; answers nothing.
+# -- learning ---------------------------------------------------------------------------------------------------------
 
-    ``given``: the floats among the run's numbers that may be others next time, each an object of its own: it is known again by
-    identity. ``values``: those that the caller will want of `play`; ``note``: anything of the caller's. Nothing is kept where the tape
-    was cut meanwhile, or reads what the key cannot name.
+class Lesson:
+    """Watches a stretch of tape being recorded; a context manager around that.
+
+    ``named``: the Values that the key names, in an order of the key's; ``given``: the floats among the run's numbers that may be others
+    next time, each an object of its own: it is known again by identity. ``cells``: objects whose ``value`` the run replaces (storages);
+    ``progress()`` is asked at each cut and what it says handed back by `play` there.
     """
-    segment, state, nodes, count, inputs, floats, integers, complexes = start
-    if LOCAL.segment is not segment or len(segment.inputs) != inputs:
-        return
-    where = {id(number): at for at, number in enumerate(given)}
-    made = segment.floats[floats:]
-    if given and any(id(number) not in where for number in made) or any(v.segment is not segment or v.position < count for v in values):
-        return
-    macros = state.macros
-    if macros is None:
-        macros = state.macros = {}
-    elif len(macros) >= AT_ONE_STATE:
-        return
-    macro = Macro()
-    macro.floats = [where[id(number)] for number in made] if given else made
-    macro.integers, macro.complexes = segment.integers[integers:], segment.complexes[complexes:]
-    macro.state, macro.count, macro.note = segment.state, segment.count, note
-    owners, macro.nodes, position = {}, [], count
-    for at, (plan, positions, scalars, refs) in enumerate(segment.nodes[nodes:]):
-        many = type(refs) is list
-        for k in range(len(plan.outputs)):
-            owners[position] = at, k if many else None
-            position += 1
-        macro.nodes.append((plan, positions, scalars, [_gone] * len(refs) if many else _gone))
-    macro.results = [(*owners[v.position], v.position, v.aval) for v in values]
-    macros[key] = macro
+
+    def __init__(self, named, given, cells=(), progress=None):
+        segment = LOCAL.segment
+        self.state, self.given, self.cells, self.progress = segment.state, given, cells, progress
+        self.where = {id(number): at for at, number in enumerate(given)}
+        self.known = {id(value): (weakref.ref(value), (-1, at)) for at, value in enumerate(named)}     # weakly: they are to die as always
+        self.held = [weakref.ref(cell.value) for cell in cells]
+        self.pieces, self.failed = [], False
+        self._begin(segment)
+
+    def _begin(self, segment):
+        self.segment, self.inputs = segment, len(segment.inputs)
+        self.begun = len(segment.nodes), segment.count, len(segment.floats), len(segment.integers), len(segment.complexes)
+
+    def __enter__(self):
+        LOCAL.lesson = self
+        return self
+
+    def __exit__(self, *exc):
+        LOCAL.lesson = None
+
+    def cut(self, segment, reason):
+        """The tape is about to be flushed."""
+        if reason != CAP:
+            self.failed = True
+        if not self.failed:
+            self._piece(segment)
+
+    def go_on(self, segment):
+        """A new segment has begun."""
+        self._begin(segment)
+
+    def _value(self, value):
+        found = self.known.get(id(value))
+        if found is None or found[0]() is not value:
+            self.failed = True
+            return None
+        return found[1]
+
+    def _piece(self, segment):
+        """Adds the piece that ends here, with all values of it that live."""
+        nodes, count, floats, integers, complexes = self.begun
+        piece, index = Piece(), len(self.pieces)
+        if index == 0:
+            self.failed = self.failed or len(segment.inputs) != self.inputs
+        piece.inputs = [self._value(v) for v in segment.inputs] if index else []
+        made = segment.floats[floats:]
+        if self.given and any(id(number) not in self.where for number in made):
+            self.failed = True
+            return
+        piece.floats = [self.where[id(number)] for number in made] if self.given else made
+        piece.integers, piece.complexes = segment.integers[integers:], segment.complexes[complexes:]
+        piece.nodes, piece.results, position = [], [], count
+        for at, (plan, positions, scalars, refs) in enumerate(segment.nodes[nodes:]):
+            many = type(refs) is list
+            for k, ref in enumerate(refs if many else (refs,)):
+                value = ref()
+                if value is not None:
+                    self.known[id(value)] = ref, (index, len(piece.results))
+                    piece.results.append((at, k if many else None, position, value.aval))
+                    del value
+                position += 1
+            piece.nodes.append((plan, positions, scalars, [_gone] * len(refs) if many else _gone))
+        piece.state, piece.count = segment.state, segment.count
+        piece.cells = []
+        for at, cell in enumerate(self.cells):
+            if self.held[at]() is not cell.value:
+                self.held[at] = weakref.ref(cell.value)
+                piece.cells.append((at, self._value(cell.value)))
+        piece.progress = self.progress() if self.progress is not None else None
+        piece.last = ()
+        self.pieces.append(piece)
+
+    def learn(self, key, values, note):
+        """Keeps what was recorded under a key, with the values that the caller will want of `play`; answers nothing.
+
+        Nothing is kept where the run read a value, or what the key does not name.
+        """
+        macros = self.state.macros
+        if macros is None:
+            macros = self.state.macros = {MISSES: 0}
+        if LOCAL.segment is not self.segment:
+            self.failed = True
+        if not self.failed:
+            self._piece(self.segment)
+        answers = [self._value(v) for v in values]
+        if self.failed or any(owner < 0 for owner, _ in answers):              # an answer that was there before is somebody's memory
+            macros[key] = UNKNOWN
+            return
+        macro = macros[key] = Macro()
+        macro.pieces, macro.answers, macro.note = self.pieces, answers, note
+        kept = set(answers)
+        for piece in reversed(self.pieces):
+            piece.last = [v for v in dict.fromkeys([*piece.inputs, *(v for _, v in piece.cells)]) if v not in kept]
+            kept.update(piece.last)
+        for index, piece in enumerate(self.pieces):            # what lived for nobody: an unread copy that a cache holds
+            piece.last = [*piece.last, *((index, at) for at in range(len(piece.results)) if (index, at) not in kept)]
 
 
-def play(segment, macro, given):
-    """Puts a macro on the tape; answers its values, pending."""
+# -- playing ----------------------------------------------------------------------------------------------------------
+
+def play(macro, named, given, cells=(), progress=None):
+    """Puts a macro on the tape; answers its values. The arguments are those of `Lesson`, of this time.
+
+    ``named`` is emptied, so that nothing lives longer than it would.
+    """
     REPORT.replayed += 1
+    pieces = macro.pieces
+    if len(pieces) == 1:
+        piece, = pieces
+        values = _lay(LOCAL.segment, piece, given)
+        for at, (_, which) in piece.cells:
+            cells[at].value = values[which]
+        return [values[which] for _, which in macro.answers]
+    first = {at: named[at] for piece in pieces for made, at in (*piece.inputs, *(v for _, v in piece.cells)) if made < 0}
+    named.clear()
+    made = {-1: first}
+    for index, piece in enumerate(pieces):
+        segment = LOCAL.segment
+        if index:
+            segment.inputs = [made[owner][at] for owner, at in piece.inputs]
+            segment.slots = {id(value): ~at for at, value in enumerate(segment.inputs)}
+        made[index] = dict(enumerate(_lay(segment, piece, given)))
+        for at, (owner, which) in piece.cells:
+            cells[at].value = made[owner][which]
+        for owner, which in piece.last:
+            made[owner].pop(which, None)
+        if index + 1 < len(pieces):
+            if progress is not None:
+                progress(piece.progress)
+            tape.over_cap()
+    return [made[owner][at] for owner, at in macro.answers]
+
+
+def _lay(segment, piece, given):
+    """Puts the nodes of a piece on the tape; answers the values of it that live."""
     nodes = segment.nodes
     begin = len(nodes)
-    nodes.extend(macro.nodes)
-    if macro.floats:
-        segment.floats.extend([given[at] for at in macro.floats] if given else macro.floats)
-    if macro.integers:
-        segment.integers.extend(macro.integers)
-    if macro.complexes:
-        segment.complexes.extend(macro.complexes)
-    segment.count, segment.state = macro.count, macro.state
+    nodes.extend(piece.nodes)
+    if piece.floats:
+        segment.floats.extend([given[at] for at in piece.floats] if given else piece.floats)
+    if piece.integers:
+        segment.integers.extend(piece.integers)
+    if piece.complexes:
+        segment.complexes.extend(piece.complexes)
+    segment.count, segment.state = piece.count, piece.state
     values = []
-    for at, which, position, aval in macro.results:
+    for at, which, position, aval in piece.results:
         value = Value.__new__(Value)
         value.array, value.segment, value.position, value.aval = None, segment, position, aval
         values.append(value)

@@ -110,6 +110,7 @@ class Local(threading.local):
         self.grad_enabled = True
         self.inference = False
         self.eager = EAGER_DEFAULT
+        self.lesson = None                  # who watches what is recorded (`macros`)
 
 
 EAGER_DEFAULT = os.environ.get("JTENSOR_EAGER", "0") not in ("", "0")
