@@ -3,7 +3,7 @@ import pytest
 
 import jtensor
 
-from .twin import same
+from .twin import same, torch
 
 X = (2, 4, 6, 5)
 
@@ -69,3 +69,37 @@ def test_targets_made_by_comparing_or_choosing_are_not_looked_at():
     for target in ((x.sum(1) > 4).long(), x.argmax(1), jtensor.arange(3).repeat(2)[:4]):
         jtensor.nn.functional.cross_entropy(x, target)
     assert sum(jtensor.report().flushes.values()) == before
+
+
+@pytest.mark.parametrize("text", [
+    "F.binary_cross_entropy({x}, {x} * 4)", "F.binary_cross_entropy(-{x}, {x})", "F.binary_cross_entropy({x}, {x}.double())",
+    "F.binary_cross_entropy({x}, T.tensor([0, 1]))", "F.binary_cross_entropy({x} > 0, {x})", "F.binary_cross_entropy({x}, {x}, {x} * 9)",
+    "F.binary_cross_entropy({x} * 1j, {x} * 1j)", "F.binary_cross_entropy_with_logits({x}, T.tensor([0, 1]))",
+    "F.binary_cross_entropy_with_logits({x}, {x} > 0)", "F.binary_cross_entropy_with_logits(T.tensor([0, 1]), {x})",
+    "F.binary_cross_entropy_with_logits({x}, {x}.half()).dtype", "F.kl_div({x}, T.tensor([0, 1]), reduction='sum')",
+    "F.kl_div({x}, T.tensor([0, 1]) + 0j, reduction='sum')",
+])
+def test_what_losses_of_probabilities_take(text):
+    theirs, ours = (_answer(T, text.format(x="T.tensor([0.5, 0.25])")) for T in (torch, jtensor))
+    assert ours == theirs
+
+
+def _answer(T, text):
+    try:
+        answer = eval(text, {"T": T, "F": T.nn.functional})
+        return round(answer.item(), 6) if hasattr(answer, "item") else str(answer)
+    except Exception as error:
+        return type(error).__name__, str(error)
+
+
+def test_probabilities_that_their_origin_vouches_for_are_not_looked_at():
+    x, label = jtensor.randn(4, 3), jtensor.rand(4, 3)
+    label.tolist()
+    before = sum(jtensor.report().flushes.values())
+    made = x.sigmoid()
+    for target in (jtensor.full((4, 3), 0.9), jtensor.ones(12).view(4, 3), (x > 0).float(), label.fill_(0.5), label.zero_()):
+        jtensor.nn.functional.binary_cross_entropy(made.view(-1), target.view(-1))
+    label[1] = 1.5
+    assert sum(jtensor.report().flushes.values()) == before
+    with pytest.raises(RuntimeError, match="all elements of target should be between 0 and 1"):
+        jtensor.nn.functional.binary_cross_entropy(made, label)

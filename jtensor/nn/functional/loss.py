@@ -4,7 +4,7 @@ import warnings
 
 import jtensor
 
-from ...ops.families.bounds import check_bounds
+from ...ops.families.bounds import check_bounds, check_probabilities
 from ...tensor import raw
 from .. import _reduction
 from .activation import logsigmoid
@@ -218,8 +218,28 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
         raise ValueError(f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
                          "deprecated. Please ensure they have the same size.")
     if weight is not None:
-        weight = jtensor.broadcast_tensors(target, weight)[1]
-    return raw.binary_cross_entropy(input, target, weight, code)
+        weight = jtensor.broadcast_tensors(target, weight)[1].to(input.dtype)
+    if target.dtype != input.dtype:
+        raise RuntimeError(f"Found dtype {_scalar_type(target)} but expected {_scalar_type(input)}")
+    if input.is_complex():
+        raise NotImplementedError(f"\"binary_cross_entropy\" not implemented for '{_scalar_type(input)}'")
+    loss = raw.binary_cross_entropy(input, target, weight, code)
+    check_probabilities(input, "input")
+    check_probabilities(target, "target")
+    return loss
+
+
+def _check_logits(input, target):
+    """What PyTorch's formula does in place refuses: it writes the terms into ``1 - target``."""
+    if not input.is_floating_point():
+        raise NotImplementedError(f"\"log_sigmoid_cpu\" not implemented for '{_scalar_type(input)}'")
+    if target.dtype == jtensor.bool:
+        raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
+                           "instead.")
+    if not jtensor.can_cast(input.dtype, target.dtype):
+        raise RuntimeError(f"result type {_scalar_type(input)} can't be cast to the desired output type {_scalar_type(target)}")
+    if target.is_complex() and input.requires_grad and jtensor.is_grad_enabled():
+        raise RuntimeError("binary_cross_entropy_with_logits does not support automatic differentiation for outputs with complex dtype.")
 
 
 def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction="mean",
@@ -228,7 +248,9 @@ def binary_cross_entropy_with_logits(input, target, weight=None, size_average=No
     code = _code(size_average, reduce, reduction)
     if target.size() != input.size():
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
-    return raw.binary_cross_entropy_with_logits(input, target, weight, pos_weight, code)
+    _check_logits(input, target)
+    loss = raw.binary_cross_entropy_with_logits(input, target, weight, pos_weight, code)
+    return loss if loss.dtype == target.dtype else loss.to(target.dtype)
 
 
 def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weight=None, reduction="mean", ignore_index=None,
@@ -347,6 +369,10 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
                           "only by the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the "
                           "same as 'batchmean' in the next major release.", stacklevel=2)
         code = _reduction.get_enum("sum" if reduction == "batchmean" else reduction)
+    if input.is_complex() or target.is_complex():
+        raise RuntimeError("kl_div: Complex inputs not supported.")
+    if not (input.is_floating_point() and target.is_floating_point()):
+        raise RuntimeError("kl_div: Integral inputs not supported.")
     if log_target:
         loss = target.exp() * (target - input)
     else:

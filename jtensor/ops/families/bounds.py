@@ -38,15 +38,15 @@ def bounded(value):
     """What is known of a value's numbers without computing anything: of one that is there its extremes, of a pending one what its origin
     says.
 
-    A view, a copy or a pick of bounded numbers is bounded as they are; `argmax` and its kind answer places of a dimension, `arange` counts, a
-    comparison answers 0 or 1.
+    A view, a copy or a pick of bounded numbers is bounded as they are; `argmax` and its kind answer places of a dimension, `arange` counts,
+    a comparison answers 0 or 1.
     """
     found = _known.get(value)
     if found is not None:
         return found
     if value.array is not None:
         numbers = np.asarray(value.array)
-        if numbers.size == 0 or not numbers.dtype.kind in "iub" and not np.isfinite(numbers).all():
+        if numbers.size == 0 or numbers.dtype.kind not in "iub" and not np.isfinite(numbers).all():
             return None
         found = int(numbers.min()), int(numbers.max())
     elif value.segment is not None:
@@ -68,16 +68,9 @@ def _by_origin(segment, position, depth):
     """The bounds of the value at a position of the tape, or None."""
     if position < 0:
         return bounded(segment.inputs[~position]) if segment.inputs[~position].array is not None else None
-    if depth > _DEPTH:
+    if depth > _DEPTH or (found := _made_by(segment, position)) is None:
         return None
-    at = segment.count
-    for node in reversed(segment.nodes):
-        at -= len(node[0].outputs)
-        if at <= position:
-            break
-    else:
-        return None
-    plan, positions, scalars, _ = node
+    (plan, positions, scalars, _), at = found
     name = getattr(plan.operator, "name", None)
     if plan.outputs[position - at].dtype is dtypes.bool:
         return 0, 1
@@ -95,6 +88,16 @@ def _by_origin(segment, position, depth):
     return min(low for low, _ in found), max(high for _, high in found)
 
 
+def _made_by(segment, position):
+    """(node, position of its first output) of what makes a position of the tape."""
+    at = segment.count
+    for node in reversed(segment.nodes):
+        at -= len(node[0].outputs)
+        if at <= position:
+            return node, at
+    return None
+
+
 def _last_place(plan):
     """The largest place along the dimension that an operator looks along, or among all elements."""
     shape, dim = plan.inputs[0].shape, plan.notes.template[plan.operator.by_name["dim"]]
@@ -110,10 +113,10 @@ def _counted(plan, scalars, segment):
     return min(ends), max(ends)
 
 
-def numbers_of(value):
+def numbers_of(value, reason="index bounds"):
     """The NumPy array of a value."""
     from ...trace.executor import value_of
-    return np.asarray(value_of(value, "index bounds"))
+    return np.asarray(value_of(value, reason))
 
 
 def check_bounds(index, size, error, negative=False, besides=None):
@@ -137,3 +140,62 @@ def check_bounds(index, size, error, negative=False, besides=None):
 def out_of_bounds(dim, size, kind=IndexError, prefix=""):
     """An ``error`` for `check_bounds` in PyTorch's most frequent words."""
     return lambda n: kind(f"{prefix}index {n} is out of bounds for dimension {dim} with size {size}")
+
+
+# -- probabilities ----------------------------------------------------------------------------------------------------
+
+_probable = weakref.WeakKeyDictionary()
+_PROBABILITIES = frozenset(("sigmoid", "_softmax", "zeros_of"))
+_FILLS = "create.fill_", "create.zero_"
+
+
+def check_probabilities(tensor, name):
+    """Raises PyTorch's error where a number of the tensor lies outside [0, 1]. NaN passes: what a sigmoid makes is not looked at."""
+    if tensor._spec.numel == 0 or tensor._spec.device is devices.meta:
+        return
+    from ...tensor.values import read
+    storage = tensor._storage
+    if storage.host is None and tensor._spec.dtype is storage.layout.dtype and _are_probabilities(storage.value):
+        return
+    value = read(tensor)
+    if _are_probabilities(value) is None:
+        numbers_of(value, "value bounds")
+    if _are_probabilities(value) is False:
+        raise RuntimeError(f"all elements of {name} should be between 0 and 1")
+
+
+def _are_probabilities(value):
+    """Whether a value's numbers lie in [0, 1] or are NaN; None where only computing it would tell."""
+    found = _probable.get(value)
+    if found is None and value.array is not None:
+        numbers = np.asarray(value.array)
+        found = not ((numbers < 0) | (numbers > 1)).any()
+    elif found is None and value.segment is not None:
+        found = _probable_by_origin(value.segment, value.position, 0)
+    if found is not None:
+        _probable[value] = found
+    return found
+
+
+def _probable_by_origin(segment, position, depth):
+    """True for what a sigmoid, a softmax, a comparison or a fill within [0, 1] makes, and for views and copies of that; else None."""
+    if position < 0:
+        return _are_probabilities(segment.inputs[~position]) or None
+    if depth > _DEPTH or (found := _made_by(segment, position)) is None:
+        return None
+    (plan, positions, scalars, _), at = found
+    name = getattr(plan.operator, "name", None)
+    if name in _PROBABILITIES or plan.outputs[position - at].dtype is dtypes.bool:
+        return True
+    filled = name == "full_of" or name is None and plan.key[0] == "overwrite" and plan.key[1][0] in _FILLS
+    if filled and scalars and scalars[0][0] in "fi" and plan.key[1][0] != "create.zero_":
+        kind, number = scalars[0]
+        if not 0 <= (segment.floats if kind == "f" else segment.integers)[number] <= 1:
+            return None
+    if filled or name is None and plan.key[0] == "read" or name in _ALL_NUMBERS:
+        sources = positions
+    elif name in _SAME_NUMBERS:
+        sources = positions[:1]
+    else:
+        return None
+    return all(_probable_by_origin(segment, p, depth + 1) for p in sources) or None
