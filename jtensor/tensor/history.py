@@ -17,22 +17,29 @@ def needs_of(plan, tensors):
     needs = tuple([i for i, t in enumerate(tensors) if t._requires_grad or t._info is not None and t.requires_grad])
     if needs and plan.operator.nondiff:
         blocked = blocked_positions(plan)
-        if blocked:
-            return tuple([i for i in needs if i not in blocked])
+        return tuple([i for i in needs if i not in blocked]) if blocked else needs
     return needs
 
 
 def blocked_positions(plan):
     """Inputs that an operator declares not differentiable."""
-    found = plan.vjps.get("blocked")
-    if found is None:
-        found = []
-        for name in plan.operator.nondiff:
-            where = plan.notes.where.get(name) if isinstance(name, str) else None
-            if where is not None:
-                found.extend(where if type(where) is tuple else (where,))
-        plan.vjps["blocked"] = found
+    found = []
+    for name in plan.operator.nondiff:
+        where = plan.notes.where.get(name) if isinstance(name, str) else None
+        if where is not None:
+            found.extend(where if type(where) is tuple else (where,))
     return found
+
+
+class _Needs(dict):
+    """{which inputs need a gradient, a flag each: their positions}."""
+
+    def __missing__(self, flags):
+        found = self[flags] = tuple([at for at, flag in enumerate(flags) if flag])
+        return found
+
+
+NEEDS = _Needs()
 
 
 def edge_of(tensor):
@@ -59,42 +66,49 @@ def node_type(operator):
 def attach(plan, tensors, needs, outs, scalars, originals=None):
     """Makes the node of a recorded operation and hangs it on its outputs."""
     node = make_node(plan, tensors, needs, scalars, outs, originals)
-    for k, out in enumerate(outs):
-        if plan.differentiable[k]:
-            out._edge, out._requires_grad = (node, k), True
+    if node is not None:
+        for k, out in enumerate(outs):
+            if plan.differentiable[k]:
+                out._edge, out._requires_grad = (node, k), True
     return node
-
-
-def hang(plan, tensors, out, scalars):
-    """`attach` for one result, if an input needs a gradient; called by an operator's recorder."""
-    needs = needs_of(plan, tensors)
-    if needs:
-        out._edge, out._requires_grad = (make_node(plan, tensors, needs, scalars, (out,), skip=4), 0), True
 
 
 def make_node(plan, tensors, needs, scalars, outs, originals=None, skip=2):
-    """``originals``: {position: Value} of inputs that the operation overwrites; ``skip``: see `sites.user_site`."""
-    operator = plan.operator
-    cls = operator.node_class or node_type(operator)
+    """The node of an operation of whose inputs those at ``needs`` need a gradient; None where there is none to be had.
+
+    ``originals``: {position: Value} of inputs that the operation overwrites; ``skip``: see `sites.user_site`.
+    """
+    needs, cls, codes = plan.nodes.get(needs) or _way_to_make(plan, needs)
+    if not needs:
+        return None
     node = cls.__new__(cls)
-    if len(tensors) == 1:
-        tensor = tensors[0]
-        node.edges = (tensor._edge if tensor._info is None and tensor._edge is not None else edge_of(tensor),)
-    else:
-        node.edges = tuple([(t._edge if t._info is None and t._edge is not None else edge_of(t)) if at in needs else None
-                            for at, t in enumerate(tensors)])
+    edges = []                              # a comprehension would be a function call
+    for at, tensor in enumerate(tensors):
+        edges.append(None if at not in needs else tensor._edge if tensor._info is None and tensor._edge is not None else edge_of(tensor))
+    node.edges = tuple(edges)
     node.sequence = sequence()
     node.meta = node.hooks = node.pre_hooks = node.tensor_hooks = node.retained = node.site = None
     node.plan, node.needs, node.scalars = plan, needs, scalars
-    codes = plan.saves.get(needs) if plan.saves is not None else None
-    if codes is None:
-        codes = gradient.saved(plan, needs)
     if codes:
         node.site = sites.user_site(skip)
-        node.saved = [save(code, tensors, outs, originals) for code in codes]
+        saved = node.saved = []
+        for code in codes:
+            saved.append(save(code, tensors, outs, originals))
     else:
         node.saved = ()
     return node
+
+
+def _way_to_make(plan, needs):
+    """(inputs that get a gradient, class, what is saved) of the nodes of a plan."""
+    asked = needs
+    if plan.operator.nondiff:
+        blocked = blocked_positions(plan)
+        needs = tuple([at for at in needs if at not in blocked])
+    if not any(plan.differentiable):
+        needs = ()
+    found = plan.nodes[asked] = needs, node_type(plan.operator), gradient.saved(plan, needs) if needs else ()
+    return found
 
 
 def save(code, tensors, outs, originals=None):

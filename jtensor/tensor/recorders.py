@@ -17,7 +17,7 @@ from ..trace.tape import LOCAL, TRIE, Value, slot
 from . import dispatch
 from .arguments import _static, collect
 from .core import Tensor
-from .history import hang, needs_of
+from .history import NEEDS, make_node, needs_of
 from .values import lies_flipped, read
 
 # -- what the source text uses ----------------------------------------------------------------------------------------
@@ -180,13 +180,17 @@ _ONE_RESULT = """\
     out._requires_grad = False
     local = LOCAL
     if local.grad_enabled:
-        if ({asked}) and plan.differentiable[0]:
-            hang(plan, {tensors}, out, {numbers})
-    elif local.inference:
+{asked}    elif local.inference:
         out._autograd_meta().inference = True
     if state.cut or local.eager:
         tape.over_cap()
     return out
+"""
+_HISTORY = """\
+        if {any}:
+            node = make_node(plan, {tensors}, NEEDS[{flags}], {numbers}, (out,), None, 3)
+            if node is not None:
+                out._edge, out._requires_grad = (node, 0), True
 """
 _RESULTS = """\
     return several(state, segment, {positions}, {places}, {tensors}, {numbers})
@@ -213,7 +217,7 @@ def _source(kinds, turnable, several_results):
             needs = f"a{i}._requires_grad or a{i}._info is not None and a{i}.requires_grad"
             if kind is Tensors:
                 at = f"tuple([v.position if v.segment is segment else slot(segment, v) for v in v{i}])"
-                needs = f"any([t._requires_grad or t._info is not None and t.requires_grad for t in a{i}])"
+                needs = f"[t._requires_grad or t._info is not None and t.requires_grad for t in a{i}]"
             elif optional:
                 at, needs = f"None if v{i} is None else {at}", f"v{i} is not None and ({needs})"
             if kind is TensorOrNumber:
@@ -221,13 +225,15 @@ def _source(kinds, turnable, several_results):
             places.append(f"    p{i} = {at}\n")
             key += [f"p{i}", f"f{i}"] if turned else [f"p{i}"]
             arrays.append((i, "*" if kind is Tensors else "?" if optional else ""))
-            asked.append(needs)
+            asked.append(f"        n{i} = {needs}\n")
         key.append(f"k{i}")
     if put:
         put.insert(0, "    places = numbers = ()\n")
-    end = (_RESULTS if several_results else _ONE_RESULT).format(
-        positions=_tuple("p", arrays), tensors=_tuple("a", arrays), asked=" or ".join(asked) or "False",
-        places="places" if put else "()", numbers="numbers" if put else "()")
+    said = {"positions": _tuple("p", arrays), "tensors": _tuple("a", arrays), "flags": _tuple("n", arrays),
+            "places": "places" if put else "()", "numbers": "numbers" if put else "()",
+            "any": " or ".join([f"any(n{i})" if how == "*" else f"n{i}" for i, how in arrays])}
+    said["asked"] = "".join([*asked, _HISTORY.format(**said)]) if arrays else "        pass\n"
+    end = (_RESULTS if several_results else _ONE_RESULT).format(**said)
     parameters = ", ".join([f"a{i}=d{i}" if default else f"a{i}" for i, (_, default) in enumerate(kinds)])
     return "".join((f"def record({parameters}):\n", *statics, *reads, "    segment = LOCAL.segment\n", *places,
                     _FIND.format(key=", ".join(key), args=args), *put, end))
@@ -253,8 +259,8 @@ def _tuple(letter, arrays):
 
 
 _COMMON = {
-    "LOCAL": LOCAL, "PLAIN": PLAIN, "Storage": Storage, "Tensor": Tensor, "Value": Value, "hang": hang, "identity": identity,
-    "lies_flipped": lies_flipped, "missed": missed, "new_storage": Storage.__new__, "new_tensor": object.__new__,
+    "LOCAL": LOCAL, "PLAIN": PLAIN, "Storage": Storage, "Tensor": Tensor, "Value": Value, "NEEDS": NEEDS, "identity": identity,
+    "lies_flipped": lies_flipped, "make_node": make_node, "missed": missed, "new_storage": Storage.__new__, "new_tensor": object.__new__,
     "new_value": Value.__new__, "read": read, "reference": weakref.ref, "several": several, "slot": slot, "tape": tape,
 }
 

@@ -106,11 +106,22 @@ def _read_plan(program, layout, spec, count):
 
 def lies_flipped(tensor):
     """Whether a matrix is the transpose of all that its storage holds."""
-    spec, storage = tensor._spec, tensor._storage
-    layout = storage.spec
+    key = tensor._storage.spec, tensor._spec
+    found = _flipped.get(key)
+    if found is None:
+        if len(_flipped) >= 1 << 16:
+            _flipped.clear()
+        found = _flipped[key] = _is_transpose(*key)
+    return found
+
+
+def _is_transpose(layout, spec):
     return (layout is not None and spec.ndim == 2 and spec is not layout and layout.ndim == 2 and layout.contiguous
             and spec.size == layout.size[::-1] and spec.stride == layout.stride[::-1] and not spec.conj and spec.dtype is layout.dtype
             and spec.numel > 0)
+
+
+_flipped = {}
 
 
 def read_flipped(tensor):

@@ -14,7 +14,7 @@ from ..trace.plan import Plan
 from ..trace.tape import LOCAL
 from ..views import access as accesses
 from ..views import rules
-from .core import View, make_tensor
+from .core import Tensor, View
 from .history import attach, edge_of, move_retained, node_type
 
 # -- operators of the graph -------------------------------------------------------------------------------------------
@@ -63,28 +63,29 @@ def share(self, size, stride, offset, dtype=None, conj=None, neg=None, creation=
 
 def share_spec(self, made, offset, creation="default"):
     """`share` for a geometry that is a Spec already."""
-    out = make_tensor(self._storage, made, offset)
-    out._counter = self._counter
-    info = self._info
-    if self._inference_tensor():
+    out, counter, local = _new_tensor(Tensor), self._counter, LOCAL
+    out._storage, out._spec, out._offset, out._cached, out._counter = self._storage, made, offset, None, counter
+    out._requires_grad, out._edge, out._info, out._auto = False, None, None, None
+    if self._auto is not None and self._auto.inference:
         out._autograd_meta().inference = True
         return out
-    if LOCAL.inference:
+    if local.inference:
         creation = "inference"
-    elif not LOCAL.grad_enabled:
+    elif not local.grad_enabled:
         creation = "no_grad"
-    if info is None or info.base is None:
-        base = self
-    elif info.differentiable:
+    base, info = self, self._info
+    if info is not None and info.base is not None and info.differentiable:
         base = info.base
         if creation == "default" or info.creation == "inference":
             creation = info.creation
-    else:
-        base = self
-    out._info = View(base, creation, out._counter.version, True)
+    view = out._info = _new_view(View)
+    view.base, view.creation, view.version, view.differentiable, view.replay = base, creation, counter.version, True, None
     if info is not None and info.replay is not None:
-        out._info.replay = lambda base: as_strided(info.replay(base), tuple(made.size), made.stride, offset)
+        view.replay = lambda base: as_strided(info.replay(base), tuple(made.size), made.stride, offset)
     return out
+
+
+_new_tensor, _new_view = object.__new__, View.__new__
 
 
 def replayed(self, out, function):

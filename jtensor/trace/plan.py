@@ -21,7 +21,7 @@ class Plan:
     """
 
     __slots__ = ("key", "function", "inputs", "outputs", "scalar_kinds", "single", "kernel", "notes", "children", "specs", "spec",
-                 "operator", "saves", "vjps", "differentiable", "moves", "inverse", "flipped", "__weakref__")
+                 "operator", "saves", "nodes", "vjps", "differentiable", "moves", "inverse", "flipped", "__weakref__")
 
     def __init__(self, key, function, inputs, outputs, scalar_kinds=(), moves=False):
         self.key, self.function, self.inputs, self.outputs = key, function, inputs, outputs
@@ -32,6 +32,7 @@ class Plan:
         self.specs = self.spec = None        # the tensors' specs, where they are not contiguous: filled in by `ops`
         self.operator = None
         self.saves = None
+        self.nodes = {}                      # {inputs that need a gradient: how the graph's node is made}
         self.vjps = {}
         self.differentiable = ()
         self.flipped = ()                    # inputs that are taken as they lie in memory, the transposes of what tensors show

@@ -156,11 +156,11 @@ class Module:
     # ------------------------------------------------------------------------------------------------ attribute access
 
     def __getattr__(self, name):
-        # Reached only for names that are no ordinary attributes.
+        # Reached only for names that are no ordinary attributes: at every `self.weight` of a forward, so there is no loop here.
         state = self.__dict__
-        for kind in ("_parameters", "_buffers", "_modules"):
-            members = state.get(kind)
-            if members is not None and name in members:
+        if "_modules" in state:
+            if name in (members := state["_parameters"]) or name in (members := state["_modules"]) or \
+                    name in (members := state["_buffers"]):
                 return members[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
@@ -207,7 +207,10 @@ class Module:
     def __call__(self, *args, **kwargs):
         if self._compiled_call_impl is not None:
             return self._compiled_call_impl(*args, **kwargs)
-        return self._call_impl(*args, **kwargs)
+        if (self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks
+                or _hooks.forward or _hooks.forward_pre or _hooks.backward or _hooks.backward_pre):
+            return _hooks.call_with_hooks(self, args, kwargs)
+        return self.forward(*args, **kwargs)
 
     _wrapped_call_impl = __call__
 

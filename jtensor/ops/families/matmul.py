@@ -390,7 +390,7 @@ def matmul(input, other, *, out=None):
     """
     a, b = input._spec.ndim, other._spec.ndim
     if a == 2 and b == 2:
-        made = mm(input, other)
+        made = mm.record(input, other)
     elif not a or not b:
         raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {a}D and {b}D")
     elif a == 1 and b == 1:
@@ -404,7 +404,7 @@ def matmul(input, other, *, out=None):
         made._counter.version += 1
     else:
         made = _matmul_of_more(input, other)
-    return put_out("matmul", made, out)
+    return made if out is None else put_out("matmul", made, out)
 
 
 def _matmul_of_more(left, right):
@@ -468,7 +468,8 @@ def _batched(left, right):
 @composite("linear", function=False, method=False)
 def linear(input, weight, bias=None, *, out=None):
     """``input @ weight.T + bias`` over the last dimension."""
-    return put_out("linear", _linear(input, weight, bias), out)
+    made = _linear(input, weight, bias)
+    return made if out is None else put_out("linear", made, out)
 
 
 def _linear(input, weight, bias):
@@ -477,11 +478,11 @@ def _linear(input, weight, bias):
         return matmul(input, turned)
     spec = input._spec
     if spec.ndim == 2 and turned._spec.ndim == 2:
-        return addmm(bias, input, turned)
+        return addmm.record(bias, input, turned)
     if spec.ndim and turned._spec.ndim == 2 and spec.contiguous and bias._spec.ndim == 1:
         size = tuple(spec.size)
         rows = 1
         for n in size[:-1]:
             rows *= n
-        return addmm(bias, input.view(rows, size[-1]), turned).view(*size[:-1], turned._spec.size[1])
+        return addmm.record(bias, input.view(rows, size[-1]), turned).view(*size[:-1], turned._spec.size[1])
     return matmul(input, turned) + bias
