@@ -1,10 +1,13 @@
 """What all tests share: a folder of their own for compiled programs, the CPU, and a guide to room sizes at the end of a whole run."""
 
 import ast
+import functools
 import os
 import shutil
 import tempfile
 from pathlib import Path
+
+import pytest
 
 # Before jax is imported anywhere; the workers of pytest-xdist and all child processes inherit both.
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -14,6 +17,22 @@ if "JTENSOR_CACHE_DIR" not in os.environ:
 
 ROOT = Path(__file__).resolve().parent.parent
 LINES_OF_A_ROOM, LINES_OF_A_FUNCTION = 400, 60
+
+
+@pytest.fixture(autouse=True, scope="session")
+def what_is_remembered_is_what_would_be_inferred():
+    """A law over every operation that any test records: the text under which its results are remembered says all they depend on."""
+    from jtensor.trace.shapes import Remembered
+    outputs = Remembered.outputs
+
+    @functools.wraps(outputs)
+    def checked(self, key, device, infer):
+        found, wanted = outputs(self, key, device, infer), infer()
+        assert found == wanted, key
+        return found
+    Remembered.outputs = checked
+    yield
+    Remembered.outputs = outputs
 
 
 def pytest_unconfigure(config):

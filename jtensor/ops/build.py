@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from ..base import devices, dtypes
 from ..trace import plan as plans
+from ..trace.shapes import REMEMBERED
 from ..trace.spec import Spec, aval, spec
 from . import layout
 from .operator import ARRAYS, Number, Tensor, TensorOrNumber, Tensors
@@ -115,7 +116,8 @@ def plan_for(operator, template, inplace=False):
         inputs = tuple(aval(a.shape[::-1], a.dtype, a.device) if at in flipped else a for at, a in enumerate(inputs))
     kinds = tuple(signature.kinds)
     key = (operator.key + ("_" if inplace else ""), static_key(template), str(common))
-    outputs = plans.infer(function, inputs, kinds, device)
+    named = f"{key!r}{inputs!r}{kinds}{device}{dtypes.get_default_dtype()}"
+    outputs = REMEMBERED.outputs(named, device, lambda: plans.infer(function, inputs, kinds, device))
     made = plans.Plan(key, function, inputs, outputs, kinds, operator.moves)
     made.operator, made.notes = operator, signature
     if flips:

@@ -10,6 +10,7 @@ from ..base import compat, devices
 from . import fences, scalars, store
 from .executable import compile_program
 from .plan import scalar_struct
+from .shapes import REMEMBERED
 
 
 def needed(nodes, wanted, given=()):
@@ -117,6 +118,7 @@ def program(nodes, wanted, inputs, counts, donate, given=(), effort="all"):
         made = compile_program(fenced.program, [ZERO, *avals], donate=buffers, options=fenced.compiler_options, effort=effort,
                                device=device)
     store.save(key, made, device)
+    REMEMBERED.keep()
     return made, "compiled", fenced.count, effort
 
 
@@ -132,6 +134,7 @@ def kernel(plan):
         fenced = fences.fenced(lambda *arrays: list(plan.function(*arrays)), avals)
         made = compile_program(fenced.program, [ZERO, *avals], options=fenced.compiler_options, effort="kernel", device=device)
     store.save(key, made, device)
+    REMEMBERED.keep()
     return made, "compiled"
 
 

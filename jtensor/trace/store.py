@@ -11,6 +11,7 @@ Environment: ``JTENSOR_CACHE=0`` switches it off, ``JTENSOR_CACHE_DIR`` places i
 
     load("key")   executable or None
     save("key", executable)
+    read("key"), write("key", function that gives the bytes)      the same for what depends on no device
 """
 import contextlib
 import hashlib
@@ -145,19 +146,25 @@ def _cores():
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
+def _sources():
+    if None not in _environment:
+        _environment[None] = sources()
+    return _environment[None]
+
+
 def _surroundings(device):
     device = device or compat.default_device()
     if device not in _environment:
         switches = sorted(f"{k}={v}" for k, v in os.environ.items() if k.startswith(("XLA_", "TF_XLA_", "NPROC", "LIBTPU_")))
-        digest = hashlib.blake2b(sources(), digest_size=_DIGEST)
+        digest = hashlib.blake2b(_sources(), digest_size=_DIGEST)
         for text in [*compat.configuration(device), platform.machine(), _processor(), f"cores {_cores()}", *switches]:
             digest.update(text.encode() + b"\0")
         _environment[device] = digest.digest()
     return _environment[device]
 
 
-def _path(key, device):
-    digest = hashlib.blake2b(_surroundings(device), digest_size=20)
+def _path(key, surroundings):
+    digest = hashlib.blake2b(surroundings, digest_size=20)
     digest.update(key.encode() if isinstance(key, str) else key)
     return os.path.join(_state["folder"], digest.hexdigest() + _SUFFIX)
 
@@ -168,21 +175,12 @@ def load(key, device=None):
     """The executable that an equal installation saved under ``key`` (bytes or str), or None."""
     if folder() is None:
         return None
-    path = _path(key, device)
-    try:
-        with open(path, "rb") as file:
-            data = file.read()
-            if time.time() - os.fstat(file.fileno()).st_mtime > _STALE:
-                os.utime(path)                              # the least recently used go first
-    except FileNotFoundError:
+    path = _path(key, _surroundings(device))
+    body = _entry(path)
+    if body is None:
         _counts["misses"] += 1
         return None
-    except OSError:
-        _counts["failed"] += 1
-        return None
-    start = len(_MAGIC) + _DIGEST
-    body = memoryview(data)[start:]
-    if data[:len(_MAGIC)] == _MAGIC and data[len(_MAGIC):start] == hashlib.blake2b(body, digest_size=_DIGEST).digest():
+    if body:
         try:
             executable = compat.load(body, device)
             _counts["hits"] += 1
@@ -194,11 +192,45 @@ def load(key, device=None):
     return None
 
 
+def _entry(path):
+    """The bytes of an entry; None if there is none, b"" if it is damaged."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+            if time.time() - os.fstat(file.fileno()).st_mtime > _STALE:
+                os.utime(path)                              # the least recently used go first
+    except FileNotFoundError:
+        return None
+    except OSError:
+        _counts["failed"] += 1
+        return None
+    start = len(_MAGIC) + _DIGEST
+    body = memoryview(data)[start:]
+    whole = data[:len(_MAGIC)] == _MAGIC and data[len(_MAGIC):start] == hashlib.blake2b(body, digest_size=_DIGEST).digest()
+    return body if whole else b""
+
+
 def save(key, executable, device=None):
     """Store an executable under ``key`` in the background. Programs that call back into Python are not stored."""
     if folder() is not None and executable.portable:
-        path = _path(key, device)
-        _WRITER.submit(lambda: _write(path, executable), name="save")
+        path = _path(key, _surroundings(device))
+        _WRITER.submit(lambda: _write(path, executable.dump), name="save")
+
+
+def read(key):
+    """The bytes that an equal installation wrote under ``key``, or None."""
+    if folder() is None:
+        return None
+    return _entry(_path(key, _sources())) or None
+
+
+def write(key, body, wait=False):
+    """Store what ``body()`` gives under ``key``, in the background unless somebody ``wait``s; what was there is replaced."""
+    if folder() is not None:
+        path = _path(key, _sources())
+        handle = _WRITER.submit(lambda: _write(path, body), -1, name="write")
+        if wait:
+            handle.result()
 
 
 def flush(timeout=None):
@@ -206,9 +238,9 @@ def flush(timeout=None):
     return _WRITER.flush(timeout)
 
 
-def _write(path, executable):
+def _write(path, dump):
     try:
-        body = executable.dump()
+        body = dump()
         descriptor, temporary = tempfile.mkstemp(prefix=".new-", dir=os.path.dirname(path))
         try:
             with os.fdopen(descriptor, "wb") as file:
