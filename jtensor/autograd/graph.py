@@ -13,7 +13,7 @@ from ..utils.hooks import RemovableHandle
 sequence = itertools.count().__next__
 TOP = float("inf")
 # Nodes that PyTorch does not generate from a table have their namespace in the name.
-HAND_WRITTEN = frozenset(("AccumulateGrad", "CopySlices", "CopyBackwards", "Error", "DelayedError"))
+HAND_WRITTEN = frozenset(("AccumulateGrad", "NotImplemented", "CopySlices", "CopyBackwards", "Error", "DelayedError"))
 
 
 class Node:

@@ -140,6 +140,6 @@ def _of_method(error, operator):
 def shown_name(operator):
     """An operator as PyTorch's users call it."""
     name = operator.name.split(".")[0]
-    for tail in ("_Scalar", "_Tensor", "_dim", "_all"):
+    for tail in ("_Scalar", "_Tensor", "_dim", "_all", "_self"):
         name = name.removesuffix(tail)
     return name

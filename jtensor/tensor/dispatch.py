@@ -13,7 +13,7 @@ from ..trace import tape
 from ..trace.tape import LOCAL, record
 from .arguments import bind, collect, shown_name
 from .core import Tensor
-from .history import attach, needs_of
+from .history import attach, needs_of, refuse_stale
 from .values import lies_flipped, meta_value, moved, read, read_flipped, wrap
 
 PLANS = {}
@@ -22,10 +22,14 @@ PLANS = {}
 # -- plans ------------------------------------------------------------------------------------------------------------
 
 
-def plan_of(key, operator, template, inplace=False):
+def plan_of(key, operator, template, inplace=False, tensors=()):
     plan = PLANS.get(key)
     if plan is None:
-        plan = build.plan_for(operator, template, inplace)
+        try:
+            plan = build.plan_for(operator, template, inplace)
+        except Exception:
+            refuse_stale(tensors)
+            raise
         if len(PLANS) > 200_000:
             PLANS.clear()
         plan = PLANS[key] = plan
@@ -53,7 +57,7 @@ def call(operator, args, out=None):
         operator, key, template = flipped(operator, key, template, tensors)
     plan = PLANS.get(key)
     if plan is None:
-        plan = plan_of(key, operator, template)
+        plan = plan_of(key, operator, template, tensors=tensors)
     return run(plan, tensors, scalars)
 
 

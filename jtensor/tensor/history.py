@@ -8,6 +8,7 @@ from ..autograd import saved as saving
 from ..autograd.graph import CopySlices, accumulator, node_class, sequence
 from ..base import sites
 from ..ops import gradient
+from ..trace.tape import LOCAL
 
 # -- needs and edges --------------------------------------------------------------------------------------------------
 
@@ -51,6 +52,14 @@ def edge_of(tensor):
     if edge is not None or not tensor._requires_grad:              # a view of a leaf made in no_grad requires grad but leads nowhere
         return edge
     return accumulator(tensor)
+
+
+def refuse_stale(tensors):
+    """Raises for a view that cannot have a history any more: PyTorch asks for edges before it looks at anything else."""
+    if LOCAL.grad_enabled:
+        for tensor in tensors:
+            if tensor.requires_grad:
+                edge_of(tensor)
 
 
 # -- nodes ------------------------------------------------------------------------------------------------------------

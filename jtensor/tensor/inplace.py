@@ -151,7 +151,7 @@ def finish_inplace(self, plan, tensors, needs, scalars, value, values):
 
 
 INPLACE_NODES = {"fill": "FillBackward2", "fill_tensor": "FillBackward3", "elu": "EluBackward1", "leaky_relu": "LeakyReluBackward1",
-                 "threshold": "ThresholdBackward1"}
+                 "threshold": "ThresholdBackward1", "_conj_physical": "ConjPhysicalBackward1"}
 
 
 def inplace_node_type(operator, count):

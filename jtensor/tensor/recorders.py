@@ -49,7 +49,7 @@ def missed(segment, key, operator, args):
     plan_key, template, tensors, _ = collect(operator, args)
     if operator.flipped is not None:
         operator, plan_key, template = dispatch.flipped(operator, plan_key, template, tensors)
-    plan = dispatch.plan_of(plan_key, operator, template)
+    plan = dispatch.plan_of(plan_key, operator, template, tensors=tensors)
     device = plan.specs[0].device if plan.specs else devices.cpu
     if device is devices.meta:
         _take_back(segment, tensors)

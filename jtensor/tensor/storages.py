@@ -2,6 +2,7 @@
 import numpy as np
 
 from ..autograd import engine
+from ..autograd.gradmode_checks import before_inplace
 from ..autograd.graph import Node
 from ..base import devices, dtypes, geometry
 from ..base.errors import missing
@@ -10,6 +11,7 @@ from ..trace import spec as specs
 from ..trace.tape import LOCAL, ready
 from ..views.rules import as_strided as check_strided
 from .core import Tensor
+from .history import rebase
 
 
 class UntypedStorage:
@@ -146,10 +148,8 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
             size, stride, storage_offset = tuple(source._spec.size), source._spec.stride, source._offset
     if dtype is not self._spec.dtype:
         raise RuntimeError(f"Could not set tensor of type {_type_name(dtype)} to a tensor of type {_type_name(self._spec.dtype)}")
-    if self.requires_grad and self._edge is None:
-        from ..autograd.gradmode_checks import LEAF
-        if LOCAL.grad_enabled:
-            raise RuntimeError(LEAF)
+    recording = LOCAL.grad_enabled and (self.requires_grad or isinstance(source, Tensor) and source.requires_grad)
+    before_inplace(self, recording)
     size = tuple(size)
     stride = geometry.contiguous_strides(size) if stride is None else tuple(stride)
     check_strided(0, size, stride, storage_offset, cell.nbytes(), dtype.itemsize)
@@ -160,8 +160,8 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
         engine.RESHAPED[0] = True
     self._spec = specs.spec(size, stride, dtype, self._spec.device)
     self._counter.version += 1
-    if LOCAL.grad_enabled and isinstance(source, Tensor) and (self.requires_grad or source.requires_grad):
-        self._edge, self._requires_grad = (Underivable((), "derivative for set_ is not implemented"), 0), True
+    if recording and isinstance(source, Tensor):
+        rebase(self, Underivable((), "derivative for set_ is not implemented"))
     return self
 
 

@@ -15,7 +15,7 @@ from ..trace.tape import LOCAL
 from ..views import access as accesses
 from ..views import rules
 from .core import Tensor, View
-from .history import attach, edge_of, move_retained, node_type
+from .history import attach, edge_of, move_retained, node_type, refuse_stale
 
 # -- operators of the graph -------------------------------------------------------------------------------------------
 
@@ -116,7 +116,11 @@ def view_of(self, rule, name, *args, inverse=None):
     except TypeError:                                # arguments that cannot be keys, such as lists
         return _view_of(self, rule, name, args, inverse)
     if found is None:
-        size, stride, delta = rule(tuple(spec.size), spec.stride, 0, *args)
+        try:
+            size, stride, delta = rule(tuple(spec.size), spec.stride, 0, *args)
+        except Exception:
+            refuse_stale((self,))
+            raise
         if len(_geometries) >= 1 << 16:
             _geometries.clear()
         found = _geometries[key] = [specs.spec(size, stride, spec.dtype, spec.device, spec.conj, spec.neg), delta, None, ()]
