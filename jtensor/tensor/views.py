@@ -15,7 +15,7 @@ from ..trace.tape import LOCAL
 from ..views import access as accesses
 from ..views import rules
 from .core import Tensor, View
-from .history import attach, edge_of, move_retained, node_type, refuse_stale
+from .history import attach, edge_of, move_retained, node_type
 
 # -- operators of the graph -------------------------------------------------------------------------------------------
 
@@ -119,6 +119,7 @@ def view_of(self, rule, name, *args, inverse=None):
         try:
             size, stride, delta = rule(tuple(spec.size), spec.stride, 0, *args)
         except Exception:
+            from .history import refuse_stale
             refuse_stale((self,))
             raise
         if len(_geometries) >= 1 << 16:
