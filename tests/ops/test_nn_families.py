@@ -103,3 +103,20 @@ def test_probabilities_that_their_origin_vouches_for_are_not_looked_at():
     assert sum(jtensor.report().flushes.values()) == before
     with pytest.raises(RuntimeError, match="all elements of target should be between 0 and 1"):
         jtensor.nn.functional.binary_cross_entropy(made, label)
+
+
+@pytest.mark.parametrize("text, shapes", [
+    ("F.max_unpool1d(a, b, 2)", [(1, 1, 1), [[[7]]]]), ("F.max_unpool2d(a, b, 2)", [(1, 1, 1, 1), [[[[-1]]]]]),
+    ("F.max_unpool3d(a, b, 2)", [(1, 1, 1, 1, 1), [[[[[8]]]]]]), ("F.embedding_bag(b, a, c)", [(2, 2), [0, -1], [0]]),
+    ("F.embedding_bag(b, a, c, mode='max')", [(2, 2), [0, 9], [0]]), ("T.histc(a * float('nan'))", [(3,)]), ("T.histc(a, 3, 0, float('inf'))", [(3,)]),
+    ("T.histogram(a * float('nan'), 3)", [(3,)]),
+])
+def test_places_that_are_not_there(text, shapes):
+    same(text, *shapes, grad=False)
+
+
+def test_places_of_a_pool_are_not_looked_at():
+    x = jtensor.randn(1, 2, 4, 4)
+    before = sum(jtensor.report().flushes.values())
+    made = jtensor.nn.functional.max_unpool2d(*jtensor.nn.functional.max_pool2d(x, 2, return_indices=True), 2)
+    assert made.shape == x.shape and sum(jtensor.report().flushes.values()) == before

@@ -1,6 +1,9 @@
 """Pooling. One dimension is pooled as two, of which the first has size one."""
+import math
+
 import jtensor
 
+from ...ops.families.bounds import check_bounds
 from ...tensor import raw
 from .activation import relu
 
@@ -133,21 +136,29 @@ def _unpool_settings(n, input, kernel_size, stride, padding, output_size):
     return _unpool_size(input, kernel, stride, padding, output_size), stride, padding
 
 
+def _placed(out, indices, size, shown):
+    """``out``, once it is known that all positions lie in it."""
+    check_bounds(indices, math.prod(size), lambda n: RuntimeError(
+        f"Found an invalid max index: {n} (output volumes are of size {'x'.join(map(str, shown))})"))
+    return out
+
+
 def max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
     """Puts maxima back to their positions; zeros elsewhere."""
     size, _, _ = _unpool_settings(1, input, kernel_size, stride, padding, output_size)
-    return raw.max_unpool2d(input.unsqueeze(-1), indices.unsqueeze(-1), size + [1]).squeeze(-1)
+    return _placed(raw.max_unpool2d(input.unsqueeze(-1), indices.unsqueeze(-1), size + [1]).squeeze(-1), indices, size, size + [1])
 
 
 def max_unpool2d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
     """Puts maxima back to their positions; zeros elsewhere."""
     size, _, _ = _unpool_settings(2, input, kernel_size, stride, padding, output_size)
-    return raw.max_unpool2d(input, indices, size)
+    return _placed(raw.max_unpool2d(input, indices, size), indices, size, size)
 
 
 def max_unpool3d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
     """Puts maxima back to their positions; zeros elsewhere."""
-    return raw.max_unpool3d(input, indices, *_unpool_settings(3, input, kernel_size, stride, padding, output_size))
+    size, stride, padding = _unpool_settings(3, input, kernel_size, stride, padding, output_size)
+    return _placed(raw.max_unpool3d(input, indices, size, stride, padding), indices, size, size)
 
 
 def _fractional(n, input, kernel_size, output_size, output_ratio, samples):

@@ -38,8 +38,8 @@ def bounded(value):
     """What is known of a value's numbers without computing anything: of one that is there its extremes, of a pending one what its origin
     says.
 
-    A view, a copy or a pick of bounded numbers is bounded as they are; `argmax` and its kind answer places of a dimension, `arange` counts,
-    a comparison answers 0 or 1.
+    A view, a copy or a pick of bounded numbers is bounded as they are; `argmax` and its kind answer places of a dimension, pools places of
+    a window's image, `arange` counts, a comparison answers 0 or 1.
     """
     found = _known.get(value)
     if found is not None:
@@ -78,6 +78,8 @@ def _by_origin(segment, position, depth):
         sources = positions if plan.key[0] == "read" and len(positions) == 1 else ()
     elif name in _PLACES and _PLACES[name] == position - at:
         return 0, _last_place(plan)
+    elif position - at == 1 and name.endswith(("max_pool2d_with_indices", "max_pool3d_with_indices", "max_pool2d", "max_pool3d")):
+        return 0, max(0, math.prod(plan.inputs[0].shape[-2 if "2d" in name else -3:]) - 1)
     elif name == "arange_of":
         return _counted(plan, scalars, segment)
     else:

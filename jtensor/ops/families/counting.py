@@ -60,8 +60,8 @@ def histc_raw(self: Tensor, bins, low, high):
     x = self.reshape(-1).astype(np.float64)
     if low == high and x.size:
         low, high = float(x.min()), float(x.max())
-        if not np.isfinite([low, high]).all():
-            raise RuntimeError(f"range of [{low:g}, {high:g}] is not finite")
+    if not np.isfinite([low, high]).all():
+        raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
     if low == high:
         low, high = low - 1, high + 1
     x = x[(x >= low) & (x <= high)]

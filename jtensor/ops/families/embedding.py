@@ -50,8 +50,13 @@ def embedding_raw(weight: Tensor, indices: Tensor, padding_idx, scale_grad_by_fr
     return read_at(weight, [indices], (0,))
 
 
-def _in_range(indices, rows):
-    check_bounds(indices, rows, lambda n: IndexError("index out of range in self"))
+def _bag_in_range(indices, rows, mode):
+    def error(n):
+        if mode == _MAX:
+            return RuntimeError(f"embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be {n}")
+        at = indices.flatten().tolist().index(n)
+        return RuntimeError(f"Index {at} of input takes value {n} which is not in the valid range [0, {rows})")
+    check_bounds(indices, rows, error)
 
 
 @composite(method=False)
@@ -64,7 +69,7 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
     if sparse and weight.requires_grad:
         raise missing("sparse gradients", "sparse=False")
     made = embedding_raw(weight, indices, int(padding_idx), bool(scale_grad_by_freq))
-    _in_range(indices, weight._spec.size[0])
+    check_bounds(indices, weight._spec.size[0], lambda n: IndexError("index out of range in self"))
     return made
 
 
@@ -134,8 +139,8 @@ def embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0, sp
     if indices._spec.dtype is not offsets._spec.dtype:
         wide = dtypes.int64
         indices, offsets = indices.to(wide), offsets.to(wide)
-    _in_range(indices, weight._spec.size[0])
     rows = weight._spec.size[0]
+    _bag_in_range(indices, rows, mode)
     padding = -1 if padding_idx is None else padding_idx + rows if padding_idx < 0 else padding_idx
     return embedding_bag_raw(weight, indices, offsets, per_sample_weights, mode, bool(include_last_offset), padding,
                              bool(scale_grad_by_freq))

@@ -171,7 +171,7 @@ def gradient(input, *, spacing=None, dim=None, edge_order=1):
 def _limits(x, range):
     low, high = range if range is not None else (x.min(), x.max()) if x.size else (0.0, 1.0)
     if not (np.isfinite(low) and np.isfinite(high)):
-        raise RuntimeError(f"torch.histogram: range [{low:g}, {high:g}] is not finite")
+        raise RuntimeError(f"torch.histogramdd: dimension 0's range [{low:g}, {high:g}] is not finite")
     return (low - 0.5, high + 0.5) if low == high else (low, high)
 
 
