@@ -384,26 +384,6 @@ class Tensor:
         from .convert import set_data
         set_data(self, other)
 
-    @property
-    def T(self):
-        from .shapes import transposed
-        return transposed(self)
-
-    @property
-    def mT(self):
-        from .shapes import matrix_transposed
-        return matrix_transposed(self, "mT")
-
-    @property
-    def H(self):
-        from .shapes import adjoint_property
-        return adjoint_property(self, "H")
-
-    @property
-    def mH(self):
-        from .shapes import adjoint_property
-        return adjoint_property(self, "mH")
-
     # -- numbers ------------------------------------------------------------------------------------------------------
 
     def __len__(self):

@@ -124,7 +124,7 @@ def _numpy_names():
 def _with_numpy_names(function):
     @functools.wraps(function)
     def called(*args, **kwargs):
-        if "axis" in kwargs or "keepdims" in kwargs:
+        if kwargs and ("axis" in kwargs or "keepdims" in kwargs):
             kwargs = {_NUMPYS.get(name, name) if _NUMPYS.get(name) not in kwargs else name: value for name, value in kwargs.items()}
         return function(*args, **kwargs)
     return called
@@ -136,7 +136,9 @@ def _by_hand():
         setattr(Tensor, name, method)
     for name in ("item", "tolist", "numpy", "to", "cpu", "cuda", "copy_", "fill_", "zero_", "type_as", "element_size"):
         setattr(Tensor, name, getattr(convert, name))
-    from . import retyped
+    from . import retyped, shapes
+    Tensor.T, Tensor.mT = property(shapes.transposed), property(shapes.matrix_transposed)
+    Tensor.H, Tensor.mH = (property(functools.partial(shapes.adjoint_property, name=name)) for name in ("H", "mH"))
     FUNCTIONS.update(detach=_named(lambda input: input.detach(), "detach"), detach_=_named(lambda input: input.detach_(), "detach_"),
                      zero_=convert.zero_, fill_=_named(lambda input, value: input.fill_(value), "fill_"),
                      as_strided_=Tensor.as_strided_, is_nonzero=_named(lambda input: input.is_nonzero(), "is_nonzero"),

@@ -12,7 +12,6 @@ from ..trace import spec as specs
 from ..trace.tape import LOCAL
 from ..views import rules
 from .core import make_tensor
-from .dispatch import call
 from .views import _index, as_strided, geometry_of, view_of
 
 # -- dimensions chosen, exchanged -------------------------------------------------------------------------------------
@@ -37,13 +36,21 @@ def narrow(input, dim, start, length):
 @composite(aliases=("swapaxes", "swapdims"))
 def transpose(input, dim0, dim1):
     """Two dimensions swapped; a view."""
-    return view_of(input, rules.transpose, "TransposeBackward0", dim0, dim1, inverse=lambda grad: transpose(grad, dim0, dim1))
+    return view_of(input, rules.transpose, "TransposeBackward0", dim0, dim1, inverse=_transpose_back)
+
+
+def _transpose_back(grad, size, dim0, dim1):
+    return transpose(grad, dim0, dim1)
 
 
 @composite()
 def t(input):
     """The transpose of a matrix (vectors stay as they are); a view."""
-    return view_of(input, rules.t, "TBackward0", inverse=t)
+    return view_of(input, rules.t, "TBackward0", inverse=_t_back)
+
+
+def _t_back(grad, size):
+    return t(grad)
 
 
 @composite()
@@ -53,18 +60,24 @@ def permute(input, *dims):
 
 
 def _permuted(self, rule, *args):
-    def inverse(grad):
-        n = self_ndim
+    return view_of(self, rule, "PermuteBackward0", *args, inverse=_PERMUTE_BACK[rule])
+
+
+def _permute_back(rule):
+    def inverse(grad, size, *args):
+        n = len(size)
         moved = rule(tuple(range(n)), (1,) * n, 0, *args)[0]
         return permute(grad, *sorted(range(n), key=moved.__getitem__))
-    self_ndim = self._spec.ndim
-    return view_of(self, rule, "PermuteBackward0", *args, inverse=inverse)
+    return inverse
+
+
+_PERMUTE_BACK = {rule: _permute_back(rule) for rule in (rules.permute, rules.movedim, rules.T)}
 
 
 def _dims(dims):
     if len(dims) == 1 and isinstance(dims[0], (tuple, list)):
         dims = dims[0]
-    return tuple(_index(d) for d in dims)
+    return tuple([d if d.__class__ is int else _index(d) for d in dims])
 
 
 @composite(aliases=("moveaxis",))
@@ -77,7 +90,7 @@ def transposed(self):
     return _permuted(self, rules.T)
 
 
-def matrix_transposed(self, name):
+def matrix_transposed(self):
     if self._spec.ndim < 2:
         rules.mT(tuple(self._spec.size), self._spec.stride, 0)         # a warning for a number, an error for a vector
         return self
@@ -123,7 +136,7 @@ def view(self, *shape, dtype=None):
     """The same memory under another shape (or dtype); raises where strides do not allow it."""
     if dtype is not None or len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
         return view_dtype(self, dtype or shape[0])
-    return view_of(self, rules.view, "ViewBackward0", _dims(shape), inverse=_back_to(self))
+    return view_of(self, rules.view, "ViewBackward0", _dims(shape), inverse=_back)
 
 
 @composite(function=False)
@@ -151,29 +164,28 @@ def view_dtype(self, dtype):
     return out
 
 
-def _back_to(self):
+def _back(grad, size, *args):
     """The inverse of a change of shape."""
-    size = tuple(self._spec.size)
-    return lambda grad: reshape(grad, size)
+    return reshape(grad, size)
 
 
 @composite()
 def reshape(input, *shape):
     """The tensor under another shape: a view where strides allow it, else a copy."""
     shape = _dims(shape if shape else ((),))
+    if input._spec.contiguous:
+        return view_of(input, rules.view, "ViewBackward0", shape, inverse=_back)
     size, stride, _ = geometry_of(input)
     wanted = rules.infer_size(shape, input._spec.numel)
     if rules.compute_view_strides(size, stride, wanted) is None:
         from ..ops.families.create import contiguous_copy
-        copied = call(contiguous_copy, (input,))
-        return unsafe_view(copied, wanted)
-    name = "ViewBackward0" if input._spec.contiguous else "ReshapeAliasBackward0"
-    return view_of(input, rules.view, name, wanted, inverse=_back_to(input))
+        return unsafe_view(contiguous_copy.record(input), wanted)
+    return view_of(input, rules.view, "ReshapeAliasBackward0", wanted, inverse=_back)
 
 
 def unsafe_view(self, size):
     """A reshaped fresh copy: shares the copy's storage, but PyTorch does not call it a view."""
-    out = view_of(self, rules.view, "UnsafeViewBackward0", size, inverse=_back_to(self))
+    out = view_of(self, rules.view, "UnsafeViewBackward0", size, inverse=_back)
     out._info = None
     return out
 
@@ -187,16 +199,18 @@ def reshape_as(self, other):
 @composite()
 def flatten(input, start_dim=0, end_dim=-1):
     """Dimensions ``start_dim`` to ``end_dim`` made one; a view where strides allow it."""
-    size = tuple(input._spec.size)
-    wanted = rules.flatten(*geometry_of(input), start_dim, end_dim)[0]
-    return input if wanted == size else reshape(input, wanted)
+    notes, key = input._spec.notes, ("flat", start_dim, end_dim)
+    wanted = notes.get(key)
+    if wanted is None:
+        wanted = notes[key] = rules.flatten(*geometry_of(input), start_dim, end_dim)[0]
+    return input if wanted == tuple(input._spec.size) else reshape(input, wanted)
 
 
 @composite()
 def unflatten(input, dim, sizes):
     """One dimension split into several; a view."""
     return view_of(input, rules.unflatten, "ViewBackward0", dim, tuple(sizes) if isinstance(sizes, (tuple, list)) else sizes,
-                   inverse=_back_to(input))
+                   inverse=_back)
 
 
 @composite()
@@ -213,7 +227,7 @@ def contiguous(self, memory_format=None):
         return _channels_last(self)
     if self._spec.contiguous:
         return self
-    return call(contiguous_copy, (self,))
+    return contiguous_copy.record(self)
 
 
 def _channels_last(self):
@@ -227,29 +241,35 @@ def _channels_last(self):
 @composite()
 def squeeze(input, dim=None):
     """Without its dimensions of size 1 (or those named); a view."""
-    size = tuple(input._spec.size)
-
-    def inverse(grad):
-        return grad if tuple(grad._spec.size) == size else reshape(grad, size)
     if dim is None:
-        return view_of(input, rules.squeeze, "SqueezeBackward0", inverse=inverse)
+        return view_of(input, rules.squeeze, "SqueezeBackward0", inverse=_squeeze_back)
     if isinstance(dim, (tuple, list)):
-        return view_of(input, rules.squeeze, "SqueezeBackward2", tuple(dim), inverse=inverse)
-    return view_of(input, rules.squeeze, "SqueezeBackward1", dim, inverse=inverse)
+        return view_of(input, rules.squeeze, "SqueezeBackward2", tuple(dim), inverse=_squeeze_back)
+    return view_of(input, rules.squeeze, "SqueezeBackward1", dim, inverse=_squeeze_back)
+
+
+def _squeeze_back(grad, size, *args):
+    return grad if tuple(grad._spec.size) == size else reshape(grad, size)
 
 
 @composite()
 def unsqueeze(input, dim):
     """With a dimension of size 1 put in at ``dim``; a view."""
-    return view_of(input, rules.unsqueeze, "UnsqueezeBackward0", _index(dim), inverse=lambda grad: squeeze(grad, dim))
+    return view_of(input, rules.unsqueeze, "UnsqueezeBackward0", _index(dim), inverse=_unsqueeze_back)
+
+
+def _unsqueeze_back(grad, size, dim):
+    return squeeze(grad, dim)
 
 
 @composite(function=False)
 def expand(self, *size, implicit=False):
     """Dimensions of size 1 repeated without copying; a view whose elements share memory."""
-    own = tuple(self._spec.size)
-    return view_of(self, rules.expand, "ExpandBackward0", _dims(size), dtypes.scalar_name(self._spec.dtype),
-                   inverse=lambda grad: grad.sum_to_size(own))
+    return view_of(self, rules.expand, "ExpandBackward0", _dims(size), dtypes.scalar_name(self._spec.dtype), inverse=_expand_back)
+
+
+def _expand_back(grad, size, *args):
+    return grad.sum_to_size(size)
 
 
 @composite(function=False)
@@ -267,7 +287,11 @@ def broadcast_to(input, size):
 @composite(function=False)
 def alias(self):
     """Another tensor on the same memory, with history; a view."""
-    return view_of(self, _same, "AliasBackward0", inverse=lambda grad: grad)
+    return view_of(self, _same, "AliasBackward0", inverse=_alias_back)
+
+
+def _alias_back(grad, size):
+    return grad
 
 
 def _same(size, stride, offset):

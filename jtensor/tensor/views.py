@@ -15,7 +15,7 @@ from ..trace.tape import LOCAL
 from ..views import access as accesses
 from ..views import rules
 from .core import Tensor, View
-from .history import attach, edge_of, move_retained, node_type
+from .history import attach, edge_of, make_node, move_retained, node_type
 
 # -- operators of the graph -------------------------------------------------------------------------------------------
 
@@ -107,7 +107,8 @@ def replayed(self, out, function):
 def view_of(self, rule, name, *args, inverse=None):
     """The view that a geometry rule makes of a tensor.
 
-    ``inverse(grad)``, where the gradient is a view of the gradient that arrives, as in PyTorch: then it is no copy.
+    ``inverse(grad, size, *args)``, where the gradient is a view of the gradient that arrives, as in PyTorch: then it is no copy.
+    ``size`` is that of the tensor.
     """
     spec = self._spec
     key = (rule, name, spec, args)
@@ -131,10 +132,10 @@ def view_of(self, rule, name, *args, inverse=None):
         if plan is None:
             size = tuple(spec.size)
             plan, starts = logical_plan(name, spec.aval, rule(size, geometry.contiguous_strides(size), 0, *args), args if inverse else None)
-            if inverse and plan.inverse is None:
-                plan.inverse = lambda grad, node: (inverse(grad),)
+            _set_inverse(plan, inverse, size, args)
             found[2], found[3] = plan, starts
-        attach(plan, (self,), (0,), (out,), found[3])
+        if plan.differentiable[0]:
+            out._edge, out._requires_grad = (make_node(plan, (self,), (0,), found[3], ()), 0), True
     return out
 
 
@@ -152,9 +153,13 @@ def _view_of(self, rule, name, args, inverse):
 def hang(self, out, name, logical, inverse=None, args=()):
     """Gives a view its node: ``logical`` is its geometry over the contiguous input; the rule's arguments ``args`` name the inverse."""
     plan, starts = logical_plan(name, self._spec.aval, logical, args if inverse else None)
-    if inverse and plan.inverse is None:
-        plan.inverse = lambda grad, node: (inverse(grad),)
+    _set_inverse(plan, inverse, tuple(self._spec.size), args)
     attach(plan, [self], (0,), [out], starts)
+
+
+def _set_inverse(plan, inverse, size, args):
+    if inverse and plan.inverse is None:
+        plan.inverse = lambda grad, node: (inverse(grad, size, *args),)
 
 # -- plans ------------------------------------------------------------------------------------------------------------
 
