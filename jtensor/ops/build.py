@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from ..base import devices, dtypes
 from ..trace import plan as plans
 from ..trace.shapes import REMEMBERED
-from ..trace.spec import Spec, aval, spec
+from ..trace.spec import Spec, aval, spec, within
 from . import layout
 from .operator import ARRAYS, Number, Tensor, TensorOrNumber, Tensors
 
@@ -51,6 +51,13 @@ def broadcast_shapes(shapes):
             out.append(y if x == 1 else x)
         result = tuple(reversed(out))
     return result
+
+
+def broadcast_inplace(own, *others):
+    """PyTorch's errors where operands (Specs) do not broadcast to the tensor that is written to."""
+    full = broadcast_shapes([tuple(s.size) for s in (own, *others)])
+    if full != tuple(own.size):
+        raise RuntimeError(f"output with shape {list(own.size)} doesn't match the broadcast shape {list(full)}")
 
 
 class Signature:
@@ -161,8 +168,9 @@ def function_of(operator, signature):
     slots = []
     for parameter, given in zip(operator.parameters, signature.template, strict=True):
         where = signature.where.get(parameter.name)
-        cast = target is not None and (operator.promoted is None or parameter.name in operator.promoted)
-        slots.append((where, given, cast and parameter.kind in ARRAYS, parameter.keyword_only and parameter.name))
+        cast = argument_dtype(operator, parameter.name, given, target) if parameter.kind in ARRAYS else None
+        slots.append((where, given, cast, parameter.keyword_only and parameter.name))
+    unrounded = any(cast is not None and cast != target for _, _, cast, _ in slots)
 
     def function(*xs):
         args, kwargs = [], {}
@@ -171,19 +179,33 @@ def function_of(operator, signature):
                 x = given
             elif type(where) is tuple:
                 x = [xs[i] for i in where]
-                if cast:
-                    x = [cast_to(v, target) for v in x]
+                if cast is not None:
+                    x = [cast_to(v, cast) for v in x]
             else:
                 x = xs[where] if where >= 0 else xs[n + ~where]
-                if cast:
-                    x = cast_to(x, target)
+                if cast is not None:
+                    x = cast_to(x, cast)
             if keyword:
                 kwargs[keyword] = x
             else:
                 args.append(x)
         outs = body(*args, **kwargs)
+        if unrounded:
+            outs = cast_to(outs, target)
         return tuple(outs) if isinstance(outs, (tuple, list)) else (outs,)
     return function
+
+
+NARROW = (jnp.dtype(jnp.float16), jnp.dtype(jnp.bfloat16))
+
+
+def argument_dtype(operator, name, given, target):
+    """What an argument of an operator that computes in ``target`` is cast to; None: it stays as it is."""
+    if target is None or operator.promoted is not None and name not in operator.promoted:
+        return None
+    if name in operator.unrounded and jnp.dtype(target) in NARROW and (type(given) is Wrapped or type(given) is Spec and given.numel == 1):
+        return jnp.dtype(jnp.float32)
+    return target
 
 
 def cast_to(x, target):
@@ -215,9 +237,7 @@ def into_self(operator, signature, function, common):
     """The in-place form: the result is cast to the first tensor's type, if PyTorch allows it."""
     own = signature.specs[0]
     if common is not None:
-        full = broadcast_shapes([tuple(s.size) for s in signature.specs])
-        if full != tuple(own.size):
-            raise RuntimeError(f"output with shape {list(own.size)} doesn't match the broadcast shape {list(full)}")
+        broadcast_inplace(*signature.specs)
         result = operator.result_dtype(common) if operator.result_dtype else (dtypes.bool if operator.promote == "bool" else common)
         if not dtypes.can_cast(result, own.dtype):
             raise RuntimeError(
@@ -247,7 +267,12 @@ def output_specs(operator, signature, outputs, device):
     else:
         statics = {p.name: t for p, t in zip(operator.parameters, signature.template, strict=True)}
         strides = how(signature.specs, outputs, statics)
-    return tuple(spec(out.shape, None if s is None else tuple(s), out.dtype, device) for out, s in zip(outputs, strides, strict=True))
+    return tuple(_output_spec(out, s, device) for out, s in zip(outputs, strides, strict=True))
+
+
+def _output_spec(out, strides, device):
+    made = spec(out.shape, None if strides is None else tuple(strides), out.dtype, device)
+    return within(made, strides.elements) if isinstance(strides, layout.Within) else made
 
 
 def static_key(template):

@@ -33,4 +33,13 @@ def pointwise(shape, operands, numbers=False):
     return tuple(strides)
 
 
-__all__ = ["broadcast_strides", "like", "pointwise"]
+class Within(tuple):
+    """Strides of a result that lies at the start of a larger memory, of ``elements`` elements: a reduction into its first argument."""
+
+    def __new__(cls, strides, elements):
+        self = super().__new__(cls, strides)
+        self.elements = elements
+        return self
+
+
+__all__ = ["Within", "broadcast_strides", "like", "pointwise"]

@@ -54,10 +54,10 @@ class Storage:
 
     def size(self):
         """Elements of the base."""
-        return self.layout.numel
+        return self.layout.notes.get("memory", self.layout.numel)
 
     def nbytes(self):
-        return self.layout.numel * self.layout.dtype.itemsize
+        return self.size() * self.layout.dtype.itemsize
 
     def data_ptr(self):
         """An address: equal for the same memory, different for different memory. Not one to be dereferenced, but in host mode."""

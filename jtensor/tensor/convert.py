@@ -8,6 +8,7 @@ from ..autograd import gradmode_checks as checks
 from ..base import devices, dtypes
 from ..base.errors import missing
 from ..base.naming import type_name
+from ..ops.build import broadcast_inplace
 from ..ops.families import create as ops
 from ..ops.families.composing import number_fits
 from ..storage import VersionCounter, cell, host
@@ -318,29 +319,13 @@ def copy_(self, src, non_blocking=False):
             checks.no_internal_overlap(self)
             if src._storage is self._storage:
                 checks.no_partial_overlap(self, src)
-            raise RuntimeError(_copy_text(n, m))
+            broadcast_inplace(self._spec, src._spec)
     elif src._storage is self._storage and src._spec is self._spec and src._offset == self._offset and not self._spec.dense \
             and not (LOCAL.grad_enabled and (self.requires_grad or src.requires_grad)):
         checks.before_inplace(self, False)                   # the same memory twice is not copied, so that it may overlap
         bump(self)
         return self
     return call_inplace(ops.copy, (self, src))
-
-
-def _copy_text(n, m):
-    lead = len(m) - len(n)
-    if lead > 0:
-        return f"output with shape {list(n)} doesn't match the broadcast shape {list(m)}"
-    for d in range(len(n)):
-        at = d + lead
-        if at >= 0 and m[at] != n[d] and m[at] != 1:
-            return (
-                f"The size of tensor a ({n[d]}) must match the size of tensor b ({m[at]}) at non-singleton dimension {d}"
-                if n[d] != 1
-                else f"output with shape {list(n)} doesn't match the broadcast shape "
-                f"{[max(a, b) for a, b in zip(n, (1,) * -lead + tuple(m))]}"
-            )
-    return f"output with shape {list(n)} doesn't match the broadcast shape {list(m)}"
 
 
 def _numbers(src, name="copy_"):
@@ -360,6 +345,7 @@ def fill_(self, value):
         value = _numbers(value, "fill_")
     if isinstance(value, Tensor):
         if value._spec.ndim:
+            checks.before_inplace(self, LOCAL.grad_enabled and (self.requires_grad or value.requires_grad))
             raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value._spec.ndim} dimensions.")
         return call_inplace(ops.fill_tensor, (self, value))
     try:

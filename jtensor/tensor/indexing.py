@@ -10,6 +10,7 @@ from ..autograd.graph import node_class
 from ..base import dtypes
 from ..base.naming import type_name
 from ..ops.families.composing import check_expand, number_fits
+from ..trace.tape import LOCAL
 from . import shapes, views
 from .core import Tensor
 from .dispatch import call
@@ -65,6 +66,7 @@ def setitem(self, index, value):
         view, tensors = resolve(self, index)
     if tensors is None:
         if not isinstance(value, Tensor):
+            checks.before_inplace(view, LOCAL.grad_enabled and view.requires_grad)
             checks.no_internal_overlap(view)
             view.fill_(value)
             if view is self and view._edge is not None and view._info is None:            # PyTorch makes the number a tensor first

@@ -74,13 +74,17 @@ def _all_needs(tensors):
 OVERLAP_ALLOWED = frozenset(("fill", "zero", "masked_fill", "index_fill", "index_put", "tril", "triu"))
 
 
-def index_write_allowed(self, others):
-    """What PyTorch asks of ``self[indices] = value`` before it looks at shapes and types."""
+def history_allows(self, *others):
+    """What PyTorch asks before anything else of a tensor that is to be written to, for operators that check more than their plan does."""
     if LOCAL.grad_enabled or LOCAL.inference or self._info is not None or self._auto is not None:
         checks.before_inplace(self, LOCAL.grad_enabled and (self.requires_grad or any(t.requires_grad for t in others)))
+
+
+def memory_allows(self, *others):
+    """What it asks of writes by index: no operand shares memory with the tensor."""
     for other in others:
         if other._storage is self._storage:
-            checks.operand_may_overlap(self, other, "index_put")
+            checks.no_overlap(self, other)
 
 
 # -- without reading --------------------------------------------------------------------------------------------------
@@ -91,6 +95,12 @@ def overwrite(self, plan, sources, scalars):
     storage, spec = self._storage, self._spec
     layout = storage.layout
     program, starts = (None, ()) if spec is layout else _access(layout, spec, self._offset)
+    if plan.operator.overwrites == "src" and program is None and storage.host is None and not (spec.conj or spec.neg):
+        value = read(sources[0])
+        if value.aval is layout.aval:                   # nothing to compute: values are immutable, so both may hold it
+            storage.value = value
+            bump(self)
+            return
     key = (plan, program, layout)
     made = _overwrites.get(key)
     if made is None:

@@ -85,9 +85,23 @@ def _make(size, stride, dtype, device, conj, neg):
     return self
 
 
+def within(layout, elements):
+    """The `Spec` of a tensor that PyTorch lets lie at the start of a memory of that many elements (``notes["memory"]``).
+
+    The rest of that memory is what a formula has left there, and is not kept here: only its size is told (`Storage.nbytes`).
+    """
+    key = (layout, elements)
+    found = Spec._known.get(key)
+    if found is None:
+        found = _make(tuple(layout.size), layout.stride, layout.dtype, layout.device, layout.conj, layout.neg)
+        found.notes["memory"] = elements
+        found = Spec._known.setdefault(key, found)
+    return found
+
+
 def of_aval(a):
     """The contiguous `Spec` of an `Aval`."""
     return spec(a.shape, None, a.dtype, a.device)
 
 
-__all__ = ["Aval", "Spec", "aval", "dtypes", "of_aval", "spec"]
+__all__ = ["Aval", "Spec", "aval", "dtypes", "of_aval", "spec", "within"]

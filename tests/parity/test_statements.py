@@ -124,6 +124,50 @@ STATEMENTS = {
         x.masked_scatter_(v>0, v)
         x.masked_scatter_(m>0, v)
     """,
+    "history is asked first": """
+        xg.fill_(x)
+        xg.masked_fill_(x>0, 1j)
+        xg.masked_scatter_(x>0, x[:1])
+        xg.index_fill_(5, torch.tensor([0]), 1)
+        xg.index_add_(0, torch.tensor([9]), x[:1])
+        xg.index_copy_(0, torch.tensor([9]), x[:1])
+        xg.scatter_(0, torch.tensor([9]), 1.)
+        xg.scatter_add_(0, torch.tensor([9]), x.long())
+        xg.put_(torch.tensor([9]), x[:1])
+        xg.fill_diagonal_(1)
+        xg[:1].expand(3)[:]=1
+    """,
+    "then memory": """
+        x.index_add_(0, torch.tensor([5]), x[:1])
+        x.index_copy_(0, torch.tensor([5]), x[:1])
+        e.index_copy_(0, torch.tensor([0]), x.long())
+        x.put_(torch.tensor([9]), x[:1])
+        e.masked_scatter_(x>0, x.long())
+        e.scatter_add_(0, torch.tensor([0,1,2]), e)
+        e.scatter_(0, torch.tensor([9]), 1.)
+        r=torch.tensor([0,1,2]); r.index_fill_(5, r[:1], 1)
+    """,
+    "then shapes and numbers": """
+        x.index_add_(0, torch.tensor([5]), v[:1])
+        x.index_add_(0, torch.tensor([0]), z)
+        x.index_add_(0, torch.tensor([[0]]), z)
+        x.scatter_(0, torch.tensor([0]), 1j)
+        x.scatter_(0, torch.tensor([0.]), x.long())
+        x[:2].copy_(m)
+        x.copy_(m)
+        n0.copy_(m)
+        z.bitwise_and_(x.bool())
+        x.index_put_((torch.tensor([0]), torch.tensor([0])), x)
+    """,
+    "memory of losses": """
+        r=torch.nn.functional.mse_loss(m, x)
+        r=torch.nn.functional.mse_loss(m, x, reduction="sum").view(1)
+        r=torch.nn.functional.mse_loss(x, x).add_(1)
+        r=torch.nn.functional.mse_loss(x, x).clone()
+        r=torch.nn.functional.smooth_l1_loss(m, m, reduction="none")
+        r=torch.nn.functional.l1_loss(m, m)
+        torch.nn.functional.mse_loss(torch.complex(x, x), x)
+    """,
     "words of refusals": """
         torch.rsub(x, m[:,:2])
         torch.sort(torch.complex(x,x))

@@ -39,6 +39,20 @@ def check_expand(self, target):
     expand(tuple(self.size), self.stride, 0, tuple(target), dtypes.scalar_name(self.dtype))
 
 
+def history_allows(self, *others):
+    """Asks whether autograd lets a tensor be written to, which PyTorch does before it checks arguments."""
+    from ...tensor import inplace
+    inplace.history_allows(self, *others)
+
+
+def memory_allows(self, *others, internal=False):
+    """Asks that no operand of a write by index shares memory with the tensor; ``internal``: nor elements of it with one another."""
+    from ...tensor import inplace
+    if internal:
+        inplace.checks.no_internal_overlap(self)
+    inplace.memory_allows(self, *others)
+
+
 def cpp_name(dtype):
     """A type's name in C++: ``float``, ``double``, ``long long``, as some messages show it."""
     return _CPP.get(dtype.name, dtype.name)

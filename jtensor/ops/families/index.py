@@ -12,7 +12,7 @@ from ..build import broadcast_shapes, cast_to
 from ..operator import Number, Tensor, Tensors, op
 from ..registry import composite
 from .bounds import check_bounds, out_of_bounds
-from .composing import number_fits
+from .composing import history_allows, memory_allows, number_fits
 
 RAW = {"function": False, "method": False}
 _MASKS = (dtypes.bool, dtypes.uint8)
@@ -226,10 +226,13 @@ def _put(self, listed, value, accumulate, inplace=True):
     filled = not accumulate and len(given) == 1 and _is_mask(given[0][1]) and (number or value._spec.numel == 1)
     if filled and not number and value._storage is self._storage:
         value = value.clone()                                          # PyTorch fills with the number, so that the two may overlap
+    others = () if number else (value,)
     if inplace:
-        _write_allowed(self, ([] if number else [value]) + ([] if filled else [i for _, i in given]))
+        history_allows(self, *others)
     if len(listed) > self._spec.ndim:
         raise IndexError(f"too many indices for tensor of dimension {self._spec.ndim} (got {len(listed)})")
+    if inplace:
+        memory_allows(self, *others, *() if filled else (i for _, i in given))
     if len(given) == 1 and not accumulate:
         written = _write_mask(self, *given[0], value, number, filled, inplace)
         if written is not None:
@@ -244,11 +247,6 @@ def _put(self, listed, value, accumulate, inplace=True):
 
 def _form(operator, inplace):
     return operator.inplace_form if inplace else operator
-
-
-def _write_allowed(self, others):
-    from ...tensor.inplace import index_write_allowed
-    index_write_allowed(self, others)
 
 
 def _is_mask(index):

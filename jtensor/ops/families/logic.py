@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from ...base import dtypes
+from ..build import broadcast_inplace, broadcast_shapes
 from ..layout import pointwise
 from ..operator import Tensor, TensorOrNumber, op
 from ..registry import composite
@@ -107,15 +108,20 @@ def logical_xor(self: Tensor, other: Tensor):
 
 # -- bits -------------------------------------------------------------------------------------------------------------
 
-def _whole(kernel, shifts=False):
+def _whole(kernel, shifts=False, shapes=len):
+    """Refuses types that are not whole numbers, after shapes that do not go together."""
     def check(self, other=None):
+        shapes([s for s in (self, other) if hasattr(s, "size")])
         common = common_dtype(*[g for g in (self, other) if g is not None])
         if common.category >= 2 or (shifts and common is dtypes.bool):
             raise not_implemented(kernel, common)
     return check
 
 
-_BITS = {"inplace": True, "out": True, "nondiff": ("self", "other", 0)}
+def _bits(kernel, shifts=False):
+    return {"inplace": True, "out": True, "nondiff": ("self", "other", 0),
+            "check": _whole(kernel, shifts, lambda found: broadcast_shapes([tuple(s.size) for s in found])),
+            "check_inplace": _whole(kernel, shifts, lambda found: broadcast_inplace(*found))}
 
 
 @op("numeric", inplace=True, out=True, nondiff=("self", 0), check=_whole("bitwise_not_cpu"))
@@ -128,7 +134,7 @@ def bitwise_not(self: Tensor):
     return ~self
 
 
-@op("numeric", check=_whole("bitwise_and_cpu"), **_BITS)
+@op("numeric", **_bits("bitwise_and_cpu"))
 def bitwise_and(self: TensorOrNumber, other: TensorOrNumber):
     """The bits that both have.
 
@@ -138,7 +144,7 @@ def bitwise_and(self: TensorOrNumber, other: TensorOrNumber):
     return self & other
 
 
-@op("numeric", check=_whole("bitwise_or_cpu"), **_BITS)
+@op("numeric", **_bits("bitwise_or_cpu"))
 def bitwise_or(self: TensorOrNumber, other: TensorOrNumber):
     """The bits that either has.
 
@@ -148,7 +154,7 @@ def bitwise_or(self: TensorOrNumber, other: TensorOrNumber):
     return self | other
 
 
-@op("numeric", check=_whole("bitwise_xor_cpu"), **_BITS)
+@op("numeric", **_bits("bitwise_xor_cpu"))
 def bitwise_xor(self: TensorOrNumber, other: TensorOrNumber):
     """The bits that exactly one has.
 
@@ -177,7 +183,7 @@ def _shift_right(x, n):
     return jnp.where(beyond, far, shift(x, jnp.where(beyond, jnp.zeros_like(n), n)))
 
 
-@op("numeric", check=_whole("lshift_cpu", True), **_BITS)
+@op("numeric", **_bits("lshift_cpu", True))
 def bitwise_left_shift(self: TensorOrNumber, other: TensorOrNumber):
     """Shifted left by ``other`` bits; 0 where the shift is negative or not less than the width.
 
@@ -187,7 +193,7 @@ def bitwise_left_shift(self: TensorOrNumber, other: TensorOrNumber):
     return _shift_left(self, other)
 
 
-@op("numeric", check=_whole("rshift_cpu", True), **_BITS)
+@op("numeric", **_bits("rshift_cpu", True))
 def bitwise_right_shift(self: TensorOrNumber, other: TensorOrNumber):
     """Shifted right by ``other`` bits, keeping the sign.
 
@@ -199,7 +205,7 @@ def bitwise_right_shift(self: TensorOrNumber, other: TensorOrNumber):
 
 # -- whole numbers ----------------------------------------------------------------------------------------------------
 
-@op("numeric", check=_whole("gcd_cpu", True), **_BITS)
+@op("numeric", **_bits("gcd_cpu", True))
 def gcd(self: Tensor, other: Tensor):
     """The greatest common divisor, not negative.
 
@@ -209,7 +215,7 @@ def gcd(self: Tensor, other: Tensor):
     return jnp.gcd(self, other)
 
 
-@op("numeric", check=_whole("lcm_cpu", True), **_BITS)
+@op("numeric", **_bits("lcm_cpu", True))
 def lcm(self: Tensor, other: Tensor):
     """The least common multiple, not negative.
 

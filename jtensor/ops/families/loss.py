@@ -3,10 +3,13 @@
 Owns: mse, smooth l1, huber, nll, binary cross entropies, soft margin, multi margin, multilabel margin. ``reduction`` is 0 (none),
 1 (mean) or 2 (sum), as in PyTorch's operators. May not know: tensors as objects.
 """
+import math
+
 import jax.numpy as jnp
 from jax import lax
 
 from ...base import dtypes
+from ..build import broadcast_shapes
 from ..operator import Number, OptTensor, Tensor, op
 from .numeric import cast, not_implemented, wide
 
@@ -32,7 +35,17 @@ def _layout(specs, outs, statics):
     return [layout.pointwise(outs[0].shape, [(tuple(s.size), s.stride) for s in specs])]
 
 
+def _layout_in_place(specs, outs, statics):
+    """PyTorch sums the losses of the elements up in the memory that holds them."""
+    if outs[0].shape or statics["reduction"] == NONE:
+        return _layout(specs, outs, statics)
+    from .. import layout
+    elements = math.prod(broadcast_shapes([tuple(s.size) for s in specs[:2]]))
+    return [layout.Within((), elements)] if elements > 1 else [()]
+
+
 _LOSS = {"layout": _layout, **_PRIVATE}
+_LOSS_IN_PLACE = {"layout": _layout_in_place, **_PRIVATE}
 
 
 # -- distances --------------------------------------------------------------------------------------------------------
@@ -55,14 +68,13 @@ def _mse_gradient(grad, self, target, reduction):
 
 def _check_float(name):
     def check(self, target, *others):
-        if self.dtype.category < 2 or target.dtype.category < 2:
-            d = dtypes.promote_types(self.dtype, target.dtype)
-            if d.category < 2:
-                raise not_implemented(name, d)
+        d = dtypes.promote_types(self.dtype, target.dtype)
+        if d.category != 2:
+            raise not_implemented(name, d)
     return check
 
 
-@op("numeric", check=_check_float("mse_cpu"), **_LOSS, grad={
+@op("numeric", check=_check_float("mse_cpu"), **_LOSS_IN_PLACE, grad={
     "self": _mse_gradient, "target": lambda grad, self, target, reduction: _mse_gradient(grad, target, self, reduction)})
 @wide
 def mse_loss(self: Tensor, target: Tensor, reduction=MEAN):
@@ -80,7 +92,7 @@ def _smooth_gradient(grad, self, target, reduction, beta):
     return _scale(grad, _count(self, target), reduction) * slope
 
 
-@op("numeric", check=_check_float("smooth_l1_cpu"), **_LOSS, grad={
+@op("numeric", check=_check_float("smooth_l1_cpu"), **_LOSS_IN_PLACE, grad={
     "self": _smooth_gradient, "target": lambda grad, self, target, reduction, beta: _smooth_gradient(grad, target, self, reduction, beta)})
 @wide
 def smooth_l1_loss(self: Tensor, target: Tensor, reduction=MEAN, beta: Number = 1.0):
@@ -113,7 +125,7 @@ def _soft_margin_gradient(grad, self, target, reduction):
     return -target * z / (1 + z) * _scale(grad, _count(self, target), reduction)
 
 
-@op("numeric", grad={"self": _soft_margin_gradient}, **_LOSS)
+@op("numeric", grad={"self": _soft_margin_gradient}, **_LOSS_IN_PLACE)
 @wide
 def soft_margin_loss(self: Tensor, target: Tensor, reduction=MEAN):
     """``log(1 + exp(-target * input))``."""
@@ -146,7 +158,7 @@ def _bce_target_gradient(grad, self, weight, reduction, shapes):
     return _weighted(_scale(grad, self.size, reduction) * slope, weight)
 
 
-@op("numeric", check=_check_bce, **_LOSS, grad={"self": _bce_gradient, "target": _bce_target_gradient})
+@op("numeric", check=_check_bce, **_LOSS_IN_PLACE, grad={"self": _bce_gradient, "target": _bce_target_gradient})
 @wide
 def binary_cross_entropy(self: Tensor, target: Tensor, weight: OptTensor = None, reduction=MEAN):
     """``-(target * log(input) + (1 - target) * log(1 - input))``, its logarithms kept at -100 or more."""

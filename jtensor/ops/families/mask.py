@@ -9,10 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...base import dtypes
-from ..build import broadcast_shapes, cast_to
+from ..build import broadcast_inplace, broadcast_shapes, cast_to
 from ..operator import Number, Tensor, op
 from ..registry import composite
-from .composing import check_expand, cpp_name, number_fits, put_out
+from .composing import check_expand, cpp_name, history_allows, memory_allows, number_fits, put_out
 
 RAW = {"function": False, "method": False}
 
@@ -89,7 +89,12 @@ def masked_fill(input, mask, value):
 @composite(function=False)
 def masked_fill_(self, mask, value):
     """``masked_fill``, written back into the tensor."""
-    value = _fitting(value, self)
+    try:
+        value = _fitting(value, self)
+    except RuntimeError:                                   # the number is looked at last
+        history_allows(self)
+        broadcast_inplace(self._spec, mask._spec)
+        raise
     return _fill_form(value).inplace_form(self, mask, value)
 
 
@@ -181,15 +186,15 @@ def _scatter_places(self, mask, source, inplace):
     if self._spec.dtype is not source._spec.dtype:
         raise RuntimeError("masked_scatter: expected self and source to have same dtypes but got"
                            f"{dtypes.scalar_name(self._spec.dtype)} and {dtypes.scalar_name(source._spec.dtype)}")
-    if mask._spec.dtype is not dtypes.bool:
-        raise RuntimeError("masked_scatter_ only supports boolean masks, but got mask with dtype "
-                           f"{dtypes.scalar_name(mask._spec.dtype)}")
     size = shape = tuple(self._spec.size)
     if inplace:
         check_expand(mask._spec, size)
     else:
         shape = broadcast_shapes([tuple(mask._spec.size), size])
         self = self if shape == size else self.expand(shape)
+    if mask._spec.dtype is not dtypes.bool:
+        raise RuntimeError("masked_scatter_ only supports boolean masks, but got mask with dtype "
+                           f"{dtypes.scalar_name(mask._spec.dtype)}")
     places = mask_places(mask, shape)
     if places._spec.numel > source._spec.numel:
         raise RuntimeError("Number of elements of source < number of ones in mask")
@@ -210,5 +215,7 @@ def masked_scatter(input, mask, source):
 @composite(function=False)
 def masked_scatter_(self, mask, source):
     """``masked_scatter``, written back into the tensor."""
+    history_allows(self, source)
+    memory_allows(self, internal=True)
     self, places = _scatter_places(self, mask, source, True)
     return masked_scatter_raw.inplace_form(self, places, source)

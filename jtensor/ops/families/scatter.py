@@ -11,7 +11,7 @@ from ..build import cast_to
 from ..operator import Number, Tensor, op
 from ..registry import composite
 from .bounds import check_bounds, out_of_bounds
-from .composing import put_out
+from .composing import history_allows, memory_allows, number_fits, put_out
 from .numeric import NARROW, no_derivative, wrap_dim
 
 RAW = {"function": False, "method": False}
@@ -157,12 +157,12 @@ def take_along_dim(input, indices, dim=None, *, out=None):
 
 def _check_scatter(self, dim, index, src=None, name="scatter"):
     axis = wrap_dim(dim, self.ndim)
+    if index.numel and index.dtype not in _INDEX_TYPES:
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     if hasattr(src, "ndim") and src.dtype is not self.dtype:
         raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
     if index.numel == 0:
         return
-    if index.dtype not in _INDEX_TYPES:
-        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     is_tensor = hasattr(src, "ndim")
     if (self.ndim or 1) != (index.ndim or 1) or is_tensor and (src.ndim or 1) != (index.ndim or 1):
         what = "src" if is_tensor and (src.ndim or 1) != (index.ndim or 1) and (self.ndim or 1) == (index.ndim or 1) else "self"
@@ -216,17 +216,24 @@ def scatter_value_reduced(self: Tensor, dim, index: Tensor, src: Number, reduce)
     return scatter_at(self, dim, index, jnp.broadcast_to(cast_to(jnp.asarray(src), self.dtype), index.shape), reduce)
 
 
-def _scatter_call(name, self, dim, index, src, value, reduce):
+def _scatter_call(name, self, dim, index, src, value, reduce, inplace=False):
     """(operator, arguments) for one of scatter's forms, with the index checked."""
     given = src if src is not None else value
     if given is None:
         raise TypeError(f"{name}() received an invalid combination of arguments")
     number = isinstance(given, (bool, int, float, complex))
+    sources = () if number else (given,)
+    if inplace:
+        history_allows(self, *sources)
     if reduce is not None:
         operator, arguments = (scatter_value_reduced if number else scatter_reduced), (self, dim, index, given, reduce)
     else:
         operator, arguments = (scatter_value if number else scatter_src), (self, dim, index, given)
     operator.check(self._spec, dim, index._spec, given if number else given._spec, *arguments[4:])
+    if inplace:
+        memory_allows(self, index, *sources, internal=True)
+    if number:
+        arguments = (*arguments[:3], number_fits(given, self._spec.dtype), *arguments[4:])
     size = _size_along(self, dim)
     check_bounds(index, size, out_of_bounds(dim % max(self._spec.ndim, 1), size, RuntimeError))
     return operator, arguments
@@ -249,7 +256,7 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None, out=None):
 @composite(function=False)
 def scatter_(self, dim, index, src=None, *, value=None, reduce=None):
     """``scatter``, written back into the tensor; ``reduce`` may be "add" or "multiply"."""
-    operator, arguments = _scatter_call("scatter_", self, dim, index, src, value, reduce)
+    operator, arguments = _scatter_call("scatter_", self, dim, index, src, value, reduce, True)
     return operator.inplace_form(*arguments)
 
 
@@ -260,8 +267,12 @@ def scatter_add_raw(self: Tensor, dim, index: Tensor, src: Tensor):
     return scatter_at(self, dim, index, _cut(src, index), "add")
 
 
-def _checked(operator, self, dim, index, src, *more):
+def _checked(operator, self, dim, index, src, *more, inplace=False):
+    if inplace:
+        history_allows(self, src)
     operator.check(self._spec, dim, index._spec, src._spec, *more)
+    if inplace:
+        memory_allows(self, index, src, internal=True)
     size = _size_along(self, dim)
     check_bounds(index, size, out_of_bounds(dim % max(self._spec.ndim, 1), size, RuntimeError))
 
@@ -280,7 +291,7 @@ def scatter_add(input, dim, index, src, *, out=None):
 @composite(function=False)
 def scatter_add_(self, dim, index, src):
     """``scatter_add``, written back into the tensor."""
-    _checked(scatter_add_raw, self, dim, index, src)
+    _checked(scatter_add_raw, self, dim, index, src, inplace=True)
     return scatter_add_raw.inplace_form(self, dim, index, src)
 
 
@@ -404,5 +415,5 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
 @composite(function=False)
 def scatter_reduce_(self, dim, index, src, reduce, *, include_self=True):
     """``scatter_reduce``, written back into the tensor."""
-    _checked(scatter_reduce_raw, self, dim, index, src, reduce, include_self)
+    _checked(scatter_reduce_raw, self, dim, index, src, reduce, include_self, inplace=True)
     return scatter_reduce_raw.inplace_form(self, dim, index, src, reduce, include_self)

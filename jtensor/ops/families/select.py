@@ -10,7 +10,7 @@ from ..build import cast_to
 from ..operator import Number, Tensor, op
 from ..registry import composite
 from .bounds import check_bounds, out_of_bounds
-from .composing import conj_times, put_out, times
+from .composing import conj_times, history_allows, memory_allows, put_out, times
 from .index import add_at, read_at, set_at
 from .numeric import wrap_dim
 from .scatter import combine, reduce_gradients
@@ -80,19 +80,20 @@ def index_select(input, dim, index, *, out=None):
 # -- index_add --------------------------------------------------------------------------------------------------------
 
 def _check_add(self, dim, index, source, alpha):
+    axis = wrap_dim(dim, self.ndim)
     if index.ndim > 1:
-        raise IndexError("index_add_(): Index is supposed to be a vector")
+        raise IndexError(f"index_add_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: "
+                         f"{dtypes.scalar_name(index.dtype)} and size: {list(index.size)}")
     if index.dtype not in _INDEX_TYPES:
         raise RuntimeError(f"index_add_(): Expected dtype int32/int64 for index but got: {dtypes.scalar_name(index.dtype)}")
     if self.dtype is not source.dtype:
         raise RuntimeError(f"index_add_(): self ({dtypes.scalar_name(self.dtype)}) and source ({dtypes.scalar_name(source.dtype)}) must "
                            "have the same scalar type")
-    axis = wrap_dim(dim, self.ndim)
     wrap_dim(dim, source.ndim)
     n = _length(source, dim)
     if index.numel != n:
         raise RuntimeError(f"index_add_(): Number of indices ({index.numel}) should be equal to source.size(dim): ({n}), for dim: {dim}")
-    if self.ndim != source.ndim and self.ndim and source.ndim or any(
+    if self.ndim != source.ndim or any(
             d != axis and a != b for d, (a, b) in enumerate(zip(self.size, source.size, strict=False))):
         raise RuntimeError("source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
                            f"{list(self.size)} source.shape = {list(source.size)}")
@@ -122,9 +123,18 @@ def index_add_raw(self: Tensor, dim, index: Tensor, source: Tensor, *, alpha: Nu
     return _write(add_at, self, dim, index, times(source, alpha))
 
 
-def _ready(operator, self, dim, index, source, *more, kind=RuntimeError, prefix=""):
+def _ready(operator, self, dim, index, source, *more, kind=RuntimeError, prefix="", inplace=False):
+    if inplace:
+        history_allows(self, source)
+        if operator is index_copy_raw:
+            wrap_dim(dim, self._spec.ndim)
+            memory_allows(self, index, source, internal=True)
     operator.check(self._spec, dim, index._spec, source._spec, *more)
+    if inplace:
+        memory_allows(self, index, source, internal=True)
     size = _length(self._spec, dim)
+    if operator is index_add_raw and self._spec.ndim == 1:
+        check_bounds(index, size, lambda at: IndexError("index out of range in self"))
     check_bounds(index, size, out_of_bounds(dim % max(self._spec.ndim, 1), size, kind, prefix))
 
 
@@ -142,7 +152,7 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
 @composite(function=False)
 def index_add_(self, dim, index, source, *, alpha=1):
     """``index_add``, written back into the tensor."""
-    _ready(index_add_raw, self, dim, index, source, 1)
+    _ready(index_add_raw, self, dim, index, source, 1, inplace=True)
     return index_add_raw.inplace_form(self, dim, index, source, alpha=alpha)
 
 
@@ -199,7 +209,7 @@ def index_copy(input, dim, index, source, *, out=None):
 @composite(function=False)
 def index_copy_(self, dim, index, source):
     """``index_copy``, written back into the tensor."""
-    _ready(index_copy_raw, self, dim, index, source, kind=IndexError, prefix="index_copy_(): ")
+    _ready(index_copy_raw, self, dim, index, source, kind=IndexError, prefix="index_copy_(): ", inplace=True)
     return index_copy_raw.inplace_form(self, dim, index, source)
 
 
@@ -258,6 +268,9 @@ def index_fill(input, dim, index, value):
 @composite(function=False)
 def index_fill_(self, dim, index, value):
     """``index_fill``, written back into the tensor."""
+    history_allows(self, *() if isinstance(value, (bool, int, float, complex)) else (value,))
+    if index._spec.dtype is dtypes.int64:
+        memory_allows(self, index)
     return _fill_call(self, dim, index, value).inplace_form(self, dim, index, value)
 
 
@@ -318,7 +331,7 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
 @composite(function=False)
 def index_reduce_(self, dim, index, source, reduce, *, include_self=True):
     """``index_reduce``, written back into the tensor."""
-    _ready(index_reduce_raw, self, dim, index, source, reduce, include_self)
+    _ready(index_reduce_raw, self, dim, index, source, reduce, include_self, inplace=True)
     return index_reduce_raw.inplace_form(self, dim, index, source, reduce, include_self)
 
 
@@ -404,6 +417,8 @@ def put(input, index, source, accumulate=False):
 @composite(function=False)
 def put_(self, index, source, accumulate=False):
     """``put``, written back into the tensor."""
+    history_allows(self, source)
     _check_put(self._spec, index._spec, source._spec, accumulate)
+    memory_allows(self, index, source, internal=True)
     _flat_bounds(index, self._spec.numel)
     return put_raw.inplace_form(self, index, source, bool(accumulate))
