@@ -1,5 +1,14 @@
 """`torch.cuda`: honest answers about the GPUs that JAX can use."""
 from .base import devices
+from .random.cuda_seeding import get_rng_state as get_rng_state
+from .random.cuda_seeding import get_rng_state_all as get_rng_state_all
+from .random.cuda_seeding import initial_seed as initial_seed
+from .random.cuda_seeding import manual_seed as manual_seed
+from .random.cuda_seeding import manual_seed_all as manual_seed_all
+from .random.cuda_seeding import seed as seed
+from .random.cuda_seeding import seed_all as seed_all
+from .random.cuda_seeding import set_rng_state as set_rng_state
+from .random.cuda_seeding import set_rng_state_all as set_rng_state_all
 
 
 def is_available():
@@ -36,14 +45,6 @@ def get_device_name(device=None):
     if not is_available():
         raise AssertionError("Torch not compiled with CUDA enabled")
     return devices.accelerators()[0].device_kind
-
-
-def manual_seed(seed):
-    """Seeds the GPU generators; nothing without one."""
-
-
-def manual_seed_all(seed):
-    """Seeds the GPU generators; nothing without one."""
 
 
 def empty_cache():

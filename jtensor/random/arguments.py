@@ -2,7 +2,9 @@
 
 Owns the signatures as PyTorch lists them. Knows tensors and generators by their classes; draws nothing.
 """
+from ..base import devices
 from ..tensor.core import Tensor
+from . import counter
 from .generator import Generator, default_generator
 
 _FACTORY = (
@@ -41,12 +43,34 @@ def invalid(name, args, given):
     return TypeError(f"{name}() received an invalid combination of arguments - got ({shown}), but expected one of:\n{choices}")
 
 
-def engine_of(generator, name=None, args=(), given=None):
-    """The stream to draw from. TypeError if ``generator`` is none, in the words of the function ``name`` called with the rest."""
+def engine_of(generator, name=None, args=(), given=None, device=devices.cpu):
+    """The stream to draw from for a tensor on ``device``: of the CPU, or (on an accelerator) counter-based.
+
+    TypeError if ``generator`` is none, in the words of the function ``name`` called with the rest; RuntimeError if it is of another device.
+    """
+    ours = device is devices.cpu or device is devices.meta
     if generator is None:
-        return default_generator.engine
-    if isinstance(generator, Generator):
-        return generator.engine
+        return default_generator.engine if ours or counter.uses_cpu_stream() else counter.default(device.index or 0)
+    a_generator(generator, name, args, given)
+    engine = generator.engine
+    if type(engine) is counter.Counter:
+        if device is devices.cpu:
+            raise RuntimeError(f"Expected a 'cpu' device type for generator but found '{generator.device.type}'")
+    elif not ours and not counter.uses_cpu_stream():
+        raise RuntimeError(f"Expected a '{device.type}' device type for generator but found 'cpu'")
+    return engine
+
+
+def host_engine_of(generator, name, device):
+    """The same for what has no counter-based form: on an accelerator an engine of the host for this one draw."""
+    engine = engine_of(generator, name, device=device)
+    return engine.on_host() if type(engine) is counter.Counter else engine
+
+
+def a_generator(generator, name=None, args=(), given=None):
+    """TypeError unless ``generator`` is one, or None."""
+    if generator is None or isinstance(generator, Generator):
+        return
     if name in SIGNATURES and name != "random_":
         raise invalid(name, args, {**(given or {}), "generator": generator})
     raise TypeError(f"{name}(): argument 'generator' must be torch.Generator, not {type(generator).__name__}")

@@ -1,8 +1,8 @@
 """The random functions over tensors: `rand`, `randn`, `randint`, ..., their ``_like`` forms, and those drawn for each element of a tensor.
 
-Numbers are drawn on the host, in PyTorch's order, and enter the tape as inputs: a new mask each step never recompiles. Owns argument forms;
-`fills` has the in-place methods, `placing` knows where drawn numbers lie in memory, the samplers below know only NumPy. On an accelerator
-the numbers are the CPU stream's, sent over.
+On the CPU numbers are drawn on the host, in PyTorch's order, and enter the tape as inputs: a new mask each step never recompiles. On an
+accelerator the program draws them (`by_counter`), except those that say `host_engine_of`, which are drawn on the host and sent over. Owns
+argument forms; `fills` has the in-place methods, `placing` knows where drawn numbers lie in memory, the samplers below know only NumPy.
 """
 import math
 
@@ -22,23 +22,25 @@ from ..tensor.create import _device, _type, size_of
 from ..tensor.dispatch import write_out
 from ..trace import spec as specs
 from ..trace.tape import LOCAL
-from . import checks, discrete, fills, integers, normals, permutation, rejection, uniforms
-from .arguments import a_number, a_tensor, an_integer, engine_of, invalid, whole
+from . import by_counter, checks, discrete, fills, integers, normals, permutation, rejection, uniforms
+from .arguments import a_generator, a_number, a_tensor, an_integer, engine_of, host_engine_of, invalid, whole
+from .counter import Counter
 from .fills import bernoulli_, normal_, normal_on_meta, random_, uniform_, warn
-from .placing import drawn, memory_order, target, undrawn
+from .placing import counted, drawn, fresh, memory_order, target, undrawn
 
 # -- factories --------------------------------------------------------------------------------------------------------
 
 
 def _sized(name, args, given, generator):
-    """The size that a call of ``rand`` or ``randn`` asks for, and the engine."""
+    """The size that a call of ``rand`` or ``randn`` asks for."""
     if not args and "size" in given:
         args = (given.pop("size"),)
     elif not args:
         raise invalid(name, args, given)
     if given:
         raise invalid(name, args, given)
-    return size_of(args, name), engine_of(generator, name, args)
+    a_generator(generator, name, args)
+    return size_of(args, name)
 
 
 def rand(*size, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, **kw):
@@ -48,14 +50,18 @@ def rand(*size, generator=None, out=None, dtype=None, layout=None, device=None, 
     >>> torch.rand(2)
     tensor([0.4963, 0.7682])
     """
-    size, engine = _sized("rand", size, kw, generator)
+    size = _sized("rand", size, kw, generator)
     if out is not None:
         return uniform_(target(out, "rand", size, dtype), generator=generator)
     dtype, device = _type(dtype), _device(device)
     if device is devices.meta:
         return undrawn(size, dtype, device, requires_grad)
     checks.kernel_has("uniform_", dtype)
-    return drawn(uniforms.rand(engine, math.prod(size), dtype.numpy), size, dtype, device, requires_grad)
+    engine = engine_of(generator, "rand", device=device)
+    return fresh(engine, _UNIT, lambda: uniforms.rand(engine, math.prod(size), dtype.numpy), size, dtype, device, requires_grad)
+
+
+_UNIT = ("uniform", 0.0, 1.0)
 
 
 def randn(*size, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, **kw):
@@ -65,18 +71,21 @@ def randn(*size, generator=None, out=None, dtype=None, layout=None, device=None,
     >>> torch.randn(2)
     tensor([ 1.5410, -0.2934])
     """
-    size, engine = _sized("randn", size, kw, generator)
+    size = _sized("randn", size, kw, generator)
     if out is not None:
         return normal_(target(out, "randn", size, dtype), generator=generator)
-    return _normals(engine, 0.0, 1.0, size, _type(dtype), _device(device), requires_grad)
+    return _normals(generator, 0.0, 1.0, size, _type(dtype), _device(device), requires_grad)
 
 
-def _normals(engine, mean, std, size, dtype, device, requires_grad, stride=None):
+def _normals(generator, mean, std, size, dtype, device, requires_grad, stride=None):
     if device is devices.meta:
         normal_on_meta(std, dtype)
         return undrawn(size, dtype, device, requires_grad, stride)
     count = math.prod(size)
     checks.normal(std, dtype, count)
+    engine = engine_of(generator, device=device)
+    if type(engine) is Counter:
+        return counted(engine, ("normal", mean, std), size, dtype, device, requires_grad, stride)
     contiguous = stride is None or specs.spec(size, stride, dtype, device).contiguous
     values = normals.normal(engine, count, mean, std, dtype.numpy, contiguous) if count else np.empty(0, dtype.numpy)
     return drawn(values, size, dtype, device, requires_grad, stride)
@@ -101,19 +110,23 @@ def randint(*args, generator=None, out=None, dtype=None, layout=None, device=Non
             raise invalid("randint", args, kw)
         raise TypeError(f"randint(): argument 'size' (position 2) must be tuple of ints, not {type(size).__name__}")
     low, high = (an_integer(given.get(name, 0), "randint", name, at) for name, at in (("low", 1), ("high", len(names) - 1)))
-    size, engine = size_of((size,), "randint"), engine_of(generator, "randint", args, kw)
+    size = size_of((size,), "randint")
+    a_generator(generator, "randint", args, kw)
     if out is not None:
         return random_(target(out, "randint", size, dtype), low, high, generator=generator)
     dtype, device = _type(dtype, dtypes.int64), _device(device)
-    return _integers(engine, low, high, size, dtype, device, requires_grad)
+    return _integers(generator, low, high, size, dtype, device, requires_grad)
 
 
-def _integers(engine, low, high, size, dtype, device, requires_grad, stride=None):
+def _integers(generator, low, high, size, dtype, device, requires_grad, stride=None):
     if device is devices.meta:
         if low >= high:
             checks.integer_range(low, high, dtype)
         return undrawn(size, dtype, device, requires_grad, stride)
     warn(checks.integer_range(low, high, dtype))
+    engine = engine_of(generator, device=device)
+    if type(engine) is Counter:
+        return counted(engine, by_counter.integers_of(low, high, dtype.numpy), size, dtype, device, requires_grad, stride)
     return drawn(integers.randint(engine, math.prod(size), low, high, dtype.numpy), size, dtype, device, requires_grad, stride)
 
 
@@ -125,7 +138,7 @@ def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=Non
     tensor([0, 1, 3, 2])
     """
     n = an_integer(n, "randperm", "n", 1)
-    engine = engine_of(generator, "randperm", (n,))
+    a_generator(generator, "randperm", (n,))
     kind = _type(dtype, dtypes.int64) if out is None else out.dtype
     device = _device(device)
     if device is devices.meta and n >= 0:
@@ -133,10 +146,12 @@ def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=Non
     checks.randperm(n, kind)
     if out is not None:
         target(out, "randperm", (n,), dtype)
-    made = drawn(permutation.randperm(engine, n, kind.numpy), (n,), kind, device, out is None and requires_grad)
+    engine = engine_of(generator, device=device)
+    order = fresh(engine, ("permutation", 0, 0), lambda: permutation.randperm(engine, n, kind.numpy), (n,), kind, device,
+                  out is None and requires_grad)
     if out is None:
-        return made
-    write_out(made, out)
+        return order
+    write_out(order, out)
     return out
 
 
@@ -169,17 +184,19 @@ def _lasting(memory_format, size):
 def rand_like(input, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
     """Uniform numbers of the input's size and strides."""
     dtype, device, stride = _liked(input, dtype, device, memory_format)
-    engine = engine_of(generator, "rand_like", (input,))
+    engine = engine_of(generator, "rand_like", (input,), device=device)
     if device is devices.meta:
         return undrawn(input.shape, dtype, device, requires_grad, stride)
     checks.kernel_has("uniform_", dtype)
-    return drawn(uniforms.rand(engine, input.numel(), dtype.numpy), input.shape, dtype, device, requires_grad, stride)
+    return fresh(engine, _UNIT, lambda: uniforms.rand(engine, input.numel(), dtype.numpy), input.shape, dtype, device, requires_grad,
+                 stride)
 
 
 def randn_like(input, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
     """Standard normal numbers of the input's size and strides."""
     dtype, device, stride = _liked(input, dtype, device, memory_format, "randn_like")
-    return _normals(engine_of(generator, "randn_like", (input,)), 0.0, 1.0, input.shape, dtype, device, requires_grad, stride)
+    a_generator(generator, "randn_like", (input,))
+    return _normals(generator, 0.0, 1.0, input.shape, dtype, device, requires_grad, stride)
 
 
 def randint_like(input, *args, generator=None, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None,
@@ -191,7 +208,8 @@ def randint_like(input, *args, generator=None, dtype=None, layout=None, device=N
         raise invalid("randint_like", (input, *args), kw)
     low, high = (an_integer(given.get(name, 0), "randint_like", name, 2) for name in ("low", "high"))
     dtype, device, stride = _liked(input, dtype, device, memory_format, "randint_like")
-    return _integers(engine_of(generator, "randint_like", (input, *args), kw), low, high, input.shape, dtype, device, requires_grad, stride)
+    a_generator(generator, "randint_like", (input, *args), kw)
+    return _integers(generator, low, high, input.shape, dtype, device, requires_grad, stride)
 
 
 # -- drawn for each element -------------------------------------------------------------------------------------------
@@ -242,14 +260,14 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
     tensors = isinstance(mean, Tensor), isinstance(std, Tensor)
     if any(tensors) == (size is not None) or size is not None and not isinstance(size, (tuple, list)):
         raise invalid("normal", [x for x in (mean, std, size) if x is not None], {})
-    engine = engine_of(generator, "normal", (mean, std))
+    a_generator(generator, "normal", (mean, std))
     if size is None:
         return _normal_for(mean, std, tensors, generator, out)
     mean, std = a_number(mean, "normal", "mean", 1), a_number(std, "normal", "std", 2)
     size = size_of((size,), "normal")
     if out is not None:
         return normal_(target(out, "normal", size, dtype), mean, std, generator=generator)
-    return _normals(engine, mean, std, size, _type(dtype), _device(device), requires_grad)
+    return _normals(generator, mean, std, size, _type(dtype), _device(device), requires_grad)
 
 
 def _normal_for(mean, std, tensors, generator, out):
@@ -288,7 +306,7 @@ def _normal_for(mean, std, tensors, generator, out):
 def bernoulli(input, p=None, *, generator=None, out=None):
     """Zeros and ones, each a one with the probability that the input holds there (or, all of them, with ``p``)."""
     a_tensor(input, "bernoulli")
-    engine_of(generator, "bernoulli", (input,))
+    a_generator(generator, "bernoulli", (input,))
     if out is not None:
         return bernoulli_(target(out, "bernoulli", input.shape, composite=False), input, generator=generator)
     made = input.detach().new_empty(input.shape)
@@ -306,7 +324,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     """
     a_tensor(input, "multinomial")
     num_samples = an_integer(num_samples, "multinomial", "num_samples", 2)
-    engine = engine_of(generator, "multinomial")
+    engine = host_engine_of(generator, "multinomial", input.device)
     if out is not None and out.dtype is not dtypes.int64:
         raise RuntimeError(f"multinomial expects Long tensor out, got: {dtypes.scalar_name(out.dtype)}")
     if input.is_meta:
@@ -333,7 +351,7 @@ def _without_replacement(engine, spec, p, samples):
 def poisson(input, generator=None):
     """Numbers of the Poisson distribution, one for each rate."""
     a_tensor(input, "poisson")
-    engine = engine_of(generator, "poisson")
+    engine = host_engine_of(generator, "poisson", input.device)
     if input.is_meta:
         return undrawn(input.shape, input.dtype, input.device)
     rates = _host(input, "poisson")
@@ -346,7 +364,7 @@ def binomial(count, prob, generator=None):
     """Numbers of the binomial distribution, one for each pair of a count and a probability."""
     a_tensor(count, "binomial", "count", 1)
     a_tensor(prob, "binomial", "prob", 2)
-    engine = engine_of(generator, "binomial")
+    engine = host_engine_of(generator, "binomial", count.device)
     for what, x in (("count", count), ("prob", prob)):
         if not x.is_floating_point():
             raise ValueError(f"binomial only supports floating-point dtypes for {what}, got: {dtypes.scalar_name(x.dtype)}")
@@ -364,14 +382,14 @@ def _standard_gamma(input, generator=None):
     if a_tensor(input, "_standard_gamma").requires_grad and LOCAL.grad_enabled:
         raise missing("the gradient of gamma samples in their concentrations", "draw under torch.no_grad()")
     checks.kernel_has("_standard_gamma", input.dtype)
-    made = rejection.standard_gamma(engine_of(generator, "_standard_gamma"), _host(input, "_standard_gamma"))
+    made = rejection.standard_gamma(host_engine_of(generator, "_standard_gamma", input.device), _host(input, "_standard_gamma"))
     return drawn(np.ascontiguousarray(made).reshape(-1), input.shape, input.dtype, input.device)
 
 
 def _sample_dirichlet(input, generator=None):
     """Numbers of the Dirichlet distribution, for concentrations along the last dimension."""
     checks.kernel_has("_sample_dirichlet", a_tensor(input, "_sample_dirichlet").dtype)
-    made = rejection.dirichlet(engine_of(generator, "_sample_dirichlet"), _host(input, "_sample_dirichlet"))
+    made = rejection.dirichlet(host_engine_of(generator, "_sample_dirichlet", input.device), _host(input, "_sample_dirichlet"))
     return _with_history(_DIRICHLET, drawn(np.ascontiguousarray(made).reshape(-1), input.shape, input.dtype, input.device), input)
 
 
@@ -381,8 +399,9 @@ def dropout_noise(input, p):
     if device is devices.meta or dtype.category < 2 or dtype.is_complex:
         made = input.detach().new_empty(input.shape)
         return bernoulli_(made, 1 - p).div_(1 - p)
-    noise = discrete.dropout_noise(engine_of(None), input.numel(), float(p), dtype.numpy)
-    return drawn(noise, input.shape, dtype, device, stride=stride)
+    engine, p = engine_of(None, device=device), float(p)
+    return fresh(engine, ("dropout", p, 0.0), lambda: discrete.dropout_noise(engine, input.numel(), p, dtype.numpy), input.shape, dtype,
+                 device, stride=stride)
 
 
 METHODS = {**fills.METHODS, "bernoulli": bernoulli, "multinomial": multinomial}

@@ -1,4 +1,4 @@
-"""``Generator``: one stream of the CPU's random numbers, and the default one that everybody shares.
+"""``Generator``: one stream of random numbers, of the CPU or of an accelerator, and the CPU's default one that everybody shares.
 
 Owns PyTorch's manners around the engine: seeds and their limits, states as tensors, copies and pickles. A sampler takes
 ``generator.engine`` and its lock. May know Tensors only late, when a state is asked for as one.
@@ -9,35 +9,31 @@ import os
 
 import numpy as np
 
-from ..base.devices import accelerators, device
-from ..base.errors import missing
+from ..base import devices
+from ..base.devices import cpu
+from .counter import Counter
 from .mt19937 import MT19937
 
 _FIRST_SEED = 67280421310721  # of every new Generator
 
 
 class Generator:
-    """A stream of random numbers of its own, on the CPU: ``Generator(device="cpu")``. It starts at seed 67280421310721.
+    """A stream of random numbers of its own, for tensors on one device: ``Generator(device="cpu")``. It starts at seed 67280421310721.
 
-    Raises RuntimeError for a device that has no generator.
+    On an accelerator it is counter-based, and its state a seed and an offset. Raises RuntimeError for a device that has no generator.
 
     >>> Generator().manual_seed(3).initial_seed()
     3
     """
 
-    __slots__ = ("engine", "__weakref__")
+    __slots__ = ("engine", "device", "__weakref__")
     __module__ = "torch._C"
 
     def __new__(cls, device="cpu"):
-        _check_device(device)
         self = object.__new__(cls)
-        self.engine = MT19937(_FIRST_SEED)
+        self.device = _checked_device(device)
+        self.engine = (MT19937 if self.device is cpu else Counter)(_FIRST_SEED)
         return self
-
-    @property
-    def device(self):
-        """Where the generator makes its numbers."""
-        return device("cpu")
 
     def manual_seed(self, seed):
         """Start the stream anew from ``seed``, -2**63 <= seed < 2**64, a negative one being its two's complement; returns the generator.
@@ -62,15 +58,15 @@ class Generator:
     # -- states ------------------------------------------------------------------------------------------------------------------
 
     def state_bytes(self):
-        """The state in PyTorch's own layout: 5056 bytes, which PyTorch resumes from as well."""
+        """The state in PyTorch's own layout: 5056 bytes, which PyTorch resumes from as well (on an accelerator 16)."""
         return self.engine.state_bytes()
 
     def set_state_bytes(self, data):
-        """Resume from 5056 bytes, written here or by PyTorch. RuntimeError if they are no such state; nothing changes then."""
+        """Resume from such bytes, written here or by PyTorch. RuntimeError if they are no such state; nothing changes then."""
         self.engine.set_state_bytes(bytes(data))
 
     def get_state(self):
-        """The state as a uint8 tensor of 5056 elements."""
+        """The state as a uint8 tensor on the CPU, of 5056 elements (on an accelerator 16)."""
         from jtensor import from_numpy
 
         return from_numpy(np.frombuffer(bytearray(self.state_bytes()), np.uint8))
@@ -84,17 +80,22 @@ class Generator:
 
     def clone_state(self):
         """A new generator that stands where this one stands."""
-        other = type(self)()
+        other = type(self)(self.device)
         other.set_state_bytes(self.state_bytes())
         return other
 
     def get_offset(self):
-        """For counter-based generators only: RuntimeError."""
-        raise RuntimeError("CPU Generator does not use offset")
+        """How far an accelerator's stream has come. RuntimeError on the CPU."""
+        return self._counter().offset
 
     def set_offset(self, offset):
-        """For counter-based generators only: RuntimeError."""
-        raise RuntimeError("CPU Generator does not use offset")
+        """Go to a place of an accelerator's stream, a multiple of 4. RuntimeError on the CPU."""
+        self._counter().set_offset(operator.index(offset))
+
+    def _counter(self):
+        if self.device is cpu:
+            raise RuntimeError("CPU Generator does not use offset")
+        return self.engine
 
     def graphsafe_get_state(self):
         """For generators of captured graphs only: NotImplementedError."""
@@ -106,7 +107,8 @@ class Generator:
 
     def __reduce__(self):
         # by way of a function: the class bears PyTorch's name, under which pickle would look for it in vain
-        return _again, (), (self.initial_seed(), None, self.get_state())
+        offset = None if self.device is cpu else self.get_offset()
+        return _again, (self.device,), (self.initial_seed(), offset, self.get_state())
 
     def __setstate__(self, saved):
         seed, _, state = saved
@@ -117,8 +119,8 @@ class Generator:
         return f"<torch._C.Generator object at {id(self):#x}>"
 
 
-def _again():
-    return Generator()
+def _again(device="cpu"):
+    return Generator(device)
 
 
 def checked_seed(seed):
@@ -128,20 +130,22 @@ def checked_seed(seed):
     return seed % (1 << 64)
 
 
-def _check_device(given):
+def _checked_device(given):
+    """The canonical device of a generator."""
     if given is None:
-        return
+        return cpu
     if isinstance(given, int):
-        if not accelerators():
+        if not devices.accelerators():
             raise RuntimeError("Cannot access accelerator device when none is available.")
-        given = device("cuda", given)
-    kind = device(given).type
+        given = devices.device("cuda", given)
+    wanted = devices.device(given)
+    kind = wanted.type
     if kind == "cpu":
-        return
+        return cpu
     if kind == "cuda":
-        if not accelerators():
+        if not devices.accelerators():
             raise RuntimeError("Cannot get CUDA generator without ATen_cuda library. jtensor sees no GPU through JAX")
-        raise missing("generators of its own on a GPU", "Generator('cpu')")
+        return devices.place(wanted)
     if kind == "meta":
         raise RuntimeError("META device type not an accelerator.")
     raise RuntimeError(f"Device type {kind.upper()} is not supported for torch.Generator() api.")

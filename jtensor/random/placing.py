@@ -13,10 +13,14 @@ from ..ops.operator import op
 from ..storage import cell
 from ..tensor.core import make_tensor
 from ..tensor.create import _finish, empty
+from ..tensor.dispatch import call
 from ..tensor.inplace import call_inplace
 from ..tensor.storages import resize
 from ..trace import spec as specs
 from ..trace.tape import LOCAL, ready
+from . import by_counter
+from . import checks as refusals
+from .counter import Counter
 
 
 def memory_order(spec):
@@ -39,6 +43,29 @@ def drawn(flat, size, dtype, device, requires_grad=False, stride=None):
     array = np.require(placed(flat, spec), requirements="C")
     out = make_tensor(cell.new(ready(compat.put(array, devices.jax_device(device)), spec.aval), spec), spec, inference=LOCAL.inference)
     return _finish(out, requires_grad)
+
+
+def counted(engine, numbers, size, dtype, device, requires_grad=False, stride=None):
+    """A fresh tensor of numbers that the program draws: ``numbers`` is (distribution, two parameters), ``engine`` counter-based."""
+    spec = specs.spec(tuple(size), stride, dtype, device)
+    if not spec.numel:
+        return undrawn(size, dtype, device, requires_grad, stride)
+    out = call(by_counter.drawn, (tuple(size), order_of(spec), numbers[0], *engine.take(), *numbers[1:], dtype, device))
+    if stride is not None:
+        out._spec = out._storage.spec = out._storage.layout = spec
+    return _finish(out, requires_grad)
+
+
+def fresh(engine, numbers, on_host, size, dtype, device, requires_grad=False, stride=None):
+    """A fresh tensor: ``on_host()`` draws its numbers, unless the engine leaves that to the program."""
+    if type(engine) is Counter:
+        return counted(engine, numbers, size, dtype, device, requires_grad, stride)
+    return drawn(on_host(), size, dtype, device, requires_grad, stride)
+
+
+def order_of(spec):
+    """The memory order for `by_counter`: None for index order."""
+    return None if spec.contiguous or spec.ndim < 2 else tuple(memory_order(spec))
 
 
 def undrawn(size, dtype, device, requires_grad=False, stride=None):
@@ -67,10 +94,11 @@ _OPERATORS = {name: _overwriter(name, backward) for name, backward in (
     ("log_normal", "LogNormalBackward0"))}
 
 
-def fill(self, name, draw, check=None, on_meta=None):
+def fill(self, name, engine, draw, numbers, check=None, on_meta=None):
     """``draw(n, numpy dtype)`` gives numbers in memory order; they become the tensor's values.
 
-    ``check(dtype, numel)`` refuses, after autograd has; ``on_meta(dtype)`` does where nothing is drawn.
+    With a counter-based ``engine`` the program draws them: ``numbers`` is what `counted` takes, or a function of the numpy dtype giving
+    that. ``check(dtype, numel)`` refuses, after autograd has; ``on_meta(dtype)`` does where nothing is drawn.
     """
     spec = self._spec
     if LOCAL.grad_enabled:
@@ -85,8 +113,28 @@ def fill(self, name, draw, check=None, on_meta=None):
     if not spec.numel:
         return self
     stride = spec.stride if spec.dense else like(tuple(spec.size), spec.stride)
-    values = drawn(draw(spec.numel, spec.dtype.numpy), spec.size, spec.dtype, spec.device, stride=stride)
+    if type(engine) is Counter:
+        if callable(numbers):
+            numbers = numbers(spec.dtype.numpy)
+        values = counted(engine, numbers, spec.size, spec.dtype, spec.device, stride=stride)
+    else:
+        values = drawn(draw(spec.numel, spec.dtype.numpy), spec.size, spec.dtype, spec.device, stride=stride)
     return call_inplace(_OPERATORS[name], (self, values))
+
+
+def counted_choices(self, engine, p):
+    """``bernoulli_`` with a tensor of probabilities, by the program; it looks at none of them."""
+    spec = self._spec
+    if LOCAL.grad_enabled:
+        checks.before_inplace(self, self.requires_grad)
+    if spec.numel:
+        refusals.kernel_has("bernoulli_tensor_self", spec.dtype)
+        refusals.kernel_has("bernoulli_tensor_p", p.dtype)
+    checks.no_internal_overlap(self)
+    if not spec.numel:
+        return self
+    values = call(by_counter.bernoulli, (p, order_of(spec), *engine.take(), spec.dtype, spec.device))
+    return call_inplace(_OPERATORS["bernoulli_tensor"], (self, values))
 
 
 # -- out= -------------------------------------------------------------------------------------------------------------

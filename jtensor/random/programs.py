@@ -22,11 +22,11 @@ class HostProgram:
     been asked for before it is worth making. ``proof(run)``: whether its answers are right, asked once in each process.
 
     >>> import numpy as np
-    >>> double = HostProgram("double", lambda x: [x + x], [((2,), np.float64)], 10, lambda run: run([np.ones(2)])[0][0] == 2)
+    >>> double = HostProgram("example", lambda x: [x + x], [((2,), np.float64)], 10, lambda run: np.asarray(run([np.ones(2)])[0])[0] == 2)
     >>> double.after(3) is None
     True
-    >>> double.now()([np.array([3.0, 4.0])])[0].tolist()
-    [6.0, 8.0]
+    >>> np.asarray(double.now()([np.array([3.0, 4.0])])[0])
+    array([6., 8.])
     """
 
     def __init__(self, name, function, inputs, pays_after, proof):

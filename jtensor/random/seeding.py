@@ -1,28 +1,35 @@
-"""``torch.random``: seeds and states of the default generator.
+"""``torch.random``: seeds and states of the default generators.
 
-Owns ``manual_seed``, ``seed``, ``initial_seed``, ``get_rng_state``, ``set_rng_state`` and ``fork_rng``. Knows generators; states of GPUs
-are none of its business, since jtensor has no stream of its own there.
+Owns ``manual_seed``, ``seed``, ``initial_seed``, ``get_rng_state``, ``set_rng_state`` and ``fork_rng``. Knows generators and
+the engines of the accelerators' default ones; `cuda_seeding` has the twins of `torch.cuda`.
 """
 
 import contextlib
 
-from .generator import default_generator
+from ..base import devices as places
+from . import counter
+from .generator import checked_seed, default_generator
 
 
 def manual_seed(seed):
-    """Start the default generator anew from ``int(seed)``; returns the generator.
+    """Start the default generators of the CPU and of all accelerators anew from ``int(seed)``; returns the CPU's.
 
     Raises ValueError outside -2**63 .. 2**64 - 1, and whatever ``int`` raises.
 
     >>> manual_seed(7).initial_seed()
     7
     """
-    return default_generator.manual_seed(int(seed))
+    seed = int(seed)
+    default_generator.manual_seed(seed)
+    counter.seed_all(checked_seed(seed))
+    return default_generator
 
 
 def seed():
-    """Start the default generator from the operating system's randomness; returns the seed."""
-    return default_generator.seed()
+    """Start the default generators from the operating system's randomness; returns the seed."""
+    seed = default_generator.seed()
+    counter.seed_all(seed)
+    return seed
 
 
 def initial_seed():
@@ -44,7 +51,7 @@ def set_rng_state(new_state):
 def fork_rng(devices=None, enabled=True, _caller="fork_rng", _devices_kw="devices", device_type=None):
     """Within the block random numbers are drawn as ever; behind it the default generator stands where it stood before.
 
-    ``devices`` and ``device_type`` choose among accelerators, whose numbers come from the same generator here.
+    ``devices``: the accelerators of which the same is true, all by default.
 
     >>> state = default_generator.state_bytes()
     >>> with fork_rng():
@@ -56,10 +63,15 @@ def fork_rng(devices=None, enabled=True, _caller="fork_rng", _devices_kw="device
         yield
         return
     state = default_generator.state_bytes()
+    chosen = range(len(places.accelerators())) if devices is None else [places.place(places.device(device_type or "cuda", d) if isinstance(
+        d, int) else places.device(d)).index for d in devices]
+    others = [(counter.default(index), counter.default(index).state_bytes()) for index in chosen]
     try:
         yield
     finally:
         default_generator.set_state_bytes(state)
+        for engine, bytes_before in others:
+            engine.set_state_bytes(bytes_before)
 
 
 def thread_safe_generator():

@@ -55,24 +55,34 @@ def set_checkpoint_debug_enabled(enabled):
 
 
 class _RandomState:
-    """The random generator as it was when the function ran."""
+    """The random generators as they were when the function ran."""
 
     def __init__(self, keep):
-        import jtensor as torch
-        self.state = torch.get_rng_state() if keep else None
+        self.states = _states() if keep else None
 
     @contextlib.contextmanager
     def again(self):
-        import jtensor as torch
-        if self.state is None:
+        if self.states is None:
             yield
             return
-        present = torch.get_rng_state()
-        torch.set_rng_state(self.state)
+        present = _states()
+        _resume(self.states)
         try:
             yield
         finally:
-            torch.set_rng_state(present)
+            _resume(present)
+
+
+def _states():
+    """The states of the CPU's generator and of all accelerators'."""
+    import jtensor as torch
+    return torch.get_rng_state(), torch.cuda.get_rng_state_all()
+
+
+def _resume(states):
+    import jtensor as torch
+    torch.set_rng_state(states[0])
+    torch.cuda.set_rng_state_all(states[1])
 
 
 def checkpoint(function, *args, use_reentrant=None, context_fn=noop_context_fn, determinism_check="default", debug=False, early_stop=True,

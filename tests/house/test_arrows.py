@@ -18,6 +18,7 @@ TOP, ROOT, ALIAS = len(LAYERS), len(LAYERS) + 1, len(LAYERS) + 2
 SIBLINGS = {
     "nn": {"utils": "hook handles"},
     "optim": {"nn": "parameters", "utils": "hook handles"},
+    "cuda": {"random": "the seeds and states of its generators"},
 }
 
 # Modules of upper rooms that import nothing of the library, so that any room may import them.

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from jtensor.random import exact, normals, normals_jax, philox
+from jtensor.random import exact, normals, normals_jax
 from jtensor.random.mt19937 import MT19937
 
 
@@ -90,26 +90,3 @@ def test_a_fused_step_too_many_is_found_out():
         return [radius * cosine * stretch[0] + stretch[1], radius * sine * stretch[0] + stretch[1]]
     run = jax.jit(careless)
     assert not normals_jax._proven(lambda arrays: run(*arrays))
-
-
-def test_philox_known_answers():
-    def call(seed, low, high):
-        return [f"{w:08x}" for w in philox.philox(seed, np.array([low], np.uint64), np.array([high], np.uint64))[0].tolist()]
-
-    assert call(0, 0, 0) == ["6627e8d5", "e169c58d", "bc57ac4c", "9b00dbd8"]
-    assert call(2**64 - 1, 2**64 - 1, 2**64 - 1) == ["408f276d", "41c83b0e", "a20bc7c6", "6d5451fd"]
-    numbers, offset = philox.rand(0, 0, 6, 132)
-    assert [f"{x:.4f}" for x in numbers] == ["0.3990", "0.5167", "0.0249", "0.9401", "0.9459", "0.7967"] and offset == 4
-    numbers, offset = philox.randn(0, 0, 4, 132)
-    assert [f"{x:.4f}" for x in numbers] == ["-0.9247", "-0.4253", "-2.6438", "0.1452"] and offset == 4
-
-
-def test_philox_beyond_one_value_a_thread():
-    threads = 256 * 8  # of one processor
-    numbers, offset = philox.rand(7, 8, 5 * threads, 1)
-    words = philox.philox(7, np.full(threads, 2, np.uint64), np.arange(threads, dtype=np.uint64))
-    again = philox.philox(7, np.full(threads, 3, np.uint64), np.arange(threads, dtype=np.uint64))
-    slots = np.concatenate([words.T, again.T[:1]]).reshape(-1)
-    expected = slots.astype(np.float32) * np.float32(2.0**-32) + np.float32(2.0**-33)
-    np.testing.assert_array_equal(numbers, np.where(expected == 1, 0, expected))
-    assert offset == 8 + 4 * 2
