@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from ..trace import plan as plans
 from ..trace.spec import aval
-from .build import broadcast_shapes, cast_to
+from .build import argument_dtype, broadcast_shapes, cast_to
 from .operator import Operator, TensorOrNumber
 
 
@@ -314,8 +314,8 @@ def _by_formulas(plan, needs, defined, codes):
             x = values[at] if at in values else None
             if x is None:
                 return None
-            cast = target is not None and (operator.promoted is None or name in operator.promoted)
-            return cast_to(x, target) if cast else x
+            cast = argument_dtype(operator, name, signature.template[operator.by_name[name]], target)
+            return x if cast is None else cast_to(x, cast)
 
         def asked(name):
             if name == "grad":
@@ -339,10 +339,9 @@ def _by_formulas(plan, needs, defined, codes):
                 return [array(w, name) for w in where]
             if where < 0:
                 x = scalars[~where]
-                tensor_like = target is not None and (operator.promoted is None or name in operator.promoted)
-                return (
-                    cast_to(x, target) if tensor_like and operator.parameters[operator.by_name[name]].kind.name == "TensorOrNumber" else x
-                )
+                tensor_like = operator.parameters[operator.by_name[name]].kind.name == "TensorOrNumber"
+                cast = argument_dtype(operator, name, signature.template[operator.by_name[name]], target) if tensor_like else None
+                return x if cast is None else cast_to(x, cast)
             return array(where, name)
 
         answers = {}

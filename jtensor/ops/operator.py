@@ -73,19 +73,22 @@ class Operator:
     backward   the autograd node's name, default CamelCase + "Backward0".
     inverse    a backward made of public operators, for gradients that are views of the gradient (sum: expand) or cost less so (add: the
                gradient itself): a function (grad, node) of tensors -> a tuple along ``node.needs``, or None to replay after all.
-    overwrites an in-place operator whose result does not depend on the old values (fill, copy): they are not read.
+    overwrites an in-place operator whose result does not depend on the old values (fill, copy): they are not read. "src": it is the value of
+               that parameter, in the tensor's type and shape.
     flipped    (operator, {parameter: letter}): the twin that takes matrices as they lie in memory where they are transposed views of it; it
                is told by the static parameter ``flips``, a text of letters.
     double     the name that PyTorch's graph shows for the gradient under create_graph, where it is not CamelCase + "BackwardBackward0": the
                operator that its formula ends with; a dict {input: name} where it depends. "=" for a gradient that is handed on as it is,
                "-" for one without history, "+" for one that is summed to the input's shape; a name that
                ends with "!" says that what is saved only chooses (by comparisons), so that the history goes through the gradient alone.
+    unrounded  parameters that, where they are one number and the operator computes in float16 or bfloat16, arrive in float32; the result
+               is rounded, and only that.
     sync       the body runs on concrete NumPy arrays, because its output shapes depend on the data (nonzero, unique).
     outputs    field names: a named tuple torch.return_types.<name> is answered.
     """
 
     def __init__(self, body, promote, layout, saves, grad, check, nondiff, inplace, out, function, method, backward, sync, outputs, name,
-                 method_name, promoted, double, moves, result_dtype, inverse, overwrites, flipped, check_inplace=None):
+                 method_name, promoted, double, moves, result_dtype, inverse, overwrites, flipped, check_inplace=None, unrounded=()):
         self.body, self.name = body, name or body.__name__
         self.promote, self.layout, self.saves, self.check = promote, layout, saves, check
         self.nondiff = frozenset(nondiff)
@@ -94,7 +97,7 @@ class Operator:
         self.backward = backward or camel(self.name) + "Backward0"
         self.sync, self.outputs, self.promoted, self.double = sync, outputs, promoted, double
         self.moves, self.inverse, self.overwrites = moves, inverse, overwrites
-        self.flipped = flipped
+        self.flipped, self.unrounded = flipped, frozenset(unrounded)
         self.letters = None
         self.node_class = None               # of the graph's nodes, made by the room above
         if flipped is not None:
@@ -154,7 +157,7 @@ def _asked(formula):
 
 def op(promote=None, *, layout=None, saves=None, grad=None, check=None, nondiff=(), inplace=False, out=False, function=True, method=True,
        backward=None, sync=False, outputs=None, name=None, method_name=None, promoted=None, double=None, moves=False, result_dtype=None,
-       inverse=None, overwrites=False, flipped=None, check_inplace=None):
+       inverse=None, overwrites=False, flipped=None, check_inplace=None, unrounded=()):
     """Declares the decorated body as an operator and registers it; answers the `Operator`. See the class for the fields."""
     if layout is None:
         layout = "pointwise" if promote else "contiguous"
@@ -162,7 +165,7 @@ def op(promote=None, *, layout=None, saves=None, grad=None, check=None, nondiff=
     def declare(body):
         operator = Operator(body, promote, layout, saves, grad, check, nondiff, inplace, out, function, method, backward, sync,
                             outputs, name, method_name, promoted, double, moves, result_dtype, inverse, overwrites, flipped,
-                            check_inplace)
+                            check_inplace, unrounded)
         REGISTRY.add(operator)
         return operator
     return declare

@@ -225,6 +225,9 @@ def place_fences(graph):
                 e.fences = {1: opaque}
             elif facts.made[divisor] & REWRITTEN and not behind[divisor]:
                 e.fences = {1: fence}
+            dividend = e.inputs[0]
+            if type(dividend) is int and facts.made[dividend] & DIV and not behind[dividend]:       # (a / b) / c is not a / (b * c)
+                e.fences = (e.fences or {}) | {0: fence}
         elif kind & (SUM | PRODUCT):
             e.fenced = bool(used & (SUM | PRODUCT | (ADD if kind & PRODUCT else 0)))
             if type(e.inputs[0]) is int and not _is_short(e, graph):

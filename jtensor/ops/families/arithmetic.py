@@ -140,7 +140,7 @@ def rsub(input, other, *, alpha=1):
     return operator(input, other) if _is_one(alpha) else operator(input, other, alpha=alpha)
 
 
-@op("numeric", inplace=True, out=True, inverse=_product_of_gradient,
+@op("numeric", inplace=True, out=True, inverse=_product_of_gradient, unrounded=("other",),
     grad={"self": lambda grad, other: grad * conj(other), "other": lambda grad, self: grad * conj(self)}, double="MulBackward0")
 def mul(self: TensorOrNumber, other: TensorOrNumber):
     """The product, element by element, with broadcasting and type promotion.
@@ -153,7 +153,7 @@ def mul(self: TensorOrNumber, other: TensorOrNumber):
 
 # -- quotients --------------------------------------------------------------------------------------------------------
 
-@op("float", name="div_Tensor", backward="DivBackward0", inplace=True, out=True, function=False, method=False,
+@op("float", name="div_Tensor", backward="DivBackward0", inplace=True, out=True, function=False, method=False, unrounded=("other",),
     grad={"self": lambda grad, other: grad / conj(other),
           "other": lambda grad, self, other: -grad * conj((self / other) / other)},
     double={"self": "DivBackward0", "other": "MulBackward0"})
