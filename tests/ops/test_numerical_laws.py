@@ -130,3 +130,21 @@ def raises_after_change(lib, name, args, kwargs, modified):
         assert "modified by an inplace operation" in str(error)
         return True
     return False
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_one_number_is_not_rounded_to_a_narrow_type(dtype):
+    """Products and quotients whose second operand is a number or a tensor without dimensions; and their gradients, bit for bit."""
+    generator = torch.Generator().manual_seed(1)
+    values, weights = torch.randn(2, 300, generator=generator).to(getattr(torch, dtype)).tolist()
+    calls = [lambda a, s: a * s, lambda a, s: a / s, lambda a, s: s * a, lambda a, s: a * s.item(), lambda a, s: a / s.item(),
+             lambda a, s: s.item() / a, lambda a, s: a.detach().clone().mul_(s), lambda a, s: a * 70000]
+    for at, call in enumerate(calls):
+        results = []
+        for lib in (torch, jtensor):
+            a = lib.tensor(values, dtype=getattr(lib, dtype), requires_grad=True)
+            result = call(a, lib.tensor(-0.35924652))
+            if result.requires_grad:
+                result.backward(lib.tensor(weights, dtype=a.dtype))
+            results.append((result.tolist(), None if a.grad is None or at == 2 else a.grad.tolist()))
+        assert str(results[0]) == str(results[1]), at
