@@ -148,3 +148,12 @@ def test_one_number_is_not_rounded_to_a_narrow_type(dtype):
                 result.backward(lib.tensor(weights, dtype=a.dtype))
             results.append((result.tolist(), None if a.grad is None or at == 2 else a.grad.tolist()))
         assert str(results[0]) == str(results[1]), at
+
+
+def test_the_norm_of_one_element_is_its_size():
+    """Where its square or cube would be no number of the type."""
+    for lib in (torch, jtensor):
+        x = lib.tensor([[1e-24], [-2e25]], requires_grad=True)
+        sizes = [lib.linalg.vector_norm(x, p, dim=1) for p in (1, 2, 3, float("inf"))]
+        sizes[1].sum().backward()
+        assert all(s.tolist() == x.detach().abs().flatten().tolist() for s in sizes) and x.grad.tolist() == [[1], [-1]]

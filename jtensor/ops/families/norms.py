@@ -24,7 +24,7 @@ def norm_over(x, p, axes, keepdim):
     size = jnp.abs(x)
     if p == 0:
         return jnp.sum((x != 0).astype(size.dtype), axis=axes, keepdims=keepdim)
-    if p == 1:
+    if p == 1 or x.size == math.prod(n for axis, n in enumerate(x.shape) if axis not in axes):      # of one element: its size
         return jnp.sum(size, axis=axes, keepdims=keepdim)
     if p == 2:
         squares = jnp.square(x.real) + jnp.square(x.imag) if is_complex(x) else x * x
