@@ -1,12 +1,17 @@
 """Times of the random functions beside PyTorch's, as a table in Markdown: ``python tests/random/measure.py``.
 
-Milliseconds for a million numbers through the public functions (a tenth of that for ``multinomial``), the best of several runs taken in
-turns; jtensor's include handing the numbers to XLA. The rejection samplers go number by number and are measured on 20,000.
+Milliseconds of processor time for a million numbers through the public functions (a tenth of that for ``multinomial``), the median of runs
+taken in turns in one process; jtensor's include handing the numbers to XLA. The compiled programs are waited for first: without them, in a
+new installation's first moments, the rows in NumPy or Python hold, which ``--first`` measures.
 """
+import statistics
+import sys
 import time
+from pathlib import Path
 
 import torch
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import jtensor
 
 N = 1_000_000
@@ -31,26 +36,39 @@ ROWS = {
     "log_normal_": lambda T: T.empty(N).log_normal_(),
     "multinomial, 1000 of 100,000": lambda T: T.multinomial(T.ones(N // 10), 1000),
     "multinomial, 100,000 again": lambda T: T.multinomial(T.ones(1000), N // 10, True),
-    "poisson of 20,000 (rate 3)": lambda T: T.poisson(T.full((20_000,), 3.0)),
+    "poisson, rate 3": lambda T: T.poisson(T.full((N,), 3.0)),
+    "poisson, rates of 0 to 10": lambda T: T.poisson(T.linspace(0, 9.9, N)),
+    "poisson, rate 50": lambda T: T.poisson(T.full((N,), 50.0)),
+    "poisson, rates of 0 to 20": lambda T: T.poisson(T.arange(N) % 997 * 0.02),
+    "binomial of (20, 0.3)": lambda T: T.binomial(T.full((N,), 20.0), T.full((N,), 0.3)),
+    "binomial of (100, 0.3)": lambda T: T.binomial(T.full((N,), 100.0), T.full((N,), 0.3)),
     "binomial of 20,000 (20, 0.3)": lambda T: T.binomial(T.full((20_000,), 20.0), T.full((20_000,), 0.3)),
 }
 
 
-def best(draw, T, runs):
-    times = []
-    for _ in range(runs):
-        T.manual_seed(1)
-        start = time.perf_counter()
-        made = draw(T)
-        if T is jtensor and isinstance(made, jtensor.Tensor):
-            made._host()                    # what was recorded has run
-        times.append(time.perf_counter() - start)
-    return min(times) * 1e3
+def timed(draw, T):
+    T.manual_seed(1)
+    start = time.process_time()
+    made = draw(T)
+    if T is jtensor and isinstance(made, jtensor.Tensor):
+        made._host()                        # what was recorded has run
+    return (time.process_time() - start) * 1e3
 
 
-print("| function | torch ms | jtensor ms | ratio |")
-print("|---|---|---|---|")
+def compiled():
+    from jtensor.random import loops, normals_jax
+    kinds = loops.POISSON_FEW, loops.POISSON, loops.BINOMIAL_FEW, loops.BINOMIAL
+    for program in (normals_jax.PROGRAM, *(kind.program for kind in kinds)):
+        if "--first" in sys.argv:
+            program._pays_after = float("inf")
+        else:
+            program.now()
+
+
+compiled()
+print("| function | torch ms | jtensor ms | ratio |\n|---|---|---|---|")
 for name, draw in ROWS.items():
-    rounds = [(best(draw, torch, 3), best(draw, jtensor, 3)) for _ in range(3)]
-    theirs, ours = (min(column) for column in zip(*rounds, strict=True))
+    turns = 5 if "--first" in sys.argv and name.startswith(("poisson", "binomial")) else 15
+    rounds = [(timed(draw, torch), timed(draw, jtensor)) for _ in range(turns)][2:]
+    theirs, ours = (statistics.median(column) for column in zip(*rounds, strict=True))
     print(f"| {name} | {theirs:.2f} | {ours:.2f} | {ours / theirs:.1f} |", flush=True)
