@@ -4,6 +4,8 @@ A step count is a tensor in PyTorch's state, and its value goes into the arithme
 would make the lazy engine run at every step, so such tensors share their memory with a NumPy array (as any CPU tensor may),
 and the counting is done there: what the user sees of the tensor is always up to date, and nothing is recorded.
 """
+import numpy as np
+
 import jtensor
 
 from ..tensor import retrace
@@ -97,6 +99,10 @@ class Method(Optimizer):
     def _advance(self, p, state, group):
         """Counts the step and answers with its number."""
         step = state["step"]
+        known = self._host_numbers.get(id(step)) if not group.get("capturable") and "_host_numbers" in self.__dict__ else None
+        if known is not None and known[0] is step:
+            np.add(known[1], 1, known[1])
+            return known[1].item()
         if group.get("capturable"):
             devices = {p.device.type, step.device.type}
             if len(devices) > 1 or not devices <= set(_CAPTURABLE):

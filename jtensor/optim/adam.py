@@ -74,6 +74,17 @@ class Adam(Method):
 
     def _numbers(self, p, state, group):
         step = self._advance(p, state, group)
+        options = step, group["lr"], group["betas"], group["eps"], group["weight_decay"], group["decoupled_weight_decay"]
+        plain = type(options[1]) is float and type(options[2][0]) is float
+        if plain and self.__dict__.get("_last_options") == options:             # most parameters of a group have made as many steps
+            return self._last_numbers
+        found = self._numbers_at(step, group)
+        if plain:
+            self._last_options, self._last_numbers = options, found
+        return found
+
+    @staticmethod
+    def _numbers_at(step, group):
         lr, weight_decay = number(group["lr"]), number(group["weight_decay"])
         beta1, beta2 = map(number, group["betas"])
         decay = 1 - lr * weight_decay if group["decoupled_weight_decay"] else weight_decay
