@@ -475,7 +475,7 @@ def _softmax_gradient(grad, result, dim):
 def _log_softmax_gradient(grad, result, dim):
     if result.ndim == 0 or result.size == 0:
         return jnp.zeros_like(grad)
-    return grad - jnp.exp(result) * grad.sum(axis=dim, keepdims=True)
+    return grad + jnp.exp(result) * (-grad).sum(axis=dim, keepdims=True)       # where all is -0.0 PyTorch's answer is 0.0
 
 
 @op(None, name="_softmax", backward="SoftmaxBackward0", function=False, method=False, out=True,
@@ -519,8 +519,9 @@ def softmax(input, dim, dtype=None, *, out=None):
     >>> torch.softmax(torch.tensor([0., 0.]), 0)
     tensor([0.5000, 0.5000])
     """
-    more = {} if out is None else {"out": out}
-    return _softmax(input, dim, _float_of(input, dtype), **more)
+    if out is None:
+        return _softmax.record(input, dim, _float_of(input, dtype))
+    return _softmax(input, dim, _float_of(input, dtype), out=out)
 
 
 @composite()
@@ -530,8 +531,9 @@ def log_softmax(input, dim, dtype=None, *, out=None):
     >>> torch.log_softmax(torch.tensor([0., 0.]), 0)
     tensor([-0.6931, -0.6931])
     """
-    more = {} if out is None else {"out": out}
-    return _log_softmax(input, dim, _float_of(input, dtype), **more)
+    if out is None:
+        return _log_softmax.record(input, dim, _float_of(input, dtype))
+    return _log_softmax(input, dim, _float_of(input, dtype), out=out)
 
 
 def _float_of(input, dtype):
