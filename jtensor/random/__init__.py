@@ -2,7 +2,7 @@
 
 The rooms, upward: ``rounding`` and ``exact`` (number formats, last-bit arithmetic), ``mt19937`` (words and state bytes), the samplers
 (engine in, numpy array out) ``uniforms``, ``normals``, ``lookahead``, ``integers``, ``permutation``, ``continuous``, ``discrete``,
-``rejection``; ``programs`` with ``normals_jax`` and ``loops`` (quick twins of some samplers, compiled for the host);
+``rejection``; ``programs`` with ``normals_jax``, ``walks`` and ``loops`` (quick twins of some samplers, compiled for the host);
 ``checks`` (what PyTorch refuses), ``generator``, ``seeding``, ``draws`` and ``fills`` (the functions over tensors). On an accelerator:
 ``philox``, ``counter`` (the engine), ``by_counter`` (numbers made inside the program), ``cuda_seeding``.
 """

@@ -42,6 +42,7 @@ ROWS = {
     "poisson, rates of 0 to 20": lambda T: T.poisson(T.arange(N) % 997 * 0.02),
     "binomial of (20, 0.3)": lambda T: T.binomial(T.full((N,), 20.0), T.full((N,), 0.3)),
     "binomial of (100, 0.3)": lambda T: T.binomial(T.full((N,), 100.0), T.full((N,), 0.3)),
+    "binomial of (0 to 60, 0.5)": lambda T: T.binomial((T.arange(N) % 61).float(), T.full((N,), 0.5)),
     "binomial of 20,000 (20, 0.3)": lambda T: T.binomial(T.full((20_000,), 20.0), T.full((20_000,), 0.3)),
 }
 
@@ -57,8 +58,7 @@ def timed(draw, T):
 
 def compiled():
     from jtensor.random import loops, normals_jax
-    kinds = loops.POISSON_FEW, loops.POISSON, loops.BINOMIAL_FEW, loops.BINOMIAL
-    for program in (normals_jax.PROGRAM, *(kind.program for kind in kinds)):
+    for program in (normals_jax.PROGRAM, *(kind.program for kind in loops.KINDS)):
         if "--first" in sys.argv:
             program._pays_after = float("inf")
         else:

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from jtensor.random import loops, permutation, rejection
+from jtensor.random import loops, permutation, rejection, walks
 from jtensor.random.mt19937 import MT19937
 from jtensor.random.programs import HostProgram
 
@@ -10,6 +10,8 @@ _RANDOM = np.random.RandomState(8)
 RATES = {
     "few": np.full(40_000, 3.0),
     "few of all kinds": _RANDOM.rand(20_000) * 9.99,
+    "alike": np.full(40_000, 50.0),
+    "alike and immense": np.full(20_000, 1e9),
     "many": 10 + _RANDOM.rand(20_000) * 2000,
     "mixed": _RANDOM.rand(20_000) * 25,
     "immense": 10 ** (1 + _RANDOM.rand(3_000) * 13),
@@ -17,7 +19,8 @@ RATES = {
 }
 TRIALS = {
     "few": (np.full(20_000, 20.0), np.full(20_000, 0.3)),
-    "many": (np.full(20_000, 1000.0), np.full(20_000, 0.6)),
+    "alike": (np.full(40_000, 1000.0), np.full(40_000, 0.6)),
+    "many": (np.floor(100 + _RANDOM.rand(20_000) * 1000), np.full(20_000, 0.6)),
     "mixed": (np.floor(_RANDOM.rand(20_000) * 60), _RANDOM.rand(20_000)),
     "fractions": (_RANDOM.rand(5_000) * 100, _RANDOM.rand(5_000)),
     "ends": (np.floor(_RANDOM.rand(3_000) * 3) * 20, np.floor(_RANDOM.rand(3_000) * 5) / 4),
@@ -26,7 +29,7 @@ TRIALS = {
 
 @pytest.fixture(scope="module", autouse=True)
 def _programs():
-    for kind in (loops.POISSON_FEW, loops.POISSON, loops.BINOMIAL_FEW, loops.BINOMIAL):
+    for kind in loops.KINDS:
         assert kind.program.now() is not None
 
 
@@ -43,7 +46,7 @@ def _both(monkeypatch, draw):
 @pytest.mark.parametrize("name", RATES)
 def test_poisson(name, dtype, doubtful, monkeypatch):
     if doubtful:            # every test of logarithms is left to Python
-        monkeypatch.setattr(loops, "TOLERANCE", 1e9)
+        monkeypatch.setattr(walks, "TOLERANCE", 1e9)
     rate = RATES[name][: 3_000 if doubtful else None].astype(dtype)
     made, wanted, state, wanted_state = _both(monkeypatch, lambda engine: rejection.poisson(engine, rate))
     np.testing.assert_array_equal(made, wanted)
@@ -55,7 +58,7 @@ def test_poisson(name, dtype, doubtful, monkeypatch):
 @pytest.mark.parametrize("name", TRIALS)
 def test_binomial(name, dtype, doubtful, monkeypatch):
     if doubtful:
-        monkeypatch.setattr(loops, "TOLERANCE", 1e9)
+        monkeypatch.setattr(walks, "TOLERANCE", 1e9)
     count, p = (x[: 3_000 if doubtful else None].astype(dtype) for x in TRIALS[name])
     made, wanted, state, wanted_state = _both(monkeypatch, lambda engine: rejection.binomial(engine, count, p))
     np.testing.assert_array_equal(made, wanted)
