@@ -1,4 +1,6 @@
-"""Helpers around parameters: clipping gradients, flattening, packed sequences, weight normalisation."""
+"""Helpers around parameters: clipping gradients, flattening, packed sequences, normalised and otherwise computed weights."""
+from . import parametrizations as parametrizations
+from . import parametrize as parametrize
 from . import rnn as rnn
 from .clip_grad import clip_grad_norm as clip_grad_norm
 from .clip_grad import clip_grad_norm_ as clip_grad_norm_
@@ -7,8 +9,10 @@ from .clip_grad import clip_grads_with_norm_ as clip_grads_with_norm_
 from .clip_grad import get_total_norm as get_total_norm
 from .convert_parameters import parameters_to_vector as parameters_to_vector
 from .convert_parameters import vector_to_parameters as vector_to_parameters
+from .spectral_norm import remove_spectral_norm as remove_spectral_norm
+from .spectral_norm import spectral_norm as spectral_norm
 from .weight_norm import remove_weight_norm as remove_weight_norm
 from .weight_norm import weight_norm as weight_norm
 
 __all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm",
-           "parameters_to_vector", "remove_weight_norm", "vector_to_parameters", "weight_norm"]
+           "parameters_to_vector", "remove_spectral_norm", "remove_weight_norm", "spectral_norm", "vector_to_parameters", "weight_norm"]

@@ -8,7 +8,7 @@ from ..parameter import Parameter, UninitializedParameter
 __all__ = ["WeightNorm", "weight_norm", "remove_weight_norm"]
 
 
-def _norm_except_dim(v, dim):
+def norm_except_dim(v, dim):
     """The 2-norm over all dimensions but one, which keep size one; over all of them where ``dim`` is -1."""
     if dim == -1:
         return v.norm(2)
@@ -25,7 +25,7 @@ class WeightNorm:
     def compute_weight(self, module):
         """The weight from its two parts."""
         g, v = getattr(module, self.name + "_g"), getattr(module, self.name + "_v")
-        return v * (g / _norm_except_dim(v, self.dim))
+        return v * (g / norm_except_dim(v, self.dim))
 
     @staticmethod
     def apply(module, name, dim):
@@ -40,7 +40,7 @@ class WeightNorm:
             raise ValueError("The module passed to `WeightNorm` can't have uninitialized parameters. Make sure to run the dummy forward "
                              "before applying weight normalization")
         del module._parameters[name]
-        module.register_parameter(name + "_g", Parameter(_norm_except_dim(weight, hook.dim).data))
+        module.register_parameter(name + "_g", Parameter(norm_except_dim(weight, hook.dim).data))
         module.register_parameter(name + "_v", Parameter(weight.data))
         setattr(module, name, hook.compute_weight(module))
         module.register_forward_pre_hook(hook)
