@@ -119,10 +119,12 @@ def execute(segment, nodes, wanted, asked):
             return outs if found.order is None else [outs[k] for k in found.order]
         if len(arrays) != found.count:
             del arrays[found.count:]           # numbered for an operation that was then refused
-        leading = numbers_of(segment, found)
-        outs = found.executable.run([*leading, *arrays])
-        if found.rest is not None:
-            outs += found.rest.run([*leading, *arrays, *[outs[k] for k in found.handed]])
+        given = [*numbers_of(segment, found), *arrays]
+        if found.rest is None:
+            outs = found.executable.run(given)
+        else:
+            outs = found.executable.run([given[k] for k in found.takes])
+            outs += found.rest.run([*given, *[outs[k] for k in found.handed]])
     except jax.errors.JaxRuntimeError as error:
         return out_of_memory(error, nodes, wanted, inputs, segment)
     return outs if found.order is None else [outs[k] for k in found.order]

@@ -4,6 +4,8 @@ The function takes the scalars as one vector (`scalars`) and the external inputs
 values is left out. Every operator's floating-point results carry a mark, so that `fences` can keep the boundaries between operators
 where a compiler would otherwise compute across them. May not know: how tapes are recorded or when they are run.
 """
+import weakref
+
 import jax
 
 from ..base import compat, devices
@@ -31,6 +33,23 @@ def needed(nodes, wanted, given=()):
                 if p >= 0 and p not in given:
                     marked[owner[p]] = True
     return marked
+
+
+def alone(nodes, wanted):
+    """The part of a tape that the wanted values need, as a tape of its own: nodes, the values' positions on it, the inputs that it takes.
+
+    Two tapes that begin alike have it in common.
+    """
+    place, taken, made, position, count = {}, {}, [], 0, 0
+    for (plan, positions, numbers, outs), live in zip(nodes, needed(nodes, wanted), strict=True):
+        outputs = len(plan.outputs)
+        if live:
+            here = [place[p] if p >= 0 else taken.setdefault(p, ~len(taken)) for p in positions]
+            made.append((plan, tuple(here), numbers, outs))
+            place.update((position + at, count + at) for at in range(outputs))
+            count += outputs
+        position += outputs
+    return made, tuple([place[p] for p in wanted]), tuple([~p for p in taken])
 
 
 def grown(nodes, wanted):
@@ -97,18 +116,19 @@ def program(nodes, wanted, inputs, counts, donate, given=(), effort="all"):
 
     ``inputs`` are the avals of the external inputs, and then of the values at the positions ``given``, which another program of this
     tape makes; ``counts`` (kind, how many) of the numbers (`scalars`); ``effort``: XLA's (`executable.options_of`); a program on disk
-    that got more is taken. Answers (executable, where it came from: "disk" or "compiled", number of fences, the effort it got).
+    that got more is taken. Answers (executable, where it came from: "shared" with another tape, "disk" or "compiled", number of fences,
+    the effort it got).
     """
     device = jax_device_of(nodes[-1][0])
-    key = key_of(nodes, wanted, inputs, counts, donate, given)
-    found = store.load(key, device)
-    if found is not None:
-        return found, "disk", 0, "all"
-    if effort != "all":
-        key = f"{key}\neffort {effort}"
+    text = key_of(nodes, wanted, inputs, counts, donate, given)
+    for got, key in {"all": text, effort: text if effort == "all" else f"{text}\neffort {effort}"}.items():
+        found = _SHARED.get((key, device))
+        if found is not None:
+            return found, "shared", 0, got
         found = store.load(key, device)
         if found is not None:
-            return found, "disk", 0, effort
+            _SHARED[key, device] = found
+            return found, "disk", 0, got
     numbers = [jax.ShapeDtypeStruct((scalars.words(counts),), "int64")] if counts else []
     with jax.enable_x64(True):
         avals = [*numbers, *(a.struct for a in inputs)]
@@ -117,9 +137,14 @@ def program(nodes, wanted, inputs, counts, donate, given=(), effort="all"):
         buffers = [(d + lead, wanted.index(p)) for d, p in donate if p in wanted]
         made = compile_program(fenced.program, [ZERO, *avals], donate=buffers, options=fenced.compiler_options, effort=effort,
                                device=device)
+    if not store.fleeting(key):
+        _SHARED[key, device] = made
     store.save(key, made, device)
     REMEMBERED.keep()
     return made, "compiled", fenced.count, effort
+
+
+_SHARED = weakref.WeakValueDictionary()         # (key, device): the executables that are in use
 
 
 def kernel(plan):

@@ -23,25 +23,27 @@ class Program:
     """Executables for a state of the trie: which values they give, how many inputs they take, and which of them they may overwrite.
 
     ``donate``: positions of the inputs that they overwrite, ``sizes`` their bytes, once known. ``rest``: the second executable of a tape
-    that runs in two stages (`stages`); ``handed``: which results of the first it takes. ``order``: which of all the results are asked for,
+    that runs in two stages (`stages`); ``takes``: which of the arguments the first takes; ``handed``: which of its results the second
+    takes beside all of them. ``order``: which of all the results are asked for,
     in their order; None where they are that already. ``left``: the runs until a program that was compiled briefly is compiled
     ``again``, of ``due`` in all; 0 if it is not. ``sent``: the numbers of its last run, as bytes and on the device: most programs take
     the same ones every time.
     """
 
-    __slots__ = ("executable", "gives", "donate", "sizes", "fences", "single", "count", "rest", "handed", "order", "due", "left",
-                 "again", "coming", "sent")
+    __slots__ = ("executable", "gives", "donate", "sizes", "fences", "single", "count", "rest", "takes", "handed", "order", "due",
+                 "left", "again", "coming", "sent")
 
-    def __init__(self, executable, gives, wanted, donate=(), fences=0, single=False, count=0, rest=None, handed=()):
+    def __init__(self, executable, gives, wanted, donate=(), fences=0, single=False, count=0, rest=None, takes=(), handed=()):
         self.executable, self.gives, self.donate, self.fences, self.single = executable, gives, donate, fences, single
-        self.count, self.rest, self.handed, self.sizes = count, rest, handed, None
+        self.count, self.rest, self.takes, self.handed, self.sizes = count, rest, takes, handed, None
         self.due, self.left, self.again, self.coming, self.sent = 0, 0, None, None, (None, None)
         where = {p: at for at, p in enumerate(gives)}
         self.order = None if gives == wanted else [where[p] for p in wanted]
 
     def giving(self, wanted):
         """The same program for fewer results."""
-        made = Program(self.executable, self.gives, wanted, self.donate, self.fences, self.single, self.count, self.rest, self.handed)
+        made = Program(self.executable, self.gives, wanted, self.donate, self.fences, self.single, self.count, self.rest, self.takes,
+                       self.handed)
         made.due, made.left, made.again = self.due, self.left, self.again
         return made
 
@@ -83,11 +85,14 @@ def _build(nodes, wanted, asked, inputs, counts, donate, effort):
         return Program(made, wanted, wanted, tuple([d - lead for d in made.donated]), fences, count=len(inputs)), (origin,), (got,)
     outputs = [a for node in nodes for a in node[0].outputs]
     handed = [outputs[p] for p in cut.handed]
-    first, origin, fences, got = lower.program(nodes, cut.first, inputs, counts, (), effort=effort)
+    early, gives, takes = lower.alone(nodes, cut.first)         # equal in the next step, though the optimizer does something else there
+    bare = not any(numbers for _, _, numbers, _ in early)
+    first, origin, fences, got = lower.program(early, gives, [inputs[at] for at in takes], () if bare else counts, (), effort=effort)
+    takes = (*range(1 if bare else lead), *[lead + at for at in takes])
     rest, later, more, too = lower.program(nodes, cut.rest, [*inputs, *handed], counts, donate, cut.handed, effort)
     where = {p: at for at, p in enumerate(cut.first)}
     made = Program(first, cut.first + cut.rest, wanted, tuple([d - lead for d in rest.donated]), fences + more, count=len(inputs),
-                   rest=rest, handed=[where[p] for p in cut.handed])
+                   rest=rest, takes=takes, handed=[where[p] for p in cut.handed])
     return made, (origin, later), (got, too)
 
 

@@ -163,6 +163,15 @@ def _surroundings(device):
     return _environment[device]
 
 
+def fleeting(key):
+    """Whether a key means nothing in another process, nor later in this one: it shows an address.
+
+    >>> fleeting("f(<function g at 0x7f00>)"), fleeting("f(1)")
+    (True, False)
+    """
+    return (" at 0x" if isinstance(key, str) else b" at 0x") in key
+
+
 def _path(key, surroundings):
     digest = hashlib.blake2b(surroundings, digest_size=20)
     digest.update(key.encode() if isinstance(key, str) else key)
@@ -173,7 +182,7 @@ def _path(key, surroundings):
 
 def load(key, device=None):
     """The executable that an equal installation saved under ``key`` (bytes or str), or None."""
-    if folder() is None:
+    if folder() is None or fleeting(key):
         return None
     path = _path(key, _surroundings(device))
     body = _entry(path)
@@ -212,7 +221,7 @@ def _entry(path):
 
 def save(key, executable, device=None):
     """Store an executable under ``key`` in the background. Programs that call back into Python are not stored."""
-    if folder() is not None and executable.portable:
+    if folder() is not None and executable.portable and not fleeting(key):
         path = _path(key, _surroundings(device))
         _WRITER.submit(lambda: _write(path, executable.dump), name="save")
 

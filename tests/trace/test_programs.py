@@ -29,11 +29,17 @@ def efforts(monkeypatch):
     return made
 
 
-def steps(count, efforts):
-    """The bits of some steps of a training whose tapes nobody has seen, and the programs compiled up to the end of each."""
+def forget():
+    """From here on nobody has seen any tape."""
     executor.flush("a new start")
     executor.TRIE.root = executor.tape.State(None, None)
     executor.LOCAL.segment = executor.Segment()
+    lower._SHARED.clear()
+
+
+def steps(count, efforts):
+    """The bits of some steps of a training, and the programs compiled up to the end of each."""
+    forget()
     torch.manual_seed(0)
     w, x = torch.randn(29, 3, requires_grad=True), torch.randn(17, 29)
     w.tolist(), x.tolist()
@@ -99,3 +105,22 @@ def test_xla_hears_what_only_a_message_can_say():
         pytest.skip("this device has no brief effort, or JAX is entered by its public door")
     extra = brief.pop("xla_backend_extra_options")
     assert size({**brief, "xla_backend_extra_options": extra}) < size(brief) - 100
+
+
+def test_tapes_that_begin_alike_share_what_is_waited_for(monkeypatch, efforts):
+    """Step one of a training makes the optimizer's state, step two has it: the forward pass of both is one program."""
+    forget()
+    w, x = torch.linspace(-0.01, 0.01, 400 * 300).reshape(400, 300), torch.linspace(0, 1, 7 * 400).reshape(7, 400)
+    w.tolist(), x.tolist()
+    w.requires_grad_()
+    optimizer = torch.optim.SGD([w], lr=1e-5, momentum=0.9)
+    report, efforts[:] = torch.report(), []
+    shared, losses = report.programs["shared"], []
+    for _ in range(3):
+        optimizer.zero_grad()
+        loss = (x @ w).tanh().square().sum()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert report.programs["shared"] == shared + 1 and len(efforts) == 3, "one forward pass, two ways to go on"
+    assert losses[0] > losses[1] > losses[2]

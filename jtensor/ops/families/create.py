@@ -109,7 +109,7 @@ def to_copy(self: Tensor, dtype):
     return cast_to(self, dtype.numpy)
 
 
-@op(layout="like", saves=(), inplace=True, overwrites=True, name="copy", backward="CopyBackwards", **RAW, double={"src": "="})
+@op(layout="like", saves=(), inplace=True, overwrites="src", name="copy", backward="CopyBackwards", **RAW, double={"src": "="})
 def copy(self: Tensor, src: Tensor):
     return jnp.broadcast_to(cast_to(src, self.dtype), self.shape)
 

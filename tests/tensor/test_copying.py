@@ -1,0 +1,50 @@
+"""`copy_` of what fits as it is: no operation, and yet two tensors."""
+import numpy as np
+import pytest
+
+import jtensor as torch
+from jtensor.trace import tape
+
+
+def test_both_hold_the_value_until_one_is_written_to():
+    a, b = torch.zeros(3, 4), torch.arange(12.0).reshape(3, 4).exp()
+    version, nodes = a._version, len(tape.LOCAL.segment.nodes)
+    a.copy_(b)
+    assert len(tape.LOCAL.segment.nodes) == nodes and a._version == version + 1
+    assert a.data_ptr() != b.data_ptr()
+    wanted = b.tolist()
+    for _ in range(4):                              # programs that take over buffers
+        a.mul_(2).add_(1)
+        a[0] = 5
+        a.sum().item()
+    assert b.tolist() == wanted
+    b.zero_()
+    assert a[0].tolist() == [5.0] * 4 and a[1, 0].item() > 5
+
+
+def test_memory_of_numpys_is_not_shared():
+    array = np.arange(4, dtype=np.float32)
+    a, b = torch.ones(4), torch.from_numpy(array)
+    a.copy_(b)
+    array[:] = 7
+    assert a.tolist() == [0, 1, 2, 3]
+    shown = a.numpy()
+    a.copy_(b)
+    assert shown.tolist() == [7] * 4
+    shown[0] = 1
+    assert b.tolist() == [7] * 4 and a[0].item() == 1
+
+
+@pytest.mark.parametrize("source", [
+    lambda: torch.arange(3), lambda: torch.ones(()), lambda: torch.arange(9.0).reshape(3, 3).t()[1],
+    lambda: torch.ones(3, dtype=torch.complex64).conj().real,
+], ids=["type", "shape", "view", "part"])
+def test_what_does_not_fit_is_computed(source):
+    a, b = torch.zeros(3), source()
+    a.copy_(b)
+    assert a.tolist() == torch.zeros(3).add(b).tolist() and a.is_contiguous() and a.dtype is torch.float32
+    with torch.no_grad():
+        w = torch.zeros(3, requires_grad=True)
+        w.copy_(b)
+    w.sum().backward()
+    assert w.grad.tolist() == [1.0] * 3 and w.is_leaf
