@@ -152,7 +152,7 @@ def choose(segment, nodes, state, wanted, inputs, asked):
         avals = [v.aval for v in inputs]
 
         def compile_it():
-            return programs.build(nodes, wanted, asked, avals, counts, donate)
+            return programs.build(nodes, wanted, asked, avals, counts, donate, state.cut)
         if not missing and len(nodes) >= WORTH_A_THREAD:
             if len(_coming) >= COMING_AT_ONCE:             # tapes that have not come again are given up
                 _coming.pop(next(iter(_coming))).cancel()

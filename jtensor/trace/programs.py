@@ -14,7 +14,7 @@ from .report import REPORT
 
 SAVED = 6e6             # ns: what an operator costs less to compile briefly
 LOST = 1.0              # ns: what an element of a result takes longer then, on average over operators
-FEW, MANY = 8, 256      # below FEW runs it is all effort at once; MANY, lest the estimate be far off
+FEW, MANY = 8, 256      # below FEW runs, in a loop MANY, it is all effort at once; nothing waits for more than MANY
 
 COMPILER = Worker("programs")
 
@@ -64,12 +64,12 @@ class Program:
             self.left, self.again, self.coming = 0, None, None
 
 
-def build(nodes, wanted, asked, inputs, counts, donate):
+def build(nodes, wanted, asked, inputs, counts, donate, loop=False):
     """The `Program` of a tape and where its executables come from; of two stages if somebody waits for the value ``asked``.
 
-    The other arguments are those of `lower.program`.
+    ``loop``: it is a piece of a loop, and will come again. The other arguments are those of `lower.program`.
     """
-    due = worth(nodes, lower.jax_device_of(nodes[-1][0]))
+    due = worth(nodes, lower.jax_device_of(nodes[-1][0]), loop)
     found, origins, effort = _build(nodes, wanted, asked, inputs, counts, donate, "brief" if due else "all")
     if "brief" in effort:
         found.due, found.left = due, due
@@ -96,13 +96,13 @@ def _build(nodes, wanted, asked, inputs, counts, donate, effort):
     return made, (origin, later), (got, too)
 
 
-def worth(nodes, device=None):
+def worth(nodes, device=None, loop=False):
     """After how many runs all effort on a tape's program is repaid; 0: at once."""
     if "brief" not in executable.efforts(device):
         return 0
     elements = sum(_count(aval.shape) for node in nodes for aval in node[0].outputs)
     runs = len(nodes) * SAVED / (elements * LOST + 1)
-    return 0 if runs < FEW else int(min(runs, MANY))
+    return 0 if runs < (MANY if loop else FEW) else int(min(runs, MANY))
 
 
 def _count(shape):

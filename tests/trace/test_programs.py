@@ -57,10 +57,10 @@ def steps(count, efforts):
 
 
 def test_the_change_comes_at_its_run_and_changes_no_bit(monkeypatch, efforts):
-    monkeypatch.setattr(programs, "worth", lambda nodes, device=None: 0)
+    monkeypatch.setattr(programs, "worth", lambda *given: 0)
     wanted, made = steps(9, efforts)
     assert {"brief"}.isdisjoint(made[-1]) and made[2] == made[-1]
-    monkeypatch.setattr(programs, "worth", lambda nodes, device=None: 6)
+    monkeypatch.setattr(programs, "worth", lambda *given: 6)
     report = torch.report()
     again = report.again
     bits, made = steps(9, efforts)
@@ -71,7 +71,7 @@ def test_the_change_comes_at_its_run_and_changes_no_bit(monkeypatch, efforts):
 
 
 def test_a_better_program_that_does_not_compile_leaves_the_brief_one(monkeypatch, efforts):
-    monkeypatch.setattr(programs, "worth", lambda nodes, device=None: 4)
+    monkeypatch.setattr(programs, "worth", lambda *given: 4)
     wanted, _ = steps(4, efforts)
     program = lower.program
 
@@ -90,6 +90,7 @@ def test_large_arrays_are_worth_all_effort_at_once():
         return [(plan.Plan("a", None, (aval,), (aval,)), (0,), (), None)] * count
     cpu = compat.default_device()
     assert programs.worth(nodes(4_000_000, 30), cpu) == 0 and programs.worth(nodes(10, 30), cpu) == programs.MANY
+    assert programs.worth(nodes(100_000, 3), cpu, True) == 0 and programs.worth(nodes(10, 30), cpu, True) == programs.MANY
     assert programs.FEW < programs.worth(nodes(300_000, 30), cpu) < programs.worth(nodes(100_000, 3), cpu) < programs.MANY
 
 
