@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from ..trace import plan as plans
-from ..trace.spec import aval
+from ..trace.spec import Spec, aval
 from .build import argument_dtype, broadcast_shapes, cast_to
 from .operator import Operator, TensorOrNumber
 
@@ -43,7 +43,7 @@ def gradient_operator(operator, name):
 
 # -- what PyTorch's graph shows under create_graph ---------------------------------------------------------------------
 
-PASSED_ON, CONSTANT, SUMMED, CHOOSES = "=", "-", "+", "!"
+PASSED_ON, CONSTANT, SUMMED, CHOOSES, TIMES_ALPHA = "=", "-", "+", "!", "=*"
 
 
 def parts(plan, needs):
@@ -76,6 +76,8 @@ def _double_name(plan, at):
     declared = operator.double
     if type(declared) is dict:
         declared = declared.get(_parameter_at(plan, at))
+    if declared == TIMES_ALPHA:
+        declared = "MulBackward1" if _scaled(plan, "alpha") else PASSED_ON
     shape = tuple(plan.inputs[at].shape)
     if isinstance(operator, Operator) and operator.promote is not None:
         if plan.notes.common is not None and plan.inputs[at].dtype is not plan.notes.common and not _takes_part(plan, at):
@@ -84,7 +86,7 @@ def _double_name(plan, at):
             declared = SUMMED
     elif declared == PASSED_ON and plan.inputs[at].dtype is not plan.outputs[0].dtype and not _part_of_complex(plan, at):
         return "ToCopyBackward0"
-    elif declared == PASSED_ON and _scaled(plan):
+    elif declared == PASSED_ON and _scaled(plan, "beta"):
         declared = "MulBackward1"
     elif declared == PASSED_ON and shape != tuple(plan.outputs[0].shape):
         declared = SUMMED
@@ -109,9 +111,9 @@ def _takes_part(plan, at):
     return bool(plan.inputs[at].shape) or formula is None or not any(_is_number(operator, plan.notes, name) for name in formula[1])
 
 
-def _scaled(plan):
-    """Whether the operation's ``beta`` is another than 1."""
-    place = plan.operator.by_name.get("beta") if isinstance(plan.operator, Operator) else None
+def _scaled(plan, factor):
+    """Whether the operation's ``alpha`` or ``beta`` is another than 1."""
+    place = plan.operator.by_name.get(factor) if isinstance(plan.operator, Operator) else None
     return place is not None and plan.notes.template[place] is not plan.operator.parameters[place].default
 
 
@@ -226,6 +228,10 @@ def backward_plan(plan, needs, defined):
     if found is None:
         codes = saved(plan, needs)
         operator = plan.operator
+        real = [at for at in needs if not plan.inputs[at].dtype.is_complex]
+        if operator.name in _KEEP_COMPLEX and plan.outputs[0].dtype.is_complex and real:
+            raise RuntimeError("Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but got "
+                               "false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")
         if getattr(operator, "grad", None) is not None:
             _refuse(plan, needs)
             function = _by_formulas(plan, needs, defined, codes)
@@ -237,7 +243,7 @@ def backward_plan(plan, needs, defined):
         found.operator = gradient_operator(operator, parts(plan, needs)[0][0].removesuffix(CHOOSES))
         if plan.flipped:
             found.flipped = tuple(len(defined) + at for at, code in enumerate(codes) if code in plan.flipped)
-        found.specs = tuple(_contiguous(a) for a in outputs)
+        found.specs = tuple(_contiguous(a) for a in outputs) if type(plan.notes) is not Spec else (plan.notes,)
         found.spec = found.specs[0] if len(outputs) == 1 else None
         found.differentiable = tuple(a.dtype.differentiable for a in outputs)
         plan.vjps[key] = found
@@ -248,6 +254,10 @@ def _whole(plan, at):
     """The aval of an input's gradient as its formula makes it."""
     a = plan.inputs[at]
     return aval(tuple(a.shape), plan.outputs[0].dtype, a.device) if _takes_part(plan, at) else a
+
+
+# PyTorch's formulas of these do not take the real part for a real tensor, and it refuses the gradient.
+_KEEP_COMPLEX = frozenset(("fill_tensor", "masked_fill.Tensor", "index_fill.Tensor", "where_self", "where_method"))
 
 
 def _refuse(plan, needs):

@@ -78,9 +78,9 @@ class Operator:
     flipped    (operator, {parameter: letter}): the twin that takes matrices as they lie in memory where they are transposed views of it; it
                is told by the static parameter ``flips``, a text of letters.
     double     the name that PyTorch's graph shows for the gradient under create_graph, where it is not CamelCase + "BackwardBackward0": the
-               operator that its formula ends with; a dict {input: name} where it depends. "=" for a gradient that is handed on as it is,
-               "-" for one without history, "+" for one that is summed to the input's shape; a name that
-               ends with "!" says that what is saved only chooses (by comparisons), so that the history goes through the gradient alone.
+               operator that its formula ends with; a dict {input: name} where it depends. "=" for a gradient that is handed on as it is
+               ("=*": but for an ``alpha``), "-" for one without history, "+" for one that is summed to the input's shape; a name that ends
+               with "!" says that what is saved only chooses (by comparisons), so that the history goes through the gradient alone.
     unrounded  parameters that, where they are one number and the operator computes in float16 or bfloat16, arrive in float32; the result
                is rounded, and only that.
     sync       the body runs on concrete NumPy arrays, because its output shapes depend on the data (nonzero, unique).

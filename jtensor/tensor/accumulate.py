@@ -30,7 +30,7 @@ def accumulate(variable, grad, held=0):
 
 def _warn_of_layout(grad, variable):
     wanted = variable.stride if variable.dense else contiguous_strides(tuple(variable.size))
-    if any(a != b and n != 1 for a, b, n in zip(grad.stride, wanted, variable.size, strict=True)):
+    if len(wanted) == len(grad.stride) and any(a != b and n != 1 for a, b, n in zip(grad.stride, wanted, variable.size, strict=True)):
         import warnings
         warnings.warn("grad and param do not obey the gradient layout contract. This is not an error, but may impair performance.\n"
                       f"grad.sizes() = {list(grad.size)}, strides() = {list(grad.stride)}\n"

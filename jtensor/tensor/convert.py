@@ -55,6 +55,8 @@ def python_number(array):
 
 def tolist(self):
     """Nested lists of Python numbers (a number for a 0-d tensor)."""
+    if self._spec.conj or self._spec.neg:
+        self = self.resolve_conj().resolve_neg()                   # PyTorch records that, which a stale view may refuse
     array = host_copy(self, "tolist()")
     if array.dtype.kind == "V" or array.dtype.name == "bfloat16":
         array = array.astype(np.float32)

@@ -224,6 +224,8 @@ def strided_plan(base, wanted, spec=None):
     if plan is None:
         plan = _plans[identity] = _plan("AsStridedBackward0", ("as_strided", *key), function, base.aval,
                                         specs.aval(size, target, base.device), len(starts))
+        if base.dense:
+            plan.notes = specs.spec(base.size, base.stride, base.dtype, base.device)        # so PyTorch lays the gradient out
     return plan, starts
 
 # -- any geometry -----------------------------------------------------------------------------------------------------

@@ -61,7 +61,7 @@ def _check_add(self, other, alpha):
 
 @op("numeric", inplace=True, out=True, check=_check_add, inverse=_passed_on,
     grad={"self": lambda grad: grad, "other": lambda grad, alpha: _times(grad, _conj_number(alpha))},
-    double={"self": "=", "other": "MulBackward1"})
+    double={"self": "=", "other": "=*"})
 def add(self: TensorOrNumber, other: TensorOrNumber, *, alpha: Number = 1):
     """``input + alpha * other``, element by element, with broadcasting and type promotion.
 

@@ -65,6 +65,8 @@ def abs(self: Tensor):
 def abs_(input):
     """``abs``, written back into the tensor, which may not be complex."""
     if input.dtype.is_complex:
+        from ...autograd.gradmode_checks import before_inplace
+        before_inplace(input, input.requires_grad)
         raise RuntimeError("In-place abs is not supported for complex tensors.")
     return abs.inplace_form(input)
 
