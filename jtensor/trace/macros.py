@@ -15,7 +15,8 @@ from .tape import LOCAL, Value
 
 AT_ONE_STATE = 16                    # macros kept at one state of the trie: a tape whose keys keep changing learns no more
 CAP = "loop or node cap"             # the reason of the only flush that a macro can repeat
-MISSES, PATIENCE = "misses", 64      # among a state's macros: how often in a row there was none; from how many on it is asked only as often
+MISSES, SEEN = "misses", "seen"      # among a state's macros: how often in a row there was none, and hashes of keys that had none
+PATIENCE = 64                        # misses from which on a key is made only one time in as many
 UNKNOWN = object()                   # stands for a macro where one was tried in vain
 _gone = weakref.ref(Value())         # stands for every value that nobody holds
 
@@ -39,17 +40,25 @@ class Macro:
 
 
 def find(segment, key):
-    """The macro of a key at this place of the tape; None if there is none yet, `UNKNOWN` if there can be none."""
+    """The macro of a key at this place of the tape; None if one should be learnt, `UNKNOWN` if not.
+
+    A key that has been asked for once is only remembered: what comes but once is not worth keeping.
+    """
     macros = segment.state.macros
     if macros is None:
-        return None
+        macros = segment.state.macros = {MISSES: 0, SEEN: set()}
     found = macros.get(key)
     if found is not None:
         macros[MISSES] = 0
-    elif len(macros) > AT_ONE_STATE:
-        macros[MISSES] += 1
-        return UNKNOWN
-    return found
+        return found
+    macros[MISSES] += 1
+    seen, mark = macros[SEEN], hash(key)
+    if mark in seen and len(macros) < AT_ONE_STATE + 2:
+        return None
+    if len(seen) > 16 * AT_ONE_STATE:
+        seen.clear()
+    seen.add(mark)
+    return UNKNOWN
 
 
 def hopeless(segment):
@@ -154,8 +163,6 @@ class Lesson:
         Nothing is kept where the run read a value, or what the key does not name.
         """
         macros = self.state.macros
-        if macros is None:
-            macros = self.state.macros = {MISSES: 0}
         if LOCAL.segment is not self.segment:
             self.failed = True
         if not self.failed:

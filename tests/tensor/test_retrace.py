@@ -40,7 +40,7 @@ def numbers(turn, state):
 def integers(turn, state):
     x, = state.setdefault("t", [leaf(4)])
     x.grad = None
-    (x[turn % 2:] * 2).pow(2 + turn // 3).sum().backward()
+    (x[turn % 2:] * 2).pow(2 + turn // 5).sum().backward()
     return [x.grad]
 
 
@@ -210,4 +210,4 @@ def test_a_tape_whose_keys_keep_changing_is_asked_less_and_learns_no_more(monkey
         executor.flush("the same place of the tape every time")
         y.backward(g)
         assert x.grad.tolist() == [at, 2 * at, 3 * at, 4 * at]
-    assert len(made) <= macros.AT_ONE_STATE + 1 and macros.PATIENCE < len(asked) < 2 * macros.PATIENCE
+    assert not made and macros.PATIENCE < len(asked) < 2 * macros.PATIENCE
