@@ -104,13 +104,22 @@ def operand_may_overlap(self, other, name):
         no_partial_overlap(self, other)
 
 
-def out_may_overlap(target, other, operator):
-    """The same for ``out=``."""
-    if operator.promote is not None:
-        if other is not target:
-            no_partial_overlap(target, other)
-    elif operator.name.split(".")[0].split("_dim")[0] in _OUT_APART:
-        no_overlap(target, other)
+def out_memory(operator, result, target, operands):
+    """The same for ``out=``; operators that go element by element ask before they resize."""
+    pointwise = operator.promote is not None and operator.layout == "pointwise"
+    if pointwise:
+        no_internal_overlap(target)
+    elif tuple(target._spec.size) != tuple(result._spec.size):
+        return
+    apart = operator.name.split(".")[0].split("_dim")[0] in _OUT_APART
+    for other in operands:
+        if other._storage is not target._storage:
+            continue
+        if operator.promote is not None:
+            if other is not target:
+                no_partial_overlap(target, other)
+        elif apart:
+            no_overlap(target, other)
 
 
 def no_overlap(self, other):

@@ -162,10 +162,8 @@ def call_out(operator, args, out):
         made = run(plan_of(key, operator, template), tensors, scalars)
     results = made if isinstance(made, tuple) else (made,)
     for result, target in zip(results, outs, strict=True):
+        checks.out_memory(operator, result, target, tensors)
         checks.out_fits(operator, result, target)
-        for other in tensors:
-            if other._storage is target._storage and tuple(target._spec.size) == tuple(result._spec.size):
-                checks.out_may_overlap(target, other, operator)
     for result, target in zip(results, outs, strict=True):
         write_out(result, target)
     if not isinstance(made, tuple):
@@ -178,6 +176,7 @@ def write_out(result, target):
         checks.warn_resize(target, result)
         from .storages import resize
         resize(target, tuple(result._spec.size))
+        target._counter.version -= 1                         # resizing and writing count as one
     checks.no_internal_overlap(target)
     previous, LOCAL.grad_enabled = LOCAL.grad_enabled, False
     try:

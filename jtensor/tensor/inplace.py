@@ -3,6 +3,8 @@
 Owns: `call_inplace`: the operation as any other, checked as PyTorch checks a write, its result put in the tensor's place, its node made
 the history of what was written; operators that do not read what they write over go straight into the base. Hot paths: `hot`, `quick`.
 """
+import contextlib
+
 from ..autograd import gradmode_checks as checks
 from ..autograd.graph import node_class, sequence
 from ..base import devices, sites
@@ -36,7 +38,7 @@ def call_inplace(operator, args):
     plan = PLANS.get(key)
     if plan is None:
         if operator.name.split(".")[0] not in OVERLAP_ALLOWED:
-            checks.no_internal_overlap(self)
+            _no_internal_overlap(self, operator, template)
         plan = plan_of(key, operator, template, True)
     if grad_enabled and self._spec.dtype.differentiable:
         needs = needs_of(plan, tensors) if plan.differentiable[0] else _all_needs(tensors)
@@ -52,6 +54,17 @@ def call_inplace(operator, args):
         made = record(plan, values, scalars)
     finish_inplace(self, plan, tensors, needs, scalars, made[0], values)
     return self
+
+
+def _no_internal_overlap(self, operator, template):
+    """PyTorch asks between what an operator checks of its arguments and whether it has a kernel for their types."""
+    try:
+        checks.no_internal_overlap(self)
+    except RuntimeError:
+        if operator.check_inplace is not None:
+            with contextlib.suppress(NotImplementedError):
+                operator.check_inplace(*template)
+        raise
 
 
 def _into_inference_tensor(operator, args):

@@ -168,6 +168,25 @@ STATEMENTS = {
         r=torch.nn.functional.l1_loss(m, m)
         torch.nn.functional.mse_loss(torch.complex(x, x), x)
     """,
+    "out=": """
+        r=torch.add(x, 1, out=n0)
+        r=torch.add(m, 1, out=x)
+        torch.exp(x, out=x[:2])
+        torch.add(x, 1, out=e)
+        torch.exp(x[:2], out=e)
+        torch.add(torch.complex(x, x), 1, out=e)
+        r=torch.sum(m, 0, out=z)
+        torch.where(x>0, x, x, out=xg)
+        torch.matmul(x, x, out=xg[:1].expand(3))
+        torch.add(m[0:1], 1, out=m[1:])
+    """,
+    "what an operator asks before memory": """
+        e.sub_(True)
+        e.clamp_()
+        e.lerp_(x.long(), 0.5)
+        e.cumsum_(5)
+        e.bitwise_and_(1)
+    """,
     "words of refusals": """
         torch.rsub(x, m[:,:2])
         torch.sort(torch.complex(x,x))

@@ -117,16 +117,15 @@ def put_out(name, result, out, apart=()):
     from ...autograd import gradmode_checks as checks
     from ...tensor.dispatch import write_out
     results, outs = (result, out) if isinstance(result, tuple) else ((result,), (out,))
-    for target in outs:
-        if target._spec.numel:
-            checks.no_internal_overlap(target)
-        if any(share_memory(target, t) for t in apart):
-            raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
-                               "memory location. Please clone() the tensor before performing the operation.")
     for made, target in zip(results, outs, strict=True):
         if made.requires_grad or target.requires_grad:
             raise RuntimeError(f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
                                "arguments requires grad.")
+    for made, target in zip(results, outs, strict=True):
+        if target._spec.numel:
+            checks.no_internal_overlap(target)
+        if any(share_memory(target, t) for t in apart):
+            raise RuntimeError(checks.PARTIAL)
         checks.out_fits(_Named(name), made, target)
     for made, target in zip(results, outs, strict=True):
         write_out(made, target)
