@@ -57,8 +57,10 @@ def poisson(engine, rate, one):
 
 
 def _poisson_by(kind, run, engine, rate, one):
+    alike = rate.min() == rate.max()
+
     def rows(part):
-        some = rate[part]
+        some = rate[:1] if alike else rate[part]
         yield exact.exp(-some) if kind.rows == 2 else np.where(some >= 10.0, NO_LIMIT, exact.exp(-np.minimum(some, 10.0)))
         yield some
         if kind.rows > 2:
@@ -115,7 +117,10 @@ def binomial(engine, count, p, fit, one):
 
 
 def _binomial_by(kind, run, engine, count, p, fit, one):
+    alike = count.min() == count.max() and p.min() == p.max()
+
     def rows(part):
+        part = slice(1) if alike else part
         n, q = count[part], p[part]
         yield n if kind.rows == 2 else np.where(fit(n * q) >= 10.0, NO_LIMIT, n)
         with np.errstate(all="ignore"):     # what makes no attempts has no use for most of these
