@@ -247,7 +247,15 @@ def backward_plan(plan, needs, defined):
         found.spec = found.specs[0] if len(outputs) == 1 else None
         found.differentiable = tuple(a.dtype.differentiable for a in outputs)
         plan.vjps[key] = found
+        if getattr(operator, "flipped", None) is not None:
+            plan.vjps["columns"] = _columns(plan)
     return found
+
+
+def _columns(plan):
+    """Matrices that lie column by column: PyTorch makes the gradient of such a factor of a product as a transpose, too."""
+    letters = plan.operator.flipped[1]
+    return tuple([at for at, s in enumerate(plan.notes.specs) if _parameter_at(plan, at) in letters and s.stride == (1, s.size[0])])
 
 
 def _whole(plan, at):

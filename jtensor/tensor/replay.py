@@ -74,11 +74,13 @@ def _replay(node, grads, needs, answers, name=""):
     operator = plan.operator
     for at, out in zip(needs, outs, strict=True):
         answers[at] = out.t() if at in plan.flipped else out
-    if operator.promote is not None and not LOCAL.grad_enabled:
-        leading, common = len(plan.outputs[0].shape), plan.notes.common
-        for out in outs:
-            if leading > out._spec.ndim > 0 and out._spec.dtype is common:
-                _seen_as_view(out, (*(1,) * (leading - out._spec.ndim), *out._spec.size))
+    columns = plan.vjps.get("columns")
+    if columns:
+        for at in columns:
+            if at in needs:
+                answers[at] = answers[at].t().contiguous().t()
+    if (operator.promote is not None or operator.name in ENDS_IN_VIEW) and not LOCAL.grad_enabled:
+        _ends_in_view(plan, needs, outs)
     writes = WRITES_IN_FORMULA.get(operator.name)
     if writes:
         for out in outs:
@@ -155,6 +157,23 @@ def _seen_as_view(out, size):
     spec = out._spec
     base = make_tensor(out._storage, specs.spec(tuple(size), None, spec.dtype, spec.device))
     out._info = View(base, "no_grad", out._counter.version, True)
+
+
+# Products added to something that may be broadcast, and gradients that PyTorch expands to the shape of what they belong to.
+ENDS_IN_VIEW = {"addmm": None, "addmm_flipped": None, "addmv": None, "addbmm": None, "baddbmm": None,
+                "index_add.raw": "source", "index_copy.raw": "source", "put.raw": "source"}
+
+
+def _ends_in_view(plan, needs, outs):
+    """Marks the gradients that PyTorch's formula leaves as views: sums over leading dimensions, and those of `ENDS_IN_VIEW`."""
+    leading, common = len(plan.outputs[0].shape), plan.notes.common
+    always = plan.notes.where.get(ENDS_IN_VIEW.get(plan.operator.name))
+    for at, out in zip(needs, outs, strict=True):
+        size = out._spec.size
+        if at == always and size:
+            _seen_as_view(out, size)
+        elif always is None and leading > len(size) > 0 and (common is None or out._spec.dtype is common):
+            _seen_as_view(out, (*(1,) * (leading - len(size)), *size))
 
 
 # How often PyTorch's formula writes to the gradient that it makes: its version shows it.

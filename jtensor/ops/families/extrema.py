@@ -123,7 +123,7 @@ def clamp_Scalar(self: Tensor, min: TensorOrNumber = None, max: TensorOrNumber =
 
 
 @op("numeric", name="clamp_Tensor", backward="ClampBackward0", inplace=True, out=True, check=_check_clamp, **_PRIVATE,
-    grad={"self": _inside, "min": _at_min, "max": _at_max})
+    grad={"self": _inside, "min": _at_min, "max": _at_max}, double="WhereBackward0!")
 def clamp_Tensor(self: Tensor, min: TensorOrNumber = None, max: TensorOrNumber = None):
     """Kept between the elements of two tensors."""
     return _between(self, min, max)
@@ -175,7 +175,8 @@ def clamp_min_Scalar(self: Tensor, min: TensorOrNumber):
 
 
 @op("numeric", name="clamp_min_Tensor", backward="ClampMinBackward1", **_AT_LEAST,
-    grad={"self": lambda grad, self, min: _masked(grad, self >= min), "min": lambda grad, self, min: _masked(grad, self < min)})
+    grad={"self": lambda grad, self, min: _masked(grad, self >= min), "min": lambda grad, self, min: _masked(grad, self < min)},
+    double="WhereBackward0!")
 def clamp_min_Tensor(self: Tensor, min: Tensor):
     """At least a tensor's elements."""
     return larger(self, min)
@@ -189,7 +190,8 @@ def clamp_max_Scalar(self: Tensor, max: TensorOrNumber):
 
 
 @op("numeric", name="clamp_max_Tensor", backward="ClampMaxBackward1", **_AT_MOST,
-    grad={"self": lambda grad, self, max: _masked(grad, self <= max), "max": lambda grad, self, max: _masked(grad, self > max)})
+    grad={"self": lambda grad, self, max: _masked(grad, self <= max), "max": lambda grad, self, max: _masked(grad, self > max)},
+    double="WhereBackward0!")
 def clamp_max_Tensor(self: Tensor, max: Tensor):
     """At most a tensor's elements."""
     return smaller(self, max)
@@ -424,7 +426,7 @@ def _check_aminmax(self, dim, keepdim):
 
 @op(None, out=True, outputs=("min", "max"), check=_check_aminmax,
     grad={"self": lambda grads, self, result0, result1, dim, keepdim: by_count(grads[0], self, result0, dim, keepdim)
-          + by_count(grads[1], self, result1, dim, keepdim)})
+          + by_count(grads[1], self, result1, dim, keepdim)}, double="MulBackward0!")
 def aminmax(self: Tensor, *, dim=None, keepdim=False):
     """``(min, max)`` of all elements or along ``dim``.
 

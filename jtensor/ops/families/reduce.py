@@ -95,7 +95,7 @@ def sum_to_size(self, *size):
     return summed.view(size) if lead else summed
 
 
-@op(None, name="nansum_dim", backward="NansumBackward0", check=_check_dim, **_PRIVATE, grad={
+@op(None, name="nansum_dim", backward="NansumBackward0", check=_check_dim, **_PRIVATE, double="MulBackward0!", grad={
     "self": lambda grad, self, dim, keepdim: spread(grad, self.shape, dim, keepdim).astype(self.dtype) * (self == self).astype(self.dtype)})
 def nansum_dim(self: Tensor, dim=None, keepdim=False, *, dtype=None):
     """The sum without NaNs."""

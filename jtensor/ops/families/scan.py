@@ -160,7 +160,7 @@ def _less(a, b):
     return ~a & b if a.dtype == jnp.bool_ else a < b
 
 
-@op(None, check=_check_extremum("cummax"), grad={"self": _scatter_back}, **_PAIR)
+@op(None, check=_check_extremum("cummax"), grad={"self": _scatter_back}, double="ScatterAddBackward0!", **_PAIR)
 def cummax(self: Tensor, dim):
     """``(values, indices)`` of the largest so far along ``dim``.
 
@@ -170,7 +170,7 @@ def cummax(self: Tensor, dim):
     return _running_extremum(self, dim, lambda a, b: _less(b, a))
 
 
-@op(None, check=_check_extremum("cummin"), grad={"self": _scatter_back}, **_PAIR)
+@op(None, check=_check_extremum("cummin"), grad={"self": _scatter_back}, double="ScatterAddBackward0!", **_PAIR)
 def cummin(self: Tensor, dim):
     """``(values, indices)`` of the smallest so far along ``dim``.
 
