@@ -57,7 +57,21 @@ def value_of(value, reason="read"):
 
 
 def run(segment, asked=None):
-    """Runs a closed segment. On failure nothing is lost: its values stay pending and a later read runs it again."""
+    """Runs a closed segment. On failure nothing is lost: its values stay pending and a later read runs it again.
+
+    What stands before a loop's rounds runs by itself, so that the rounds are the same tape as the later ones.
+    """
+    before = len(segment.nodes) - segment.state.cut
+    if segment.state.cut and before and tape.Local.threads == 1:
+        rest, base = tape.split(segment, before), segment.count
+        later = asked is not None and asked >= base
+        _run(segment, None if later else asked)
+        _run(rest, asked - base if later else None)
+    else:
+        _run(segment, asked)
+
+
+def _run(segment, asked):
     nodes = segment.nodes
     alive, wanted, position = [], [], 0
     for node in nodes:

@@ -107,7 +107,7 @@ def key_of(nodes, wanted, inputs, counts, donate, given=()):
         if number is None:
             number = numbers[plan] = len(numbers)
             parts.append(f"P{number}={plan.key!r}{plan.inputs!r}{plan.outputs!r}{plan.scalar_kinds}")
-        parts.append(f"{number}{positions}{taken}" if taken else f"{number}{positions}")
+        parts.append(f"{number}{positions}{tuple(taken)}" if taken else f"{number}{positions}")
     return "\n".join([*parts, f"in {inputs!r} {counts}", f"out {wanted} donate {donate} given {given}"])
 
 

@@ -12,9 +12,9 @@ SHORT, MANY = 4, 256
 
 
 def ends_here(state):
-    """Whether the tape that ends with this state is cut: it consists, at its end, of equal rounds, or has reached the cap."""
+    """How many nodes the tape that ends with this state ends with, if they are equal rounds or the cap is reached: it is cut. Else 0."""
     if state.depth >= CAP:
-        return True
+        return state.depth
     plans, at = [], state
     while at.parent is not None and len(plans) < MANY + LONGEST:
         plans.append(at.plan)
@@ -25,5 +25,5 @@ def ends_here(state):
             continue
         wanted = max(ROUNDS * p, MANY if p < SHORT else -(-ENOUGH // p) * p)
         if wanted <= n and all(plans[i] is plans[i + p] for i in range(wanted - p)):
-            return True
-    return False
+            return wanted
+    return 0

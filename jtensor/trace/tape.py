@@ -30,7 +30,8 @@ PERIODIC = 64           # nodes from which on a tape may be cut where a loop's r
 class State:
     """A node of the trie: the tape up to here. ``plan`` is that of the last node; programs are keyed by what is wanted.
 
-    ``cut`` says that the tape ends here: it has grown too long, or a loop has gone round often enough (`periods.ends_here`).
+    ``cut`` is not 0 if the tape ends here: it has grown too long, or a loop has gone round often enough, in so many nodes
+    (`periods.ends_here`).
     ``macros`` are the stretches that have begun here and may be had again in one piece (`macros`).
     """
 
@@ -39,7 +40,7 @@ class State:
     def __init__(self, plan, parent):
         self.children, self.plan, self.parent, self.programs, self.sightings, self.macros = {}, plan, parent, None, 0, None
         self.depth = parent.depth + 1 if parent is not None else 0
-        self.cut = self.depth >= PERIODIC and periods.ends_here(self)
+        self.cut = periods.ends_here(self) if self.depth >= PERIODIC else 0
         if plan is not None:
             self.single = plan.single
             self.spec = plan.spec
@@ -175,6 +176,47 @@ def append(segment, child, plan, positions, scalars):
     if child.cut or LOCAL.eager:
         over_cap()
     return made
+
+
+def split(segment, at):
+    """Cuts a closed segment before node number ``at``: it keeps the nodes before, a new one is answered that has the rest."""
+    head, rest = segment.nodes[:at], Segment()
+    owner = [(node, k) for node in range(at) for k in range(len(head[node][0].outputs))]
+    base, numbers = len(owner), {"f": segment.floats, "i": segment.integers, "b": segment.integers, "c": segment.complexes}
+    handed = {}
+
+    def value(p):
+        """What the rest takes: an input, or a value of the head's, which lives again if nobody held it any more."""
+        if p < 0:
+            return segment.inputs[~p]
+        found = handed.get(p)
+        if found is None:
+            node, k = owner[p]
+            plan, positions, scalars, refs = head[node]
+            many = list(refs) if type(refs) is list else [refs]
+            found = many[k]()
+            if found is None:
+                found = Value.__new__(Value)
+                found.array, found.segment, found.position, found.aval = None, segment, p, plan.outputs[k]
+                many[k] = reference(found)
+                head[node] = plan, positions, scalars, many if type(refs) is list else many[0]
+            handed[p] = found
+        return found
+
+    for plan, positions, scalars, refs in segment.nodes[at:]:
+        here = tuple([p - base if p >= base else slot(rest, value(p)) for p in positions])
+        made = [scalar(rest, kind, numbers[kind][index]) for kind, index in scalars]
+        rest.nodes.append((plan, here, made, refs))
+        rest.state = rest.state.children.get((plan, here)) or TRIE.grow(rest.state, (plan, here), plan)
+        rest.count += len(plan.outputs)
+        for ref in refs if type(refs) is list else (refs,):
+            alive = ref()
+            if alive is not None:
+                alive.segment, alive.position = rest, alive.position - base
+    for _ in range(len(segment.nodes) - at):
+        segment.state = segment.state.parent
+    segment.nodes, segment.count = head, base
+    return rest
 
 
 def over_cap():

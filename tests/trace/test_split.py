@@ -1,0 +1,91 @@
+"""A tape that ends in a loop's rounds is run in two: what stands before them, and the rounds, which are the same tape whatever that was."""
+import jax
+import pytest
+
+import jtensor as torch
+from jtensor.trace import executor, lower, store, tape
+
+
+@pytest.fixture(autouse=True)
+def a_new_tape(monkeypatch):
+    monkeypatch.setenv("JTENSOR_CACHE", "0")
+    store.reset()
+    executor.flush("test")
+    executor.TRIE.root = tape.State(None, None)
+    executor.LOCAL.segment = executor.Segment()
+    lower._SHARED.clear()
+    yield
+    executor.flush("test")
+    monkeypatch.undo()
+    store.reset()
+
+
+def loop(before, rounds=40):
+    """``before`` operations, of whose results some live and some only the loop reads, then rounds with numbers of their own."""
+    held, x = [], torch.linspace(0, 1, 12).reshape(3, 4)
+    for i in range(before):
+        x = x * (1.5 + i)
+        if i % 2:
+            held.append(x.max(1))                       # two results, of which the loop reads one
+            x = x - held[-1].values[:, None]
+    other = (x + 3).relu() if before else x
+    y = torch.zeros(3, 4)
+    for i in range(rounds):
+        y[i % 3] = x[0] * (0.5 + i)
+        y.mul_(0.9)
+        x = x.sin() + y * other
+    return x, y, held
+
+
+def numbers(result):
+    x, y, held = result
+    return [x.tolist(), y.tolist(), [[v.tolist(), i.tolist()] for v, i in held]]
+
+
+@pytest.mark.parametrize("before", [0, 1, 2, 5])
+def test_numbers_are_those_of_operations_run_one_by_one(before):
+    with torch.eager():
+        wanted = numbers(loop(before))
+    for _ in range(3):
+        assert numbers(loop(before)) == wanted
+
+
+def test_the_rounds_share_their_program(monkeypatch):
+    made, program = [], lower.program
+
+    def counted(nodes, *given, **how):
+        found = program(nodes, *given, **how)
+        made.append((len(nodes), found[1]))
+        return found
+    monkeypatch.setattr(lower, "program", counted)
+    for before in (3, 1, 4):
+        loop(before, 60)[0].tolist()
+    size = max(n for n, _ in made)
+    assert size >= 64 and [origin for n, origin in made if n == size and origin != "shared"] == ["compiled"], made
+
+
+def test_a_failure_before_the_rounds_loses_nothing(monkeypatch):
+    with torch.eager():
+        wanted = numbers(loop(2))
+    run, left = executor._run, [1]
+
+    def failing(segment, asked):
+        if left and len(segment.nodes) < 20:
+            left.pop()
+            raise jax.errors.JaxRuntimeError("INTERNAL: once")
+        return run(segment, asked)
+    monkeypatch.setattr(executor, "_run", failing)
+    x = torch.linspace(0, 1, 12).reshape(3, 4) * 1.5
+    held = [x, x + 1]
+    with pytest.raises(jax.errors.JaxRuntimeError):
+        for _ in range(40):
+            x = x.sin() * 0.5 + held[1]
+            held.append(x)
+    assert not left
+    y, again = torch.linspace(0, 1, 12).reshape(3, 4) * 1.5, []
+    again = [y, y + 1]
+    for _ in held[2:]:
+        y = y.sin() * 0.5 + again[1]
+        again.append(y)
+    assert [t.tolist() for t in held] == [t.tolist() for t in again] and len(held) > 10
+    assert numbers(loop(2)) == wanted
