@@ -353,15 +353,22 @@ def _python_operators():
                 dunder,
                 hot.inplace_dunder(REGISTRY.operators.get({"div_": "div_Tensor"}.get(name, name[:-1])), getattr(Tensor, name), dunder),
             )
-    for dunder, name in (("__neg__", "neg"), ("__abs__", "abs"), ("__invert__", "bitwise_not"), ("__pos__", "positive")):
+    for dunder, name in (("__neg__", "neg"), ("__abs__", "abs"), ("__pos__", "positive")):
         if hasattr(Tensor, name):
             setattr(Tensor, dunder, getattr(Tensor, name))
     for dunder, name in _TURNED.items():
         setattr(Tensor, dunder, _turned(name, dunder))
     Tensor.__rsub__ = _reflected(FUNCTIONS["rsub"], "__rsub__")
     Tensor.__rtruediv__ = lambda self, other: FUNCTIONS["reciprocal"](self) * other if not isinstance(other, Tensor) else other / self
+    Tensor.__invert__ = _inverted
     Tensor.__hash__ = object.__hash__
     Tensor.__contains__ = _contains
+
+
+def _inverted(self):
+    if self._spec.dtype.category > 1:
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    return self.bitwise_not()
 
 
 def _tensor(number, like):

@@ -187,6 +187,27 @@ STATEMENTS = {
         e.cumsum_(5)
         e.bitwise_and_(1)
     """,
+    "types without a kernel": """
+        torch.nn.functional.leaky_relu(x.long())
+        torch.nn.functional.elu_(x.long())
+        torch.nn.functional.hardshrink(x.long())
+        torch.nn.functional.glu(torch.ones(2, 2).long())
+        torch.nn.functional.softmax(m.long(), 1)
+        torch.nn.functional.log_softmax(m.long(), 0)
+        torch.complex(x, x).max(0)
+        torch.complex(x, x).argmax()
+        torch.complex(x, x).round()
+        torch.complex(x, x).unique()
+        x.bool().argmax()
+        x.bool().cumsum_(0)
+        x.bool().round()
+        x.bool().addcmul(x.bool(), x.bool())
+        m.bool().trace()
+        x.trace()
+        ~x
+        r=~x.long()
+        x.repeat(-1)
+    """,
     "words of refusals": """
         torch.rsub(x, m[:,:2])
         torch.sort(torch.complex(x,x))

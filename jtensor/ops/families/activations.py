@@ -23,7 +23,12 @@ def _value(number, like):
     return cast(number, like.dtype)
 
 
-_ONLY_FLOAT = ("bool", "integral", "complex")
+
+
+def _floats(kernel):
+    """Refuses a tensor of other than floating-point numbers; the numbers beside it do not matter."""
+    check = refuses(kernel, "bool", "integral", "complex")
+    return lambda self, *numbers: check(self)
 
 
 def _where(condition, yes, no):
@@ -53,7 +58,7 @@ def relu(self: Tensor):
     return jnp.where(self < 0, jnp.zeros_like(self), self)          # -0.0 stays
 
 
-@op("numeric", check=refuses("leaky_relu_cpu", *_ONLY_FLOAT), **_INTERNAL,
+@op("numeric", check=_floats("leaky_relu_cpu"), **_INTERNAL,
     grad=lambda grad, self, negative_slope: jnp.where(self > 0, grad, grad * _value(negative_slope, grad)))
 @wide
 def leaky_relu(self: Tensor, negative_slope: Number = 0.01):
@@ -139,7 +144,7 @@ def hardtanh(self: Tensor, min_val: Number = -1.0, max_val: Number = 1.0):
 _SIXTH = float(np.float32(1 / 6))         # PyTorch's gradient has this constant in float32 for every type
 
 
-@op("numeric", check=refuses("hardsigmoid_cpu", *_ONLY_FLOAT), **_INTERNAL,
+@op("numeric", check=_floats("hardsigmoid_cpu"), **_INTERNAL,
     grad=lambda grad, self: _where((self > -3) & (self < 3), grad * _SIXTH, 0))
 @wide
 def hardsigmoid(self: Tensor):
@@ -152,7 +157,7 @@ def _hardswish_gradient(grad, self):
     return _where(self <= -3, jnp.zeros_like(grad), jnp.where(self < 3, grad * (self / 3 + 0.5), grad))
 
 
-@op("numeric", grad=_hardswish_gradient, check=refuses("hardswish_cpu", *_ONLY_FLOAT), **_INTERNAL)
+@op("numeric", grad=_hardswish_gradient, check=_floats("hardswish_cpu"), **_INTERNAL)
 @wide
 def hardswish(self: Tensor):
     """``input * hardsigmoid(input)``."""
@@ -169,7 +174,7 @@ def _shrink_gradient(grad, self, lambd):
     return jnp.where((self < -size) | (self > size), grad, jnp.zeros_like(grad))
 
 
-@op("numeric", out=True, grad=_shrink_gradient, check=refuses("hardshrink_cpu", *_ONLY_FLOAT))
+@op("numeric", out=True, grad=_shrink_gradient, check=_floats("hardshrink_cpu"))
 def hardshrink(self: Tensor, lambd: Number = 0.5):
     """The input, but 0 between ``-lambd`` and ``lambd``.
 
@@ -180,7 +185,7 @@ def hardshrink(self: Tensor, lambd: Number = 0.5):
 
 
 def _check_softshrink(self, lambd):
-    refuses("softshrink_check", *_ONLY_FLOAT)(self)
+    _floats("softshrink_check")(self)
     if isinstance(lambd, (int, float)) and lambd < 0:
         most = float(jnp.finfo(self.dtype.numpy).max)
         raise RuntimeError(f"lambda must be in range [0, {most:g}] for input dtype {dtypes.scalar_name(self.dtype)}, but found {lambd:g}.")
@@ -206,7 +211,7 @@ def _elu_gradient(grad, self, alpha, scale, input_scale):
     return _elu_slope(grad, self, *[_value(v, self) for v in (alpha, scale, input_scale)])
 
 
-@op("numeric", grad=_elu_gradient, check=refuses("elu_cpu", *_ONLY_FLOAT), **_INTERNAL)
+@op("numeric", grad=_elu_gradient, check=_floats("elu_cpu"), **_INTERNAL)
 @wide
 def elu(self: Tensor, alpha: Number = 1.0, scale: Number = 1, input_scale: Number = 1):
     """``scale * input`` where positive, else ``scale * alpha * (exp(input_scale * input) - 1)``."""
@@ -243,7 +248,7 @@ def _celu_gradient(grad, self, alpha):
 def _check_celu(self, alpha):
     if isinstance(alpha, (int, float)) and alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
-    refuses("elu_cpu", *_ONLY_FLOAT)(self)
+    _floats("elu_cpu")(self)
 
 
 @op("numeric", grad=_celu_gradient, check=_check_celu, inplace=True, method=False)
@@ -300,7 +305,7 @@ def _log_sigmoid_gradient(grad, self):
 
 
 @op("numeric", name="log_sigmoid", backward="LogSigmoidBackward0", function=False, method=False, out=True,
-    grad=_log_sigmoid_gradient, check=refuses("log_sigmoid_cpu", *_ONLY_FLOAT))
+    grad=_log_sigmoid_gradient, check=_floats("log_sigmoid_cpu"))
 def log_sigmoid(self: Tensor):
     """``log(sigmoid(input))`` without underflow on the way."""
     return _log_sigmoid(self)
@@ -315,7 +320,7 @@ def _softplus_gradient(grad, self, beta, threshold):
     return jnp.where(self * b > t, grad, grad * z / (z + 1))
 
 
-@op("numeric", function=False, method=False, out=True, grad=_softplus_gradient, check=refuses("softplus_cpu", *_ONLY_FLOAT))
+@op("numeric", function=False, method=False, out=True, grad=_softplus_gradient, check=_floats("softplus_cpu"))
 @wide
 def softplus(self: Tensor, beta: Number = 1, threshold: Number = 20):
     """``log(1 + exp(beta * input)) / beta``; the input itself where ``beta * input`` is above ``threshold``."""
@@ -346,7 +351,7 @@ def _softened(x):
     return jnp.where(x > 20, x, jnp.log1p(jnp.exp(jnp.minimum(x, 20))))
 
 
-@op("numeric", grad=_mish_gradient, check=refuses("mish_cpu", *_ONLY_FLOAT), **_INTERNAL, double="MulBackward0")
+@op("numeric", grad=_mish_gradient, check=_floats("mish_cpu"), **_INTERNAL, double="MulBackward0")
 @wide
 def mish(self: Tensor):
     """``input * tanh(softplus(input))``."""
@@ -359,7 +364,7 @@ _SQRT2, _SQRT_2_PI, _CUBE = math.sqrt(2), math.sqrt(2 / math.pi), 0.044715
 def _check_gelu(self, approximate):
     if approximate not in ("none", "tanh"):
         raise RuntimeError("approximate argument must be either none or tanh.")
-    refuses("GeluKernelImpl", *_ONLY_FLOAT)(self)
+    _floats("GeluKernelImpl")(self)
 
 
 @wide
@@ -388,6 +393,7 @@ def _check_glu(self, dim):
     dim = wrap_dim(dim, self.ndim)
     if self.size[dim] % 2:
         raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {self.size[dim]}")
+    _floats("glu_cpu")(self)
 
 
 def _glu_layout(specs, outs, statics):
@@ -409,7 +415,7 @@ def _noise_gradient(grad, self, noise, lower, upper, training):
 
 
 @op("numeric", name="rrelu_with_noise", nondiff=("noise",), grad={"self": _noise_gradient},
-    check=lambda self, *others: refuses("rrelu_with_noise_out_cpu", *_ONLY_FLOAT)(self), **_INTERNAL)
+    check=_floats("rrelu_with_noise_out_cpu"), **_INTERNAL)
 def rrelu_with_noise(self: Tensor, noise: Tensor, lower=1.0 / 8, upper=1.0 / 3, training=False):
     """The input times its slope: in training ``noise`` (1 where positive), else the middle of the bounds where not positive."""
     if training:
@@ -448,9 +454,9 @@ def rrelu_(input, lower=1.0 / 8, upper=1.0 / 3, training=False):
 
 def _check_softmax(name):
     def check(self, dim, dtype):
-        wrap_dim(dim, self.ndim)
+        last = wrap_dim(dim, self.ndim) >= self.ndim - 1
         if (dtype or self.dtype).category != 2:
-            raise not_implemented(name, dtype or self.dtype)
+            raise not_implemented(f"{name}_lastdim_kernel_impl" if last else f"{name}_kernel_impl", dtype or self.dtype)
     return check
 
 
@@ -479,7 +485,7 @@ def _log_softmax_gradient(grad, result, dim):
 
 
 @op(None, name="_softmax", backward="SoftmaxBackward0", function=False, method=False, out=True,
-    grad=_softmax_gradient, check=_check_softmax("softmax_kernel_impl"), double="SoftmaxBackwardDataBackward0")
+    grad=_softmax_gradient, check=_check_softmax("softmax"), double="SoftmaxBackwardDataBackward0")
 def _softmax(self: Tensor, dim, dtype=None):
     """The softmax of a tensor along a dimension, in ``dtype``."""
     return _softmax_body(_as(self, dtype), dim)
@@ -496,7 +502,7 @@ def _softmax_body(x, dim):
 
 
 @op(None, name="_log_softmax", backward="LogSoftmaxBackward0", function=False, method=False, out=True,
-    grad=_log_softmax_gradient, check=_check_softmax("log_softmax_lastdim_kernel_impl"), double="LogSoftmaxBackwardDataBackward0")
+    grad=_log_softmax_gradient, check=_check_softmax("log_softmax"), double="LogSoftmaxBackwardDataBackward0")
 def _log_softmax(self: Tensor, dim, dtype=None):
     """The logarithm of the softmax along a dimension, in ``dtype``."""
     return _log_softmax_body(_as(self, dtype), dim)

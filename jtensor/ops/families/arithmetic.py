@@ -401,7 +401,12 @@ def _check_addcdiv(self, tensor1, tensor2, value):
             "addcdiv behavior is just the latter implementation: (input + value * tensor1 / tensor2), for all dtypes.")
 
 
-@op("numeric", inplace=True, out=True,
+def _check_addcmul(self, tensor1, tensor2, value):
+    if common_dtype(self, tensor1, tensor2) is dtypes.bool:
+        raise not_implemented("addcmul_cpu_out", dtypes.bool)
+
+
+@op("numeric", inplace=True, out=True, check=_check_addcmul,
     grad={"self": lambda grad: grad,
           "tensor1": lambda grad, tensor2, value: grad * conj(_times(tensor2, value)),
           "tensor2": lambda grad, tensor1, value: grad * conj(_times(tensor1, value))},

@@ -205,6 +205,8 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
     tensor([1, 3])
     """
     axis = None if dim is None else wrap_dim(dim, input._spec.ndim)
+    if axis is None and input._spec.dtype.is_complex:
+        raise not_implemented("unique", input._spec.dtype)
     return _answer(unique_raw(input, axis), return_inverse, return_counts)
 
 

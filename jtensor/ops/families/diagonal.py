@@ -12,7 +12,7 @@ from ..build import cast_to
 from ..operator import Tensor, op
 from ..registry import composite
 from .composing import put_out
-from .numeric import wrap_dim
+from .numeric import not_implemented, wrap_dim
 
 RAW = {"function": False, "method": False}
 
@@ -305,7 +305,9 @@ def trace(input):
 
 def _check_trace(self):
     if self.ndim != 2:
-        raise RuntimeError("trace: expected a matrix" if self.ndim != 2 else "")
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
+    if self.dtype is dtypes.bool:
+        raise not_implemented("trace", self.dtype)
 
 
 @op(name="trace.raw", backward="TraceBackward0", saves=(), check=_check_trace, **RAW)

@@ -258,6 +258,8 @@ def _check_along(name):
     def check(self, dim, keepdim):
         axis = wrap_dim(dim, self.ndim)
         no_empty(name, self, (axis,))
+        if self.dtype.is_complex and name in ("max", "min"):
+            raise RuntimeError(f"{name}(): does not support complex input")
         _no_complex(f"{name}_cpu", self)
     return check
 
@@ -417,11 +419,11 @@ def _check_aminmax(self, dim, keepdim):
     if dim is None:
         if self.numel == 0:
             raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
-        return _no_complex("aminmax_kernel", self)
+        return _no_complex("aminmax_cpu", self)
     axis = wrap_dim(dim, self.ndim)
     if self.ndim and self.size[axis] == 0:
         raise IndexError(f"aminmax: Expected reduction dim {axis} to have non-zero size.")
-    _no_complex("aminmax_kernel", self)
+    _no_complex("aminmax_cpu", self)
 
 
 @op(None, out=True, outputs=("min", "max"), check=_check_aminmax,
@@ -445,7 +447,7 @@ def _check_arg(name):
         else:
             no_empty(name, self, (wrap_dim(dim, self.ndim),))
         if self.dtype.is_complex or self.dtype is dtypes.bool:
-            raise not_implemented(f"{name}_cpu", self.dtype)
+            raise RuntimeError(f"{name}(): does not support {'complex' if self.dtype.is_complex else 'bool'} input")
     return check
 
 

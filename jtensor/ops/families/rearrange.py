@@ -18,8 +18,10 @@ RAW = {"function": False, "method": False}
 def _check_repeat(self, repeats):
     if len(repeats) < self.ndim:
         raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
-    if any(r < 0 for r in repeats):
-        raise RuntimeError(f"Trying to create tensor with negative dimension {min(repeats)}: {list(repeats)}")
+    lengths = [n * r for n, r in zip((*(1,) * (len(repeats) - self.ndim), *self.size), repeats, strict=True)]
+    for n in lengths:
+        if n < 0:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {lengths}")
 
 
 def _repeat_gradient(grad, repeats, shapes):

@@ -64,13 +64,14 @@ def frac(self: Tensor):
 _ROUND = {"inplace": True, "out": True, "function": False, "method": False, "grad": zeros_gradient}
 
 
-@op("numeric", name="round_whole", backward="RoundBackward0", check=_refuses_complex("round"), **_ROUND, double="-")
+@op("numeric", name="round_whole", backward="RoundBackward0", check=refuses("round_vml_cpu", "complex", "bool"), **_ROUND, double="-")
 def round_whole(self: Tensor):
     """To the nearest whole number, halves to the even one."""
     return self if is_integral(self) else lax.round(self, lax.RoundingMethod.TO_NEAREST_EVEN)
 
 
-@op("numeric", name="round_decimals", backward="RoundBackward1", check=_refuses_complex("round"), **_ROUND)
+@op("numeric", name="round_decimals", backward="RoundBackward1", **_ROUND,
+    check=lambda self, decimals: refuses("round_cpu", "complex")(self))
 @wide
 def round_decimals(self: Tensor, decimals):
     """To a number of decimal places."""

@@ -60,7 +60,16 @@ def _cumulate_back(x, dim):
     return _flat_or(lambda a, d: jnp.flip(running_sum(jnp.flip(a, d), d), d), x, dim)
 
 
-@op(None, check=_check_dim, grad={"self": lambda grad, dim: _cumulate_back(grad, dim)}, **_SCAN, double="FlipBackward0")
+def _check_into_bools(name):
+    def check(self, dim, dtype):
+        _check_dim(self, dim, dtype)
+        if self.dtype is dtypes.bool:
+            raise not_implemented(f"{name}_out_cpu", self.dtype)
+    return check
+
+
+@op(None, check=_check_dim, check_inplace=_check_into_bools("cumsum"), **_SCAN, double="FlipBackward0",
+    grad={"self": lambda grad, dim: _cumulate_back(grad, dim)})
 def cumsum(self: Tensor, dim, *, dtype=None):
     """Sums of all elements up to each one along ``dim``; integers add up in int64.
 
@@ -104,7 +113,8 @@ def _at_zeros(grad, x, axis, n):
     return jnp.where(first, total, jnp.zeros_like(grad))
 
 
-@op(None, check=_check_dim, grad={"self": _cumprod_gradient}, **_SCAN, double="DivBackward0")
+@op(None, check=_check_dim, check_inplace=_check_into_bools("cumprod"), grad={"self": _cumprod_gradient}, **_SCAN,
+    double="DivBackward0")
 def cumprod(self: Tensor, dim, *, dtype=None):
     """Products of all elements up to each one along ``dim``.
 
