@@ -53,7 +53,7 @@ def backward(edge, grad, keep_graph):
     """Runs the backward of one root into the leaves: from a macro where there is one, else by the engine, learning it."""
     found = macro = None
     segment = LOCAL.segment
-    if not (LOCAL.eager or LOCAL.inference or LOCAL.lesson or anomaly.ON["on"] or engine.RESHAPED[0] or macros.hopeless(segment)):
+    if not (LOCAL.eager or LOCAL.inference or LOCAL.lesson or anomaly.ON["on"] or macros.hopeless(segment)):
         found = _graph(segment, edge, grad)
     if found is not None:
         key, nodes, leaves, numbers, named = found
