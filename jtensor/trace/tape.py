@@ -19,9 +19,12 @@ reference = weakref.ref
 
 
 class Value:
-    """``array`` is None while pending; then ``segment`` and ``position`` say where it will come from."""
+    """``array`` is None while pending; then ``segment`` and ``position`` say where it will come from.
 
-    __slots__ = ("array", "segment", "position", "aval", "owned", "__weakref__")
+    ``bounds`` is set once the smallest and the largest number are known (`ops.families.bounds`).
+    """
+
+    __slots__ = ("array", "segment", "position", "aval", "owned", "bounds", "__weakref__")
 
 
 PERIODIC = 64           # nodes from which on a tape may be cut where a loop's round ends

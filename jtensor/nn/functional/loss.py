@@ -110,28 +110,27 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
 
 def _nll(input, target, weight, code, ignore_index):
     """Negative log-likelihood for any number of dimensions, by the operators for vectors and for images."""
-    dims = input.dim()
+    size, goal = input.shape, target.shape
+    dims = len(size)
     if dims < 1:
         raise ValueError("Expected 1 or more dimensions (got 0)")
-    if dims != 1 and (target.dim() == 0 or input.size(0) != target.size(0)):
-        batch = target.size(0) if target.dim() else 1
-        raise ValueError(f"Expected input batch_size ({input.size(0)}) to match target batch_size ({batch}).")
+    if dims != 1 and (not goal or size[0] != goal[0]):
+        raise ValueError(f"Expected input batch_size ({size[0]}) to match target batch_size ({goal[0] if goal else 1}).")
     if target.dtype not in (jtensor.int64, jtensor.uint8):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {_scalar_type(target)}")
-    n, *inner = input.shape
     if dims <= 2:
         loss = raw.nll_loss(input, target, weight, code, ignore_index)
     elif dims == 4:
         loss = raw.nll_loss2d(input, target, weight, code, ignore_index)
     else:
-        classes, *inner = inner
-        if list(target.shape[1:]) != inner:
-            raise RuntimeError(f"Expected target size {[n, *inner]}, got {list(target.shape)}")
+        n, classes, *inner = size
+        if list(goal[1:]) != inner:
+            raise RuntimeError(f"Expected target size {[n, *inner]}, got {list(goal)}")
         flat = (1, -1) if input.numel() else (0, 0)
         loss = raw.nll_loss2d(input.contiguous().view(n, classes, *flat), target.contiguous().view(n, *flat), weight, code,
                               ignore_index)
         loss = loss.view(n, *inner) if code == 0 else loss
-    check_bounds(target, input.size(0 if dims == 1 else 1), _no_class, besides=ignore_index)        # shapes are complained of first
+    check_bounds(target, size[0 if dims == 1 else 1], _no_class, besides=ignore_index)        # shapes are complained of first
     return loss
 
 

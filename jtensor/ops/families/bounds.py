@@ -10,27 +10,25 @@ import numpy as np
 
 from ...base import devices, dtypes
 
-_known = weakref.WeakKeyDictionary()
-
 
 def extremes(index, within=None):
     """(smallest, largest) number of an integer tensor, or None for an empty tensor or one without data.
 
     ``within`` (lowest, size): where the numbers' origin already bounds them so, that bound is answered without looking.
     """
-    if index._spec.numel == 0 or index._spec.device is devices.meta:
+    spec, storage = index._spec, index._storage
+    if spec.numel == 0 or spec.device is devices.meta:
         return None
-    from ...tensor.values import read
-    storage = index._storage
-    if within is not None and index._spec.dtype.category == 1 and index._spec.dtype is storage.layout.dtype and storage.host is None:
+    if within is not None and spec.dtype.category == 1 and spec.dtype is storage.layout.dtype and storage.host is None:
         found = bounded(storage.value)
         if found is not None and found[0] >= within[0] and found[1] < within[1]:
             return found
+    from ...tensor.values import read
     value = read(index)
-    found = _known.get(value)
+    found = getattr(value, "bounds", None)
     if found is None:
         numbers = numbers_of(value)
-        found = _known[value] = int(numbers.min()), int(numbers.max())
+        found = value.bounds = int(numbers.min()), int(numbers.max())
     return found
 
 
@@ -41,7 +39,7 @@ def bounded(value):
     A view, a copy or a pick of bounded numbers is bounded as they are; `argmax` and its kind answer places of a dimension, pools places of
     a window's image, `arange` counts, a comparison answers 0 or 1.
     """
-    found = _known.get(value)
+    found = getattr(value, "bounds", None)
     if found is not None:
         return found
     if value.array is not None:
@@ -52,7 +50,7 @@ def bounded(value):
     elif value.segment is not None:
         found = _by_origin(value.segment, value.position, 0)
     if found is not None:
-        _known[value] = found
+        value.bounds = found
     return found
 
 

@@ -70,12 +70,9 @@ def sum(input, dim=None, keepdim=False, *, dtype=None, out=None):
     >>> torch.sum(torch.tensor([[1., 2.], [3., 4.]]), 0)
     tensor([4., 6.])
     """
-    if dim is None and not keepdim and out is None:
-        return sum_all(input, dtype=dtype)
-    more = {} if out is None else {"out": out}
-    if out is not None and dtype is None:
-        dtype = out.dtype
-    return sum_dim(input, dim, keepdim, dtype=dtype, **more)
+    if out is None:
+        return sum_all.record(input, dtype) if dim is None and not keepdim else sum_dim.record(input, dim, keepdim, dtype)
+    return sum_dim(input, dim, keepdim, dtype=out.dtype if dtype is None else dtype, out=out)
 
 
 @composite(function=False)
@@ -166,10 +163,9 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, out=None):
     >>> torch.mean(torch.tensor([[1., 2.], [3., 4.]]), 0)
     tensor([2., 3.])
     """
-    if dim is None and not keepdim and out is None:
-        return mean_all(input, dtype=dtype)
-    more = {} if out is None else {"out": out}
-    return mean_dim(input, dim, keepdim, dtype=dtype, **more)
+    if out is None:
+        return mean_all.record(input, dtype) if dim is None and not keepdim else mean_dim.record(input, dim, keepdim, dtype)
+    return mean_dim(input, dim, keepdim, dtype=dtype, out=out)
 
 
 @composite()
