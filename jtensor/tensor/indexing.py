@@ -58,9 +58,6 @@ def setitem(self, index, value):
         return
     if not isinstance(value, Tensor):
         value = number_fits(value, self._spec.dtype)
-    if isinstance(index, Tensor) and not index._spec.ndim and isinstance(value, Tensor) and value._storage is self._storage \
-            and index._spec.dtype in _MASKS:
-        checks.no_overlap(self, value)
     view, tensors = shapes.unsqueeze(self, 0) if index is True else _basic(self, index, False), None
     if view is None:
         view, tensors = resolve(self, index)

@@ -42,6 +42,17 @@ STATEMENTS = {
         r=x[np.float32(1)]
         x[np.array([0.5])]=v
     """,
+    "masks of no dimension": """
+        y=xg[-1]; y[y>0]=y.view(())
+        z[z>0]=z
+        z[z>0]=z.view(1)
+        x[torch.tensor(True)]=x
+        x[torch.tensor(False)]=x
+        x[torch.tensor(True)]=x[:1]
+        n0[torch.tensor(True)]=n0
+        x[torch.tensor(True)]=5
+        x[torch.tensor(True)]=v[:3]
+    """,
     "values written": """
         x[7]='a'
         x[7]=None
