@@ -4,6 +4,7 @@ Owns: what is taken over from the tensor that is given (size, dtype, device, str
 """
 from ..base import dtypes
 from ..ops.families import create as ops
+from ..ops.families.composing import number_fits
 from ..ops.layout import like as like_strides
 from ..trace import spec as specs
 from .core import Tensor, make_tensor
@@ -24,7 +25,10 @@ def _like(name, fill):
         value = fill(*args, **kw)
         if isinstance(value, Tensor):
             value = value.item()
-        made = call(ops.zeros_of, (size, kind, where)) if value is None else call(ops.full_of, (size, value, kind, where))
+        if value is None:
+            made = call(ops.zeros_of, (size, kind, where))
+        else:
+            made = call(ops.full_of, (size, number_fits(value, kind), kind, where))
         if memory_format is None or str(memory_format).endswith("preserve_format"):
             stride = like_strides(size, input._spec.stride)
             if stride != made._spec.stride:

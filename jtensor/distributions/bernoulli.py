@@ -1,0 +1,89 @@
+"""The Bernoulli distribution."""
+import math
+from numbers import Number
+
+import jtensor
+
+from . import constraints
+from .exp_family import ExponentialFamily
+from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+
+__all__ = ["Bernoulli"]
+
+
+class Bernoulli(ExponentialFamily):
+    """1 with probability ``probs`` (or of log-odds ``logits``), else 0.
+
+    >>> torch.distributions.Bernoulli(0.25).log_prob(torch.tensor(1.0)).exp()
+    tensor(0.2500)
+    """
+
+    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
+    support = constraints.boolean
+    has_enumerate_support = True
+    _mean_carrier_measure = 0
+
+    def __init__(self, probs=None, logits=None, validate_args=None):
+        if (probs is None) == (logits is None):
+            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+        name, given = ("probs", probs) if probs is not None else ("logits", logits)
+        self._param, = broadcast_all(given)
+        setattr(self, name, self._param)
+        super().__init__(() if isinstance(given, Number) else self._param.size(), validate_args=validate_args)
+
+    def expand(self, batch_shape, _instance=None):
+        kept = {name: self.__dict__[name].expand(batch_shape) for name in ("probs", "logits") if name in self.__dict__}
+        return self._expanded(Bernoulli, batch_shape, _instance, **kept, _param=next(iter(kept.values())))
+
+    @lazy_property
+    def logits(self):
+        """The log-odds."""
+        return probs_to_logits(self.probs, is_binary=True)
+
+    @lazy_property
+    def probs(self):
+        """The probability of 1."""
+        return logits_to_probs(self.logits, is_binary=True)
+
+    @property
+    def param_shape(self):
+        """The shape of the parameter that was given."""
+        return self._param.size()
+
+    @property
+    def mean(self):
+        return self.probs
+
+    @property
+    def mode(self):
+        mode = (self.probs >= 0.5).to(self.probs)
+        mode[self.probs == 0.5] = math.nan
+        return mode
+
+    @property
+    def variance(self):
+        return self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape=()):
+        with jtensor.no_grad():
+            return jtensor.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
+
+    def log_prob(self, value):
+        if self._validate_args:
+            self._validate_sample(value)
+        logits, value = broadcast_all(self.logits, value)
+        return -jtensor.nn.functional.binary_cross_entropy_with_logits(logits, value, reduction="none")
+
+    def entropy(self):
+        return jtensor.nn.functional.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
+
+    def enumerate_support(self, expand=True):
+        values = jtensor.arange(2, dtype=self._param.dtype, device=self._param.device).view((-1,) + (1,) * len(self._batch_shape))
+        return values.expand((-1, *self._batch_shape)) if expand else values
+
+    @property
+    def _natural_params(self):
+        return (jtensor.logit(self.probs),)
+
+    def _log_normalizer(self, x):
+        return jtensor.log1p(jtensor.exp(x))
