@@ -219,6 +219,8 @@ def split(segment, at):
     for _ in range(len(segment.nodes) - at):
         segment.state = segment.state.parent
     segment.nodes, segment.count = head, base
+    for kind in "fic":                          # the head's programs take its own numbers, which were put first
+        del numbers[kind][1 + max([index for node in head for k, index in node[2] if numbers[k] is numbers[kind]], default=-1):]
     return rest
 
 
