@@ -72,6 +72,12 @@ INFERENCE = ("Inplace update to inference tensor outside InferenceMode is not al
              "doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.")
 
 
+def counting_allowed(self):
+    """Of inference tensors changes are not counted, and refused where they would be, which is when they have been made."""
+    if self._auto is not None and self._inference_tensor() is True and not LOCAL.inference:
+        raise RuntimeError(INFERENCE)
+
+
 def no_internal_overlap(self):
     spec = self._spec
     if not spec.dense and geometry.has_internal_overlap(tuple(spec.size), spec.stride) == "yes":

@@ -5,6 +5,7 @@ of another type in `retyped`; how a view is made, in `views`.
 """
 
 from ..autograd import engine
+from ..autograd.gradmode_checks import counting_allowed
 from ..autograd.graph import node_class
 from ..base import dtypes, geometry
 from ..ops.registry import composite
@@ -307,6 +308,7 @@ def become(self, made):
         engine.RESHAPED[0] = True
     self._spec, self._offset, self._cached = made._spec, made._offset, None
     self._counter.version += 1
+    counting_allowed(self)
     if edge is not None:
         node = edge[0]
         node.__class__ = node_class(INPLACE_NAMES.get(node.name(), node.name()), type(node).__base__)

@@ -2,7 +2,7 @@
 import numpy as np
 
 from ..autograd import engine
-from ..autograd.gradmode_checks import before_inplace
+from ..autograd.gradmode_checks import before_inplace, counting_allowed
 from ..autograd.graph import Node
 from ..base import devices, dtypes, geometry
 from ..base.errors import missing
@@ -113,7 +113,9 @@ def resize_(self, sizes):
     size = size_of(sizes, "resize_")
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
-    return resize(self, size)
+    resize(self, size)
+    counting_allowed(self)
+    return self
 
 
 def resize(self, size):
@@ -160,6 +162,7 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
         engine.RESHAPED[0] = True
     self._spec = specs.spec(size, stride, dtype, self._spec.device)
     self._counter.version += 1
+    counting_allowed(self)
     if recording and isinstance(source, Tensor):
         rebase(self, Underivable((), "derivative for set_ is not implemented"))
     return self

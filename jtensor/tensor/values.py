@@ -145,9 +145,21 @@ def assign(tensor, value):
     else:
         base = write_at(storage, spec, tensor._offset, value)
         storage.set(base)
-        if storage.host is None and spec is not storage.layout:
+        if storage.host is None and spec is not storage.layout and (spec.dense or _elements_apart(spec)):
             tensor._cached = (reference(base), value)
     bump(tensor)
+
+
+def _elements_apart(spec):
+    """Whether no two elements are one cell of the memory, so that what has been written is what is read."""
+    found = spec.notes.get("apart")
+    if found is None:
+        found, reach = True, 1
+        for step, n in sorted((s, n) for s, n in zip(spec.stride, spec.size, strict=True) if n > 1):
+            found = found and step >= reach
+            reach += step * (n - 1)
+        spec.notes["apart"] = found
+    return found
 
 
 def write_at(storage, spec, offset, value):

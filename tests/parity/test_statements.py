@@ -98,10 +98,10 @@ STATEMENTS = {
         r=m[:,:0].t().numpy()
     """,
     "inference tensors": """
-        with torch.inference_mode(): i=torch.ones(3)\ni.add_(m)
-        with torch.inference_mode(): r=torch.ones(3)\nr.add_(1)
-        with torch.inference_mode(): r=torch.ones(3)\nr[0]=5
-        with torch.inference_mode(): r=torch.ones(3)\ntorch.add(x, 1, out=r)
+        with torch.inference_mode(): i=torch.ones(3)\\ni.add_(m)
+        with torch.inference_mode(): r=torch.ones(3)\\nr.add_(1)
+        with torch.inference_mode(): r=torch.ones(3)\\nr[0]=5
+        with torch.inference_mode(): r=torch.ones(3)\\ntorch.add(x, 1, out=r)
     """,
     "strides": """
         r=torch.zeros(2,3).nonzero()
@@ -191,6 +191,16 @@ STATEMENTS = {
         torch.matmul(x, x, out=xg[:1].expand(3))
         torch.add(m[0:1], 1, out=m[1:])
     """,
+    "all elements in one place": """
+        e[e>0]=x; r=e
+        e.index_put_((torch.tensor([0,1,2]),), x); r=e
+        e.fill_(3); r=e
+    """,
+    "geometry of inference tensors": """
+        with torch.inference_mode(): r=torch.ones(3)\\nr.unsqueeze_(0)
+        with torch.inference_mode(): r=torch.ones(3)\\nr.resize_(2)
+        with torch.inference_mode(): r=torch.ones(3)\\nr.set_(m)
+    """,
     "what an operator asks before memory": """
         e.sub_(True)
         e.clamp_()
@@ -252,6 +262,7 @@ def test_statements_do_what_they_do_under_pytorch(group):
     wrong = {}
     for line in filter(None, map(str.strip, STATEMENTS[group].splitlines())):
         wanted, seen = outcome(torch, line), outcome(jtensor, line)
+        assert "NameError" not in repr(wanted) and "SyntaxError" not in repr(wanted), line
         if repr(wanted) != repr(seen):
             wrong[line] = wanted, seen
     assert not wrong
