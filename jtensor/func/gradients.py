@@ -1,0 +1,227 @@
+"""`torch.func`'s gradients of functions: ``grad``, ``vjp``, ``jacrev`` and so on, by the autograd graph that the call records.
+
+Each call differentiates with respect to inputs of its own: aliases of what is given where that needs a gradient itself, so that calls can
+be nested, else fresh leaves. What comes out keeps its history only as far as it leads to something else than those leaves.
+May not know: forward mode, `vmap`.
+"""
+import functools
+
+import jtensor
+
+from .trees import flatten, mapped
+
+__all__ = ["grad", "grad_and_value", "hessian", "jacrev", "vjp"]
+
+
+class _Level:
+    """The inputs of one differentiation."""
+
+    def __init__(self):
+        self.recorded, self.leaves = jtensor.is_grad_enabled(), set()
+
+    def enter(self, tree):
+        """The tree with tensors to differentiate with respect to, and the list of these."""
+        leaves, unflatten = flatten(tree)
+        inner = [self._input(leaf) for leaf in leaves]
+        return unflatten(inner), inner
+
+    def _input(self, tensor):
+        if not isinstance(tensor, jtensor.Tensor):
+            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(tensor)}")
+        if not (tensor.is_floating_point() or tensor.is_complex()):
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        if self.recorded and tensor.requires_grad:
+            return tensor.view_as(tensor)
+        made = tensor.detach().requires_grad_()
+        self.leaves.add(made)
+        return made
+
+    def leave(self, tree):
+        """Results as the caller sees them."""
+        return mapped(lambda x: self._seen(x) if isinstance(x, jtensor.Tensor) else x, tree)
+
+    def _seen(self, tensor):
+        if not tensor.requires_grad:
+            return tensor
+        return tensor if self.recorded and self._leads_out(tensor) else tensor.detach()
+
+    def _leads_out(self, tensor):
+        """Whether the history ends anywhere but in this level's own leaves."""
+        if tensor.grad_fn is None:
+            return tensor not in self.leaves
+        seen, left = set(), [tensor.grad_fn]
+        while left:
+            node = left.pop()
+            if node is None or node in seen:
+                continue
+            seen.add(node)
+            variable = getattr(node, "variable", None)
+            if variable is not None and variable not in self.leaves:
+                return True
+            left.extend(before for before, _ in node.next_functions)
+        return False
+
+
+def _of_tuple(found, tuple_wanted):
+    return tuple(found) if tuple_wanted else found[0]
+
+
+def _chosen(args, argnums):
+    """(positions, whether a tuple of them was asked for)."""
+    several = isinstance(argnums, tuple)
+    for at in argnums if several else (argnums,):
+        if not isinstance(at, int):
+            raise RuntimeError(f"argnum must be int, got: {type(at)}")
+        if not -len(args) <= at < len(args):
+            raise RuntimeError(f"Got argnum={at}, but only {len(args)} positional inputs")
+    places = [at % len(args) for at in (argnums if several else (argnums,))]
+    if len(set(places)) != len(places):
+        raise RuntimeError(f"argnums elements must be unique, got {argnums}")
+    return places, several
+
+
+def _entered(level, args, places):
+    """The arguments with inputs of the level at these places: (arguments, for each place (inputs, how they nest))."""
+    args, inputs = list(args), []
+    for at in places:
+        args[at], inner = level.enter(args[at])
+        inputs.append((inner, flatten(args[at])[1]))
+    return args, inputs
+
+
+def _gradients(outputs, inputs, cotangents):
+    """Gradients of all inputs, zeros where there is no way to one; they have a history of their own."""
+    flat = [x for inner, _ in inputs for x in inner]
+    live = [(out, ct) for out, ct in zip(outputs, cotangents) if out.requires_grad]
+    found = jtensor.autograd.grad([out for out, _ in live], flat, [ct for _, ct in live], retain_graph=True, create_graph=True,
+                                  allow_unused=True) if live else [None] * len(flat)
+    flat = [jtensor.zeros_like(x) if g is None else g for x, g in zip(flat, found)]
+    made, at = [], 0
+    for inner, unflatten in inputs:
+        made.append(unflatten(flat[at:at + len(inner)]))
+        at += len(inner)
+    return made
+
+
+def grad_and_value(func, argnums=0, has_aux=False):
+    """A function that answers the gradient of ``func`` at its arguments, and its value (with ``has_aux`` that and the rest).
+
+    >>> torch.func.grad_and_value(lambda x: (x**2).sum())(torch.tensor([1.0, 3.0]))
+    (tensor([2., 6.]), tensor(10.))
+    """
+    @functools.wraps(func)
+    def wrapper(*args, **kwargs):
+        level = _Level()
+        with jtensor.enable_grad():
+            places, several = _chosen(args, argnums)
+            args, inputs = _entered(level, args, places)
+            out = func(*args, **kwargs)
+            if has_aux:
+                if not (isinstance(out, tuple) and len(out) == 2):
+                    raise RuntimeError("grad_and_value(f)(*args): output of function f should be a tuple: (output, aux) if has_aux is True")
+                out, aux = out
+            if not isinstance(out, jtensor.Tensor):
+                raise RuntimeError(f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(out)}")
+            if out.dim() != 0:
+                raise RuntimeError("grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
+                                   f"{out.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?")
+            found = _of_tuple(_gradients([out], inputs, [jtensor.ones_like(out)]), several)
+            found, out = level.leave(found), level.leave(out)
+            return (found, (out, level.leave(aux))) if has_aux else (found, out)
+    return wrapper
+
+
+def grad(func, argnums=0, has_aux=False):
+    """A function that answers the gradient of ``func``, whose result is one number, with respect to its arguments ``argnums``.
+
+    Arguments may be nests of tensors. With ``has_aux`` the function answers ``(number, rest)``, and the answer is ``(gradient, rest)``.
+
+    >>> torch.func.grad(torch.func.grad(lambda x: x**3))(torch.tensor(2.0))
+    tensor(12.)
+    """
+    both = grad_and_value(func, argnums, has_aux)
+
+    @functools.wraps(func)
+    def wrapper(*args, **kwargs):
+        found, value = both(*args, **kwargs)
+        return (found, value[1]) if has_aux else found
+    return wrapper
+
+
+def vjp(func, *primals, has_aux=False):
+    """The function's result at the primals, and a function from cotangents of the result to a tuple of gradients of the primals.
+
+    >>> out, pull = torch.func.vjp(torch.sin, torch.tensor(0.0))
+    >>> out, pull(torch.tensor(2.0))
+    (tensor(0.), (tensor(2.),))
+    """
+    level = _Level()
+    with jtensor.enable_grad():
+        args, inputs = _entered(level, primals, range(len(primals)))
+        out = func(*args)
+        if has_aux:
+            if not (isinstance(out, tuple) and len(out) == 2):
+                raise RuntimeError("vjp(f, *primals): output of function f should be a tuple: (output, aux) if has_aux is True")
+            out, aux = out
+        outputs, _ = flatten(out)
+        for x in outputs:
+            if not isinstance(x, jtensor.Tensor):
+                raise RuntimeError(f"vjp(f, *primals): Expected f(*primals) to return only tensors, got unsupported type {type(x)}")
+
+    def pull(cotangents, retain_graph=True, create_graph=None):
+        given, _ = flatten(cotangents)
+        if len(given) != len(outputs):
+            raise RuntimeError("Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function.")
+        with jtensor.enable_grad():
+            return tuple(level.leave(_gradients(outputs, inputs, given)))
+    answer = level.leave(out), pull
+    return (*answer, level.leave(aux)) if has_aux else answer
+
+
+def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_copy=False):
+    """A function that answers the Jacobian of ``func``, one row for each element of its result.
+
+    >>> torch.func.jacrev(lambda x: x**2)(torch.tensor([1.0, 3.0]))
+    tensor([[2., 0.],
+            [0., 6.]])
+    """
+    @functools.wraps(func)
+    def wrapper(*args):
+        level = _Level()
+        with jtensor.enable_grad():
+            places, several = _chosen(args, argnums)
+            args, inputs = _entered(level, args, places)
+            out = func(*args)
+            if has_aux:
+                if not (isinstance(out, tuple) and len(out) == 2):
+                    raise RuntimeError("jacrev(f)(*args): output of function f should be a tuple: (output, aux) if has_aux is True")
+                out, aux = out
+            outputs, unflatten = flatten(out)
+            found = level.leave(unflatten([_of_tuple(_rows(x, inputs), several) for x in outputs]))
+            return (found, level.leave(aux)) if has_aux else found
+    return wrapper
+
+
+def _rows(out, inputs):
+    """For each nest of inputs the nest of Jacobians of one tensor: its own dimensions first."""
+    rows = []
+    for at in range(out.numel()):
+        one = jtensor.zeros_like(out).flatten()
+        one[at] = 1
+        rows.append([flatten(tree)[0] for tree in _gradients([out], inputs, [one.view_as(out)])])
+    made = []
+    for place, (inner, unflatten) in enumerate(inputs):
+        stacked = [jtensor.stack([row[place][k] for row in rows]).view(*out.shape, *x.shape) if rows else x.new_zeros(*out.shape, *x.shape)
+                   for k, x in enumerate(inner)]
+        made.append(unflatten(stacked))
+    return made
+
+
+def hessian(func, argnums=0):
+    """A function that answers the matrix of second derivatives of ``func``.
+
+    >>> torch.func.hessian(lambda x: (x**3).sum())(torch.tensor([1.0, 2.0]))
+    tensor([[ 6.,  0.],
+            [ 0., 12.]])
+    """
+    return jacrev(jacrev(func, argnums), argnums)
