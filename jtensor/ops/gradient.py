@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from ..trace import plan as plans
-from ..trace.spec import Spec, aval
+from ..trace.spec import Spec, aval, of_aval, spec
 from .build import argument_dtype, broadcast_shapes, cast_to
 from .operator import Operator, TensorOrNumber
 
@@ -243,19 +243,30 @@ def backward_plan(plan, needs, defined):
         found.operator = gradient_operator(operator, parts(plan, needs)[0][0].removesuffix(CHOOSES))
         if plan.flipped:
             found.flipped = tuple(len(defined) + at for at, code in enumerate(codes) if code in plan.flipped)
-        found.specs = tuple(_contiguous(a) for a in outputs) if type(plan.notes) is not Spec else (plan.notes,)
+        found.specs = tuple([_lying(plan, at, a) for at, a in zip(needs, outputs, strict=True)])
         found.spec = found.specs[0] if len(outputs) == 1 else None
         found.differentiable = tuple(a.dtype.differentiable for a in outputs)
         plan.vjps[key] = found
-        if getattr(operator, "flipped", None) is not None:
-            plan.vjps["columns"] = _columns(plan)
     return found
 
 
-def _columns(plan):
-    """Matrices that lie column by column: PyTorch makes the gradient of such a factor of a product as a transpose, too."""
-    letters = plan.operator.flipped[1]
-    return tuple([at for at, s in enumerate(plan.notes.specs) if _parameter_at(plan, at) in letters and s.stride == (1, s.size[0])])
+def columns(plan):
+    """Factors of a product that lie column by column: PyTorch makes their gradients as transposes of what does not."""
+    found = plan.vjps.get("columns")
+    if found is None:
+        letters = plan.operator.flipped[1]
+        found = plan.vjps["columns"] = tuple([
+            at for at, s in enumerate(plan.notes.specs) if _parameter_at(plan, at) in letters and s.stride == (1, s.size[0])])
+    return found
+
+
+def _lying(plan, at, a):
+    """The Spec of an input's gradient."""
+    if type(plan.notes) is Spec:
+        return plan.notes
+    if getattr(plan.operator, "flipped", None) is not None and at in columns(plan):
+        return spec(a.shape, (1, a.shape[0]), a.dtype, a.device)
+    return of_aval(a)
 
 
 def _whole(plan, at):
@@ -274,11 +285,6 @@ def _refuse(plan, needs):
         never = formula and getattr(formula[0], "never", None)
         if never and _touches(plan.notes.where.get(name), needs):
             raise RuntimeError(never)
-
-
-def _contiguous(a):
-    from ..trace.spec import of_aval
-    return of_aval(a)
 
 
 def _unpack(plan, needs, defined, codes, xs):

@@ -3,6 +3,7 @@ import sys
 
 from ..autograd.hooking import after_accumulation
 from ..base.geometry import contiguous_strides
+from ..ops.build import broadcast_inplace
 from ..trace.tape import LOCAL
 from .core import make_tensor
 
@@ -47,6 +48,7 @@ def _first(variable, grad, held):
         taken._cached, taken._counter = grad._cached, grad._counter
         return taken
     if given.size != mine.size:                                    # after a `.data =` of another shape
+        broadcast_inplace(mine, given)
         grad = grad.expand(mine.size)
     if not mine.dense:
         return grad.clone(memory_format="contiguous_format")

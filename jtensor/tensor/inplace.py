@@ -14,7 +14,7 @@ from ..trace.plan import Plan
 from ..trace.tape import LOCAL, record
 from .arguments import _of_method, bind, collect
 from .dispatch import PLANS, plan_of
-from .history import edge_of, needs_of, node_type, rebase, save
+from .history import edge_of, needs_of, node_type, rebase, refuse_stale, save
 from .values import _access, _flip, assign, bump, meta_value, moved, read
 
 
@@ -32,14 +32,18 @@ def call_inplace(operator, args):
     if grad_enabled or LOCAL.inference or self._info is not None or self._auto is not None:
         checks.before_inplace(self, grad_enabled and any(t.requires_grad for t in tensors))
     key = ("in place", *key)
-    for at, other in enumerate(tensors):
-        if at and other._storage is self._storage:
-            checks.operand_may_overlap(self, other, operator.name)
-    plan = PLANS.get(key)
-    if plan is None:
-        if operator.name.split(".")[0] not in OVERLAP_ALLOWED:
-            _no_internal_overlap(self, operator, template)
-        plan = plan_of(key, operator, template, True)
+    try:
+        for at, other in enumerate(tensors):
+            if at and other._storage is self._storage:
+                checks.operand_may_overlap(self, other, operator.name)
+        plan = PLANS.get(key)
+        if plan is None:
+            if operator.name.split(".")[0] not in OVERLAP_ALLOWED:
+                _no_internal_overlap(self, operator, template)
+            plan = plan_of(key, operator, template, True)
+    except Exception:
+        refuse_stale(tensors)
+        raise
     if grad_enabled and self._spec.dtype.differentiable:
         needs = needs_of(plan, tensors) if plan.differentiable[0] else _all_needs(tensors)
     if operator.overwrites and not needs and self._spec.device is devices.cpu:

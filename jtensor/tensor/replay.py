@@ -74,13 +74,12 @@ def _replay(node, grads, needs, answers, name=""):
     operator = plan.operator
     for at, out in zip(needs, outs, strict=True):
         answers[at] = out.t() if at in plan.flipped else out
-    columns = plan.vjps.get("columns")
-    if columns:
-        for at in columns:
-            if at in needs:
-                answers[at] = answers[at].t().contiguous().t()
     if (operator.promote is not None or operator.name in ENDS_IN_VIEW) and not LOCAL.grad_enabled:
         _ends_in_view(plan, needs, outs)
+    if getattr(operator, "flipped", None) is not None and not LOCAL.grad_enabled:
+        for at in gradient.columns(plan):
+            if at in needs:
+                _seen_as_view(answers[at], answers[at]._spec.size[::-1])
     writes = WRITES_IN_FORMULA.get(operator.name)
     if writes:
         for out in outs:
@@ -166,13 +165,13 @@ ENDS_IN_VIEW = {"addmm": None, "addmm_flipped": None, "addmv": None, "addbmm": N
 
 def _ends_in_view(plan, needs, outs):
     """Marks the gradients that PyTorch's formula leaves as views: sums over leading dimensions, and those of `ENDS_IN_VIEW`."""
-    leading, common = len(plan.outputs[0].shape), plan.notes.common
+    leading, dtype = len(plan.outputs[0].shape), plan.outputs[0].dtype
     always = plan.notes.where.get(ENDS_IN_VIEW.get(plan.operator.name))
     for at, out in zip(needs, outs, strict=True):
         size = out._spec.size
         if at == always and size:
             _seen_as_view(out, size)
-        elif always is None and leading > len(size) > 0 and (common is None or out._spec.dtype is common):
+        elif always is None and leading > len(size) > 0 and out._spec.dtype is dtype:      # a cast would come after the sum
             _seen_as_view(out, (*(1,) * (leading - len(size)), *size))
 
 

@@ -109,21 +109,22 @@ def to_copy(self: Tensor, dtype):
     return cast_to(self, dtype.numpy)
 
 
-@op(layout="like", saves=(), inplace=True, overwrites="src", name="copy", backward="CopyBackwards", **RAW, double={"src": "="})
+@op(layout="like", saves=(), inplace=True, overwrites="src", name="copy", backward="CopyBackwards", **RAW, double={"self": "-", "src": "="})
 def copy(self: Tensor, src: Tensor):
     return jnp.broadcast_to(cast_to(src, self.dtype), self.shape)
 
 
-@op(layout="like", saves=(), inplace=True, overwrites=True, name="fill", backward="FillBackward0", **RAW)
+@op(layout="like", saves=(), inplace=True, overwrites=True, name="fill", backward="FillBackward0", **RAW, double="-")
 def fill(self: Tensor, value: Number):
     return jnp.broadcast_to(cast_to(value, self.dtype), self.shape)
 
 
-@op(layout="like", saves=(), inplace=True, overwrites=True, name="fill_tensor", backward="FillBackward1", **RAW)
+@op(layout="like", saves=(), inplace=True, overwrites=True, name="fill_tensor", backward="FillBackward1", **RAW,
+    double={"self": "-", "value": "SumBackward0"})
 def fill_tensor(self: Tensor, value: Tensor):
     return jnp.broadcast_to(cast_to(value, self.dtype), self.shape)
 
 
-@op(layout="like", saves=(), inplace=True, overwrites=True, name="zero", backward="ZeroBackward0", **RAW)
+@op(layout="like", saves=(), inplace=True, overwrites=True, name="zero", backward="ZeroBackward0", **RAW, double="-")
 def zero(self: Tensor):
     return jnp.zeros_like(self)
