@@ -85,7 +85,8 @@ def new(value, layout):
 
 def of_numpy(array, dtype, device):
     """A storage with a private copy of an ndarray (C order)."""
-    array = np.ascontiguousarray(array).reshape(array.shape)
+    if not array.flags.c_contiguous:
+        array = np.ascontiguousarray(array).reshape(array.shape)
     layout = spec.spec(array.shape, None, dtype, device)
     return new(ready(put(array, device), layout.aval), layout)
 

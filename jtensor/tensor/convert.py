@@ -43,13 +43,13 @@ def item(self):
         raise RuntimeError(f"a Tensor with {spec.numel} elements cannot be converted to Scalar")
     if spec.device is devices.meta:
         raise RuntimeError("Tensor.item() cannot be called on meta tensors")
-    return python_number(host_copy(self, "item()").reshape(()))
+    return python_number(np.asarray(value_of(read(self), "item()")))
 
 
 def python_number(array):
     number = array.item()
-    if array.dtype.kind == "V" or not isinstance(number, (bool, int, float, complex)):
-        number = float(array)
+    if type(number) is not float and not isinstance(number, (bool, int, complex)) or array.dtype.kind == "V":
+        number = float(array.reshape(()))
     return number
 
 

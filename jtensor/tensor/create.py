@@ -14,7 +14,7 @@ from ..ops.families.composing import number_fits
 from ..storage import cell
 from ..trace import spec as specs
 from .core import Tensor, make_tensor
-from .dispatch import call, write_out
+from .dispatch import write_out
 from .values import read
 
 # -- arguments of factories -------------------------------------------------------------------------------------------
@@ -42,7 +42,7 @@ def size_of(args, name="zeros"):
     """A size from PyTorch's forms: ``f(2, 3)``, ``f((2, 3))``, ``f([2, 3])``, ``f(torch.Size)``."""
     if len(args) == 1 and isinstance(args[0], (tuple, list)):
         args = args[0]
-    size = tuple([_int(n, name, at) for at, n in enumerate(args)])
+    size = tuple([n if n.__class__ is int else _int(n, name, at) for at, n in enumerate(args)])
     for n in size:
         if n < 0 and name == "zeros":
             raise RuntimeError("zeros: Dimension size must be non-negative.")
@@ -113,7 +113,7 @@ def zeros(*size, out=None, dtype=None, layout=None, device=None, pin_memory=Fals
     """
     size = size_of(size or _size_alone(kw, "zeros"), "zeros")
     _checked(layout, pin_memory, kw, "zeros")
-    made = call(ops.zeros_of, (size, _type(dtype, out.dtype if out is not None else None), _device(device)))
+    made = ops.zeros_of.record(size, _type(dtype, out.dtype if out is not None else None), _device(device))
     return _finish(made, requires_grad) if out is None else _out(made, out)
 
 
@@ -128,7 +128,7 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pi
     if isinstance(fill_value, Tensor):
         fill_value = fill_value.item()
     kind = _type(dtype, out.dtype if out is not None else dtypes.of_scalar(fill_value))
-    made = call(ops.full_of, (size, number_fits(fill_value, kind), kind, _device(device)))
+    made = ops.full_of.record(size, number_fits(fill_value, kind), kind, _device(device))
     return _finish(made, requires_grad) if out is None else _out(made, out)
 
 
@@ -140,7 +140,7 @@ def ones(*size, out=None, dtype=None, layout=None, device=None, pin_memory=False
     """
     size = size_of(size or _size_alone(kw, "ones"), "ones")
     _checked(layout, pin_memory, kw, "ones")
-    made = call(ops.full_of, (size, 1, _type(dtype, out.dtype if out is not None else None), _device(device)))
+    made = ops.full_of.record(size, 1, _type(dtype, out.dtype if out is not None else None), _device(device))
     return _finish(made, requires_grad) if out is None else _out(made, out)
 
 
@@ -152,7 +152,7 @@ def empty(*size, out=None, dtype=None, layout=None, device=None, pin_memory=Fals
     """
     size = size_of(size or _size_alone(kw, "empty"), "empty")
     _checked(layout, pin_memory, kw, "empty")
-    made = call(ops.zeros_of, (size, _type(dtype, out.dtype if out is not None else None), _device(device)))
+    made = ops.zeros_of.record(size, _type(dtype, out.dtype if out is not None else None), _device(device))
     if str(memory_format).endswith("channels_last"):
         made = zeros_like_spec(specs.spec(size, geometry.channels_last_strides(size), made.dtype, made.device))
     return _finish(made, requires_grad) if out is None else _out(made, out)
@@ -161,11 +161,11 @@ def empty(*size, out=None, dtype=None, layout=None, device=None, pin_memory=Fals
 def zeros_like_spec(s):
     """A fresh tensor of zeros with this geometry (dense, or as much memory as the strides need)."""
     if s.dense:
-        made = call(ops.zeros_of, (tuple(s.size), s.dtype, s.device))
+        made = ops.zeros_of.record(tuple(s.size), s.dtype, s.device)
         made._spec = made._storage.spec = made._storage.layout = specs.spec(s.size, s.stride, s.dtype, s.device)
         return made
     count = geometry.extent(tuple(s.size), s.stride, 0)
-    made = call(ops.zeros_of, ((count,), s.dtype, s.device))
+    made = ops.zeros_of.record((count,), s.dtype, s.device)
     return make_tensor(made._storage, specs.spec(s.size, s.stride, s.dtype, s.device))
 
 
@@ -210,7 +210,7 @@ def arange(start, end=None, step=1, *, out=None, dtype=None, layout=None, device
     else:
         count = max(0, math.ceil((end - start) / step))
         start, step = float(start), float(step)
-    made = call(ops.arange_of, (count, start, step, dtype, _device(device)))
+    made = ops.arange_of.record(count, start, step, dtype, _device(device))
     return _finish(made, requires_grad) if out is None else _out(made, out)
 
 
@@ -226,7 +226,7 @@ def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, pin_memory
         raise RuntimeError(f"n must be greater or equal to 0, got {n}")
     if m < 0:
         raise RuntimeError(f"m must be greater or equal to 0, got {m}")
-    made = call(ops.eye_of, (int(n), int(m), _type(dtype, out.dtype if out is not None else None), _device(device)))
+    made = ops.eye_of.record(int(n), int(m), _type(dtype, out.dtype if out is not None else None), _device(device))
     return _finish(made, requires_grad) if out is None else _out(made, out)
 
 

@@ -33,7 +33,7 @@ def wrap_storage(storage):
 
 def _lay_like(made, array):
     """The strides of an ndarray, for a tensor that copied it: PyTorch keeps them where they are dense."""
-    if array.size < 2 or not array.itemsize or any(s < 0 or s % array.itemsize for s in array.strides):
+    if array.flags.c_contiguous or array.size < 2 or not array.itemsize or any(s < 0 or s % array.itemsize for s in array.strides):
         return made
     return laid(made, like(array.shape, tuple(s // array.itemsize for s in array.strides)))
 
@@ -256,7 +256,7 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
         return _finish(made, requires_grad)
     wanted = None if dtype is None else _type(dtype)
     where = _device(device)
-    if isinstance(data, np.ndarray) and any(s < 0 for s in data.strides):
+    if isinstance(data, np.ndarray) and not data.flags.c_contiguous and any(s < 0 for s in data.strides):
         raise ValueError(NEGATIVE_STRIDES)
     array = host_array(data, wanted)
     made = from_host(array, wanted, devices.cpu if where is devices.meta else where)

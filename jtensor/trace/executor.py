@@ -128,8 +128,12 @@ def execute(segment, nodes, wanted, asked):
         if found.single:
             plan, positions, taken, _ = nodes[0]
             executable = found.executable
-            outs = executable.run([zero(executable.device), *[arrays[~p] for p in positions], *[
-                number(kind, SCALAR_LISTS[kind](segment)[index], executable.device) for kind, index in taken]])
+            given = [zero(executable.device)]
+            for p in positions:
+                given.append(arrays[~p])
+            for kind, index in taken:
+                given.append(number(kind, SCALAR_LISTS[kind](segment)[index], executable.device))
+            outs = executable.run(given)
             return outs if found.order is None else [outs[k] for k in found.order]
         if len(arrays) != found.count:
             del arrays[found.count:]           # numbered for an operation that was then refused
@@ -277,12 +281,17 @@ def numbers_of(segment, found):
     device = found.executable.device
     if not (segment.floats or segment.integers or segment.complexes):
         return [zero(device)]
-    packed = scalars.pack(segment.floats, segment.integers, segment.complexes)
-    data = packed.tobytes()
-    sent = found.sent
-    if sent[0] != data:
-        sent = found.sent = data, compat.put(packed, device)
-    return [zero(device), sent[1]]
+    numbers = segment.floats, segment.integers, segment.complexes
+    text = scalars.text(*numbers)
+    there = found.sent.get(text)
+    if there is None:
+        if len(found.sent) >= SENT:
+            found.sent.clear()
+        there = found.sent[text] = compat.put(scalars.pack(*numbers), device)
+    return [zero(device), there]
+
+
+SENT = 8                           # vectors of numbers that are kept for each program
 
 
 def _forced(value):

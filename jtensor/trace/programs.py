@@ -26,8 +26,8 @@ class Program:
     that runs in two stages (`stages`); ``takes``: which of the arguments the first takes; ``handed``: which of its results the second
     takes beside all of them. ``order``: which of all the results are asked for,
     in their order; None where they are that already. ``left``: the runs until a program that was compiled briefly is compiled
-    ``again``, of ``due`` in all; 0 if it is not. ``sent``: the numbers of its last run, as bytes and on the device: most programs take
-    the same ones every time.
+    ``again``, of ``due`` in all; 0 if it is not. ``sent``: {the numbers of a recent run, as bytes: on the device}; most programs take the
+    same ones every time, or the same few.
     """
 
     __slots__ = ("executable", "gives", "donate", "sizes", "fences", "single", "count", "rest", "takes", "handed", "order", "due",
@@ -36,7 +36,7 @@ class Program:
     def __init__(self, executable, gives, wanted, donate=(), fences=0, single=False, count=0, rest=None, takes=(), handed=()):
         self.executable, self.gives, self.donate, self.fences, self.single = executable, gives, donate, fences, single
         self.count, self.rest, self.takes, self.handed, self.sizes = count, rest, takes, handed, None
-        self.due, self.left, self.again, self.coming, self.sent = 0, 0, None, None, (None, None)
+        self.due, self.left, self.again, self.coming, self.sent = 0, 0, None, None, {}
         where = {p: at for at, p in enumerate(gives)}
         self.order = None if gives == wanted else [where[p] for p in wanted]
 

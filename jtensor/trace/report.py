@@ -24,7 +24,7 @@ class Report:
         self.failures = []
 
     def flushed(self, reason, nodes):
-        self.flushes[reason, sites.user_site()] += 1
+        self.flushes[reason, sites.user_site(3)] += 1
         self.nodes += nodes
 
     def program(self, origin, nodes, fences, state):

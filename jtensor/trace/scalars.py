@@ -7,6 +7,8 @@ the program. May not know: tapes, programs.
 >>> pack([0.5], [3], [])
 array([4602678819172646912,                   3])
 """
+from array import array
+
 import jax
 import numpy as np
 
@@ -22,6 +24,16 @@ def counts(floats, integers, complexes):
 def words(counted):
     """How many words numbers take."""
     return sum(WORDS[kind] * n for kind, n in counted)
+
+
+def text(floats, integers, complexes):
+    """Bytes that are equal for equal numbers, told by their bits; cheaper than `pack`. Of tapes with the same `counts`.
+
+    >>> text([0.0], [3], []) == text([-0.0], [3], [])
+    False
+    """
+    given = array("d", floats).tobytes() + array("q", integers).tobytes()
+    return given + np.array(complexes, np.complex128).tobytes() if complexes else given
 
 
 def pack(floats, integers, complexes):
