@@ -35,8 +35,17 @@ def _user_frames():
     while frame is not None:
         if not sites.inside(frame.f_code):
             found.append((frame, frame.f_lineno))
+        elif _starts_the_program(frame.f_back):
+            break
         frame = frame.f_back
     return "".join(traceback.StackSummary.extract(reversed(found), lookup_lines=False).format())
+
+
+def _starts_the_program(frame):
+    """Whether there is nothing beyond this frame but how `python -m` started the library, which then runs the user's script."""
+    while frame is not None and frame.f_code.co_filename == "<frozen runpy>":
+        frame = frame.f_back
+    return frame is None
 
 
 def _switch(on, check_nan):
