@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import jtensor as torch
-from jtensor.trace import executor, stages
+from jtensor.trace import executor, lower, stages
 from jtensor.trace.tape import LOCAL
 
 
@@ -74,3 +74,15 @@ def test_buffers_are_given_up_only_by_the_second_stage(keep):
         if step == 0:
             assert value == pytest.approx(250.0)
     assert not keep or kept[0].sum().item() == 250000.0
+
+
+def test_a_buffer_goes_to_what_its_value_has_become():
+    executor.flush("a new start")
+    x, y = torch.tensor(np.ones((4, 4), np.float32)), torch.tensor(np.ones((4, 4), np.float32))
+    before = x._storage.value
+    gradient = y * 3                                                # of the same shape, but no successor of x
+    x.mul_(2).add_(gradient)
+    segment = LOCAL.segment
+    wanted = (gradient._storage.value.position, x._storage.value.position)
+    assert lower.grown(segment.nodes, wanted)[segment.inputs.index(before)] == wanted[1]
+    assert x.sum().item() == 5 * 16 and gradient.sum().item() == 3 * 16
