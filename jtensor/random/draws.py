@@ -371,9 +371,9 @@ def binomial(count, prob, generator=None):
     if count.dtype is not prob.dtype:
         raise RuntimeError(f"Found dtype {dtypes.scalar_name(prob.dtype)} but expected {dtypes.scalar_name(count.dtype)}")
     checks.kernel_has("binomial", count.dtype)
-    n, p = (np.ascontiguousarray(x) for x in np.broadcast_arrays(_host(count, "binomial"), _host(prob, "binomial")))
-    made = rejection.binomial(engine, n, p)
-    return _with_history(_BINOMIAL, drawn(np.ascontiguousarray(made).reshape(-1), made.shape, count.dtype, count.device),
+    shape = tuple(count.shape) if count.shape == prob.shape else broadcast_shapes((tuple(count.shape), tuple(prob.shape)))
+    n, p = (np.broadcast_to(_host(x, "binomial"), shape).reshape(-1) for x in (count, prob))
+    return _with_history(_BINOMIAL, drawn(rejection.binomial(engine, n, p), shape, count.dtype, count.device),
                          count if count.requires_grad else prob)
 
 

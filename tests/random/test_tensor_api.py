@@ -65,6 +65,7 @@ REFUSED = """
     T.normal(0, 1)
     T.poisson(-T.ones(2))
     T.binomial(T.ones(2), T.ones(2, dtype=T.float64))
+    T.binomial(T.ones(2), T.ones(3))
     T.bernoulli(T.ones(2), 1.5)
     T.bernoulli(T.ones(2, dtype=T.int64))
     T.multinomial(T.ones(3), 2, out=T.empty(2))
