@@ -42,6 +42,7 @@ REWRITTEN = MUL | TRANSCENDENTAL | SQRT | DIV | CONVERT | OTHER
 MATRIX_PRODUCTS = "dot_general", "conv_general_dilated"
 IDENTITIES = "operator_result", "barrier"
 REPEATING = flat.ELEMENTWISE | ELEMENTWISE_MOVES | {"broadcast_in_dim", "reshape", "transpose", "squeeze", "expand_dims", "slice"}
+RESHAPING = {"reshape", "squeeze", "expand_dims", "transpose", "split"}
 UNROLLED = 32
 _BITS = {2: np.uint16, 4: np.uint32, 8: np.uint64}
 
@@ -105,7 +106,9 @@ def opaque(x, zero):
     """`x`, of which not even the shape it came from can be told, nor whether its elements are all the same."""
     if jnp.iscomplexobj(x):
         return lax.complex(opaque(lax.real(x), zero), opaque(lax.imag(x), zero))
-    bits = _BITS.get(x.dtype.itemsize)
+    if x.dtype == bool:
+        return x ^ (opaque(lax.full(x.shape, 0, np.uint32), zero) != 0)
+    bits = x.dtype if jnp.issubdtype(x.dtype, jnp.integer) else _BITS.get(x.dtype.itemsize)
     if bits is None:
         return x
     zeros = zero.astype(bits)
@@ -197,9 +200,11 @@ class _Facts:
 def place_fences(graph):
     """Decides for each equation which of its inputs and whether its result is fenced; how many results are."""
     facts, behind, count = _Facts(graph), bytearray(len(graph.avals)), 0
-    skewed, uniform = bytearray(len(graph.avals)), bytearray(len(graph.avals))
-    for e in graph.equations:
-        _carry(e, graph, skewed, uniform)
+    skewed, uniform, reshaped = (bytearray(len(graph.avals)) for _ in range(3))
+    for at, e in enumerate(graph.equations):
+        _carry(e, graph, skewed, uniform, reshaped)
+        if e.name == "dynamic_update_slice" and type(e.inputs[0]) is int and reshaped[e.inputs[0]] and _reads_its_base(e, at, graph):
+            e.fences = {0: opaque}
         if not e.floating:
             continue
         result, kind = e.outputs[0], e.kind
@@ -215,7 +220,7 @@ def place_fences(graph):
         elif e.name in MATRIX_PRODUCTS:
             # XLA sums a product of matrices by summing a factor first: `(a @ b).sum(1)` becomes `a @ b.sum(1)`.
             e.fenced = bool(used & (TURNED | SUM) or used & ADD and _is_product(e, graph))
-            e.fences = _factors(e, graph, facts)
+            e.fences = _factors(e, graph, facts, skewed)
         elif kind & TRANSCENDENTAL:
             e.fenced = bool(used & (ADD | SUM | EXTREME))
             e.fences = {at: fence for at, v in enumerate(e.inputs) if type(v) is not int or not behind[v]}
@@ -248,10 +253,12 @@ def place_fences(graph):
     return count
 
 
-def _carry(e, graph, skewed, uniform):
-    """Whether the results of an equation are guessed to be laid out in another order of axes, and whether all their elements are the same.
+def _carry(e, graph, skewed, uniform, reshaped):
+    """What becomes of three properties in an equation: whether its results are guessed to be laid out in another order of axes, whether all
+    their elements are the same, and whether XLA could hold them in another shape.
 
     XLA takes a chain of operators on one repeated number apart, an operator in each run of its simplifier; after 50 runs it complains.
+    Into what is held in another shape it writes a slice in place while the same loop still reads from it, which gives wrong numbers.
     """
     variables = [v for v in e.inputs if type(v) is int]
     skew = e.name == "transpose" or any(skewed[v] for v in variables) and not (
@@ -259,6 +266,18 @@ def _carry(e, graph, skewed, uniform):
     same = bool(variables) and e.name in REPEATING and all(uniform[v] or _is_one(graph.avals[v]) for v in variables)
     for v in e.outputs:
         skewed[v], uniform[v] = skew, same and not _is_one(graph.avals[v])
+        reshaped[v] = e.name in RESHAPING or e.name in MATRIX_PRODUCTS or bool(e.kind & (SUM | PRODUCT | EXTREME)) or (
+            e.name != "dynamic_update_slice" and any(reshaped[u] for u in variables))
+
+
+def _reads_its_base(e, at, graph):
+    """Whether what a slice is written with is computed from the same arrays as what it is written into."""
+    base, update = {e.inputs[0]}, {e.inputs[1]}
+    for maker in reversed(graph.equations[:at]):
+        for found in (base, update):
+            if not found.isdisjoint(maker.outputs):
+                found.update(v for v in maker.inputs if type(v) is int and not _is_one(graph.avals[v]))
+    return not base.isdisjoint(update)
 
 
 def _is_one(aval):
@@ -274,11 +293,11 @@ def _crossing(made, used):
     return bool(made & REWRITTEN and used & REWRITTEN and (made | used) & ~(FOLDED | TURNED) != MUL)
 
 
-def _factors(e, graph, facts):
-    """Fences on what a product of matrices takes: on transposes, and on whatever was moved if a factor is a vector."""
+def _factors(e, graph, facts, skewed):
+    """Fences on what a product of matrices takes: on transposes, and if a factor is a vector on all that was moved or computed from one."""
     vector, found = _has_vector(e, graph), {}
     for at, v in enumerate(e.inputs[:2]):
-        if type(v) is int and facts.turned[v]:
+        if type(v) is int and (facts.turned[v] or skewed[v] and vector):
             found[at] = pinned if vector else opaque
         elif type(v) is int and facts.moved[v] and vector:
             found[at] = opaque

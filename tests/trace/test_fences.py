@@ -163,6 +163,25 @@ def test_a_long_chain_on_a_repeated_number_keeps_the_compiler_quiet(capfd):
     assert "circular" not in capfd.readouterr().err
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.complex64, bool])
+def test_a_slice_is_written_after_its_neighbours_are_read(dtype):
+    """XLA writes it in place while it still reads, where what is written to was reshaped."""
+    def twice(x, one, zero, two):
+        x = fences.mark(x[0] | x[0] if dtype is bool else x[0] * one)
+        for _ in range(2):
+            a, b = (lax.dynamic_slice(x, (s,), (10,)) for s in (two, zero))
+            x = lax.dynamic_update_slice(x, fences.mark(a ^ b if dtype is bool else a + b), (one.astype(np.int32),))
+        return x
+
+    x = (RNG.standard_normal((7, 12)) * 9).astype(dtype)
+    want = x[0].copy()
+    for _ in range(2):
+        want[1:-1] = want[2:] ^ want[:-2] if dtype is bool else want[2:] + want[:-2]
+    one = np.int32(1) if dtype is bool else dtype(1)
+    for effort in "all", "brief":
+        assert (run(twice, x, one.real, np.int32(0), np.int32(2), effort=effort) == want).all()
+
+
 def test_sums_begin_at_zero():
     got = run(lambda *xs: [jnp.sum(x, 0) for x in xs], *[np.full((n, 2), -0.0, np.float32) for n in (1, 3, 32, 33)])
     assert not np.signbit(got).any()
