@@ -4,6 +4,7 @@ Owns `HostProgram`: compiled in the background once enough has been drawn to sho
 and used only after it has given a sample of known answers bit for bit. Whoever asks goes on in NumPy until then; the numbers are the
 same, so nobody can tell when the change came. Knows the programs' cache and the compiler, no distribution.
 """
+import os
 import threading
 
 import jax
@@ -13,6 +14,15 @@ from ..trace import executable, store
 from ..trace.background import Worker
 
 _WORKER = Worker("random programs")
+_forked = [False]               # a child of fork has none of XLA's threads
+
+
+def _note_fork():
+    _forked[0] = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)
 
 
 class HostProgram:
@@ -36,7 +46,9 @@ class HostProgram:
         self._asked, self._handle, self._run, self._wrong = 0, None, None, False
 
     def after(self, numbers):
-        """The program's ``run``, or None: it is not worth it yet, not there yet, or not right on this machine."""
+        """The program's ``run``, or None: it is not worth it yet, not there yet, not right on this machine, or this is a forked child."""
+        if _forked[0]:
+            return None
         if self._run is not None or self._wrong:
             return self._run
         with self._lock:

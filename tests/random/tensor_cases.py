@@ -58,7 +58,7 @@ PROGRAMS = {
     "dropout_inplace": (FLOATS, lambda T, g, t, n, d: T.nn.functional.dropout(t.fill_(2), 0.3, inplace=True)),
     "alpha_dropout": (FLOATS[:1], lambda T, g, t, n, d: T.nn.functional.alpha_dropout(t.fill_(2), 0.25, True)),
     "feature_dropout": (FLOATS[:2], lambda T, g, t, n, d: T.nn.functional.dropout2d(T.ones(2, 5, 2, 3, dtype=d), 0.4)),
-    "rrelu": (FLOATS[:2], lambda T, g, t, n, d: T.nn.functional.rrelu(T.randn(n, dtype=d), training=True)),
+    "rrelu": (("float32", "float64", "bfloat16"), lambda T, g, t, n, d: T.nn.functional.rrelu(T.randn(n, dtype=d), training=True)),
     "xavier_uniform_": (FLOATS, lambda T, g, t, n, d: T.nn.init.xavier_uniform_(T.empty(5, 7, dtype=d), generator=g)),
     "kaiming_normal_": (FLOATS, lambda T, g, t, n, d: T.nn.init.kaiming_normal_(T.empty(5, 7, dtype=d), generator=g)),
     "trunc_normal_": (FLOATS, lambda T, g, t, n, d: T.nn.init.trunc_normal_(T.empty(5, 7, dtype=d), generator=g)),

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from jtensor.random import loops, permutation, rejection, walks
+from jtensor.random import loops, permutation, programs, rejection, walks
 from jtensor.random.mt19937 import MT19937
 from jtensor.random.programs import HostProgram
 
@@ -93,6 +93,9 @@ def test_a_program_serves_when_it_pays_and_is_right():
     assert right.after(99) is None and right._handle is None
     right.after(1)
     assert np.asarray(right.now()([np.full(2, 3.0)])[0]).tolist() == [6.0, 6.0] and right.after(0) is right.now()
+    with pytest.MonkeyPatch.context() as patch:             # a child of fork draws in NumPy
+        patch.setattr(programs, "_forked", [True])
+        assert right.after(1000) is None
     wrong = program(lambda run: False)
     assert wrong.now() is None and wrong.after(1000) is None
     broken = HostProgram("test broken", lambda x: 1 / 0, [((2,), np.float64)], 0, lambda run: True)

@@ -410,22 +410,25 @@ def glu(self: Tensor, dim=-1):
 
 def _noise_gradient(grad, self, noise, lower, upper, training):
     if training and upper - lower > 1e-6:
-        return grad * noise
+        return grad * noise.astype(grad.dtype)
     return jnp.where(self > 0, grad, grad * _value((lower + upper) / 2, grad))
 
 
-@op("numeric", name="rrelu_with_noise", nondiff=("noise",), grad={"self": _noise_gradient},
+@op("numeric", name="rrelu_with_noise", nondiff=("noise",), grad={"self": _noise_gradient}, promoted=("self",),
     check=_floats("rrelu_with_noise_out_cpu"), **_INTERNAL)
 def rrelu_with_noise(self: Tensor, noise: Tensor, lower=1.0 / 8, upper=1.0 / 3, training=False):
-    """The input times its slope: in training ``noise`` (1 where positive), else the middle of the bounds where not positive."""
+    """The input times its slope: in training ``noise`` (1 where positive), else the middle of the bounds where not positive.
+
+    Bfloat16 takes its noise in float32, and rounds the product alone.
+    """
     if training:
-        return self * noise
+        return (self.astype(noise.dtype) * noise).astype(self.dtype)
     return jnp.where(self <= 0, self * _value((lower + upper) / 2, self), self)
 
 
 def _slopes(input, lower, upper, training):
-    """The slopes of rrelu: drawn in turn for the elements that are not positive, 1 for the others."""
-    noise = input.detach().new_ones(input.shape)
+    """The slopes of rrelu: drawn in turn for the elements that are not positive, 1 for the others; of a half in float32."""
+    noise = input.detach().new_ones(input.shape, dtype=dtypes.float32 if input.dtype in (dtypes.bfloat16, dtypes.float16) else input.dtype)
     if training:
         low = input.detach() <= 0
         count = int(low.sum())
