@@ -29,6 +29,7 @@ from jtensor.trace.flat import (
     MOVES,
     MUL,
     OTHER,
+    PLAIN,
     PRODUCT,
     SQRT,
     SUM,
@@ -161,7 +162,7 @@ class _Facts:
         for at, v in enumerate(e.inputs):
             if type(v) is int:
                 if self.constant[v]:
-                    e.kind |= FOLDED if e.kind else 0
+                    e.kind |= FOLDED if e.kind & ~PLAIN else 0
                 else:
                     constant = False
                     made |= self.made[v]
@@ -169,7 +170,7 @@ class _Facts:
                         continue        # one number goes along with any move, and where both choices are the same there is none
                     moved = self.moved[v] and moved is not False
                     turned = self.turned[v] and turned is not False
-            elif e.kind:
+            elif e.kind & ~PLAIN:
                 e.kind |= FOLDED
         if e.name not in MOVES:
             made = e.kind
@@ -222,7 +223,7 @@ def place_fences(graph):
             e.fenced = bool(used & (TURNED | SUM) or used & ADD and _is_product(e, graph))
             e.fences = _factors(e, graph, facts, skewed)
         elif kind & TRANSCENDENTAL:
-            e.fenced = bool(used & (ADD | SUM | EXTREME))
+            e.fenced = bool(used & ~TURNED)
             e.fences = {at: fence for at, v in enumerate(e.inputs) if type(v) is not int or not behind[v]}
         elif kind & DIV:
             divisor = e.inputs[1]
@@ -287,10 +288,10 @@ def _is_one(aval):
 def _crossing(made, used):
     """Whether an operator's result, made by one kind of arithmetic and used by another, has to be fenced."""
     if made & CONSTANT or made & FOLDED and used & FOLDED:
-        return used & ~TURNED != 0
+        return used & ~(TURNED | PLAIN) != 0
     if made & CONVERT and used & SUM:           # sums of bfloat16 have an algorithm of their own
         return True
-    return bool(made & REWRITTEN and used & REWRITTEN and (made | used) & ~(FOLDED | TURNED) != MUL)
+    return bool(made & REWRITTEN and used & REWRITTEN and (made | used) & ~(FOLDED | TURNED | PLAIN) != MUL)
 
 
 def _factors(e, graph, facts, skewed):

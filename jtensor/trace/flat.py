@@ -32,8 +32,9 @@ mlir.register_lowering(marker, lambda context, x: [x])
 
 # ------------------------------------------------------------------ kinds of equations, as bits
 
-MUL, ADD, DIV, SQRT, TRANSCENDENTAL, SUM, PRODUCT, EXTREME, CONVERT, OTHER, CONSTANT, FOLDED, TURNED = (1 << n for n in range(13))
-"""`CONSTANT`: known when compiled. `FOLDED`: one of the operands is. `TURNED`: transposed."""
+MUL, ADD, DIV, SQRT, TRANSCENDENTAL, SUM, PRODUCT, EXTREME, CONVERT, OTHER, PLAIN, CONSTANT, FOLDED, TURNED = (
+    1 << n for n in range(14))
+"""`PLAIN`: exact, and never rewritten. `CONSTANT`: known when compiled. `FOLDED`: one of the operands is. `TURNED`: transposed."""
 
 MOVES = frozenset("""broadcast_in_dim reshape transpose squeeze slice concatenate select_n expand_dims rev dynamic_slice
     dynamic_update_slice gather scatter pad copy copy_p neg split operator_result barrier optimization_barrier real imag complex conj
@@ -49,11 +50,11 @@ _KINDS = {
         acosh atanh erf erfc erf_inv lgamma digamma igamma igammac""",
     SUM: "reduce_sum scatter-add scatter_add cumsum cumlogsumexp reduce_window_sum select_and_scatter_add", PRODUCT: "reduce_prod",
     MUL | PRODUCT: "cumprod", EXTREME: "reduce_max reduce_min argmax argmin cummax cummin reduce_window_max reduce_window_min",
-    CONVERT: "convert_element_type",
+    CONVERT: "convert_element_type", PLAIN: "max min abs sign floor ceil round clamp nextafter",
     OTHER: "while scan cond scatter-mul scatter_mul rem reduce reduce_window",
 }
-ELEMENTWISE = frozenset(" ".join(_KINDS[kind] for kind in (MUL, ADD, DIV, SQRT, TRANSCENDENTAL, CONVERT)).split()) | {
-    "max", "min", "abs", "sign", "floor", "ceil", "round", "is_finite", "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "xor", "not"}
+ELEMENTWISE = frozenset(" ".join(_KINDS[kind] for kind in (MUL, ADD, DIV, SQRT, TRANSCENDENTAL, CONVERT, PLAIN)).split()) | {
+    "is_finite", "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "xor", "not"}
 KINDS = {name: kind for kind, names in _KINDS.items() for name in names.split()}
 CALLS = frozenset(("jit", "pjit", "custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr", "closed_call", "core_call", "remat",
                    "checkpoint", "remat2", "custom_vmap_call", "composite"))

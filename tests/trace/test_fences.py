@@ -77,6 +77,18 @@ CHAINS = {  # name: (operators with the number of their other operands, inputs)
         [(lambda x: x.astype(jnp.bfloat16), 0), (lambda x: x.astype(jnp.float32), 0), (jnp.sum, 0)],
         (normal(100, 100),),
     ),
+    "exp beside a sum": (
+        [(jnp.exp, 0), (jnp.abs, 0), (lambda x, y: x - y.sum(0), 1)],
+        (normal(100, 100), normal(100, 100)),
+    ),
+    "exp in a gradient, beside a sum": (
+        [(lambda g: jnp.where(jnp.eye(64) > 0, g, 0), 0), (lambda g, y: g - jnp.exp(y) * g.sum(1, keepdims=True), 1)],
+        (normal(64, 64), normal(64, 64)),
+    ),
+    "computed from a transpose, times a vector": (
+        [(jnp.transpose, 0), (jnp.multiply, 1), (jnp.matmul, 1)],
+        (normal(64, 64), normal(64, 64), normal(64)),
+    ),
     "cumsum, summed": ([(lambda x: lax.cumsum(x, 0), 0), (lambda x: x.sum(0), 0)], (normal(64, 64),)),
     "cumsum, summed crosswise": ([(lambda x: lax.cumsum(x, 0), 0), (lambda x: x.sum(1), 0)], (normal(64, 64),)),
     "summed in windows of two axes": ([(jnp.negative, 0), (jnp.sum, 0)], (normal(63, 63),)),
@@ -137,7 +149,8 @@ def test_the_comparison_bites():
 def test_exact_arithmetic(dtype):
     a, b, c = normal(3, 1000, dtype=dtype)
     s = dtype(3)
-    got = run(lambda a, b, c, s: [fences.mark(x) for x in (a * b + c, a / b, a / s, jnp.sqrt(jnp.abs(a)), a - b * c, a / b / c)], a, b, c, s)
+    terms = lambda a, b, c, s: (a * b + c, a / b, a / s, jnp.sqrt(jnp.abs(a)), a - b * c, a / b / c)
+    got = run(lambda *x: [fences.mark(y) for y in terms(*x)], a, b, c, s)
     for x, y in zip(got, (a * b + c, a / b, a / s, np.sqrt(np.abs(a)), a - b * c, a / b / c)):
         assert fuzz.same(x, y).all()
 
