@@ -5,6 +5,7 @@ looked at; mutation, views, aliasing and autograd follow PyTorch. `jtensor.repor
 """
 import gc as _gc
 
+from .base import collector as _collector
 from .base import malloc as _malloc
 
 _malloc.configure()                            # before JAX starts its threads
@@ -14,6 +15,7 @@ _gc.disable()                                  # what an import makes lives on: 
 try:
     from .namespace import assemble as _assemble
     _assemble(globals())
+    _collector.settle()
 finally:
     if _collecting:
         _gc.enable()

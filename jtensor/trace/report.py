@@ -4,7 +4,7 @@ Owns: the counters and the text of `jtensor.report()`. A lazy library is given u
 """
 import collections
 
-from ..base import malloc, sites
+from ..base import collector, malloc, sites
 from . import store
 
 
@@ -48,6 +48,7 @@ class Report:
         lines.append("cache on disk: " + (f"off, {kept['off']}" if kept.get("off") else ", ".join(
             f"{kept[name]} {name}" for name in ("hits", "misses", "damaged", "failed") if name in kept)))
         lines.append(f"allocator: {malloc.explain()}")
+        lines.append(f"garbage collector: {collector.explain()}")
         if self.flushes:
             lines.append("flushes:")
             for (reason, site), count in self.flushes.most_common(20):
