@@ -3,6 +3,7 @@
 Owns: `collect`, which sorts a call into what the plan depends on (operator, Specs, statics) and what it runs on (tensors, numbers);
 `bind`; the `TypeError` for an argument of the wrong type. May not know: what becomes of the call.
 """
+from ..base.naming import type_name
 from ..ops import build
 from ..ops.operator import Number, OptTensor, Static, TensorOrNumber, Tensors
 from .core import Tensor
@@ -36,7 +37,7 @@ def collect(operator, args):
             key.append(identity)
         elif isinstance(given, Tensor):
             if kind is Number:
-                template_number(parameter, given.item(), key, template, scalars)
+                template_number(operator, args, parameter, given.item(), key, template, scalars)
                 continue
             tensors.append(given)
             template.append(given._spec)
@@ -51,25 +52,26 @@ def collect(operator, args):
             template.append(None)
             key.append(None)
         elif given is None and kind is TensorOrNumber and parameter.required:
-            raise wrong_argument(operator, parameter, given)
+            raise wrong_argument(operator, parameter, given, args)
         elif kind is Number or kind is TensorOrNumber:
-            template_number(parameter, given, key, template, scalars)
+            template_number(operator, args, parameter, given, key, template, scalars)
         else:
-            raise wrong_argument(operator, parameter, given)
+            raise wrong_argument(operator, parameter, given, args)
     return tuple(key), template, tensors, scalars
 
 
-def template_number(parameter, given, key, template, scalars):
+def template_number(operator, args, parameter, given, key, template, scalars):
     """A Python number: a run-time input, but for a default that was left alone and for None."""
     wrapped = build.WRAPPED.get(type(given))
     if wrapped is None:
-        if given is None or given is parameter.default:
+        if given is parameter.default or given is None and parameter.kind is not Number:
             template.append(given)
             key.append(given)
             return
-        if hasattr(given, "__float__") or hasattr(given, "item"):
-            return template_number(parameter, given.item() if hasattr(given, "item") else float(given), key, template, scalars)
-        raise wrong_argument(None, parameter, given)
+        if hasattr(given, "__float__") and not hasattr(given, "__len__"):
+            number = given.item() if hasattr(given, "item") else float(given)
+            return template_number(operator, args, parameter, number, key, template, scalars)
+        raise wrong_argument(operator, parameter, given, args)
     if parameter.kind is Number and given is parameter.default:
         template.append(given)
         key.append((type(given), repr(given)))
@@ -120,26 +122,38 @@ def bind(operator, args, kwargs):
 # -- errors -----------------------------------------------------------------------------------------------------------
 
 
-def wrong_argument(operator, parameter, given):
-    """PyTorch's TypeError for an argument of the wrong type."""
-    name = operator.name.split(".")[0] if operator is not None else "operator"
-    at = operator.by_name[parameter.name] + 1 if operator is not None else 1
+def wrong_argument(operator, parameter, given, args=()):
+    """PyTorch's TypeError for an argument of the wrong type; it knows what to say of a method, too (`of_method`)."""
+    name, at = shown_name(operator), operator.by_name[parameter.name]
     shown = "input" if parameter.name == "self" else parameter.name
-    position = "" if parameter.keyword_only else f" (position {at})"
     kind = {"Tensors": "tuple of Tensors", "Number": "Number"}.get(parameter.kind.name, "Tensor")
-    return TypeError(f"{name}(): argument '{shown}'{position} must be {kind}, not {type(given).__name__}")
+    passed = [type_name(type(a)) for a, p in zip(args, operator.parameters) if p.required or a is not p.default]
+
+    def text(name, left):
+        if at and (name in _SEVERAL_SIGNATURES or name[:-1] in _SEVERAL_SIGNATURES):
+            return f"{name}() received an invalid combination of arguments - got ({', '.join(passed[left:])}), but expected one of:"
+        position = "" if parameter.keyword_only else f" (position {at + 1 - left})"
+        return f"{name}(): argument '{shown}'{position} must be {kind}, not {type_name(type(given))}"
+    error = TypeError(text(name, 0))
+    error.text = text
+    return error
 
 
-def _of_method(error, operator):
-    """The same refusal for ``self.name_(...)``, whose positions count from the first argument after ``self``."""
-    import re
-    text = str(error).replace(operator.name.split(".")[0] + "(): ", shown_name(operator) + "_(): ", 1)
-    return TypeError(re.sub(r"\(position (\d+)\)", lambda found: f"(position {int(found[1]) - 1})", text))
+# With a single signature the argument is named, with several the types that were given are listed.
+_SEVERAL_SIGNATURES = frozenset((
+    "bitwise_and", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "clamp", "clamp_max", "clamp_min", "copysign",
+    "eq", "fill", "floor_divide", "fmod", "ge", "gt", "index_fill", "le", "lerp", "lt", "masked_fill", "max", "mean", "min", "ne", "pow",
+    "prod", "remainder", "scatter", "sum", "where", "xlogy"))
+
+
+def of_method(error, name):
+    """The same refusal for ``self.name(...)``, whose positions count from the first argument after ``self``."""
+    return TypeError(error.text(name, 1)) if hasattr(error, "text") else error
 
 
 def shown_name(operator):
     """An operator as PyTorch's users call it."""
     name = operator.name.split(".")[0]
-    for tail in ("_Scalar", "_Tensor", "_dim", "_all", "_self"):
+    for tail in ("_Tensor", "_Scalar", "_Tensor", "_dim", "_all", "_self", "_method"):
         name = name.removesuffix(tail)
     return name

@@ -12,7 +12,7 @@ from ..ops import gradient
 from ..ops.operator import Operator
 from ..trace.plan import Plan
 from ..trace.tape import LOCAL, record
-from .arguments import _of_method, bind, collect
+from .arguments import bind, collect, of_method, shown_name
 from .dispatch import PLANS, plan_of
 from .history import edge_of, needs_of, node_type, rebase, refuse_stale, save
 from .values import _access, _flip, assign, bump, meta_value, moved, read
@@ -24,7 +24,7 @@ def call_inplace(operator, args):
     try:
         key, template, tensors, scalars = collect(operator, args)
     except TypeError as error:
-        raise _of_method(error, operator) from None
+        raise of_method(error, shown_name(operator) + "_") from None
     needs = ()
     grad_enabled = LOCAL.grad_enabled
     if self._auto is not None and self._inference_tensor() is True and not LOCAL.inference:

@@ -13,6 +13,7 @@ from ..ops.families.aliases import ALIASES, INPLACE_FUNCTIONS
 from ..ops.operator import ARRAYS, Operator
 from ..ops.registry import REGISTRY
 from . import convert, from_data, likes
+from .arguments import of_method
 from .core import Tensor
 from .dispatch import call
 from .inplace import call_inplace
@@ -47,7 +48,13 @@ def _source(operator, name, first, inplace):
         required = [shown for shown, p in zip(names, operator.parameters, strict=True) if p.required]
         ordinary = " and ".join([f"isinstance({names[0]}, _Tensor)", *untouched])
         lines.append(f"    if {ordinary}:\n        return _hot({', '.join(required)})\n")
-    lines.append(f"    return _call_inplace(_op, ({given},))\n" if inplace else f"    return _op.record({given})\n")
+    if inplace:
+        lines.append(f"    return _call_inplace(_op, ({given},))\n")
+    elif first == "self":
+        lines.append(f"    try:\n        return _op.record({given})\n    except TypeError as error:\n"
+                     f"        raise _of_method(error, {name!r}) from None\n")
+    else:
+        lines.append(f"    return _op.record({given})\n")
     return f"def {name}({', '.join(parts)}):\n{''.join(lines)}", defaults
 
 
@@ -62,7 +69,7 @@ def _hot_path(operator):
 def derive(operator, name, first="input", inplace=False):
     """A Python function for an operator."""
     source, scope = _source(operator, name, first, inplace)
-    scope.update(_op=operator, _call=call, _call_inplace=call_inplace, _Tensor=Tensor)
+    scope.update(_op=operator, _call=call, _call_inplace=call_inplace, _Tensor=Tensor, _of_method=of_method)
     exec(compile(source, f"<jtensor operator {operator.name}>", "exec"), scope)
     function = scope[name]
     function.__doc__, function.__qualname__, function.__module__ = operator.__doc__, name, "jtensor"

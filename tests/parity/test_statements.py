@@ -208,6 +208,27 @@ STATEMENTS = {
         e.cumsum_(5)
         e.bitwise_and_(1)
     """,
+    "arguments of the wrong type": """
+        x.mul(None)
+        x.mul_('a')
+        torch.mul(x, 'a')
+        torch.mul(None, x)
+        x.add(x, alpha='a')
+        x.add(x, alpha=None)
+        x.add_(np.array([1, 2, 3]))
+        x.eq('a')
+        x.lt_([1])
+        torch.pow(x, 'a')
+        torch.where(x>0, 'a', x)
+        x.where(None, x)
+        x.masked_fill_(None, 2)
+        x.addcmul(x, 1)
+        torch.sum('a')
+        torch.cat([x, 1])
+        x + 'a'
+        r=x*np.array([1, 2, 3])
+        r=x.add(np.float32(2))
+    """,
     "types without a kernel": """
         torch.nn.functional.leaky_relu(x.long())
         torch.nn.functional.elu_(x.long())

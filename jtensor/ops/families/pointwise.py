@@ -12,6 +12,7 @@ from ...base import dtypes
 from ..layout import pointwise
 from ..operator import Number, Tensor, TensorOrNumber, op
 from ..registry import composite
+from .composing import history_allows
 from .numeric import cast, is_complex, is_floating, is_integral, refuses, wide, zeros_gradient
 
 conj = jnp.conj
@@ -65,8 +66,7 @@ def abs(self: Tensor):
 def abs_(input):
     """``abs``, written back into the tensor, which may not be complex."""
     if input.dtype.is_complex:
-        from ...autograd.gradmode_checks import before_inplace
-        before_inplace(input, input.requires_grad)
+        history_allows(input)
         raise RuntimeError("In-place abs is not supported for complex tensors.")
     return abs.inplace_form(input)
 
