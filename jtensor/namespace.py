@@ -86,6 +86,7 @@ _ROOM_OF = {
     **dict.fromkeys("bartlett_window blackman_window hamming_window hann_window kaiser_window".split(), "signal.top_level"),
     **dict.fromkeys("fill from_dlpack frombuffer get_device is_distributed is_signed resize_as_ unravel_index".split(), "sharing"),
     **dict.fromkeys("typename set_default_tensor_type".split(), "legacy"),
+    **dict.fromkeys("autocast get_autocast_dtype is_autocast_enabled".split(), "amp.autocast_mode"),
     **dict.fromkeys(
         """get_num_threads set_num_threads get_num_interop_threads set_num_interop_threads use_deterministic_algorithms
         are_deterministic_algorithms_enabled is_deterministic_algorithms_warn_only_enabled get_float32_matmul_precision
