@@ -107,11 +107,14 @@ def method_lines(cls):
             kinds, answer = operator_types(name)
             if name in COMPARISONS:
                 yield f"    def {name}(self, other: Any) -> Tensor: ...  # type: ignore[override]"
+            elif name in OF_TWO:                # written out by machine: the parameters have no names to show
+                yield f"    def {name}(self, other: Tensor | Number) -> {ANSWERS.get(name, 'Any')}: ..."
             else:
                 yield definition(name, value, kinds, ANSWERS.get(name, answer), "    ", "*self" if _takes_all(value) else "self")
 
 
 COMPARISONS = ("__eq__", "__ne__")
+OF_TWO = frozenset("__add__ __sub__ __mul__ __truediv__ __lt__ __le__ __gt__ __ge__ __and__ __or__ __xor__ __lshift__ __rshift__".split())
 PROPERTIES = {
     "shape": "_Size",
     "dtype": "_dtype",
