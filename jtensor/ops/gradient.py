@@ -284,7 +284,7 @@ def _refuse(plan, needs):
     for name, formula in plan.operator.grad.items():
         never = formula and getattr(formula[0], "never", None)
         if never and _touches(plan.notes.where.get(name), needs):
-            raise RuntimeError(never)
+            raise RuntimeError(never.format("" if plan.key[0] == plan.operator.key else "_"))         # in place it has another name
 
 
 def _unpack(plan, needs, defined, codes, xs):

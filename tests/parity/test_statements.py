@@ -229,6 +229,11 @@ STATEMENTS = {
         r=x*np.array([1, 2, 3])
         r=x.add(np.float32(2))
     """,
+    "no derivative": """
+        (xg//2).sum().backward()
+        w=xg.clone(); w//=2; w.sum().backward()
+        torch.heaviside(xg, x).sum().backward()
+    """,
     "types without a kernel": """
         torch.nn.functional.leaky_relu(x.long())
         torch.nn.functional.elu_(x.long())

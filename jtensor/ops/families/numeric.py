@@ -83,8 +83,8 @@ def zeros_gradient(grad):
 def no_derivative(name, *inputs):
     """Formulas of an operator that PyTorch cannot differentiate either: asking for them raises its ``RuntimeError``."""
     def formula(grad):
-        raise RuntimeError(formula.never)
-    formula.never = f"derivative for aten::{name} is not implemented"     # raised when the backward is asked for, before it is traced
+        raise RuntimeError(formula.never.format(""))
+    formula.never = f"derivative for aten::{name}{{}} is not implemented"     # raised when the backward is asked for, before it is traced
     return dict.fromkeys(inputs, formula)
 
 
