@@ -4,6 +4,7 @@ Owns their formulas there: what an attempt is (`rejection` has the same element 
 programs and their proofs. Everything is exact, or computed here beforehand with the C library, but for the logarithms of the tests, of
 which the programs say when they are in doubt. Knows `walks`, exact arithmetic and `programs`.
 """
+import functools
 import math
 
 import numpy as np
@@ -15,7 +16,7 @@ from .walks import ELEMENTS, NO_LIMIT, NUMBERS
 
 FEW = 512               # elements; for fewer Python is as quick
 _PAYS_AFTER = 1 << 13
-_TABLE = 1024           # log k! for so many k
+_TABLE = 1024           # log k! and log k for so many k: a look-up costs a fifth of a logarithm
 
 
 def _apart(jnp, zero, x):
@@ -23,25 +24,34 @@ def _apart(jnp, zero, x):
     return (x.view(jnp.int64) + zero.astype(jnp.int64)).view(jnp.float64)
 
 
-def _log_factorial(jnp, k):
+def _log_factorial(jnp, k, moderate):
+    """The logarithm of k!; where ``moderate``, infinite beyond the table, which leaves a test in doubt."""
+    if moderate:
+        return jnp.where(k < _TABLE, jnp.asarray(_FACTORIALS)[jnp.clip(k, 0, _TABLE - 1).astype(jnp.int32)], jnp.inf)
     y = k + 1.0
     series = (y - 0.5) * jnp.log(y) - y + 0.9189385332046727 + (1.0 - 1.0 / (30.0 * y * y)) / (12.0 * y)
     return jnp.where(k < _TABLE, jnp.asarray(_FACTORIALS)[jnp.clip(k, 0, _TABLE - 1).astype(jnp.int32)], series)
 
 
+def _log(jnp, k, moderate):
+    """The logarithm of a number > 0; where ``moderate``, of an integer within the table."""
+    return jnp.asarray(_LOGARITHMS)[jnp.clip(k, 0, _TABLE).astype(jnp.int32)] if moderate else jnp.log(k)
+
+
 _FACTORIALS = np.array([math.lgamma(k + 1.0) for k in range(_TABLE)])
+_LOGARITHMS = np.array([-math.inf, *[math.log(k) for k in range(1, _TABLE + 1)]])
 
 # -- poisson -------------------------------------------------------------------------------------------------------------------------
 
 
-def _poisson_attempt(jnp, zero, u, v, log_v, row):
-    _, rate, a, b, quick, log_inverse_alpha, log_rate = row
+def _poisson_attempt(jnp, zero, u, v, _, row, moderate=False):
+    _, rate, a, b, quick, inverse_alpha, log_rate = row
     u = u - 0.5
     us = 0.5 - jnp.abs(u)
     k = jnp.floor(_apart(jnp, zero, (2 * a / us + b) * u) + rate + 0.43)
-    left = log_v + log_inverse_alpha - jnp.log(a / (us * us) + b)
-    likely, factorial = k * log_rate, _log_factorial(jnp, k)
-    loose = jnp.abs(log_v) + log_inverse_alpha + rate + jnp.abs(likely) + jnp.abs(factorial) + 1.0
+    left = jnp.log(v * inverse_alpha / (a / (us * us) + b))
+    likely, factorial = k * log_rate, _log_factorial(jnp, k, moderate)
+    loose = jnp.abs(left) + rate + jnp.abs(likely) + jnp.abs(factorial) + 10.0
     return k, (us >= 0.07) & (v <= quick), (k < 0) | (us < 0.013) & (v > us), likely - rate - factorial - left, loose
 
 
@@ -51,23 +61,27 @@ def poisson(engine, rate, one):
     ``one(uniform, rate)`` draws one by rejection.
     """
     least, most = rate.min(), rate.max()
-    kind = POISSON_FEW if most < 10.0 else POISSON_ALIKE if least == most else POISSON
+    kind = POISSON_FEW if most < 10.0 else POISSON_ALIKE if least == most else POISSON if most < 0.7 * _TABLE else POISSON_LARGE
     run = kind.program.after(rate.size)
     return None if run is None else _poisson_by(kind, run, engine, rate, one)
 
 
 def _poisson_by(kind, run, engine, rate, one):
-    alike = rate.min() == rate.max()
+    least = rate.min()
+    alike = least == rate.max()
 
     def rows(part):
         some = rate[:1] if alike else rate[part]
-        yield exact.exp(-some) if kind.rows == 2 else np.where(some >= 10.0, NO_LIMIT, exact.exp(-np.minimum(some, 10.0)))
+        if kind.rows == 2:
+            yield exact.exp(-some)
+        else:
+            yield NO_LIMIT if least >= 10.0 else np.where(some >= 10.0, NO_LIMIT, exact.exp(-np.minimum(some, 10.0)))
         yield some
         if kind.rows > 2:
             b = 0.931 + 2.53 * np.sqrt(some)
             a = -0.059 + 0.02483 * b
             with np.errstate(all="ignore"):     # small rates have no use for these
-                yield from (a, b, 0.9277 - 3.6224 / (b - 2), np.log(1.1239 + 1.1328 / (b - 3.4)), np.log(some))
+                yield from (a, b, 0.9277 - 3.6224 / (b - 2), 1.1239 + 1.1328 / (b - 3.4), np.log(some))
 
     each = float(np.where(rate[:1000] >= 10.0, 2.4, rate[:1000] + 1).mean())
     return kind.drawn(engine, run, rate.size, rows, lambda uniform, i: one(uniform, float(rate[i])), each)
@@ -76,17 +90,17 @@ def _poisson_by(kind, run, engine, rate, one):
 # -- binomial ------------------------------------------------------------------------------------------------------------------------
 
 
-def _binomial_attempt(jnp, zero, u, v, log_v, row):
-    _, _, count, a, b, c, quick, odds, log_alpha, mode, base = row
+def _binomial_attempt(jnp, zero, u, v, log_v, row, moderate=False):
+    _, _, count, a, b, c, quick, log_odds, log_alpha, log_less, base = row
     u = u - 0.5
     us = 0.5 - jnp.abs(u)
     k = jnp.floor(_apart(jnp, zero, (2 * a / us + b) * u) + c)
     never = (us == 0) | (k < 0) | (k > count)
     left = log_v + log_alpha - jnp.log(a / (us * us) + b)
     rest = count - k
-    first = (count + 1) * jnp.log((count - mode + 1) / (rest + 1))
-    second = (k + 0.5) * jnp.log(odds * (rest + 1) / (k + 1))
-    loose = jnp.abs(log_v) + jnp.abs(log_alpha) + jnp.abs(base) + jnp.abs(first) + jnp.abs(second) + count + 1.0
+    log_rest = _log(jnp, rest + 1, moderate)
+    first, second = (count + 1) * (log_less - log_rest), (k + 0.5) * (log_odds + log_rest - _log(jnp, k + 1, moderate))
+    loose = jnp.abs(log_v) + jnp.abs(log_alpha) + jnp.abs(base) + jnp.abs(first) + jnp.abs(second) + 10 * count + 10.0
     gap = base + first + second - stirling_tail(k, jnp) - stirling_tail(rest, jnp) - left
     return k, (us >= 0.07) & (v <= quick) & ~never, never, gap, loose
 
@@ -111,7 +125,8 @@ def binomial(engine, count, p, fit, one):
     if count.min() == count.max() and p.min() == p.max():
         kind = BINOMIAL_ALIKE if fit(count[:1] * p[:1]) >= 10.0 else BINOMIAL_FEW
     else:
-        kind = BINOMIAL if (fit(count * p) >= 10.0).any() else BINOMIAL_FEW
+        moderate = count.max() < _TABLE and (count == np.floor(count)).all()
+        kind = BINOMIAL_FEW if not (fit(count * p) >= 10.0).any() else BINOMIAL if moderate else BINOMIAL_LARGE
     run = kind.program.after(count.size)
     return None if run is None else _binomial_by(kind, run, engine, count, p, fit, one)
 
@@ -141,7 +156,7 @@ def _binomial_rows(n, p, fit):
     a = -0.0873 + 0.0248 * b + 0.01 * p
     odds, mode = fit(p / q), np.floor(fit(fit(n + 1) * p))
     base = (mode + 0.5) * np.log((mode + 1) / (odds * (n - mode + 1))) + stirling_tail(mode) + stirling_tail(n - mode)
-    return n, a, b, expected + 0.5, 0.92 - 4.2 / b, odds, np.log((2.83 + 5.1 / b) * spread), mode, base
+    return n, a, b, expected + 0.5, 0.92 - 4.2 / b, np.log(odds), np.log((2.83 + 5.1 / b) * spread), np.log(n - mode + 1), base
 
 
 # -- the programs --------------------------------------------------------------------------------------------------------------------
@@ -170,7 +185,7 @@ class _Alike:
 
     def drawn(self, engine, run, total, rows, *how):
         """What `walks` draws with the program."""
-        return walks.alike(engine, run, total, [row[0] for row in rows(slice(0, 1))], *how)
+        return walks.alike(engine, run, total, [np.ravel(row)[0] for row in rows(slice(0, 1))], *how)
 
 
 def _same_as_python(kind, run, made, sample):
@@ -201,10 +216,20 @@ def _binomial_proof(kind, run):
                            lambda engine: rejection.binomial(engine, count, p))
 
 
+def _poisson_kind(name, attempt):
+    return _Kind(name, walks.mixed(walks.product, walks.below, 1.0, attempt), "numbers", 1.0, 7, _poisson_proof)
+
+
+def _binomial_kind(name, attempt):
+    return _Kind(name, walks.mixed(walks.steps, walks.above, 0.0, attempt), "both", 0.0, 11, _binomial_proof)
+
+
 POISSON_FEW = _Kind("poisson_few", walks.one_by_one(walks.product, walks.below, 1.0), "numbers", 1.0, 2, _poisson_proof)
-POISSON = _Kind("poisson", walks.mixed(walks.product, walks.below, 1.0, _poisson_attempt), "both", 1.0, 7, _poisson_proof)
+POISSON = _poisson_kind("poisson", functools.partial(_poisson_attempt, moderate=True))
+POISSON_LARGE = _poisson_kind("poisson_large", _poisson_attempt)
 POISSON_ALIKE = _Alike("poisson_alike", _poisson_attempt, 7, _poisson_proof)
 BINOMIAL_FEW = _Kind("binomial_few", walks.one_by_one(walks.steps, walks.above, 0.0), "logs", 0.0, 2, _binomial_proof)
-BINOMIAL = _Kind("binomial", walks.mixed(walks.steps, walks.above, 0.0, _binomial_attempt), "both", 0.0, 11, _binomial_proof)
+BINOMIAL = _binomial_kind("binomial", functools.partial(_binomial_attempt, moderate=True))
+BINOMIAL_LARGE = _binomial_kind("binomial_large", _binomial_attempt)
 BINOMIAL_ALIKE = _Alike("binomial_alike", _binomial_attempt, 11, _binomial_proof)
-KINDS = POISSON_FEW, POISSON, POISSON_ALIKE, BINOMIAL_FEW, BINOMIAL, BINOMIAL_ALIKE
+KINDS = POISSON_FEW, POISSON, POISSON_LARGE, POISSON_ALIKE, BINOMIAL_FEW, BINOMIAL, BINOMIAL_LARGE, BINOMIAL_ALIKE

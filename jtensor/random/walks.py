@@ -140,10 +140,10 @@ def above(reached, limit):
 def mixed(reach, is_done, start, attempt):
     """The program for elements of which some make attempts of two numbers each.
 
-    ``attempt(jnp, zero, u, v, log of v, row)``: the value that would be accepted, whether it is at once, whether it never is, by how
-    much one side of the test is above the other, and the size of what the two are made of.
+    ``attempt(jnp, zero, u, v, log of v if known, row)``: the value that would be accepted, whether it is at once, whether it never is, by
+    how much one side of the test is above the other, and the size of what the two are made of.
     """
-    def walk(state, ends, settings, parameters, numbers, logs):
+    def walk(state, ends, settings, parameters, numbers, logs=None):
         import jax.numpy as jnp
         from jax import lax
 
@@ -166,7 +166,8 @@ def mixed(reach, is_done, start, attempt):
             state, values = s
             at, element = state[0].astype(jnp.int32), state[1].astype(jnp.int32)
             row = [parameters[i, element] for i in range(parameters.shape[0])]
-            value, now, never, gap, loose = attempt(jnp, settings[0], numbers[at], numbers[at + 1], logs[at + 1], row)
+            value, now, never, gap, loose = attempt(
+                jnp, settings[0], numbers[at], numbers[at + 1], None if logs is None else logs[at + 1], row)
             doubt = ~now & ~never & ~(jnp.abs(gap) > settings[1] * loose)
             done = (now | ~never & (gap >= 0)) & ~doubt
             outcome, value = lax.optimization_barrier((doubt * 2.0 + done, value))
