@@ -4,6 +4,7 @@ The function takes the scalars as one vector (`scalars`) and the external inputs
 values is left out. Every operator's floating-point results carry a mark, so that `fences` can keep the boundaries between operators
 where a compiler would otherwise compute across them. May not know: how tapes are recorded or when they are run.
 """
+import math
 import weakref
 
 import jax
@@ -157,10 +158,19 @@ def kernel(plan):
     avals = [*(a.struct for a in plan.inputs), *(scalar_struct(kind) for kind in plan.scalar_kinds)]
     with jax.enable_x64(True):
         fenced = fences.fenced(lambda *arrays: list(plan.function(*arrays)), avals)
-        made = compile_program(fenced.program, [ZERO, *avals], options=fenced.compiler_options, effort="kernel", device=device)
+        made = compile_program(fenced.program, [ZERO, *avals], options=fenced.compiler_options, device=device,
+                               effort="brief" if _is_small(plan) else "kernel")
     store.save(key, made, device)
     REMEMBERED.keep()
     return made, "compiled"
+
+
+def _is_small(plan):
+    """Whether loops over a plan's arrays take less time than calling its kernel, however they are compiled."""
+    return sum(math.prod(a.shape) for a in (*plan.inputs, *plan.outputs)) <= SMALL
+
+
+SMALL = 1 << 13
 
 
 def jax_device_of(plan):

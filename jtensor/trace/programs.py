@@ -14,7 +14,7 @@ from .report import REPORT
 
 SAVED = 6e6             # ns: what an operator costs less to compile briefly
 LOST = 1.0              # ns: what an element of a result takes longer then, on average over operators
-FEW, MANY = 32, 256     # below FEW runs, in a loop MANY, it is all effort at once; nothing waits for more than MANY
+FEW, MANY = 32, 1024   # below FEW runs, in a loop MANY, it is all effort at once; nothing waits for more than MANY
 
 COMPILER = Worker("programs")
 
