@@ -3,6 +3,7 @@
 Owns: `HostMemory`, entering host mode (`export`, `adopt`) and leaving it when the last exported array has died. JAX arrays are never
 handed out writable. May not know: tensors.
 """
+import sys
 import weakref
 
 import numpy as np
@@ -78,7 +79,9 @@ _LACKING_INTERFACE = {d.numpy for d in dtypes.ALL if d.numpy.kind == "V"}
 
 
 def _leave(cell, memory):
-    """The last exported array has died: the value is the truth again."""
+    """The last exported array has died: the value is the truth again. At the end of the process nobody will ask for it."""
+    if sys is None or sys.is_finalizing():                 # modules are being emptied
+        return
     storage = cell()
     if storage is not None and storage.host is memory and (memory.owner is None or memory.owner() is None):
         value = memory.snapshot()

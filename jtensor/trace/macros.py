@@ -16,7 +16,7 @@ from .tape import LOCAL, Value
 AT_ONE_STATE = 16                    # macros kept at one state of the trie: a tape whose keys keep changing learns no more
 CAP = "loop or node cap"             # the reason of the only flush that a macro can repeat
 MISSES, SEEN = "misses", "seen"      # among a state's macros: how often in a row there was none, and hashes of keys that had none
-PATIENCE = 64                        # misses from which on a key is made only one time in as many
+PATIENCE = 16                        # misses from which on a key is made only one time in as many
 UNKNOWN = object()                   # stands for a macro where one was tried in vain
 _gone = weakref.ref(Value())         # stands for every value that nobody holds
 
