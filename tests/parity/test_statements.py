@@ -234,6 +234,11 @@ STATEMENTS = {
         w=xg.clone(); w//=2; w.sum().backward()
         torch.heaviside(xg, x).sum().backward()
     """,
+    "gradients of casts": """
+        a=torch.ones(4,1,requires_grad=True); b=a.to(torch.float32,copy=True); p,r=torch.autograd.grad(b.sum(),[b,a]); assert p is r
+        a=torch.ones(4,1,requires_grad=True); b=a.to(torch.float64); p,r=torch.autograd.grad(b.sum(),[b,a])
+        a=torch.ones(4,1,requires_grad=True); b=a.to(torch.complex64); p,r=torch.autograd.grad(b.real.sum(),[b,a])
+    """,
     "types without a kernel": """
         torch.nn.functional.leaky_relu(x.long())
         torch.nn.functional.elu_(x.long())

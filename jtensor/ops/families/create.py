@@ -99,12 +99,13 @@ def _to_layout(specs, outputs, statics):
     return [like(tuple(specs[0].size), specs[0].stride)]
 
 
-def _real_part(grad, node):
-    """The gradient of a real tensor made complex is a view; other casts cast back."""
-    return (grad,) if grad._spec.dtype.is_complex and not node.plan.inputs[0].dtype.is_complex else None
+def _cast_back(grad, node):
+    """A gradient that has the type is handed on; that of a real tensor made complex is a view; other casts cast back."""
+    wanted, given = node.plan.inputs[0].dtype, grad._spec.dtype
+    return (grad,) if given is wanted or given.is_complex and not wanted.is_complex else None
 
 
-@op(layout=_to_layout, saves=(), name="_to_copy", backward="ToCopyBackward0", inverse=_real_part, **RAW, double="ToCopyBackward0")
+@op(layout=_to_layout, saves=(), name="_to_copy", backward="ToCopyBackward0", inverse=_cast_back, **RAW, double="ToCopyBackward0")
 def to_copy(self: Tensor, dtype):
     return cast_to(self, dtype.numpy)
 
