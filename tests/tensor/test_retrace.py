@@ -210,4 +210,4 @@ def test_a_tape_whose_keys_keep_changing_is_asked_less_and_learns_no_more(monkey
         executor.flush("the same place of the tape every time")
         y.backward(g)
         assert x.grad.tolist() == [at, 2 * at, 3 * at, 4 * at]
-    assert not made and macros.PATIENCE < len(asked) < 2 * macros.PATIENCE
+    assert not made and macros.PATIENCE < len(asked) < 4 * macros.PATIENCE
