@@ -121,3 +121,34 @@ def test_places_of_a_pool_are_not_looked_at():
     before = sum(jtensor.report().flushes.values())
     made = jtensor.nn.functional.max_unpool2d(*jtensor.nn.functional.max_pool2d(x, 2, return_indices=True), 2)
     assert made.shape == x.shape and sum(jtensor.report().flushes.values()) == before
+
+
+LOGITS, LABELS, JOINED, LONG, SHORT = (7, 3, 4), [[1, 2, 2], [3, 1, 0], [2, 0, 0]], [1, 2, 2, 3, 1, 2], [7, 6, 5], [3, 2, 1]
+
+
+@pytest.mark.parametrize("text, shapes", [
+    ("F.ctc_loss({lp}, b, c, d)", [LOGITS, LABELS, LONG, SHORT]),
+    ("F.ctc_loss({lp}, b, c, d, reduction='none')", [LOGITS, JOINED, LONG, SHORT]),
+    ("F.ctc_loss({lp}, b % 3, c, d, blank=3, reduction='sum')", [LOGITS, LABELS, LONG, SHORT]),
+    ("F.ctc_loss({lp}, b, (7, 6, 5), [3, 2, 1])", [LOGITS, LABELS]),
+    ("F.ctc_loss({lp}, b, c, d, reduction='none')", [LOGITS, LABELS, [2, 6, 5], SHORT]),
+    ("F.ctc_loss({lp}, b, c, d, zero_infinity=True)", [LOGITS, LABELS, [2, 6, 5], SHORT]),
+    ("F.ctc_loss({lp}, b, c, d, reduction='none')", [LOGITS, LABELS, [0, 6, 5], [0, 2, 0]]),
+    ("F.ctc_loss({lp}[:, 0], b[0], c[0], d[0])", [LOGITS, LABELS, LONG, SHORT]),
+    ("F.ctc_loss({lp}, b, c, d)", [LOGITS, LABELS, LONG, [4, 2, 1]]), ("F.ctc_loss({lp}, b, c, d)", [LOGITS, LABELS, [8, 6, 5], SHORT]),
+    ("F.ctc_loss({lp}, b, c[:2], d)", [LOGITS, LABELS, LONG, SHORT]), ("F.ctc_loss({lp}, b, c, d[:2])", [LOGITS, LABELS, LONG, SHORT]),
+    ("F.ctc_loss({lp}, b, c, d, blank=9)", [LOGITS, LABELS, LONG, SHORT]), ("F.ctc_loss({lp}, b[:2], c, d)", [LOGITS, LABELS, LONG, SHORT]),
+    ("F.ctc_loss({lp}, b[:4], c, d)", [LOGITS, JOINED, LONG, SHORT]), ("F.ctc_loss({lp}, b, c.float(), d)", [LOGITS, LABELS, LONG, SHORT]),
+    ("F.ctc_loss({lp}, b, c, d)", [LOGITS, LABELS, LONG, [3, -1, 1]]), ("F.ctc_loss({lp}.half(), b, c, d)", [LOGITS, LABELS, LONG, SHORT]),
+])
+def test_ctc_loss(text, shapes):
+    same(text.format(lp="a.log_softmax(2)"), *shapes, tolerance=1e-4)
+
+
+def test_gradient_of_log_probabilities_is_that_of_what_they_were_made_from():
+    found = []
+    for T in (torch, jtensor):
+        p = T.linspace(-2, 1, 84).view(LOGITS).log_softmax(2).detach().requires_grad_()
+        T.nn.functional.ctc_loss(p, T.tensor(LABELS), T.tensor([2, 6, 5]), T.tensor(SHORT), reduction="none").sum().backward()
+        found.append(torch.tensor(p.grad.tolist()))
+    torch.testing.assert_close(*found, rtol=1e-4, atol=1e-5, equal_nan=True)
