@@ -109,13 +109,21 @@ def one_by_one(reach, is_done, start):
 
         def step(s):
             at, element, reached, times, values = s
-            further = reach(reached, numbers[at], parameters[1, element])
-            done = is_done(further, parameters[0, element])
-            values = lax.dynamic_update_index_in_dim(values, times, element, 0)
-            return at + 1, jnp.where(done, element + 1, element), jnp.where(done, start, further), jnp.where(done, 0.0, times + 1), values
+            for again in (False, True):         # two numbers a turn, if there is an element left for the second: a turn has its price
+                further = reach(reached, numbers[at], parameters[1, element])
+                done = is_done(further, parameters[0, element])
+                values = lax.dynamic_update_index_in_dim(values, times, element, 0)
+                if again:
+                    used = element < ends[1].astype(jnp.int32)
+                    done, further, counted = done & used, jnp.where(used, further, reached), jnp.where(used, times + 1, times)
+                    at = at + used
+                else:
+                    at, counted = at + 1, times + 1
+                element, reached, times = element + done, jnp.where(done, start, further), jnp.where(done, 0.0, counted)
+            return at, element, reached, times, values
 
         at, element, reached, times, values = lax.while_loop(
-            going, step, (state[0].astype(jnp.int32), state[1].astype(jnp.int32), state[2], state[3], jnp.zeros(ELEMENTS)))
+            going, step, (state[0].astype(jnp.int32), state[1].astype(jnp.int32), state[2], state[3], jnp.zeros(ELEMENTS + 1)))
         return [jnp.stack([at.astype(jnp.float64), element.astype(jnp.float64), reached, times, 0.0]), values]
     return walk
 
