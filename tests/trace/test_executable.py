@@ -148,11 +148,13 @@ def test_options_reach_the_compiler(way):
 
 # ---- kernels ---------------------------------------------------------------------------------------------------------
 
-FUNCTIONS = [jnp.tan, jnp.arctan, jnp.exp, jnp.tanh, jax.scipy.special.erf, lambda a: a.var(1), lambda a: jax.nn.softmax(a, 1)]
+FUNCTIONS = [jnp.tan, jnp.arctan, jnp.cbrt, jnp.exp, jnp.tanh, jax.scipy.special.erf,
+             lambda a: jnp.cumprod(jax.lax.complex(a, -a)[:, :9], 1), lambda a: a.var(1), lambda a: jax.nn.softmax(a, 1)]
 
 
 def test_bits_do_not_depend_on_the_effort():
-    x = np.random.default_rng(0).normal(size=(37, 290)).astype(np.float32)
+    draws = np.random.default_rng(0)
+    x = (draws.normal(size=(37, 290)) * np.exp(draws.uniform(-3, 3, (37, 290)))).astype(np.float32)
     zero = np.zeros((), np.uint32)
 
     def compiled(function, effort):
