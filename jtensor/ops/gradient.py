@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from ..trace import plan as plans
 from ..trace.spec import Spec, aval, of_aval, spec
 from .build import argument_dtype, broadcast_shapes, cast_to
+from .layout import pointwise
 from .operator import Operator, TensorOrNumber
 
 
@@ -247,6 +248,50 @@ def backward_plan(plan, needs, defined):
         found.spec = found.specs[0] if len(outputs) == 1 else None
         found.differentiable = tuple(a.dtype.differentiable for a in outputs)
         plan.vjps[key] = found
+    return found
+
+
+# Reductions and copies whose gradient lies as what it is computed of.
+_BY_ELEMENTS = frozenset(("prod_all", "prod_dim", "var_dims", "std_dims", "linalg_vector_norm", "amax", "amin", "aminmax", "logsumexp",
+                          "nansum_dim", "dist", "flip.raw", "_to_copy"))
+# What is saved comes before the gradient in these formulas: it decides where the two lie differently.
+_SAVED_FIRST = frozenset(("relu", "threshold", "leaky_relu", "clamp_Scalar", "clamp_Tensor", "clamp_min_Scalar", "clamp_min_Tensor",
+                          "clamp_max_Scalar", "clamp_max_Tensor"))
+
+
+def lie_plainly(plan):
+    """Whether the gradients are contiguous if those that arrive are."""
+    found = plan.vjps.get("plain")
+    if found is None:
+        operator = plan.operator
+        by_elements = isinstance(operator, Operator) and operator.name != "copy" and (
+            operator.promote is not None or operator.layout == "like" or operator.name in _BY_ELEMENTS)
+        plain = by_elements and all(s.contiguous for s in (*plan.notes.specs, *plan.specs))
+        found = plan.vjps["plain"] = True if plain else False if by_elements else ALWAYS
+    return found
+
+
+ALWAYS = "always"        # not computed by elements: the gradients are contiguous whatever arrives
+
+
+def elementwise(plan, needs, backward, codes, grads):
+    """The Specs of gradients computed element by element: PyTorch lays them out by what they are computed of.
+
+    ``grads``: the Specs of the gradients that arrived.
+    """
+    key = ("elementwise", needs, grads)
+    found = plan.vjps.get(key)
+    if found is None:
+        operator = plan.operator
+        operands = [plan.notes.specs[c] if c >= 0 else plan.specs[~c] for c in codes]
+        operands = [*operands, *grads] if operator.name in _SAVED_FIRST else [*grads, *operands]
+        found = []
+        for at, a in zip(needs, backward.outputs, strict=True):
+            shape = tuple(a.shape)
+            own = [(shape, s.stride) for s in operands if tuple(s.size) == shape]
+            by_elements = operator.name in _BY_ELEMENTS or shape == tuple(plan.outputs[0].shape) and (at == 0 or bool(operator.promote))
+            found.append(spec(shape, pointwise(shape, own) if own and by_elements else None, a.dtype, a.device))
+        found = plan.vjps[key] = tuple(found)
     return found
 
 

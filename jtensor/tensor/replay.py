@@ -68,10 +68,13 @@ def _replay(node, grads, needs, answers, name=""):
         made = [meta_value(a) for a in backward.outputs]
     else:
         made = record(backward, values, node.scalars)
-    outs = [wrap(v, s) for v, s in zip(made, backward.specs, strict=True)]
+    operator, lying = plan.operator, backward.specs
+    plainly = plan.vjps.get("plain") or gradient.lie_plainly(plan)
+    if plainly is not gradient.ALWAYS and not (plainly and given[0]._spec.contiguous):
+        lying = gradient.elementwise(plan, needs, backward, codes, tuple([g._spec for g in given]))
+    outs = [wrap(v, s) for v, s in zip(made, lying, strict=True)]
     if LOCAL.grad_enabled and name != gradient.CONSTANT:
         _differentiable_backward(node, backward, given, codes, entries, outs, name.endswith(gradient.CHOOSES))
-    operator = plan.operator
     for at, out in zip(needs, outs, strict=True):
         answers[at] = out.t() if at in plan.flipped else out
     if (operator.promote is not None or operator.name in ENDS_IN_VIEW) and not LOCAL.grad_enabled:
