@@ -14,6 +14,7 @@ from ..trace import executable, store
 from ..trace.background import Worker
 
 _WORKER = Worker("random programs")
+_ALONE = {"xla_cpu_multi_thread_eigen": False}      # one thread each: what they do is over before others have woken up
 _forked = [False]               # a child of fork has none of XLA's threads
 
 
@@ -84,7 +85,7 @@ class HostProgram:
         found = store.load(self.name, device)
         if found is None:
             avals = [jax.ShapeDtypeStruct(*spec) for spec in self._inputs]
-            found = executable.compile_program(self._function, avals, device=device, name=self.name)
+            found = executable.compile_program(self._function, avals, device=device, name=self.name, options=_ALONE)
             store.save(self.name, found, device)
         return found
 
