@@ -261,6 +261,8 @@ def output_specs(operator, signature, outputs, device):
             type(t) is Wrapped and p.kind is TensorOrNumber for p, t in zip(operator.parameters, signature.template, strict=True)
         )
         strides = [layout.pointwise(out.shape, operands, numbers) if operands else None for out in outputs]
+    elif how == "columns":
+        strides = [layout.columns(out.shape) if len(out.shape) >= signature.specs[0].ndim else None for out in outputs]
     elif how == "like":
         first = signature.specs[0]
         strides = [layout.like(first.size, first.stride) if tuple(first.size) == out.shape else None for out in outputs]

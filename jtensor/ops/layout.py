@@ -33,6 +33,11 @@ def pointwise(shape, operands, numbers=False):
     return tuple(strides)
 
 
+def columns(shape):
+    """Strides of what LAPACK has written: matrices column by column."""
+    return (*contiguous_strides(tuple(shape))[:-2], 1, max(shape[-2], 1))
+
+
 class Within(tuple):
     """Strides of a result that lies at the start of a larger memory, of ``elements`` elements: a reduction into its first argument."""
 
@@ -42,4 +47,4 @@ class Within(tuple):
         return self
 
 
-__all__ = ["Within", "broadcast_strides", "like", "pointwise"]
+__all__ = ["Within", "broadcast_strides", "columns", "like", "pointwise"]

@@ -121,6 +121,17 @@ STATEMENTS = {
         r=torch.complex(m,m).t().angle()
         r=m.t().renorm(2,0,1.)
     """,
+    "matrices column by column": """
+        r=torch.linalg.inv(torch.eye(2) * 2)
+        r=torch.linalg.cholesky(torch.eye(3)[None].repeat(2, 1, 1))
+        r=torch.linalg.qr(torch.eye(3)[:, :2])[1]
+        r=torch.linalg.svd(m)[0].stride(), torch.linalg.svd(m)[1].stride(), torch.linalg.svd(m)[2].stride()
+        r=[t.stride() for t in torch.linalg.eigh(torch.eye(3)[None].repeat(2, 1, 1))]
+        r=torch.linalg.solve(torch.eye(3), torch.ones(3, 2))
+        r=torch.linalg.solve(torch.eye(3)[None].repeat(2, 1, 1), torch.ones(2, 3))
+        a=torch.linalg.inv(torch.eye(2)); b=a.t(); b[0]=7; r=a
+        a=torch.eye(2).requires_grad_(); torch.linalg.inv(a).sum().backward(); r=a.grad
+    """,
     "masks": """
         x.masked_fill_(v>0, 1)
         x.masked_fill(v>0, 1)

@@ -75,7 +75,7 @@ def _cholesky_gradient(grads, result0, upper):
     return lax.linalg.triangular_solve(factor, left, left_side=False, lower=True) / 2
 
 
-@op(name="linalg_cholesky_ex_dim.raw", backward="LinalgCholeskyExBackward0", nondiff=(1,), outputs=("L", "info"),
+@op(name="linalg_cholesky_ex_dim.raw", layout="columns", backward="LinalgCholeskyExBackward0", nondiff=(1,), outputs=("L", "info"),
     grad={"self": _cholesky_gradient}, **RAW)
 def cholesky_ex_raw(self: Tensor, upper=False):
     """(the triangular factor, the order of the first minor that is not positive or 0)."""
@@ -93,7 +93,7 @@ def _reduced(a):
     return q, jnp.concatenate([r, product(adjoint(q), a[..., m:])], -1)
 
 
-@op(name="linalg_qr_dim.reduced", backward="LinalgQrBackward0", outputs=("Q", "R"), **RAW)
+@op(name="linalg_qr_dim.reduced", layout="columns", backward="LinalgQrBackward0", outputs=("Q", "R"), **RAW)
 def qr_reduced(A: Tensor):
     """(orthonormal columns, an upper triangle), as small as possible."""
     return _reduced(A)
@@ -106,14 +106,14 @@ def _refuses(text):
     return {"A": formula}
 
 
-@op(name="linalg_qr_dim.complete", backward="LinalgQrBackward0", outputs=("Q", "R"), **RAW, grad=_refuses(
+@op(name="linalg_qr_dim.complete", layout="columns", backward="LinalgQrBackward0", outputs=("Q", "R"), **RAW, grad=_refuses(
     "linalg_qr_backward: The QR decomposition is not differentiable when mode='complete' and nrows > ncols ({m} > {n})."))
 def qr_complete(A: Tensor):
     """(a square orthonormal matrix, an upper triangle) of a tall matrix."""
     return tuple(lax.linalg.qr(A, full_matrices=True))
 
 
-@op(name="linalg_qr_dim.r", backward="LinalgQrBackward0", outputs=("Q", "R"), **RAW, grad=_refuses(
+@op(name="linalg_qr_dim.r", layout="columns", backward="LinalgQrBackward0", outputs=("Q", "R"), **RAW, grad=_refuses(
     "linalg_qr_backward: The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use linalg.qr(A, "
     "mode='reduced') if you are going to differentiate through linalg.qr."))
 def qr_r(A: Tensor):
@@ -131,7 +131,8 @@ def lu_info(lu):
     return jnp.where(zero.any(-1), jnp.argmax(zero, -1) + 1, 0).astype(jnp.int32)
 
 
-@op(name="linalg_lu_factor_ex_dim.raw", backward="LinalgLuFactorExBackward0", nondiff=(1, 2), outputs=("LU", "pivots", "info"), **RAW)
+@op(name="linalg_lu_factor_ex_dim.raw", layout="columns", backward="LinalgLuFactorExBackward0", nondiff=(1, 2),
+    outputs=("LU", "pivots", "info"), **RAW)
 def lu_factor_ex_raw(A: Tensor):
     """(both triangles in one matrix, rows exchanged (from 1), the first zero pivot or 0)."""
     lu, pivots, _ = lax.linalg.lu(A)
@@ -154,7 +155,7 @@ def lu_unpack_raw(LU: Tensor, pivots: Tensor):
     return places, lower, jnp.triu(LU[..., :k, :])
 
 
-@op(name="linalg_lu_solve.raw", backward="LinalgLuSolveBackward0", nondiff=("pivots",), **RAW)
+@op(name="linalg_lu_solve.raw", layout="columns", backward="LinalgLuSolveBackward0", nondiff=("pivots",), **RAW)
 def lu_solve_raw(LU: Tensor, pivots: Tensor, B: Tensor, left=True, adjoint=False):
     """The solution of ``A X = B`` (or ``X A = B``) for a matrix that is factored."""
     n = LU.shape[-1]
@@ -203,7 +204,8 @@ def _eigh_gradient(grads, result0, result1):
     return product(product(v, middle), adjoint(v))
 
 
-@op(name="linalg_eigh_dim.raw", backward="LinalgEighBackward0", outputs=("eigenvalues", "eigenvectors"), grad={"A": _eigh_gradient}, **RAW)
+@op(name="linalg_eigh_dim.raw", layout="columns", backward="LinalgEighBackward0",
+    outputs=("eigenvalues", "eigenvectors"), grad={"A": _eigh_gradient}, **RAW)
 def eigh_raw(A: Tensor, UPLO="L"):
     """(real eigenvalues in order, eigenvectors as columns) of a Hermitian matrix of which one triangle is read."""
     a = A if UPLO.upper() == "L" else adjoint(A)
@@ -223,7 +225,8 @@ def _eig_gradient(grads, result0, result1, shapes):
     return jnp.linalg.solve(adjoint(v), product(middle, adjoint(v)))
 
 
-@op(name="linalg_eig_dim.raw", backward="LinalgEigBackward0", outputs=("eigenvalues", "eigenvectors"), grad={"self": _eig_gradient}, **RAW)
+@op(name="linalg_eig_dim.raw", layout="columns", backward="LinalgEigBackward0",
+    outputs=("eigenvalues", "eigenvectors"), grad={"self": _eig_gradient}, **RAW)
 def eig_raw(self: Tensor):
     """(complex eigenvalues, eigenvectors of length 1 as columns)."""
     return tuple(lax.linalg.eig(self, compute_left_eigenvectors=False))
@@ -263,7 +266,7 @@ def _svd_gradient(grads, result0, result1, result2, full_matrices, shapes):
     return total
 
 
-@op(name="linalg_svd_dim.raw", backward="LinalgSvdBackward0", outputs=("U", "S", "Vh"), grad={"A": _svd_gradient}, **RAW)
+@op(name="linalg_svd_dim.raw", layout="columns", backward="LinalgSvdBackward0", outputs=("U", "S", "Vh"), grad={"A": _svd_gradient}, **RAW)
 def svd_raw(A: Tensor, full_matrices=True):
     """(left vectors as columns, singular values in falling order, right vectors as rows)."""
     u, s, vh = lax.linalg.svd(A, full_matrices=full_matrices, compute_uv=True)

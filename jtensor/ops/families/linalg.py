@@ -8,6 +8,7 @@ from jax import lax
 
 from ...base import dtypes
 from ..build import broadcast_shapes
+from ..layout import columns
 from ..operator import Tensor, op
 from ..registry import composite
 from . import factor
@@ -34,7 +35,7 @@ def _inverse_gradient(grads, result0):
     return -product(product(h, grads[0]), h)
 
 
-@op(name="linalg_inv_ex_dim.raw", backward="LinalgInvExBackward0", nondiff=(1,), outputs=("inverse", "info"),
+@op(name="linalg_inv_ex_dim.raw", layout="columns", backward="LinalgInvExBackward0", nondiff=(1,), outputs=("inverse", "info"),
     grad={"A": _inverse_gradient}, **RAW)
 def inv_ex_raw(A: Tensor):
     """(the inverse, the first zero pivot or 0)."""
@@ -185,7 +186,7 @@ def cholesky(input, upper=False, *, out=None):
     return put_out("cholesky", made[0], out)
 
 
-@op(name="cholesky_solve.raw", backward="CholeskySolveBackward0", **RAW)
+@op(name="cholesky_solve.raw", layout="columns", backward="CholeskySolveBackward0", **RAW)
 def cholesky_solve_raw(self: Tensor, input2: Tensor, upper=False):
     """The solution of ``A X = B`` for a matrix given by its Cholesky factor."""
     b, u = together(self, input2)
@@ -210,7 +211,7 @@ def cholesky_solve(input, input2, upper=False, *, out=None):
     return put_out("cholesky_solve", cholesky_solve_raw(input, input2, bool(upper)), out)
 
 
-@op(name="cholesky_inverse.raw", backward="CholeskyInverseBackward0", **RAW)
+@op(name="cholesky_inverse.raw", layout="columns", backward="CholeskyInverseBackward0", **RAW)
 def cholesky_inverse_raw(self: Tensor, upper=False):
     """The inverse of a matrix given by its Cholesky factor."""
     eye = jnp.broadcast_to(jnp.eye(self.shape[-1], dtype=self.dtype), self.shape)
@@ -344,7 +345,13 @@ def _solve_a(grads, A, result0, left, vector):
     return -product(g, adjoint(x)) if left else -product(adjoint(x), g)
 
 
-@op(name="linalg_solve_ex_dim.raw", backward="LinalgSolveExBackward0", nondiff=(1,), outputs=("result", "info"),
+def _solution_layout(specs, outputs, statics):
+    """PyTorch lays a batch of vectors out as it does a matrix."""
+    solution = outputs[0].shape
+    return [columns(solution) if len(solution) > 1 else None, None]
+
+
+@op(name="linalg_solve_ex_dim.raw", layout=_solution_layout, backward="LinalgSolveExBackward0", nondiff=(1,), outputs=("result", "info"),
     grad={"A": _solve_a, "B": _solve_b}, **RAW)
 def solve_ex_raw(A: Tensor, B: Tensor, left, vector):
     """(the solution, the first zero pivot or 0)."""
@@ -397,7 +404,7 @@ def linalg_solve(A, B, *, left=True, out=None):
     return put_out("linalg_solve", made[0], out)
 
 
-@op(name="linalg_solve_triangular.raw", backward="LinalgSolveTriangularBackward0", **RAW)
+@op(name="linalg_solve_triangular.raw", layout="columns", backward="LinalgSolveTriangularBackward0", **RAW)
 def solve_triangular_raw(self: Tensor, B: Tensor, upper, left, unitriangular):
     """The solution of ``A X = B`` (or ``X A = B``) for a triangle."""
     a, b = together(self, B)
