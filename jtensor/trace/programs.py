@@ -1,8 +1,8 @@
 """What a tape runs as: a `Program` of one or two executables, compiled briefly at first and with all effort when it is run often.
 
 A first step is often one of a kind (an optimizer's state appears only in the second), and a short script runs nothing often. So
-a program is compiled briefly, which takes a quarter to a half of the time, and counts its runs. At the run where what that has
-saved must be lost again (`worth`) it is compiled with all effort: begun in the background halfway, waited for at the last, so that the
+a program is compiled briefly, which takes a quarter to a half of the time, and counts its runs. When it is plain that what that has
+saved will be lost again (`worth`) it is compiled with all effort: begun in the background at three quarters, waited for at the last, so that the
 change comes at the same run every time. Both give the same bits. On large arrays that run would come soon, and there nothing is
 compiled briefly at all. Owns: `Program`, making one, this estimate. May not know: the trie, when tapes run.
 """
@@ -14,7 +14,8 @@ from .report import REPORT
 
 SAVED = 6e6             # ns: what an operator costs less to compile briefly
 LOST = 1.0              # ns: what an element of a result takes longer then, on average over operators
-FEW, MANY = 32, 1024   # below FEW runs, in a loop MANY, it is all effort at once; nothing waits for more than MANY
+FEW, MANY = 32, 1024    # fewer runs than FEW, in a loop than MANY: it is all effort at once
+SURE = 3                # what has been run a third of that number will be run the rest, too
 
 COMPILER = Worker("programs")
 
@@ -50,7 +51,7 @@ class Program:
     def ran(self):
         """Counts a run of a program that was compiled briefly, and makes it the better one when it is time."""
         self.left -= 1
-        if self.coming is None and 2 * self.left <= self.due:
+        if self.coming is None and 4 * self.left <= self.due:
             self.coming = COMPILER.submit(self.again, name="program again")
         coming = self.coming
         if self.left <= 0 and coming is not None:
@@ -97,12 +98,12 @@ def _build(nodes, wanted, asked, inputs, counts, donate, effort):
 
 
 def worth(nodes, device=None, loop=False):
-    """After how many runs all effort on a tape's program is repaid; 0: at once."""
+    """After how many runs a tape's program gets all effort, because they will be enough to repay it; 0: at once."""
     if "brief" not in executable.efforts(device):
         return 0
     elements = sum(_count(aval.shape) for node in nodes for aval in node[0].outputs)
     runs = len(nodes) * SAVED / (elements * LOST + 1)
-    return 0 if runs < (MANY if loop else FEW) else int(min(runs, MANY))
+    return 0 if runs < (MANY if loop else FEW) else int(max(FEW, min(runs, MANY) / SURE))
 
 
 def _count(shape):
