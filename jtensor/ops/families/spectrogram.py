@@ -1,0 +1,126 @@
+"""Short-time Fourier transforms, made of windows of a signal and `fourier`'s operators.
+
+Owns: `stft`: its frames, its window, its refusals. May not know: operators of its own.
+"""
+import warnings
+
+from ...base import dtypes
+from ..registry import composite
+
+_warned = set()
+
+
+def _warn_once(text):
+    if text not in _warned:
+        _warned.add(text)
+        warnings.warn(text, UserWarning, stacklevel=3)
+
+
+def _described(t):
+    kind = {"float32": "Float", "float64": "Double"}.get(t.dtype.name) or dtypes.scalar_name(t._spec.dtype)
+    return f"torch.{kind}Tensor"
+
+
+def _refused(input, n_fft, hop, width, window, normalized, onesided, return_complex, align_to_window, reason):
+    window = "None" if window is None else f"{_described(window)}{{{list(window.shape)}}}"
+    onesided, align = ("None" if flag is None else int(flag) for flag in (onesided, align_to_window))
+    return RuntimeError(f"stft({_described(input)}{list(input.shape)}, n_fft={n_fft}, hop_length={hop}, win_length={width}, "
+                        f"window={window}, normalized={int(normalized)}, onesided={onesided}, return_complex={int(return_complex)}, "
+                        f"align_to_window={align}) : {reason}")
+
+
+def _reason(input, n_fft, hop, width, window):
+    """What is wrong with the arguments, or None."""
+    if not (input.is_floating_point() or input.is_complex()):
+        return "expected a tensor of floating point or complex values"
+    if input.dim() not in (1, 2):
+        return "expected a 1D or 2D tensor"
+    if not 0 < n_fft <= input.size(-1):
+        return f"expected 0 < n_fft < {input.size(-1)}, but got n_fft={n_fft}"
+    if hop <= 0:
+        return f"expected hop_length > 0, but got hop_length={hop}"
+    if not 0 < width <= n_fft:
+        return f"expected 0 < win_length <= n_fft, but got win_length={width}"
+    if window is not None and (window.dim() != 1 or window.size(0) != width):
+        return f"expected a 1D window tensor of size equal to win_length={width}, but got window with size {list(window.shape)}"
+    return None
+
+
+@composite()
+def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False, onesided=None,
+         return_complex=None, align_to_window=None):
+    """The Fourier transforms of windows of a signal ``(*, T)``, ``hop_length`` (by default a quarter window) apart: ``(*, F, windows)``.
+
+    ``center``: the signal is padded, so that window ``t`` is centred at ``t * hop_length``. Of real signals the first ``n_fft // 2 + 1``
+    frequencies are given unless ``onesided=False``. Real signals need ``return_complex``; False gives pairs of real numbers.
+
+    >>> torch.stft(torch.ones(8), 4, window=torch.ones(4), return_complex=True).abs()[:, 0]
+    tensor([4., 0., 0.])
+    """
+    import jtensor
+    if center and align_to_window is not None:
+        raise RuntimeError("stft align_to_window should only be set when center = false")
+    if center and input.dim() in (1, 2, 3):
+        pad, lead = int(n_fft // 2), (1,) * (3 - input.dim())
+        padded = jtensor.nn.functional.pad(input.view(*lead, *input.shape), [pad, pad], pad_mode)
+        input = padded.view(padded.shape[-input.dim():])
+    if window is None:
+        _warn_once("A window was not provided. A rectangular window will be applied,which is known to cause spectral leakage. "
+                   "Other windows such as torch.hann_window or torch.hamming_window are recommended to reduce spectral leakage."
+                   "To suppress this warning and use a rectangular window, explicitly set `window=torch.ones(n_fft, device=<device>)`.")
+    hop = n_fft // 4 if hop_length is None else hop_length
+    width = n_fft if win_length is None else win_length
+    if return_complex is None:
+        if not (input.is_complex() or window is not None and window.is_complex()):
+            raise RuntimeError("stft requires the return_complex parameter be given for real inputs, and will further require that "
+                               "return_complex=True in a future PyTorch release.")
+        return_complex = True
+    reason = _reason(input, n_fft, hop, width, window)
+    if reason is not None:
+        raise _refused(input, n_fft, hop, width, window, normalized, onesided, return_complex, align_to_window, reason)
+    if not return_complex:
+        _warn_once("stft with return_complex=False is deprecated. In a future pytorch release, stft will return complex tensors for all "
+                   "inputs, and return_complex=False will raise an error.\nNote: you can still call torch.view_as_real on the complex "
+                   "output to recover the old return format.")
+    return _transformed(input, n_fft, hop, width, window, normalized, onesided, return_complex)
+
+
+def _transformed(input, n_fft, hop, width, window, normalized, onesided, return_complex):
+    import jtensor
+    if window is None:
+        window = jtensor.ones(width, dtype=input.dtype, device=input.device)
+    if width < n_fft:
+        left = (n_fft - width) // 2
+        window = jtensor.nn.functional.pad(window, [left, n_fft - width - left])
+    alone = input.dim() == 1
+    frames = (input.unsqueeze(0) if alone else input).unfold(-1, n_fft, hop) * window
+    onesided = not frames.is_complex() if onesided is None else onesided
+    if onesided and frames.is_complex():
+        raise RuntimeError("Cannot have onesided output if window or input is complex")
+    norm = "ortho" if normalized else None
+    found = (jtensor.fft.rfft(frames, norm=norm) if onesided else jtensor.fft.fft(frames, norm=norm)).transpose_(1, 2)
+    found = found.squeeze_(0) if alone else found
+    return found if return_complex else jtensor.view_as_real(found)
+
+
+@composite(method=False)
+def vander(x, N=None, increasing=False):
+    """The powers of a vector's elements as columns, the highest first unless ``increasing``; ``N`` columns, by default as many as rows.
+
+    >>> torch.vander(torch.tensor([1, 2, 3]))
+    tensor([[1, 1, 1],
+            [4, 2, 1],
+            [9, 3, 1]])
+    """
+    if x.dim() != 1:
+        raise RuntimeError("x must be a one-dimensional tensor.")
+    n = x.size(0) if N is None else N
+    if n < 0:
+        raise RuntimeError("N must be non-negative.")
+    import jtensor
+    powers = [jtensor.ones_like(x)]
+    while len(powers) < n:
+        powers.append(powers[-1] * x)
+    powers = powers[:n] if increasing else powers[:n][::-1]
+    made = jtensor.stack(powers, 1) if n else x.new_empty(x.size(0), 0)
+    return made.long() if n and not (x.is_floating_point() or x.is_complex()) else made

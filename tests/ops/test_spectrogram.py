@@ -1,0 +1,29 @@
+"""Short-time transforms and powers of a vector: PyTorch's values, strides, gradients and refusals."""
+import pytest
+
+from .twin import same
+
+SIGNAL, WINDOW = (2, 20), (8,)
+
+
+@pytest.mark.parametrize("text, shapes", [
+    ("T.stft(a, 8, window=b, return_complex=True)", [SIGNAL, WINDOW]), ("a[0].stft(8, window=b, return_complex=True)", [SIGNAL, WINDOW]),
+    ("T.stft(a, 8, 3, 6, b[:6], return_complex=True)", [SIGNAL, WINDOW]),
+    ("T.stft(a, 8, window=b, center=False, onesided=False, normalized=True, return_complex=True)", [SIGNAL, WINDOW]),
+    ("T.stft(a, 8, window=b, pad_mode='constant', return_complex=True)", [SIGNAL, WINDOW]),
+    ("T.stft(a + 1j, 8, window=b)", [SIGNAL, WINDOW]), ("T.stft(a, 8, window=b)", [SIGNAL, WINDOW]),
+    ("T.stft(a, 50, window=b, return_complex=True)", [SIGNAL, WINDOW]), ("T.stft(a, 0, window=b, return_complex=True)", [SIGNAL, WINDOW]),
+    ("T.stft(a, 8, 0, window=b, return_complex=True)", [SIGNAL, WINDOW]),
+    ("T.stft(a, 8, win_length=9, window=b, return_complex=True)", [SIGNAL, WINDOW]),
+    ("T.stft(a, 8, window=b[1:], return_complex=True)", [SIGNAL, WINDOW]),
+    ("T.stft(a[None], 8, window=b, return_complex=True)", [SIGNAL, WINDOW]),
+    ("T.stft(a.long(), 8, window=b, return_complex=True)", [SIGNAL, WINDOW]),
+    ("T.stft(a + 0j, 8, window=b, onesided=True)", [SIGNAL, WINDOW]),
+    ("T.stft(a[:, :6], 8, window=b, center=False, return_complex=True)", [SIGNAL, WINDOW]),
+    ("T.stft(a, 8, window=b, align_to_window=True)", [SIGNAL, WINDOW]),
+    ("T.vander(a.detach())", [(3,)]), ("T.vander(a.detach(), 5, True)", [(3,)]),
+    ("T.vander(a.detach(), 0)", [(3,)]), ("T.vander(b, 4)", [(3,), [1, 2]]),
+    ("T.vander(a, -1)", [(3,)]), ("T.vander(a)", [(2, 3)]),
+])
+def test_results_and_refusals(text, shapes):
+    same(text, *shapes, tolerance=1e-4)
