@@ -2,9 +2,9 @@
 
 A first step is often one of a kind (an optimizer's state appears only in the second), and a short script runs nothing often. So
 a program is compiled briefly, which takes a quarter to a half of the time, and counts its runs. When it is plain that what that has
-saved will be lost again (`worth`) it is compiled with all effort: begun in the background at three quarters, waited for at the last, so that the
-change comes at the same run every time. Both give the same bits. On large arrays that run would come soon, and there nothing is
-compiled briefly at all. Owns: `Program`, making one, this estimate. May not know: the trie, when tapes run.
+saved will be lost again (`worth`) it is compiled with all effort: begun in the background at three quarters, waited for at the last, so
+that the change comes at the same run every time. Both give the same bits. On large arrays that run would come soon, and there nothing
+is compiled briefly at all. Owns: `Program`, making one, this estimate. May not know: the trie, when tapes run.
 """
 import jax
 
