@@ -1,7 +1,7 @@
 """The one path every operator takes: a call taken apart, its plan looked up, recorded, its results made tensors with a history.
 
-Owns: `call`, the general path (`arguments` -> plan -> `values` -> tape -> `history`); `call_out` for ``out=``; the table of plans. The hot
-paths for operators of one and two tensors are written out in `tensor.hot`; calls in place are in `tensor.inplace`.
+Owns: `call`, the general path (`arguments` -> plan -> `values` -> tape -> `history`); `call_out` for ``out=``; the table of plans. Ordinary
+calls go the same way in `tensor.recorders`, written out for the operator; calls in place are in `tensor.inplace`.
 """
 from ..autograd import gradmode_checks as checks
 from ..base import devices

@@ -1,8 +1,8 @@
-"""The hot paths: recording an operator of two tensors, or of a tensor and a number, written out in line.
+"""Python's operators, and the hot path of writing in place: a tensor or a number into a tensor that is a whole storage.
 
-They do what `dispatch.call` does, with one look-up in the trie: the key of a node is the operator, the positions of its inputs and their
-Specs. What is not an ordinary case (a miss, hooks, numbers of other types, views that must be read) goes to the general path. Measure
-each change here with `dispatch_*` of the benchmark.
+`write` does what `inplace.call_inplace` does, with one look-up in the trie. What is not an ordinary case (views, gradients, numbers of
+other types) goes to that general path. Operators that make new tensors have their `recorders`. Measure each change here with `dispatch_*`
+of the benchmark.
 """
 import weakref
 

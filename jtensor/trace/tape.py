@@ -4,7 +4,7 @@ A `Value` is an immutable array: there already (``array``), or promised by a nod
 tape since the last flush; its nodes are ``(plan, positions, scalars, outputs)`` where a position p >= 0 is the p-th value made on
 the segment, p < 0 is its external input ``~p``, and outputs are weak references: what nobody holds need not be computed.
 Walking the trie while recording makes the segment's identity: `State` objects, one for each tape prefix seen, with the programs
-compiled for it. `record` is the general way in; `ops.derive` writes the same steps in line for its hot paths.
+compiled for it. `record` is the general way in; `tensor.recorders` has the same steps in line.
 
 Threads: each has its own segment. A value pending on another thread's segment is computed here from a snapshot of its nodes; they
 are pure, so that the owner may compute them again.
