@@ -367,7 +367,7 @@ def _python_operators():
         setattr(Tensor, dunder, _turned(name, dunder))
     Tensor.__rsub__ = _reflected(FUNCTIONS["rsub"], "__rsub__")
     Tensor.__rtruediv__ = lambda self, other: FUNCTIONS["reciprocal"](self) * other if not isinstance(other, Tensor) else other / self
-    Tensor.__invert__ = _inverted
+    Tensor.__invert__, Tensor.__reversed__ = _inverted, _reversed
     Tensor.__hash__ = object.__hash__
     Tensor.__contains__ = _contains
 
@@ -376,6 +376,11 @@ def _inverted(self):
     if self._spec.dtype.category > 1:
         raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
     return self.bitwise_not()
+
+
+def _reversed(self):
+    """The elements of the first dimension in the opposite order."""
+    return self.flip(0) if self._spec.ndim else self
 
 
 def _tensor(number, like):

@@ -108,6 +108,7 @@ STATEMENTS = {
         r=z.nonzero()
         r=torch.zeros(2,3).nonzero(as_tuple=True)[1]
         r=m.nonzero()
+        r=reversed(m)
         r=m.t().masked_fill(m.t()>0, 1)
         r=m.t().masked_fill(m.t()>0, z)
         r=x.masked_fill(torch.ones(3,2).t()>0, 1)
