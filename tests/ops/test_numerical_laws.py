@@ -157,3 +157,10 @@ def test_the_norm_of_one_element_is_its_size():
         sizes = [lib.linalg.vector_norm(x, p, dim=1) for p in (1, 2, 3, float("inf"))]
         sizes[1].sum().backward()
         assert all(s.tolist() == x.detach().abs().flatten().tolist() for s in sizes) and x.grad.tolist() == [[1], [-1]]
+
+
+def test_deviations_of_numbers_whose_squares_are_too_small():
+    for lib in (torch, jtensor):
+        x = lib.tensor([[1e-24, -1e-24, 3e-24], [2e24, 4e24, 6e24]])
+        assert x.std(1).tolist() == pytest.approx([2e-24, 2e24], rel=1e-6, abs=0)
+        assert lib.std_mean(x, 1)[0].tolist() == x.std(1).tolist()

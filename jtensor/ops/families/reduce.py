@@ -320,6 +320,17 @@ def _moments(x, dim, correction, keepdim):
     return variance, middle if keepdim else jnp.squeeze(middle, axes)
 
 
+def _root(x, dim, correction, keepdim):
+    """(standard deviation, mean) over dims. Squares of float32 are added up in float64, as PyTorch does: they may be too small for float32."""
+    if x.dtype != jnp.float32:
+        variance, middle = _moments(x, dim, correction, keepdim)
+        return jnp.sqrt(variance), middle
+    away, axes = _deviation(x, dim)
+    left = jnp.maximum(size_of(x.shape, axes) - cast(correction, jnp.float64), 0)
+    variance = jnp.sum(jnp.square(away.astype(jnp.float64)), axis=axes, keepdims=keepdim) / left
+    return jnp.sqrt(variance).astype(x.dtype), jnp.mean(x, axis=axes, keepdims=keepdim)
+
+
 def _deviation(x, dim):
     axes = axes_of(dim, x.ndim)
     return x - jnp.mean(x, axis=axes, keepdims=True), axes
@@ -365,7 +376,7 @@ def var_dims(self: Tensor, dim=None, *, correction: Number = 1, keepdim=False):
 @wide
 def std_dims(self: Tensor, dim=None, *, correction: Number = 1, keepdim=False):
     """The standard deviation over dimensions."""
-    return jnp.sqrt(_moments(self, dim, correction, keepdim)[0])
+    return _root(self, dim, correction, keepdim)[0]
 
 
 @op(None, name="var_mean_dims", backward="VarMeanBackward0", check=_check_var("std and var"), **_VAR,
@@ -383,8 +394,7 @@ def var_mean_dims(self: Tensor, dim=None, *, correction: Number = 1, keepdim=Fal
 @wide
 def std_mean_dims(self: Tensor, dim=None, *, correction: Number = 1, keepdim=False):
     """(standard deviation, mean) over dimensions."""
-    variance, middle = _moments(self, dim, correction, keepdim)
-    return jnp.sqrt(variance), middle
+    return _root(self, dim, correction, keepdim)
 
 
 def _spread_arguments(input, dim, unbiased, correction):
