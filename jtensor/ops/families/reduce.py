@@ -321,7 +321,7 @@ def _moments(x, dim, correction, keepdim):
 
 
 def _root(x, dim, correction, keepdim):
-    """(standard deviation, mean) over dims. Squares of float32 are added up in float64, as PyTorch does: they may be too small for float32."""
+    """(standard deviation, mean) over dims; squares of float32, which may be too small for it, are added up in float64 as in PyTorch."""
     if x.dtype != jnp.float32:
         variance, middle = _moments(x, dim, correction, keepdim)
         return jnp.sqrt(variance), middle
