@@ -85,6 +85,8 @@ def _double_name(plan, at):
             return "ToCopyBackward0"
         if shape != broadcast_shapes([tuple(a.shape) for a in plan.inputs]):
             declared = SUMMED
+        elif declared == PASSED_ON and plan.inputs[at].dtype is not plan.outputs[0].dtype and not _part_of_complex(plan, at):
+            return "ToCopyBackward0"                               # added in place to a tensor of another type
     elif declared == PASSED_ON and plan.inputs[at].dtype is not plan.outputs[0].dtype and not _part_of_complex(plan, at):
         return "ToCopyBackward0"
     elif declared == PASSED_ON and _scaled(plan, "beta"):

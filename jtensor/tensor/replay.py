@@ -3,10 +3,12 @@
 Owns: what `OperatorNode.apply` does: an operator's ``inverse`` where it has one, else the plan that `ops.gradient` makes of its rule, on
 the gradients that arrive and what was saved; under create_graph a node for that. May not know: the walk over the graph (`autograd.engine`).
 """
+from ..autograd import engine
 from ..autograd import saved as saving
 from ..autograd.graph import SECOND_TIME, OperatorNode, sequence
 from ..base import devices
 from ..ops import gradient
+from ..ops.build import broadcast_shapes
 from ..trace import spec as specs
 from ..trace.tape import LOCAL, record
 from .core import View, make_tensor
@@ -60,6 +62,8 @@ def _replay(node, grads, needs, answers, name=""):
         every = gradient.saved(plan, node.needs)
         entries = [entries[every.index(c)] for c in codes]
     values = saved_values(node, codes, entries)
+    if engine.RESHAPED[0]:
+        _refuse_reshaped(plan, codes, values, grads)
     defined = tuple([k for k, g in enumerate(grads) if g is not None])
     backward = gradient.backward_plan(plan, needs, defined)
     given = [fitted(grads[k], plan.specs[k]) for k in defined]
@@ -90,6 +94,16 @@ def _replay(node, grads, needs, answers, name=""):
                 out._counter.version = writes
             if operator.name == "AsStridedBackward0" and out._spec.numel and given[0]._spec.numel:
                 _seen_as_view(out, (out._spec.numel,))
+
+
+def _refuse_reshaped(plan, codes, values, grads):
+    """Raises where a saved tensor has another shape since, by `.data =`: PyTorch's error where that does not fit the gradient."""
+    for code, value in zip(codes, values, strict=True):
+        expected = plan.inputs[code] if code >= 0 else plan.outputs[~code]
+        if tuple(value.aval.shape) != tuple(expected.shape) and code not in plan.flipped:
+            arrived = next(g for g in grads if g is not None)
+            broadcast_shapes([tuple(arrived._spec.size), tuple(value.aval.shape)])
+            raise NotImplementedError("jtensor does not differentiate an operation with a saved tensor that has got another shape since")
 
 
 def saved_values(node, codes, entries):

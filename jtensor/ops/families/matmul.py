@@ -269,7 +269,8 @@ def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: 
 @op(inplace=True, out=True, check=lambda self, mat, vec, beta, alpha: _check_mv_of(self, mat, vec), grad={
     "self": lambda grad, beta: conj_times(grad, beta),
     "mat": lambda grad, vec, alpha: conj_times(_outer(grad, jnp.conj(vec)), alpha),
-    "vec": lambda grad, mat, alpha: conj_times(contract(jnp.conj(mat), grad, ((0,), (0,))), alpha)})
+    "vec": lambda grad, mat, alpha: conj_times(contract(jnp.conj(mat), grad, ((0,), (0,))), alpha)},
+    double={"self": "=", "mat": "MulBackward0", "vec": "MvBackward0"})
 def addmv(self: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1):
     """``beta * input + alpha * (mat @ vec)``.
 
