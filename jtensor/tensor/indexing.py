@@ -66,7 +66,8 @@ def setitem(self, index, value):
             checks.before_inplace(view, LOCAL.grad_enabled and view.requires_grad)
             checks.no_internal_overlap(view)
             view.fill_(value)
-            if view is self and view._edge is not None and view._info is None:            # PyTorch makes the number a tensor first
+            if view is self and LOCAL.grad_enabled and view._edge is not None and view._info is None:
+                # PyTorch makes the number a tensor first
                 view._edge[0].__class__ = node_class("FillBackward3" if view._spec.ndim else "CopyBackwards")
         elif value._spec.ndim or value._spec.size == view._spec.size:
             view.copy_(_trimmed(view, value))
@@ -102,13 +103,16 @@ def _trimmed(view, value):
 
 def resolve(self, index):
     """(the view that basic indexing leaves, index tensors per dimension or None)."""
-    items = _listed_items(index)
-    takes = sum(map(_taken, items))
+    items = index if index.__class__ is tuple else _listed_items(index)
+    takes = 0
+    for item in items:
+        takes += 1 if item.__class__ in _BASIC else _taken(item)
     if takes > self._spec.ndim:
         raise IndexError(f"too many indices for tensor of dimension {self._spec.ndim}")
     view, dim, tensors = self, 0, {}
     for at, item in enumerate(items):
-        item = _item(item)
+        if item.__class__ not in _BASIC:
+            item = _item(item)
         kind = type(item)
         if kind is int:
             view = _select(view, item, dim, at)
@@ -137,6 +141,9 @@ def resolve(self, index):
 
 
 _MASKS = (dtypes.bool, dtypes.uint8)
+
+
+_BASIC = frozenset((int, slice))
 
 
 def _taken(item):

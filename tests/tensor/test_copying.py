@@ -48,3 +48,10 @@ def test_what_does_not_fit_is_computed(source):
         w.copy_(b)
     w.sum().backward()
     assert w.grad.tolist() == [1.0] * 3 and w.is_leaf
+
+
+def test_a_number_put_in_without_gradients_leaves_the_history():
+    x = torch.tensor(2.0, requires_grad=True) * 3
+    with torch.no_grad():
+        x[()] = 3
+    assert x.grad_fn.name() == "MulBackward0" and x.item() == 3.0

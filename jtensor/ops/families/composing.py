@@ -3,6 +3,7 @@
 Owns: helpers that touch tensors only through their public methods or, where PyTorch's graph asks for a node of a certain name, through
 `jtensor.tensor.views`, imported when called. May not know: any operator.
 """
+import functools
 import math
 
 import jax.numpy as jnp
@@ -39,15 +40,21 @@ def check_expand(self, target):
     expand(tuple(self.size), self.stride, 0, tuple(target), dtypes.scalar_name(self.dtype))
 
 
+@functools.cache
+def _above():
+    """The rooms of tensors that are used here; an import at every call would cost as much as recording an operator."""
+    from ...tensor import inplace, shapes, views
+    return inplace, shapes, views
+
+
 def history_allows(self, *others):
     """Asks whether autograd lets a tensor be written to, which PyTorch does before it checks arguments."""
-    from ...tensor import inplace
-    inplace.history_allows(self, *others)
+    _above()[0].history_allows(self, *others)
 
 
 def memory_allows(self, *others, internal=False):
     """Asks that no operand of a write by index shares memory with the tensor; ``internal``: nor elements of it with one another."""
-    from ...tensor import inplace
+    inplace = _above()[0]
     if internal:
         inplace.checks.no_internal_overlap(self)
     inplace.memory_allows(self, *others)
@@ -66,14 +73,19 @@ def number_fits(value, dtype):
     if kind is complex:
         bad = not dtype.is_complex and value.imag != 0
     elif dtype.category == 1:
-        info = np.iinfo(dtype.numpy)
-        low = -info.max if kind is int and not dtype.is_signed else info.min
-        bad = not low <= value <= info.max
+        least, most = _range(dtype)
+        bad = not (-most if kind is int and not dtype.is_signed else least) <= value <= most
     else:
         bad = dtype.name == "float32" and abs(value) > _FLOAT_MAX and value not in (math.inf, -math.inf)
     if bad:
         raise RuntimeError(f"value cannot be converted to type {_SCALAR.get(dtype.name, dtype.name + '_t')} without overflow")
     return value
+
+
+@functools.cache
+def _range(dtype):
+    info = np.iinfo(dtype.numpy)
+    return info.min, info.max
 
 
 _FLOAT_MAX = float(np.finfo(np.float32).max)
@@ -85,14 +97,12 @@ _CPP = {"float32": "float", "float64": "double", "int64": "long int", "int32": "
 
 def view_named(tensor, rule, name, *args):
     """A view made by a geometry rule, whose node has a given name."""
-    from ...tensor.views import view_of
-    return view_of(tensor, rule, name, *args)
+    return _above()[2].view_of(tensor, rule, name, *args)
 
 
 def unsafe_view(tensor, size):
     """A fresh result under another shape, which PyTorch does not count as a view."""
-    from ...tensor.shapes import unsafe_view as reshaped
-    return reshaped(tensor, tuple(size))
+    return _above()[1].unsafe_view(tensor, tuple(size))
 
 
 def share_memory(a, b):
