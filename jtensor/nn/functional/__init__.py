@@ -6,6 +6,7 @@ several. What has a backward name of its own in PyTorch is an operator (``ops``)
 from . import activation as _activation
 from . import attention as _attention
 from . import conv as _conv
+from . import ctc as _ctc
 from . import distance as _distance
 from . import dropout as _dropout
 from . import linear as _linear
@@ -24,7 +25,7 @@ from .vision import GRID_SAMPLE_PADDING_MODES as GRID_SAMPLE_PADDING_MODES
 
 __all__ = []
 # Some rooms are called like a function of theirs (dropout, linear), so the functions are put in place last.
-for _room in (_activation, _attention, _conv, _distance, _dropout, _linear, _loss, _normalization, _padding, _pooling, _ranking,
+for _room in (_activation, _attention, _conv, _ctc, _distance, _dropout, _linear, _loss, _normalization, _padding, _pooling, _ranking,
               _sparse, _vision):
     for _name in _room.__all__:
         globals()[_name] = getattr(_room, _name)
