@@ -100,7 +100,7 @@ def setitem(self, index, value):
         scalars = (value, *starts)
         inputs = (storage.value,)
     elif kind is Tensor and value._storage is storage and value._spec is target and value._offset == offset and not (
-            LOCAL.grad_enabled and value._requires_grad):
+            LOCAL.grad_enabled and (value._requires_grad or value._info is not None and value._info.base._requires_grad)):
         self._counter.version += 1                     # `x[i] += y` ends with `x[i] = x[i]`: PyTorch copies and counts, the values stay
         if self._counter.site is not None:
             self._counter.site = sites.user_site()

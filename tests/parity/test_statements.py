@@ -133,6 +133,14 @@ STATEMENTS = {
         a=torch.linalg.inv(torch.eye(2)); b=a.t(); b[0]=7; r=a
         a=torch.eye(2).requires_grad_(); torch.linalg.inv(a).sum().backward(); r=a.grad
     """,
+    "a complex number that is not finite, as a second term": """
+        r=torch.tensor(-2+1j)-torch.tensor(float('nan'))
+        r=torch.tensor(-2+1j)+float('inf')
+        r=torch.tensor(float('nan'))-torch.tensor(-2+1j)
+        r=torch.rsub(torch.tensor(complex('nan')), 1)
+        r=torch.complex(m, m)-torch.complex(m, m)*1j
+        r=torch.tensor(0j)+torch.tensor(complex(-0.0, -0.0))
+    """,
     "masks": """
         x.masked_fill_(v>0, 1)
         x.masked_fill(v>0, 1)

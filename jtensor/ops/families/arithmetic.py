@@ -73,7 +73,14 @@ def add(self: TensorOrNumber, other: TensorOrNumber, *, alpha: Number = 1):
 
 @wide
 def _plus(self, other, alpha):
-    return self + _times(other, alpha)
+    return self + _scaled(other, alpha)
+
+
+def _scaled(x, alpha):
+    """``alpha * x`` of the second term. PyTorch multiplies a complex one by 1, too: a part that is not finite spoils the other."""
+    if _is_one(alpha) and is_complex(x):
+        return lax.complex(x.real - x.imag * 0, x.imag + x.real * 0)
+    return _times(x, alpha)
 
 
 def _conj_number(alpha):
@@ -93,7 +100,7 @@ def _check_sub(self, other, alpha):
 
 @wide
 def _minus(self, other, alpha):
-    return self - _times(other, alpha)
+    return self - _scaled(other, alpha)
 
 
 @op("numeric", inplace=True, out=True, check=_check_sub, inverse=_difference_passed_on,
