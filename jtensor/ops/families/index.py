@@ -41,13 +41,14 @@ def result_shape(size, shapes, dims):
     return (*rest[:at], *own, *rest[at:])
 
 
-def _check_index(self, indices, dims):
+def _check_index(self, indices, dims, masks=()):
     result_shape(tuple(self.size), [tuple(s.size) for s in indices], dims)
 
 
 def _strides(specs, outputs, statics):
     """As TensorIterator sees it: the tensor with the index's dimensions repeated, the indices with all others repeated."""
-    self, indices, dims = specs[0], specs[1:], statics["dims"]
+    dims = statics["dims"]
+    self, indices = specs[0], specs[1:1 + len(dims)]
     own = broadcast_indices([tuple(s.size) for s in indices])
     rest = [s for d, s in enumerate(self.stride) if d not in dims]
     at = dims[0] if _adjacent(dims) else 0
@@ -90,14 +91,14 @@ def set_at(x, indices, dims, values):
     return x.at[_place(x, indices, dims)].set(values, mode="promise_in_bounds")
 
 
-def _index_gradient(grad, indices, dims, shapes):
+def _index_gradient(grad, indices, dims, masks, shapes):
     return add_at(jnp.zeros(shapes[0], grad.dtype), indices, dims, grad)
 
 
-@op(name="index.raw", backward="IndexBackward0", check=_check_index, layout=_strides, nondiff=("indices",),
+@op(name="index.raw", backward="IndexBackward0", check=_check_index, layout=_strides, nondiff=("indices", "masks"),
     grad={"self": _index_gradient}, **RAW, double="IndexPutImplBackward0")
-def index_raw(self: Tensor, indices: Tensors, dims):
-    """``self[..., i, j, ...]`` with the index tensors at ``dims``."""
+def index_raw(self: Tensor, indices: Tensors, dims, masks: Tensors = ()):
+    """``self[..., i, j, ...]`` with the index tensors at ``dims``. ``masks``: what indices were made of, kept for the gradient's sake."""
     return read_at(self, indices, dims)
 
 
@@ -209,6 +210,8 @@ def index_read(self, listed):
     given = _pairs(listed)
     tensors, dims = expanded(self, given)
     _in_bounds(self, tensors, dims, given)
+    if len(tensors) != len(given) or any(t is not index for t, (_, index) in zip(tensors, given, strict=True)):
+        return index_raw(self, tensors, dims, [t for _, t in given if t._spec.dtype in _MASKS] if self.requires_grad else ())
     return index_raw(self, tensors, dims)
 
 
