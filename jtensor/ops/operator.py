@@ -74,8 +74,8 @@ class Operator:
     backward   the autograd node's name, default CamelCase + "Backward0".
     inverse    a backward made of public operators, for gradients that are views of the gradient (sum: expand) or cost less so (add: the
                gradient itself): a function (grad, node) of tensors -> a tuple along ``node.needs``, or None to replay after all.
-    overwrites an in-place operator whose result does not depend on the old values (fill, copy): they are not read. "src": it is the value of
-               that parameter, in the tensor's type and shape.
+    overwrites an in-place operator whose result does not depend on the old values (fill, copy): they are not read. "src": it is the value
+               of that parameter, in the tensor's type and shape.
     flipped    (operator, {parameter: letter}): the twin that takes matrices as they lie in memory where they are transposed views of it; it
                is told by the static parameter ``flips``, a text of letters.
     double     the name that PyTorch's graph shows for the gradient under create_graph, where it is not CamelCase + "BackwardBackward0": the
