@@ -16,7 +16,6 @@ from ..trace import spec as specs
 from ..trace.executor import value_of
 from ..trace.tape import LOCAL, Value, ready
 from .core import COUNTED, Tensor, make_tensor
-from .dispatch import call
 from .inplace import call_inplace
 from .values import bump, read
 
@@ -231,11 +230,11 @@ def converted(self, dtype, device, copy=False, memory_format=None):
     if dtype is spec.dtype:
         if memory_format is not None and "channels_last" in str(memory_format):
             return self.contiguous(memory_format=memory_format)
-        return call(ops.to_copy, (self, dtype)) if copy else self
+        return ops.to_copy.record(self, dtype) if copy else self
     if spec.dtype.is_complex and not dtype.is_complex:
         import warnings
         warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=4)
-    return call(ops.to_copy, (self, dtype))
+    return ops.to_copy.record(self, dtype)
 
 
 def _to_device(self, dtype, device):

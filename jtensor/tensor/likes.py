@@ -9,7 +9,6 @@ from ..ops.layout import like as like_strides
 from ..trace import spec as specs
 from .core import Tensor, make_tensor
 from .create import _device, _finish, _type, empty, empty_strided, full, ones, zeros
-from .dispatch import call
 from .from_data import tensor
 
 # -- like another tensor ----------------------------------------------------------------------------------------------
@@ -26,9 +25,9 @@ def _like(name, fill):
         if isinstance(value, Tensor):
             value = value.item()
         if value is None:
-            made = call(ops.zeros_of, (size, kind, where))
+            made = ops.zeros_of.record(size, kind, where)
         else:
-            made = call(ops.full_of, (size, number_fits(value, kind), kind, where))
+            made = ops.full_of.record(size, number_fits(value, kind), kind, where)
         if memory_format is None or str(memory_format).endswith("preserve_format"):
             stride = like_strides(size, input._spec.stride)
             if stride != made._spec.stride:
