@@ -250,6 +250,8 @@ STATEMENTS = {
         r=x.add(np.float32(2))
     """,
     "no derivative": """
+        torch.nn.functional.silu(torch.complex(x, x).requires_grad_())
+        r=torch.nn.functional.silu(torch.complex(z, z))
         (xg//2).sum().backward()
         w=xg.clone(); w//=2; w.sum().backward()
         torch.heaviside(xg, x).sum().backward()

@@ -120,7 +120,9 @@ def hardsigmoid(input, inplace=False):
 
 
 def silu(input, inplace=False):
-    """``input * sigmoid(input)``."""
+    """``input * sigmoid(input)``; PyTorch has no gradient of it for complex numbers."""
+    if isinstance(input, jtensor.Tensor) and input.is_complex() and input.requires_grad and jtensor.is_grad_enabled():
+        raise RuntimeError("silu does not support automatic differentiation for outputs with complex dtype.")
     return raw.silu_(input) if inplace else raw.silu(input)
 
 
