@@ -32,7 +32,7 @@ def test_when_the_loss_is_read_changes_no_number():
             np.testing.assert_array_equal(a, b)
 
 
-def test_the_first_stage_is_what_was_asked_for():
+def test_the_first_stage_is_what_was_asked_for(monkeypatch):
     x = torch.tensor(np.ones((400, 400), np.float32))
     a = (x * 2).sum()
     b = x
@@ -44,6 +44,8 @@ def test_the_first_stage_is_what_was_asked_for():
     assert found.first == (asked,) and found.handed == () and found.rest == (wanted[1],)
     small = stages.cut(LOCAL.segment.nodes, (asked,), asked)
     assert small is None                                            # nothing is left to do: one program
+    monkeypatch.setattr(stages, "WORTH_A_CUT", 400 * 400)
+    assert stages.cut(LOCAL.segment.nodes, wanted, asked) is None   # too much work for recording to count
     executor.flush("test")
     assert a.item() == 320000.0
 
