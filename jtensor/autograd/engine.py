@@ -108,6 +108,8 @@ def _fitting(edge, at, grad, node=None):
     if got != wanted:
         if len(wanted) > len(got) or any(n not in (1, m) for n, m in zip(wanted[::-1], got[::-1])):
             who = "" if node is None else f"Function {node.name()} returned an "
+            shown = [] if node is None else list(node.places_shown())
+            at = shown.index(at) if at in shown else at
             raise RuntimeError(f"{who}invalid gradient at index {at} - got {list(got)} but expected shape compatible with {list(wanted)}")
         grad = grad.sum_to_size(wanted)
     return grad if grad._spec.dtype is expected.dtype else grad.to(expected.dtype)
@@ -169,7 +171,7 @@ def run(roots, grads, keep_graph, create_graph, captures=None, checks=None):
                     if grad is not None:
                         nr = edge[1]
                         if RESHAPED[0]:
-                            grad = _fitting(edge, list(node.places_shown()).index(at), grad, node)
+                            grad = _fitting(edge, at, grad, node)
                         old = buffer[nr]
                         if old is None:
                             buffer[nr] = grad

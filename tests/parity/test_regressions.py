@@ -41,6 +41,8 @@ SCRIPTS = {
         tried(lambda: y.sum().backward())
     """,
     "comparisons written into a float tensor cut the gradient": """
+        reshaped = torch.ones(2, requires_grad=True)
+        reshaped.data = torch.ones(3)                # from now on gradients are looked at
         y = v * 1
         y.gt_(2.)
         show(y)
