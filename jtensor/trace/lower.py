@@ -4,7 +4,6 @@ The function takes the scalars as one vector (`scalars`) and the external inputs
 values is left out. Every operator's floating-point results carry a mark, so that `fences` can keep the boundaries between operators
 where a compiler would otherwise compute across them. May not know: how tapes are recorded or when they are run.
 """
-import math
 import weakref
 
 import jax
@@ -167,7 +166,7 @@ def kernel(plan):
 
 def _is_small(plan):
     """Whether loops over a plan's arrays take less time than calling its kernel, however they are compiled."""
-    return sum(math.prod(a.shape) for a in (*plan.inputs, *plan.outputs)) <= SMALL
+    return plan.elements() <= SMALL
 
 
 SMALL = 1 << 13

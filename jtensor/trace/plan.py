@@ -4,6 +4,8 @@ A `Plan` is what a node of the tape holds: the operator with its static argument
 (`infer`) and shared by every node that repeats it. Scalars (Python numbers that vary: alpha, lr, slice starts) are inputs too,
 after the arrays: ``function(*arrays, *scalars) -> tuple of arrays``. May not know: tensors, storages, gradients.
 """
+import math
+
 import jax
 
 from ..base import dtypes
@@ -38,6 +40,10 @@ class Plan:
         self.flipped = ()                    # inputs that are taken as they lie in memory, the transposes of what tensors show
         self.inverse = None                  # where the gradient is a view of the gradient: a function of tensors
         self.moves = moves                   # only moves data: no arithmetic, so nothing to fence
+
+    def elements(self):
+        """How many elements it reads and writes."""
+        return sum(math.prod(a.shape) for a in (*self.inputs, *self.outputs))
 
     def __repr__(self):
         return f"Plan({self.key[0] if isinstance(self.key, tuple) else self.key}: {list(self.inputs)} -> {list(self.outputs)})"

@@ -6,6 +6,8 @@ saved will be lost again (`worth`) it is compiled with all effort: begun in the 
 that the change comes at the same run every time. Both give the same bits. On large arrays that run would come soon, and there nothing
 is compiled briefly at all. Owns: `Program`, making one, this estimate. May not know: the trie, when tapes run.
 """
+import math
+
 import jax
 
 from . import executable, lower, stages
@@ -101,13 +103,6 @@ def worth(nodes, device=None, loop=False):
     """After how many runs a tape's program gets all effort, because they will be enough to repay it; 0: at once."""
     if "brief" not in executable.efforts(device):
         return 0
-    elements = sum(_count(aval.shape) for node in nodes for aval in node[0].outputs)
+    elements = sum(math.prod(aval.shape) for node in nodes for aval in node[0].outputs)
     runs = len(nodes) * SAVED / (elements * LOST + 1)
     return 0 if runs < (MANY if loop else FEW) else int(max(FEW, min(runs, MANY) / SURE))
-
-
-def _count(shape):
-    count = 1
-    for n in shape:
-        count *= n
-    return count

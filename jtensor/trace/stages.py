@@ -19,7 +19,7 @@ def cut(nodes, wanted, asked):
     """The `Stages` of a tape of which the value at position ``asked`` is waited for; None where one program does as well."""
     early = needed(nodes, (asked,))
     late = [marked and not before for marked, before in zip(needed(nodes, wanted), early, strict=True)]
-    work = [_elements(node) for node in nodes]
+    work = [node[0].elements() for node in nodes]
     if sum(elements for elements, marked in zip(work, late, strict=True) if marked) < WORTH_A_PROGRAM:
         return None
     if nodes[0][0].outputs[0].device.type == "cpu" and sum(work) > WORTH_A_CUT:
@@ -41,15 +41,3 @@ def cut(nodes, wanted, asked):
     first = tuple(sorted({asked, *handed, *(p for p in wanted if early[owner[p]])}))
     made = frozenset(first)
     return Stages(first, handed, tuple(p for p in wanted if p not in made))
-
-
-def _elements(node):
-    plan = node[0]
-    return sum(_count(a) for a in plan.inputs) + sum(_count(a) for a in plan.outputs)
-
-
-def _count(aval):
-    count = 1
-    for n in aval.shape:
-        count *= n
-    return count
