@@ -1,40 +1,23 @@
 """The normal distribution."""
 import math
-from numbers import Number
 
 import jtensor
 
-from . import constraints
 from .exp_family import ExponentialFamily
-from .utils import broadcast_all, standard_normal
+from .location_scale import LocationScale
+from .utils import standard_normal
 
 __all__ = ["Normal"]
 
 
-class Normal(ExponentialFamily):
+class Normal(LocationScale, ExponentialFamily):
     """Normal numbers of mean ``loc`` and standard deviation ``scale``.
 
     >>> torch.distributions.Normal(0.0, 1.0).log_prob(torch.tensor(0.0))
     tensor(-0.9189)
     """
 
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
     _mean_carrier_measure = 0
-
-    def __init__(self, loc, scale, validate_args=None):
-        self.loc, self.scale = broadcast_all(loc, scale)
-        alone = isinstance(loc, Number) and isinstance(scale, Number)
-        super().__init__(() if alone else self.loc.size(), validate_args=validate_args)
-
-    @property
-    def mean(self):
-        return self.loc
-
-    @property
-    def mode(self):
-        return self.loc
 
     @property
     def stddev(self):
