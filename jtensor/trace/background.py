@@ -189,6 +189,13 @@ class Worker:
             del handle
 
 
+def settle():
+    """Wait until no worker of this process has anything left to do: a job may have queued another one elsewhere."""
+    while busy := [worker for worker in list(_WORKERS) if worker.pending()]:
+        for worker in busy:
+            worker.flush()
+
+
 def _after_fork():
     for worker in _WORKERS:
         handle = worker._busy
