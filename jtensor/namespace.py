@@ -15,7 +15,7 @@ _SUBMODULES = ("nn", "optim", "random", "utils", "linalg", "fft", "special", "au
                "distributions", "amp", "jit", "serialization", "types", "compiler", "masked", "signal")
 
 _CREATION = {
-    from_data: ("tensor", "from_numpy", "as_tensor", "asarray"),
+    from_data: ("tensor", "from_numpy", "as_tensor"),
     create: ("zeros", "ones", "full", "empty", "empty_strided", "arange", "eye", "scalar_tensor"),
     likes: ("zeros_like", "ones_like", "empty_like", "full_like"),
 }
@@ -84,7 +84,7 @@ _ROOM_OF = {
     "load": "serialization",
     "compile": "compiler",
     **dict.fromkeys("bartlett_window blackman_window hamming_window hann_window kaiser_window".split(), "signal.top_level"),
-    **dict.fromkeys("fill from_dlpack frombuffer get_device is_distributed is_signed resize_as_ unravel_index".split(), "sharing"),
+    **dict.fromkeys("asarray fill from_dlpack frombuffer get_device is_distributed is_signed resize_as_ unravel_index".split(), "sharing"),
     **dict.fromkeys("typename set_default_tensor_type".split(), "legacy"),
     **dict.fromkeys("autocast get_autocast_dtype is_autocast_enabled".split(), "amp.autocast_mode"),
     **dict.fromkeys(

@@ -1,6 +1,6 @@
 """Memory of others as tensors, and a few functions of the namespace that are small words for methods.
 
-Owns: `frombuffer`, DLPack, `unravel_index`, `fill`, `is_signed`, `get_device`, `is_distributed`. May not know: modules.
+Owns: `asarray`, `frombuffer`, DLPack, `unravel_index`, `fill`, `is_signed`, `get_device`, `is_distributed`. May not know: modules.
 """
 import warnings
 
@@ -8,6 +8,7 @@ import numpy as np
 
 import jtensor
 
+from .base.dtypes import scalar_name
 from .tensor import raw
 
 _READ_ONLY = (
@@ -50,6 +51,60 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     else:
         made = jtensor.from_numpy(elements.view(dtype.numpy))
     return made.requires_grad_() if requires_grad else made
+
+
+def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+    """The object as a tensor, on the same memory where it is a tensor, an ndarray or a buffer and neither ``dtype`` nor ``device`` differ.
+
+    ``copy``: True for a copy in any case, False for ``ValueError`` where one would be needed. A tensor that needs gradients is set to
+    ``requires_grad`` too, or detached if it is no leaf.
+
+    >>> array = np.zeros(2)
+    >>> torch.asarray(array)[0] = 1
+    >>> array
+    array([1., 0.])
+    """
+    made = _on_its_memory(obj, dtype, copy, requires_grad)
+    if made is None:
+        if copy is False:
+            raise ValueError("can't alias arbitrary sequence into a tensor.")
+        return _requiring(jtensor.tensor(obj, dtype=dtype, device=device), requires_grad)
+    if copy is False and isinstance(obj, np.generic):
+        raise RuntimeError("can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. ")
+    if isinstance(obj, (np.ndarray, np.generic)) and not obj.ndim:
+        made, copy = made.clone(), copy and False                  # PyTorch shares no array of no dimension, and takes this for the copy
+    kind, place = dtype or made.dtype, made.device if device is None else jtensor.device(device)
+    if copy is False and place.type != made.device.type:
+        raise ValueError(f"can't alias tensor from device '{made.device}' to '{place}'.")
+    if copy is False and kind is not made.dtype:
+        raise ValueError(f"can't alias tensor with dtype '{scalar_name(made.dtype)}' into dtype '{scalar_name(kind)}'.")
+    if place.type != made.device.type or kind is not made.dtype:
+        made = made.to(place, kind)
+    elif copy:
+        made = made.clone()
+    if not made.is_leaf and not requires_grad:
+        return made.detach()
+    return _requiring(made, requires_grad)
+
+
+def _requiring(made, requires_grad):
+    if requires_grad and not (made.is_floating_point() or made.is_complex()):
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    return made.requires_grad_(requires_grad)
+
+
+def _on_its_memory(obj, dtype, copy, requires_grad):
+    """The tensor on an object's own memory, None where it has none to share."""
+    if isinstance(obj, jtensor.Tensor):
+        return obj
+    if isinstance(obj, (np.ndarray, np.generic)):
+        array = np.asarray(obj)
+        return jtensor.from_numpy(array.copy("K") if copy and not array.flags.writeable else array)
+    try:
+        memoryview(obj)
+    except TypeError:
+        return None
+    return frombuffer(obj, dtype=dtype or jtensor.get_default_dtype(), requires_grad=requires_grad)
 
 
 def from_dlpack(ext_tensor, *, device=None, copy=None):
@@ -134,4 +189,4 @@ def is_distributed(input):
     return False
 
 
-__all__ = ["fill", "from_dlpack", "frombuffer", "get_device", "is_distributed", "is_signed", "resize_as_", "unravel_index"]
+__all__ = ["asarray", "fill", "from_dlpack", "frombuffer", "get_device", "is_distributed", "is_signed", "resize_as_", "unravel_index"]

@@ -54,6 +54,9 @@ class HostMemory:
         self.logical()[...] = np.asarray(array)
 
 
+EXPORTED = weakref.WeakSet()                              # storages that NumPy has seen: PyTorch does not resize them ever after
+
+
 def export(storage):
     """Enters host mode and answers a writable 1-D ndarray over the whole storage; its death ends host mode again."""
     memory = storage.host
@@ -63,6 +66,7 @@ def export(storage):
         memory = HostMemory(flat, storage.layout)
         memory.logical()[...] = array
         storage.host, storage.spec, storage.value = memory, None, None
+        EXPORTED.add(storage)
     if memory.foreign is not None:
         return memory.flat
     owner = memory.owner() if memory.owner is not None else None

@@ -46,6 +46,8 @@ def size_of(args, name="zeros"):
     for n in size:
         if n < 0 and name == "zeros":
             raise RuntimeError("zeros: Dimension size must be non-negative.")
+        if n < 0 and name == "resize_":
+            raise RuntimeError("numel: integer multiplication overflow")
         if n < 0:
             raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{', '.join(map(str, size))}]")
     return size

@@ -33,7 +33,7 @@ def wrap_storage(storage):
 
 def _lay_like(made, array):
     """The strides of an ndarray, for a tensor that copied it: PyTorch keeps them where they are dense."""
-    if array.flags.c_contiguous or array.size < 2 or not array.itemsize or any(s < 0 or s % array.itemsize for s in array.strides):
+    if not array.itemsize or any(s < 0 or s % array.itemsize for s in array.strides):
         return made
     return laid(made, like(array.shape, tuple(s // array.itemsize for s in array.strides)))
 
@@ -284,13 +284,3 @@ def as_tensor(data, dtype=None, device=None):
             return made
         return made.to(device=_device(device), dtype=_type(dtype, made.dtype))
     return tensor(data, dtype=dtype, device=device)
-
-
-def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
-    """Converts to a tensor, sharing memory unless ``copy`` is true or a conversion is needed."""
-    made = as_tensor(obj, dtype, device)
-    if copy and (made is obj or isinstance(obj, np.ndarray)):
-        made = made.clone()
-    if copy is False and not isinstance(obj, (Tensor, np.ndarray)):
-        raise ValueError("can't alias arbitrary sequence into a tensor.")
-    return made if isinstance(obj, Tensor) and made.requires_grad else _finish(made, requires_grad)

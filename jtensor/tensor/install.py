@@ -276,7 +276,7 @@ class _Facts:
         """Dimensions from the slowest to the fastest in memory."""
         return tuple(sorted(range(self._spec.ndim), key=lambda d: -self._spec.stride[d]))
 
-    def set_(self, source=None, storage_offset=0, size=None, stride=None):
+    def set_(self, source=None, storage_offset=None, size=None, stride=None):
         """Takes over another tensor's memory and geometry."""
         from .storages import set_
         return set_(self, source, storage_offset, size, stride)

@@ -5,11 +5,10 @@ from ..autograd import engine
 from ..autograd.gradmode_checks import before_inplace, counting_allowed
 from ..autograd.graph import Node
 from ..base import devices, dtypes, geometry
-from ..base.errors import missing
+from ..storage import host
 from ..trace import executor
 from ..trace import spec as specs
 from ..trace.tape import LOCAL, ready
-from ..views.rules import as_strided as check_strided
 from .core import Tensor
 from .history import rebase
 
@@ -88,18 +87,16 @@ class TypedStorage(UntypedStorage):
 
 
 def resize_storage(storage, elements):
-    """More (or less) memory in the same cell: what was there stays, the rest is zeros."""
+    """More (or less) memory in the same cell: what was there stays, the rest is zeros. Memory that NumPy has ever seen stays as it is."""
     layout = storage.layout
     if elements == layout.numel:
         return
-    if storage.host is not None and storage.host.foreign is not None:
+    if storage.host is not None or storage in host.EXPORTED:
         raise RuntimeError("Trying to resize storage that is not resizable")
     made = specs.spec((elements,), None, layout.dtype, layout.device)
     if layout.device is devices.meta:
         storage.rebase(made, ready(None, made.aval))
         return
-    if storage.host is not None:
-        raise missing("resizing memory that is shared with numpy", "clone() first")
     old = UntypedStorage(storage)._bytes().view(layout.dtype.numpy)
     flat = np.zeros(elements, layout.dtype.numpy)
     flat[:min(elements, len(old))] = old[:elements]
@@ -122,18 +119,21 @@ def resize(self, size):
     """The resizing itself, without asking autograd (`out=` resizes its target)."""
     if size == tuple(self._spec.size):
         return self
+    _hold(self._storage, geometry.extent(size, geometry.contiguous_strides(size), self._offset))
     self._counter.version += 1
-    stride = geometry.contiguous_strides(size)
-    needed = geometry.extent(size, stride, self._offset)
-    if needed > self._storage.layout.numel:
-        resize_storage(self._storage, needed)
     self._spec, self._cached = specs.spec(size, None, self._spec.dtype, self._spec.device), None
     return self
 
 
-def set_(self, source=None, storage_offset=0, size=None, stride=None):
+def _hold(storage, elements):
+    """The storage grows if it has less memory than that."""
+    if elements > storage.layout.numel:
+        resize_storage(storage, max(elements, storage.size()))
+
+
+def set_(self, source=None, storage_offset=None, size=None, stride=None):
     """``tensor.set_(...)``: takes over another tensor's (or storage's) memory, from ``storage_offset`` on, as ``size`` and ``stride``
-    say."""
+    say; the memory grows if it must."""
     if source is None:
         from .create import empty
         source = empty(0, dtype=self.dtype, device=self.device)
@@ -141,20 +141,33 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
         cell = source._cell
         dtype = getattr(source, "dtype", self._spec.dtype)
         if size is None:
+            if storage_offset is not None:
+                raise TypeError("set_() received an invalid combination of arguments - got (torch.storage.UntypedStorage, int), "
+                                "but expected one of:")
             size = (cell.nbytes() // dtype.itemsize,)
+        storage_offset = storage_offset or 0
     else:
         if not isinstance(source, Tensor):
             raise TypeError(f"set_() received an invalid combination of arguments - got ({type(source).__name__})")
         cell, dtype = source._storage, source._spec.dtype
         if size is None:
             size, stride, storage_offset = tuple(source._spec.size), source._spec.stride, source._offset
+        else:
+            storage_offset = source._offset + (storage_offset or 0)
     if dtype is not self._spec.dtype:
         raise RuntimeError(f"Could not set tensor of type {_type_name(dtype)} to a tensor of type {_type_name(self._spec.dtype)}")
     recording = LOCAL.grad_enabled and (self.requires_grad or isinstance(source, Tensor) and source.requires_grad)
     before_inplace(self, recording)
-    size = tuple(size)
-    stride = geometry.contiguous_strides(size) if stride is None else tuple(stride)
-    check_strided(0, size, stride, storage_offset, cell.nbytes(), dtype.itemsize)
+    size, given = tuple(size), tuple(stride or ())
+    stride = _strides_taken(size, given, storage_offset)
+    needed = geometry.extent(size, stride, storage_offset)
+    if size == self._spec.size and (not given or given == self._spec.stride):         # then PyTorch resizes nothing, but looks
+        if needed * dtype.itemsize > cell.nbytes():
+            raise RuntimeError(
+                f"setStorage: sizes {list(size)}, strides {list(given)}, storage offset {storage_offset}, and itemsize {dtype.itemsize} "
+                f"requiring a storage size of {needed * dtype.itemsize} are out of bounds for storage of size {cell.nbytes()}")
+    else:
+        _hold(cell, needed * dtype.itemsize // cell.dtype.itemsize)
     from .convert import keep_counter
     keep_counter(self)
     self._storage, self._offset, self._cached = cell, storage_offset, None
@@ -166,6 +179,21 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
     if recording and isinstance(source, Tensor):
         rebase(self, Underivable((), "derivative for set_ is not implemented"))
     return self
+
+
+def _strides_taken(size, stride, offset):
+    """The strides that ``set_`` takes: none given means dense ones."""
+    if min(size, default=0) < 0:
+        raise RuntimeError("numel: integer multiplication overflow")
+    if offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+    if not stride:
+        return geometry.contiguous_strides(size)
+    if len(stride) != len(size):
+        raise RuntimeError(f"unequal size length ({len(size)}) and stride length ({len(stride)})")
+    if min(stride) < 0:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
+    return stride
 
 
 class Underivable(Node):

@@ -1,4 +1,5 @@
 """Memory of others as tensors, as PyTorch takes and gives it."""
+import itertools
 import warnings
 
 import numpy as np
@@ -48,3 +49,29 @@ def test_a_read_only_buffer_is_copied_with_a_warning():
         made = jtensor.frombuffer(data, dtype=jtensor.uint8)
     made[0] = 1
     assert data == bytes(4)
+
+
+ARRAYS = ["np.array(3.5)", "np.float32(2)", "np.arange(3.)", "np.arange(6).reshape(2, 3).T",
+          "np.lib.stride_tricks.as_strided(np.ones(3), (2, 3), (0, 8))", "bytearray(16)", "[1, 2]", "2.5",
+          "t.arange(3.)[1:]", "t.ones(2, requires_grad=True)", "t.ones(2, requires_grad=True) * 2"]
+
+
+@pytest.mark.parametrize("source", ARRAYS)
+def test_asarray_shares_what_pytorch_shares(source):
+    """Every combination of ``copy``, ``dtype`` and ``requires_grad``: what is made, whether it is the source's memory, and the error."""
+    def seen(library, copy, dtype, requires_grad):
+        obj = eval(source, {"t": library, "np": np})
+        try:
+            made = library.asarray(obj, copy=copy, dtype=dtype and getattr(library, dtype), requires_grad=requires_grad)
+        except Exception as error:
+            return type(error).__name__, str(error)
+        before = made.detach().tolist()
+        if isinstance(obj, bytearray):
+            obj[0] = 7
+        else:
+            (obj.detach() if hasattr(obj, "detach") else np.asarray(obj))[...] = 7
+        return (before, made.tolist() == before, made is obj, str(made.dtype)[-7:], made.stride(), made.requires_grad, made.is_leaf,
+                made._version, made.untyped_storage().nbytes())
+    torch = pytest.importorskip("torch")
+    for case in itertools.product((None, True, False), (None, "float64", "float32"), (False, True)):
+        assert seen(jtensor, *case) == seen(torch, *case), case

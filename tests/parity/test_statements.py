@@ -216,6 +216,31 @@ STATEMENTS = {
         e.index_put_((torch.tensor([0,1,2]),), x); r=e
         e.fill_(3); r=e
     """,
+    "memory taken over, and grown": """
+        v.set_(x, 0, (6,)).zero_(); r=x
+        v.set_(x.untyped_storage(), 1, (3,), (2,)); r=v.fill_(2)[:1]
+        v.set_(m[1:], 1, (2,)); r=v
+        v.set_(x, 0, (2,), ()); r=v
+        v.set_(x, 9, (0,), (1,)); r=v
+        v.set_(x, -1, (2,), (1,))
+        v.set_(x, 0, (2,), (-1,))
+        v.set_(x, 0, (2, -1))
+        v.set_(x, 0, (2,), (1, 1))
+        v.set_(torch.from_numpy(np.zeros(2, np.float32)), 0, (6,))
+        a=x.numpy(); v.set_(x, 0, (6,))
+        a=x.numpy(); del a; x.resize_(6)
+        a=x.numpy(); r=x.resize_(2)
+        x.resize_(2, -1)
+        r=torch.nn.functional.mse_loss(x, x.exp()); r.resize_(2)[0]=0; r=r[:1]
+    """,
+    "strides of copied arrays": """
+        r=torch.tensor(np.zeros((0, 2)))
+        r=torch.tensor(np.zeros((2, 0)))
+        r=torch.tensor(np.zeros((1, 3)).T)
+        r=torch.tensor(np.zeros((2, 3)).T)
+        r=torch.tensor(np.zeros((4, 6)).T[::2], dtype=torch.int32)
+        r=torch.tensor(np.arange(4)[1:2, None])
+    """,
     "geometry of inference tensors": """
         with torch.inference_mode(): r=torch.ones(3)\\nr.unsqueeze_(0)
         with torch.inference_mode(): r=torch.ones(3)\\nr.resize_(2)
