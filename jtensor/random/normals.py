@@ -22,7 +22,6 @@ BLOCK = 16
 _AT_ONCE = 16384  # numbers worked on at a time
 _TWO_PI = 2.0 * math.pi
 _SQRT2 = math.sqrt(2.0)
-_LARGE = 1 << 15  # from here on the XLA program may serve
 
 
 def normal(engine, n, mean=0.0, std=1.0, dtype=FLOAT32, contiguous=True):
@@ -42,11 +41,10 @@ def normal(engine, n, mean=0.0, std=1.0, dtype=FLOAT32, contiguous=True):
 
 
 def _normal32(engine, n, mean, std, fill_first):
-    if n >= _LARGE:
-        from . import normals_jax
+    from . import normals_jax
 
-        if run := normals_jax.serves(n, mean, std):
-            return normals_jax.normal32(run, engine, n, mean, std, fill_first)
+    if quick := normals_jax.serves(n, mean, std):
+        return quick(engine, n, mean, std, fill_first)
     return stretched32((_standard32 if fill_first else _standard_half)(engine, n), std, mean)
 
 

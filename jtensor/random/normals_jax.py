@@ -1,57 +1,84 @@
-"""The float32 block of ``normal`` as an XLA program: the same bits at an eighth of the price, for large arrays.
+"""The float32 block of ``normal`` as XLA programs: the same bits at an eighth of the price for large arrays, and one call instead of
+seventy of NumPy's for small ones.
 
-Owns the program, its proof, and the overlap of drawing (here) with transforming (in XLA's threads). The formulas are `normals`' own in
+Owns the programs, their proof, and the overlap of drawing (here) with transforming (in XLA's threads). The formulas are `normals`' own in
 plain single precision, where the compiler turns each product and sum that stand together into one fused step, as PyTorch's compiler did.
-That is nowhere promised, so the program serves only after it has given the bits of ``normals.block32`` for a sample that no other choice
+That is nowhere promised, so a program serves only after it has given the bits of ``normals.block32`` for a sample that no other choice
 would pass.
 """
+import functools
+import struct
+
 import numpy as np
 
 from . import normals as plain
 from .programs import HostProgram, put
-from .uniforms import u24
 
-CHUNK = 1 << 17         # words transformed by one call of the program: one shape, so one compilation
-_PAYS_AFTER = 1 << 19   # numbers: who has drawn so many will draw more; compiling is done in the background
-_MODERATE = 2.0**40     # between its inverse and this no result is subnormal, which XLA would flush to zero
+CHUNK, FEW = 1 << 17, 1 << 12   # words transformed by one call of a program: two shapes, so two compilations
+_LARGE = 1 << 15                # numbers from which on the program for many serves
+_PAYS_AFTER = 1 << 19           # numbers: who has drawn so many will draw more; compiling is done in the background
+_PAYS_AFTER_CALLS = 128         # the same for small arrays, where a call costs the same whatever its size
+_MODERATE = 2.0**40             # between its inverse and this no result is subnormal, which XLA would flush to zero
 
 _F = np.float32
 
 
 def serves(n, mean, std):
-    """The program's ``run`` where it can make ``n`` numbers of N(mean, std**2) and is there; else None."""
+    """What makes ``n`` numbers of N(mean, std**2), ``(engine, n, mean, std, fill_first)``, where a program can and is there; else None."""
     if not 1 / _MODERATE < std < _MODERATE or mean != 0.0 and not 1 / _MODERATE < abs(mean) < _MODERATE:
         return None
-    return PROGRAM.after(n)
+    program, chunk, asked = (PROGRAM, CHUNK, n) if n >= _LARGE else (FOR_FEW, FEW, 1)
+    run = program.after(asked)
+    return None if run is None else functools.partial(normal32, run, chunk)
 
 
-def normal32(run, engine, n, mean, std, fill_first):
-    """``n`` (16 or more) numbers of N(mean, std**2) in float32, as ``normal`` draws them; ``fill_first`` as for float32, not for halves."""
-    stretch, zero = put(np.array([std, mean], np.float32)), put(_ZERO)
-    out = np.empty(n, np.float32)
+def normal32(run, chunk, engine, n, mean, std, fill_first):
+    """``n`` (16 or more) numbers of N(mean, std**2) in float32, as ``normal`` draws them; ``fill_first`` as for float32, not for halves.
+
+    ``run``: of the program for so many words, ``chunk``, at a time.
+    """
+    stretch, zero = _stretch(struct.pack("ff", std, mean)), _zero()
     whole = n // plain.BLOCK * plain.BLOCK
-    blocks = out[:whole].reshape(-1, 2, plain.BLOCK // 2)
+    ragged = n > whole
+    idle = n - whole if ragged and fill_first else 0
+    # The last 16 numbers of a ragged end take a block of their own, which lies behind the others till the end.
+    count = whole + plain.BLOCK if ragged else whole
+    out = np.empty(count, np.float32)
+    blocks = out.reshape(-1, 2, plain.BLOCK // 2)
     waiting = None
-    for start in range(0, whole, CHUNK):
-        stop = min(start + CHUNK, whole)
-        words = engine.words(stop - start)
-        if stop - start < CHUNK:
-            words = np.concatenate((words, np.zeros(CHUNK - words.size, np.uint32)))
+    for start in range(0, count, chunk):
+        stop = min(start + chunk, count)
+        words = engine.words(min(stop, whole) - start)
+        if len(words) < chunk:
+            drawn, words = words, np.zeros(chunk, np.uint32)
+            words[: len(drawn)] = drawn
+            if stop > whole:
+                engine.words(idle)
+                words[len(drawn) : stop - start] = engine.words(plain.BLOCK)
         halves = run([put(words), stretch, zero])       # runs while the next words are drawn
         if waiting is not None:
             _collect(*waiting)
         waiting = blocks[start // plain.BLOCK : stop // plain.BLOCK], halves
     _collect(*waiting)
-    if n > whole:
-        if fill_first:
-            engine.words(n - whole)
-        out[n - plain.BLOCK :] = plain.stretched32(plain.block32(u24(engine, plain.BLOCK)), std, mean)
+    if ragged:
+        out[n - plain.BLOCK : n] = out[whole:].copy()
+        out = out[:n]
     return out
 
 
 def _collect(blocks, halves):
     for half, values in enumerate(halves):
         blocks[:, half] = np.asarray(values)[: len(blocks)]
+
+
+@functools.lru_cache(maxsize=64)
+def _stretch(of):
+    return put(np.frombuffer(of, np.float32))
+
+
+@functools.cache
+def _zero():
+    return put(_ZERO)
 
 
 _ZERO = np.zeros((), np.int32)
@@ -108,19 +135,28 @@ def _cos_sin32(jnp, angle):
     return cosine, sine
 
 
-def _proven(run):
-    """Whether the program gives `normals`' bits: on words spread over all, and on the ends of the ranges."""
+def _proven(run, chunk=CHUNK):
+    """Whether a program gives `normals`' bits: on words spread over all, and on the ends of the ranges."""
     words = np.random.RandomState(24).randint(0, 1 << 24, CHUNK).astype(np.uint32).reshape(-1, plain.BLOCK)
     ends = np.r_[np.arange(64), 2**24 - 1 - np.arange(64), 2**23 + np.arange(-64, 64)].astype(np.uint32)
     words[:256, 0] = words[256:512, 8] = words[512:768, 3] = words[512:768, 11] = ends
     words = words.reshape(-1)
     wanted = plain.block32(words.astype(np.float32) * _F(2.0**-24))
     for std, mean in ((_F(0.7).item(), 1.5), (1.0, 0.0)):
-        halves = run([words, np.array([std, mean], np.float32), _ZERO])
-        made = np.stack([np.asarray(half) for half in halves], 1).reshape(-1)
-        if not np.array_equal(made.view(np.uint32), plain.stretched32(wanted, std, mean).view(np.uint32)):
+        made = np.empty_like(wanted)
+        blocks = made.reshape(-1, 2, plain.BLOCK // 2)
+        for start in range(0, CHUNK, chunk):
+            halves = run([words[start : start + chunk], np.array([std, mean], np.float32), _ZERO])
+            _collect(blocks[start // plain.BLOCK : (start + chunk) // plain.BLOCK], halves)
+        if not np.array_equal(made.view(np.uint32), plain.stretched32(wanted.copy(), std, mean).view(np.uint32)):
             return False
     return True
 
 
-PROGRAM = HostProgram("normal32", _transform, [((CHUNK,), np.uint32), ((2,), np.float32), ((), np.int32)], _PAYS_AFTER, _proven)
+def _program(name, chunk, pays_after):
+    inputs = [((chunk,), np.uint32), ((2,), np.float32), ((), np.int32)]
+    return HostProgram(name, _transform, inputs, pays_after, lambda run: _proven(run, chunk))
+
+
+PROGRAM = _program("normal32", CHUNK, _PAYS_AFTER)
+FOR_FEW = _program("normal32 few", FEW, _PAYS_AFTER_CALLS)

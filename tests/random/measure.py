@@ -58,7 +58,7 @@ def timed(draw, T):
 
 def compiled():
     from jtensor.random import loops, normals_jax
-    for program in (normals_jax.PROGRAM, *(kind.program for kind in loops.KINDS)):
+    for program in (normals_jax.PROGRAM, normals_jax.FOR_FEW, *(kind.program for kind in loops.KINDS)):
         if "--first" in sys.argv:
             program._pays_after = float("inf")
         else:

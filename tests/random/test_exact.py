@@ -61,21 +61,24 @@ def test_functions_at_their_edges():
 
 
 @pytest.mark.parametrize("mean, std", [(0.0, 1.0), (0.5, 0.7), (-0.0, 2.0), (1e4, 1e-3)])
-@pytest.mark.parametrize("n", [16, normals_jax.CHUNK, 2 * normals_jax.CHUNK + 37])
-def test_the_jax_twin_gives_the_same_bits(n, mean, std):
-    one, other = MT19937(n), MT19937(n)
+@pytest.mark.parametrize("few", [False, True])
+def test_the_jax_twins_give_the_same_bits(few, mean, std):
+    program, chunk = (normals_jax.FOR_FEW, normals_jax.FEW) if few else (normals_jax.PROGRAM, normals_jax.CHUNK)
     mean, std = float(np.float32(mean)), float(np.float32(std))
-    quick = normals_jax.normal32(normals_jax.PROGRAM.now(), one, n, mean, std, True)
-    plain = normals.stretched32(normals._standard32(other, n), std, mean)
-    np.testing.assert_array_equal(quick.view(np.uint32), plain.view(np.uint32))
-    assert one.state_bytes() == other.state_bytes()
+    for n in (16, 17, 70, chunk - 1, chunk, chunk + 5, 2 * chunk + 37):
+        for fill_first, standard in ((True, normals._standard32), (False, normals._standard_half)):
+            one, other = MT19937(n), MT19937(n)
+            quick = normals_jax.normal32(program.now(), chunk, one, n, mean, std, fill_first)
+            plain = normals.stretched32(standard(other, n), std, mean)
+            np.testing.assert_array_equal(quick.view(np.uint32), plain.view(np.uint32))
+            assert one.state_bytes() == other.state_bytes()
 
 
 def test_the_jax_twin_knows_its_limits():
-    assert normals_jax.PROGRAM.now() is not None
+    assert normals_jax.PROGRAM.now() is not None and normals_jax.FOR_FEW.now() is not None
     for mean, std in ((math.nan, 1.0), (0.0, math.nan), (0.0, math.inf), (0.0, 0.0), (1e-30, 1.0), (0.0, 1e-30)):
         assert normals_jax.serves(1 << 23, mean, std) is None
-    assert normals_jax.serves(1 << 23, 0.0, 1.0)
+    assert normals_jax.serves(1 << 23, 0.0, 1.0) and normals_jax.serves(16, 0.0, 1.0)
 
 
 def test_a_fused_step_too_many_is_found_out():
@@ -89,4 +92,5 @@ def test_a_fused_step_too_many_is_found_out():
         radius = normals_jax._radius32(jnp, 1 - u[:, 0])
         return [radius * cosine * stretch[0] + stretch[1], radius * sine * stretch[0] + stretch[1]]
     run = jax.jit(careless)
-    assert not normals_jax._proven(lambda arrays: run(*arrays))
+    for chunk in (normals_jax.CHUNK, normals_jax.FEW):
+        assert not normals_jax._proven(lambda arrays: run(*arrays), chunk)
