@@ -23,7 +23,7 @@ class Plan:
     """
 
     __slots__ = ("key", "function", "inputs", "outputs", "scalar_kinds", "single", "kernel", "notes", "children", "specs", "spec",
-                 "operator", "saves", "nodes", "vjps", "differentiable", "moves", "inverse", "flipped", "__weakref__")
+                 "operator", "saves", "nodes", "vjps", "ways", "differentiable", "moves", "inverse", "flipped", "__weakref__")
 
     def __init__(self, key, function, inputs, outputs, scalar_kinds=(), moves=False):
         self.key, self.function, self.inputs, self.outputs = key, function, inputs, outputs
@@ -36,6 +36,7 @@ class Plan:
         self.saves = None
         self.nodes = {}                      # {inputs that need a gradient: how the graph's node is made}
         self.vjps = {}
+        self.ways = {}                       # {how a gradient is asked for: the function that records it}
         self.differentiable = ()
         self.flipped = ()                    # inputs that are taken as they lie in memory, the transposes of what tensors show
         self.inverse = None                  # where the gradient is a view of the gradient: a function of tensors

@@ -1,0 +1,328 @@
+"""The backward of a node that came before: recorded again as it was recorded then, by a function written out for it.
+
+What `replay` does for a node is settled by its plan, which inputs need gradients and how the gradient that arrives lies; looking it up
+again costs several times what recording does. So a backward that keeps coming is watched once (`rehearsal`), and what it recorded and
+answered becomes source text: from the gradient and what was saved to the nodes on the tape and the tensors answered. A function made
+so holds no knowledge of its own. Whatever is not as it was then (a saved tensor that was written to, or lies otherwise; a user's hook)
+makes it answer None, and the rules of `replay` decide, which also know the errors. Where a whole graph is known, `retrace` needs none
+of this.
+May not know: operators, formulas, the walk over the graph.
+"""
+import functools
+import weakref
+
+from ..autograd import engine
+from ..autograd.graph import AccumulateGrad
+from ..ops import gradient
+from ..storage.cell import Storage
+from ..trace import tape
+from ..trace.tape import LOCAL, TRIE, Value, slot
+from .core import Tensor, View
+from .values import lies_flipped, read, read_flipped
+
+AFTER = 6                # times that a backward has gone the long way before it is watched
+LARGEST = 4              # nodes that it may record
+MANY = 256               # inputs that it may answer
+
+
+class _Unlike(Exception):
+    """A backward that cannot be written out."""
+
+
+def _value(tensor):
+    """The Value of a tensor; None where reading it would record something."""
+    storage, spec, cached = tensor._storage, tensor._spec, tensor._cached
+    if spec is storage.spec:
+        return storage.value
+    return cached[1] if cached is not None and storage.host is None and cached[0]() is storage.value else None
+
+
+def rehearsal(node, grads, rules):
+    """What ``rules(node, grads)`` answers, while that is watched; keeps the function made of it, or that there can be none."""
+    ways, key = node.plan.ways, (node.needs, grads[0]._spec)
+    seen = ways.get(key, 0)
+    if seen < AFTER or node.saved is None or LOCAL.lesson is not None or LOCAL.eager or LOCAL.inference or engine.RESHAPED[0]:
+        ways[key] = min(seen + 1, AFTER)
+        return rules(node, grads)
+    ways[key] = NEVER
+    watched = _Watch(node, grads[0])
+    answers = rules(node, grads)
+    try:
+        ways[key] = watched.written(answers)
+    except _Unlike:
+        pass
+    return answers
+
+
+def NEVER(node, grads):
+    """Stands for the function of a backward that cannot be written out."""
+
+
+# -- watching ---------------------------------------------------------------------------------------------------------
+
+
+class _Watch:
+    """What lies on the tape before a backward, to tell afterwards what it has recorded."""
+
+    def __init__(self, node, grad):
+        self.node, self.grad, self.segment = node, grad, LOCAL.segment
+        self.begin, self.count = len(self.segment.nodes), self.segment.count
+        self.codes, self.entries = gradient.saved(node.plan, node.needs), node.saved
+
+    def written(self, answers):
+        """The function that does it again."""
+        segment = self.segment
+        nodes = segment.nodes[self.begin:]
+        if LOCAL.segment is not segment or len(nodes) > LARGEST:
+            raise _Unlike
+        saved = [self._saved(code, entry) for code, entry in zip(self.codes, self.entries, strict=True)]
+        names = {}
+        for name, value in (("g", _value(self.grad)), *((f"v{at}", entry[3]) for at, entry in enumerate(saved))):
+            if value is not None:
+                place = value.position if value.segment is segment else slot(segment, value)
+                if place in names:                      # two of them are one value this time: it does not tell which was meant
+                    raise _Unlike
+                names[place] = name
+        read = [names[at] for at in range(self.count, segment.count) if at in names]           # by the backward itself, in this order
+        recorded, made, at = [], {}, self.count
+        for number, (plan, positions, scalars, refs) in enumerate(nodes):
+            if at in names:
+                at += 1
+                continue
+            if scalars and (len(nodes) - len(read) > 1 or not self._mine(plan, scalars)) or any(p not in names for p in positions):
+                raise _Unlike
+            outs = []
+            for k, ref in enumerate(refs if type(refs) is list else [refs]):
+                names[at] = f"n{number}_{k}"
+                outs.append(names[at])
+                value = ref()
+                if value is not None:
+                    made[id(value)] = names[at]
+                at += 1
+            recorded.append((plan, tuple([names[p] for p in positions]), outs, scalars))
+        used = {name for _, positions, _, _ in recorded for name in positions}
+        if not used.issuperset(read):
+            raise _Unlike
+        order = [*sorted(n for n in used if n[0] in "gv" and n not in read), *read]
+        return _function(saved, order, recorded, [self._answer(a, made) for a in self._each(answers)])
+
+    def _saved(self, code, entry):
+        """(kind, code, Spec, Value or None where it was not read) of a saved entry."""
+        if type(entry) is Value:
+            return "value", code, None, entry
+        if type(entry) is not tuple:
+            raise _Unlike
+        if code >= 0:
+            tensor, _ = entry
+            if code not in self.node.plan.flipped:
+                return "input", code, tensor._spec, _value(tensor)
+            if not lies_flipped(tensor):
+                raise _Unlike
+            return "flipped", code, tensor._spec, tensor._storage.value
+        storage, spec, _, _, _ = entry
+        if spec is not storage.spec:
+            raise _Unlike
+        return "result", code, spec, storage.value
+
+    def _mine(self, plan, scalars):
+        """Whether a recorded node's numbers are the node's own."""
+        numbers = {"f": self.segment.floats, "i": self.segment.integers, "b": self.segment.integers, "c": self.segment.complexes}
+        return len(scalars) == len(self.node.scalars) and all(
+            numbers[kind][index] is mine for (kind, index), mine in zip(scalars, self.node.scalars, strict=True))
+
+    def _each(self, answers):
+        if len(answers) != len(self.node.edges) or len(answers) > MANY:
+            raise _Unlike
+        storages = [a._storage for a in answers if a is not None and a is not self.grad and a._storage is not self.grad._storage]
+        if len(set(storages)) != len(storages):
+            raise _Unlike
+        return answers
+
+    def _answer(self, answer, made):
+        """What is told of an answer: None, "grad", ("new", the value's name, ...) or ("view", ...) of the gradient."""
+        grad = self.grad
+        if answer is None:
+            return None
+        if answer is grad:
+            return "grad"
+        info, storage = answer._info, answer._storage
+        if type(answer) is not Tensor or answer.__dict__ or answer._auto is not None or answer._edge is not None \
+                or answer._cached is not None:
+            raise _Unlike
+        if storage is grad._storage:
+            origin = "grad" if grad._info is None else "info.base"
+            if info is None or info.base is not (grad if grad._info is None else grad._info.base) or info.replay is not None \
+                    or answer._counter is not grad._counter:
+                raise _Unlike
+            return "view", answer._spec, answer._offset - grad._offset, info.creation, info.differentiable, origin
+        name = made.get(id(storage.value))
+        if name is None or answer._counter is not storage or storage.spec is None or storage.site is not None or storage.host is not None:
+            raise _Unlike
+        shown = None
+        if info is not None:
+            base = info.base
+            if base is None or base._storage is not storage or base._info is not None or base._edge is not None or base._auto is not None \
+                    or base._offset or info.replay is not None or info.version != storage.version:
+                raise _Unlike
+            shown = base._spec, info.creation, info.differentiable
+        return "new", name, storage.layout, storage.version, answer._spec, answer._offset, shown
+
+
+# -- writing it out ---------------------------------------------------------------------------------------------------
+
+_HEAD = """\
+def way(node, grads):
+    grad = grads[0]
+    saved = node.saved
+    if saved is None or reshaped[0] or LOCAL.inference:
+        return None
+"""
+_ORIGINS = {"grad": """\
+    if grad._info is not None:
+        return None
+""", "info.base": """\
+    info = grad._info
+    if info is None or info.base is None or not info.differentiable or info.replay is not None:
+        return None
+"""}
+_INPUT = """\
+    e = saved[{i}]
+    if e.__class__ is not tuple:
+        return None
+    t, n = e
+    if t._counter.version != n or t._spec is not s{i}:
+        return None
+    if t._edge is None:
+        edge = node.edges[{code}]
+        if edge is not None and not isinstance(edge[0], AccumulateGrad):
+            return None
+"""
+_WHOLE = """\
+    s = t{i}._storage
+    v{i} = s.value if s{i} is s.spec else read(t{i})
+"""
+_FLIPPED = """\
+    v{i} = read_flipped(t{i})
+"""
+_VALUE_ITSELF = """\
+    v{i} = saved[{i}]
+    if v{i}.__class__ is not Value:
+        return None
+"""
+_RESULT = """\
+    e = saved[{i}]
+    if e.__class__ is not tuple:
+        return None
+    s, k, offset, counter, n = e
+    if counter.version != n or k is not s{i} or k is not s.spec:
+        return None
+    v{i} = s.value
+"""
+_GRADIENT = """\
+    s = grad._storage
+    g = s.value if grad._spec is s.spec else read(grad)
+"""
+_NODE = """\
+    segment = LOCAL.segment
+    positions = ({positions})
+    key = (plan{i}, positions)
+    state = segment.state.children.get(key)
+    if state is None:
+        state = TRIE.grow(segment.state, key, plan{i})
+    count = segment.count
+{values}{numbers}    segment.nodes.append((plan{i}, positions, {places}, {refs}))
+    segment.count = count
+    segment.state = state
+    if state.cut or LOCAL.eager:
+        tape.over_cap()
+"""
+_VALUE = """\
+    {name} = new_value(Value)
+    {name}.array, {name}.segment, {name}.position, {name}.aval = None, segment, count, aval_{name}
+    count += 1
+"""
+_NUMBER = """\
+    places.append(("{kind}", len(segment.{where})))
+    segment.{where}.append(node.scalars[{k}])
+"""
+_TENSOR = """\
+    {name} = new_tensor(Tensor)
+    {name}._storage, {name}._spec, {name}._offset, {name}._cached, {name}._counter = {storage}, {spec}, {offset}, None, {counter}
+    {name}._info = {name}._auto = {name}._edge = None
+    {name}._requires_grad = False
+"""
+_STORAGE = """\
+    storage = new_storage(Storage)
+    storage.value, storage.spec, storage.layout, storage.version = {value}, layout{i}, layout{i}, {version}
+    storage.host = storage._address = storage.site = None
+"""
+_VIEW = """\
+    view = a{i}._info = new_view(View)
+    view.base, view.creation, view.version, view.differentiable, view.replay = {base}, {creation!r}, {version}, {differentiable}, None
+"""
+
+
+_LISTS = {"f": "floats", "i": "integers", "b": "integers", "c": "complexes"}
+
+
+def _function(saved, order, recorded, answers):
+    """``saved``: (kind, code, Spec, _) of each entry; ``order``: which of them, and of the gradient, are read in turn."""
+    scope = dict(_COMMON)
+    text = [_HEAD, *[_ORIGINS[origin] for origin in {a[-1] for a in answers if type(a) is tuple and a[0] == "view"}]]
+    for i, (kind, code, spec, _) in enumerate(saved):
+        scope[f"s{i}"] = spec
+        text.append({"result": _RESULT, "value": _VALUE_ITSELF}.get(kind, _INPUT).format(i=i, code=code))
+        if kind in ("input", "flipped"):
+            text.append(f"    t{i} = t\n")
+    for name in order:
+        if name == "g":
+            text.append(_GRADIENT)
+        elif saved[i := int(name[1:])][0] in ("input", "flipped"):
+            text.append((_FLIPPED if saved[i][0] == "flipped" else _WHOLE).format(i=i))
+    for i, (plan, positions, outs, places) in enumerate(recorded):
+        scope[f"plan{i}"] = plan
+        scope.update({f"aval_{name}": aval for name, aval in zip(outs, plan.outputs, strict=True)})
+        numbers = "".join([_NUMBER.format(kind=kind, where=_LISTS[kind], k=k) for k, (kind, _) in enumerate(places)])
+        text.append(_NODE.format(
+            i=i, positions="".join([f"{v}.position if {v}.segment is segment else slot(segment, {v}), " for v in positions]),
+            values="".join([_VALUE.format(name=name) for name in outs]), numbers="    places = []\n" + numbers if places else "",
+            places="places" if places else repr(places),
+            refs=f"reference({outs[0]})" if len(outs) == 1 else "[" + ", ".join([f"reference({name})" for name in outs]) + "]"))
+    told = []
+    for i, answer in enumerate(answers):
+        told.append(_written(i, answer, text, scope))
+    text.append(f"    return [{', '.join(told)}]\n")
+    exec(_code("".join(text)), scope)
+    return scope["way"]
+
+
+def _written(i, answer, text, scope):
+    """Adds the text that makes an answer; its name."""
+    if answer is None or answer == "grad":
+        return str(answer)
+    if answer[0] == "view":
+        _, scope[f"spec{i}"], offset, creation, differentiable, origin = answer
+        text.append(_TENSOR.format(name=f"a{i}", storage="grad._storage", spec=f"spec{i}", offset=f"grad._offset + {offset}",
+                                   counter="grad._counter"))
+        text.append(_VIEW.format(i=i, base=origin, creation=creation, version="grad._counter.version", differentiable=differentiable))
+        return f"a{i}"
+    _, value, scope[f"layout{i}"], version, scope[f"spec{i}"], offset, shown = answer
+    text.append(_STORAGE.format(i=i, value=value, version=version))
+    text.append(_TENSOR.format(name=f"a{i}", storage="storage", spec=f"spec{i}", offset=offset, counter="storage"))
+    if shown is not None:
+        scope[f"shown{i}"], creation, differentiable = shown
+        text.append(_TENSOR.format(name=f"b{i}", storage="storage", spec=f"shown{i}", offset=0, counter="storage"))
+        text.append(_VIEW.format(i=i, base=f"b{i}", creation=creation, version=version, differentiable=differentiable))
+    return f"a{i}"
+
+
+@functools.cache
+def _code(text):
+    return compile(text, "<jtensor backward>", "exec")
+
+
+_COMMON = {
+    "AccumulateGrad": AccumulateGrad, "LOCAL": LOCAL, "Storage": Storage, "TRIE": TRIE, "Tensor": Tensor, "Value": Value, "View": View,
+    "new_storage": Storage.__new__, "new_tensor": object.__new__, "new_value": Value.__new__, "new_view": View.__new__, "read": read,
+    "read_flipped": read_flipped, "reference": weakref.ref, "reshaped": engine.RESHAPED, "slot": slot, "tape": tape,
+}
