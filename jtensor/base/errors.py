@@ -26,7 +26,10 @@ def missing(what, instead=None):
     return MissingFeature(f"jtensor does not have {what}" + (f"; what works: {instead}" if instead else ""))
 
 
-class LinAlgError(RuntimeError):
+class _LinAlgError(RuntimeError):
     """A matrix that a linear algebra function cannot work with: singular, not positive-definite, not converging."""
 
-    __module__ = "torch.linalg"
+    __module__ = "torch._C"
+
+
+LinAlgError = _LinAlgError

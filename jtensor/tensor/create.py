@@ -9,6 +9,7 @@ import numbers
 import numpy as np
 
 from ..base import devices, dtypes, geometry
+from ..base.naming import type_name
 from ..ops.families import create as ops
 from ..ops.families.composing import number_fits
 from ..storage import cell
@@ -129,6 +130,8 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pi
     _checked(layout, pin_memory)
     if isinstance(fill_value, Tensor):
         fill_value = fill_value.item()
+    if not isinstance(fill_value, (numbers.Number, np.bool_)):
+        raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {type_name(type(fill_value))}")
     kind = _type(dtype, out.dtype if out is not None else dtypes.of_scalar(fill_value))
     made = ops.full_of.record(size, number_fits(fill_value, kind), kind, _device(device))
     return _finish(made, requires_grad) if out is None else _out(made, out)

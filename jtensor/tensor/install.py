@@ -150,7 +150,7 @@ def _by_hand():
                      zero_=convert.zero_, fill_=_named(lambda input, value: input.fill_(value), "fill_"),
                      as_strided_=Tensor.as_strided_, is_nonzero=_named(lambda input: input.is_nonzero(), "is_nonzero"),
                      is_same_size=_named(lambda input, other: input.is_same_size(other), "is_same_size"))
-    Tensor.real, Tensor.imag = property(retyped.real), property(retyped.imag)
+    Tensor.real, Tensor.imag = property(retyped.real, retyped.set_real), property(retyped.imag, retyped.set_imag)
     Tensor.type, Tensor.jax = convert.type_, convert.jax_array
     from . import quick
     Tensor.__getitem__, Tensor.__setitem__ = quick.getitem, quick.setitem

@@ -9,6 +9,7 @@ from ..ops.registry import composite
 from ..trace import spec as specs
 from ..trace.tape import LOCAL
 from ..views import rules
+from .core import Tensor
 from .history import attach
 from .shapes import contiguous
 from .views import _pure_plan, geometry_of, replayed, share
@@ -78,6 +79,23 @@ def imag(input):
     if input._spec.conj:
         return view_as_real(_neg_view(_conj_view(input))).select(-1, 1)
     return view_as_real(input).select(-1, 1)
+
+
+def set_real(self, value):
+    """``x.real = value``: written in place."""
+    _put(real(self), value)
+
+
+def set_imag(self, value):
+    """``x.imag = value``: written in place."""
+    _put(imag(self), value)
+
+
+def _put(part, value):
+    if isinstance(value, Tensor):
+        part.copy_(value)
+    else:
+        part[...] = value
 
 # -- conjugate and negative bits --------------------------------------------------------------------------------------
 

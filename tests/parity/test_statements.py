@@ -233,6 +233,23 @@ STATEMENTS = {
         x.resize_(2, -1)
         r=torch.nn.functional.mse_loss(x, x.exp()); r.resize_(2)[0]=0; r=r[:1]
     """,
+    "parts written": """
+        r=torch.complex(x, x); r.real=v[:3]; r.imag=2
+        r=torch.complex(x, x); r.imag=x.double()
+        x.real=3; r=x
+        x.real=v
+        x.real=[1, 2]
+        x.imag=1
+        x.real=1j
+        r=torch.complex(x, x).conj(); r.imag=v[:3]; r=r.resolve_conj()
+        r=torch.complex(x, x); r.real=xg*2; r.abs().sum().backward(); r=xg.grad
+        xg.real=1
+        m.index_select(1, torch.tensor([5]))
+        m.index_select(-2, torch.tensor([5]))
+        torch.full((2,), 'a')
+        torch.full((2,), None)
+        torch.linalg.inv(torch.zeros(2, 2))
+    """,
     "strides of copied arrays": """
         r=torch.tensor(np.zeros((0, 2)))
         r=torch.tensor(np.zeros((2, 0)))

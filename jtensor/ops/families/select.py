@@ -73,7 +73,9 @@ def index_select(input, dim, index, *, out=None):
             [3, 4]])
     """
     made = index_select_raw(input, dim, index)
-    check_bounds(index, _length(input._spec, dim), lambda n: IndexError("index out of range in self"))
+    length = _length(input._spec, dim)
+    check_bounds(index, length, lambda n: IndexError("index out of range in self") if wrap_dim(dim, input._spec.ndim) != 1 else
+                 RuntimeError(f"INDICES element is out of DATA bounds, id={n} axis_dim={length}"))
     return put_out("index_select", made, out)
 
 
