@@ -1,4 +1,5 @@
 """From tensors to everything else and back: numbers, lists, NumPy, JAX, other dtypes and devices, `.data =`, copies, pickles."""
+import struct
 import sys
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..storage import VersionCounter, cell, host
 from ..trace import spec as specs
 from ..trace.executor import value_of
 from ..trace.tape import LOCAL, Value, ready
+from . import overwriting
 from .core import COUNTED, Tensor, make_tensor
 from .inplace import call_inplace
 from .values import bump, read
@@ -26,9 +28,25 @@ _dtype, _device = dtypes.dtype, devices.device
 
 def host_copy(tensor, reason="read"):
     """The tensor's values as an ndarray that is not to be written to."""
-    if tensor._spec.device is devices.meta:
+    storage, spec = tensor._storage, tensor._spec
+    if spec is storage.spec and spec.device is not devices.meta:
+        return np.asarray(value_of(storage.value, reason))
+    if spec.device is devices.meta:
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
-    return np.asarray(value_of(read(tensor), reason))
+    array = seen_in_place(storage, spec, tensor._offset, reason)
+    return np.asarray(value_of(read(tensor), reason)) if array is None else array
+
+
+def seen_in_place(storage, spec, offset, reason):
+    """A view's elements where they lie in its base's memory, without a program that fetches them; None where they lie otherwise."""
+    layout = storage.layout
+    if storage.spec is None or spec.device is not devices.cpu or not layout.contiguous or spec.dtype is not layout.dtype or spec.conj \
+            or spec.neg:
+        return None
+    if not spec.numel:
+        return np.empty(spec.size, spec.dtype.numpy)
+    base, size = np.asarray(value_of(storage.value, reason)), spec.dtype.itemsize
+    return np.ndarray(spec.size, base.dtype, base, offset * size, [n * size for n in spec.stride])
 
 
 def item(self):
@@ -37,12 +55,22 @@ def item(self):
     >>> torch.tensor([2.5]).item()
     2.5
     """
-    spec = self._spec
+    storage, spec = self._storage, self._spec
     if spec.numel != 1:
         raise RuntimeError(f"a Tensor with {spec.numel} elements cannot be converted to Scalar")
-    if spec.device is devices.meta:
+    if spec is storage.spec and spec.device is devices.cpu:
+        value = storage.value
+        array = value.array
+        unpack = _UNPACK.get(spec.dtype)
+        if unpack is not None:
+            return unpack(array if array is not None else value_of(value, "item()"))[0]
+    elif spec.device is devices.meta:
         raise RuntimeError("Tensor.item() cannot be called on meta tensors")
-    return python_number(np.asarray(value_of(read(self), "item()")))
+    return python_number(host_copy(self, "item()"))
+
+
+# An array's only element as a number of Python's, straight from its bytes: half of what an ndarray of it costs.
+_UNPACK = {d: struct.Struct(d.numpy.char).unpack for d in dtypes.ALL if d.numpy.isbuiltin == 1 and d.numpy.kind in "iufb"}
 
 
 def python_number(array):
@@ -54,20 +82,25 @@ def python_number(array):
 
 def tolist(self):
     """Nested lists of Python numbers (a number for a 0-d tensor)."""
+    dtype = self._spec.dtype
     if self._spec.conj or self._spec.neg:
         self = self.resolve_conj().resolve_neg()                   # PyTorch records that, which a stale view may refuse
     array = host_copy(self, "tolist()")
-    if array.dtype.kind == "V" or array.dtype.name == "bfloat16":
+    if dtype not in _UNPACK and not dtype.is_complex:              # a type that NumPy does not know
         array = array.astype(np.float32)
     return array.tolist()
 
 
 def to_bool(self):
-    spec = self._spec
-    if spec.numel != 1:
-        if spec.numel == 0:
+    if self._spec.numel != 1:
+        if self._spec.numel == 0:
             raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
         raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
+    storage, spec = self._storage, self._spec
+    if spec is storage.spec and spec.dtype is dtypes.bool and spec.device is devices.cpu:
+        value = storage.value
+        array = value.array
+        return _UNPACK[dtypes.bool](array if array is not None else value_of(value, "bool()"))[0]
     return bool(host_copy(self, "bool()").reshape(())[()])
 
 
@@ -326,6 +359,8 @@ def copy_(self, src, non_blocking=False):
         checks.before_inplace(self, False)                   # the same memory twice is not copied, so that it may overlap
         bump(self)
         return self
+    elif overwriting.copy(self, src):
+        return self
     return call_inplace(ops.copy, (self, src))
 
 
@@ -342,6 +377,8 @@ def _numbers(src, name="copy_"):
 
 def fill_(self, value):
     """Fills the tensor with a number (or a 0-d tensor)."""
+    if value is not None and overwriting.fill(self, value):
+        return self
     if not isinstance(value, (Tensor, bool, int, float, complex)):
         value = _numbers(value, "fill_")
     if isinstance(value, Tensor):
@@ -359,7 +396,7 @@ def fill_(self, value):
 
 def zero_(self):
     """Fills the tensor with zeros."""
-    return call_inplace(ops.zero, (self,))
+    return self if overwriting.fill(self, None) else call_inplace(ops.zero, (self,))
 
 
 def set_data(self, other):
@@ -409,7 +446,7 @@ def deepcopy(self, memo):
         storage = cell.new(self._storage.current(), self._storage.layout)
         memo["jtensor storage", id(self._storage)] = storage
     made = make_tensor(storage, self._spec, self._offset, type(self))
-    made._counter, made._requires_grad = VersionCounter(1), self._requires_grad        # PyTorch makes it empty and calls `set_`
+    made._counter, made._requires_grad = VersionCounter(1), self.requires_grad        # PyTorch makes it empty and calls `set_`
     memo[id(self)] = made
     if self._auto is not None and self._auto.grad is not None:
         made._autograd_meta().grad = copy.deepcopy(self._auto.grad, memo)
@@ -425,7 +462,7 @@ def reduce(self, protocol):
         None if type(self) is Tensor else type(self),
         array,
         self._spec.dtype,
-        self._requires_grad and self.is_leaf,
+        self.requires_grad,
         str(self._spec.device),
         dict(self.__dict__) or None,
     )

@@ -8,6 +8,7 @@ where most of its kernels are missing, else it runs op by op; from its second ru
 compiled a second time, with more effort (`programs`).
 """
 import functools
+import operator
 import sys
 import threading
 
@@ -30,17 +31,23 @@ def flush(reason, asked=None):
 
     ``asked``: the position of the value that somebody waits for, or will (`tape.expect`).
     """
-    segment = LOCAL.segment
-    if segment.nodes:
-        lesson = LOCAL.lesson
+    local = LOCAL
+    segment = local.segment
+    nodes = segment.nodes
+    if nodes:
+        lesson = local.lesson
         if lesson is not None:
             lesson.cut(segment, reason)
-        LOCAL.segment = Segment()
+        local.segment = Segment()
         if lesson is not None:
-            lesson.go_on(LOCAL.segment)
-        REPORT.flushed(reason, len(segment.nodes))
-        run(segment, segment.asked if asked is None else asked)
-        TRIE.trim()
+            lesson.go_on(local.segment)
+        REPORT.flushed(reason, len(nodes))
+        if segment.state.cut:
+            run(segment, segment.asked if asked is None else asked)
+        else:
+            _run(segment, segment.asked if asked is None else asked)
+        if TRIE.size > TRIE.limit:
+            TRIE.trim()
 
 
 def value_of(value, reason="read"):
@@ -106,42 +113,42 @@ def run_for(segment, value):
 
 
 def execute(segment, nodes, wanted, asked):
-    state = segment.state
-    inputs = [v if v.array is not None else _forced(v) for v in segment.inputs]
+    state, inputs = segment.state, segment.inputs
     programs = state.programs
-    found = programs.get((wanted, asked)) if programs is not None else None
-    if found is None:
-        state.sightings += 1
-        found = choose(segment, nodes, state, wanted, inputs, asked)
-        if found is None:
-            return op_by_op(nodes, wanted, inputs, segment)
-    elif found.executable is None:             # XLA could not compile it
-        return op_by_op(nodes, wanted, inputs, segment)
-    else:
+    found = None if programs is None else programs.get((wanted, asked))
+    if found is not None and found.executable is not None:
         REPORT.hits += 1
         if found.left:
             found.ran()
-    arrays = [v.array for v in inputs]
-    if found.donate:
-        protect(found, inputs, arrays)
+    else:
+        if found is None:                      # else XLA could not compile it
+            state.sightings += 1
+            found = choose(segment, nodes, state, wanted, [v if v.array is not None else _forced(v) for v in inputs], asked)
+        if found is None or found.executable is None:
+            return op_by_op(nodes, wanted, inputs, segment)
+    executable = found.executable
     try:
         if found.single:
-            plan, positions, taken, _ = nodes[0]
-            executable = found.executable
             given = [zero(executable.device)]
+            _, positions, taken, _ = nodes[0]
             for p in positions:
-                given.append(arrays[~p])
+                value = inputs[~p]
+                array = value.array
+                given.append(value_of(value) if array is None else array)
             for kind, index in taken:
-                given.append(number(kind, SCALAR_LISTS[kind](segment)[index], executable.device))
+                given.append(number(kind, NUMBERS[kind](segment)[index], executable.device))
             outs = executable.run(given)
             return outs if found.order is None else [outs[k] for k in found.order]
+        arrays = [v.array if v.array is not None else value_of(v) for v in inputs]
+        if found.donate:
+            protect(found, list(inputs), arrays)
         if len(arrays) != found.count:
             del arrays[found.count:]           # numbered for an operation that was then refused
         given = [*numbers_of(segment, found), *arrays]
         if found.rest is None:
-            outs = found.executable.run(given)
+            outs = executable.run(given)
         else:
-            outs = found.executable.run([given[k] for k in found.takes])
+            outs = executable.run([given[k] for k in found.takes])
             outs += found.rest.run([*given, *[outs[k] for k in found.handed]])
     except jax.errors.JaxRuntimeError as error:
         return out_of_memory(error, nodes, wanted, inputs, segment)
@@ -272,7 +279,7 @@ def op_by_op(nodes, wanted, inputs, segment):
     return [results[p] for p in wanted]
 
 
-SCALAR_LISTS = {"f": lambda s: s.floats, "i": lambda s: s.integers, "b": lambda s: s.integers, "c": lambda s: s.complexes}
+NUMBERS = {kind: operator.attrgetter(name) for kind, name in (("f", "floats"), ("i", "integers"), ("b", "integers"), ("c", "complexes"))}
 SCALAR = {"f": np.float64, "i": np.int64, "b": np.bool_, "c": np.complex128}
 
 

@@ -18,14 +18,27 @@ class Report:
         self.hits = self.donated = self.fences = self.again = self.replayed = 0
         self.programs = collections.Counter()      # origin -> programs
         self.kernels = collections.Counter()       # origin -> kernels
-        self.flushes = collections.Counter()       # (reason, user site) -> flushes
+        self._flushes = {}                         # (reason, identity of a user's code, instruction): [flushes, reason, site]
         self.nodes = 0
         self.compiled = []                         # (site, nodes, fences, why)
         self.failures = []
 
     def flushed(self, reason, nodes):
-        self.flushes[reason, sites.user_site(3)] += 1
+        site = sites.user_site(3)
+        key = (reason, None, 0) if site is None else (reason, id(site[0]), site[1])        # hashing a code object costs more than a look-up
+        found = self._flushes.get(key)
+        if found is None:
+            found = self._flushes[key] = [0, reason, site]
+        found[0] += 1
         self.nodes += nodes
+
+    @property
+    def flushes(self):
+        """A Counter: {(reason, user site): flushes}."""
+        counted = collections.Counter()
+        for count, reason, site in list(self._flushes.values()):
+            counted[reason, site] += count
+        return counted
 
     def program(self, origin, nodes, fences, state):
         self.programs[origin] += 1
