@@ -136,8 +136,7 @@ def multinomial(engine, p, samples, replacement=False, columns_first=False):
         if replacement and samples > 1:
             rows = p.reshape(-1, p.shape[-1])
             drawn = u53(engine, len(rows) * samples).reshape(len(rows), samples)
-            chosen = [_chosen(row, u) for row, u in zip(rows, drawn, strict=True)]
-            return np.array(chosen, np.int64).reshape(*p.shape[:-1], samples)
+            return _chosen(rows, drawn).reshape(*p.shape[:-1], samples)
         q = exponential(engine, p.size, 1.0, p.dtype)
         q = q.reshape(p.shape[::-1]).T if columns_first else q.reshape(p.shape)
     with np.errstate(all="ignore"):
@@ -147,18 +146,28 @@ def multinomial(engine, p, samples, replacement=False, columns_first=False):
     return _largest(_wide(scores), samples)
 
 
-def _chosen(row, u):
-    running = row.cumsum(dtype=np.float64 if row.dtype == FLOAT64 else np.float32)
-    if row.dtype in HALVES:
-        running = _running_half(row)
-    with np.errstate(all="ignore"):
-        running /= running[-1]
-    running[-1] = 1
-    return np.minimum(np.searchsorted(running.astype(np.float64), u, side="left"), running.size - 1)
+def _chosen(rows, u):
+    """For each row of weights the first category whose running share is not below the number, for each of the row's ``u``."""
+    chosen = np.empty(u.shape, np.int64)
+    count, each = rows.shape[1], rows.shape[1] * (u.shape[1] + 1)
+    at_once = max(_AT_ONCE // each, 1)
+    for start in range(0, len(rows), at_once):
+        part = slice(start, start + at_once)
+        running = _wide(rows[part]).cumsum(1)
+        with np.errstate(all="ignore"):
+            running /= running[:, -1:]
+        running = running.astype(np.float64)
+        if each <= _FEW_COMPARISONS:
+            chosen[part] = (running[:, None, :-1] < u[part, :, None]).sum(-1)
+        else:
+            running[:, -1] = 1
+            for row, some, out in zip(running, u[part], chosen[part], strict=True):
+                np.minimum(np.searchsorted(row, some, side="left"), count - 1, out=out)
+    return chosen
 
 
-def _running_half(row):
-    return row.astype(np.float32).cumsum(dtype=np.float32)
+_AT_ONCE = 1 << 16              # numbers held at a time
+_FEW_COMPARISONS = 1 << 11      # a row's, up to which comparing all with all beats a search in each row
 
 
 def _largest(scores, k):

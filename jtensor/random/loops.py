@@ -15,6 +15,8 @@ from .programs import HostProgram
 from .walks import ELEMENTS, NO_LIMIT, NUMBERS
 
 FEW = 512               # elements; for fewer Python is as quick
+FEW_ALIKE = 64          # the same where all elements are of one kind
+_BY_NUMPY = 1 << 11     # elements of one kind up to which NumPy beats a program, which has one size
 _PAYS_AFTER = 1 << 13
 _TABLE = 1024           # log k! and log k for so many k: a look-up costs a fifth of a logarithm
 
@@ -41,6 +43,12 @@ def _log(jnp, k, moderate):
 _FACTORIALS = np.array([math.lgamma(k + 1.0) for k in range(_TABLE)])
 _LOGARITHMS = np.array([-math.inf, *[math.log(k) for k in range(1, _TABLE + 1)]])
 
+
+def _some(x):
+    """A thousand of an array's elements, from all over it."""
+    return x[:: max(x.size // 1000, 1)]
+
+
 # -- poisson -------------------------------------------------------------------------------------------------------------------------
 
 
@@ -56,13 +64,13 @@ def _poisson_attempt(jnp, zero, u, v, _, row, moderate=False):
 
 
 def poisson(engine, rate, one):
-    """A Poisson number for each of an array of rates, all positive and below 1e15; None if the program is not there.
+    """A Poisson number for each of an array of rates, all positive and below 1e15; None if that does not pay, or the program is not there.
 
     ``one(uniform, rate)`` draws one by rejection.
     """
     least, most = rate.min(), rate.max()
     kind = POISSON_FEW if most < 10.0 else POISSON_ALIKE if least == most else POISSON if most < 0.7 * _TABLE else POISSON_LARGE
-    run = kind.program.after(rate.size)
+    run = kind.at_hand(rate.size)
     return None if run is None else _poisson_by(kind, run, engine, rate, one)
 
 
@@ -83,7 +91,8 @@ def _poisson_by(kind, run, engine, rate, one):
             with np.errstate(all="ignore"):     # small rates have no use for these
                 yield from (a, b, 0.9277 - 3.6224 / (b - 2), 1.1239 + 1.1328 / (b - 3.4), np.log(some))
 
-    each = float(np.where(rate[:1000] >= 10.0, 2.4, rate[:1000] + 1).mean())
+    some = _some(rate)
+    each = float(np.where(some >= 10.0, 2.4, some + 1).mean())
     return kind.drawn(engine, run, rate.size, rows, lambda uniform, i: one(uniform, float(rate[i])), each)
 
 
@@ -105,7 +114,7 @@ def _binomial_attempt(jnp, zero, u, v, log_v, row, moderate=False):
     return k, (us >= 0.07) & (v <= quick) & ~never, never, gap, loose
 
 
-_STIRLING = np.array([
+STIRLING = np.array([
     0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509, 0.0166446911898211,
     0.0138761288230707, 0.0118967099458917, 0.0104112652619720, 0.00925546218271273, 0.00833056343336287])
 
@@ -114,11 +123,11 @@ def stirling_tail(k, np=np):
     """What Stirling's formula misses of log k!, for each of an array."""
     square = (k + 1) * (k + 1)
     series = (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1)
-    return np.where(k <= 9, np.asarray(_STIRLING)[np.clip(k, 0, 9).astype(np.int32)], series)
+    return np.where(k <= 9, np.asarray(STIRLING)[np.clip(k, 0, 9).astype(np.int32)], series)
 
 
 def binomial(engine, count, p, fit, one):
-    """The successes of ``count`` trials of probability 0 < ``p`` <= 0.5 each, for arrays of them; None if the program is not there.
+    """The successes of ``count`` trials of probability 0 < ``p`` <= 0.5 each, for arrays of them; None as for `poisson`.
 
     ``fit`` rounds an array to the tensor's dtype; ``one(uniform, count, p)`` draws one by rejection.
     """
@@ -127,7 +136,7 @@ def binomial(engine, count, p, fit, one):
     else:
         moderate = count.max() < _TABLE and (count == np.floor(count)).all()
         kind = BINOMIAL_FEW if not (fit(count * p) >= 10.0).any() else BINOMIAL if moderate else BINOMIAL_LARGE
-    run = kind.program.after(count.size)
+    run = kind.at_hand(count.size)
     return None if run is None else _binomial_by(kind, run, engine, count, p, fit, one)
 
 
@@ -144,7 +153,7 @@ def _binomial_by(kind, run, engine, count, p, fit, one):
                 yield from _binomial_rows(n, q, fit)
 
     whole = bool((count == np.floor(count)).all())      # else the test's own sums round to the dtype, which the program's do not
-    expected = fit(count[:1000] * p[:1000])
+    expected = fit(_some(count) * _some(p))
     return kind.drawn(engine, run, count.size, rows, lambda uniform, i: one(uniform, float(count[i]), float(p[i])),
                       float(np.where(expected >= 10.0, 2.6, expected + 1).mean()), 1.0 if whole else 1e7)
 
@@ -170,6 +179,10 @@ class _Kind:
         inputs = [(5,), (2,), (2,), (rows, ELEMENTS), *[(NUMBERS,)] * (2 if looks == "both" else 1)]
         self.program = HostProgram(name, walk, [(shape, np.float64) for shape in inputs], _PAYS_AFTER, lambda run: proof(self, run))
 
+    def at_hand(self, total):
+        """What is to draw so many elements; None: Python."""
+        return self.program.after(total) if total >= FEW else None
+
     def drawn(self, engine, run, total, rows, *how):
         """What `walks` draws with the program."""
         return walks.drawn(engine, self, run, total, rows, *how)
@@ -179,13 +192,20 @@ class _Alike:
     """The same for elements of one kind, which make attempts."""
 
     def __init__(self, name, attempt, rows, proof):
-        self.rows = rows
+        self.rows, self.in_numpy = rows, walks.in_numpy(attempt)
         inputs = [((2,), np.float64), ((rows,), np.float64), ((NUMBERS // 2, 2), np.float64)]
         self.program = HostProgram(name, walks.attempts(attempt), inputs, _PAYS_AFTER, lambda run: proof(self, run))
 
+    def at_hand(self, total):
+        """What is to draw so many elements; None: Python."""
+        if total < FEW_ALIKE:
+            return None
+        return total > _BY_NUMPY and self.program.after(total) or self.in_numpy
+
     def drawn(self, engine, run, total, rows, *how):
-        """What `walks` draws with the program."""
-        return walks.alike(engine, run, total, [np.ravel(row)[0] for row in rows(slice(0, 1))], *how)
+        """What `walks` draws with the program, or in NumPy."""
+        judge = run if run is self.in_numpy else walks.by_program(run)
+        return walks.alike(engine, judge, total, [np.ravel(row)[0] for row in rows(slice(0, 1))], *how)
 
 
 def _same_as_python(kind, run, made, sample):

@@ -198,26 +198,44 @@ def attempts(attempt):
     """The program that makes all attempts of a stretch for elements of one kind: the values, and 1 where one succeeds, 2 in doubt."""
     def make(settings, row, numbers):
         import jax.numpy as jnp
-
-        u, v = numbers[:, 0], numbers[:, 1]
-        value, now, never, gap, loose = attempt(jnp, settings[0], u, v, jnp.log(v), list(row))
-        doubt = ~now & ~never & ~(jnp.abs(gap) > settings[1] * loose)
-        return [value, jnp.where(doubt, 2, now | ~never & (gap >= 0)).astype(jnp.uint8)]
+        return _judged(jnp, attempt, settings, row, numbers)
     return make
 
 
-def alike(engine, run, total, row, one, numbers_each, tolerance=1.0):
+def _judged(jnp, attempt, settings, row, numbers):
+    u, v = numbers[:, 0], numbers[:, 1]
+    value, now, never, gap, loose = attempt(jnp, settings[0], u, v, jnp.log(v), list(row))
+    doubt = ~now & ~never & ~(jnp.abs(gap) > settings[1] * loose)
+    return [value, jnp.where(doubt, 2, now | ~never & (gap >= 0)).astype(jnp.uint8)]
+
+
+def in_numpy(attempt):
+    """What makes all attempts without a program, for `alike`: ``judge(settings, row, numbers)``."""
+    def judge(*given):
+        with np.errstate(all="ignore"):
+            return _judged(np, attempt, *given)
+    return judge
+
+
+def by_program(run):
+    """The same by the program of `attempts`, which has room for `NUMBERS` numbers."""
+    def judge(settings, row, numbers):
+        room = np.empty((NUMBERS // 2, 2))
+        room[: len(numbers)] = numbers
+        return [np.array(x)[: len(numbers)] for x in run([put(settings), put(row), put(room)])]
+    return judge
+
+
+def alike(engine, judge, total, row, one, numbers_each, tolerance=1.0):
     """``total`` numbers of elements that all have the parameters ``row``; the rest as for `drawn`."""
     out = np.empty(total)
-    settings, row = put(np.array([0.0, TOLERANCE * tolerance])), put(np.array(row))
+    settings, row = np.array([0.0, TOLERANCE * tolerance]), np.array(row)
     done, taken = 0, np.zeros(0, np.int64)
     while done < total:
         mark = engine.mark()
         wanted = min(int(numbers_each * (total - done) * 0.525) + 32, NUMBERS // 2)
-        numbers = np.empty(NUMBERS)
-        numbers[: 2 * wanted] = u53(engine, 2 * wanted)
-        numbers = numbers.reshape(-1, 2)
-        values, outcome = (np.array(x)[:wanted] for x in run([settings, row, put(numbers)]))
+        numbers = u53(engine, 2 * wanted).reshape(-1, 2)
+        values, outcome = judge(settings, row, numbers)
         for i in (outcome == 2).nonzero()[0].tolist():
             outcome[i], values[i] = _decided(one, numbers[i].tolist())
         taken = outcome.nonzero()[0][: total - done]

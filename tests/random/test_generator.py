@@ -191,6 +191,22 @@ def test_threads_share_a_stream_without_tearing_it():
     assert sorted(map(tuple, drawn)) == sorted(map(tuple, whole))
 
 
+def test_going_back_without_numpys_memory():
+    """The engine reads numpy's own memory where that is laid out as ever; the public way says and does the same."""
+    by_memory, public = MT19937(3), MT19937(3)
+    public._memory = None
+    assert by_memory._memory is not None
+    for words in (0, 5, 619, 1000):
+        drawn, marks = [], [engine.mark() for engine in (by_memory, public)]
+        assert by_memory.words(words).tolist() == public.words(words).tolist()
+        assert by_memory.state_bytes() == public.state_bytes()
+        for engine, mark in zip((by_memory, public), marks, strict=True):
+            engine.rewind(mark, 3)
+            drawn.append(engine.word_list(700))
+            engine.set_state_bytes(engine.state_bytes())
+        assert drawn[0] == drawn[1] and by_memory.state_bytes() == public.state_bytes()
+
+
 def test_seeding_without_numpys_private_way():
     class Bits:
         state = None

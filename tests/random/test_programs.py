@@ -1,8 +1,9 @@
 """The compiled loops draw what Python draws one by one, to the last word used; and when a program may serve at all."""
+import ml_dtypes
 import numpy as np
 import pytest
 
-from jtensor.random import loops, permutation, programs, rejection, walks
+from jtensor.random import discrete, loops, permutation, programs, rejection, walks
 from jtensor.random.mt19937 import MT19937
 from jtensor.random.programs import HostProgram
 
@@ -12,6 +13,7 @@ RATES = {
     "few of all kinds": _RANDOM.rand(20_000) * 9.99,
     "alike": np.full(40_000, 50.0),
     "alike and immense": np.full(20_000, 1e9),
+    "alike, not many": np.full(900, 33.25),
     "many": 10 + _RANDOM.rand(20_000) * 700,
     "more": 10 + _RANDOM.rand(5_000) * 2000,
     "mixed": _RANDOM.rand(20_000) * 25,
@@ -21,6 +23,7 @@ RATES = {
 TRIALS = {
     "few": (np.full(20_000, 20.0), np.full(20_000, 0.3)),
     "alike": (np.full(40_000, 1000.0), np.full(40_000, 0.6)),
+    "alike, not many": (np.full(900, 90.0), np.full(900, 0.25)),
     "many": (np.floor(100 + _RANDOM.rand(20_000) * 900), np.full(20_000, 0.6)),
     "more": (np.floor(100 + _RANDOM.rand(5_000) * 100_000), _RANDOM.rand(5_000)),
     "mixed": (np.floor(_RANDOM.rand(20_000) * 60), _RANDOM.rand(20_000)),
@@ -39,7 +42,8 @@ def _both(monkeypatch, draw):
     """The numbers and states by the programs and by Python."""
     engines = MT19937(4), MT19937(4)
     by_program = draw(engines[0])
-    monkeypatch.setattr(loops, "FEW", 1 << 30)
+    for few in ("FEW", "FEW_ALIKE"):
+        monkeypatch.setattr(loops, few, 1 << 30)
     return by_program, draw(engines[1]), *(engine.state_bytes() for engine in engines)
 
 
@@ -65,6 +69,22 @@ def test_binomial(name, dtype, doubtful, monkeypatch):
     made, wanted, state, wanted_state = _both(monkeypatch, lambda engine: rejection.binomial(engine, count, p))
     np.testing.assert_array_equal(made, wanted)
     assert state == wanted_state
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_rows_of_weights_are_live_torchs(dtype):
+    """Rows that are worked on together, compared or searched, at once or in parts."""
+    torch = pytest.importorskip("torch")
+    generator, engine = torch.Generator().manual_seed(5), MT19937(5)
+    for rows, categories, samples in [(3000, 10, 4), (1, 3000, 9), (70, 1000, 5), (2, 2, 40_000), (9, 2, 1000), (400, 1, 2)]:
+        p = torch.rand(rows, categories, generator=generator).pow(3).add(1e-3).to(getattr(torch, dtype))
+        engine.words(p.numel())
+        if categories > 5:
+            p[:, 3] = 0
+        given = p.float().numpy().astype(ml_dtypes.bfloat16) if dtype == "bfloat16" else p.numpy()
+        made = discrete.multinomial(engine, given, samples, True)
+        np.testing.assert_array_equal(made, torch.multinomial(p, samples, True, generator=generator))
+    assert engine.state_bytes() == generator.get_state().numpy().tobytes()
 
 
 def test_many_numbers_are_live_torchs():
