@@ -35,6 +35,15 @@ def what_is_remembered_is_what_would_be_inferred():
     Remembered.outputs = outputs
 
 
+@pytest.fixture
+def settled():
+    """Nothing that earlier tests began goes on beside this one, for tests that count, patch or move what the background uses too."""
+    from jtensor.trace import background, executor
+    while executor._coming:                     # tapes that wait for their program: given up, as many others are
+        executor._coming.popitem()[1].cancel()
+    background.settle()
+
+
 def pytest_unconfigure(config):
     if _FOLDER is not None and not hasattr(config, "workerinput"):
         shutil.rmtree(_FOLDER, ignore_errors=True)

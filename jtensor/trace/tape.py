@@ -89,18 +89,25 @@ _counting = threading.Lock()
 _alive = set()
 
 
-def _enter(thread):
+class _Presence:
+    """Lies among a thread's own things, which are gone when the thread has ended, whoever still holds its `Thread`."""
+
+    __slots__ = ("__weakref__",)
+
+
+def _enter():
     """Counts the threads that have a tape; one that has ended counts no more, so that buffers may be donated again."""
+    presence = _Presence()
     with _counting:
         Local.threads += 1
-        if thread is not threading.main_thread():
-            _alive.add(weakref.ref(thread, _leave))
+        _alive.add(weakref.ref(presence, _leave))
+    return presence
 
 
-def _leave(thread):
+def _leave(presence):
     with _counting:
         Local.threads -= 1
-        _alive.discard(thread)
+        _alive.discard(presence)
 
 
 class Local(threading.local):
@@ -109,7 +116,7 @@ class Local(threading.local):
     threads = 0
 
     def __init__(self):
-        _enter(threading.current_thread())
+        self.presence = _enter()
         self.segment = Segment()
         self.grad_enabled = True
         self.inference = False

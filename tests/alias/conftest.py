@@ -80,7 +80,7 @@ class Runs:
         env = {**os.environ, "PYTHONPATH": str(self.library), "PYTHONDONTWRITEBYTECODE": "1", **env}
         args = [sys.executable, *map(str, args)]
         where = cwd or self.folder
-        return subprocess.run(args, cwd=where, env=env, capture_output=True, text=True, input=stdin or "", timeout=60)
+        return subprocess.run(args, cwd=where, env=env, capture_output=True, text=True, input=stdin or "", timeout=300)
 
     def alias(self, *args, **options):
         return self.python("-m", "standin", *args, **options)

@@ -5,8 +5,11 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 PROBE = """
 import gc, json, sys, time
+begin = time.process_time()
 import jax
 before, start = set(sys.modules), time.process_time()
 import jtensor
@@ -14,6 +17,7 @@ cost = time.process_time() - start
 from jax._src import xla_bridge
 print(json.dumps({
     "cost": cost,
+    "jax": start - begin,
     "backends": xla_bridge.backends_are_initialized(),
     "collects": gc.isenabled(),
     "x64": jax.config.jax_enable_x64,
@@ -21,7 +25,7 @@ print(json.dumps({
     "torch": [name for name in sys.modules if name.split(".")[0] == "torch"],
 }))
 """
-LIMIT = 0.15  # seconds of processor time beyond `import jax`
+LIMIT = 0.15  # seconds of processor time beyond `import jax`, on a machine that imports jax in 0.4
 
 
 def probe(folder):
@@ -41,9 +45,9 @@ def test_import_starts_nothing_and_is_quick(tmp_path):
     assert found["collects"], "the garbage collector was left switched off"
     assert not [name for name in found["modules"] if name.split(".")[0] in ("matplotlib", "chex", "hypothesis", "pytest")]
     assert not [name for name in found["modules"] if name.startswith("jtensor.alias")], "only `python -m jtensor` needs the alias"
-    cost = found["cost"]
-    for _ in range(4):  # a busy machine inflates a measurement, nothing deflates it
-        if cost < LIMIT:
+    for _ in range(4):  # a slow machine imports jax as slowly; a busy one inflates the one or the other, by chance
+        if found["cost"] < max(LIMIT, LIMIT / 0.4 * found["jax"]):
             break
-        cost = min(cost, probe(tmp_path)["cost"])
-    assert cost < LIMIT, f"import jtensor takes {cost:.3f} s of processor time over import jax"
+        found = probe(tmp_path)
+    else:
+        pytest.fail(f"import jtensor takes {found['cost']:.3f} s of processor time over import jax, which takes {found['jax']:.3f}")

@@ -21,7 +21,7 @@ NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?")
 
 def printed(*command):
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(EXAMPLES.parent), os.environ.get("PYTHONPATH", "")])}
-    options = {"capture_output": True, "text": True, "cwd": EXAMPLES, "stdin": subprocess.DEVNULL, "timeout": 300}
+    options = {"capture_output": True, "text": True, "cwd": EXAMPLES, "stdin": subprocess.DEVNULL, "timeout": 1200}
     found = subprocess.run([sys.executable, *command], env=env, **options)
     assert found.returncode == 0, found.stderr[-3000:]
     return found.stdout
@@ -71,7 +71,7 @@ def test_the_notebook_prints_the_same_twice(notebook, tmp_path):
     path.write_text(
         "import json, nbclient, nbformat, sys\n"
         f"notebook = nbformat.read({str(notebook)!r}, 4)\n"
-        f"options = dict(timeout=300, kernel_name='python3', resources={{'metadata': {{'path': {str(EXAMPLES)!r}}}}})\n"
+        f"options = dict(timeout=1200, kernel_name='python3', resources={{'metadata': {{'path': {str(EXAMPLES)!r}}}}})\n"
         "nbclient.NotebookClient(notebook, **options).execute()\n"
         "json.dump([output for cell in notebook.cells for output in cell.get('outputs', [])], sys.stdout)\n"
     )

@@ -145,8 +145,8 @@ def test_is_quick(shape, seconds):
     tensor = fuzz.Tensor(np.random.default_rng(0).standard_normal(shape, np.float32))
 
     def once():
-        start = time.perf_counter()
+        start = time.thread_time()
         printing.tensor_str(tensor)
-        return time.perf_counter() - start
+        return time.thread_time() - start
 
     assert min(once() for _ in range(20)) < seconds

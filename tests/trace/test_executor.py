@@ -29,7 +29,7 @@ class Failing:
 
 
 @pytest.fixture(autouse=True)
-def a_new_tape():
+def a_new_tape(settled):
     executor.flush("test")
     yield
     executor.flush("test")
@@ -249,8 +249,9 @@ def test_a_look_at_less_is_served_by_the_same_program():
 # -- the cache on disk ------------------------------------------------------------------------------------------------
 
 SCRIPT = """
-import json, sys
+import json
 import jtensor as torch
+from jtensor.trace import store
 torch.manual_seed(0)
 w = torch.rand(6, 3, requires_grad=True)
 optimizer = torch.optim.SGD([w], lr=0.1)
@@ -262,6 +263,7 @@ for k in range(3):
     w.data[k % 6] = 0.25 * k
 report = torch.report()
 print(json.dumps({"programs": report.programs, "kernels": report.kernels, "loss": loss.item().hex(), "w": w.tolist()}))
+store.flush()                   # the end waits for some seconds only
 """
 
 

@@ -9,7 +9,7 @@ from jtensor.trace import executable, executor, lower, plan, programs, spec, sto
 
 
 @pytest.fixture(autouse=True)
-def without_disk(monkeypatch):
+def without_disk(settled, monkeypatch):
     monkeypatch.setenv("JTENSOR_CACHE", "0")
     store.reset()
     yield

@@ -26,7 +26,7 @@ print(len(inferred))
 
 
 @pytest.fixture
-def cache(tmp_path, monkeypatch):
+def cache(settled, tmp_path, monkeypatch):
     monkeypatch.setenv("JTENSOR_CACHE_DIR", str(tmp_path / "cache"))
     store.reset()
     yield tmp_path / "cache"

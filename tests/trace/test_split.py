@@ -7,7 +7,7 @@ from jtensor.trace import executor, lower, store, tape
 
 
 @pytest.fixture(autouse=True)
-def a_new_tape(monkeypatch):
+def a_new_tape(settled, monkeypatch):
     monkeypatch.setenv("JTENSOR_CACHE", "0")
     store.reset()
     executor.flush("test")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from jtensor.base import compat
-from jtensor.trace import background, store
+from jtensor.trace import store
 from jtensor.trace.executable import compile_program
 
 POSIX = pytest.mark.skipif(not hasattr(os, "getuid"), reason="modes of POSIX")
@@ -23,8 +23,7 @@ def program():
 
 
 @pytest.fixture
-def cache(tmp_path, monkeypatch):
-    background.settle()                                         # what the tests before this one compile is saved in their folder
+def cache(settled, tmp_path, monkeypatch):
     monkeypatch.setenv("JTENSOR_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("JTENSOR_CACHE", raising=False)
     store.reset()
@@ -39,7 +38,7 @@ def entries(cache):
 
 def saved(key, program):
     store.save(key, program)
-    assert store.flush(10)
+    assert store.flush(300)
 
 
 def test_what_was_saved_comes_back(cache, program):

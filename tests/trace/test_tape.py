@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 
 import jtensor as torch
-from jtensor.trace import executor, tape
+from jtensor.base import compat
+from jtensor.trace import executor, store, tape
+
+WAIT = 300          # seconds that nothing takes, however busy the machine is
 
 
 @contextlib.contextmanager
@@ -28,7 +31,7 @@ def counted():
 
 
 @pytest.fixture(autouse=True)
-def a_new_tape():
+def a_new_tape(settled):
     executor.flush("test")
     yield
     executor.flush("test")
@@ -60,21 +63,24 @@ def test_metadata_is_known_without_running():
     assert made["flushes"] == 0
 
 
-def test_what_nobody_holds_is_not_computed(monkeypatch):
-    ran = []
-    original = executor.kernel_of
-    monkeypatch.setattr(executor, "kernel_of", lambda plan: ran.append(plan.operator.name) or original(plan))
-    x = torch.rand(5)
-    kept = x + 1
+@pytest.mark.parametrize("whole", [False, True], ids=["op by op", "one program"])
+def test_what_nobody_holds_is_not_computed(monkeypatch, whole):
+    ran, kernel_of, trace = [], executor.kernel_of, compat.trace
+    monkeypatch.setattr(executor, "kernel_of", lambda plan: ran.append(plan.operator.name) or kernel_of(plan))
+    monkeypatch.setattr(compat, "trace", lambda *given: ran.append(str(made := trace(*given))) or made)
+    monkeypatch.setattr(store, "load", lambda *given: None)             # of an earlier run's folder
+    monkeypatch.setattr(executor, "PROGRAM_COST", -1e9 if whole else 1e9)
+    monkeypatch.setattr(executor, "WORTH_A_THREAD", 1 << 30)
+    x = torch.ones(5 + whole)
+    x.tolist()
+    kept = (x + 1).exp()
     dead = torch.atan(x)
     dead = dead.tanh()
     del dead
     with torch.no_grad():
         (x * x).sum()
-    assert kept.tolist() == pytest.approx((x.numpy() + 1).tolist())
-    assert "atan" not in ran and "tanh" not in ran
-    wanted = torch.report().compiled
-    assert all("atan" not in str(entry) for entry in wanted)
+    assert kept.tolist() == pytest.approx([np.exp(2)] * len(x))
+    assert any("exp" in said for said in ran) and not any("tan" in said for said in ran), ran
 
 
 def test_the_second_run_is_a_hit():
@@ -182,7 +188,7 @@ def test_two_threads_with_tapes_of_their_own():
 
     def work(k):
         try:
-            barrier.wait(10)
+            barrier.wait(WAIT)
             x = shared * k                                     # reads a value of another thread's tape
             assert tape.LOCAL.segment is not main
             for _ in range(30):
@@ -196,7 +202,7 @@ def test_two_threads_with_tapes_of_their_own():
         t.start()
     here = shared - 1
     for t in threads:
-        t.join(60)
+        t.join(WAIT)
     assert not errors
     assert (answers[2] + answers[3]).tolist() == [65.0, 130.0, 195.0, 260.0]     # their threads are gone
     assert here.tolist() == [0, 1, 2, 3] and shared.tolist() == [1, 2, 3, 4]
@@ -215,7 +221,7 @@ def test_threads_that_write_to_tensors_of_their_own():
     for t in threads:
         t.start()
     for t in threads:
-        t.join(60)
+        t.join(WAIT)
     assert out == {k: [3.0 * k] * 5 for k in range(3)}
 
 
@@ -272,8 +278,12 @@ def test_the_report_names_the_line_of_the_user():
     report = torch.report()
     x = torch.ones(2) + 5
     x.tolist()
-    assert any(reason == "tolist()" and site[0].co_name == "test_the_report_names_the_line_of_the_user" for reason, site in report.flushes)
-    assert "test_tape.py" in str(report) and "kernels:" in str(report)
+    key, = [key for key in report.flushes
+            if key[0] == "tolist()" and key[1][0].co_name == "test_the_report_names_the_line_of_the_user"]
+    report.flushes[key] += 1 << 40                          # the text names the most frequent: tests before this one have theirs, too
+    text = str(report)
+    report.flushes[key] -= 1 << 40
+    assert "test_tape.py" in text and "kernels:" in text
 
 
 def test_the_global_configuration_of_jax_stays_as_it_was():
