@@ -100,6 +100,7 @@ VARIED = {
     "a float": lambda x, i: x * (0.5 + i),
     "an int": lambda x, i: x + i,
     "alpha": lambda x, i: torch.add(x, x, alpha=i + 2),
+    "an exponent": lambda x, i: x ** (1.1 + i / 7) + x ** (i + 5),
     "a fill value": lambda x, i: torch.full_like(x, i + 0.5) + x,
     "a bound": lambda x, i: x.clamp(min=0.1 * i),
     "a row": lambda x, i: x[i] + 1,

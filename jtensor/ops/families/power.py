@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from ...base import dtypes
-from ..operator import Tensor, TensorOrNumber, op
+from ..operator import Number, Tensor, TensorOrNumber, op
 from ..registry import composite
 from .numeric import is_complex, is_integral, refuses, wide
 
@@ -112,6 +112,27 @@ def pow_Tensor_Scalar(self: Tensor, exponent):
     return static_power(self, exponent)
 
 
+@wide
+def _to_number(x, n, kind):
+    """An array to the power of a number, which PyTorch has in the array's own type ``kind``."""
+    return lax.pow(x, jnp.full_like(x, n.astype(kind).astype(x.dtype)))
+
+
+@wide
+def _times(x, n):
+    return x * n.astype(x.dtype)
+
+
+def _number_gradient(grad, self, exponent):
+    return grad * _times(_to_number(self, exponent - 1, self.dtype), exponent)
+
+
+@op("numeric", name="pow_Tensor_Number", backward="PowBackward0", grad={"self": _number_gradient}, **_POW, double="MulBackward0")
+def pow_Tensor_Number(self: Tensor, exponent: Number):
+    """A tensor to the power of a number that may be another next time."""
+    return _to_number(self, exponent, self.dtype)
+
+
 @op("float", name="pow_Integer_Scalar", backward="PowBackward0", **_POW, double="MulBackward0")
 @wide
 def pow_Integer_Scalar(self: Tensor, exponent):
@@ -135,7 +156,14 @@ def pow_Scalar(self: TensorOrNumber, exponent: Tensor):
     return jnp.broadcast_to(power(self, exponent), exponent.shape)
 
 
+# Exponents that make a power, or its gradient, a product or a root: they are part of the operation.
+_SPECIAL = frozenset((-2, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4))
+
+
 def _choose(input, exponent):
+    if type(exponent) in (float, int) and exponent not in _SPECIAL and not isinstance(input, (int, float, complex)) \
+            and input.dtype.is_floating_point:
+        return pow_Tensor_Number
     if not isinstance(exponent, (int, float, complex)):
         return pow_Scalar if isinstance(input, (int, float, complex)) else pow_Tensor_Tensor
     if isinstance(exponent, float) and input.dtype.category < 2:
