@@ -9,9 +9,10 @@ from ..autograd import gradmode_checks as checks
 from ..autograd.graph import node_class
 from ..base import dtypes
 from ..base.naming import type_name
+from ..ops.families import index as family
 from ..ops.families.composing import check_expand, number_fits
 from ..trace.tape import LOCAL
-from . import shapes, views
+from . import picking, shapes, views
 from .core import Tensor
 from .dispatch import call
 from .inplace import call_inplace
@@ -23,6 +24,8 @@ def getitem(self, index):
     """``self[index]``."""
     if type(index) is int:
         return _select(self, index, 0)
+    if index.__class__ is Tensor and (found := picking.pick(self, index)) is not None:
+        return found
     view, tensors = _basic(self, index), None
     if view is None:
         view, tensors = resolve(self, index)
@@ -52,6 +55,8 @@ def _basic(self, index, always=True):
 
 def setitem(self, index, value):
     """``self[index] = value``: broadcast, cast, written through."""
+    if index.__class__ is Tensor and picking.put(self, index, value):
+        return
     if not isinstance(value, (Tensor, bool, int, float, complex)):
         value = _foreign(self, value)
     if index is False:
@@ -245,12 +250,10 @@ def _bound(x):
 
 
 def _index(view, tensors):
-    from ..ops.families import index as family
     return family.index_read(view, _listed(view, tensors))
 
 
 def _index_put(view, tensors, value):
-    from ..ops.families import index as family
     family.index_write(view, _listed(view, tensors), value)
 
 

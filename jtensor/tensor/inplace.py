@@ -1,7 +1,7 @@
 """Operators in place: ``self.name_(...)``.
 
 Owns: `call_inplace`: the operation as any other, checked as PyTorch checks a write, its result put in the tensor's place, its node made
-the history of what was written; operators that do not read what they write over go straight into the base. Hot paths: `hot`, `quick`.
+the history of what was written; operators that do not read what they write over go straight into the base. Hot paths: `writers`, `quick`.
 """
 import contextlib
 
@@ -9,10 +9,9 @@ from ..autograd import gradmode_checks as checks
 from ..autograd.graph import node_class, sequence
 from ..base import devices, sites
 from ..ops import gradient
-from ..ops.operator import Operator
 from ..trace.plan import Plan
 from ..trace.tape import LOCAL, record
-from .arguments import bind, collect, of_method, shown_name
+from .arguments import collect, of_method, shown_name
 from .dispatch import PLANS, plan_of
 from .history import edge_of, needs_of, node_type, rebase, refuse_stale, save
 from .values import _access, _flip, assign, bump, meta_value, moved, read
@@ -118,10 +117,7 @@ def overwrite(self, plan, sources, scalars):
             storage.value = value
             bump(self)
             return
-    key = (plan, program, layout)
-    made = _overwrites.get(key)
-    if made is None:
-        made = _overwrites[key] = _overwrite_plan(plan, program, layout, spec, len(sources), len(starts))
+    made = plan_to_overwrite(plan, program, layout, spec, len(sources), len(starts))
     values = [read(t) for t in sources]
     if program is not None:
         values.insert(0, storage.current())
@@ -131,6 +127,15 @@ def overwrite(self, plan, sources, scalars):
     else:
         storage.set(value)
     bump(self)
+
+
+def plan_to_overwrite(plan, program, layout, spec, sources, count):
+    """The plan that puts what ``plan`` makes straight into the base, by a program with ``count`` starts; by None, it is all of it."""
+    key = (plan, program, layout)
+    found = _overwrites.get(key)
+    if found is None:
+        found = _overwrites[key] = _overwrite_plan(plan, program, layout, spec, sources, count)
+    return found
 
 
 _overwrites = {}
@@ -187,10 +192,3 @@ def inplace_node_type(operator, count):
     if name is None and 0 in operator.nondiff:
         name = operator.backward[:-1] + ("0" if count == 1 else "1")
     return node_type(operator) if name is None else node_class(name)
-
-
-def _inplace_form(self, *args, **kwargs):
-    return call_inplace(self, bind(self, args, kwargs))
-
-
-Operator.inplace_form = _inplace_form

@@ -10,7 +10,7 @@ import inspect
 import numpy as np
 
 from ..ops.families.aliases import ALIASES, INPLACE_FUNCTIONS
-from ..ops.operator import ARRAYS, Operator
+from ..ops.operator import Operator
 from ..ops.registry import REGISTRY
 from . import convert, from_data, likes
 from .arguments import of_method
@@ -23,7 +23,7 @@ FUNCTIONS = {}
 
 def _source(operator, name, first, inplace):
     """``def name(first, other, *, alpha=1, out=None): ...``: the operator's recorder, `call` for ``out=``."""
-    defaults, parts, names, untouched = {}, [], [], []
+    defaults, parts, names = {}, [], []
     starred = False
     for at, p in enumerate(operator.parameters):
         shown = first if at == 0 else p.name
@@ -35,35 +35,21 @@ def _source(operator, name, first, inplace):
         else:
             defaults[f"_d{at}"] = p.default
             parts.append(f"{shown}=_d{at}")
-            untouched.append(f"{shown} is _d{at}")
         names.append(shown)
     given = ", ".join(names)
     lines = []
     if operator.out and not inplace:
         parts += ["out=None"] if starred else ["*", "out=None"]
         lines.append(f"    if out is not None:\n        return _call(_op, ({given},), out)\n")
-    hot_path = _hot_path(operator) if inplace else None
-    if hot_path is not None:
-        defaults["_hot"] = hot_path
-        required = [shown for shown, p in zip(names, operator.parameters, strict=True) if p.required]
-        ordinary = " and ".join([f"isinstance({names[0]}, _Tensor)", *untouched])
-        lines.append(f"    if {ordinary}:\n        return _hot({', '.join(required)})\n")
     if inplace:
-        lines.append(f"    return _call_inplace(_op, ({given},))\n")
+        lines.append(f"    if isinstance({first}, _Tensor):\n        return _op.write({given})\n"
+                     f"    return _call_inplace(_op, ({given},))\n")
     elif first == "self":
         lines.append(f"    try:\n        return _op.record({given})\n    except TypeError as error:\n"
                      f"        raise _of_method(error, {name!r}) from None\n")
     else:
         lines.append(f"    return _op.record({given})\n")
     return f"def {name}({', '.join(parts)}):\n{''.join(lines)}", defaults
-
-
-def _hot_path(operator):
-    """The written-out path that serves the ordinary calls of an operator in place, or None."""
-    from . import hot
-    required = [p for p in operator.parameters if p.required]
-    arrays = [p for p in operator.parameters if p.kind in ARRAYS]
-    return hot.inplace(operator) if len(required) == 2 == len(arrays) and hot._two_arrays(operator) else None
 
 
 def derive(operator, name, first="input", inplace=False):

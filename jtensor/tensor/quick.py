@@ -3,20 +3,18 @@
 Serves tensors without gradients and indices of ints, slices, None and Ellipsis; everything else goes to `indexing`, which also works out
 each geometry the first time. May not know: rules of indexing.
 """
-from ..base import geometry, sites
-from ..ops import build
-from ..ops.families import create as ops
-from ..trace.tape import LOCAL, record
-from . import indexing, inplace
+from ..base import devices, sites
+from ..trace.tape import LOCAL, Value
+from . import indexing, overwriting
 from .core import Tensor, View, _new
-from .dispatch import PLANS, plan_of
-from .values import _access, read
+from .overwriting import FLOAT_MAX, LIMIT
+from .values import read
+from .writers import apart_at
 
-_geometries, _fills, _copies = {}, {}, {}
-_LIMIT = 1 << 16
+cpu = devices.cpu
+_geometries, _numbers = {}, {}
 _PARTS = frozenset((int, type(None)))
 _VALUES = frozenset((float, int, Tensor))
-_FLOAT_MAX = 3.4e38                                # beyond, and for infinities, PyTorch's rules are asked
 
 
 def key_of(index):
@@ -73,84 +71,62 @@ def getitem(self, index):
 
 
 def _remember(table, key, value):
-    if len(table) >= _LIMIT:
+    if len(table) >= LIMIT:
         table.clear()
     table[key] = value
 
 
 def setitem(self, index, value):
     """``self[index] = value``."""
-    storage, spec = self._storage, self._spec
-    info = self._info
-    kind = type(value)
+    storage, spec, kind, local = self._storage, self._spec, type(value), LOCAL
     key = key_of(index) if kind in _VALUES else None
-    if key is None or storage.spec is None or LOCAL.inference or LOCAL.eager or self._auto is not None or (LOCAL.grad_enabled and (
-            self._requires_grad or (info is not None and info.base._requires_grad))) or spec.device is not build.plans.spec.devices.cpu \
-            or spec.conj or spec.neg:
+    if key is None or storage.spec is None or local.inference or local.eager or spec.device is not cpu \
+            or self._auto is not None and self._auto.inference or local.grad_enabled and (
+                self._requires_grad or self._info is not None and self.requires_grad):
         return indexing.setitem(self, index, value)
-    found = _geometries.get((spec, key))
+    if kind is Tensor:
+        return _put_tensor(self, storage, index, key, value)
+    where = storage.layout, spec, self._offset, key, kind
+    spot = _numbers.get(where)
+    if spot is None:
+        target, offset = _place(self, index, key)
+        spot = overwriting.spot_of(storage.layout, target, offset, kind)
+        _remember(_numbers, where, spot)
+    if spot and (-FLOAT_MAX <= value <= FLOAT_MAX if kind is float else -0x80000000 <= value < 0x80000000):
+        overwriting.put(self, storage, spot, value, kind)
+    else:
+        indexing.setitem(self, index, value)
+
+
+def _put_tensor(self, storage, index, key, value):
+    """``self[index] = tensor`` where nothing of ``self`` needs a gradient."""
+    found = _geometries.get((self._spec, key))
+    target, offset = (found[0], found[1] + self._offset) if found is not None else _place(self, index, key)
+    source, local = value._spec, LOCAL
+    if local.grad_enabled and (value._requires_grad or value._info is not None and value.requires_grad):
+        return indexing.setitem(self, index, value)
+    if value._storage is storage:
+        if source is target and value._offset == offset:
+            self._counter.version += 1                 # `x[i] += y` ends with `x[i] = x[i]`: PyTorch copies and counts, the values stay
+            if self._counter.site is not None:
+                self._counter.site = sites.user_site()
+            return None
+        if not apart_at(target, offset, source, value._offset):
+            return indexing.setitem(self, index, value)
+    spot = overwriting.spot_of(storage.layout, target, offset, source)
+    if not spot or spot is overwriting.SHARED:
+        return indexing.setitem(self, index, value)
+    overwriting.put(self, storage, spot, read(value), Value)
+
+
+def _place(self, index, key):
+    """(Spec, offset in the storage) of what a basic index names."""
+    found = _geometries.get((self._spec, key))
     if found is None:
         view = indexing.getitem(self, index)
         found = view._spec, view._offset - self._offset
-        _remember(_geometries, (spec, key), found)
-    target, offset = found[0], found[1] + self._offset
-    if target.dtype.itemsize >= 4 and (kind is float and -_FLOAT_MAX <= value <= _FLOAT_MAX and target.dtype.category > 1
-                                       or kind is int and -0x80000000 <= value < 0x80000000):
-        plan, starts = _fill_plan(storage, target, offset, kind)
-        scalars = (value, *starts)
-        inputs = (storage.value,)
-    elif kind is Tensor and value._storage is storage and value._spec is target and value._offset == offset and not (
-            LOCAL.grad_enabled and (value._requires_grad or value._info is not None and value._info.base._requires_grad)):
-        self._counter.version += 1                     # `x[i] += y` ends with `x[i] = x[i]`: PyTorch copies and counts, the values stay
-        if self._counter.site is not None:
-            self._counter.site = sites.user_site()
-        return
-    elif kind is Tensor and value._storage is not storage and value._spec.device is target.device and not (
-            LOCAL.grad_enabled and (value._requires_grad or value._info is not None)) and value._spec.size == target.size:
-        plan, scalars = _copy_plan(storage, target, offset, value._spec)
-        inputs = (storage.value, read(value))
-    else:
-        return indexing.setitem(self, index, value)
-    if plan is None:
-        return indexing.setitem(self, index, value)
-    storage.value = record(plan, inputs, scalars)[0]
-    counter = self._counter
-    counter.version += 1
-    if counter.site is not None:
-        counter.site = sites.user_site()
-
-
-def _fill_plan(storage, target, offset, kind):
-    key = (storage.layout, target, offset, kind)
-    found = _fills.get(key)
-    if found is None:
-        wrapped = build.WRAPPED[kind]
-        found = _written(storage, target, offset, ops.fill, [target, wrapped], ("in place", ops.fill, target, wrapped), 0)
-        _remember(_fills, key, found)
-    return found
-
-
-def _copy_plan(storage, target, offset, source):
-    key = (storage.layout, target, offset, source)
-    found = _copies.get(key)
-    if found is None:
-        found = _written(storage, target, offset, ops.copy, [target, source], ("in place", ops.copy, target, source), 1)
-        _remember(_copies, key, found)
-    return found
-
-
-def _written(storage, target, offset, operator, template, cache_key, sources):
-    """(plan of an overwriting write straight into the base, starts), or (None, ()) where it takes the general path."""
-    layout = storage.layout
-    if target is layout or not target.dense and geometry.has_internal_overlap(tuple(target.size), target.stride) == "yes":
-        return None, ()
-    plan = PLANS.get(cache_key) or plan_of(cache_key, operator, template, True)
-    program, starts = _access(layout, target, offset)
-    identity = (plan, program, layout)
-    made = inplace._overwrites.get(identity)
-    if made is None:
-        made = inplace._overwrites[identity] = inplace._overwrite_plan(plan, program, layout, target, sources, len(starts))
-    return made, starts
+        _remember(_geometries, (self._spec, key), found)
+    return found[0], found[1] + self._offset
 
 
 __all__ = ["getitem", "setitem"]

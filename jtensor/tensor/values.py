@@ -8,12 +8,14 @@ import weakref
 from ..base import devices, sites
 from ..storage import cell
 from ..trace import spec as specs
+from ..trace import tape
 from ..trace.plan import Plan
-from ..trace.tape import LOCAL, ready, record
+from ..trace.tape import LOCAL, TRIE, Value, ready, record, slot
 from ..views import access as accesses
 from .core import make_tensor
 
 reference = weakref.ref
+new_value = Value.__new__
 
 # -- reading ----------------------------------------------------------------------------------------------------------
 
@@ -36,26 +38,68 @@ def read(tensor):
     return value
 
 
-def quick_read(tensor, storage, spec):
-    """The value of a view: a geometry and offset over a layout seen before is one look-up and one node."""
-    layout, base = storage.layout, storage.value
-    key = (layout, spec, tensor._offset)
-    found = _places.get(key)
+class Place:
+    """Where a view lies in a layout: the ``program`` for it with its ``starts``, the plans that ``read`` and ``write`` it (or None yet)."""
+
+    __slots__ = ("program", "starts", "read", "write")
+
+
+def place_of(layout, spec, offset):
+    """The `Place` of a geometry and offset over a layout."""
+    key = layout, spec, offset
+    found = places.get(key)
     if found is None:
-        program, starts = _access(layout, spec, tensor._offset)
+        program, starts = _access(layout, spec, offset)
         identity = (program, layout, spec)
         plan = _reads.get(identity)
         if plan is None:
             plan = _reads[identity] = _read_plan(program, layout, spec, len(starts))
-        if len(_places) >= 1 << 16:
-            _places.clear()
-        found = _places[key] = plan, starts
-    value = record(found[0], (base,), found[1])[0]
+        if len(places) >= 1 << 16:
+            places.clear()
+        found = places[key] = Place()
+        found.program, found.starts, found.read, found.write = program, tuple(starts), plan, None
+    return found
+
+
+def quick_read(tensor, storage, spec):
+    """The value of a view: a geometry and offset over a layout seen before is one look-up and one node."""
+    layout, base = storage.layout, storage.value
+    place = places.get((layout, spec, tensor._offset)) or place_of(layout, spec, tensor._offset)
+    segment, plan, starts = LOCAL.segment, place.read, place.starts
+    positions = (base.position if base.segment is segment else slot(segment, base),)
+    key = plan, positions
+    state = segment.state.children.get(key)
+    if state is None:
+        state = TRIE.grow(segment.state, key, plan)
+    taken = ()
+    if starts:
+        taken = taken_from[len(segment.integers), len(starts)]
+        segment.integers += starts
+    value = new_value(Value)
+    value.array, value.segment, value.aval = None, segment, spec.aval
+    value.position = segment.count
+    segment.count += 1
+    segment.nodes.append((plan, positions, taken, reference(value)))
+    segment.state = state
     tensor._cached = (reference(base), value)
+    if state.cut or LOCAL.eager:
+        tape.over_cap()
     return value
 
 
-_places = {}
+class _Taken(dict):
+    """{(first, how many): what a node says of integers that it takes}."""
+
+    def __missing__(self, key):
+        if len(self) >= 1 << 14:
+            self.clear()
+        first, count = key
+        found = self[key] = tuple([("i", at) for at in range(first, first + count)])
+        return found
+
+
+taken_from = _Taken()
+places = {}
 _reads, _writes = {}, {}
 
 
@@ -167,12 +211,15 @@ def write_at(storage, spec, offset, value):
     layout = storage.layout
     if spec is layout:
         return value
-    program, starts = _access(layout, spec, offset)
-    key = (program, layout, spec)
-    plan = _writes.get(key)
+    place = place_of(layout, spec, offset)
+    plan = place.write
     if plan is None:
-        plan = _writes[key] = _write_plan(program, layout, spec, len(starts))
-    return record(plan, (storage.current(), value), starts)[0]
+        identity = (place.program, layout, spec)
+        plan = _writes.get(identity)
+        if plan is None:
+            plan = _writes[identity] = _write_plan(place.program, layout, spec, len(place.starts))
+        place.write = plan
+    return record(plan, (storage.current(), value), place.starts)[0]
 
 
 def _write_plan(program, layout, spec, count):

@@ -13,6 +13,7 @@ from ..operator import Number, Tensor, Tensors, op
 from ..registry import composite
 from .bounds import check_bounds, out_of_bounds
 from .composing import history_allows, memory_allows, number_fits
+from .create import full_of
 
 RAW = {"function": False, "method": False}
 _MASKS = (dtypes.bool, dtypes.uint8)
@@ -292,8 +293,7 @@ def _without_leading_ones(value):
 
 
 def _number_as(self, value):
-    from ...tensor.create import full
-    return full((), number_fits(value, self._spec.dtype), dtype=self._spec.dtype, device=self._spec.device)
+    return full_of.record((), number_fits(value, self._spec.dtype), self._spec.dtype, self._spec.device)
 
 
 # -- index_put --------------------------------------------------------------------------------------------------------

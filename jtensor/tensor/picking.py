@@ -1,0 +1,64 @@
+"""An index that is one tensor, in the ordinary case: ``x[rows]``, ``x[rows] = y``, ``x[mask] = 0``.
+
+What `indexing` and the family `index` ask of any index is settled here by a few comparisons: numbers along the first dimension or a mask of
+the leading ones, values that need neither broadcasting nor a cast. Everything else is left to them. May not know: other kinds of index.
+"""
+from ..base import dtypes
+from ..ops.families import index as family
+from ..ops.families.bounds import check_bounds, out_of_bounds
+from ..ops.families.create import full_of
+from ..trace.tape import LOCAL
+from .core import Tensor
+from .overwriting import FLOAT_MAX
+
+_FIRST = (0,)
+
+
+def _numbers(self, index):
+    """Whether an index names places along the first dimension by number; they are then within bounds, or PyTorch's error is raised."""
+    spec, own = self._spec, index._spec
+    if own.dtype is not dtypes.int64 or not own.ndim or not spec.ndim or own.device is not spec.device:
+        return False
+    n = spec.size[0]
+    if not n:
+        return False
+    check_bounds(index, n, out_of_bounds(0, n), negative=True)
+    return True
+
+
+def pick(self, index):
+    """``self[index]``, or None where the index is not an ordinary one."""
+    return family.index_raw.record(self, (index,), _FIRST, ()) if _numbers(self, index) else None
+
+
+def put(self, index, value):
+    """``self[index] = value`` without gradients; answers whether it was an ordinary case."""
+    spec, own, kind = self._spec, index._spec, value.__class__
+    if LOCAL.grad_enabled and self.requires_grad or own.device is not spec.device:
+        return False
+    if kind is float:
+        number = spec.dtype.category > 1 and -FLOAT_MAX <= value <= FLOAT_MAX
+    else:
+        number = kind is int and -0x80000000 <= value < 0x80000000
+    if number and spec.dtype.itemsize < 4:
+        return False
+    if own.dtype is dtypes.bool:
+        if not number or not own.ndim or own.size != spec.size[:own.ndim]:
+            return False
+        family.index_put_mask_number.write(self, index, value, 0)
+        return True
+    if index._storage is self._storage:
+        return False
+    if not number:
+        if kind is not Tensor or value._storage is self._storage or LOCAL.grad_enabled and value.requires_grad:
+            return False
+        given = value._spec
+        if given.dtype is not spec.dtype or given.device is not spec.device or not given.ndim or given.size[0] == 1 \
+                or given.size != own.size + spec.size[1:]:
+            return False
+    if not _numbers(self, index):
+        return False
+    if number:
+        value = full_of.record((), value, spec.dtype, spec.device)
+    family.index_put_raw.write(self, (index,), value, _FIRST, False)
+    return True
