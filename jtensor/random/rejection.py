@@ -9,14 +9,13 @@ The rejection rules are Hoermann's transformed ones (PTRS, BTRS) and Marsaglia a
 """
 
 import math
-from ctypes import c_float
 
 import numpy as np
 
 from . import loops
 from .exact import scalar_lgamma, scalar_log, scalar_log1p
 from .lookahead import Lookahead
-from .rounding import FLOAT32, FLOAT64, cast
+from .rounding import FLOAT32, FLOAT64, cast, single
 
 _F0331 = float(np.float32(0.0331))  # the squeeze's constant is a single-precision number in every dtype
 _THIRD = float(np.float32(1.0) / np.float32(3.0))
@@ -106,8 +105,8 @@ def standard_gamma(engine, alpha):
 
     Uses and leaves the cached normal, as the pair-by-pair normals do.
     """
-    single = alpha.dtype == FLOAT32
-    values = cast(_each(engine, (alpha,), lambda ahead, a: _gamma(ahead, a, single), 4), alpha.dtype)
+    fit = single if alpha.dtype == FLOAT32 else _same
+    values = cast(_each(engine, (alpha,), lambda ahead, a: _gamma(ahead, a, fit), 4), alpha.dtype)
     return _at_least(values, np.finfo(alpha.dtype).tiny)
 
 
@@ -124,15 +123,15 @@ def dirichlet(engine, alpha):
     return np.minimum(_at_least(shares, info.tiny), alpha.dtype.type(1) - info.epsneg)
 
 
-def _gamma(ahead, alpha, single):
-    """One gamma number; ``single``: 1/alpha, alpha + 1 and alpha - 1/3 are rounded to float32."""
+def _gamma(ahead, alpha, fit):
+    """One gamma number; ``fit`` rounds 1/alpha, alpha + 1 and alpha - 1/3 to the tensor's dtype."""
     scale = 1.0
     if alpha < 1.0:
         if alpha == 0.0:
             return 0.0
-        scale = _power(1.0 - ahead.uniform(), _single(1.0 / alpha) if single else 1.0 / alpha)
-        alpha = _single(alpha + 1.0) if single else alpha + 1.0
-    d = _single(alpha - _THIRD) if single else alpha - _THIRD
+        scale = _power(1.0 - ahead.uniform(), fit(1.0 / alpha))
+        alpha = fit(alpha + 1.0)
+    d = fit(alpha - _THIRD)
     # A negative or nan alpha goes through the same motions: its y is nan, and numbers are drawn for it as for any other.
     c = 1.0 / math.sqrt(9.0 * d) if d > 0.0 else (math.inf if d == 0.0 else math.nan)
     while True:
@@ -154,10 +153,6 @@ def _power(base, exponent):
         return math.pow(base, exponent)
     except (OverflowError, ValueError):
         return math.inf
-
-
-def _single(x):
-    return c_float(x).value     # what `rounded` does, at a tenth of the price
 
 
 def _row_sums(x):
@@ -226,7 +221,7 @@ def binomial(engine, count, p):
         made = _binomial_by_loops(engine, count.reshape(-1).astype(np.float64), p.reshape(-1).astype(np.float64), dtype)
         if made is not None:
             return cast(made, dtype).reshape(count.shape)
-    fit = (lambda x: x) if dtype == FLOAT64 else _single
+    fit = _same if dtype == FLOAT64 else single
     return cast(_each(engine, (count, p), lambda ahead, n, q: _binomial(ahead.uniform, n, q, fit), 4), dtype)
 
 
@@ -235,7 +230,7 @@ def _binomial_by_loops(engine, count, p, dtype):
     top = 2.0**24 if dtype == FLOAT32 else 2.0**50
     if not ((count < top) & (p == p)).all():
         return None
-    fit, fit_one = (_same, _same) if dtype == FLOAT64 else (_singles, _single)
+    fit, fit_one = (_same, _same) if dtype == FLOAT64 else (_singles, single)
     tried = (count > 0.0) & (p > 0.0) & (p < 1.0)
     values = np.where((count > 0.0) & (p >= 1.0), count, 0.0)
     if tried.any():

@@ -3,6 +3,8 @@
 Half-precision results always pass through float32, as PyTorch's conversions do. Knows numpy and ml_dtypes.
 """
 
+from ctypes import c_float
+
 import ml_dtypes
 import numpy as np
 
@@ -39,9 +41,19 @@ def rounded(value, dtype):
     """
     if dtype == FLOAT64:
         return float(value)
+    if dtype == FLOAT32:
+        return single(value)
     with np.errstate(over="ignore"):
-        single = np.float32(value)
-        return float(single) if dtype == FLOAT32 else float(single.astype(dtype))
+        return float(np.float32(value).astype(dtype))
+
+
+def single(value):
+    """The Python number ``value`` rounded to float32; infinite beyond it. A tenth of the price of asking numpy.
+
+    >>> single(2), single(-1e39)
+    (2.0, -inf)
+    """
+    return c_float(value).value
 
 
 def compute_dtype(dtype):

@@ -209,6 +209,14 @@ def test_two_threads_with_tapes_of_their_own():
     assert here.tolist() == [0, 1, 2, 3] and shared.tolist() == [1, 2, 3, 4]
 
 
+def test_a_thread_that_has_ended_has_no_tape():
+    before = tape.Local.threads                             # whose tapes' inputs are nobody's to overwrite, and which cuts none at loops
+    kept = threading.Thread(target=lambda: torch.ones(2) + 1)
+    kept.start()
+    kept.join()
+    assert tape.Local.threads == before
+
+
 def test_threads_that_write_to_tensors_of_their_own():
     def work(out, k):
         x = torch.zeros(5)
