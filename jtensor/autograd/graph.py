@@ -196,7 +196,7 @@ class CopySlices(Node):
         result.copy_(grad)
         size, stride, offset = self.geometry
         part = self.replay(result) if self.replay is not None else result.as_strided(size, stride, offset - self.base_spec[1])
-        inner = self.fn.apply([part.clone()])
+        inner = self.fn.apply([part.clone(memory_format="contiguous_format")])
         answers = [None] * len(self.edges)
         for at, g in enumerate(inner):
             if at == 0:

@@ -209,13 +209,13 @@ def argument_dtype(operator, name, given, target):
 
 
 def cast_to(x, target):
-    """``x.astype(target)`` as PyTorch casts: a complex number loses its imaginary part, a float goes to an integer by truncation."""
+    """``x.astype(target)`` as PyTorch casts: a complex number loses its imaginary part (and is true for it), a float is truncated."""
     if x.dtype == target:
         return x
-    if jnp.issubdtype(x.dtype, jnp.complexfloating) and not jnp.issubdtype(target, jnp.complexfloating):
-        x = x.real
     if target == jnp.bool_:
         return x != 0
+    if jnp.issubdtype(x.dtype, jnp.complexfloating) and not jnp.issubdtype(target, jnp.complexfloating):
+        x = x.real
     if x.dtype.kind == "f" and x.dtype != jnp.float64 and jnp.issubdtype(target, jnp.integer):
         return _truncate(x.astype(jnp.float32), target)
     if jnp.issubdtype(x.dtype, jnp.floating) and jnp.issubdtype(target, jnp.integer):
@@ -256,7 +256,7 @@ def output_specs(operator, signature, outputs, device):
     if how == "contiguous":
         strides = [None] * len(outputs)
     elif how == "pointwise":
-        operands = [(tuple(s.size), s.stride) for s in signature.specs]
+        operands = [layout.operand(s) for s in signature.specs]
         numbers = not operator.name.startswith("clamp") and any(
             type(t) is Wrapped and p.kind is TensorOrNumber for p, t in zip(operator.parameters, signature.template, strict=True)
         )

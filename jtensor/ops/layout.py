@@ -13,6 +13,11 @@ def broadcast_strides(size, stride, shape):
     return (0,) * lead + tuple(0 if n == 1 and m != 1 else s for n, s, m in zip(size, stride, shape[lead:], strict=True))
 
 
+def operand(spec):
+    """(size, stride) of a tensor as a pointwise operator finds it: one with a conjugate or negative bit is copied before."""
+    return tuple(spec.size), like(spec.size, spec.stride) if spec.conj or spec.neg else spec.stride
+
+
 def pointwise(shape, operands, numbers=False):
     """Strides of a new result of ``shape``; operands are (size, stride) pairs in order, ``numbers`` says that there are Python numbers
     too."""
@@ -47,4 +52,4 @@ class Within(tuple):
         return self
 
 
-__all__ = ["Within", "broadcast_strides", "columns", "like", "pointwise"]
+__all__ = ["Within", "broadcast_strides", "columns", "like", "operand", "pointwise"]

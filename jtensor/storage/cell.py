@@ -70,9 +70,11 @@ class Storage:
         return self._address
 
     def rebase(self, layout, value):
-        """Another memory in the same cell (`resize_`, `set_`): every tensor on it must read anew."""
+        """Another memory in the same cell (`resize_`), or the same as another type: every tensor on it must read anew."""
         self.layout, self.value = layout, value
         self.spec = layout if self.host is None else None
+        if self.host is not None:
+            self.host.rebase(layout)
 
 
 def new(value, layout):

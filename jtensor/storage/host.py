@@ -53,6 +53,10 @@ class HostMemory:
         """The array's bytes go to the shared memory."""
         self.logical()[...] = np.asarray(array)
 
+    def rebase(self, layout):
+        """The same memory as another type of as many bytes."""
+        self.flat, self.layout, self.aval, self.taken = self.flat.view(layout.dtype.numpy), layout, layout.aval, None
+
 
 EXPORTED = weakref.WeakSet()                              # storages that NumPy has seen: PyTorch does not resize them ever after
 

@@ -445,7 +445,7 @@ def deepcopy(self, memo):
     if storage is None:
         storage = cell.new(self._storage.current(), self._storage.layout)
         memo["jtensor storage", id(self._storage)] = storage
-    made = make_tensor(storage, self._spec, self._offset, type(self))
+    made = make_tensor(storage, self._spec, self._offset, type(self), inference=LOCAL.inference)
     made._counter, made._requires_grad = VersionCounter(1), self.requires_grad        # PyTorch makes it empty and calls `set_`
     memo[id(self)] = made
     if self._auto is not None and self._auto.grad is not None:

@@ -90,7 +90,7 @@ def from_numpy(array):
     layout = view if view.dense else specs.spec((count,), None, dtype, devices.cpu)
     storage = cell.new(None, layout)
     host.adopt(storage, flat, array)
-    return make_tensor(storage, view)
+    return make_tensor(storage, view, inference=LOCAL.inference)
 
 # -- nested Python data -----------------------------------------------------------------------------------------------
 
@@ -118,7 +118,7 @@ def _inferred(number, dtype):
         raise ValueError("Overflow when unpacking long long")
     return (
         (dtype or dtypes.of_scalar(number)).numpy
-        if dtype is None or not isinstance(number, complex) or dtype.is_complex
+        if dtype is None or not isinstance(number, complex) or dtype.is_complex or dtype is dtypes.bool
         else _complex_error()
     )
 
@@ -151,6 +151,8 @@ def _nested(data, dtype):
         kinds = set(map(type, flat))
     kind = complex if complex in kinds else float if float in kinds else int if int in kinds else bool
     target = (dtype or dtypes.of_scalar(kind(0))).numpy
+    if kind is complex and dtype is dtypes.bool:
+        return np.array([x != 0 for x in flat], bool).reshape(shape)
     if kind is complex and dtype is not None and not dtype.is_complex:
         raise TypeError("must be real number, not complex")
     if target.kind in "iu" and dtype is not None:

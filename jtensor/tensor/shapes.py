@@ -7,12 +7,13 @@ of another type in `retyped`; how a view is made, in `views`.
 from ..autograd import engine
 from ..autograd.gradmode_checks import counting_allowed
 from ..autograd.graph import node_class
-from ..base import dtypes, geometry
+from ..base import devices, dtypes, geometry
 from ..ops.registry import composite
 from ..trace import spec as specs
 from ..trace.tape import LOCAL
 from ..views import rules
 from .core import make_tensor
+from .values import read_at
 from .views import _index, as_strided, geometry_of, view_of
 
 # -- dimensions chosen, exchanged -------------------------------------------------------------------------------------
@@ -160,9 +161,20 @@ def view_dtype(self, dtype):
         except RuntimeError as error:
             named = f"{dtypes.scalar_name(spec.dtype)} as {dtypes.scalar_name(dtype)}"
             raise RuntimeError(str(error).replace("self as dtype", named)) from None
+    if dtype is not spec.dtype and self._storage.dtype is dtypes.bool:
+        _as_bytes(self._storage)
     out = make_tensor(self._storage, specs.spec(size, stride, dtype, spec.device), offset)
     out._counter = self._counter
     return out
+
+
+def _as_bytes(storage):
+    """Memory of booleans that is looked at as another type becomes bytes: written through that, they may be others than 0 and 1."""
+    layout = storage.layout
+    if layout.device is not devices.meta:
+        plain = specs.spec(layout.size, layout.stride, dtypes.uint8, layout.device)
+        value = None if storage.host is not None else read_at(storage, plain, 0)
+        storage.rebase(plain, value)
 
 
 def _back(grad, size, *args):

@@ -258,6 +258,44 @@ STATEMENTS = {
         r=torch.tensor(np.zeros((4, 6)).T[::2], dtype=torch.int32)
         r=torch.tensor(np.arange(4)[1:2, None])
     """,
+    "strides of negated and of empty operands": """
+        r=torch.complex(x, x).view(1, 3).t_().conj().imag; r=r*2
+        r=torch.complex(x, x).view(1, 3).t_().conj().imag; r=r*r
+        r=torch.complex(x, x).view(1, 3).t_().conj().imag; r=x[:, None]+r
+        r=torch.complex(x, x).view(1, 3).t_().conj().imag; r=torch.where(r>0, r, 0)
+        r=torch.complex(x, x).view(1, 3).t_().conj().imag.angle()
+        r=torch.zeros(1).expand(2, 0).roll(1, -1)
+        r=torch.zeros(1).expand(2, 0).roll(1)
+        r=torch.zeros(1).expand(0, 2).roll((1, 1), (0, 1))
+    """,
+    "strides of gradients through written views": """
+        w=v.view(2, 3).t(); b=torch.ones(3, 2, requires_grad=True); w.mul_(b); r=torch.autograd.grad(v.sum(), b)[0]
+        w=z.view(1)[::2]; b=torch.ones(1, requires_grad=True); w.add_(b); z.backward(); r=b.grad
+    """,
+    "complex numbers as booleans": """
+        r=(torch.complex(z-1, z)).bool()
+        r=x>9; r.copy_(torch.complex(x-1, x))
+        r=x>9; r[0]=1j
+        r=torch.tensor([1j, 0], dtype=torch.bool)
+        r=torch.tensor(1j, dtype=torch.bool)
+        r=torch.complex(x-1, x).int()
+    """,
+    "booleans under another type": """
+        b=x>0; r=b.view(torch.uint8); r[0]=2; r=b.int()
+        b=x>0; r=b.view(torch.uint8); r[0]=2; b[1]=False
+        b=torch.tensor([[True, False], [True, True]]); w=b.t()[1:]; b.view(torch.int8).mul_(3); w.logical_not_(); r=b.view(torch.uint8)
+        a=np.array([True, False]); b=torch.from_numpy(a); b.view(torch.uint8).add_(1); r=a.view(np.uint8)
+        b=x>0; a=b.numpy(); b.view(torch.uint8)[1:]=4; r=a.view(np.uint8)
+        b=x>0; a=b.view(torch.uint8).numpy(); a[0]=9; b&=True; r=b.view(torch.uint8)
+        b=torch.tensor(True); b.view(torch.uint8).add_(4); r=torch.tensor([b.item(), bool(b)])
+    """,
+    "made in inference mode": """
+        with torch.inference_mode(): xg.backward(gradient=xg)\\nr=torch.tensor(xg.grad.is_inference())
+        w=(xg*3).sum()\\nwith torch.inference_mode(): w.backward()\\n(xg*2).sum().backward()
+        with torch.inference_mode(): r=torch.from_numpy(np.ones(2))\\nr=torch.tensor(r.is_inference())
+        import copy\\nwith torch.inference_mode(): r=copy.deepcopy(xg)\\nr=torch.tensor(r.is_inference())
+        with torch.inference_mode(): r=torch.frombuffer(bytearray(4), dtype=torch.uint8)\\nr.add_(1)
+    """,
     "geometry of inference tensors": """
         with torch.inference_mode(): r=torch.ones(3)\\nr.unsqueeze_(0)
         with torch.inference_mode(): r=torch.ones(3)\\nr.resize_(2)

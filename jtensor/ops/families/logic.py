@@ -7,7 +7,7 @@ from jax import lax
 
 from ...base import dtypes
 from ..build import broadcast_inplace, broadcast_shapes
-from ..layout import pointwise
+from ..layout import operand, pointwise
 from ..operator import Tensor, TensorOrNumber, op
 from ..registry import composite
 from .numeric import common_dtype, no_derivative, not_implemented
@@ -38,7 +38,7 @@ def where_self(condition: Tensor, self: TensorOrNumber, other: TensorOrNumber):
 
 
 def _layout_of_method(specs, outputs, statics):
-    self, condition, *other = ((tuple(s.size), s.stride) for s in specs)
+    self, condition, *other = map(operand, specs)
     return [pointwise(outputs[0].shape, (condition, self, *other), not other)]
 
 

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from ...base import dtypes
-from ..layout import pointwise
+from ..layout import operand, pointwise
 from ..operator import Number, Tensor, TensorOrNumber, op
 from ..registry import composite
 from .composing import history_allows
@@ -334,7 +334,7 @@ def _angle_gradient(grad, self):
 
 def _angle_layout(specs, outputs, statics):
     own = specs[0]
-    return [None if own.dtype.is_complex else pointwise(outputs[0].shape, [(tuple(own.size), own.stride)])]
+    return [None if own.dtype.is_complex else pointwise(outputs[0].shape, [operand(own)])]
 
 
 @op("float", layout=_angle_layout, out=True, result_dtype=_real_result, grad=_angle_gradient)

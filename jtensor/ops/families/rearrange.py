@@ -148,7 +148,12 @@ def _rolled(x, shifts, dims, sign=1):
     return jnp.roll(x, tuple(sign * s for s in shifts), dims) if x.ndim else x
 
 
-@op(name="roll.raw", backward="RollBackward0", check=_check_roll, moves=True,
+def _roll_layout(specs, outputs, statics):
+    from ..layout import like
+    return [like(tuple(specs[0].size), specs[0].stride) if statics["dims"] and not specs[0].numel else None]
+
+
+@op(name="roll.raw", backward="RollBackward0", check=_check_roll, moves=True, layout=_roll_layout,
     grad={"input": lambda grad, shifts, dims: _rolled(grad, shifts, dims, -1)}, **RAW, double="RollBackward0")
 def roll_raw(input: Tensor, shifts, dims):
     """The elements moved along dimensions, those that leave coming in at the other end."""
