@@ -19,17 +19,31 @@ SIZES = ((0,), (1,), (15,), (16,), (17,), (33,), (3, 5), (4, 8), (2, 3, 4), (2, 
 SEEDS = (0, 1, 7, 2**32 + 5, 2**63 + 11, 2**64 - 1)
 LAYOUTS = ("contiguous", "transposed", "steps", "columns", "offset")
 
+
+def layers(nn, d):
+    """Layers of all kinds of default initialisation."""
+    return (nn.Linear(3, 2, dtype=d), nn.Conv2d(2, 3, 2, dtype=d), nn.Embedding(4, 3, dtype=d), nn.GRU(2, 3, dtype=d), nn.BatchNorm1d(2, dtype=d),
+            nn.MultiheadAttention(4, 2, dtype=d), nn.Bilinear(2, 2, 2, dtype=d))
+
+
+def forked(T):
+    with T.random.fork_rng():
+        T.randn(40)
+
+
 # name -> (dtypes, body over T: the library, g: a generator, t: a target, n: its size, d: its dtype)
 PROGRAMS = {
     "rand": (FLOATS + COMPLEX, lambda T, g, t, n, d: T.rand(n, dtype=d, generator=g)),
     "rand_out": (FLOATS, lambda T, g, t, n, d: T.rand(n, generator=g, out=t)),
-    "randn": (FLOATS + COMPLEX, lambda T, g, t, n, d: T.randn(*n, dtype=d, generator=g)),
+    "randn": (FLOATS + COMPLEX, lambda T, g, t, n, d: T.randn(*n or [n], dtype=d, generator=g)),
     "randn_out": (FLOATS, lambda T, g, t, n, d: T.randn(n, generator=g, out=t)),
     "randint": (INTEGERS + FLOATS, lambda T, g, t, n, d: T.randint(3, 100, n, dtype=d, generator=g)),
     "randint_out": (INTEGERS, lambda T, g, t, n, d: T.randint(7, n, generator=g, out=t)),
     "randperm": (("int64", "int32", "float32"), lambda T, g, t, n, d: T.randperm(t.numel(), dtype=d, generator=g)),
     "rand_like": (FLOATS, lambda T, g, t, n, d: T.rand_like(t)),
     "randn_like": (FLOATS, lambda T, g, t, n, d: T.randn_like(t)),
+    "channels_last": (FLOATS[:2], lambda T, g, t, n, d: T.randn_like(T.ones(2, 3, 4, 5, dtype=d), memory_format=T.channels_last)),
+    "randperm_out": (("int64",), lambda T, g, t, n, d: T.randperm(9, generator=g, out=T.empty(0, dtype=d))),
     "randint_like": (INTEGERS, lambda T, g, t, n, d: T.randint_like(t, -3, 20) if d != T.uint8 else T.randint_like(t, 20)),
     "uniform_": (FLOATS + COMPLEX, lambda T, g, t, n, d: t.uniform_(-0.3, 2, generator=g)),
     "normal_": (FLOATS + COMPLEX, lambda T, g, t, n, d: t.normal_(0.7, 1.3, generator=g)),
@@ -39,18 +53,23 @@ PROGRAMS = {
     "bernoulli_": (INTEGERS + FLOATS + ("bool",), lambda T, g, t, n, d: t.bernoulli_(0.3, generator=g)),
     "bernoulli_of": (FLOATS + ("int64",), lambda T, g, t, n, d: t.bernoulli_(T.rand(n), generator=g)),
     "bernoulli": (FLOATS, lambda T, g, t, n, d: T.bernoulli(t.uniform_(), generator=g)),
+    "bernoulli_out": (FLOATS, lambda T, g, t, n, d: T.bernoulli(T.rand(n, dtype=d), generator=g, out=t)),
     "bernoulli_p": (FLOATS, lambda T, g, t, n, d: T.bernoulli(t, 0.2, generator=g)),
     "exponential_": (FLOATS, lambda T, g, t, n, d: t.exponential_(0.6, generator=g)),
     "geometric_": (INTEGERS + FLOATS, lambda T, g, t, n, d: t.geometric_(0.4, generator=g)),
     "cauchy_": (FLOATS, lambda T, g, t, n, d: t.cauchy_(1, 0.5, generator=g)),
     "log_normal_": (FLOATS, lambda T, g, t, n, d: t.log_normal_(0.1, 0.4, generator=g)),
     "normal": (FLOATS, lambda T, g, t, n, d: T.normal(2, 0.5, n, dtype=d, generator=g)),
+    "normal_out": (FLOATS, lambda T, g, t, n, d: T.normal(2, 0.5, n, generator=g, out=t)),
     "normal_of_mean": (FLOATS[:2], lambda T, g, t, n, d: T.normal(t.fill_(2.25), 0.5, generator=g)),
     "normal_of_std": (FLOATS[:2], lambda T, g, t, n, d: T.normal(-1.5, t.fill_(0.75), generator=g)),
     "normal_of_both": (FLOATS[:2], lambda T, g, t, n, d: T.normal(t.fill_(0.5), t + 1.0, generator=g)),
     "multinomial": (FLOATS[:2], lambda T, g, t, n, d: T.multinomial(T.rand(3, 9, dtype=d), 4, generator=g)),
     "multinomial_transposed": (FLOATS[:2], lambda T, g, t, n, d: T.multinomial(T.rand(9, 3, dtype=d).t(), 4, generator=g)),
     "multinomial_again": (FLOATS, lambda T, g, t, n, d: T.multinomial(T.rand(9, dtype=d), 6, True, generator=g)),
+    "multinomial_one": (FLOATS, lambda T, g, t, n, d: T.multinomial(T.rand(5, 33, dtype=d), 1, T.rand(1).item() < 0.5, generator=g)),
+    "multinomial_rows_again": (FLOATS, lambda T, g, t, n, d: T.multinomial(T.rand(40, 9, dtype=d).t(), 7, True, generator=g)),
+    "multinomial_out": (FLOATS[:2], lambda T, g, t, n, d: T.multinomial(T.rand(9, dtype=d), 3, out=T.empty(3, dtype=T.int64))),
     "poisson": (FLOATS, lambda T, g, t, n, d: T.poisson(t.uniform_(0, 20), generator=g)),
     "binomial": (FLOATS[:2], lambda T, g, t, n, d: T.binomial(t.random_(40), T.full(n, 0.3, dtype=d), generator=g)),
     "_standard_gamma": (FLOATS[:2], lambda T, g, t, n, d: T._standard_gamma(t.uniform_(0.5, 4), generator=g)),
@@ -58,10 +77,24 @@ PROGRAMS = {
     "dropout_inplace": (FLOATS, lambda T, g, t, n, d: T.nn.functional.dropout(t.fill_(2), 0.3, inplace=True)),
     "alpha_dropout": (FLOATS[:1], lambda T, g, t, n, d: T.nn.functional.alpha_dropout(t.fill_(2), 0.25, True)),
     "feature_dropout": (FLOATS[:2], lambda T, g, t, n, d: T.nn.functional.dropout2d(T.ones(2, 5, 2, 3, dtype=d), 0.4)),
+    "feature_dropout_inplace": (FLOATS[:2], lambda T, g, t, n, d: T.nn.Dropout3d(0.4, inplace=True)(T.ones(3, 4, 1, 2, 2, dtype=d))),
+    "feature_dropout_of_rows": (FLOATS, lambda T, g, t, n, d: T.nn.functional.dropout1d(T.ones(6, 5, dtype=d).t(), 0.6)),
+    "feature_alpha_dropout": (FLOATS[:2], lambda T, g, t, n, d: T.nn.FeatureAlphaDropout(0.3)(T.ones(2, 5, 3, dtype=d))),
+    "dropout_transposed": (FLOATS[:2], lambda T, g, t, n, d: T.dropout(T.ones(5, 7, dtype=d).t(), 0.5, True)),
     "rrelu": (("float32", "float64", "bfloat16"), lambda T, g, t, n, d: T.nn.functional.rrelu(T.randn(n, dtype=d), training=True)),
     "xavier_uniform_": (FLOATS, lambda T, g, t, n, d: T.nn.init.xavier_uniform_(T.empty(5, 7, dtype=d), generator=g)),
     "kaiming_normal_": (FLOATS, lambda T, g, t, n, d: T.nn.init.kaiming_normal_(T.empty(5, 7, dtype=d), generator=g)),
     "trunc_normal_": (FLOATS, lambda T, g, t, n, d: T.nn.init.trunc_normal_(T.empty(5, 7, dtype=d), generator=g)),
+    "xavier_normal_": (FLOATS, lambda T, g, t, n, d: T.nn.init.xavier_normal_(T.empty(5, 3, 2, dtype=d), 1.5, generator=g)),
+    "kaiming_uniform_": (FLOATS, lambda T, g, t, n, d: T.nn.init.kaiming_uniform_(T.empty(7, 5, dtype=d).t(), 0.2, generator=g)),
+    "init.normal_": (FLOATS, lambda T, g, t, n, d: T.nn.init.normal_(t, 0.5, 2.0, generator=g)),
+    "init.uniform_": (FLOATS, lambda T, g, t, n, d: T.nn.init.uniform_(t, -0.5, 2.0, generator=g)),
+    "layers": (FLOATS[:2], lambda T, g, t, n, d: T.cat([p.flatten() for layer in layers(T.nn, d) for p in layer.parameters()])),
+    "random_split": (("int64",), lambda T, g, t, n, d: T.tensor(T.utils.data.random_split(range(20), [13, 7], generator=g)[0].indices)),
+    "loader": (("int64",), lambda T, g, t, n, d: T.cat([b.view(-1) for b in T.utils.data.DataLoader(
+        T.arange(23), 4, sampler=T.utils.data.WeightedRandomSampler(T.ones(23).double(), 15), drop_last=True)])),
+    "loader_shuffled": (("int64",), lambda T, g, t, n, d: T.cat(list(T.utils.data.DataLoader(T.arange(23), 4, shuffle=True)))),
+    "fork_rng": (FLOATS[:1], lambda T, g, t, n, d: (forked(T), T.rand(3))[1]),
     "sparse_": (FLOATS[:2], lambda T, g, t, n, d: T.nn.init.sparse_(T.empty(5, 7, dtype=d), 0.3, generator=g)),
 }
 
