@@ -41,7 +41,7 @@ class Storage:
     def current(self):
         """The value of the whole base now."""
         if self.host is not None:
-            return self.host.snapshot()
+            return self.host.current(self)
         return self.value
 
     @property

@@ -8,10 +8,9 @@ import weakref
 
 import numpy as np
 
-from ..base import dtypes
+from ..base import compat, devices, dtypes
 from ..trace import executor
 from ..trace.tape import ready
-from .cell import put
 
 
 class _Owner:
@@ -24,38 +23,88 @@ class _Owner:
         self.__array_interface__ = flat.__array_interface__
 
 
-class HostMemory:
-    """``flat`` is the 1-D ndarray over the whole storage in memory order; ``owner`` is alive while exported arrays are."""
+_FEW = 1 << 12            # bytes up to which a copy of all of them is the quickest way to compare them
+_MANY = 1 << 24           # bytes from which on nothing is kept that can be had again
 
-    __slots__ = ("flat", "owner", "taken", "bytes", "aval", "layout", "foreign", "__weakref__")
 
-    def __init__(self, flat, layout, owner=None, foreign=None):
-        self.flat, self.layout, self.aval, self.owner, self.foreign = flat, layout, layout.aval, owner, foreign
-        self.taken = self.bytes = None
-
-    def address(self):
-        return self.flat.ctypes.data
-
-    def logical(self):
-        """The base as the ndarray of its layout's shape (shared memory)."""
-        itemsize = self.flat.itemsize
-        return np.lib.stride_tricks.as_strided(self.flat, self.layout.size, [s * itemsize for s in self.layout.stride])
-
-    def snapshot(self):
-        """A value of the bytes as they are now; the last one again if they have not changed."""
-        if self.taken is not None and np.array_equal(self.bytes, self.flat.view(np.uint8)):
-            return self.taken
-        self.bytes = self.flat.view(np.uint8).copy()
-        self.taken = ready(put(self.logical(), self.layout.device), self.aval)
-        return self.taken
-
-    def write(self, array):
-        """The array's bytes go to the shared memory."""
-        self.logical()[...] = np.asarray(array)
+def _words(flat):
+    """The bytes of a 1-D array, eight at a time where that comes out even: comparing is three times as quick."""
+    return flat.view(np.uint64 if flat.nbytes % 8 == 0 else np.uint8)
 
     def rebase(self, layout):
         """The same memory as another type of as many bytes."""
         self.flat, self.layout, self.aval, self.taken = self.flat.view(layout.dtype.numpy), layout, layout.aval, None
+
+
+class HostMemory:
+    """``flat`` is the 1-D ndarray over the whole storage in memory order; ``owner`` is alive while exported arrays are.
+
+    ``taken`` is the value of the last look at it, ``bytes`` what it found; ``pointed`` says that somebody has the address.
+    """
+
+    __slots__ = ("flat", "owner", "taken", "bytes", "aval", "layout", "foreign", "pointed", "__weakref__")
+
+    def __init__(self, flat, layout, owner=None, foreign=None):
+        self.flat, self.layout, self.aval, self.owner, self.foreign = flat, layout, layout.aval, owner, foreign
+        self.taken = self.bytes = None
+        self.pointed = False
+
+    def address(self):
+        self.pointed = True
+        return self.flat.ctypes.data
+
+    def logical(self):
+        """The base as the ndarray of its layout's shape (shared memory)."""
+        flat, layout = self.flat, self.layout
+        if layout.ndim == 1:
+            return flat
+        item = flat.itemsize
+        return np.ndarray(layout.size, flat.dtype, flat, 0, [s * item for s in layout.stride] if flat.size else None)
+
+    def snapshot(self):
+        """A value of the bytes as they are now; the last one again if they have not changed."""
+        flat = self.flat
+        if self.taken is not None and self._as_found():
+            return self.taken
+        array = self.logical().copy("C")
+        if flat.nbytes <= _FEW:
+            self.bytes = flat.tobytes()
+        else:
+            self.bytes = _words(array.reshape(-1) if self.layout.contiguous else flat.copy())
+        self.taken = ready(compat.put(array, devices.jax_device(self.layout.device)), self.aval)
+        return self.taken
+
+    def _as_found(self):
+        bytes_ = self.bytes
+        if bytes_.__class__ is bytes:
+            return self.flat.tobytes() == bytes_
+        return bool((bytes_ == _words(self.flat)).all())
+
+    def current(self, storage):
+        """The value of the storage whose memory this is. If nobody is left who could write to it, host mode ends."""
+        if self.foreign is not None and self._alone():
+            value = self.taken if self.taken is not None and self._as_found() else ready(
+                compat.put(self.logical(), devices.jax_device(self.layout.device)), self.aval)
+            storage.host, storage.spec, storage.value = None, storage.layout, value
+            EXPORTED.add(storage)
+            return value
+        return self.snapshot()
+
+    def _alone(self):
+        """Whether the memory belongs to an ndarray that nobody has any more, nor a view of it."""
+        array, count = self.foreign, sys.getrefcount
+        base = array.base
+        # Held by `foreign` and the local name, or by `array` and the local name; by `flat`, whose base is who owns the memory; by the call.
+        if base is None:
+            alone, base = count(array) <= 4, array
+        else:
+            alone = count(array) <= 3 and count(base) <= 4
+        return (alone and type(base) is type(array) is np.ndarray and base.flags.owndata and self.layout.contiguous and not self.pointed
+                and not weakref.getweakrefcount(base))
+
+    def write(self, array):
+        """The array's bytes go to the shared memory."""
+        self.logical()[...] = np.asarray(array)
 
 
 EXPORTED = weakref.WeakSet()                              # storages that NumPy has seen: PyTorch does not resize them ever after
@@ -69,6 +118,8 @@ def export(storage):
         flat = np.empty(storage.layout.numel, storage.layout.dtype.numpy)
         memory = HostMemory(flat, storage.layout)
         memory.logical()[...] = array
+        if flat.nbytes <= _MANY and storage.layout.contiguous:           # if nobody writes to it, it is the value that it was
+            memory.taken, memory.bytes = storage.value, flat.tobytes() if flat.nbytes <= _FEW else _words(array.reshape(-1))
         storage.host, storage.spec, storage.value = memory, None, None
         EXPORTED.add(storage)
     if memory.foreign is not None:

@@ -67,14 +67,16 @@ def from_numpy(array):
             "given numpy array has byte order different from the native byte order. Conversion between byte orders is currently "
             "not supported."
         )
-    item = array.itemsize
-    if any(s < 0 for s in array.strides):
-        raise ValueError(NEGATIVE_STRIDES)
-    if any(s % item for s in array.strides):
-        raise ValueError(
-            "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the memory."
-        )
-    if not array.flags.writeable:
+    item, flags, strides = array.itemsize, array.flags, array.strides
+    for step in strides:
+        if step < 0:
+            raise ValueError(NEGATIVE_STRIDES)
+    for step in strides:
+        if step % item:
+            raise ValueError(
+                "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the memory."
+            )
+    if not flags.writeable:
         import warnings
         warnings.warn(
             "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing to this "
@@ -83,11 +85,13 @@ def from_numpy(array):
             UserWarning,
             stacklevel=2,
         )
-    strides = tuple(s // item for s in array.strides)
-    count = geometry.extent(array.shape, strides, 0) if array.size else 0
-    flat = np.lib.stride_tricks.as_strided(array, (count,), (item,), writeable=array.flags.writeable)
-    view = specs.spec(array.shape, strides, dtype, devices.cpu)
-    layout = view if view.dense else specs.spec((count,), None, dtype, devices.cpu)
+    view = specs.spec(array.shape, tuple([step // item for step in strides]), dtype, devices.cpu)
+    if flags.c_contiguous:
+        flat = np.ndarray((array.size,), array.dtype, array)
+    else:
+        count = geometry.extent(array.shape, view.stride, 0) if array.size else 0
+        flat = np.lib.stride_tricks.as_strided(array, (count,), (item,), writeable=flags.writeable)
+    layout = view if view.dense else specs.spec(flat.shape, None, dtype, devices.cpu)
     storage = cell.new(None, layout)
     host.adopt(storage, flat, array)
     return make_tensor(storage, view, inference=LOCAL.inference)

@@ -202,3 +202,41 @@ def test_steps_on_shared_memory():
             a[3] = 100
     assert a.tolist() == t.tolist()
     assert sum(a.tolist()) == sum(range(30)) - (3 + 7) + 100
+
+
+def test_memory_that_nobody_else_has_any_more_is_a_value_like_any_other():
+    """`from_numpy` of a temporary array: while NumPy cannot write to it, nothing is compared; while it can, every write shows."""
+    def shared(tensor):
+        return tensor._storage.host is not None
+    x = jtensor.from_numpy(np.arange(6.0).reshape(2, 3))
+    assert shared(x) and (x + 1).tolist() == [[1, 2, 3], [4, 5, 6]] and not shared(x)
+    assert x.add_(1).tolist() == [[1, 2, 3], [4, 5, 6]]
+    with pytest.raises(RuntimeError, match="not resizable"):
+        x.resize_(10)
+    a = np.arange(4.0)
+    x, y = jtensor.from_numpy(a), jtensor.from_numpy(a[1:])
+    assert x.sum().item() == 6 and shared(x)
+    a[0] = 5
+    assert x.sum().item() == 11
+    del a
+    assert x.sum().item() == 11 and shared(x), "the other tensor may write"
+    y.zero_()
+    assert x.tolist() == [5, 0, 0, 0]
+    del y
+    assert x.sum().item() == 5 and not shared(x)
+    x = jtensor.from_numpy(np.arange(4.0))
+    n = x.numpy()
+    assert x.sum().item() == 6 and shared(x)
+    n[0] = 5
+    assert x.sum().item() == 11
+    x, address = jtensor.from_numpy(np.arange(4.0)), x.data_ptr()
+    for size in (3, 2000):                              # an array seen unchanged gives the same value back
+        x = jtensor.ones(size)
+        value, n = x._storage.value, x.numpy()
+        del n
+        assert x._storage.value is value and x.data_ptr() != address
+        n = x.numpy()
+        n[-1] = 0
+        assert x.sum().item() == size - 1
+        del n
+        assert x.sum().item() == size - 1 and not shared(x)
