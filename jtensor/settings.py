@@ -125,7 +125,11 @@ def set_float32_matmul_precision(precision):
 
 
 def set_flush_denormal(mode):
-    """Whether denormal numbers could be set to become zero: they cannot, so the answer is always False and nothing changes."""
+    """False, as PyTorch answers where a processor has no such mode: XLA's is fixed, and nothing changes.
+
+    What is computed on a CPU flushes denormal numbers whatever is asked for here; data that is moved or printed keeps them
+    (`docs/parity.md` says why). ``TypeError`` for anything but a bool.
+    """
     if not isinstance(mode, bool):
         raise TypeError(f"flush_denormal expects a bool, but got {type(mode).__name__}")
     return False

@@ -1,6 +1,7 @@
 """Settings and old names answer as PyTorch's do, or say what they cannot give."""
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -63,6 +64,27 @@ with warnings.catch_warnings(record=True) as said:
 assert torch.get_num_threads() == 7 and "keeps them" in str(said[0].message)
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_denormals_are_flushed_wherever_it_is_computed_and_nothing_can_be_set(asked):
+    assert jtensor.set_flush_denormal(asked) is False
+    small = jtensor.full((40_000,), 1e-310, dtype=jtensor.float64)
+    small.tolist()
+    products = []
+
+    def compute():
+        with jtensor.eager():
+            products.append(small * 1.5)
+        products.append(small * 1.5)
+        products.append((small * 1.5 + small) * 2)
+    compute(), compute()
+    thread = threading.Thread(target=compute)
+    thread.start()
+    thread.join()
+    assert [product.abs().max().item() for product in products] == [0.0] * 9
+    assert jtensor.tensor([1e-323], dtype=jtensor.float64).tolist() == [1e-323] and small[::2].clone()[3].item() == 1e-310
+    assert small.tolist()[0] == 1e-310 and "1.0000e-310" in str(small[:2])
 
 
 def test_what_is_not_there_says_so():

@@ -22,8 +22,8 @@ LAYOUTS = ("contiguous", "transposed", "steps", "columns", "offset")
 
 def layers(nn, d):
     """Layers of all kinds of default initialisation."""
-    return (nn.Linear(3, 2, dtype=d), nn.Conv2d(2, 3, 2, dtype=d), nn.Embedding(4, 3, dtype=d), nn.GRU(2, 3, dtype=d), nn.BatchNorm1d(2, dtype=d),
-            nn.MultiheadAttention(4, 2, dtype=d), nn.Bilinear(2, 2, 2, dtype=d))
+    return (nn.Linear(3, 2, dtype=d), nn.Conv2d(2, 3, 2, dtype=d), nn.Embedding(4, 3, dtype=d), nn.GRU(2, 3, dtype=d),
+            nn.BatchNorm1d(2, dtype=d), nn.MultiheadAttention(4, 2, dtype=d), nn.Bilinear(2, 2, 2, dtype=d))
 
 
 def forked(T):
