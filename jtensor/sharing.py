@@ -53,22 +53,22 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     return made.requires_grad_() if requires_grad else made
 
 
-def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None):
     """The object as a tensor, on the same memory where it is a tensor, an ndarray or a buffer and neither ``dtype`` nor ``device`` differ.
 
-    ``copy``: True for a copy in any case, False for ``ValueError`` where one would be needed. A tensor that needs gradients is set to
-    ``requires_grad`` too, or detached if it is no leaf.
+    ``copy``: True for a copy in any case, False for ``ValueError`` where one would be needed. A tensor is set to ``requires_grad``
+    if that is given, or detached if it is no leaf.
 
     >>> array = np.zeros(2)
     >>> torch.asarray(array)[0] = 1
     >>> array
     array([1., 0.])
     """
-    made = _on_its_memory(obj, dtype, copy, requires_grad)
+    made = _on_its_memory(obj, dtype, copy, bool(requires_grad))
     if made is None:
         if copy is False:
             raise ValueError("can't alias arbitrary sequence into a tensor.")
-        return _requiring(jtensor.tensor(obj, dtype=dtype, device=device), requires_grad)
+        return _requiring(jtensor.tensor(obj, dtype=dtype, device=device), bool(requires_grad))
     if copy is False and isinstance(obj, np.generic):
         raise RuntimeError("can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. ")
     if isinstance(obj, (np.ndarray, np.generic)) and not obj.ndim:
@@ -82,6 +82,11 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
         made = made.to(place, kind)
     elif copy:
         made = made.clone()
+    if requires_grad is None:
+        if made.requires_grad:
+            warnings.warn("torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass "
+                          "requires_grad=False explicitly to get the old behavior and silence this warning.", UserWarning, stacklevel=2)
+        return made
     if not made.is_leaf and not requires_grad:
         return made.detach()
     return _requiring(made, requires_grad)

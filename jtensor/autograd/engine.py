@@ -112,6 +112,8 @@ def _fitting(edge, at, grad, node=None):
             at = shown.index(at) if at in shown else at
             raise RuntimeError(f"{who}invalid gradient at index {at} - got {list(got)} but expected shape compatible with {list(wanted)}")
         grad = grad.sum_to_size(wanted)
+    if not expected.dtype.differentiable:
+        raise RuntimeError("isDifferentiableType(grad.scalar_type()) INTERNAL ASSERT FAILED: of integers there is no gradient")
     return grad if grad._spec.dtype is expected.dtype else grad.to(expected.dtype)
 
 
@@ -156,6 +158,8 @@ def run(roots, grads, keep_graph, create_graph, captures=None, checks=None):
                 answers = _run_node(node, arrived, task, by_node, results)
             else:
                 answers = ()
+                if node in task.roots:                     # of a root nothing may be needed, but it has got its gradient
+                    _look(node, arrived)
             arrived = None
             if type(answers) is tuple and answers:
                 answers = list(answers)
@@ -192,13 +196,8 @@ def run(roots, grads, keep_graph, create_graph, captures=None, checks=None):
     return results
 
 
-def _run_node(node, arrived, task, by_node, results):
-    """Hooks, capture, the node itself; answers the gradients of its inputs, or () where the walk ends."""
-    captured = by_node.get(node) if by_node else None
-    goes_on = captured is not None and any(e is not None and e[0] in task.needed for e in node.edges)
-    if goes_on:                                                    # PyTorch hooks a captured gradient only where the walk ends with it
-        for nr, at in captured:
-            results[at] = arrived[nr]
+def _look(node, arrived):
+    """Hooks of the tensors that a node has made, and those whose gradients are kept."""
     if node.tensor_hooks:
         for nr in sorted(node.tensor_hooks):
             arrived[nr] = hooking.on_tensor(node.tensor_hooks[nr], arrived[nr])
@@ -206,6 +205,17 @@ def _run_node(node, arrived, task, by_node, results):
         for nr, keep in list(node.retained.items()):
             if arrived[nr] is not None:
                 keep(arrived[nr])
+
+
+def _run_node(node, arrived, task, by_node, results):
+    """Hooks, capture, the node itself; answers the gradients of its inputs, or () where the walk ends."""
+    captured = by_node.get(node) if by_node else None
+    goes_on = captured is not None and any(e is not None and e[0] in task.needed for e in node.edges)
+    if goes_on:                                                    # PyTorch hooks a captured gradient only where the walk ends with it
+        for nr, at in captured:
+            results[at] = arrived[nr]
+    if node.tensor_hooks or node.retained:
+        _look(node, arrived)
     if captured is not None and not goes_on:
         for nr, at in captured:
             results[at] = arrived[nr]

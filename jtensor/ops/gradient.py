@@ -75,6 +75,8 @@ def passed_on(plan, needs):
 def _double_name(plan, at):
     operator = plan.operator
     declared = operator.double
+    if operator.name == "AsStridedBackward0" and 0 in plan.outputs[0].shape:
+        return CONSTANT
     if type(declared) is dict:
         declared = declared.get(_parameter_at(plan, at))
     if declared == TIMES_ALPHA:
@@ -323,7 +325,7 @@ def _whole(plan, at):
 
 
 # PyTorch's formulas of these do not take the real part for a real tensor, and it refuses the gradient.
-_KEEP_COMPLEX = frozenset(("fill_tensor", "masked_fill.Tensor", "index_fill.Tensor", "where_self", "where_method"))
+_KEEP_COMPLEX = frozenset(("fill_tensor", "masked_fill.Tensor", "index_fill.Tensor", "where_self", "where_method", "index_put.mask"))
 
 
 def _refuse(plan, needs):
@@ -332,6 +334,9 @@ def _refuse(plan, needs):
         never = formula and getattr(formula[0], "never", None)
         if never and _touches(plan.notes.where.get(name), needs):
             raise RuntimeError(never.format("" if plan.key[0] == plan.operator.key else "_"))         # in place it has another name
+        allows = formula and getattr(formula[0], "allows", None)
+        if allows is not None:
+            allows(*[plan.notes.template[plan.operator.by_name[asked]] for asked in formula[1] if asked in plan.operator.by_name])
 
 
 def _unpack(plan, needs, defined, codes, xs):

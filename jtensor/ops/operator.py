@@ -101,6 +101,7 @@ class Operator:
         self.flipped, self.unrounded = flipped, frozenset(unrounded)
         self.letters = None
         self.node_class = None               # of the graph's nodes, made by the room above
+        self.by_result = None                # the operator that stands for this one in place: the gradient is made of the result
         if flipped is not None:
             flipped[0].letters = flipped[1]
         self.result_dtype, self.check_inplace = result_dtype, check_inplace or check

@@ -5,7 +5,7 @@ from ..autograd.hooking import after_accumulation
 from ..base.geometry import contiguous_strides
 from ..ops.build import broadcast_inplace
 from ..trace.tape import LOCAL
-from .core import make_tensor
+from .core import COUNTED, make_tensor
 
 
 def accumulate(variable, grad, held=0):
@@ -46,16 +46,20 @@ def _first(variable, grad, held):
             return grad
         taken = make_tensor(grad._storage, given, grad._offset)
         taken._cached, taken._counter = grad._cached, grad._counter
+        if grad._inference_tensor():
+            taken._autograd_meta().inference = True if LOCAL.inference else COUNTED
         return taken
+    if not mine.dense:
+        return grad.clone(memory_format="contiguous_format")
     if given.size != mine.size:                                    # after a `.data =` of another shape
         broadcast_inplace(mine, given)
         grad = grad.expand(mine.size)
-    if not mine.dense:
-        return grad.clone(memory_format="contiguous_format")
     if not LOCAL.grad_enabled:
         from .create import empty_strided_like
         copied = empty_strided_like(mine, grad)
         copied._counter.version = 1                                # PyTorch makes it empty and copies
+        if LOCAL.inference:
+            copied._autograd_meta().inference = True
         return copied
     from .create import zeros_like_spec
     return zeros_like_spec(mine).copy_(grad)

@@ -172,8 +172,7 @@ class Tensor:
     @property
     def requires_grad(self):
         info = self._info
-        return self._requires_grad or (info is not None and info.differentiable and info.base.requires_grad
-                                       and self._spec.dtype.differentiable)
+        return self._requires_grad or (info is not None and info.differentiable and info.base.requires_grad)
 
     @requires_grad.setter
     def requires_grad(self, wanted):

@@ -97,11 +97,11 @@ def results(plan, made, tensors, needs, scalars):
     spec = plan.spec
     if spec is not None and plan.operator.outputs is None:
         out = wrap(made[0], spec)
-        if needs and plan.differentiable[0]:
+        if needs:
             attach(plan, tensors, needs, (out,), scalars)
         return out
     outs = [wrap(v, s) for v, s in zip(made, plan.specs, strict=True)]
-    if needs and any(plan.differentiable):
+    if needs:
         attach(plan, tensors, needs, outs, scalars)
     names = plan.operator.outputs
     return tuple(outs) if names is None else return_type(plan.operator.name.split("_dim")[0] if names[0] is not None else "", names)(outs)

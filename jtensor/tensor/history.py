@@ -7,6 +7,7 @@ from ..autograd import gradmode_checks as checks
 from ..autograd import saved as saving
 from ..autograd.graph import CopySlices, accumulator, node_class, sequence
 from ..base import sites
+from ..base.dtypes import scalar_name
 from ..ops import gradient
 from ..trace.tape import LOCAL
 
@@ -89,6 +90,8 @@ def make_node(plan, tensors, needs, scalars, outs, originals=None, skip=2):
     """
     needs, cls, codes = plan.nodes.get(needs) or _way_to_make(plan, needs)
     if not needs:
+        if cls is None:
+            raise RuntimeError(f"Autograd not support dtype: {scalar_name(plan.specs[0].dtype)}")
         return None
     node = cls.__new__(cls)
     edges = []                              # a comprehension would be a function call
@@ -114,10 +117,16 @@ def _way_to_make(plan, needs):
     if plan.operator.nondiff:
         blocked = blocked_positions(plan)
         needs = tuple([at for at in needs if at not in blocked])
+    cls = node_type(plan.operator)
     if not any(plan.differentiable):
+        if needs and 0 not in plan.operator.nondiff and plan.operator.name not in QUIET:
+            cls = None                      # of integers there is no history, though tensors of them that were written to can have one
         needs = ()
-    found = plan.nodes[asked] = needs, node_type(plan.operator), gradient.saved(plan, needs) if needs else ()
+    found = plan.nodes[asked] = needs, cls, gradient.saved(plan, needs) if needs else ()
     return found
+
+
+QUIET = frozenset(("_to_copy", "floor_divide_Tensor", "heaviside"))            # operators whose integers PyTorch knows to have no history
 
 
 def save(code, tensors, outs, originals=None):

@@ -5,9 +5,11 @@ the history of what was written; operators that do not read what they write over
 """
 import contextlib
 
+from ..autograd import engine
 from ..autograd import gradmode_checks as checks
 from ..autograd.graph import node_class, sequence
 from ..base import devices, sites
+from ..base.dtypes import scalar_name
 from ..ops import gradient
 from ..trace.plan import Plan
 from ..trace.tape import LOCAL, record
@@ -20,6 +22,8 @@ from .values import _access, _flip, assign, bump, meta_value, moved, read
 def call_inplace(operator, args):
     """``self.name_(...)``: the same operation, its result put in ``self``'s place."""
     self = args[0]
+    if operator.by_result is not None:
+        operator = operator.by_result
     try:
         key, template, tensors, scalars = collect(operator, args)
     except TypeError as error:
@@ -28,7 +32,9 @@ def call_inplace(operator, args):
     grad_enabled = LOCAL.grad_enabled
     if self._auto is not None and self._inference_tensor() is True and not LOCAL.inference:
         _into_inference_tensor(operator, args)
-    if grad_enabled or LOCAL.inference or self._info is not None or self._auto is not None:
+    if grad_enabled and operator.name in UNTRACKED:
+        grad_enabled = False
+    elif grad_enabled or LOCAL.inference or self._info is not None or self._auto is not None:
         checks.before_inplace(self, grad_enabled and any(t.requires_grad for t in tensors))
     key = ("in place", *key)
     try:
@@ -43,8 +49,10 @@ def call_inplace(operator, args):
     except Exception:
         refuse_stale(tensors)
         raise
-    if grad_enabled and self._spec.dtype.differentiable:
-        needs = needs_of(plan, tensors) if plan.differentiable[0] else _all_needs(tensors)
+    if grad_enabled and (self._spec.dtype.differentiable or operator.name not in UNTRACKED_INTEGERS):
+        needs = needs_of(plan, tensors) if 0 not in operator.nondiff else _all_needs(tensors)
+        if needs and not self._spec.dtype.differentiable:
+            engine.RESHAPED[0] = True                       # its gradient cannot have its type
     if operator.overwrites and not needs and self._spec.device is devices.cpu:
         overwrite(self, plan, tensors[1:], scalars)
         return self
@@ -86,6 +94,10 @@ def _all_needs(tensors):
     return tuple([i for i, t in enumerate(tensors) if t.requires_grad])
 
 
+# Of these PyTorch's autograd knows nothing: they write to leaves, and the history stays as it was.
+UNTRACKED = frozenset(("logical_not", "logical_and", "logical_or", "logical_xor", "bitwise_not", "bitwise_and", "bitwise_or", "bitwise_xor",
+                       "bitwise_left_shift", "bitwise_right_shift", "gcd", "lcm"))
+UNTRACKED_INTEGERS = frozenset(("copy", "floor_divide_Tensor"))
 # PyTorch does not ask
 OVERLAP_ALLOWED = frozenset(("fill", "zero", "masked_fill", "index_fill", "index_put", "tril", "triu"))
 
@@ -169,6 +181,8 @@ def finish_inplace(self, plan, tensors, needs, scalars, value, values):
         return
     edges_before = [edge_of(t) if i in needs else None for i, t in enumerate(tensors)]
     codes = gradient.saved(plan, needs)
+    if 0 in codes and not self._spec.dtype.differentiable:
+        raise RuntimeError(f"Autograd not support dtype: {scalar_name(self._spec.dtype)}")        # PyTorch clones it, to save it
     entries = [None if code < 0 else values[0] if code == 0 else save(code, tensors, ()) for code in codes]
     assign(self, value)
     cls = inplace_node_type(plan.operator, len(tensors))
@@ -182,8 +196,8 @@ def finish_inplace(self, plan, tensors, needs, scalars, value, values):
     rebase(self, node)
 
 
-INPLACE_NODES = {"fill": "FillBackward2", "fill_tensor": "FillBackward3", "elu": "EluBackward1", "leaky_relu": "LeakyReluBackward1",
-                 "threshold": "ThresholdBackward1", "_conj_physical": "ConjPhysicalBackward1"}
+INPLACE_NODES = {"fill": "FillBackward2", "fill_tensor": "FillBackward3", "threshold": "ThresholdBackward1",
+                 "_conj_physical": "ConjPhysicalBackward1"}
 
 
 def inplace_node_type(operator, count):

@@ -189,7 +189,7 @@ def _seen_as_view(out, size):
 
 
 # Products added to something that may be broadcast, and gradients that PyTorch expands to the shape of what they belong to.
-ENDS_IN_VIEW = {"addmm": None, "addmm_flipped": None, "addmv": None, "addbmm": None, "baddbmm": None,
+ENDS_IN_VIEW = {"copy": None, "addmm": None, "addmm_flipped": None, "addmv": None, "addbmm": None, "baddbmm": None,
                 "index_add.raw": "source", "index_copy.raw": "source", "put.raw": "source"}
 
 
@@ -201,7 +201,8 @@ def _ends_in_view(plan, needs, outs):
         size = out._spec.size
         if at == always and size:
             _seen_as_view(out, size)
-        elif always is None and leading > len(size) > 0 and out._spec.dtype is dtype:      # a cast would come after the sum
+        elif always is None and leading > len(size) > 0 and (out._spec.dtype is dtype or plan.operator.name == "copy"):
+            # of other operators a cast would come after the sum
             _seen_as_view(out, (*(1,) * (leading - len(size)), *size))
 
 

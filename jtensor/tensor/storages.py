@@ -10,7 +10,7 @@ from ..trace import executor
 from ..trace import spec as specs
 from ..trace.tape import LOCAL, ready
 from .core import Tensor
-from .history import rebase
+from .history import edge_of, rebase
 
 
 class UntypedStorage:
@@ -134,9 +134,12 @@ def _hold(storage, elements):
 def set_(self, source=None, storage_offset=None, size=None, stride=None):
     """``tensor.set_(...)``: takes over another tensor's (or storage's) memory, from ``storage_offset`` on, as ``size`` and ``stride``
     say; the memory grows if it must."""
-    if source is None:
+    emptied = source is None
+    if emptied:
         from .create import empty
         source = empty(0, dtype=self.dtype, device=self.device)
+    concerned = (self, source) if isinstance(source, Tensor) and not emptied and size is None else (self,)     # memory alone has no history
+    recording = LOCAL.grad_enabled and any(t.requires_grad for t in concerned)
     if isinstance(source, UntypedStorage):
         cell = source._cell
         dtype = getattr(source, "dtype", self._spec.dtype)
@@ -156,8 +159,8 @@ def set_(self, source=None, storage_offset=None, size=None, stride=None):
             storage_offset = source._offset + (storage_offset or 0)
     if dtype is not self._spec.dtype:
         raise RuntimeError(f"Could not set tensor of type {_type_name(dtype)} to a tensor of type {_type_name(self._spec.dtype)}")
-    recording = LOCAL.grad_enabled and (self.requires_grad or isinstance(source, Tensor) and source.requires_grad)
     before_inplace(self, recording)
+    edges = tuple([edge_of(t) if t.requires_grad else None for t in concerned]) if recording else ()
     size, given = tuple(size), tuple(stride or ())
     stride = _strides_taken(size, given, storage_offset)
     needed = geometry.extent(size, stride, storage_offset)
@@ -176,8 +179,8 @@ def set_(self, source=None, storage_offset=None, size=None, stride=None):
     self._spec = specs.spec(size, stride, dtype, self._spec.device)
     self._counter.version += 1
     counting_allowed(self)
-    if recording and isinstance(source, Tensor):
-        rebase(self, Underivable((), "derivative for set_ is not implemented"))
+    if recording:
+        rebase(self, Underivable(edges, "derivative for set_ is not implemented"))
     return self
 
 

@@ -134,8 +134,7 @@ def view_of(self, rule, name, *args, inverse=None):
             plan, starts = logical_plan(name, spec.aval, rule(size, geometry.contiguous_strides(size), 0, *args), args if inverse else None)
             _set_inverse(plan, inverse, size, args)
             found[2], found[3] = plan, starts
-        if plan.differentiable[0]:
-            out._edge, out._requires_grad = (make_node(plan, (self,), (0,), found[3], ()), 0), True
+        out._edge, out._requires_grad = (make_node(plan, (self,), (0,), found[3], ()), 0), True
     return out
 
 
@@ -256,7 +255,8 @@ def history_of_view(self, info):
     if info.replay is not None:
         previous, LOCAL.grad_enabled = LOCAL.grad_enabled, True
         try:
-            self._edge, self._requires_grad = info.replay(base)._edge, True
+            self._edge = info.replay(base)._edge
+            self._requires_grad = self._edge is not None                # not if the base has been detached
         finally:
             LOCAL.grad_enabled = previous
         return

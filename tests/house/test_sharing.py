@@ -56,13 +56,14 @@ ARRAYS = ["np.array(3.5)", "np.float32(2)", "np.arange(3.)", "np.arange(6).resha
           "t.arange(3.)[1:]", "t.ones(2, requires_grad=True)", "t.ones(2, requires_grad=True) * 2"]
 
 
+@pytest.mark.filterwarnings("ignore:torch.asarray")
 @pytest.mark.parametrize("source", ARRAYS)
 def test_asarray_shares_what_pytorch_shares(source):
     """Every combination of ``copy``, ``dtype`` and ``requires_grad``: what is made, whether it is the source's memory, and the error."""
     def seen(library, copy, dtype, requires_grad):
         obj = eval(source, {"t": library, "np": np})
         try:
-            made = library.asarray(obj, copy=copy, dtype=dtype and getattr(library, dtype), requires_grad=requires_grad)
+            made = library.asarray(obj, copy=copy, dtype=dtype and getattr(library, dtype), **requires_grad)
         except Exception as error:
             return type(error).__name__, str(error)
         before = made.detach().tolist()
@@ -73,5 +74,6 @@ def test_asarray_shares_what_pytorch_shares(source):
         return (before, made.tolist() == before, made is obj, str(made.dtype)[-7:], made.stride(), made.requires_grad, made.is_leaf,
                 made._version, made.untyped_storage().nbytes())
     torch = pytest.importorskip("torch")
-    for case in itertools.product((None, True, False), (None, "float64", "float32"), (False, True)):
+    asked = {}, {"requires_grad": False}, {"requires_grad": True}
+    for case in itertools.product((None, True, False), (None, "float64", "float32"), asked):
         assert seen(jtensor, *case) == seen(torch, *case), case

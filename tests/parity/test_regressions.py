@@ -190,6 +190,117 @@ SCRIPTS = {
         tried(lambda: t[0].mul_(2))
         tried(lambda: t._version)
     """,
+    "histories of integers": """
+        i = torch.zeros(3, dtype=torch.int64)
+        print(i.copy_(v).requires_grad, i.fill_(v[0]).grad_fn.name(), i.add_(1).grad_fn.name(), i.eq_(v).grad_fn.name())
+        for f in (lambda: i + 1, lambda: i[0], lambda: i.view(3), lambda: i.pow_(2), lambda: i.max(0), lambda: v.sum(dtype=torch.int64),
+                  lambda: (i > 0).requires_grad, lambda: (i // 2).requires_grad, lambda: i.int().requires_grad,
+                  lambda: (i * 1.5).grad_fn.name(),
+                  lambda: torch.where(i > 0, v, i).grad_fn.name(), lambda: i.clone(), lambda: v[i].grad_fn.name(), i.numpy):
+            tried(f)
+        mask = torch.tensor([True, False, True])
+        for write in (lambda b: b.masked_fill_(mask, v[0]), lambda b: b.index_fill_(0, torch.tensor([1]), v[0]),
+                      lambda b: b.__setitem__(mask, v[0]), lambda b: b.__setitem__(0, v[0]), lambda b: b.__setitem__(slice(2), v[0]),
+                      lambda b: b.view(3, 1)[0].fill_(v[0])):
+            b = torch.zeros(3, dtype=torch.bool)
+            write(b)
+            print(b.requires_grad, b.grad_fn and b.grad_fn.name(), b.detach().tolist())
+        try:
+            i.float().sum().backward()
+        except RuntimeError as e:
+            print(str(e)[:50])
+    """,
+    "what autograd knows nothing of": """
+        y = v * 2
+        y.logical_and_(v).logical_not_()
+        print(y.grad_fn.name())
+        tried(lambda: v.logical_not_())
+        tried(lambda: v[:2].logical_or_(v[:2]))
+        tried(lambda: torch.ones(3).logical_xor_(v).requires_grad)
+    """,
+    "activations in place are differentiated by their results": """
+        F = torch.nn.functional
+        for f in (F.elu_, F.selu_, F.celu_, F.leaky_relu_, lambda y: F.elu_(y, -1.), lambda y: F.leaky_relu_(y, -1.),
+                  lambda y: F.elu_(y, 0.5)):
+            y = f(v - 2)
+            tried(lambda: torch.autograd.grad(y.sum(), v)[0])
+            y = f(v - 2)
+            y.data.neg_()
+            tried(lambda: torch.autograd.grad(y.sum(), v)[0])
+            print(y.grad_fn.name())
+    """,
+    "masks are saved": """
+        for f in (lambda x, k: x.masked_select(k), lambda x, k: x.masked_scatter(k, v), lambda x, k: (x * 1).masked_scatter_(k, x * 3)):
+            k = torch.tensor([True, False, True])
+            y = f(v, k)
+            k.zero_()
+            tried(lambda: y.sum().backward())
+        k, w = torch.tensor([True, False, True]), torch.ones(3, requires_grad=True)
+        y = v.masked_scatter(k, w)
+        k.data[1] = True
+        print([g.tolist() for g in torch.autograd.grad(y, [v, w], torch.arange(3.))])
+        g, = torch.autograd.grad((v.masked_select(k) ** 2).sum(), v, create_graph=True)
+        print(torch.autograd.grad(g.sum(), v)[0].tolist())
+    """,
+    "roots that are not needed, and gradients of inference mode": """
+        y, z = v * 1, torch.ones(2, requires_grad=True)
+        y.retain_grad()
+        y.register_hook(lambda g: print("hook", g.tolist()))
+        torch.autograd.grad(y, z, torch.ones(3), allow_unused=True)
+        print(y.grad)
+        torch.autograd.grad(y.sum(), z, allow_unused=True)
+        print(y.grad)
+        with torch.inference_mode():
+            z.backward(torch.ones_like(z))
+        print(z.grad.is_inference())
+        tried(lambda: z.sum().backward())
+    """,
+    "requires_grad of copies": """
+        import copy, io, pickle
+        with torch.no_grad():
+            y = v[1:]
+        print(copy.deepcopy(y).requires_grad, pickle.loads(pickle.dumps(v * 2)).requires_grad)
+        for t, kw in ((v, {}), (v, dict(dtype=torch.float64)), (v * 2, {}), (v * 2, dict(copy=True)), (v * 2, dict(requires_grad=False))):
+            r = torch.asarray(t, **kw)
+            print(kw, r.requires_grad, r.is_leaf, r is t)
+    """,
+    "set_ has no derivative": """
+        for give in ((v,), (torch.ones(3),), (torch.ones(4), 1, (3,), (1,)), (torch.ones(3).untyped_storage(),), ()):
+            y = v * 2
+            y.set_(*give)
+            print(y.grad_fn.name(), [f and f.name() for f, _ in y.grad_fn.next_functions])
+        y = torch.ones(3)
+        y.set_(v)
+        tried(lambda: torch.autograd.grad(y.sum(), v, allow_unused=True))
+        print(torch.ones(3).set_(v, 0, (2,), (1,)).requires_grad)
+    """,
+    "views of nothing have no gradient, detached bases leave none": """
+        y = torch.ones(3)
+        w = y.narrow(0, 3, 0)
+        y.copy_(v)
+        print([g.requires_grad for g in torch.autograd.grad((w ** 2).sum(), [w, v], create_graph=True)])
+        z = torch.tensor([1-3j, 2j], requires_grad=True)
+        w = z.real
+        z.detach_()
+        with torch.no_grad():
+            w[0] = 1.
+        try:
+            w.grad_fn
+        except RuntimeError:
+            pass
+        print(w.requires_grad)
+        for s in ((2, 3), (1, 3), (4, 2, 3)):
+            y = torch.ones(s)
+            y.copy_(v)
+            show(torch.autograd.grad(y.sum(), v)[0])
+    """,
+    "a leaf of another shape takes a gradient": """
+        p = torch.nn.Parameter(torch.ones(3, 4))
+        y = torch.cat([p, torch.zeros(3, 4)], dim=1)
+        p.data = p.data.as_strided((3, 3), (1, 1), 5)
+        y.sum().backward()
+        show(p.grad)
+    """,
     "small conversions": """
         for f in (lambda: int(torch.ones(2)), lambda: float(torch.tensor(1j)), lambda: torch.tensor(300, dtype=torch.int8),
                   lambda: torch.tensor([-1], dtype=torch.uint8), lambda: torch.tensor([1j], dtype=torch.float32), lambda: torch.zeros(-1),

@@ -66,6 +66,34 @@ def leaky_relu(self: Tensor, negative_slope: Number = 0.01):
     return jnp.where(self > 0, self, self * _value(negative_slope, self))
 
 
+def _rises(where, rest=""):
+    """Refuses the gradient of an operation in place that tells by the result where the input was positive, and cannot."""
+    def allows(slope, *numbers):
+        if slope < 0:
+            raise RuntimeError(f"In-place {where} backward calculation is triggered with a negative slope which is not supported. This is "
+                               f"caused by calling in-place forward function with a negative slope, please call out-of-place version "
+                               f"instead.{rest}")
+    return allows
+
+
+def _leaky_gradient(grad, result, negative_slope):
+    return jnp.where(result > 0, grad, grad * _value(negative_slope, grad))
+
+
+_leaky_gradient.allows = _rises("leakyReLu", " File an issue at https://github.com/pytorch/pytorch if you do require supporting in-place "
+                                             "leakRelu backward calculation with negative slope")
+
+
+@op("numeric", name="leaky_relu.result", backward="LeakyReluBackward1", double="LeakyReluBackwardBackward0", grad=_leaky_gradient,
+    check=_floats("leaky_relu_cpu"), **_INTERNAL)
+def leaky_relu_in_place(self: Tensor, negative_slope=0.01):
+    """``leaky_relu`` where it is written back: its gradient is made of the result."""
+    return leaky_relu.body(self, negative_slope)
+
+
+leaky_relu.by_result = leaky_relu_in_place
+
+
 @op("numeric", backward="PreluKernelBackward0", function=False, method=False, name="_prelu_kernel",
     grad={"self": lambda grad, self, weight: jnp.where(self > 0, grad, grad * weight),
           "weight": lambda grad, self: _where(self > 0, jnp.zeros_like(grad), grad * self)})
@@ -220,6 +248,21 @@ def elu(self: Tensor, alpha: Number = 1.0, scale: Number = 1, input_scale: Numbe
     return jnp.where(self <= 0, jnp.expm1(low * i) * (a * s), self * s)
 
 
+def _elu_gradient_of_result(grad, result, alpha, scale, input_scale):
+    return jnp.where(result <= 0, grad * input_scale * (result + alpha * scale), grad * scale)
+
+
+_elu_gradient_of_result.allows = _rises("elu")
+
+
+@op("numeric", name="elu.result", backward="EluBackward1", double="EluBackwardBackward0", grad=wide(_elu_gradient_of_result),
+    check=_floats("elu_cpu"), **_INTERNAL)
+def elu_in_place(self: Tensor, alpha=1.0, scale=1, input_scale=1):
+    """``elu`` where it is written back: its gradient is made of the result."""
+    return elu.body(self, alpha, scale, input_scale)
+
+
+elu.by_result = elu_in_place
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 
 
@@ -262,6 +305,23 @@ def celu(self: Tensor, alpha=1.0):
     a = _value(alpha, self)
     low = jnp.where(self <= 0, self, jnp.zeros_like(self))
     return jnp.where(self <= 0, jnp.expm1(low / a) * a, self)
+
+
+def _celu_gradient_of_result(grad, result, alpha):
+    return _elu_gradient_of_result(grad, result, alpha, 1, 1 / alpha)
+
+
+_celu_gradient_of_result.allows = _rises("elu")
+
+
+@op("numeric", name="celu.result", backward="CeluBackward1", double="EluBackwardBackward0", grad=wide(_celu_gradient_of_result),
+    check=_check_celu, **_INTERNAL)
+def celu_in_place(self: Tensor, alpha=1.0):
+    """``celu`` where it is written back: its gradient is made of the result."""
+    return celu.body(self, alpha)
+
+
+celu.by_result = celu_in_place
 
 
 # -- sigmoids ---------------------------------------------------------------------------------------------------------
@@ -409,7 +469,7 @@ def glu(self: Tensor, dim=-1):
 
 
 def _noise_gradient(grad, self, noise, lower, upper, training):
-    if training and upper - lower > 1e-6:
+    if training:
         return grad * noise.astype(grad.dtype)
     return jnp.where(self > 0, grad, grad * _value((lower + upper) / 2, grad))
 
@@ -424,6 +484,29 @@ def rrelu_with_noise(self: Tensor, noise: Tensor, lower=1.0 / 8, upper=1.0 / 3, 
     if training:
         return (self.astype(noise.dtype) * noise).astype(self.dtype)
     return jnp.where(self <= 0, self * _value((lower + upper) / 2, self), self)
+
+
+def _noise_gradient_of_result(grad, result, noise, lower, upper, training):
+    return _noise_gradient(grad, result, noise, lower, upper, training)
+
+
+def _middle_rises(noise, lower, upper, training):
+    if not training:
+        leaky_relu_in_place.grad["self"][0].allows((lower + upper) / 2)
+
+
+_noise_gradient_of_result.allows = _middle_rises
+
+
+@op("numeric", name="rrelu_with_noise.result", backward="RreluWithNoiseBackward1", nondiff=("noise",), promoted=("self",),
+    double="RreluWithNoiseBackwardBackward0", grad={"self": _noise_gradient_of_result},
+    check=_floats("rrelu_with_noise_out_cpu"), **_INTERNAL)
+def rrelu_with_noise_in_place(self: Tensor, noise: Tensor, lower=1.0 / 8, upper=1.0 / 3, training=False):
+    """``rrelu_with_noise`` where it is written back: its gradient is made of the result."""
+    return rrelu_with_noise.body(self, noise, lower, upper, training)
+
+
+rrelu_with_noise.by_result = rrelu_with_noise_in_place
 
 
 def _slopes(input, lower, upper, training):

@@ -137,7 +137,8 @@ def _spread_mask(mask, shape, dim):
     "values": lambda grad, mask, dim, shapes: _mask_values_gradient(grad, mask, dim, shapes[2])}, **RAW)
 def index_put_mask(self: Tensor, mask: Tensor, values: Tensor, dim):
     """``self[mask] = values`` where the values do not differ from one chosen place to the next: a selection, without looking."""
-    return jnp.where(_spread_mask(mask, self.shape, dim), values.reshape(()) if values.size == 1 else values, self)
+    values = cast_to(values.reshape(()) if values.size == 1 else values, self.dtype)
+    return jnp.where(_spread_mask(mask, self.shape, dim), values, self)
 
 
 def _mask_values_gradient(grad, mask, dim, shape):
@@ -268,9 +269,9 @@ def _write_mask(self, dim, mask, value, number, filled, inplace):
     own, target = value._spec, self._spec
     if filled:
         _mask_fits(self, mask, dim)
-        if own.dtype is not target.dtype:
-            value = self.new_tensor(number_fits(value.item(), target.dtype)) if own.dtype.is_complex and not target.dtype.is_complex \
-                else value.to(target.dtype)
+        if own.dtype.is_complex and not target.dtype.is_complex:
+            number_fits(value.item(), target.dtype)
+            value = value.real
     elif own.dtype is not target.dtype or not _same_everywhere(tuple(own.size), target.size[dim + mask._spec.ndim:]):
         return None
     if own.device is not target.device:

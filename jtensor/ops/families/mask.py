@@ -139,14 +139,22 @@ def mask_places(mask: Tensor, shape):
     return np.flatnonzero(np.broadcast_to(mask, shape)).astype(np.int64)
 
 
-def _select_gradient(grad, self, places, shape):
-    full = jnp.zeros((int(np.prod(shape, dtype=np.int64)),), grad.dtype)
-    return full.at[places].set(grad, mode="promise_in_bounds").reshape(shape)
+def _order(mask, shape):
+    """For each element of an array of ``shape`` how many a mask broadcast to it selects before it, flat."""
+    chosen = jnp.broadcast_to(mask, shape).reshape(-1)
+    return chosen, jnp.cumsum(chosen) - chosen
 
 
-@op(name="masked_select.raw", backward="MaskedSelectBackward0", nondiff=("places",), grad={"self": _select_gradient}, **RAW,
+def _select_gradient(grad, self, mask, shape):
+    chosen, order = _order(mask, shape)
+    if not grad.size:
+        return jnp.zeros(shape, grad.dtype)
+    return jnp.where(chosen, grad.at[order].get(mode="clip"), jnp.zeros((), grad.dtype)).reshape(shape)
+
+
+@op(name="masked_select.raw", backward="MaskedSelectBackward0", nondiff=("places", "mask"), grad={"self": _select_gradient}, **RAW,
     double="MaskedScatterBackward0!")
-def masked_select_raw(self: Tensor, places: Tensor, shape):
+def masked_select_raw(self: Tensor, mask: Tensor, places: Tensor, shape):
     """The elements at flat positions of ``self`` broadcast to ``shape``."""
     return jnp.broadcast_to(self, shape).reshape(-1).at[places].get(mode="promise_in_bounds")
 
@@ -161,23 +169,20 @@ def masked_select(input, mask, *, out=None):
     if mask._spec.dtype is not dtypes.bool:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     shape = broadcast_shapes([tuple(mask._spec.size), tuple(input._spec.size)])
-    return put_out("masked_select", masked_select_raw(input, mask_places(mask, shape), shape), out, (input, mask))
+    return put_out("masked_select", masked_select_raw(input, mask, mask_places(mask, shape), shape), out, (input, mask))
 
 
-def _scatter_source(grad, places, shapes):
-    taken = grad.reshape(-1).at[places].get(mode="promise_in_bounds")
-    rest = math.prod(shapes[2]) - taken.shape[0]
-    return jnp.concatenate([taken, jnp.zeros((rest,), grad.dtype)]).reshape(shapes[2])
+def _scatter_source(grad, mask, shapes):
+    chosen, order = _order(mask, grad.shape)
+    count = math.prod(shapes[3])
+    taken = jnp.zeros((count,), grad.dtype).at[jnp.where(chosen, order, count)].set(grad.reshape(-1), mode="drop")
+    return taken.reshape(shapes[3])
 
 
-def _scatter_self(grad, places):
-    return grad.reshape(-1).at[places].set(jnp.zeros((), grad.dtype), mode="promise_in_bounds").reshape(grad.shape)
-
-
-@op(name="masked_scatter.raw", backward="MaskedScatterBackward0", nondiff=("places",),
-    grad={"self": _scatter_self, "source": _scatter_source}, **RAW)
-def masked_scatter_raw(self: Tensor, places: Tensor, source: Tensor):
-    """The first elements of ``source`` at flat positions of ``self``."""
+@op(name="masked_scatter.raw", backward="MaskedScatterBackward0", nondiff=("places", "mask"),
+    grad={"self": _kept, "source": _scatter_source}, double={"self": "MaskedFillBackward0"}, **RAW)
+def masked_scatter_raw(self: Tensor, mask: Tensor, places: Tensor, source: Tensor):
+    """The first elements of ``source`` at flat positions of ``self``, which are those that the mask selects."""
     taken = source.reshape(-1)[:places.shape[0]]
     return self.reshape(-1).at[places].set(taken, mode="promise_in_bounds").reshape(self.shape)
 
@@ -209,7 +214,7 @@ def masked_scatter(input, mask, source):
     tensor([1., 0., 2.])
     """
     self, places = _scatter_places(input, mask, source, False)
-    return masked_scatter_raw(self, places, source)
+    return masked_scatter_raw(self, mask, places, source)
 
 
 @composite(function=False)
@@ -218,4 +223,4 @@ def masked_scatter_(self, mask, source):
     history_allows(self, source)
     memory_allows(self, internal=True)
     self, places = _scatter_places(self, mask, source, True)
-    return masked_scatter_raw.inplace_form(self, places, source)
+    return masked_scatter_raw.inplace_form(self, mask, places, source)
