@@ -96,7 +96,7 @@ def _ordinary(tensor, storage, local):
     auto, info = tensor._auto, tensor._info
     return storage.spec is not None and not local.eager and not local.inference and tensor._spec.device is cpu and (
         auto is None or not auto.inference) and not (local.grad_enabled and (tensor._requires_grad or info is not None
-                                                                              and tensor.requires_grad))
+                                                                              and info.base._requires_grad))
 
 
 def fill(tensor, value):
@@ -121,7 +121,7 @@ def copy(tensor, source):
     """Copies a tensor of the same shape into another; answers whether it has."""
     storage, local = tensor._storage, LOCAL
     if not _ordinary(tensor, storage, local) or local.grad_enabled and (source._requires_grad or source._info is not None
-                                                                        and source.requires_grad):
+                                                                        and source._info.base._requires_grad):
         return False
     spec, offset = tensor._spec, tensor._offset
     if source._storage is storage and not apart_at(spec, offset, source._spec, source._offset):

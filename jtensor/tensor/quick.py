@@ -46,10 +46,11 @@ def key_of(index):
 
 def getitem(self, index):
     """``self[index]``."""
-    info = self._info
-    if self._requires_grad or self._auto is not None or LOCAL.inference or (info is not None and info.base._requires_grad):
+    info, local = self._info, LOCAL
+    if local.inference or self._auto is not None and self._auto.inference or info is not None and info.replay is not None \
+            or local.grad_enabled and (self._requires_grad or info is not None and info.base._requires_grad):
         return indexing.getitem(self, index)
-    key = key_of(index)
+    key = index if type(index) is int else key_of(index)
     if key is None:
         return indexing.getitem(self, index)
     spec = self._spec
@@ -59,15 +60,20 @@ def getitem(self, index):
         _remember(_geometries, (spec, key), (out._spec, out._offset - self._offset))
         return out
     out = _new(Tensor)
-    out._storage, out._spec, out._offset, out._cached = self._storage, found[0], self._offset + found[1], None
+    out._storage, out._spec, out._offset = self._storage, found[0], self._offset + found[1]
     counter = out._counter = self._counter
-    out._requires_grad, out._edge, out._auto = False, None, None
-    creation = "default" if LOCAL.grad_enabled else "no_grad"
+    out._requires_grad, out._cached, out._edge, out._auto = False, None, None, None
+    view = out._info = _new_view(View)
+    view.version, view.differentiable, view.replay = counter.version, True, None
     if info is None:
-        out._info = View(self, creation, counter.version, True)
+        view.base, view.creation = self, "default" if local.grad_enabled else "no_grad"
     else:
-        out._info = View(info.base, creation if info.creation == "default" else info.creation, counter.version, True)
+        view.base = info.base
+        view.creation = info.creation if local.grad_enabled or info.creation == "inference" else "no_grad"
     return out
+
+
+_new_view = View.__new__
 
 
 def _remember(table, key, value):
@@ -82,7 +88,7 @@ def setitem(self, index, value):
     key = key_of(index) if kind in _VALUES else None
     if key is None or storage.spec is None or local.inference or local.eager or spec.device is not cpu \
             or self._auto is not None and self._auto.inference or local.grad_enabled and (
-                self._requires_grad or self._info is not None and self.requires_grad):
+                self._requires_grad or self._info is not None and self._info.base._requires_grad):
         return indexing.setitem(self, index, value)
     if kind is Tensor:
         return _put_tensor(self, storage, index, key, value)
@@ -103,7 +109,7 @@ def _put_tensor(self, storage, index, key, value):
     found = _geometries.get((self._spec, key))
     target, offset = (found[0], found[1] + self._offset) if found is not None else _place(self, index, key)
     source, local = value._spec, LOCAL
-    if local.grad_enabled and (value._requires_grad or value._info is not None and value.requires_grad):
+    if local.grad_enabled and (value._requires_grad or value._info is not None and value._info.base._requires_grad):
         return indexing.setitem(self, index, value)
     if value._storage is storage:
         if source is target and value._offset == offset:

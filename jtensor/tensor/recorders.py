@@ -214,7 +214,7 @@ def _source(kinds, turnable, several_results):
                           else _TURNABLE if turned else _TENSOR).format(**said))
             optional = kind in (OptTensor, TensorOrNumber)
             at = f"v{i}.position if v{i}.segment is segment else slot(segment, v{i})"
-            needs = f"a{i}._requires_grad or a{i}._info is not None and a{i}.requires_grad"
+            needs = f"a{i}._requires_grad or a{i}._info is not None and a{i}._info.base._requires_grad and a{i}.requires_grad"
             if kind is Tensors:
                 at = f"tuple([v.position if v.segment is segment else slot(segment, v) for v in v{i}])"
                 needs = f"[t._requires_grad or t._info is not None and t.requires_grad for t in a{i}]"

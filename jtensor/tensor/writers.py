@@ -76,13 +76,13 @@ _TARGET = """\
     local = LOCAL
     grads = local.grad_enabled
     if s0.spec is None or k0.device is not cpu or local.eager or local.inference or a0._auto is not None and a0._auto.inference \\
-            or grads and (a0._requires_grad or a0._info is not None and a0.requires_grad):
+            or grads and (a0._requires_grad or a0._info is not None and a0._info.base._requires_grad):
         return general({args})
 """
 _OPERAND = """\
 {pad}k = {t}._spec; s = {t}._storage
 {pad}if k.device is not cpu or s is s0 and {t} is not a0 and not apart(a0, {t}) \\
-{pad}        or grads and ({t}._requires_grad or {t}._info is not None and {t}.requires_grad):
+{pad}        or grads and ({t}._requires_grad or {t}._info is not None and {t}._info.base._requires_grad):
 {pad}    return general({args})
 """
 _TENSOR = """\
