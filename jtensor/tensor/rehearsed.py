@@ -11,7 +11,6 @@ May not know: operators, formulas, the walk over the graph.
 import functools
 import weakref
 
-from ..autograd import engine
 from ..autograd.graph import AccumulateGrad
 from ..ops import gradient
 from ..storage.cell import Storage
@@ -41,7 +40,7 @@ def rehearsal(node, grads, rules):
     """What ``rules(node, grads)`` answers, while that is watched; keeps the function made of it, or that there can be none."""
     ways, key = node.plan.ways, (node.needs, grads[0]._spec)
     seen = ways.get(key, 0)
-    if seen < AFTER or node.saved is None or LOCAL.lesson is not None or LOCAL.eager or LOCAL.inference or engine.RESHAPED[0]:
+    if seen < AFTER or node.saved is None or LOCAL.lesson is not None or LOCAL.eager or LOCAL.inference:
         ways[key] = min(seen + 1, AFTER)
         return rules(node, grads)
     ways[key] = NEVER
@@ -114,6 +113,9 @@ class _Watch:
             raise _Unlike
         if code >= 0:
             tensor, _ = entry
+            shape = tuple(tensor._spec.size)
+            if tuple(self.node.plan.inputs[code].shape) != (shape[::-1] if code in self.node.plan.flipped else shape):
+                raise _Unlike                           # `.data =` has given it another since
             if code not in self.node.plan.flipped:
                 return "input", code, tensor._spec, _value(tensor)
             if not lies_flipped(tensor):
@@ -174,7 +176,7 @@ _HEAD = """\
 def way(node, grads):
     grad = grads[0]
     saved = node.saved
-    if saved is None or reshaped[0] or LOCAL.inference:
+    if saved is None or LOCAL.inference:
         return None
 """
 _ORIGINS = {"grad": """\
@@ -324,5 +326,5 @@ def _code(text):
 _COMMON = {
     "AccumulateGrad": AccumulateGrad, "LOCAL": LOCAL, "Storage": Storage, "TRIE": TRIE, "Tensor": Tensor, "Value": Value, "View": View,
     "new_storage": Storage.__new__, "new_tensor": object.__new__, "new_value": Value.__new__, "new_view": View.__new__, "read": read,
-    "read_flipped": read_flipped, "reference": weakref.ref, "reshaped": engine.RESHAPED, "slot": slot, "tape": tape,
+    "read_flipped": read_flipped, "reference": weakref.ref, "slot": slot, "tape": tape,
 }

@@ -2,21 +2,12 @@
 import pytest
 
 import jtensor as torch
-from jtensor.autograd import engine
 from jtensor.tensor import rehearsed, replay
 from jtensor.trace import macros
 from jtensor.trace.tape import LOCAL
 
 F = torch.nn.functional
 ROUNDS = rehearsed.AFTER + 4
-
-
-@pytest.fixture(autouse=True)
-def nothing_reshaped():
-    """Whatever other tests have done to their leaves: from then on nothing is written out."""
-    before, engine.RESHAPED[0] = engine.RESHAPED[0], False
-    yield
-    engine.RESHAPED[0] = before
 
 
 def leaf(*shape, seed=0, dtype=torch.float32):
@@ -136,6 +127,11 @@ def test_data_written_since_is_what_counts(rehearsed_square):
     x.data = torch.tensor([[1., 2., 3.], [4., 5., 6.]]).reshape(-1)[::2]
     out.sum().backward()
     assert x.grad.tolist() == [1, 2, 3] and y.grad.tolist() == [1, 3, 5]
+    x, y = leaf(3, seed=1), leaf(3, seed=2)
+    out = x * y
+    y.data = torch.ones(2)
+    with pytest.raises(RuntimeError, match="must match the size"):
+        out.sum().backward()
 
 
 def test_hooks_and_anomalies_are_heard(rehearsed_square):
