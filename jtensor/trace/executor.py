@@ -66,20 +66,47 @@ def value_of(value, reason="read"):
 def run(segment, asked=None):
     """Runs a closed segment. On failure nothing is lost: its values stay pending and a later read runs it again.
 
-    What stands before a loop's rounds runs by itself, so that the rounds are the same tape as the later ones.
+    What stands before a loop's rounds runs by itself, and the rounds in pieces. A tape that begins as a piece ends there from now on.
     """
-    before = len(segment.nodes) - segment.state.cut
-    if segment.state.cut and before and tape.Local.threads == 1:
-        rest, base = tape.split(segment, before), segment.count
-        later = asked is not None and asked >= base
-        _run(segment, None if later else asked)
-        _run(rest, asked - base if later else None)
-    else:
-        _run(segment, asked)
+    state = segment.state
+    piece = state.piece
+    length, parts = len(segment.nodes) - state.cut or piece, []
+    if tape.Local.threads == 1 and length < len(segment.nodes):
+        TRIE.cut_at(state, piece)
+        while length < len(segment.nodes):
+            parts.append(segment)
+            segment, length = tape.split(segment, length), piece
+        if len(parts) > 1:
+            _foresee(segment)
+    for part in parts:
+        mine = asked is not None and asked < part.count
+        _run(part, asked if mine else None)
+        asked = None if mine or asked is None else asked - part.count
+    _run(segment, asked)
+
+
+def _foresee(segment):
+    """Makes the program of a loop's piece, of which others wait before it, and which ends where later ones will: they all run it.
+
+    The tape ends in the middle of the user's loop, where more values are alive than at the ends of the rounds before.
+    """
+    alive, wanted = living(segment.nodes)
+    if alive and segment.state.programs is None:
+        choose(segment, segment.nodes, segment.state, tuple(wanted), list(segment.inputs), None)
 
 
 def _run(segment, asked):
     nodes = segment.nodes
+    alive, wanted = living(nodes)
+    if alive:
+        arrays = execute(segment, nodes, tuple(wanted), asked)
+        for value, array in zip(alive, arrays, strict=True):
+            value.array, value.segment, value.owned = array, None, True
+    segment.nodes, segment.inputs, segment.slots = [], [], {}
+
+
+def living(nodes):
+    """The values of a tape that somebody holds, and their positions."""
     alive, wanted, position = [], [], 0
     for node in nodes:
         refs = node[3]
@@ -96,11 +123,7 @@ def _run(segment, asked):
                 alive.append(value)
                 wanted.append(position)
             position += 1
-    if alive:
-        arrays = execute(segment, nodes, tuple(wanted), asked)
-        for value, array in zip(alive, arrays, strict=True):
-            value.array, value.segment, value.owned = array, None, True
-    segment.nodes, segment.inputs, segment.slots = [], [], {}
+    return alive, wanted
 
 
 def run_for(segment, value):

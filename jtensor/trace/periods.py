@@ -9,21 +9,42 @@ LONGEST = 64          # nodes: the longest round that is looked for
 ROUNDS = 4            # rounds that must have been seen
 ENOUGH = 64           # nodes of whole rounds before a cut; very short rounds (a chain of additions) are cheap to compile and cut later
 SHORT, MANY = 4, 256
+LEAST, WORTH_A_RUN = 32, 6_000_000     # nodes and elements of a piece: less is not worth the start of a program
 
 
 def ends_here(state):
-    """How many nodes the tape that ends with this state ends with, if they are equal rounds or the cap is reached: it is cut. Else 0."""
+    """(cut, piece) of a tape that ends with this state: how many nodes of equal rounds it ends with, and how many of them make a program.
+
+    (0, 0): the tape goes on.
+    """
     if state.depth >= CAP:
-        return state.depth
-    plans, at = [], state
-    while at.parent is not None and len(plans) < MANY + LONGEST:
-        plans.append(at.plan)
-        at = at.parent
-    n, last = len(plans), plans[0]
+        return state.depth, state.depth
+    before = plans(state, MANY + LONGEST)
+    n, last = len(before), before[0]
     for p in range(1, min(LONGEST, n // ROUNDS) + 1):
-        if plans[p] is not last:
+        if before[p] is not last:
             continue
         wanted = max(ROUNDS * p, MANY if p < SHORT else -(-ENOUGH // p) * p)
-        if wanted <= n and all(plans[i] is plans[i + p] for i in range(wanted - p)):
-            return wanted
-    return 0
+        if wanted <= n and all(before[i] is before[i + p] for i in range(wanted - p)):
+            return wanted, _piece(p, wanted, sum(plan.elements() for plan in before[:p]))
+    return 0, 0
+
+
+def plans(state, count):
+    """The plans of the last nodes of a tape that ends with this state, so many at most, the last one first."""
+    found = []
+    while state.parent is not None and len(found) < count:
+        found.append(state.plan)
+        state = state.parent
+    return found
+
+
+def _piece(period, wanted, elements):
+    """How many nodes of whole rounds make a program, where a round touches so many elements: few suffice if the arrays are large.
+
+    A program of four rounds takes four times as long to compile as one of a single round, and on large arrays runs no faster.
+    """
+    for rounds in range(1, wanted // period):
+        if wanted % (rounds * period) == 0 and rounds * period >= LEAST and rounds * elements >= WORTH_A_RUN:
+            return rounds * period
+    return wanted

@@ -38,12 +38,12 @@ class State:
     ``macros`` are the stretches that have begun here and may be had again in one piece (`macros`).
     """
 
-    __slots__ = ("children", "plan", "parent", "programs", "depth", "single", "spec", "sightings", "cut", "macros")
+    __slots__ = ("children", "plan", "parent", "programs", "depth", "single", "spec", "sightings", "cut", "piece", "macros")
 
     def __init__(self, plan, parent):
         self.children, self.plan, self.parent, self.programs, self.sightings, self.macros = {}, plan, parent, None, 0, None
         self.depth = parent.depth + 1 if parent is not None else 0
-        self.cut = periods.ends_here(self) if self.depth >= PERIODIC else 0
+        self.cut, self.piece = periods.ends_here(self) if self.depth >= PERIODIC else (0, 0)
         if plan is not None:
             self.single = plan.single
             self.spec = plan.spec
@@ -70,16 +70,26 @@ class Trie:
     limit = 400_000
 
     def __init__(self):
-        self.root, self.size = State(None, None), 0
+        self.root, self.size, self.pieces = State(None, None), 0, {}
 
     def grow(self, state, key, plan):
         child = state.children[key] = State(plan, state)
         self.size += 1
+        if child.depth in self.pieces and not child.cut and tuple(periods.plans(child, child.depth)) in self.pieces[child.depth]:
+            child.cut = child.piece = child.depth
         return child
+
+    def cut_at(self, state, piece):
+        """A tape of equal rounds, so many nodes of which make a program, has come to this state: one that begins so will end there."""
+        self.pieces.setdefault(piece, set()).add(tuple(periods.plans(state, piece)))
+        if state.cut == state.depth:
+            for _ in range(state.depth - piece):
+                state = state.parent
+            state.cut = state.piece = piece
 
     def trim(self):
         if self.size > self.limit:
-            self.root, self.size = State(None, None), 0
+            self.root, self.size, self.pieces = State(None, None), 0, {}
 
 
 TRIE = Trie()

@@ -170,6 +170,37 @@ def test_loops_are_cut_where_their_rounds_end():
     x.tolist()
 
 
+def test_a_piece_of_a_loop_over_large_arrays_is_one_round(monkeypatch):
+    from jtensor.trace import periods
+    monkeypatch.setattr(periods, "WORTH_A_RUN", 2000)
+    monkeypatch.setattr(periods, "LEAST", 8)
+    lengths, run = [], executor._run
+    monkeypatch.setattr(executor, "_run", lambda segment, asked: lengths.append(len(segment.nodes)) or run(segment, asked))
+
+    def rounds(x, count):                                      # 17 nodes a round, and what lives within it
+        for i in range(count):
+            here = x[1:] * 0.5 + i
+            x[1:] = here.sin() + x[:-1]
+            x[0] = 1.0
+            for _ in range(3):
+                here = here + 1.25
+                x = x + here[0]
+        return x
+
+    def begun(size):
+        del lengths[:]
+        return rounds(torch.linspace(0, 1, size), 20).tolist(), lengths[:]
+    first, pieces = begun(500)
+    assert pieces == [1] + [17] * 20
+    few, pieces = begun(7)                                     # four rounds, the least that shows a loop, are not too many
+    assert pieces == [1] + [68] * 5
+    with counted() as made:
+        again, pieces = begun(500)
+    assert pieces == [1] + [17] * 20 and made["compiled"] <= 1
+    with torch.eager():
+        assert first == again == begun(500)[0] and few == begun(7)[0]
+
+
 def test_no_tape_is_longer_than_the_cap(monkeypatch):
     from jtensor.trace import periods
     monkeypatch.setattr(periods, "CAP", 100)
