@@ -38,7 +38,8 @@ try:
     from jaxlib.mlir import ir as _ir
     _SHORT = os.environ.get("JTENSOR_PUBLIC_JAX") != "1" and all(hasattr(*entry) for entry in (
         (_xc, "array_result_handler"), (_xc, "batched_device_put"), (_xc, "DeviceList"), (_mlir, "make_ir_context"),
-        (_mlir, "lower_jaxpr_to_fun"), (_compiler, "get_compile_options"), (_core, "ShapedArray"), (_shardings, "ShardingContext")))
+        (_mlir, "lower_jaxpr_to_fun"), (_compiler, "get_compile_options"), (_core, "ShapedArray"), (_shardings, "ShardingContext"),
+        (jax.enable_x64, "swap_local"), (jax.enable_x64, "set_local")))
 except ImportError:                         # another JAX: the public way serves, slower
     _SHORT = False
 
@@ -83,8 +84,11 @@ def put(array, device=None):
     target = device or default_device()
     if array.itemsize < 8:
         return _xc.batched_device_put(_aval(array.shape, array.dtype), _sharding(target), [array], [target], device is not None)
-    with x64():                     # outside it the elements would be cut to 32 bits
+    before = jax.enable_x64.swap_local(True)         # else the elements would be cut to 32 bits; `with x64()` is the same in Python
+    try:
         return _xc.batched_device_put(_aval(array.shape, array.dtype), _sharding(target), [array], [target], device is not None)
+    finally:
+        jax.enable_x64.set_local(before)
 
 
 def _admit(arrays, specs, device, committed):

@@ -85,12 +85,12 @@ def new(value, layout):
     return self
 
 
-def of_numpy(array, dtype, device):
-    """A storage with a private copy of an ndarray (C order)."""
+def of_numpy(array, dtype, device, copy=True):
+    """A storage with a private copy of an ndarray (C order); without one where the caller has no more use for it."""
     if not array.flags.c_contiguous:
         array = np.ascontiguousarray(array).reshape(array.shape)
     layout = spec.spec(array.shape, None, dtype, device)
-    return new(ready(put(array, device), layout.aval), layout)
+    return new(ready(put(array, device, copy), layout.aval), layout)
 
 
 def put(array, device, copy=True):

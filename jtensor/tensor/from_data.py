@@ -3,6 +3,7 @@
 Owns: the reading of nested Python data, with PyTorch's inferred types and errors, and what memory a tensor shares with an ndarray. May not
 know: operators.
 """
+import itertools
 import math
 
 import numpy as np
@@ -18,12 +19,12 @@ from .create import _device, _finish, _type
 # -- from the host's memory -------------------------------------------------------------------------------------------
 
 
-def from_host(array, dtype=None, device=devices.cpu):
-    """A tensor with a private copy of an ndarray."""
+def from_host(array, dtype=None, device=devices.cpu, ours=False):
+    """A tensor with a private copy of an ndarray; ``ours``: nobody else has it, so that it need not be copied."""
     dtype = dtype or dtypes.of_numpy(array.dtype)
     if array.dtype != dtype.numpy:
-        array = array.astype(dtype.numpy)
-    storage = cell.of_numpy(array, dtype, device)
+        array, ours = array.astype(dtype.numpy), True
+    storage = cell.of_numpy(array, dtype, device, not ours)
     return wrap_storage(storage)
 
 
@@ -33,9 +34,13 @@ def wrap_storage(storage):
 
 def _lay_like(made, array):
     """The strides of an ndarray, for a tensor that copied it: PyTorch keeps them where they are dense."""
-    if not array.itemsize or any(s < 0 or s % array.itemsize for s in array.strides):
+    item = array.itemsize
+    if not item:
         return made
-    return laid(made, like(array.shape, tuple(s // array.itemsize for s in array.strides)))
+    stride = tuple([s // item for s in array.strides])
+    if stride == made._spec.stride or any(s < 0 or s % item for s in array.strides):
+        return made
+    return laid(made, like(array.shape, stride))
 
 
 def laid(made, stride):
@@ -113,6 +118,33 @@ def host_array(data, dtype):
             raise TypeError("must be real number, not complex")
         array = array.astype(dtype.numpy)
     return array
+
+
+def _row(data, dtype):
+    """A list of numbers of one kind, or of rows of them, as an ndarray, where nothing is to be asked but their kind; else None."""
+    kinds = set(map(type, data))
+    if len(kinds) != 1:
+        return None
+    kind = kinds.pop()
+    if kind is list or kind is tuple:
+        width = len(data[0])
+        if not width or type(data[0][0]) not in _ALIKE or set(map(len, data)) != {width}:
+            return None
+        array = _row(list(itertools.chain.from_iterable(data)), dtype)
+        return None if array is None else array.reshape(len(data), width)
+    if kind is float and (dtype is None or dtype.category == 2):
+        return np.array(data, (dtype or dtypes.get_default_dtype()).numpy)
+    if kind is int and (dtype is None or dtype is dtypes.int64):
+        try:
+            return np.array(data, np.int64)
+        except OverflowError:
+            return None
+    if kind is bool and (dtype is None or dtype is dtypes.bool):
+        return np.array(data, np.bool_)
+    return None
+
+
+_ALIKE = frozenset((float, int, bool))
 
 
 def _inferred(number, dtype):
@@ -262,10 +294,14 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
         return _finish(made, requires_grad)
     wanted = None if dtype is None else _type(dtype)
     where = _device(device)
+    if (data.__class__ is list or data.__class__ is tuple) and where is devices.cpu:
+        array = _row(data, wanted)
+        if array is not None:
+            return _finish(from_host(array, wanted, where, True), requires_grad)
     if isinstance(data, np.ndarray) and not data.flags.c_contiguous and any(s < 0 for s in data.strides):
         raise ValueError(NEGATIVE_STRIDES)
     array = host_array(data, wanted)
-    made = from_host(array, wanted, devices.cpu if where is devices.meta else where)
+    made = from_host(array, wanted, devices.cpu if where is devices.meta else where, isinstance(data, (list, tuple, int, float, complex)))
     if data is array or isinstance(data, np.ndarray):
         _lay_like(made, data)
     if where is devices.meta:
