@@ -12,7 +12,7 @@ from ..operator import Number, Tensor, TensorOrNumber, op
 from ..registry import composite
 from .bounds import extremes
 from .composing import cpp_name
-from .numeric import cast, common_dtype, is_complex, is_integral, no_derivative, not_implemented, wide, widened
+from .numeric import cast, cast_like, common_dtype, is_complex, is_integral, no_derivative, not_implemented, wide, widened
 
 conj = jnp.conj
 
@@ -395,10 +395,6 @@ def fmod_(input, other):
 
 # -- of three ---------------------------------------------------------------------------------------------------------
 
-def _value(value, like):
-    return cast(value, like.dtype)
-
-
 def _check_addcdiv(self, tensor1, tensor2, value):
     if tensor1.dtype.category < 2 and tensor2.dtype.category < 2:
         raise RuntimeError(
@@ -430,7 +426,7 @@ def addcmul(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1
 
 @op("numeric", inplace=True, out=True, check=_check_addcdiv,
     grad={"self": lambda grad: grad,
-          "tensor1": lambda grad, tensor2, value: grad * conj(_value(value, tensor2) / tensor2),
+          "tensor1": lambda grad, tensor2, value: grad * conj(cast_like(value, tensor2) / tensor2),
           "tensor2": lambda grad, tensor1, tensor2, value: -grad * conj(_times(tensor1, value) / (tensor2 * tensor2))},
     double={"self": "=", "tensor1": "MulBackward0", "tensor2": "MulBackward0"})
 @wide
@@ -463,8 +459,8 @@ def _check_lerp(self, end, weight):
 
 @op("numeric", name="lerp_Scalar", backward="LerpBackward0", inplace=True, out=True, function=False, method=False,
     promoted=("self", "end"), check=_check_lerp,
-    grad={"self": lambda grad, weight: grad * conj(1 - _value(weight, grad)),
-          "end": lambda grad, weight: grad * conj(_value(weight, grad))}, double="MulBackward1")
+    grad={"self": lambda grad, weight: grad * conj(1 - cast_like(weight, grad)),
+          "end": lambda grad, weight: grad * conj(cast_like(weight, grad))}, double="MulBackward1")
 def lerp_Scalar(self: Tensor, end: Tensor, weight: Number):
     """Interpolation with one weight for all elements."""
     return _between(self, end, cast(weight, widened(self).dtype))

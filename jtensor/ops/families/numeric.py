@@ -39,6 +39,11 @@ def cast(x, dtype):
     return x.astype(dtype)
 
 
+def cast_like(number, x):
+    """A `Number` in the type of the array ``x``."""
+    return cast(number, x.dtype)
+
+
 def widened(x):
     """An array of float16 or bfloat16 as float32; anything else as it is."""
     return x.astype(jnp.float32) if is_array(x) and x.dtype in NARROW else x
@@ -108,6 +113,12 @@ def refuses(kernel, *categories, error=None):
         if kind in categories:
             raise error or not_implemented(kernel, d)
     return check
+
+
+def floats_only(kernel):
+    """A check that a tensor is of floating-point numbers; the numbers beside it do not matter."""
+    check = refuses(kernel, "bool", "integral", "complex")
+    return lambda self, *numbers: check(self)
 
 
 # -- dimensions -------------------------------------------------------------------------------------------------------

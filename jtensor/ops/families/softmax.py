@@ -1,0 +1,104 @@
+"""Softmax and its logarithm, as operators.
+
+Owns: both, with the type they are computed in. What is saved is PyTorch's: the result. May not know: tensors as objects.
+"""
+import jax.numpy as jnp
+from jax import lax
+
+from ..operator import Tensor, op
+from ..registry import composite
+from .numeric import not_implemented, wide, wrap_dim
+
+
+def _check_softmax(name):
+    def check(self, dim, dtype):
+        last = wrap_dim(dim, self.ndim) >= self.ndim - 1
+        if (dtype or self.dtype).category != 2:
+            raise not_implemented(f"{name}_lastdim_kernel_impl" if last else f"{name}_kernel_impl", dtype or self.dtype)
+    return check
+
+
+def _as(x, dtype):
+    return x if dtype is None else x.astype(dtype.numpy)
+
+
+def _normal_exponents(x, dim):
+    top = jnp.max(x, axis=dim, keepdims=True)
+    return x - lax.stop_gradient(top)
+
+
+@wide
+def _softmax_gradient(grad, result, dim):
+    if result.ndim == 0 or result.size == 0:
+        return jnp.zeros_like(grad)
+    product = grad * result
+    return product - result * product.sum(axis=dim, keepdims=True)
+
+
+@wide
+def _log_softmax_gradient(grad, result, dim):
+    if result.ndim == 0 or result.size == 0:
+        return jnp.zeros_like(grad)
+    return grad + jnp.exp(result) * (-grad).sum(axis=dim, keepdims=True)       # where all is -0.0 PyTorch's answer is 0.0
+
+
+@op(None, name="_softmax", backward="SoftmaxBackward0", function=False, method=False, out=True,
+    grad=_softmax_gradient, check=_check_softmax("softmax"), double="SoftmaxBackwardDataBackward0")
+def _softmax(self: Tensor, dim, dtype=None):
+    """The softmax of a tensor along a dimension, in ``dtype``."""
+    return _softmax_body(_as(self, dtype), dim)
+
+
+@wide
+def _softmax_body(x, dim):
+    if x.ndim == 0:
+        return jnp.where(jnp.isnan(x), x, jnp.ones_like(x))
+    if x.size == 0:
+        return x
+    e = jnp.exp(_normal_exponents(x, dim))
+    return e / e.sum(axis=dim, keepdims=True)
+
+
+@op(None, name="_log_softmax", backward="LogSoftmaxBackward0", function=False, method=False, out=True,
+    grad=_log_softmax_gradient, check=_check_softmax("log_softmax"), double="LogSoftmaxBackwardDataBackward0")
+def _log_softmax(self: Tensor, dim, dtype=None):
+    """The logarithm of the softmax along a dimension, in ``dtype``."""
+    return _log_softmax_body(_as(self, dtype), dim)
+
+
+@wide
+def _log_softmax_body(x, dim):
+    if x.ndim == 0:
+        return x - x
+    if x.size == 0:
+        return x
+    shifted = _normal_exponents(x, dim)
+    return shifted - jnp.log(jnp.exp(shifted).sum(axis=dim, keepdims=True))
+
+
+@composite()
+def softmax(input, dim, dtype=None, *, out=None):
+    """``exp(input)`` divided by its sum along ``dim``; ``dtype`` is the type it is computed in.
+
+    >>> torch.softmax(torch.tensor([0., 0.]), 0)
+    tensor([0.5000, 0.5000])
+    """
+    if out is None:
+        return _softmax.record(input, dim, _float_of(input, dtype))
+    return _softmax(input, dim, _float_of(input, dtype), out=out)
+
+
+@composite()
+def log_softmax(input, dim, dtype=None, *, out=None):
+    """``log(softmax(input))``, computed without overflow.
+
+    >>> torch.log_softmax(torch.tensor([0., 0.]), 0)
+    tensor([-0.6931, -0.6931])
+    """
+    if out is None:
+        return _log_softmax.record(input, dim, _float_of(input, dtype))
+    return _log_softmax(input, dim, _float_of(input, dtype), out=out)
+
+
+def _float_of(input, dtype):
+    return None if dtype is input.dtype else dtype
