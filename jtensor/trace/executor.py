@@ -7,6 +7,7 @@ The choice is made by cost and by what the script has done before, never by the 
 where most of its kernels are missing, else it runs op by op; from its second run on it is one program. A program that is run often is
 compiled a second time, with more effort (`programs`).
 """
+import contextlib
 import functools
 import operator
 import sys
@@ -100,6 +101,8 @@ def _run(segment, asked):
     alive, wanted = living(nodes)
     if alive:
         arrays = execute(segment, nodes, tuple(wanted), asked)
+        if segment.ahead is not None:
+            segment.then.ahead = segment.ahead = None               # begun in vain
         for value, array in zip(alive, arrays, strict=True):
             value.array, value.segment, value.owned = array, None, True
     segment.nodes, segment.inputs, segment.slots = [], [], {}
@@ -167,11 +170,13 @@ def execute(segment, nodes, wanted, asked):
             protect(found, list(inputs), arrays)
         if len(arrays) != found.count:
             del arrays[found.count:]           # numbered for an operation that was then refused
-        given = [*numbers_of(segment, found), *arrays]
+        given = [*numbers_of(found, segment.floats, segment.integers, segment.complexes), *arrays]
         if found.rest is None:
             outs = executable.run(given)
         else:
-            outs = executable.run([given[k] for k in found.takes])
+            outs = begun(segment, found)
+            if outs is None:
+                outs = executable.run([*own_numbers(segment, found), *[arrays[at] for at in found.takes]])
             outs += found.rest.run([*given, *[outs[k] for k in found.handed]])
     except jax.errors.JaxRuntimeError as error:
         return out_of_memory(error, nodes, wanted, inputs, segment)
@@ -306,12 +311,11 @@ NUMBERS = {kind: operator.attrgetter(name) for kind, name in (("f", "floats"), (
 SCALAR = {"f": np.float64, "i": np.int64, "b": np.bool_, "c": np.complex128}
 
 
-def numbers_of(segment, found):
-    """The zero and the tape's numbers on the device, as its program takes them."""
+def numbers_of(found, *numbers):
+    """The zero and a tape's floats, integers and complex numbers on the device, as its program takes them."""
     device = found.executable.device
-    if not (segment.floats or segment.integers or segment.complexes):
+    if not any(numbers):
         return [zero(device)]
-    numbers = segment.floats, segment.integers, segment.complexes
     text = scalars.text(*numbers)
     there = found.sent.get(text)
     if there is None:
@@ -321,12 +325,50 @@ def numbers_of(segment, found):
     return [zero(device), there]
 
 
+def own_numbers(segment, found):
+    """The same for the first of two stages."""
+    floats, integers, complexes = found.own
+    return numbers_of(found, segment.floats[:floats], segment.integers[:integers], segment.complexes[:complexes])
+
+
 SENT = 8                           # vectors of numbers that are kept for each program
 
 
 def _forced(value):
     value_of(value)
     return value
+
+
+# -- ahead ------------------------------------------------------------------------------------------------------------
+
+def go_ahead(segment):
+    """Begins the first stage of what the tape has become from here on lately, while the rest of it is being recorded.
+
+    A loss can be computed while Python records its gradients and the optimizer's step. Should the tape become something else, that
+    was in vain, and the numbers are the same.
+    """
+    found, times = segment.state.ahead
+    if times < SURE or LOCAL.eager:
+        return
+    arrays = [segment.inputs[at].array for at in found.takes]
+    if all(array is not None for array in arrays):
+        with contextlib.suppress(jax.errors.JaxRuntimeError):          # what fails will fail again, where it is expected
+            segment.ahead = found, found.executable.run([*own_numbers(segment, found), *arrays])
+
+
+tape.go_ahead = go_ahead
+SURE = 2                           # so often in a row a tape must have gone on as before
+
+
+def begun(segment, found):
+    """The results of the program's first stage if it was begun already, else None; notes what the tape has become."""
+    then, ahead = segment.then, segment.ahead
+    if then is None:
+        return None
+    known = then.ahead
+    then.ahead = found, known[1] + 1 if known is not None and known[0] is found else 0
+    segment.ahead = None
+    return ahead[1] if ahead is not None and ahead[0] is found else None
 
 
 # -- donation ---------------------------------------------------------------------------------------------------------

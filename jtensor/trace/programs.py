@@ -26,19 +26,20 @@ class Program:
     """Executables for a state of the trie: which values they give, how many inputs they take, and which of them they may overwrite.
 
     ``donate``: positions of the inputs that they overwrite, ``sizes`` their bytes, once known. ``rest``: the second executable of a tape
-    that runs in two stages (`stages`); ``takes``: which of the arguments the first takes; ``handed``: which of its results the second
-    takes beside all of them. ``order``: which of all the results are asked for,
-    in their order; None where they are that already. ``left``: the runs until a program that was compiled briefly is compiled
-    ``again``, of ``due`` in all; 0 if it is not. ``sent``: {the numbers of a recent run, as bytes: on the device}; most programs take the
-    same ones every time, or the same few.
+    that runs in two stages (`stages`); ``takes``: which of the inputs the first takes, ``own``: how many of the tape's floats, integers
+    and complex numbers, the first of each; ``handed``: which of its results the second takes beside all arguments. ``order``: which of
+    all the results are asked for, in their order; None where they are that already. ``left``: the runs until a program that was compiled
+    briefly is compiled ``again``, of ``due`` in all; 0 if it is not. ``sent``: {the numbers of a recent run, as bytes: on the device};
+    most programs take the same ones every time, or the same few.
     """
 
-    __slots__ = ("executable", "gives", "donate", "sizes", "fences", "single", "count", "rest", "takes", "handed", "order", "due",
-                 "left", "again", "coming", "sent")
+    __slots__ = ("executable", "gives", "donate", "sizes", "fences", "single", "count", "rest", "takes", "own", "handed", "order",
+                 "due", "left", "again", "coming", "sent")
 
-    def __init__(self, executable, gives, wanted, donate=(), fences=0, single=False, count=0, rest=None, takes=(), handed=()):
+    def __init__(self, executable, gives, wanted, donate=(), fences=0, single=False, count=0, rest=None, takes=(), own=(),
+                 handed=()):
         self.executable, self.gives, self.donate, self.fences, self.single = executable, gives, donate, fences, single
-        self.count, self.rest, self.takes, self.handed, self.sizes = count, rest, takes, handed, None
+        self.count, self.rest, self.takes, self.own, self.handed, self.sizes = count, rest, takes, own, handed, None
         self.due, self.left, self.again, self.coming, self.sent = 0, 0, None, None, {}
         where = {p: at for at, p in enumerate(gives)}
         self.order = None if gives == wanted else [where[p] for p in wanted]
@@ -46,7 +47,7 @@ class Program:
     def giving(self, wanted):
         """The same program for fewer results."""
         made = Program(self.executable, self.gives, wanted, self.donate, self.fences, self.single, self.count, self.rest, self.takes,
-                       self.handed)
+                       self.own, self.handed)
         made.due, made.left, made.again = self.due, self.left, self.again
         return made
 
@@ -89,13 +90,17 @@ def _build(nodes, wanted, asked, inputs, counts, donate, effort):
     outputs = [a for node in nodes for a in node[0].outputs]
     handed = [outputs[p] for p in cut.handed]
     early, gives, takes = lower.alone(nodes, cut.first)         # equal in the next step, though the optimizer does something else there
-    bare = not any(numbers for _, _, numbers, _ in early)
-    first, origin, fences, got = lower.program(early, gives, [inputs[at] for at in takes], () if bare else counts, (), effort=effort)
-    takes = (*range(1 if bare else lead), *[lead + at for at in takes])
+    own = {"f": 0, "i": 0, "c": 0}
+    for _, _, numbers, _ in early:
+        for kind, at in numbers:
+            kind = "i" if kind == "b" else kind
+            own[kind] = max(own[kind], at + 1)
+    taken = tuple([(kind, own[kind]) for kind, _ in counts if own[kind]])
+    first, origin, fences, got = lower.program(early, gives, [inputs[at] for at in takes], taken, (), effort=effort)
     rest, later, more, too = lower.program(nodes, cut.rest, [*inputs, *handed], counts, donate, cut.handed, effort)
     where = {p: at for at, p in enumerate(cut.first)}
     made = Program(first, cut.first + cut.rest, wanted, tuple([d - lead for d in rest.donated]), fences + more, count=len(inputs),
-                   rest=rest, takes=takes, handed=[where[p] for p in cut.handed])
+                   rest=rest, takes=takes, own=tuple(own.values()), handed=[where[p] for p in cut.handed])
     return made, (origin, later), (got, too)
 
 

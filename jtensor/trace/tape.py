@@ -35,13 +35,15 @@ class State:
 
     ``cut`` is not 0 if the tape ends here: it has grown too long, or a loop has gone round often enough, in so many nodes
     (`periods.ends_here`).
-    ``macros`` are the stretches that have begun here and may be had again in one piece (`macros`).
+    ``macros`` are the stretches that have begun here and may be had again in one piece (`macros`). ``ahead``: the program in two stages
+    that a tape which got here with a value asked for became last, and how often in a row, or None (`executor.go_ahead`).
     """
 
-    __slots__ = ("children", "plan", "parent", "programs", "depth", "single", "spec", "sightings", "cut", "piece", "macros")
+    __slots__ = ("children", "plan", "parent", "programs", "depth", "single", "spec", "sightings", "cut", "piece", "macros", "ahead")
 
     def __init__(self, plan, parent):
         self.children, self.plan, self.parent, self.programs, self.sightings, self.macros = {}, plan, parent, None, 0, None
+        self.ahead = None
         self.depth = parent.depth + 1 if parent is not None else 0
         self.cut, self.piece = periods.ends_here(self) if self.depth >= PERIODIC else (0, 0)
         if plan is not None:
@@ -52,13 +54,14 @@ class State:
 class Segment:
     """A stretch of tape: nodes, external inputs, scalars by kind, and the state of the trie that it has reached.
 
-    ``asked``: the position of a value that will be waited for, such as a loss whose gradients are on the tape; or None.
+    ``asked``: the position of a value that will be waited for, such as a loss whose gradients are on the tape; or None. ``then``: the
+    state when that was said; ``ahead``: a program whose first stage was begun there, and its results.
     """
 
-    __slots__ = ("nodes", "state", "inputs", "slots", "floats", "integers", "complexes", "count", "asked", "__weakref__")
+    __slots__ = ("nodes", "state", "inputs", "slots", "floats", "integers", "complexes", "count", "asked", "then", "ahead", "__weakref__")
 
     def __init__(self):
-        self.asked = None
+        self.asked = self.then = self.ahead = None
         self.nodes, self.inputs, self.slots, self.count = [], [], {}, 0
         self.floats, self.integers, self.complexes = [], [], []
         self.state = TRIE.root
@@ -156,8 +159,11 @@ def slot(segment, value):
 
 def expect(value):
     """Says that a value of this tape will be waited for, before the rest: what depends on it need not be done by then."""
-    if value.segment is LOCAL.segment:
-        value.segment.asked = value.position
+    segment = value.segment
+    if segment is LOCAL.segment:
+        segment.asked, segment.then = value.position, segment.state
+        if segment.state.ahead is not None:
+            go_ahead(segment)
 
 
 def scalar(segment, kind, number):
@@ -239,6 +245,11 @@ def split(segment, at):
     for kind in "fic":                          # the head's programs take its own numbers, which were put first
         del numbers[kind][1 + max([index for node in head for k, index in node[2] if numbers[k] is numbers[kind]], default=-1):]
     return rest
+
+
+def go_ahead(segment):
+    """Set by the executor: begins what the tape so far will be asked for first."""
+    raise RuntimeError("the executor is not installed")
 
 
 def over_cap():

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import jtensor as torch
-from jtensor.trace import executor, lower, stages
+from jtensor.trace import executor, lower, stages, tape
 from jtensor.trace.tape import LOCAL
 
 
@@ -44,10 +44,26 @@ def test_the_first_stage_is_what_was_asked_for(monkeypatch):
     assert found.first == (asked,) and found.handed == () and found.rest == (wanted[1],)
     small = stages.cut(LOCAL.segment.nodes, (asked,), asked)
     assert small is None                                            # nothing is left to do: one program
-    monkeypatch.setattr(stages, "WORTH_A_CUT", 400 * 400)
+    monkeypatch.setattr(stages, "WORTH_A_CUT", 400 * 300)
     assert stages.cut(LOCAL.segment.nodes, wanted, asked) is None   # too much work for recording to count
     executor.flush("test")
     assert a.item() == 320000.0
+
+
+def test_the_first_stage_is_begun_when_it_is_known_what_a_tape_becomes(monkeypatch):
+    calm, runs = training(12, lambda step: True), []
+    executor.flush("a new start")
+    go_ahead, begun = executor.go_ahead, executor.begun
+    monkeypatch.setattr(tape, "go_ahead", lambda segment: runs.append("asked") or go_ahead(segment))
+    monkeypatch.setattr(executor, "begun", lambda *of: (found := begun(*of), runs.append("there" if found else "not there"))[0])
+    wild = training(12, lambda step: step not in (7, 9))
+    assert runs[-2:] == ["asked", "there"] and runs.count("there") > 4
+    assert wild[0] == calm[0] and all(np.array_equal(a, b) for a, b in zip(wild[1:], calm[1:], strict=True))
+
+    step = torch.optim.SGD.step
+    monkeypatch.setattr(torch.optim.SGD, "step", lambda self: (executor.flush("between"), step(self))[1])       # in vain at first
+    again = training(12, lambda step: True)
+    assert again[0] == calm[0] and all(np.array_equal(a, b) for a, b in zip(again[1:], calm[1:], strict=True))
 
 
 def test_values_of_the_first_stage_are_handed_over_and_views_made_again():
