@@ -261,6 +261,7 @@ for k in range(3):
     loss.backward()
     optimizer.step()
     w.data[k % 6] = 0.25 * k
+    w.data /= torch.linalg.svdvals(w.data).max()        # a library's routine: where it is, a process that only loads does not learn
 report = torch.report()
 print(json.dumps({"programs": report.programs, "kernels": report.kernels, "loss": loss.item().hex(), "w": w.tolist()}))
 store.flush()                   # the end waits for some seconds only
