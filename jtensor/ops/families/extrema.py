@@ -1,15 +1,15 @@
-"""The largest and the smallest: of two tensors, of a tensor, along a dimension, and between bounds.
+"""The largest and the smallest: of two tensors, of a tensor, along a dimension.
 
-Owns: maximum, minimum, fmax, fmin, clamp, max, min, amax, amin, aminmax, argmax, argmin. NaN wins, but for fmax and fmin.
+Owns: maximum, minimum, fmax, fmin, max, min, amax, amin, aminmax, argmax, argmin. NaN wins, but for fmax and fmin.
 May not know: tensors as objects.
 """
 import jax.numpy as jnp
 from jax import lax
 
 from ...base import dtypes
-from ..operator import Tensor, TensorOrNumber, op
+from ..operator import Tensor, op
 from ..registry import composite
-from .numeric import axes_of, common_dtype, larger, not_implemented, restored, smaller, wrap_dim
+from .numeric import axes_of, kept_where, larger, not_implemented, restored, smaller, wrap_dim
 
 _PRIVATE = {"function": False, "method": False}
 
@@ -52,13 +52,9 @@ def minimum(self: Tensor, other: Tensor):
     return smaller(self, other)
 
 
-def _masked(grad, mask):
-    return jnp.where(mask, grad, jnp.zeros_like(grad))
-
-
 @op("numeric", out=True, check=_real_only("fmax"),
-    grad={"self": lambda grad, self, other: _masked(grad, (self >= other) | (other != other)),
-          "other": lambda grad, self, other: _masked(grad, ~((self >= other) | (other != other)))}, double="MaskedFillBackward0!")
+    grad={"self": lambda grad, self, other: kept_where(grad, (self >= other) | (other != other)),
+          "other": lambda grad, self, other: kept_where(grad, ~((self >= other) | (other != other)))}, double="MaskedFillBackward0!")
 def fmax(self: Tensor, other: Tensor):
     """The larger of two elements; NaN only if both are NaN.
 
@@ -69,8 +65,8 @@ def fmax(self: Tensor, other: Tensor):
 
 
 @op("numeric", out=True, check=_real_only("fmin"),
-    grad={"self": lambda grad, self, other: _masked(grad, (self <= other) | (other != other)),
-          "other": lambda grad, self, other: _masked(grad, ~((self <= other) | (other != other)))}, double="MaskedFillBackward0!")
+    grad={"self": lambda grad, self, other: kept_where(grad, (self <= other) | (other != other)),
+          "other": lambda grad, self, other: kept_where(grad, ~((self <= other) | (other != other)))}, double="MaskedFillBackward0!")
 def fmin(self: Tensor, other: Tensor):
     """The smaller of two elements; NaN only if both are NaN.
 
@@ -78,157 +74,6 @@ def fmin(self: Tensor, other: Tensor):
     tensor([0., 2.])
     """
     return jnp.where((self <= other) | (other != other), self, other)
-
-
-# -- between bounds ---------------------------------------------------------------------------------------------------
-
-def _check_clamp(self, min, max):
-    if min is None and max is None:
-        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    common = common_dtype(*[g for g in (self, min, max) if g is not None])
-    if common.is_complex:
-        raise NotImplementedError("clamp is not supported for complex types")
-    if common is dtypes.bool:
-        tensors = hasattr(min if min is not None else max, "ndim")
-        raise not_implemented("clamp_kernel_impl" if tensors else "clamp_scalar_kernel_impl", common)
-
-
-def _between(self, min, max):
-    x = self if min is None else larger(self, min)
-    return x if max is None else smaller(x, max)
-
-
-def _inside(grad, self, min, max):
-    mask = True
-    if min is not None:
-        mask = self >= min
-    if max is not None:
-        mask = mask & (self <= max)
-    return _masked(grad, mask)
-
-
-def _at_min(grad, self, min, max):
-    return _masked(grad, (self < min) if max is None else (min < max) & (self < min))
-
-
-def _at_max(grad, self, min, max):
-    return _masked(grad, (self > max) if min is None else (self > max) | (max < min))
-
-
-@op("numeric", name="clamp_Scalar", backward="ClampBackward1", inplace=True, out=True, check=_check_clamp, **_PRIVATE,
-    grad={"self": _inside}, double="WhereBackward0!")
-def clamp_Scalar(self: Tensor, min: TensorOrNumber = None, max: TensorOrNumber = None):
-    """Kept between two numbers."""
-    return _between(self, min, max)
-
-
-@op("numeric", name="clamp_Tensor", backward="ClampBackward0", inplace=True, out=True, check=_check_clamp, **_PRIVATE,
-    grad={"self": _inside, "min": _at_min, "max": _at_max}, double="WhereBackward0!")
-def clamp_Tensor(self: Tensor, min: TensorOrNumber = None, max: TensorOrNumber = None):
-    """Kept between the elements of two tensors."""
-    return _between(self, min, max)
-
-
-_NUMBERS = (int, float, complex, type(None))
-
-
-def _clamp_form(min, max):
-    return clamp_Scalar if isinstance(min, _NUMBERS) and isinstance(max, _NUMBERS) else clamp_Tensor
-
-
-@composite(aliases=("clip",))
-def clamp(input, min=None, max=None, *, out=None):
-    """Each element kept between ``min`` and ``max``, numbers or tensors. On a bound the gradient goes to the input.
-
-    >>> torch.clamp(torch.tensor([-1., 0.5, 2.]), 0, 1)
-    tensor([0.0000, 0.5000, 1.0000])
-    """
-    form = _clamp_form(min, max)
-    return form(input, min, max) if out is None else form(input, min, max, out=out)
-
-
-@composite(aliases=("clip_",))
-def clamp_(input, min=None, max=None):
-    """``clamp``, written back into the tensor."""
-    return _clamp_form(min, max).inplace_form(input, min, max)
-
-
-def _check_one_bound(name):
-    def check(self, bound):
-        common = common_dtype(self, bound)
-        if common.is_complex:
-            raise NotImplementedError("clamp is not supported for complex types")
-        if common is dtypes.bool and not hasattr(bound, "ndim"):
-            raise not_implemented(f"{name}_scalar_cpu", common)
-    return check
-
-
-_AT_LEAST = {"inplace": True, "out": True, "check": _check_one_bound("clamp_min"), **_PRIVATE}
-_AT_MOST = {"inplace": True, "out": True, "check": _check_one_bound("clamp_max"), **_PRIVATE}
-
-
-@op("numeric", name="clamp_min_Scalar", backward="ClampMinBackward0", **_AT_LEAST,
-    grad={"self": lambda grad, self, min: _masked(grad, self >= min)}, double="WhereBackward0!")
-def clamp_min_Scalar(self: Tensor, min: TensorOrNumber):
-    """At least a number."""
-    return larger(self, min)
-
-
-@op("numeric", name="clamp_min_Tensor", backward="ClampMinBackward1", **_AT_LEAST,
-    grad={"self": lambda grad, self, min: _masked(grad, self >= min), "min": lambda grad, self, min: _masked(grad, self < min)},
-    double="WhereBackward0!")
-def clamp_min_Tensor(self: Tensor, min: Tensor):
-    """At least a tensor's elements."""
-    return larger(self, min)
-
-
-@op("numeric", name="clamp_max_Scalar", backward="ClampMaxBackward0", **_AT_MOST,
-    grad={"self": lambda grad, self, max: _masked(grad, self <= max)}, double="WhereBackward0!")
-def clamp_max_Scalar(self: Tensor, max: TensorOrNumber):
-    """At most a number."""
-    return smaller(self, max)
-
-
-@op("numeric", name="clamp_max_Tensor", backward="ClampMaxBackward1", **_AT_MOST,
-    grad={"self": lambda grad, self, max: _masked(grad, self <= max), "max": lambda grad, self, max: _masked(grad, self > max)},
-    double="WhereBackward0!")
-def clamp_max_Tensor(self: Tensor, max: Tensor):
-    """At most a tensor's elements."""
-    return smaller(self, max)
-
-
-@composite()
-def clamp_min(input, min, *, out=None):
-    """Each element, but at least ``min``.
-
-    >>> torch.clamp_min(torch.tensor([-1., 2.]), 0)
-    tensor([0., 2.])
-    """
-    form = clamp_min_Scalar if isinstance(min, _NUMBERS) else clamp_min_Tensor
-    return form(input, min) if out is None else form(input, min, out=out)
-
-
-@composite()
-def clamp_min_(input, min):
-    """``clamp_min``, written back into the tensor."""
-    return (clamp_min_Scalar if isinstance(min, _NUMBERS) else clamp_min_Tensor).inplace_form(input, min)
-
-
-@composite()
-def clamp_max(input, max, *, out=None):
-    """Each element, but at most ``max``.
-
-    >>> torch.clamp_max(torch.tensor([-1., 2.]), 0)
-    tensor([-1.,  0.])
-    """
-    form = clamp_max_Scalar if isinstance(max, _NUMBERS) else clamp_max_Tensor
-    return form(input, max) if out is None else form(input, max, out=out)
-
-
-@composite()
-def clamp_max_(input, max):
-    """``clamp_max``, written back into the tensor."""
-    return (clamp_max_Scalar if isinstance(max, _NUMBERS) else clamp_max_Tensor).inplace_form(input, max)
 
 
 # -- of a tensor ------------------------------------------------------------------------------------------------------
@@ -478,5 +323,3 @@ def argmin(self: Tensor, dim=None, keepdim=False):
     tensor([0, 1])
     """
     return _place(self, dim, keepdim, lowest)
-
-

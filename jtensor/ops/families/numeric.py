@@ -80,6 +80,11 @@ def smaller(a, b):
     return jnp.where((a > b) | (b != b), b, a)
 
 
+def kept_where(grad, mask):
+    """A gradient where a mask is true, zeros elsewhere."""
+    return jnp.where(mask, grad, jnp.zeros_like(grad))
+
+
 def zeros_gradient(grad):
     """The gradient of a step function."""
     return jnp.zeros_like(grad)
