@@ -116,17 +116,20 @@ class Program:
     """A compiled program: ``run(list of arrays) -> list of jax.Array``.
 
     Attributes: ``inputs`` and ``outputs`` (a (shape, numpy dtype) each), ``donated`` (positions whose buffers a run takes over),
-    ``device``, ``seconds`` (what tracing, lowering and compiling, or loading, took, by name), ``portable`` (whether `dump` can).
+    ``device``, ``seconds`` (what tracing, lowering and compiling, or loading, took, by name), ``portable`` (whether `dump` can),
+    ``slow_to_begin`` (whether whoever made it says that its first run makes what later ones use).
     ``run`` trusts its caller: arrays of the given shapes and types, on the device; NumPy arrays and Python scalars are let in, slower.
     """
 
-    __slots__ = ("run", "inputs", "outputs", "donated", "device", "seconds", "portable", "_executable", "_committed", "__weakref__")
+    __slots__ = ("run", "inputs", "outputs", "donated", "device", "seconds", "portable", "slow_to_begin", "_executable", "_committed",
+                 "__weakref__")
 
     def dump(self):
         """The program as bytes for `load` on the same machine and versions."""
         if not self.portable:
             raise ValueError("a program that calls back into Python cannot be stored")
-        meta = {"in": [_text(s) for s in self.inputs], "out": [_text(s) for s in self.outputs], "donated": self.donated}
+        meta = {"in": [_text(s) for s in self.inputs], "out": [_text(s) for s in self.outputs], "donated": self.donated,
+                "slow": self.slow_to_begin}
         if isinstance(self._executable, jax.stages.Compiled):
             from jax.experimental import serialize_executable
             meta["way"], body = "public", pickle.dumps(serialize_executable.serialize(self._executable))
@@ -266,7 +269,7 @@ def _program(executable, inputs, outputs, donated, device, committed, kept=()):
     run.kept = kept
     self = Program.__new__(Program)
     self.run, self.inputs, self.outputs, self.donated, self.device = run, inputs, outputs, donated, device
-    self.portable, self._executable, self._committed, self.seconds = not kept, executable, committed, {}
+    self.portable, self._executable, self._committed, self.seconds, self.slow_to_begin = not kept, executable, committed, {}, False
     return self
 
 
@@ -296,7 +299,7 @@ def _program_public(compiled, inputs, outputs, donated, device, committed):
 
     self = Program.__new__(Program)
     self.run, self.inputs, self.outputs, self.donated, self.device = run, inputs, outputs, donated, device
-    self.portable, self._executable, self._committed, self.seconds = True, compiled, committed, {}
+    self.portable, self._executable, self._committed, self.seconds, self.slow_to_begin = True, compiled, committed, {}, False
     return self
 
 
@@ -320,6 +323,7 @@ def load(data, device=None):
     else:
         executable = device.client.deserialize_executable(body, executable_devices=_device_list(device))
         program = _program(executable, inputs, outputs, donated, device, committed)
+    program.slow_to_begin = meta["slow"]
     program.seconds = {"load": time.perf_counter() - begin}
     return program
 

@@ -61,6 +61,18 @@ def _windowed(eqn):
     return sum(shape[axis] > 32 for axis in eqn.params["axes"]) > 1
 
 
+def _slow_to_begin(jaxpr):
+    # Matrix products, convolutions and sums have runtimes and machine code that are made when they first run. What goes on until a
+    # condition is met, or calls a library, is not to be run on numbers that nobody has chosen.
+    names = {eqn.primitive.name for eqn in _equations(jaxpr)}
+    return not names.isdisjoint(_BEGIN_SLOWLY) and names.isdisjoint(_WITHOUT_END)
+
+
+_BEGIN_SLOWLY = {"dot_general", "conv_general_dilated", "reduce_sum"}
+_WITHOUT_END = {"while", "ffi_call", "custom_call", "cholesky", "lu", "lu_pivots_to_permutation", "eig", "eigh", "svd", "qr", "geqrf",
+                "geqp3", "householder_product", "ormqr", "schur", "hessenberg", "tridiagonal", "tridiagonal_solve", "triangular_solve"}
+
+
 def _equations(jaxpr):
     for eqn in getattr(jaxpr, "jaxpr", jaxpr).eqns:
         yield eqn
@@ -89,6 +101,7 @@ def compile_program(function, avals, *, donate=(), options=None, effort="all", x
         jaxpr = compat.trace(function, avals)
         traced = time.perf_counter() - begin
         executable = compat.build(jaxpr, donate, {**options_of(effort, jaxpr, device), **(options or {})}, device, name, _apart)
+    executable.slow_to_begin = _slow_to_begin(jaxpr)
     executable.seconds["trace"] = traced
     compiled["programs"] += 1
     for part, seconds in executable.seconds.items():

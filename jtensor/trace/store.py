@@ -35,6 +35,8 @@ _STALE = 3600                       # seconds after which a use renews an entry'
 _counts = {"hits": 0, "misses": 0, "saves": 0, "damaged": 0, "evicted": 0, "failed": 0}
 _WRITER = Worker("store", finish=5.0, patience=5.0)
 _LOCK = threading.Lock()
+used, _USED = [], 256               # names of the executables that this process has loaded or saved, in this order; how many are noted
+coming = {}                         # name: handle of one that is being loaded before anybody has asked for it (`ahead`)
 _state = {"folder": None, "why": None, "opened": False, "unswept": 0}
 
 
@@ -100,6 +102,8 @@ def reset():
     with _LOCK:
         _state["opened"] = False
         _environment.clear()
+        used.clear()
+        coming.clear()
         _counts.update(dict.fromkeys(_counts, 0))
 
 
@@ -185,15 +189,33 @@ def load(key, device=None):
     if folder() is None or fleeting(key):
         return None
     path = _path(key, _surroundings(device))
+    early = coming.pop(os.path.basename(path), None)
+    executable = early.result() if early is not None else _load(path, device)
+    if executable is not None:
+        _counts["hits"] += 1
+        _note(path, device)
+    return executable
+
+
+def load_named(name):
+    """The executable of an entry's name, as `used` notes it, for the default device; or None."""
+    path = os.path.join(folder() or "", name)
+    return _load(path, None) if os.path.exists(path) else None
+
+
+def _note(path, device):
+    if device is None and len(used) < _USED:
+        used.append(os.path.basename(path))
+
+
+def _load(path, device):
     body = _entry(path)
     if body is None:
         _counts["misses"] += 1
         return None
     if body:
         try:
-            executable = compat.load(body, device)
-            _counts["hits"] += 1
-            return executable
+            return compat.load(body, device)
         except Exception:                                   # whole, yet XLA does not take it: as good as damaged
             pass
     _counts["damaged"] += 1
@@ -223,6 +245,7 @@ def save(key, executable, device=None):
     """Store an executable under ``key`` in the background. Programs that call back into Python are not stored."""
     if folder() is not None and executable.portable and not fleeting(key):
         path = _path(key, _surroundings(device))
+        _note(path, device)
         _WRITER.submit(lambda: _write(path, executable.dump), name="save")
 
 

@@ -1,0 +1,80 @@
+"""What is loaded ahead: all that an equal process used, before anybody asks; a wrong guess changes nothing."""
+import json
+import subprocess
+import sys
+
+import pytest
+
+import jtensor as torch
+from jtensor.trace import ahead, store
+
+SCRIPT = """
+import json
+import jtensor as torch
+from jtensor.trace import ahead, store
+store.sources = lambda: b"not edited meanwhile"
+loaded, rehearsed, load, rehearse = [], [], store.load_named, ahead._rehearse
+def load_named(name):
+    loaded.append(name)
+    return load(name)
+def _rehearse(name, handle):
+    rehearsed.append(handle.result().slow_to_begin)
+    store.coming.setdefault(name, handle)               # as if nobody had been quicker
+    rehearse(name, handle)
+store.load_named, ahead._rehearse = load_named, _rehearse
+x, w = torch.tensor([[1.0, 2.0]] * 40), torch.ones(300, 2, requires_grad=True)
+for step in range(2):
+    (x @ w.t()).exp().sum().backward()
+    print(w.grad[0, 0].item())
+print((x + 1).cumsum(0).tolist()[1])
+ahead._WORKER.flush()
+store.flush()
+print(json.dumps([loaded, store.used, rehearsed]))
+"""
+
+
+@pytest.fixture
+def cache(settled, tmp_path, monkeypatch):
+    monkeypatch.setenv("JTENSOR_CACHE_DIR", str(tmp_path / "cache"))
+    store.reset()
+    yield tmp_path / "cache"
+    monkeypatch.undo()
+    store.reset()
+
+
+def test_a_second_process_loads_what_the_first_used(cache):
+    first, second = [subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True).stdout.splitlines()
+                     for _ in range(2)]
+    assert first[:-1] == second[:-1]
+    (none, used, _), (loaded, again, rehearsed) = json.loads(first[-1]), json.loads(second[-1])
+    assert none == [] and len(used) > 1 and sorted(loaded) == sorted(used) == sorted(again)
+    assert True in rehearsed
+
+
+def test_what_is_not_there_any_more_or_nobody_wants_is_let_go(cache):
+    x = torch.arange(5.0)
+    before = dict(store.coming)
+    store.coming.clear()
+    ahead.begin(["gone.xla", "too.xla"])
+    ahead.begin(["gone.xla"])
+    assert list(store.coming) == ["gone.xla"] and store.coming["gone.xla"].result() is None
+    assert (x * 3 + 1).tolist() == [1.0, 4.0, 7.0, 10.0, 13.0]
+    store.coming.clear()
+    store.coming.update(before)
+
+
+def test_the_entry_is_written_when_it_says_something_else(cache):
+    made = ahead.Ahead()
+    for k in range(8):
+        made.after(f"operation {k}")
+    assert len(made.passed) == 3 and made.known == {}
+    made.keep(wait=True)
+    assert store.read("ahead") is None                  # nothing was used
+    store.used.extend(["a", "b"])
+    made.keep(wait=True)
+    again = ahead.Ahead()
+    again.after("operation 0")
+    again.after("operation 1")
+    assert again.known == {at: ["a", "b"] for at, _ in made.passed} and again.passed == [(made.passed[0][0], 2)]
+    store.write("ahead", lambda: b"no json", wait=True)
+    assert ahead.Ahead()._read() == {}
