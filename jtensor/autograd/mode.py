@@ -55,7 +55,18 @@ class _Mode:
         return decorated
 
 
-class no_grad(_Mode):
+class _Bare(_Mode):
+    """A mode that decorates a function without being called first, too."""
+
+    def __new__(cls, function=None):
+        self = object.__new__(cls)
+        return self if function is None else self(function)
+
+    def __init__(self, function=None):
+        self.previous = False
+
+
+class no_grad(_Bare):
     """Operations inside record no gradients.
 
     >>> x = torch.ones(1, requires_grad=True)
@@ -65,13 +76,6 @@ class no_grad(_Mode):
     False
     """
 
-    def __new__(cls, function=None):
-        self = object.__new__(cls)
-        return self if function is None else self(function)
-
-    def __init__(self, function=None):
-        self.previous = False
-
     def __enter__(self):
         self.previous, LOCAL.grad_enabled = LOCAL.grad_enabled, False
 
@@ -79,7 +83,7 @@ class no_grad(_Mode):
         LOCAL.grad_enabled = self.previous
 
 
-class enable_grad(_Mode):
+class enable_grad(_Bare):
     """Operations inside record gradients, also within `no_grad`.
 
     >>> with torch.no_grad():
@@ -87,13 +91,6 @@ class enable_grad(_Mode):
     ...         torch.is_grad_enabled()
     True
     """
-
-    def __new__(cls, function=None):
-        self = object.__new__(cls)
-        return self if function is None else self(function)
-
-    def __init__(self, function=None):
-        self.previous = False
 
     def __enter__(self):
         # In inference mode nothing is recorded; PyTorch still says that gradients are enabled.
