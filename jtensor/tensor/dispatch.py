@@ -103,8 +103,18 @@ def results(plan, made, tensors, needs, scalars):
     outs = [wrap(v, s) for v, s in zip(made, plan.specs, strict=True)]
     if needs:
         attach(plan, tensors, needs, outs, scalars)
-    names = plan.operator.outputs
-    return tuple(outs) if names is None else return_type(plan.operator.name.split("_dim")[0] if names[0] is not None else "", names)(outs)
+    return tuple.__new__(_answers.get(plan.operator) or _answer_of(plan.operator), outs)
+
+
+def _answer_of(operator):
+    """The class of an operator's several results: a named tuple, or `tuple`."""
+    names = operator.outputs
+    found = _answers[operator] = tuple if names is None else return_type(
+        operator.name.split("_dim")[0] if names[0] is not None else "", names)
+    return found
+
+
+_answers = {}
 
 
 def call_sync(operator, args, tensors):

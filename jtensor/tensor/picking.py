@@ -3,12 +3,14 @@
 What `indexing` and the family `index` ask of any index is settled here by a few comparisons: numbers along the first dimension or a mask of
 the leading ones, values that need neither broadcasting nor a cast. Everything else is left to them. May not know: other kinds of index.
 """
-from ..base import dtypes
+from ..base import devices, dtypes
 from ..ops.families import index as family
 from ..ops.families.bounds import check_bounds, out_of_bounds
 from ..ops.families.create import full_of
 from ..trace.tape import LOCAL
+from .convert import host_copy
 from .core import Tensor
+from .from_data import from_host
 from .overwriting import FLOAT_MAX
 
 _FIRST = (0,)
@@ -28,7 +30,23 @@ def _numbers(self, index):
 
 def pick(self, index):
     """``self[index]``, or None where the index is not an ordinary one."""
+    if index._spec.dtype is dtypes.bool:
+        return chosen(self, index)
     return family.index_raw.record(self, (index,), _FIRST, ()) if _numbers(self, index) else None
+
+
+def chosen(self, mask):
+    """The elements that a mask of the leading dimensions chooses, or None in the less ordinary cases.
+
+    How many they are decides a shape, so that the mask is looked at. Then the elements might as well be: what is there is not computed
+    again, and no program is compiled for each number of them.
+    """
+    spec, own = self._spec, mask._spec
+    if not own.ndim or own.size != spec.size[:own.ndim] or not spec.contiguous or spec.device is not devices.cpu \
+            or own.device is not devices.cpu or LOCAL.grad_enabled and self.requires_grad or spec.conj or spec.neg:
+        return None
+    where = host_copy(mask, "mask_positions")
+    return from_host(host_copy(self, "mask_positions")[where], spec.dtype, ours=True)
 
 
 def put(self, index, value):

@@ -3,7 +3,9 @@ import warnings
 
 import jtensor
 
+from ...ops.families.bounds import extremes
 from ...tensor import raw
+from ...tensor.convert import host_copy
 
 __all__ = ["embedding", "embedding_bag", "one_hot"]
 
@@ -108,11 +110,15 @@ def one_hot(tensor, num_classes=-1):
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         return tensor.new_zeros((*tensor.shape, num_classes))
-    if tensor.min().item() < 0:
-        raise RuntimeError("Class values must be non-negative.")
-    if num_classes == -1:
-        num_classes = tensor.max().item() + 1
-    else:
-        if tensor.max().item() >= num_classes:
+    if tensor.is_meta and num_classes == -1:
+        raise RuntimeError("Tensor.item() cannot be called on meta tensors")
+    known = None if num_classes == -1 else extremes(tensor, (0, num_classes))
+    if not tensor.is_meta and (known is None or known[0] < 0 or known[1] >= num_classes):
+        numbers = host_copy(tensor, "index bounds")
+        if numbers.min() < 0:
+            raise RuntimeError("Class values must be non-negative.")
+        if num_classes == -1:
+            num_classes = int(numbers.max()) + 1
+        elif numbers.max() >= num_classes:
             raise RuntimeError("Class values must be smaller than num_classes.")
     return tensor.new_zeros((*tensor.shape, num_classes)).scatter_(-1, tensor.unsqueeze(-1), 1)

@@ -5,7 +5,7 @@ May not know: tensors as objects.
 """
 import jax.numpy as jnp
 
-from ...base import dtypes
+from ...base import devices, dtypes
 from ..operator import Tensor, TensorOrNumber, op
 from ..registry import composite
 from .numeric import cast, common_dtype, is_complex, is_floating, not_implemented, refuses
@@ -228,7 +228,16 @@ def equal(input, other):
     >>> torch.equal(torch.tensor([1, 2]), torch.tensor([1, 2]))
     True
     """
-    return tuple(input.shape) == tuple(other.shape) and bool(_equal(input, other))
+    a, b = input._spec, other._spec
+    if a.size != b.size:
+        return False
+    if a.dtype is b.dtype and a.device is b.device is devices.cpu and a.numel <= _FEW:
+        from ...tensor.convert import host_copy
+        return bool((host_copy(input, "bool()") == host_copy(other, "bool()")).all())
+    return bool(_equal(input, other))
+
+
+_FEW = 1 << 16               # elements that are compared where they lie
 
 
 def _together(a, b):
