@@ -31,10 +31,6 @@ def _words(flat):
     """The bytes of a 1-D array, eight at a time where that comes out even: comparing is three times as quick."""
     return flat.view(np.uint64 if flat.nbytes % 8 == 0 else np.uint8)
 
-    def rebase(self, layout):
-        """The same memory as another type of as many bytes."""
-        self.flat, self.layout, self.aval, self.taken = self.flat.view(layout.dtype.numpy), layout, layout.aval, None
-
 
 class HostMemory:
     """``flat`` is the 1-D ndarray over the whole storage in memory order; ``owner`` is alive while exported arrays are.
@@ -105,6 +101,10 @@ class HostMemory:
     def write(self, array):
         """The array's bytes go to the shared memory."""
         self.logical()[...] = np.asarray(array)
+
+    def rebase(self, layout):
+        """The same memory as another type of as many bytes."""
+        self.flat, self.layout, self.aval, self.taken = self.flat.view(layout.dtype.numpy), layout, layout.aval, None
 
 
 EXPORTED = weakref.WeakSet()                              # storages that NumPy has seen: PyTorch does not resize them ever after
