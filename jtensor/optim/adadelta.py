@@ -22,19 +22,27 @@ class Adadelta(Method):
         state["step"] = self._new_scalar(p, group)
         state["square_avg"], state["acc_delta"] = zeros_like(p), zeros_like(p)
 
-    def _update(self, p, grad, state, group):
+    _buffers = ("square_avg", "acc_delta")
+
+    def _identity(self, group):
+        return group["weight_decay"] != 0, group["differentiable"]
+
+    def _numbers(self, p, state, group):
         self._advance(p, state, group)
-        rho, eps = group["rho"], group["eps"]
+        return group["weight_decay"], group["rho"], 1 - group["rho"], group["eps"], -number(group["lr"])
+
+    def _update(self, p, grad, state, group, numbers):
+        weight_decay, keep, fresh, eps, step = numbers
         squares, deltas = state["square_avg"], state["acc_delta"]
         if group["weight_decay"] != 0:
-            grad = grad.add(p, alpha=group["weight_decay"])
+            grad = grad.add(p, alpha=weight_decay)
         if p.is_complex():
             p, grad, squares, deltas = as_real(p, grad, squares, deltas)
-        squares.mul_(rho).addcmul_(grad, grad, value=1 - rho)
+        squares.mul_(keep).addcmul_(grad, grad, value=fresh)
         std = squares.add(eps).sqrt_()
         delta = deltas.add(eps).sqrt_()
         if group["differentiable"]:
             delta = delta.clone()
         delta.div_(std).mul_(grad)
-        deltas.mul_(rho).addcmul_(delta, delta, value=1 - rho)
-        p.add_(delta, alpha=-number(group["lr"]))
+        deltas.mul_(keep).addcmul_(delta, delta, value=fresh)
+        p.add_(delta, alpha=step)

@@ -39,13 +39,22 @@ class Adagrad(Method):
             for p in group["params"]:
                 self.state[p]["sum"].share_memory_()
 
-    def _update(self, p, grad, state, group):
+    _buffers = ("sum",)
+
+    def _identity(self, group):
+        return (group["weight_decay"] != 0,)
+
+    def _numbers(self, p, state, group):
         step = self._advance(p, state, group)
-        if group["weight_decay"] != 0:
-            grad = grad.add(p, alpha=group["weight_decay"])
         rate = number(group["lr"]) / (1 + (step - 1) * group["lr_decay"])
+        return group["weight_decay"], 1.0, group["eps"], -rate
+
+    def _update(self, p, grad, state, group, numbers):
+        weight_decay, fresh, eps, step = numbers
+        if group["weight_decay"] != 0:
+            grad = grad.add(p, alpha=weight_decay)
         total = state["sum"]
         if p.is_complex():
             p, grad, total = as_real(p, grad, total)
-        total.addcmul_(grad, grad, value=1)
-        p.addcdiv_(grad, total.sqrt().add_(group["eps"]), value=-rate)
+        total.addcmul_(grad, grad, value=fresh)
+        p.addcdiv_(grad, total.sqrt().add_(eps), value=step)

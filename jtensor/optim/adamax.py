@@ -24,14 +24,23 @@ class Adamax(Method):
         state["step"] = self._new_scalar(p, group)
         state["exp_avg"], state["exp_inf"] = zeros_like(p), zeros_like(p)
 
-    def _update(self, p, grad, state, group):
+    _buffers = ("exp_avg", "exp_inf")
+
+    def _identity(self, group):
+        return (group["weight_decay"] != 0,)
+
+    def _numbers(self, p, state, group):
         step = self._advance(p, state, group)
         beta1, beta2 = group["betas"]
+        return group["weight_decay"], 1 - beta1, beta2, group["eps"], -(number(group["lr"]) / (1 - beta1 ** step))
+
+    def _update(self, p, grad, state, group, numbers):
+        weight_decay, toward, keep, eps, step = numbers
         mean, largest = state["exp_avg"], state["exp_inf"]
         if group["weight_decay"] != 0:
-            grad = grad.add(p, alpha=group["weight_decay"])
+            grad = grad.add(p, alpha=weight_decay)
         if p.is_complex():
             p, grad, mean, largest = as_real(p, grad, mean, largest)
-        mean.lerp_(grad, 1 - beta1)
-        largest.copy_(jtensor.maximum(largest.mul_(beta2), grad.abs().add_(group["eps"])))
-        p.addcdiv_(mean, largest, value=-(number(group["lr"]) / (1 - beta1 ** step)))
+        mean.lerp_(grad, toward)
+        largest.copy_(jtensor.maximum(largest.mul_(keep), grad.abs().add_(eps)))
+        p.addcdiv_(mean, largest, value=step)

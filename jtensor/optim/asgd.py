@@ -1,4 +1,6 @@
 """ASGD."""
+import numpy as np
+
 import jtensor
 
 from ._method import Method, as_real, check, check_lr, number, scalar_dtype, zeros_like
@@ -33,26 +35,34 @@ class ASGD(Method):
 
     def _write(self, tensor, value):
         # By way of the default dtype, whatever the tensor's own: that is how PyTorch rounds it.
-        rounded = jtensor.as_tensor(value)
         if tensor.device.type == "cpu":
-            self._host(tensor)[...] = rounded.numpy()
+            self._host(tensor)[...] = np.array(value, jtensor.get_default_dtype().numpy)
         else:
-            tensor.copy_(rounded)
+            tensor.copy_(jtensor.as_tensor(value))
 
-    def _update(self, p, grad, state, group):
+    _buffers = ("ax",)
+
+    def _identity(self, group):
+        return (group["weight_decay"] != 0,)
+
+    def _numbers(self, p, state, group):
         lambd, lr = group["lambd"], number(group["lr"])
+        step = self._advance(p, state, group)
+        eta, mu = self._read(state["eta"]), self._read(state["mu"])
+        self._write(state["eta"], lr / ((1 + lambd * lr * step) ** group["alpha"]))
+        self._write(state["mu"], 1 / max(1, step - group["t0"]))
+        return group["weight_decay"], 1 - lambd * eta, -eta, None if mu == 1 else mu
+
+    def _update(self, p, grad, state, group, numbers):
+        weight_decay, keep, step, mu = numbers
         average = state["ax"]
         if p.is_complex():
             p, grad, average = as_real(p, grad, average)
-        step = self._advance(p, state, group)
         if group["weight_decay"] != 0:
-            grad = grad.add(p, alpha=group["weight_decay"])
-        eta, mu = self._read(state["eta"]), self._read(state["mu"])
-        p.mul_(1 - lambd * eta)
-        p.add_(grad, alpha=-eta)
-        if mu != 1:
-            average.add_(p.sub(average).mul_(mu))
-        else:
+            grad = grad.add(p, alpha=weight_decay)
+        p.mul_(keep)
+        p.add_(grad, alpha=step)
+        if mu is None:
             average.copy_(p)
-        self._write(state["eta"], lr / ((1 + lambd * lr * step) ** group["alpha"]))
-        self._write(state["mu"], 1 / max(1, step - group["t0"]))
+        else:
+            average.add_(p.sub(average).mul_(mu))

@@ -28,27 +28,38 @@ class NAdam(Method):
         state["mu_product"] = self._new_scalar(p, group, 1.0)
         state["exp_avg"], state["exp_avg_sq"] = zeros_like(p), zeros_like(p)
 
-    def _update(self, p, grad, state, group):
-        lr, weight_decay, decay = number(group["lr"]), group["weight_decay"], group["momentum_decay"]
+    _buffers = ("exp_avg", "exp_avg_sq")
+
+    def _identity(self, group):
+        return group["weight_decay"] != 0, group["decoupled_weight_decay"], group["differentiable"]
+
+    def _numbers(self, p, state, group):
+        lr, weight_decay, slowing = number(group["lr"]), group["weight_decay"], group["momentum_decay"]
         beta1, beta2 = group["betas"]
-        mean, square = state["exp_avg"], state["exp_avg_sq"]
         step = self._advance(p, state, group)
-        if weight_decay != 0:
+        now = beta1 * (1.0 - 0.5 * (0.96 ** (step * slowing)))
+        ahead = beta1 * (1.0 - 0.5 * (0.96 ** ((step + 1) * slowing)))
+        product = self._multiplied(state["mu_product"], now)
+        decay = 1 - lr * weight_decay if group["decoupled_weight_decay"] else weight_decay
+        return (decay, 1 - beta1, beta2, 1 - beta2, 1 - beta2 ** step, group["eps"],
+                -lr * (1.0 - now) / (1.0 - product), -lr * ahead / (1.0 - product * ahead))
+
+    def _update(self, p, grad, state, group, numbers):
+        decay, toward, keep, fresh, correction, eps, along, ahead = numbers
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        if group["weight_decay"] != 0:
             if group["decoupled_weight_decay"]:
-                p.mul_(1 - lr * weight_decay)
+                p.mul_(decay)
             else:
-                grad = grad.add(p, alpha=weight_decay)
+                grad = grad.add(p, alpha=decay)
         if p.is_complex():
             p, grad, mean, square = as_real(p, grad, mean, square)
-        now = beta1 * (1.0 - 0.5 * (0.96 ** (step * decay)))
-        ahead = beta1 * (1.0 - 0.5 * (0.96 ** ((step + 1) * decay)))
-        product = self._multiplied(state["mu_product"], now)
-        mean.lerp_(grad, 1 - beta1)
-        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-        denominator = square.div(1 - beta2 ** step).sqrt()
-        denominator = denominator.add(group["eps"]) if group["differentiable"] else denominator.add_(group["eps"])
-        p.addcdiv_(grad, denominator, value=-lr * (1.0 - now) / (1.0 - product))
-        p.addcdiv_(mean, denominator, value=-lr * ahead / (1.0 - product * ahead))
+        mean.lerp_(grad, toward)
+        square.mul_(keep).addcmul_(grad, grad, value=fresh)
+        denominator = square.div(correction).sqrt()
+        denominator = denominator.add(eps) if group["differentiable"] else denominator.add_(eps)
+        p.addcdiv_(grad, denominator, value=along)
+        p.addcdiv_(mean, denominator, value=ahead)
 
     def _multiplied(self, tensor, factor):
         """The product of all momenta, with one more factor; rounded to the tensor's dtype each time."""

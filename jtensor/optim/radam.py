@@ -24,28 +24,39 @@ class RAdam(Method):
         state["step"] = self._new_scalar(p, group)
         state["exp_avg"], state["exp_avg_sq"] = zeros_like(p), zeros_like(p)
 
-    def _update(self, p, grad, state, group):
+    _buffers = ("exp_avg", "exp_avg_sq")
+
+    def _identity(self, group):
+        return group["weight_decay"] != 0, group["decoupled_weight_decay"], group["differentiable"]
+
+    def _numbers(self, p, state, group):
         lr, weight_decay = number(group["lr"]), group["weight_decay"]
         beta1, beta2 = group["betas"]
-        mean, square = state["exp_avg"], state["exp_avg_sq"]
-        if p.is_complex():
-            p, grad, mean, square = as_real(p, grad, mean, square)
         step = self._advance(p, state, group)
-        if weight_decay != 0:
-            if group["decoupled_weight_decay"]:
-                p.mul_(1 - lr * weight_decay)
-            else:
-                grad = grad.add(p, alpha=weight_decay)
-        mean.lerp_(grad, 1 - beta1)
-        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-        correction2 = 1 - beta2 ** step
-        step_along = mean / (1 - beta1 ** step) * lr
+        decay = 1 - lr * weight_decay if group["decoupled_weight_decay"] else weight_decay
+        correction2, rectified = 1 - beta2 ** step, None
         # The length of the mean square's memory: at the end, and now.
         longest = 2 / (1 - beta2) - 1
         length = longest - 2 * step * (beta2 ** step) / correction2
         if length > 5.0:
             rectified = ((length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)) ** 0.5
+        return decay, 1 - beta1, beta2, 1 - beta2, 1 - beta1 ** step, lr, correction2 ** 0.5, group["eps"], rectified, -1.0
+
+    def _update(self, p, grad, state, group, numbers):
+        decay, toward, keep, fresh, correction, lr, numerator, eps, rectified, minus = numbers
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        if p.is_complex():
+            p, grad, mean, square = as_real(p, grad, mean, square)
+        if group["weight_decay"] != 0:
+            if group["decoupled_weight_decay"]:
+                p.mul_(decay)
+            else:
+                grad = grad.add(p, alpha=decay)
+        mean.lerp_(grad, toward)
+        square.mul_(keep).addcmul_(grad, grad, value=fresh)
+        along = mean / correction * lr
+        if rectified is not None:
             root = square.sqrt()
-            root = root.add(group["eps"]) if group["differentiable"] else root.add_(group["eps"])
-            step_along = step_along * (correction2 ** 0.5 / root) * rectified
-        p.add_(step_along, alpha=-1.0)
+            root = root.add(eps) if group["differentiable"] else root.add_(eps)
+            along = along * (numerator / root) * rectified
+        p.add_(along, alpha=minus)

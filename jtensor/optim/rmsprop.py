@@ -28,25 +28,34 @@ class RMSprop(Method):
         if group["centered"]:
             state["grad_avg"] = zeros_like(p)
 
-    def _update(self, p, grad, state, group):
-        lr, alpha, momentum = number(group["lr"]), group["alpha"], group["momentum"]
+    _buffers = ("square_avg", "grad_avg", "momentum_buffer")
+
+    def _identity(self, group):
+        return group["weight_decay"] != 0, group["momentum"] > 0, group["centered"], group["differentiable"]
+
+    def _numbers(self, p, state, group):
         self._advance(p, state, group)
+        alpha = group["alpha"]
+        return group["weight_decay"], alpha, 1 - alpha, -1.0, group["eps"], group["momentum"], -number(group["lr"])
+
+    def _update(self, p, grad, state, group, numbers):
+        weight_decay, keep, fresh, minus, eps, momentum, step = numbers
         square = state["square_avg"]
         mean = state["grad_avg"] if group["centered"] else None
-        buffer = state["momentum_buffer"] if momentum > 0 else None
+        buffer = state["momentum_buffer"] if group["momentum"] > 0 else None
         if group["weight_decay"] != 0:
-            grad = grad.add(p, alpha=group["weight_decay"])
+            grad = grad.add(p, alpha=weight_decay)
         if p.is_complex():
             p, grad, square, mean, buffer = as_real(p, grad, square, mean, buffer)
-        square.mul_(alpha).addcmul_(grad, grad, value=1 - alpha)
+        square.mul_(keep).addcmul_(grad, grad, value=fresh)
         if mean is not None:
-            mean.lerp_(grad, 1 - alpha)
-            root = square.addcmul(mean, mean, value=-1).sqrt_()
+            mean.lerp_(grad, fresh)
+            root = square.addcmul(mean, mean, value=minus).sqrt_()
         else:
             root = square.sqrt()
-        root = root.add(group["eps"]) if group["differentiable"] else root.add_(group["eps"])
+        root = root.add(eps) if group["differentiable"] else root.add_(eps)
         if buffer is not None:
             buffer.mul_(momentum).addcdiv_(grad, root)
-            p.add_(buffer, alpha=-lr)
+            p.add_(buffer, alpha=step)
         else:
-            p.addcdiv_(grad, root, value=-lr)
+            p.addcdiv_(grad, root, value=step)

@@ -25,18 +25,26 @@ class Rprop(Method):
         state["prev"] = zeros_like(p)
         state["step_size"] = jtensor.full_like(p.grad, complex(lr, lr) if p.is_complex() else lr)
 
-    def _update(self, p, grad, state, group):
-        shrink, grow = group["etas"]
-        previous, sizes = state["prev"], state["step_size"]
+    _buffers = ("prev", "step_size")
+
+    def _identity(self, group):
+        return (group["differentiable"],)
+
+    def _numbers(self, p, state, group):
         self._advance(p, state, group)
+        return *group["etas"], *group["step_sizes"], 0.0, 1.0, -1.0
+
+    def _update(self, p, grad, state, group, numbers):
+        shrink, grow, smallest, largest, zero, one, minus = numbers
+        previous, sizes = state["prev"], state["step_size"]
         if p.is_complex():
             p, grad, previous, sizes = as_real(p, grad, previous, sizes)
         factor = grad.mul(previous.clone() if group["differentiable"] else previous).sign()
-        factor = factor.masked_fill(factor > 0, grow)
-        factor = factor.masked_fill(factor < 0, shrink)
-        factor = factor.masked_fill(factor == 0, 1)
-        sizes.mul_(factor).clamp_(*group["step_sizes"])
+        factor = factor.masked_fill(factor > zero, grow)
+        factor = factor.masked_fill(factor < zero, shrink)
+        factor = factor.masked_fill(factor == zero, one)
+        sizes.mul_(factor).clamp_(smallest, largest)
         # Where the sign has changed nothing moves this time, and the next step starts afresh.
-        grad = grad.masked_fill(factor == shrink, 0)
-        p.addcmul_(grad.sign(), sizes, value=-1)
+        grad = grad.masked_fill(factor == shrink, zero)
+        p.addcmul_(grad.sign(), sizes, value=minus)
         previous.copy_(grad)
