@@ -182,6 +182,9 @@ class CopySlices(Node):
         Node.__init__(self, (base_edge, *fn.edges[1:]))
         self.fn, self.base_spec, self.geometry, self.make, self.replay = fn, base_spec, geometry, make, replay
 
+    def places_shown(self):
+        return range(len(self.edges)) if self.fn is None else self.fn.places_shown()
+
     def release(self):
         self.fn.release() if self.fn is not None else None
         self.fn = None

@@ -1,7 +1,7 @@
 """The ordinary call of an operator in place, written out for its signature: what `recorders` are for calls that make a new tensor.
 
-A writer does what `inplace.call_inplace` does where no history is written: the target is a whole storage or a view of one, on the CPU,
-and nothing needs a gradient. On a whole storage that is one node and one look-up in the trie. On a view it is three: its elements are
+A writer does what `inplace.call_inplace` does for a whole storage or a view of one on the CPU, the latter where nothing needs a gradient.
+On a whole storage that is one node and one look-up in the trie. On a view it is three: its elements are
 read, computed, and written into the base; under one key the trie remembers where all three lead, so that it is one look-up, too. What
 they are is learnt from the general path, which also takes every call that is not ordinary and knows the rules and the errors.
 Measure changes here with `inplace_*` and `dispatch_iadd` of the benchmark.
@@ -9,7 +9,9 @@ Measure changes here with `inplace_*` and `dispatch_iadd` of the benchmark.
 import functools
 import weakref
 
+from ..autograd.graph import sequence
 from ..base import devices, geometry, sites
+from ..ops import gradient
 from ..ops.operator import Number, Operator, OptTensor, Static, TensorOrNumber, Tensors
 from ..trace import tape
 from ..trace.tape import LOCAL, TRIE, Value, slot
@@ -17,7 +19,8 @@ from . import recorders
 from .arguments import bind, collect
 from .core import Tensor
 from .dispatch import plan_of
-from .inplace import call_inplace
+from .history import NEEDS, blocked_positions, edge_of, move_retained, save
+from .inplace import UNTRACKED, call_inplace, inplace_node_type
 from .values import place_of, places, read, taken_from
 
 # -- what the source text uses ----------------------------------------------------------------------------------------
@@ -68,6 +71,43 @@ def learn(operator, args, segment, key, place):
     return answer
 
 
+def begun(plan, tensors, needs, scalars, original):
+    """The node of a write with history, before the write: edges and what is saved of the inputs. None where there is none to be had."""
+    way = plan.nodes.get(("in place", needs))
+    if way is None:
+        asked, operator = needs, plan.operator
+        if operator.nondiff and 0 not in operator.nondiff:
+            blocked = blocked_positions(plan)
+            needs = tuple([at for at in needs if at not in blocked])
+        way = plan.nodes["in place", asked] = needs, inplace_node_type(operator, len(tensors)), gradient.saved(plan, needs)
+    needs, cls, codes = way
+    if not needs:
+        return None
+    node = cls.__new__(cls)
+    edges = []
+    for at, tensor in enumerate(tensors):
+        edges.append(None if at not in needs else tensor._edge if tensor._info is None and tensor._edge is not None else edge_of(tensor))
+    node.edges = tuple(edges)
+    node.sequence = sequence()
+    node.meta = node.hooks = node.pre_hooks = node.tensor_hooks = node.retained = node.site = None
+    node.plan, node.needs, node.scalars, node.saved = plan, needs, scalars, ()
+    if codes:
+        node.site = sites.user_site(2)
+        node.saved = [~code if code < 0 else original if code == 0 else save(code, tensors, ()) for code in codes]
+    return node
+
+
+def ended(self, node):
+    """What is left to be done after the write: the node saves results and becomes the tensor's history."""
+    saved = node.saved
+    for at, entry in enumerate(saved):
+        if entry.__class__ is int:
+            saved[at] = save(~entry, (), (self,))
+    if self._auto is not None:
+        move_retained(self, node)
+    self._edge, self._requires_grad = (node, 0), True
+
+
 # -- the source text --------------------------------------------------------------------------------------------------
 # The letters are those of `recorders`; those of the target are 0.
 
@@ -75,21 +115,25 @@ _TARGET = """\
     k0 = a0._spec; s0 = a0._storage
     local = LOCAL
     grads = local.grad_enabled
-    if s0.spec is None or k0.device is not cpu or local.eager or local.inference or a0._auto is not None and a0._auto.inference \\
-            or grads and (a0._requires_grad or a0._info is not None and a0._info.base._requires_grad):
+    if s0.spec is None or k0.device is not cpu or local.eager or local.inference or a0._auto is not None and a0._auto.inference:
         return general({args})
+    n0 = grads and (a0._requires_grad or a0._info is not None and a0._info.base._requires_grad)
 """
 _OPERAND = """\
 {pad}k = {t}._spec; s = {t}._storage
-{pad}if k.device is not cpu or s is s0 and {t} is not a0 and not apart(a0, {t}) \\
-{pad}        or grads and ({t}._requires_grad or {t}._info is not None and {t}._info.base._requires_grad):
+{pad}if k.device is not cpu or s is s0 and {t} is not a0 and not apart(a0, {t}):
 {pad}    return general({args})
+{pad}{needs} = grads and ({t}._requires_grad or {t}._info is not None and {t}._info.base._requires_grad and {t}.requires_grad)
 """
 _TENSOR = """\
 {lead}if isinstance(a{i}, Tensor):
-""" + _OPERAND.replace("{t}", "a{i}").replace("{pad}", " " * 8) + """\
+""" + _OPERAND.replace("{t}", "a{i}").replace("{pad}", " " * 8).replace("{needs}", "n{i}") + """\
         k{i} = k
         v{i} = s.value if k is s.spec else read(a{i})
+"""
+_ABSENT = """\
+    if a{i} is None:
+        k{i} = v{i} = None; n{i} = False
 """
 _OTHER = """\
     else:
@@ -97,22 +141,25 @@ _OTHER = """\
 """
 _NUMBER = """\
     else:
-        k{i} = a{i}.__class__; v{i} = None
+        k{i} = a{i}.__class__; v{i} = None; n{i} = False
         if not (""" + recorders._IS_NUMBER + """{or_none}):
             return general({args})
 """
 _LIST = """\
     if a{i}.__class__ is not list and a{i}.__class__ is not tuple:
         return general({args})
-    k{i} = []; v{i} = []
+    k{i} = []; v{i} = []; n{i} = []
     for t in a{i}:
         if not isinstance(t, Tensor):
             return general({args})
-""" + _OPERAND.replace("{t}", "t").replace("{pad}", " " * 8) + """\
-        k{i}.append(k); v{i}.append(s.value if k is s.spec else read(t))
+""" + _OPERAND.replace("{t}", "t").replace("{pad}", " " * 8).replace("{needs}", "need") + """\
+        n{i}.append(need); k{i}.append(k); v{i}.append(s.value if k is s.spec else read(t))
     k{i} = tuple(k{i})
 """
 _WHOLE = """\
+    tracked = {any}
+    if tracked and (alone or k0 is not s0.spec or a0._info is not None or n0 and a0._edge is None or not k0.dtype.differentiable):
+        return general({args})
     segment = local.segment
     v0 = s0.value
     p0 = v0.position if v0.segment is segment else slot(segment, v0)
@@ -123,7 +170,9 @@ _WHOLE = """\
             state = missed(segment, key, operator, ({args},))
             if state is None:
                 return general({args})
-{put}        made = new_value(Value)
+{put}        if tracked:
+            tracked = begun(state.plan, {tensors}, NEEDS[{flags}], {numbers}, v0)
+        made = new_value(Value)
         made.array, made.segment, made.aval = None, segment, k0.aval
         made.position = segment.count
         segment.count += 1
@@ -173,6 +222,8 @@ _END = """\
     counter.version += 1
     if counter.site is not None:
         counter.site = user_site()
+    if tracked:
+        ended(a0, tracked)
     if state.cut:
         over_cap()
     return a0
@@ -197,7 +248,7 @@ def _source(kinds):
                 reads.append(_LIST.format(**said))
                 at = f"tuple([v.position if v.segment is segment else slot(segment, v) for v in v{i}])"
             elif kind is OptTensor:
-                reads.append((f"    if a{i} is None:\n        k{i} = v{i} = None\n" + _TENSOR + _OTHER).format(**said | {"lead": "    el"}))
+                reads.append((_ABSENT + _TENSOR + _OTHER).format(**said | {"lead": "    el"}))
             else:
                 reads.append((_TENSOR + (_NUMBER if optional else _OTHER)).format(**said))
             if kind is TensorOrNumber:
@@ -209,6 +260,8 @@ def _source(kinds):
     if put:
         put.insert(0, "    places = numbers = ()\n")
     said = {"args": args, "key": ", ".join(key), "places": "".join(places_of), "positions": recorders._tuple("p", arrays),
+            "tensors": recorders._tuple("a", arrays), "flags": recorders._tuple("n", arrays), "numbers": "numbers" if put else "()",
+            "any": " or ".join([f"any(n{i})" if how == "*" else f"n{i}" for i, how in arrays]),
             "put": "".join([f"    {line}\n" for line in "".join(put).splitlines()]), "scalars": "places" if put else "()"}
     parameters = ", ".join([f"a{i}=d{i}" if default else f"a{i}" for i, (_, default) in enumerate(kinds)])
     return "".join((f"def write({parameters}):\n", _TARGET.format(args=args), *statics, *reads, _WHOLE.format(**said),
@@ -219,10 +272,10 @@ def _source(kinds):
 
 
 _COMMON = {
-    "GONE": GONE, "LOCAL": LOCAL, "PLAIN": recorders.PLAIN, "Tensor": Tensor, "Value": Value, "apart": apart, "cpu": devices.cpu,
-    "identity": recorders.identity, "learn": learn, "missed": missed, "new_value": Value.__new__, "over_cap": lambda: tape.over_cap(),
-    "place_of": place_of, "where": places, "read": read, "reference": weakref.ref, "slot": slot, "taken_from": taken_from,
-    "user_site": sites.user_site,
+    "GONE": GONE, "LOCAL": LOCAL, "NEEDS": NEEDS, "PLAIN": recorders.PLAIN, "Tensor": Tensor, "Value": Value, "apart": apart,
+    "begun": begun, "cpu": devices.cpu, "ended": ended, "identity": recorders.identity, "learn": learn, "missed": missed,
+    "new_value": Value.__new__, "over_cap": lambda: tape.over_cap(), "place_of": place_of, "where": places, "read": read,
+    "reference": weakref.ref, "slot": slot, "taken_from": taken_from, "user_site": sites.user_site,
 }
 
 
@@ -235,10 +288,12 @@ def writer(operator):
     """``f(target, *arguments in the order of the declaration)``: the operator in place; it answers the target."""
     def general(*args):
         return call_inplace(operator, args)
+    if operator.by_result is not None:
+        return operator.by_result.write
     if operator.sync or operator.overwrites:
         return general
     scope = {f"d{i}": p.default for i, p in enumerate(operator.parameters)}
-    scope.update(_COMMON, operator=operator, general=general, mark=object())
+    scope.update(_COMMON, operator=operator, general=general, mark=object(), alone=operator.name in UNTRACKED)
     exec(_code(*[(p.kind, recorders._default(p)) for p in operator.parameters]), scope)
     return scope["write"]
 

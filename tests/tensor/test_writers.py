@@ -1,0 +1,177 @@
+"""What the short ways write in place is what PyTorch writes, and what the long way records: the same nodes, history, versions."""
+import contextlib
+
+import pytest
+
+import jtensor
+from jtensor.tensor import indexing, overwriting
+from jtensor.tensor.inplace import call_inplace
+from jtensor.trace import executor, tape
+
+torch = pytest.importorskip("torch")
+
+# On m and w (4, 3; w needs a gradient), z = w * 1, y (3), n (integers), mask, rows, c (complex) and u = m.t().
+STATEMENTS = """\
+m.add_(m)
+m += y
+m *= 2
+m.clamp_(0.0, 3.0)
+m.addcmul_(y, y, value=0.5)
+m.masked_fill_(mask, 2.5)
+m[1:, :] += m[:-1, :]
+m[1] += m[2]
+m[0] += m[0]
+u += 1.0
+u[1:] *= y[1:, None]
+v = m[1]; v.add_(y); v.mul_(2.0); v += v
+v = m[:, 1]; v += 1; m += 1; v += 1; m[0] = v[:3]
+n[1:] -= n[:-1]
+n += 1.5
+n[2] //= 2
+m.eq_(y)
+m.add_(y, alpha=2)
+m.add_(y, alpha=True)
+m += True
+m.lerp_(y, 0.25)
+m[0] = 1.0; m[1, 2] = 3; m[:, -1] = 0.0; m[:] = 2; m[...] = 1.5; m[None, 1] = 4.0
+m[1] = y; m[:, 0] = m[:, 2]; m[0] = m[0]; m[1:3] = m[2:]
+m[0] = n[1]; n[0] = m[1] * 1.7
+n[0] = 1 << 40; n[1] = 2.5
+m[0] = float("inf")
+m[2] = 3e39
+m.fill_(2); m[1].fill_(0.5); m[:, 1].zero_(); m.copy_(n); m[0].copy_(y); u.copy_(n.t()); u.zero_()
+m.expand(2, 4, 3).fill_(1.0)
+y.expand(4, 3).add_(1.0)
+y.expand(4, 3)[1] = 2.0
+m[:2] += m[1:3]
+m.view(-1)[1:].add_(m.view(-1)[:-1])
+m[mask] = 1; n[mask] = 7; m[mask[:, 0]] = 0.5; m[n == 2] = 1.0
+n[mask] = 1.5
+m[mask[:2]] = 0
+m[rows] = 0.5; n[rows] = 3; m[rows] = m[:3] * 2; m[rows] = y; y[rows - 4] = 1
+m[rows] = m[1:]
+m[rows + 2] = 0.0
+m[rows[:0]] = 0.0
+n[rows] = rows[:, None]
+rows[rows] = 1
+m[rows] += 1; y[rows - 3] *= 2
+m[rows].sum().item(); m[rows - 9]
+c[1:] *= 2; c.real[1] += 1; c.conj().add_(1j); c.imag[0] = 2.0
+z += y; z *= 3.0; z.relu_(); z.sigmoid_()
+z.mul_(z); z.add_(w)
+m += w; m *= w
+v = m[1]; v += w[1]; m[0] = w[2]
+z[0] = 1.0; z[1] += y; z[:, 2] = w[:, 0]
+v = z[1]; z += 1; v *= 2
+z[mask] = 0.0; z[rows] = 0.5
+w += 1
+w[0] = 1.0
+w[0].mul_(2)
+s = z.square(); s += 1
+s = z * z; z += 1
+torch.nn.functional.leaky_relu_(z, 0.5)
+m.requires_grad_(); v = (m * 1).add_(1)
+d = z.detach(); d += 1
+with torch.no_grad(): w += 1; w[0] = 2.0; w[1:] *= 3; w.fill_(1.0); z += w; v = z[1]
+with torch.no_grad(): v = z[1]; v += 1
+with torch.inference_mode(): m += 1; m[0] = 2; i = m * 2; i += 1
+""".splitlines()
+
+
+def names(T):
+    m = T.arange(12.0).reshape(4, 3)
+    w = (T.arange(12.0).reshape(4, 3) / 4 - 1).requires_grad_()
+    return {"torch": T, "m": m, "w": w, "z": w * 1, "y": T.tensor([1.0, 2.0, 3.0]), "n": T.arange(12).reshape(4, 3), "u": m.t(),
+            "mask": T.tensor([[True, False, True]] * 4), "rows": T.tensor([3, 1, 2]), "c": T.tensor([1 + 2j, 3 - 1j]),
+            "flags": T.tensor([True, False, True])}
+
+
+def outcome(T, statement, given):
+    """What a statement leaves behind: an error, values and versions, histories and gradients."""
+    try:
+        exec(statement, given)
+        error = None
+    except Exception as raised:                                       # any kind: it is compared
+        error = type(raised).__name__, str(raised).split("\n")[0]
+    said = []
+    for name, t in given.items():
+        if isinstance(t, T.Tensor):
+            shown = t.detach()
+            said.append((name, shown.resolve_conj().tolist(), None if t.is_inference() else t._version, t.requires_grad, t._is_view()))
+    for name in "mzvs":
+        t = given.get(name)
+        if isinstance(t, T.Tensor) and t.requires_grad:
+            try:
+                if t.is_leaf:
+                    continue
+                said.append((t.grad_fn.name(), [e[0] and e[0].name() for e in t.grad_fn.next_functions]))
+                t.sum().backward(retain_graph=True)
+                said.append(given["w"].grad if given["w"].grad is None else given["w"].grad.tolist())
+            except RuntimeError as raised:
+                said.append(str(raised).split("\n")[0])
+    return error, said
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_as_pytorch(statement):
+    expected = outcome(torch, statement, names(torch))
+    for _ in range(3):                                                # the first time it is learnt, then it comes again
+        executor.flush("a new start")
+        assert outcome(jtensor, statement, names(jtensor)) == expected
+
+
+def recorded(statement, given):
+    """The nodes that a statement puts on the tape, and the state of the trie that they lead to."""
+    executor.flush("a new start")
+    with contextlib.suppress(RuntimeError):
+        exec(statement, given)
+    segment = tape.LOCAL.segment
+    nodes = [(plan.key, plan.inputs, positions, [*scalars]) for plan, positions, scalars, _ in segment.nodes]
+    return nodes, [*segment.floats], [*segment.integers], segment.state
+
+
+@pytest.mark.parametrize("statement", """\
+m += y; m *= 2; m.add_(m); m.add_(y, alpha=2)
+m.clamp_(0.0, 3.0); m.addcmul_(y, y, value=0.5); m.masked_fill_(mask, 2.5); m.lerp_(y, 0.25)
+n += 1; n //= 2; m.eq_(y)
+u += 1.0; v = u[1:]; v *= 2.0; v.sub_(v)
+v = m[1]; v.add_(y); v.mul_(2.0); v += v
+v = m[:, 1]; v += 1; m += 1; v += 1
+v = m[::2]; v.masked_fill_(flags, 1.0); v.clamp_(0.0, 1.0)
+m[0] = 1.0; m[1, 2] = 3; m[:, -1] = 0.0; m[:] = 2; m[None, 1] = 4.0; n[1] = 2
+m.fill_(2); m[1].fill_(0.5); m[:, 1].zero_(); m.copy_(n); m[0].copy_(y); u.copy_(n.t()); u.zero_()
+m[1] = y; n[0] = y
+m[mask] = 1; n[mask] = 7; m[mask[:, 0]] = 0.5
+m[rows] = 0.5; n[rows] = 3; m[rows] = m[:3] * 2
+z += y; z *= 3.0; z.relu_(); z.mul_(z); z.add_(w)
+m += w; m *= w
+""".splitlines())
+def test_the_long_way_records_the_same(monkeypatch, statement):
+    def both():
+        given = names(jtensor)
+        [value for t in given.values() if isinstance(t, jtensor.Tensor) for value in (t.tolist(),)]
+        return recorded(statement, given)
+    short = [both() for _ in range(3)]
+    for operator in jtensor.ops.registry.REGISTRY.operators.values():
+        monkeypatch.setitem(vars(operator), "write", lambda *args, o=operator: call_inplace(
+            o, (*args, *[p.default for p in o.parameters[len(args):]])))
+    for name in ("fill", "copy"):
+        monkeypatch.setattr(overwriting, name, lambda *args: False)
+    monkeypatch.setattr(jtensor.Tensor, "__setitem__", indexing.setitem)
+    long = both()
+    assert [s[:3] for s in short] == [long[:3]] * 3
+    assert short[1][3] is short[2][3]
+
+
+def test_a_node_lives_as_long_as_what_holds_it():
+    """What a write through a view computes is given up with the view; the base holds its own value."""
+    base = jtensor.zeros(3, 4)
+    base.tolist()
+    for held in (True, False):
+        for _ in range(3):
+            executor.flush("a new start")
+            view = base[1]
+            view += 1.0
+            if not held:
+                del view
+            assert [ref() is not None for *_, ref in tape.LOCAL.segment.nodes] == [False, held, True]
