@@ -5,6 +5,7 @@ exit status). May not know: tensors.
 """
 
 import io
+import logging
 import os
 import pkgutil
 import runpy
@@ -40,6 +41,7 @@ def main(argv=None, target=None, name="torch"):
         print(usage, end="", file=sys.stderr)
         sys.exit(2)
     names = install(target, name).names
+    logging.getLogger("jax").setLevel(logging.WARNING)     # a script that asks for everybody's news has not asked for JAX's
     try:
         if first == "-m":
             run_module(argv[1], argv[2:])

@@ -92,6 +92,11 @@ def test_usage(runs):
     assert runs.alias("--version").stdout == "standin, standing in for torch 2.13.0+jtensor\n"
 
 
+def test_what_jax_tells_is_not_the_scripts(runs):
+    code = "import logging; logging.basicConfig(level=1); print(logging.getLogger('jax._src.xla_bridge').isEnabledFor(logging.INFO))"
+    assert runs.alias("-c", code).stdout == "False\n"
+
+
 def test_new_processes_know_the_alias(runs):
     runs.write(
         "script.py",

@@ -336,6 +336,11 @@ STATEMENTS = {
         w=xg.clone(); w//=2; w.sum().backward()
         torch.heaviside(xg, x).sum().backward()
     """,
+    "second gradients at a kink": """
+        a=xg*0; g,=torch.autograd.grad(torch.nn.functional.elu(a).sum(), a, create_graph=True); r,=torch.autograd.grad(g.sum(), a)
+        a=xg*0; g,=torch.autograd.grad(torch.celu(a).sum(), a, create_graph=True); r,=torch.autograd.grad(g.sum(), a)
+        a=xg*0; g,=torch.autograd.grad(torch.selu_(a*1).sum(), a, create_graph=True); r,=torch.autograd.grad(g.sum(), a)
+    """,
     "gradients of casts": """
         a=torch.ones(4,1,requires_grad=True); b=a.to(torch.float32,copy=True); p,r=torch.autograd.grad(b.sum(),[b,a]); assert p is r
         a=torch.ones(4,1,requires_grad=True); b=a.to(torch.float64); p,r=torch.autograd.grad(b.sum(),[b,a])

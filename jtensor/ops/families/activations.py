@@ -21,8 +21,13 @@ _INTERNAL = {"inplace": True, "function": False, "method": False}
 # -- exponential units ------------------------------------------------------------------------------------------------
 
 def _elu_slope(grad, x, alpha, scale, input_scale):
-    below = grad * (input_scale * alpha * scale) * jnp.exp(x * input_scale)
+    below = grad * (input_scale * alpha * scale) * jnp.exp(_negative(x) * input_scale)
     return jnp.where(x <= 0, below, grad * scale)
+
+
+def _negative(x):
+    """What is below zero, else zero: at zero the slope is that of the left side, but PyTorch has it not change there."""
+    return jnp.where(x < 0, x, jnp.zeros_like(x))
 
 
 @wide
@@ -40,7 +45,7 @@ def elu(self: Tensor, alpha: Number = 1.0, scale: Number = 1, input_scale: Numbe
 
 
 def _elu_gradient_of_result(grad, result, alpha, scale, input_scale):
-    return jnp.where(result <= 0, grad * input_scale * (result + alpha * scale), grad * scale)
+    return jnp.where(result <= 0, grad * input_scale * (_negative(result) + alpha * scale), grad * scale)
 
 
 _elu_gradient_of_result.allows = falls_nowhere("elu")
@@ -76,7 +81,7 @@ def selu_(input):
 @wide
 def _celu_gradient(grad, self, alpha):
     a = cast_like(alpha, self)
-    return jnp.where(self <= 0, grad * jnp.exp(self / a), grad)
+    return jnp.where(self <= 0, grad * jnp.exp(_negative(self) / a), grad)
 
 
 def _check_celu(self, alpha):
