@@ -96,6 +96,11 @@ def _expected(edge):
     return node.spec if isinstance(node, AccumulateGrad) else None
 
 
+def fits(got, wanted):
+    """Whether a gradient of one shape can be summed to another."""
+    return len(wanted) <= len(got) and all(n in (1, m) for n, m in zip(wanted[::-1], got[::-1]))
+
+
 def _fitting(edge, at, grad, node=None):
     """The gradient in the shape and dtype of what it belongs to, or PyTorch's error where it cannot have been broadcast from that.
 
@@ -106,7 +111,7 @@ def _fitting(edge, at, grad, node=None):
         return grad
     got, wanted = tuple(grad._spec.size), tuple(expected.size)
     if got != wanted:
-        if len(wanted) > len(got) or any(n not in (1, m) for n, m in zip(wanted[::-1], got[::-1])):
+        if not fits(got, wanted):
             who = "" if node is None else f"Function {node.name()} returned an "
             shown = [] if node is None else list(node.places_shown())
             at = shown.index(at) if at in shown else at

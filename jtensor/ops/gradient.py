@@ -259,7 +259,7 @@ def backward_plan(plan, needs, defined):
 _BY_ELEMENTS = frozenset(("prod_all", "prod_dim", "var_dims", "std_dims", "linalg_vector_norm", "amax", "amin", "aminmax", "logsumexp",
                           "nansum_dim", "dist", "flip.raw", "_to_copy"))
 # What is saved comes before the gradient in these formulas: it decides where the two lie differently.
-_SAVED_FIRST = frozenset(("relu", "threshold", "leaky_relu", "clamp_Scalar", "clamp_Tensor", "clamp_min_Scalar", "clamp_min_Tensor",
+SAVED_FIRST = frozenset(("relu", "threshold", "leaky_relu", "clamp_Scalar", "clamp_Tensor", "clamp_min_Scalar", "clamp_min_Tensor",
                           "clamp_max_Scalar", "clamp_max_Tensor"))
 
 
@@ -288,7 +288,7 @@ def elementwise(plan, needs, backward, codes, grads):
     if found is None:
         operator = plan.operator
         operands = [plan.notes.specs[c] if c >= 0 else plan.specs[~c] for c in codes]
-        operands = [*operands, *grads] if operator.name in _SAVED_FIRST else [*grads, *operands]
+        operands = [*operands, *grads] if operator.name in SAVED_FIRST else [*grads, *operands]
         found = []
         for at, a in zip(needs, backward.outputs, strict=True):
             shape = tuple(a.shape)
@@ -377,7 +377,12 @@ def _by_vjp(plan, needs, defined, codes):
     return function
 
 
-def _by_formulas(plan, needs, defined, codes):
+def formula_alone(plan, at, defined, codes):
+    """The formula of one input's gradient, whose answer is left as it is."""
+    return _by_formulas(plan, (at,), defined, codes, False)
+
+
+def _by_formulas(plan, needs, defined, codes, fit=True):
     """Evaluates the operator's formulas and sums each answer to its input's shape."""
     operator, signature = plan.operator, plan.notes
     target = signature.common.numpy if signature.common is not None else None
@@ -428,7 +433,7 @@ def _by_formulas(plan, needs, defined, codes):
             answer = formula[0](*[asked(n) for n in formula[1]])
             for at, x in zip(where, answer, strict=True) if type(where) is tuple else ((where, answer),):
                 answers[at] = x
-        return tuple([_fit(answers[at], _whole(plan, at)) for at in needs])
+        return tuple([_fit(answers[at], _whole(plan, at)) if fit else answers[at] for at in needs])
     return function
 
 

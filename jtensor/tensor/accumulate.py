@@ -74,4 +74,4 @@ def _suits(mine, given):
         return True
     if not mine.dense:
         return given.contiguous
-    return all((s == t if n != 1 else s != 0) for n, s, t in zip(given.size, given.stride, mine.stride))
+    return given.ndim <= mine.ndim and all((s == t if n != 1 else s != 0) for n, s, t in zip(given.size, given.stride, mine.stride))

@@ -8,9 +8,9 @@ from ..autograd import saved as saving
 from ..autograd.graph import SECOND_TIME, OperatorNode, sequence
 from ..base import devices
 from ..ops import gradient
-from ..ops.build import broadcast_shapes
 from ..trace import spec as specs
 from ..trace.tape import LOCAL, record
+from . import reshaped
 from .core import View, make_tensor
 from .history import edge_of, node_type
 from .rehearsed import rehearsal
@@ -75,8 +75,11 @@ def _replay(node, grads, needs, answers, name=""):
         every = gradient.saved(plan, node.needs)
         entries = [entries[every.index(c)] for c in codes]
     values = saved_values(node, codes, entries)
-    if engine.RESHAPED[0]:
-        _refuse_reshaped(plan, codes, values, grads)
+    if engine.RESHAPED[0] and reshaped.differ(plan, codes, values):
+        saved = dict(zip(codes, entries, strict=True))
+        for at, out in zip(needs, reshaped.replay(node, grads, needs, saved, replay), strict=True):
+            answers[at] = out
+        return
     defined = tuple([k for k, g in enumerate(grads) if g is not None])
     backward = gradient.backward_plan(plan, needs, defined)
     given = [fitted(grads[k], plan.specs[k]) for k in defined]
@@ -109,16 +112,6 @@ def _replay(node, grads, needs, answers, name=""):
                 _seen_as_view(out, (out._spec.numel,))
 
 
-def _refuse_reshaped(plan, codes, values, grads):
-    """Raises where a saved tensor has another shape since, by `.data =`: PyTorch's error where that does not fit the gradient."""
-    for code, value in zip(codes, values, strict=True):
-        expected = plan.inputs[code] if code >= 0 else plan.outputs[~code]
-        if tuple(value.aval.shape) != tuple(expected.shape) and code not in plan.flipped:
-            arrived = next(g for g in grads if g is not None)
-            broadcast_shapes([tuple(arrived._spec.size), tuple(value.aval.shape)])
-            raise NotImplementedError("jtensor does not differentiate an operation with a saved tensor that has got another shape since")
-
-
 def saved_values(node, codes, entries):
     flips = node.plan.flipped
     if flips:
@@ -149,7 +142,7 @@ def _shaped(grad, aval):
         grad = real(grad)
     if grad._spec.dtype is not aval.dtype:
         grad = grad.to(aval.dtype)
-    return grad if tuple(grad._spec.size) == tuple(aval.shape) else grad.sum_to_size(aval.shape)
+    return grad if tuple(grad._spec.size) == tuple(aval.shape) or engine.RESHAPED[0] else grad.sum_to_size(aval.shape)
 
 
 def _differentiable_backward(node, plan, grads, codes, saved, outs, only_grads):

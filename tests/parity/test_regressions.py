@@ -301,6 +301,23 @@ SCRIPTS = {
         y.sum().backward()
         show(p.grad)
     """,
+    "saved tensors of another shape": """
+        news = {"row": lambda d: d[:1], "number": lambda d: d[0, 0].clone(), "more": lambda d: d.expand(2, 2, 3).clone(),
+                "turned": lambda d: d.t(), "column": lambda d: d[:, :1]}
+        for name, f in (("mul", lambda a, b: a * b), ("pow", lambda a, b: a ** 2), ("div", lambda a, b: b / a), ("", lambda a, b: a.abs()),
+                        ("prod", lambda a, b: a.prod()), ("mm", lambda a, b: a @ b.t()), ("max", lambda a, b: a.max()),
+                        ("cat", lambda a, b: torch.cat([a, b])), ("relu", lambda a, b: a.relu()), ("clamp", lambda a, b: a.clamp(2, 4))):
+            for how, new in news.items():
+                for create_graph in (False, True):
+                    a, b = (m + 1).requires_grad_(), (m + 2).requires_grad_()
+                    y = f(a, b)
+                    a.data = new(a.data)
+                    if name in ("prod", "max") and how == "more" and create_graph:
+                        continue
+                    print(name, how)
+                    tried(lambda: y.backward(torch.ones_like(y), create_graph=create_graph))
+                    print(a.grad is not None and [round(n, 4) for n in a.grad.flatten().tolist()], b.grad is not None and b.grad.tolist())
+    """,
     "small conversions": """
         for f in (lambda: int(torch.ones(2)), lambda: float(torch.tensor(1j)), lambda: torch.tensor(300, dtype=torch.int8),
                   lambda: torch.tensor([-1], dtype=torch.uint8), lambda: torch.tensor([1j], dtype=torch.float32), lambda: torch.zeros(-1),
