@@ -4,8 +4,6 @@ A step count is a tensor in PyTorch's state, and its value goes into the arithme
 would make the lazy engine run at every step, so such tensors share their memory with a NumPy array (as any CPU tensor may),
 and the counting is done there: what the user sees of the tensor is always up to date, and nothing is recorded.
 """
-import numpy as np
-
 import jtensor
 
 from ..tensor import retrace
@@ -93,16 +91,19 @@ class Method(Optimizer):
         cache = self.__dict__.setdefault("_host_numbers", {})
         known = cache.get(id(tensor))
         if known is None or known[0] is not tensor:
-            known = cache[id(tensor)] = (tensor, tensor.detach().numpy())
+            array = tensor.detach().numpy()
+            quick = array.ndim == 0 and array.dtype.char in "fdlq"          # a view of the memory counts at a twentieth of NumPy's price
+            known = cache[id(tensor)] = (tensor, array, memoryview(array) if quick else None)
         return known[1]
 
     def _advance(self, p, state, group):
         """Counts the step and answers with its number."""
         step = state["step"]
         known = self._host_numbers.get(id(step)) if not group.get("capturable") and "_host_numbers" in self.__dict__ else None
-        if known is not None and known[0] is step:
-            np.add(known[1], 1, known[1])
-            return known[1].item()
+        if known is not None and known[0] is step and known[2] is not None:
+            count = known[2]
+            count[()] += 1
+            return count[()]
         if group.get("capturable"):
             devices = {p.device.type, step.device.type}
             if len(devices) > 1 or not devices <= set(_CAPTURABLE):
@@ -166,19 +167,20 @@ class Method(Optimizer):
             for (p, grad, state), given in zip(ready, numbers, strict=True):
                 self._update(p, -grad if sign else grad, state, group, *(() if given is None else (given,)))
             return
-        names, tensors, flat, places = self._buffers, [], [], []
+        names, tensors, flat = self._buffers, [], []
         for (p, grad, state), given in zip(ready, numbers, strict=True):
             tensors.append(p)
             tensors.append(grad)
             for name in names if state else ():
                 if name in state:
                     tensors.append(state[name])
-            places.append(slice(len(flat), len(flat) + len(given)))
             flat += given
 
         def run(flat):
-            for (p, grad, state), place in zip(ready, places, strict=True):
-                self._update(p, -grad if sign else grad, state, group, flat[place])
+            end = 0
+            for (p, grad, state), given in zip(ready, numbers, strict=True):
+                begin, end = end, end + len(given)
+                self._update(p, -grad if sign else grad, state, group, flat[begin:end])
         retrace.update((type(self), sign, len(tensors), *self._identity(group)), tensors, flat, run)
 
     def step(self, closure=None):

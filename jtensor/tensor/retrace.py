@@ -260,7 +260,10 @@ def update(identity, tensors, numbers, run):
     if macro is not None:
         macros.play(macro, named, floats, cells)
         for at, times in macro.note:
-            _count(tensors[at], times)
+            counter = tensors[at]._counter
+            counter.version += times
+            if counter.site is not None:
+                counter.site = sites.user_site()
         return
     numbers = [n * 1.0 if type(n) is float else n for n in numbers]
     versions = [t._counter.version for t in tensors]
@@ -277,14 +280,22 @@ def update(identity, tensors, numbers, run):
 def _update_key(segment, named, identity, tensors):
     if LOCAL.lesson or LOCAL.eager or LOCAL.inference or LOCAL.grad_enabled:
         return None
-    key = [identity, macros.counts(segment)]
-    storages = set()
+    key, slots = [identity, macros.counts(segment)], segment.slots
     for tensor in tensors:
-        storage = tensor._storage
-        place = _place_of(segment, named, storage, tensor._spec, tensor._offset, tensor._cached)
-        if place is None or tensor._auto is not None and tensor._auto.inference:
+        storage, spec, auto = tensor._storage, tensor._spec, tensor._auto
+        if spec is storage.spec:                    # `_place_of` without the calls: most tensors are all of their memory
+            if storage.host is not None:
+                return None
+            value = storage.value
+            named.append(value)
+            at = value.position if value.segment is segment else slots.get(id(value))
+            key.append(slot(segment, value) if at is None else at)
+        else:
+            place = _place_of(segment, named, storage, spec, tensor._offset, tensor._cached)
+            if place is None:
+                return None
+            key.append(place)
+        if auto is not None and auto.inference:
             return None
-        storages.add(storage)
-        key.append(place)
-        key.append(tensor._spec)
-    return tuple(key) if len(storages) == len(tensors) else None
+        key.append(spec)
+    return tuple(key) if len({t._storage for t in tensors}) == len(tensors) else None

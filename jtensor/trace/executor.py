@@ -321,7 +321,7 @@ def numbers_of(found, *numbers):
     if there is None:
         if len(found.sent) >= SENT:
             found.sent.clear()
-        there = found.sent[text] = compat.put(scalars.pack(*numbers), device)
+        there = found.sent[text] = compat.put(scalars.pack(*numbers) if numbers[2] else np.frombuffer(text, np.int64), device)
     return [zero(device), there]
 
 
