@@ -9,7 +9,7 @@ import collections
 from .lower import needed
 
 WORTH_A_PROGRAM = 1 << 17           # elements that the rest must touch: a program more costs some 50 us
-WORTH_A_CUT = 200_000               # elements for each node of a tape on a CPU, beyond which recording hardly counts, but fusion does
+WORTH_A_CUT = 1 << 24, 200_000      # elements of a tape on a CPU, and for each node, beyond which recording hardly counts, but fusion does
 
 Stages = collections.namedtuple("Stages", "first handed rest")
 Stages.__doc__ = "``first``: positions that the first program gives, ``handed``: those that the second takes, ``rest``: its own results."
@@ -22,7 +22,7 @@ def cut(nodes, wanted, asked):
     work = [node[0].elements() for node in nodes]
     if sum(elements for elements, marked in zip(work, late, strict=True) if marked) < WORTH_A_PROGRAM:
         return None
-    if nodes[0][0].outputs[0].device.type == "cpu" and sum(work) > WORTH_A_CUT * len(nodes):
+    if nodes[0][0].outputs[0].device.type == "cpu" and sum(work) > max(WORTH_A_CUT[0], WORTH_A_CUT[1] * len(nodes)):
         return None
     owner = [at for at, node in enumerate(nodes) for _ in node[0].outputs]
     shared, waiting = set(), [p for node, marked in zip(nodes, late, strict=True) if marked for p in node[1] if p >= 0]

@@ -44,7 +44,7 @@ def test_the_first_stage_is_what_was_asked_for(monkeypatch):
     assert found.first == (asked,) and found.handed == () and found.rest == (wanted[1],)
     small = stages.cut(LOCAL.segment.nodes, (asked,), asked)
     assert small is None                                            # nothing is left to do: one program
-    monkeypatch.setattr(stages, "WORTH_A_CUT", 400 * 300)
+    monkeypatch.setattr(stages, "WORTH_A_CUT", (400 * 400, 400))
     assert stages.cut(LOCAL.segment.nodes, wanted, asked) is None   # too much work for recording to count
     executor.flush("test")
     assert a.item() == 320000.0
