@@ -27,7 +27,7 @@ def views_of(self, geometries, name):
 def _multi(self, rule, name, *args):
     size, stride, offset = geometry_of(self)
     outs = views_of(self, rule(size, stride, offset, *args), name)
-    if LOCAL.grad_enabled and self.requires_grad:
+    if LOCAL.grad_enabled and self.requires_grad and outs:
         logical = rule(size, geometry.contiguous_strides(size), 0, *args)
         plan, starts = _multi_plan(name, self._spec.aval, logical)
         attach(plan, [self], (0,), outs, starts)

@@ -71,6 +71,7 @@ s = z.square(); s += 1
 s = z * z; z += 1
 torch.nn.functional.leaky_relu_(z, 0.5)
 m.requires_grad_(); v = (m * 1).add_(1)
+s = [v for v in z[:0]]; v = z[:0].split(1)
 d = z.detach(); d += 1
 with torch.no_grad(): w += 1; w[0] = 2.0; w[1:] *= 3; w.fill_(1.0); z += w; v = z[1]
 with torch.no_grad(): v = z[1]; v += 1
