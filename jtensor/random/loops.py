@@ -12,7 +12,7 @@ import numpy as np
 from . import exact, walks
 from .mt19937 import MT19937
 from .programs import HostProgram
-from .walks import ELEMENTS, NO_LIMIT, NUMBERS
+from .walks import ELEMENTS, NO_LIMIT, NUMBERS, ROOM, WIDTH
 
 FEW = 512               # elements; for fewer Python is as quick
 FEW_ALIKE = 64          # the same where all elements are of one kind
@@ -176,7 +176,7 @@ class _Kind:
 
     def __init__(self, name, walk, looks, start, rows, proof):
         self.looks, self.start, self.rows = looks, start, rows
-        inputs = [(5,), (2,), (2,), (rows, ELEMENTS), *[(NUMBERS,)] * (2 if looks == "both" else 1)]
+        inputs = [(5,), (2,), (2,), (rows, ELEMENTS + WIDTH), *[(ROOM,)] * (2 if looks == "both" else 1)]
         self.program = HostProgram(name, walk, [(shape, np.float64) for shape in inputs], _PAYS_AFTER, lambda run: proof(self, run))
 
     def at_hand(self, total):

@@ -15,7 +15,11 @@ from .uniforms import u53
 ELEMENTS = 1 << 14      # worked on by one call
 NUMBERS = 1 << 15       # looked at by one call
 TOLERANCE = 1e-13       # some hundred last bits: more than logarithms differ by
+AT_ONCE = 4             # numbers that an element takes in one turn of a loop, if it takes so many: a turn has its price
+WIDTH = 8               # attempts that are made in one turn
 NO_LIMIT = -1.0         # in the first row of an element that makes attempts
+
+ROOM = NUMBERS + 2 * WIDTH      # a turn may look beyond the last
 
 # -- feeding -------------------------------------------------------------------------------------------------------------------------
 
@@ -28,7 +32,7 @@ class Stretch:
 
     def __init__(self, engine, logs):
         self._engine, self.at, self.end = engine, 0, 0
-        self.numbers, self.logs = np.zeros(NUMBERS), np.zeros(NUMBERS) if logs else None
+        self.numbers, self.logs = np.zeros(ROOM), np.zeros(ROOM) if logs else None
         self._mark, self._kept = engine.mark(), 0       # where the engine stood when it had given the first so many of the numbers
 
     def refill(self, wanted):
@@ -36,12 +40,12 @@ class Stretch:
         left = self.end - self.at
         fresh = min(max(wanted, 64), NUMBERS - left)
         self._mark, self._kept = self._engine.mark(), left
-        waiting, self.numbers = self.numbers[self.at : self.end], np.empty(NUMBERS)   # new room: a program may still look at the old
+        waiting, self.numbers = self.numbers[self.at : self.end], np.empty(ROOM)      # new room: a program may still look at the old
         self.numbers[:left] = waiting
         self.numbers[left : left + fresh] = u53(self._engine, fresh)
         self.at, self.end = 0, left + fresh
         if self.logs is not None:
-            self.logs = np.empty(NUMBERS)
+            self.logs = np.empty(ROOM)
             self.logs[: self.end] = exact.log(self.numbers[: self.end])
 
     def uniform(self):
@@ -70,7 +74,7 @@ def drawn(engine, kind, run, total, rows, one, numbers_each, tolerance=1.0):
     try:
         for start in range(0, total, ELEMENTS):
             count = min(ELEMENTS, total - start)
-            parameters = np.empty((kind.rows, ELEMENTS))
+            parameters = np.empty((kind.rows, ELEMENTS + WIDTH))
             for row, values in zip(parameters, rows(slice(start, start + count)), strict=True):
                 row[:count] = values
             parameters = put(parameters)
@@ -100,6 +104,8 @@ def drawn(engine, kind, run, total, rows, one, numbers_each, tolerance=1.0):
 
 def one_by_one(reach, is_done, start):
     """The program whose elements use number after number: from ``start`` by ``reach(reached, number, scale)`` until ``is_done``."""
+    taken = _some(reach, is_done)
+
     def walk(state, ends, _, parameters, numbers):
         import jax.numpy as jnp
         from jax import lax
@@ -109,23 +115,32 @@ def one_by_one(reach, is_done, start):
 
         def step(s):
             at, element, reached, times, values = s
-            for again in (False, True):         # two numbers a turn, if there is an element left for the second: a turn has its price
-                further = reach(reached, numbers[at], parameters[1, element])
-                done = is_done(further, parameters[0, element])
-                values = lax.dynamic_update_index_in_dim(values, times, element, 0)
-                if again:
-                    used = element < ends[1].astype(jnp.int32)
-                    done, further, counted = done & used, jnp.where(used, further, reached), jnp.where(used, times + 1, times)
-                    at = at + used
-                else:
-                    at, counted = at + 1, times + 1
-                element, reached, times = element + done, jnp.where(done, start, further), jnp.where(done, 0.0, counted)
-            return at, element, reached, times, values
+            used, further, done = taken(numbers, at, ends[0].astype(jnp.int32), reached, parameters[0, element], parameters[1, element])
+            values = lax.dynamic_update_index_in_dim(values, times + (used - 1), element, 0)
+            return at + used, element + done, jnp.where(done, start, further), jnp.where(done, 0.0, times + used), values
 
         at, element, reached, times, values = lax.while_loop(
-            going, step, (state[0].astype(jnp.int32), state[1].astype(jnp.int32), state[2], state[3], jnp.zeros(ELEMENTS + 1)))
+            going, step, (state[0].astype(jnp.int32), state[1].astype(jnp.int32), state[2], state[3], jnp.zeros(ELEMENTS)))
         return [jnp.stack([at.astype(jnp.float64), element.astype(jnp.float64), reached, times, 0.0]), values]
     return walk
+
+
+def _some(reach, is_done):
+    """``taken(numbers, at, end, reached, limit, scale)``: how many of the next numbers an element takes, what it has then reached, whether
+    it is done. At least one number waits; the element may not be done with `AT_ONCE`."""
+    def taken(numbers, at, end, reached, limit, scale):
+        import jax.numpy as jnp
+
+        ways = []
+        for k in range(AT_ONCE):
+            reached = reach(reached, numbers[at + k], scale)
+            ways.append((k + 1, reached, is_done(reached, limit)))
+        used, reached, done = ways.pop()
+        for k, far, there in reversed(ways):            # the first at which it is done, or the numbers are used up
+            stop = there | (at + k >= end)
+            used, reached, done = jnp.where(stop, k, used), jnp.where(stop, far, reached), jnp.where(stop, there, done)
+        return used, reached, done
+    return taken
 
 
 def product(reached, number, _):
@@ -151,6 +166,8 @@ def mixed(reach, is_done, start, attempt):
     ``attempt(jnp, zero, u, v, log of v if known, row)``: the value that would be accepted, whether it is at once, whether it never is, by
     how much one side of the test is above the other, and the size of what the two are made of.
     """
+    taken = _some(reach, is_done)
+
     def walk(state, ends, settings, parameters, numbers, logs=None):
         import jax.numpy as jnp
         from jax import lax
@@ -161,33 +178,39 @@ def mixed(reach, is_done, start, attempt):
             more = (state[1] < ends[1]) & (state[0] + 1 < ends[0]) & (state[4] == 0)
             return more if tries is None else more & ((parameters[0, state[1].astype(jnp.int32)] == NO_LIMIT) == tries)
 
-        def one_number(s):
+        def some_numbers(s):
+            """Of one element."""
             state, values = s
             at, element = state[0].astype(jnp.int32), state[1].astype(jnp.int32)
-            further = reach(state[2], (numbers if start else logs)[at], parameters[1, element])
-            done = is_done(further, parameters[0, element])
-            values = lax.dynamic_update_index_in_dim(values, state[3], element, 0)
-            reached, times = jnp.where(done, start, further), jnp.where(done, 0.0, state[3] + 1)
-            return jnp.stack([state[0] + 1, state[1] + done, reached, times, 0.0]), values
+            limit, scale, looked = parameters[0, element], parameters[1, element], numbers if start else logs
+            used, reached, done = taken(looked, at, ends[0].astype(jnp.int32), state[2], limit, scale)
+            times = state[3] + used
+            values = lax.dynamic_update_index_in_dim(values, times - 1, element, 0)
+            reached, times = jnp.where(done, start, reached), jnp.where(done, 0.0, times)
+            return jnp.stack([state[0] + used, state[1] + done, reached, times, 0.0]), values
 
-        def one_attempt(s):
+        def some_attempts(s):
+            """Of as many elements, as if each succeeded at once: they count up to the first that does not."""
             state, values = s
-            at, element = state[0].astype(jnp.int32), state[1].astype(jnp.int32)
-            row = [parameters[i, element] for i in range(parameters.shape[0])]
-            value, now, never, gap, loose = attempt(
-                jnp, settings[0], numbers[at], numbers[at + 1], None if logs is None else logs[at + 1], row)
+            at, element, k = state[0].astype(jnp.int32), state[1].astype(jnp.int32), jnp.arange(WIDTH)
+            rows = list(lax.dynamic_slice_in_dim(parameters, element, WIDTH, 1))
+            pairs = lax.dynamic_slice(numbers, (at,), (2 * WIDTH,)).reshape(WIDTH, 2)
+            log_v = None if logs is None else lax.dynamic_slice(logs, (at,), (2 * WIDTH,)).reshape(WIDTH, 2)[:, 1]
+            value, now, never, gap, loose = attempt(jnp, settings[0], pairs[:, 0], pairs[:, 1], log_v, rows)
             doubt = ~now & ~never & ~(jnp.abs(gap) > settings[1] * loose)
-            done = (now | ~never & (gap >= 0)) & ~doubt
-            outcome, value = lax.optimization_barrier((doubt * 2.0 + done, value))
-            doubt, done = outcome >= 2.0, outcome == 1.0
-            state = jnp.stack([state[0] + jnp.where(doubt, 0.0, 2.0), state[1] + done, start, 0.0, doubt * 1.0])
-            return state, lax.dynamic_update_index_in_dim(values, value, element, 0)
+            mine = (rows[0] == NO_LIMIT) & (state[1] + k < ends[1]) & (state[0] + 2 * k + 1 < ends[0])
+            done = mine & (now | ~never & (gap >= 0)) & ~doubt
+            # What comes of each, and its place, in one number: the least one says all.
+            first = jnp.min(4 * k + jnp.where(done, 4 * WIDTH, jnp.where(~mine, 0, jnp.where(doubt, 2, 1))), initial=4 * WIDTH)
+            count, what = first // 4, first % 4
+            state = jnp.stack([state[0] + 2 * (count + (what == 1)), state[1] + count, start, 0.0, (what == 2) * 1.0])
+            return state, lax.dynamic_update_slice(values, value, (element,))
 
         def turn(s):
-            s = lax.while_loop(lambda s: going(s, False), one_number, s)
-            return lax.while_loop(lambda s: going(s, True), one_attempt, s)
+            s = lax.while_loop(lambda s: going(s, False), some_numbers, s)
+            return lax.while_loop(lambda s: going(s, True), some_attempts, s)
 
-        return list(lax.while_loop(going, turn, (state, jnp.zeros(ELEMENTS))))
+        return list(lax.while_loop(going, turn, (state, jnp.zeros(ELEMENTS + WIDTH))))
     return walk
 
 
