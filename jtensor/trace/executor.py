@@ -186,7 +186,12 @@ def execute(segment, nodes, wanted, asked):
 def choose(segment, nodes, state, wanted, inputs, asked):
     """The program for a tape that has none for these wanted values, or None: op by op."""
     key = wanted, asked
+    if state.programs is None and len(nodes) > 1:
+        state.programs = TRIE.programs(nodes)
     if state.programs is not None:
+        found = state.programs.get(key)
+        if found is not None:
+            return found if found.executable is not None else None
         for found in state.programs.values():
             if found.executable is not None and set(wanted).issubset(found.gives):
                 found = state.programs[key] = found.giving(wanted)
@@ -217,8 +222,6 @@ def choose(segment, nodes, state, wanted, inputs, asked):
 
 def compiled(coming, state, key, count):
     """The program of a compilation that was asked for; waits for it, so that which tier serves never depends on the clock."""
-    if state.programs is None:
-        state.programs = {}
     try:
         found, origins = coming.result()
     except jax.errors.JaxRuntimeError as error:

@@ -16,10 +16,12 @@ from .report import REPORT
 
 SAVED = 6e6             # ns: what an operator costs less to compile briefly
 LOST = 1.0              # ns: what an element of a result takes longer then, on average over operators
-FEW, MANY = 32, 1024    # fewer runs than FEW, in a loop than MANY: it is all effort at once
+FEW, LOOP = 32, 1024    # fewer runs than FEW, in a loop than LOOP: it is all effort at once
+MANY = 1 << 15          # more are not waited for: on small arrays the two hardly differ
 SURE = 3                # what has been run a third of that number will be run the rest, too
 
 COMPILER = Worker("programs")
+_BESIDE = Worker("stages")      # compiles the second stage while the first is compiled where it is wanted
 
 
 class Program:
@@ -96,8 +98,9 @@ def _build(nodes, wanted, asked, inputs, counts, donate, effort):
             kind = "i" if kind == "b" else kind
             own[kind] = max(own[kind], at + 1)
     taken = tuple([(kind, own[kind]) for kind, _ in counts if own[kind]])
+    second = _BESIDE.submit(lambda: lower.program(nodes, cut.rest, [*inputs, *handed], counts, donate, cut.handed, effort), name="stage")
     first, origin, fences, got = lower.program(early, gives, [inputs[at] for at in takes], taken, (), effort=effort)
-    rest, later, more, too = lower.program(nodes, cut.rest, [*inputs, *handed], counts, donate, cut.handed, effort)
+    rest, later, more, too = second.result()
     where = {p: at for at, p in enumerate(cut.first)}
     made = Program(first, cut.first + cut.rest, wanted, tuple([d - lead for d in rest.donated]), fences + more, count=len(inputs),
                    rest=rest, takes=takes, own=tuple(own.values()), handed=[where[p] for p in cut.handed])
@@ -110,4 +113,4 @@ def worth(nodes, device=None, loop=False):
         return 0
     elements = sum(math.prod(aval.shape) for node in nodes for aval in node[0].outputs)
     runs = len(nodes) * SAVED / (elements * LOST + 1)
-    return 0 if runs < (MANY if loop else FEW) else int(max(FEW, min(runs, MANY) / SURE))
+    return 0 if runs < (LOOP if loop else FEW) else int(max(FEW, min(runs, MANY) / SURE))

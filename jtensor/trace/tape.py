@@ -73,18 +73,30 @@ class Trie:
     limit = 400_000
 
     def __init__(self):
-        self.root, self.size, self.pieces = State(None, None), 0, {}
+        self.root, self.size, self._known = State(None, None), 0, None
+
+    def known(self):
+        """(pieces, tapes) of this trie: {length: the plans of loops' pieces that are so long}, {nodes: the programs of that tape}."""
+        known = self._known
+        if known is None or known[0] is not self.root:
+            known = self._known = self.root, {}, {}
+        return known[1:]
+
+    def programs(self, nodes):
+        """The programs of a tape, whichever way it was recorded: recorders, writers and `split` name the same step by different keys."""
+        return self.known()[1].setdefault(tuple([(plan, positions, tuple(taken)) for plan, positions, taken, _ in nodes]), {})
 
     def grow(self, state, key, plan):
         child = state.children[key] = State(plan, state)
         self.size += 1
-        if child.depth in self.pieces and not child.cut and tuple(periods.plans(child, child.depth)) in self.pieces[child.depth]:
+        alike = self.known()[0].get(child.depth)
+        if alike is not None and not child.cut and tuple(periods.plans(child, child.depth)) in alike:
             child.cut = child.piece = child.depth
         return child
 
     def cut_at(self, state, piece):
         """A tape of equal rounds, so many nodes of which make a program, has come to this state: one that begins so will end there."""
-        self.pieces.setdefault(piece, set()).add(tuple(periods.plans(state, piece)))
+        self.known()[0].setdefault(piece, set()).add(tuple(periods.plans(state, piece)))
         if state.cut == state.depth:
             for _ in range(state.depth - piece):
                 state = state.parent
@@ -92,7 +104,7 @@ class Trie:
 
     def trim(self):
         if self.size > self.limit:
-            self.root, self.size, self.pieces = State(None, None), 0, {}
+            self.root, self.size = State(None, None), 0
 
 
 TRIE = Trie()

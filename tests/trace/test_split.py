@@ -89,3 +89,24 @@ def test_a_failure_before_the_rounds_loses_nothing(monkeypatch):
         again.append(y)
     assert [t.tolist() for t in held] == [t.tolist() for t in again] and len(held) > 10
     assert numbers(loop(2)) == wanted
+
+
+def test_a_tape_that_was_recorded_another_way_has_the_same_programs():
+    def tail(x):
+        return (x * 2.5 + x).sin(), x.sum()
+    x = torch.arange(6.0)
+    executor.flush("test")
+    first = tail(x)
+    executor.flush("test")
+    made = sum(torch.report().programs.values())
+    y = x * 1.0                                         # stands before it, and is cut off
+    second = tail(y)
+    whole = executor.LOCAL.segment
+    executor.LOCAL.segment = executor.Segment()
+    rest = tape.split(whole, 1)
+    executor._run(whole, None)
+    executor._run(rest, None)
+    assert rest.state.programs is not None and sum(torch.report().programs.values()) == made
+    assert [v.tolist() for v in first] == [v.tolist() for v in second]
+    third = tail(x)[0]                                  # fewer results of the same program
+    assert third.tolist() == first[0].tolist() and sum(torch.report().programs.values()) == made
