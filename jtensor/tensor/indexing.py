@@ -24,8 +24,14 @@ def getitem(self, index):
     """``self[index]``."""
     if type(index) is int:
         return _select(self, index, 0)
-    if index.__class__ is Tensor and (found := picking.pick(self, index)) is not None:
-        return found
+    if index.__class__ is Tensor:
+        found = picking.pick(self, index)
+        if found is not None:
+            return found
+    elif index.__class__ is tuple and len(index) > 1 and index[-1].__class__ is Tensor:
+        found = picking.pick_along(self, index)
+        if found is not None:
+            return found
     view, tensors = _basic(self, index), None
     if view is None:
         view, tensors = resolve(self, index)

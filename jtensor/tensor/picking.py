@@ -35,6 +35,31 @@ def pick(self, index):
     return family.index_raw.record(self, (index,), _FIRST, ()) if _numbers(self, index) else None
 
 
+def pick_along(self, items):
+    """``self[:, i, j]``: tensors of one size, along dimensions that follow each other; None where the index is any other."""
+    spec, lead, size = self._spec, 0, None
+    if len(items) > spec.ndim or 0 in spec.size:
+        return None
+    for item in items:
+        if item.__class__ is Tensor:
+            own = item._spec
+            if own.dtype is not dtypes.int64 or own.device is not spec.device or not own.ndim or own.size != (size or own.size):
+                return None
+            size = own.size
+        elif item.__class__ is slice and size is None and item.start is item.stop is item.step is None:
+            lead += 1
+        else:
+            return None
+    tensors, dims = items[lead:], _DIMS[lead:len(items)]
+    for at, (dim, index) in enumerate(zip(dims, tensors, strict=True)):
+        n = spec.size[dim]
+        check_bounds(index, n, out_of_bounds(at, n), negative=True)
+    return family.index_raw.record(self, tensors, dims, ()) if tensors else None
+
+
+_DIMS = tuple(range(64))
+
+
 def chosen(self, mask):
     """The elements that a mask of the leading dimensions chooses, or None in the less ordinary cases.
 

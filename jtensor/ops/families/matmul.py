@@ -4,10 +4,14 @@ Owns: contractions of two tensors without type promotion, with PyTorch's graph (
 Narrow floats accumulate in float32. `einsum`, `tensordot` and products of other kinds are in `contraction`.
 May not know: tensors as objects, but in composites.
 """
+import math
+
 import jax.numpy as jnp
 from jax import lax
 
 from ...base import dtypes
+from ...trace.tape import LOCAL
+from ..build import broadcast_shapes
 from ..operator import Number, Tensor, op
 from ..registry import composite
 from .composing import check_expand, conj_times, cpp_name, put_out, times, unsafe_view, view_named
@@ -449,19 +453,43 @@ def _folded(left, right):
 
 
 def _batched(left, right):
-    from ..build import broadcast_shapes
-    a, b = tuple(left._spec.size), tuple(right._spec.size)
+    key = left._spec, right._spec
+    found = _batches.get(key)
+    if found is None:
+        if len(_batches) >= 1 << 12:
+            _batches.clear()
+        found = _batches[key] = _batch_of(*key)
+    rows, columns, flat_rows, flat_columns, shape = found
+    if len(right._spec.size) == 1:
+        right = right.unsqueeze(1)
+    if LOCAL.grad_enabled and (left.requires_grad or right.requires_grad):       # each step is in the graph
+        left, right = left.expand(*rows).reshape(*flat_rows), right.expand(*columns).reshape(*flat_columns)
+    else:
+        left, right = _as_batch(left, rows, flat_rows), _as_batch(right, columns, flat_columns)
+        if shape == flat_rows[:2] + flat_columns[2:]:
+            return bmm.record(left, right)
+    return unsafe_view(bmm.record(left, right), shape)
+
+
+_batches = {}
+
+
+def _batch_of(left, right):
+    """For a batched product: the sizes that the operands are expanded to, those with one dimension of batches, and the result's."""
+    a, b = tuple(left.size), tuple(right.size)
     n, k = (a[-2] if len(a) > 1 else 1), a[-1]
     j, m = (b[-2] if len(b) > 1 else b[-1]), (b[-1] if len(b) > 1 else 1)
-    if len(b) == 1:
-        right = right.unsqueeze(1)
     batch = tuple(broadcast_shapes([a[:-2], b[:-2]]))
-    count = 1
-    for size in batch:
-        count *= size
-    product = bmm(left.expand(*batch, n, k).reshape(count, n, k), right.expand(*batch, j, m).reshape(count, j, m))
+    count = math.prod(batch)
     shape = batch + ((n,) if len(a) > 1 else ()) + ((m,) if len(b) > 1 else ())
-    return unsafe_view(product, shape)
+    return (*batch, n, k), (*batch, j, m), (count, n, k), (count, j, m), shape
+
+
+def _as_batch(matrices, size, flat):
+    own = matrices._spec.size
+    if own != size:
+        matrices = matrices.expand(*size)
+    return matrices if size == flat else matrices.reshape(*flat)
 
 
 # -- linear -----------------------------------------------------------------------------------------------------------
