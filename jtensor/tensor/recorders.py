@@ -13,6 +13,7 @@ from ..base import devices, dtypes
 from ..ops.operator import Number, Operator, OptTensor, Static, TensorOrNumber, Tensors
 from ..storage.cell import Storage
 from ..trace import tape
+from ..trace.codes import CODES
 from ..trace.tape import LOCAL, TRIE, Value, slot
 from . import dispatch
 from .arguments import _static, collect
@@ -267,7 +268,7 @@ _COMMON = {
 
 @functools.cache
 def _code(*signature):
-    return compile(_source(*signature), "<jtensor recorder>", "exec")
+    return CODES.compiled(_source(*signature), "<jtensor recorder>")
 
 
 def _default(parameter):

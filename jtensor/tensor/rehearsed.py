@@ -15,6 +15,7 @@ from ..autograd.graph import AccumulateGrad
 from ..ops import gradient
 from ..storage.cell import Storage
 from ..trace import tape
+from ..trace.codes import CODES
 from ..trace.tape import LOCAL, TRIE, Value, slot
 from .core import Tensor, View
 from .values import lies_flipped, read, read_flipped
@@ -320,7 +321,7 @@ def _written(i, answer, text, scope):
 
 @functools.cache
 def _code(text):
-    return compile(text, "<jtensor backward>", "exec")
+    return CODES.compiled(text, "<jtensor backward>")
 
 
 _COMMON = {

@@ -14,6 +14,7 @@ from ..base import devices, geometry, sites
 from ..ops import gradient
 from ..ops.operator import Number, Operator, OptTensor, Static, TensorOrNumber, Tensors
 from ..trace import tape
+from ..trace.codes import CODES
 from ..trace.tape import LOCAL, TRIE, Value, slot
 from . import recorders
 from .arguments import bind, collect
@@ -281,7 +282,7 @@ _COMMON = {
 
 @functools.cache
 def _code(*kinds):
-    return compile(_source(kinds), "<jtensor writer>", "exec")
+    return CODES.compiled(_source(kinds), "<jtensor writer>")
 
 
 def writer(operator):

@@ -17,6 +17,7 @@ import numpy as np
 from ..base import dtypes
 from . import spec, store
 from .ahead import AHEAD
+from .codes import CODES
 
 KEPT = 8192                     # operations, 60 bytes each
 _ENTRY = f"shapes jax {jax.__version__} numpy {np.__version__}"
@@ -64,6 +65,7 @@ class Remembered:
             self.new = 0
             store.write(_ENTRY, self._body, wait)
         AHEAD.keep(wait)
+        CODES.keep(wait)
 
     def _body(self):
         mine = self.used.copy()

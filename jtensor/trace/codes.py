@@ -1,0 +1,61 @@
+"""The code of functions that are written out at run time, remembered across processes.
+
+To compile such a text takes half a millisecond, which a script's second start need not spend. Owns: one entry of the cache on disk
+(`store`), by digests of the texts; it is written when programs are (`shapes`). May not know: what the texts say.
+"""
+import hashlib
+import marshal
+import sys
+
+from . import store
+
+KEPT = 512                      # functions, some 3 KB each
+_ENTRY = f"codes {sys.implementation.cache_tag} {sys.version}"
+
+
+class Codes:
+    """``known``: {digest of a text: its code, marshalled}; ``used``: those of this process; ``new``: whether the disk lacks one."""
+
+    def __init__(self):
+        self.known, self.used, self.new = None, {}, False
+
+    def compiled(self, text, name):
+        """The code object of a text; ``name`` stands for a file in tracebacks.
+
+        >>> scope = {}
+        >>> exec(Codes().compiled("answer = 6 * 7", "<example>"), scope)
+        >>> scope["answer"]
+        42
+        """
+        if store.folder() is None:
+            return compile(text, name, "exec")
+        if self.known is None:
+            self.known = self._read()
+        digest = hashlib.blake2b(f"{name}\n{text}".encode(), digest_size=12).digest()
+        found = self.used.get(digest) or self.known.get(digest)
+        if found is None:
+            self.new, found = True, marshal.dumps(compile(text, name, "exec"))
+        self.used[digest] = found
+        return marshal.loads(found)
+
+    def keep(self, wait=False):
+        """Writes what is new, in the background, beside what other processes have written meanwhile."""
+        if self.new:
+            self.new = False
+            store.write(_ENTRY, self._body, wait)
+
+    def _body(self):
+        mine = self.used.copy()
+        others = [entry for entry in self._read().items() if entry[0] not in mine]
+        return marshal.dumps(dict([*others, *mine.items()][-KEPT:]))
+
+    def _read(self):
+        body = store.read(_ENTRY)
+        try:
+            found = marshal.loads(body) if body else {}
+            return found if type(found) is dict else {}
+        except (ValueError, EOFError, TypeError):       # whole, yet not ours
+            return {}
+
+
+CODES = Codes()

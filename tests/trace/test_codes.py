@@ -1,0 +1,47 @@
+"""Functions that are written out: their code comes from the disk the second time, and what is not code is not run."""
+import pytest
+
+from jtensor.trace import codes, store
+
+
+@pytest.fixture
+def cache(settled, tmp_path, monkeypatch):
+    monkeypatch.setenv("JTENSOR_CACHE_DIR", str(tmp_path / "cache"))
+    store.reset()
+    yield
+    monkeypatch.undo()
+    store.reset()
+
+
+def answer(memory, text, name="<test>"):
+    scope = {}
+    exec(memory.compiled(text, name), scope)
+    return scope["f"](4)
+
+
+def test_a_second_process_compiles_nothing(cache, monkeypatch):
+    texts = {f"def f(x):\n    return x * {k}\n": 4 * k for k in range(5)}
+    first, second = codes.Codes(), codes.Codes()
+    assert [answer(first, text) for text in texts] == list(texts.values())
+    first.keep(wait=True)
+    monkeypatch.setattr(codes, "compile", lambda *args: pytest.fail("compiled"), raising=False)
+    assert [answer(second, text) for text in texts] == list(texts.values()) and not second.new
+    monkeypatch.setattr(codes, "compile", compile)
+    assert answer(second, "def f(x):\n    return x + 1\n") == 5
+    assert second.compiled(next(iter(texts)), "<elsewhere>").co_filename == "<elsewhere>"
+    monkeypatch.setattr(codes, "KEPT", 2)               # the last that was used stays
+    second.keep(wait=True)
+    assert list(codes.Codes()._read()) == list(second.used)[-2:]
+
+
+@pytest.mark.parametrize("body", [b"no code", b"", b"[\x00\x00\x00\x00"])
+def test_what_is_not_ours_is_not_believed(cache, body):
+    store.write(codes._ENTRY, lambda: body, wait=True)
+    assert answer(codes.Codes(), "def f(x):\n    return -x\n") == -4
+
+
+def test_without_a_folder_nothing_is_remembered(cache, monkeypatch):
+    monkeypatch.setenv("JTENSOR_CACHE", "0")
+    store.reset()
+    memory = codes.Codes()
+    assert answer(memory, "def f(x):\n    return -x\n") == -4 and not memory.used
