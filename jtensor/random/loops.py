@@ -12,11 +12,10 @@ import numpy as np
 from . import exact, walks
 from .mt19937 import MT19937
 from .programs import HostProgram
-from .walks import ELEMENTS, NO_LIMIT, NUMBERS, ROOM, WIDTH
+from .walks import ELEMENTS, NO_LIMIT, ROOM, WIDTH
 
 FEW = 512               # elements; for fewer Python is as quick
 FEW_ALIKE = 64          # the same where all elements are of one kind
-_BY_NUMPY = 1 << 11     # elements of one kind up to which NumPy beats a program, which has one size
 _PAYS_AFTER = 1 << 13
 _TABLE = 1024           # log k! and log k for so many k: a look-up costs a fifth of a logarithm
 
@@ -189,22 +188,17 @@ class _Kind:
 
 
 class _Alike:
-    """The same for elements of one kind, which make attempts."""
+    """Elements of one kind, which make attempts: in NumPy, which is as quick at it as a program."""
 
-    def __init__(self, name, attempt, rows, proof):
-        self.rows, self.in_numpy = rows, walks.in_numpy(attempt)
-        inputs = [((2,), np.float64), ((rows,), np.float64), ((NUMBERS // 2, 2), np.float64)]
-        self.program = HostProgram(name, walks.attempts(attempt), inputs, _PAYS_AFTER, lambda run: proof(self, run))
+    def __init__(self, attempt, rows):
+        self.rows, self.judge = rows, walks.judge(attempt)
 
     def at_hand(self, total):
         """What is to draw so many elements; None: Python."""
-        if total < FEW_ALIKE:
-            return None
-        return total > _BY_NUMPY and self.program.after(total) or self.in_numpy
+        return self.judge if total >= FEW_ALIKE else None
 
-    def drawn(self, engine, run, total, rows, *how):
-        """What `walks` draws with the program, or in NumPy."""
-        judge = run if run is self.in_numpy else walks.by_program(run)
+    def drawn(self, engine, judge, total, rows, *how):
+        """What `walks` draws of it."""
         return walks.alike(engine, judge, total, [np.ravel(row)[0] for row in rows(slice(0, 1))], *how)
 
 
@@ -218,8 +212,6 @@ def _poisson_proof(kind, run):
     from . import rejection  # late, for it stands on this room
 
     rates = np.random.RandomState(3).rand(FEW - 1) * (10.0 if kind is POISSON_FEW else 100.0)
-    if kind is POISSON_ALIKE:
-        rates[:] = 77.7
     return _same_as_python(kind, run, lambda *how: _poisson_by(*how, rates, rejection.poisson_by_rejection),
                            lambda engine: rejection.poisson(engine, rates))
 
@@ -230,8 +222,6 @@ def _binomial_proof(kind, run):
     random = np.random.RandomState(3)
     p = random.rand(FEW - 1) * 0.5
     count = np.floor(random.rand(p.size) * (9.0 / p if kind is BINOMIAL_FEW else 1000.0)) + 1.0
-    if kind is BINOMIAL_ALIKE:
-        p[:], count[:] = 0.3, 500.0
     return _same_as_python(kind, run, lambda *how: _binomial_by(*how, count, p, lambda x: x, rejection.binomial_by_rejection),
                            lambda engine: rejection.binomial(engine, count, p))
 
@@ -247,9 +237,9 @@ def _binomial_kind(name, attempt):
 POISSON_FEW = _Kind("poisson_few", walks.one_by_one(walks.product, walks.below, 1.0), "numbers", 1.0, 2, _poisson_proof)
 POISSON = _poisson_kind("poisson", functools.partial(_poisson_attempt, moderate=True))
 POISSON_LARGE = _poisson_kind("poisson_large", _poisson_attempt)
-POISSON_ALIKE = _Alike("poisson_alike", _poisson_attempt, 7, _poisson_proof)
+POISSON_ALIKE = _Alike(_poisson_attempt, 7)
 BINOMIAL_FEW = _Kind("binomial_few", walks.one_by_one(walks.steps, walks.above, 0.0), "logs", 0.0, 2, _binomial_proof)
 BINOMIAL = _binomial_kind("binomial", functools.partial(_binomial_attempt, moderate=True))
 BINOMIAL_LARGE = _binomial_kind("binomial_large", _binomial_attempt)
-BINOMIAL_ALIKE = _Alike("binomial_alike", _binomial_attempt, 11, _binomial_proof)
-KINDS = POISSON_FEW, POISSON, POISSON_LARGE, POISSON_ALIKE, BINOMIAL_FEW, BINOMIAL, BINOMIAL_LARGE, BINOMIAL_ALIKE
+BINOMIAL_ALIKE = _Alike(_binomial_attempt, 11)
+KINDS = POISSON_FEW, POISSON, POISSON_LARGE, BINOMIAL_FEW, BINOMIAL, BINOMIAL_LARGE

@@ -2,7 +2,7 @@
 
 A sampler that tries and tries again takes as many numbers as it takes, so element follows element. A program walks along a stretch of
 numbers and a stretch of elements until one of them ends. Where all elements are of one kind, whether an attempt succeeds does not depend
-on whose it is: then all attempts of a stretch are made at once (`alike`). Owns the feeding and what is done in doubt: where two sides
+on whose it is: then all attempts of a stretch are made at once, and NumPy will do (`alike`). Owns the feeding and what is done in doubt: where two sides
 of a test lie so close that another logarithm might order them the other way, the element is drawn in Python, by the C library. Knows the
 engine, exact arithmetic and `programs`; no distribution.
 """
@@ -17,9 +17,8 @@ NUMBERS = 1 << 15       # looked at by one call
 TOLERANCE = 1e-13       # some hundred last bits: more than logarithms differ by
 AT_ONCE = 4             # numbers that an element takes in one turn of a loop, if it takes so many: a turn has its price
 WIDTH = 8               # attempts that are made in one turn
-NO_LIMIT = -1.0         # in the first row of an element that makes attempts
-
 ROOM = NUMBERS + 2 * WIDTH      # a turn may look beyond the last
+NO_LIMIT = -1.0         # in the first row of an element that makes attempts
 
 # -- feeding -------------------------------------------------------------------------------------------------------------------------
 
@@ -217,36 +216,14 @@ def mixed(reach, is_done, start, attempt):
 # -- all alike -----------------------------------------------------------------------------------------------------------------------
 
 
-def attempts(attempt):
-    """The program that makes all attempts of a stretch for elements of one kind: the values, and 1 where one succeeds, 2 in doubt."""
-    def make(settings, row, numbers):
-        import jax.numpy as jnp
-        return _judged(jnp, attempt, settings, row, numbers)
-    return make
-
-
-def _judged(jnp, attempt, settings, row, numbers):
-    u, v = numbers[:, 0], numbers[:, 1]
-    value, now, never, gap, loose = attempt(jnp, settings[0], u, v, jnp.log(v), list(row))
-    doubt = ~now & ~never & ~(jnp.abs(gap) > settings[1] * loose)
-    return [value, jnp.where(doubt, 2, now | ~never & (gap >= 0)).astype(jnp.uint8)]
-
-
-def in_numpy(attempt):
-    """What makes all attempts without a program, for `alike`: ``judge(settings, row, numbers)``."""
-    def judge(*given):
+def judge(attempt):
+    """What makes attempts for elements of one kind, ``(settings, row, numbers)``: the values, and 1 where one succeeds, 2 in doubt."""
+    def made(settings, row, numbers):
         with np.errstate(all="ignore"):
-            return _judged(np, attempt, *given)
-    return judge
-
-
-def by_program(run):
-    """The same by the program of `attempts`, which has room for `NUMBERS` numbers."""
-    def judge(settings, row, numbers):
-        room = np.empty((NUMBERS // 2, 2))
-        room[: len(numbers)] = numbers
-        return [np.array(x)[: len(numbers)] for x in run([put(settings), put(row), put(room)])]
-    return judge
+            value, now, never, gap, loose = attempt(np, settings[0], *numbers.T, np.log(numbers[:, 1]), list(row))
+            doubt = ~now & ~never & ~(np.abs(gap) > settings[1] * loose)
+            return value, np.where(doubt, 2, now | ~never & (gap >= 0))
+    return made
 
 
 def alike(engine, judge, total, row, one, numbers_each, tolerance=1.0):
