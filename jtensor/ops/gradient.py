@@ -58,9 +58,26 @@ def parts(plan, needs):
     if found is None:
         groups = {}
         for at in needs:
-            groups.setdefault(_double_name(plan, at), []).append(at)
-        found = plan.vjps[key] = tuple([(name, tuple(places)) for name, places in groups.items()])
+            name = _double_name(plan, at)
+            alone = "BackwardBackward" not in name and name not in (PASSED_ON, CONSTANT)           # each gradient has a formula of its own
+            groups.setdefault((name, at if alone else None), []).append(at)
+        found = plan.vjps[key] = tuple([(name, tuple(places)) for (name, _), places in groups.items()])
     return found
+
+
+# Inputs that the double backward saves though it does not always read them: the formula's last operator is differentiated by them.
+KEPT = {"abs": ("self",), "pow_Tensor_Scalar": ("self",), "hardtanh": ("self",), "leaky_relu": ("self",), "hardshrink": ("self",),
+        "softshrink": ("self",), "threshold": ("self",), "mse_loss": ("self", "target"), "fmod_Tensor": ("self", "other")}
+# Inputs of which the formula computes something first, which is what it saves: they may be written to after that.
+COMPUTED = {"log1p": ("self",), "log2": ("self",), "log10": ("self",), "var_dims": ("self",), "logaddexp": ("self", "other"),
+            "addcmul": ("tensor1", "tensor2"), "addcdiv": ("tensor1",), "xlogy_Tensor": ("self",),
+            "binary_cross_entropy_with_logits": ("self", "target", "weight", "pos_weight")}
+
+
+def positions_named(plan, codes, table):
+    """Which of ``codes`` are inputs that a table of the above names for the plan's operator."""
+    names = table.get(plan.operator.name, ())
+    return tuple([k for k, code in enumerate(codes) if code >= 0 and _parameter_at(plan, code) in names]) if names else ()
 
 
 def passed_on(plan, needs):
@@ -72,10 +89,14 @@ def passed_on(plan, needs):
     return found
 
 
+_CONSTANT_IF = {"AsStridedBackward0": lambda plan: 0 in plan.outputs[0].shape, "sgn": lambda plan: not plan.inputs[0].dtype.is_complex,
+                "pow_Tensor_Scalar": lambda plan: plan.notes.template[1] == 0}
+
+
 def _double_name(plan, at):
     operator = plan.operator
     declared = operator.double
-    if operator.name == "AsStridedBackward0" and 0 in plan.outputs[0].shape:
+    if operator.name in _CONSTANT_IF and _CONSTANT_IF[operator.name](plan):
         return CONSTANT
     if type(declared) is dict:
         declared = declared.get(_parameter_at(plan, at))
@@ -212,7 +233,7 @@ def _read(plan, needs):
     for equation in reversed(jaxpr.eqns):
         if any(v in live for v in equation.outvars):
             live.update(v for v in equation.invars if not hasattr(v, "val"))
-    return tuple([at for at in every if jaxpr.invars[len(plan.outputs) + at] in live])
+    return tuple([at for at in every if jaxpr.invars[len(plan.outputs) + at] in live or at in plan.kept])
 
 
 def _touches(where, positions):
@@ -251,6 +272,7 @@ def backward_plan(plan, needs, defined):
         found.specs = tuple([_lying(plan, at, a) for at, a in zip(needs, outputs, strict=True)])
         found.spec = found.specs[0] if len(outputs) == 1 else None
         found.differentiable = tuple(a.dtype.differentiable for a in outputs)
+        found.kept = tuple([len(defined) + k for k in positions_named(plan, codes, KEPT)])
         plan.vjps[key] = found
     return found
 

@@ -36,6 +36,8 @@ def call_inplace(operator, args):
         grad_enabled = False
     elif grad_enabled or LOCAL.inference or self._info is not None or self._auto is not None:
         checks.before_inplace(self, grad_enabled and any(t.requires_grad for t in tensors))
+    if operator.name in WITHOUT_GRADIENT:
+        grad_enabled = False
     key = ("in place", *key)
     try:
         for at, other in enumerate(tensors):
@@ -95,8 +97,10 @@ def _all_needs(tensors):
 
 
 # Of these PyTorch's autograd knows nothing: they write to leaves, and the history stays as it was.
-UNTRACKED = frozenset(("logical_not", "logical_and", "logical_or", "logical_xor", "bitwise_not", "bitwise_and", "bitwise_or", "bitwise_xor",
-                       "bitwise_left_shift", "bitwise_right_shift", "gcd", "lcm"))
+UNTRACKED = frozenset(("logical_not", "logical_and", "logical_or", "logical_xor"))
+# These are asked about, and leave the history.
+WITHOUT_GRADIENT = frozenset(("bitwise_not", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift", "gcd",
+                              "lcm"))
 UNTRACKED_INTEGERS = frozenset(("copy", "floor_divide_Tensor"))
 # PyTorch does not ask
 OVERLAP_ALLOWED = frozenset(("fill", "zero", "masked_fill", "index_fill", "index_put", "tril", "triu"))

@@ -110,7 +110,7 @@ class _Watch:
         """(kind, code, Spec, Value or None where it was not read) of a saved entry."""
         if type(entry) is Value:
             return "value", code, None, entry
-        if type(entry) is not tuple:
+        if type(entry) is not tuple or code >= 0 and len(entry) > 2:           # the backward of a backward saves a result as an input
             raise _Unlike
         if code >= 0:
             tensor, _ = entry

@@ -94,6 +94,9 @@ def _replay(node, grads, needs, answers, name=""):
         lying = gradient.elementwise(plan, needs, backward, codes, tuple([g._spec for g in given]))
     outs = [wrap(v, s) for v, s in zip(made, lying, strict=True)]
     if LOCAL.grad_enabled and name != gradient.CONSTANT:
+        computed = range(len(codes)) if name.endswith(gradient.CHOOSES) else gradient.positions_named(plan, codes, gradient.COMPUTED)
+        if computed:
+            entries = [values[len(given) + k] if k in computed else entry for k, entry in enumerate(entries)]
         _differentiable_backward(node, backward, given, codes, entries, outs, name.endswith(gradient.CHOOSES))
     for at, out in zip(needs, outs, strict=True):
         answers[at] = out.t() if at in plan.flipped else out
@@ -109,7 +112,10 @@ def _replay(node, grads, needs, answers, name=""):
             if out._info is None:
                 out._counter.version = writes
             if operator.name == "AsStridedBackward0" and out._spec.numel and given[0]._spec.numel:
-                _seen_as_view(out, (out._spec.numel,))
+                if LOCAL.grad_enabled:
+                    answers[needs[0]] = _view_of_memory(out)
+                else:
+                    _seen_as_view(out, (out._spec.numel,))
 
 
 def saved_values(node, codes, entries):
@@ -179,6 +185,14 @@ def _seen_as_view(out, size):
     spec = out._spec
     base = make_tensor(out._storage, specs.spec(tuple(size), None, spec.dtype, spec.device))
     out._info = View(base, "no_grad", out._counter.version, True)
+
+
+def _view_of_memory(out):
+    """The same for a gradient with a history: a view of all its memory, through which it can be written to."""
+    from .views import as_strided
+    memory = as_strided(out, (out._spec.numel,), (1,))
+    memory._info = None
+    return as_strided(memory, tuple(out._spec.size), out._spec.stride)
 
 
 # Products added to something that may be broadcast, and gradients that PyTorch expands to the shape of what they belong to.

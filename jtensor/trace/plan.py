@@ -23,7 +23,7 @@ class Plan:
     """
 
     __slots__ = ("key", "function", "inputs", "outputs", "scalar_kinds", "single", "kernel", "notes", "children", "specs", "spec",
-                 "operator", "saves", "nodes", "vjps", "ways", "differentiable", "moves", "inverse", "flipped", "__weakref__")
+                 "operator", "saves", "nodes", "vjps", "ways", "differentiable", "moves", "inverse", "flipped", "kept", "__weakref__")
 
     def __init__(self, key, function, inputs, outputs, scalar_kinds=(), moves=False):
         self.key, self.function, self.inputs, self.outputs = key, function, inputs, outputs
@@ -39,6 +39,7 @@ class Plan:
         self.ways = {}                       # {how a gradient is asked for: the function that records it}
         self.differentiable = ()
         self.flipped = ()                    # inputs that are taken as they lie in memory, the transposes of what tensors show
+        self.kept = ()                       # inputs that a node saves in any case
         self.inverse = None                  # where the gradient is a view of the gradient: a function of tensors
         self.moves = moves                   # only moves data: no arithmetic, so nothing to fence
 

@@ -318,6 +318,54 @@ SCRIPTS = {
                     tried(lambda: y.backward(torch.ones_like(y), create_graph=create_graph))
                     print(a.grad is not None and [round(n, 4) for n in a.grad.flatten().tolist()], b.grad is not None and b.grad.tolist())
     """,
+    "what the second backward has saved": """
+        def second(f, wrote, weighted):
+            a, b = v * 1, v + 1
+            w = v * 3
+            y = f(a, b)
+            g = torch.autograd.grad((y * w).sum() if weighted else y.sum(), a, create_graph=True)[0]
+            if not g.requires_grad:
+                return "no history"
+            with torch.no_grad():
+                (a, b, y)[wrote].mul_(1)
+            return torch.autograd.grad(g.sum(), v, allow_unused=True)[0] is None
+        for f in (lambda a, b: a ** 2, lambda a, b: a ** 1, lambda a, b: a ** 0, lambda a, b: a.abs(), lambda a, b: a.log1p(),
+                  lambda a, b: a.sgn(), lambda a, b: torch.nn.functional.mse_loss(a, b), lambda a, b: a.fmod(b), lambda a, b: a.clamp(0, 2),
+                  lambda a, b: torch.nn.functional.hardtanh(a), lambda a, b: a @ b, lambda a, b: a.addcmul(a, b), lambda a, b: a.var(),
+                  lambda a, b: a[None] @ b[:, None], lambda a, b: torch.div(a, b, rounding_mode="floor"), lambda a, b: a / b):
+            for wrote in range(3):
+                for weighted in (False, True):
+                    try:
+                        print(second(f, wrote, weighted))
+                    except RuntimeError as e:
+                        print(str(e)[:60])
+    """,
+    "a gradient that views its memory can be written to": """
+        y = x[1, 0:]
+        with torch.no_grad():
+            x *= 2
+        g, = torch.autograd.grad((y * y).sum(), x, create_graph=True)
+        show(g)
+        g.mul_(3)
+        show(g)
+        print(torch.autograd.grad((g * g).sum(), x)[0].tolist())
+    """,
+    "a result that is saved twice is no input to what is known by heart": """
+        for _ in range(12):
+            y = 2 / v
+            g, = torch.autograd.grad((y * y).sum(), v, create_graph=True)
+            print(torch.autograd.grad(g.sum(), v)[0].tolist())
+        tried(lambda: v.__iand__(True))
+        tried(lambda: v[0].bitwise_not_())
+    """,
+    "masked_scatter_ from what it writes over": """
+        for n, s in ((5, slice(None)), (6, slice(1, 5)), (6, slice(0, 6, 2))):
+            for mask in ([False, True, True, False, True, True], [True] * 6, [True, False, False, True, True, True]):
+                for source in (lambda t: t, lambda t: t[s], lambda t: t[:4]):
+                    t = torch.arange(float(n))
+                    tried(lambda: t[s].masked_scatter_(torch.tensor(mask[:len(t[s])]), source(t)))
+                    print(t.tolist())
+    """,
     "small conversions": """
         for f in (lambda: int(torch.ones(2)), lambda: float(torch.tensor(1j)), lambda: torch.tensor(300, dtype=torch.int8),
                   lambda: torch.tensor([-1], dtype=torch.uint8), lambda: torch.tensor([1j], dtype=torch.float32), lambda: torch.zeros(-1),

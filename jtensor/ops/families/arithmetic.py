@@ -203,7 +203,7 @@ def _check_mode(self, other, rounding_mode):
 
 
 @op("numeric", name="div_Tensor_mode", backward="DivBackward2", inplace=True, out=True, function=False, method=False, check=_check_mode,
-    grad={"self": lambda grad, other: jnp.zeros_like(grad), "other": lambda grad, self, other: jnp.zeros_like(grad)})
+    grad={"self": lambda grad, other: jnp.zeros_like(grad), "other": lambda grad, self, other: jnp.zeros_like(grad)}, double="-")
 @wide
 def div_Tensor_mode(self: TensorOrNumber, other: TensorOrNumber, *, rounding_mode):
     """The quotient rounded down ("floor") or towards zero ("trunc")."""

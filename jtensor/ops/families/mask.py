@@ -217,10 +217,28 @@ def masked_scatter(input, mask, source):
     return masked_scatter_raw(self, mask, places, source)
 
 
+def _as_it_comes(self, places, source):
+    """The elements that are taken one after the other from memory that is written to on the way."""
+    if not source._spec.contiguous or source._spec.dtype is not self._storage.layout.dtype or source.requires_grad or self.requires_grad:
+        return source                                              # what is not contiguous is copied before
+    memory = np.arange(self._storage.layout.numel)
+    into = np.lib.stride_tricks.as_strided(memory[self._offset:], self._spec.size, [8 * s for s in self._spec.stride], writeable=False)
+    into, taken = into.reshape(-1), []
+    at = {}
+    for k, place in enumerate(places.tolist()):
+        came = source._offset + k
+        taken.append(at.get(came, came))
+        at[int(into[place])] = taken[-1]
+    whole = self.detach().as_strided((self._storage.layout.numel,), (1,), 0)
+    return whole[taken] if taken else source
+
+
 @composite(function=False)
 def masked_scatter_(self, mask, source):
     """``masked_scatter``, written back into the tensor."""
     history_allows(self, source)
     memory_allows(self, internal=True)
     self, places = _scatter_places(self, mask, source, True)
+    if source._storage is self._storage:
+        source = _as_it_comes(self, places, source)
     return masked_scatter_raw.inplace_form(self, mask, places, source)

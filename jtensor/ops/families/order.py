@@ -83,7 +83,8 @@ def median_all(self: Tensor):
     return _median_of_all(self, False)
 
 
-@op(None, name="nanmedian_all", backward="NanmedianBackward0", grad={"self": share_evenly}, check=_check_kind, **_PRIVATE)
+@op(None, name="nanmedian_all", backward="NanmedianBackward0", grad={"self": share_evenly}, check=_check_kind, **_PRIVATE,
+    double="MaskedFillBackward1!")
 def nanmedian_all(self: Tensor):
     """The median of all elements that are not NaN."""
     return _median_of_all(self, True)
