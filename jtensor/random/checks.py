@@ -5,6 +5,7 @@ dtype is given as anything with a ``name`` ("float32", "bfloat16", ...), numpy's
 but those of integers, which return the texts of PyTorch's warnings.
 """
 
+import functools
 import math
 
 import numpy as np
@@ -91,6 +92,9 @@ def kernel_has(function, dtype):
     kernel, served = _KERNELS[function]
     if dtype.name not in served:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(dtype)}'")
+
+
+_numpy_kernel_has = functools.cache(kernel_has)          # the name of a dtype of NumPy's is worked out each time
 
 
 def _g(x):
@@ -186,7 +190,7 @@ def bernoulli_probabilities(p, dtype):
     if not p.size:
         return
     kernel_has("bernoulli_tensor_self", dtype)
-    kernel_has("bernoulli_tensor_p", p.dtype)
+    _numpy_kernel_has("bernoulli_tensor_p", p.dtype)
     wide = p.astype(np.float64)
     if not ((wide >= 0) & (wide <= 1)).all():
         raise RuntimeError(
@@ -253,6 +257,7 @@ def _weights_one_by_one(wide):
 # -- integers ----------------------------------------------------------------------------------------------------------------------
 
 
+@functools.lru_cache(maxsize=1024)
 def integer_range(low, high, dtype):
     """Bounds and dtype of ``randint`` and ``random_(low, high)``. Returns the warnings PyTorch gives, a list of texts."""
     if not low < high:

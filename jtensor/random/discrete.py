@@ -3,6 +3,7 @@
 Owns their formulas. Knows the engine, uniforms and exponentials; tensors of probabilities come as numpy arrays, arguments as checked.
 """
 
+import functools
 import math
 
 import numpy as np
@@ -79,7 +80,7 @@ def dropout_noise(engine, n, p, dtype=FLOAT32):
     keep = 1.0 - p
     with engine.lock:
         kept = _below(engine, n, keep)
-    return _two_valued(kept, np.zeros((), dtype), _quotient(1.0, keep, dtype))
+    return _two_valued(kept, *_off_and_on(keep, dtype))
 
 
 def dropout_mask(engine, n, p, dtype=FLOAT32):
@@ -99,6 +100,12 @@ def alpha_dropout_noise(engine, n, p, dtype=FLOAT32):
     shift = _plus(_times(_plus(noise, -1.0), _ALPHA_PRIME * a), _ALPHA_PRIME * a * p)
     factor = _times(noise, a)
     return _two_valued(kept, *factor), _two_valued(kept, *shift)
+
+
+@functools.lru_cache(maxsize=256)
+def _off_and_on(keep, dtype):
+    """What dropout multiplies by."""
+    return np.zeros((), dtype), _quotient(1.0, keep, dtype)
 
 
 def _two_valued(kept, off, on):

@@ -4,6 +4,7 @@ On the CPU numbers are drawn on the host, in PyTorch's order, and enter the tape
 accelerator the program draws them (`by_counter`), except those that say `host_engine_of`, which are drawn on the host and sent over. Owns
 argument forms; `fills` has the in-place methods, `placing` knows where drawn numbers lie in memory, the samplers below know only NumPy.
 """
+import functools
 import math
 
 import numpy as np
@@ -33,6 +34,8 @@ from .placing import counted, drawn, fresh, memory_order, target, undrawn
 
 def _sized(name, args, given, generator):
     """The size that a call of ``rand`` or ``randn`` asks for."""
+    if args and generator is None and not given:
+        return size_of(args, name)
     if not args and "size" in given:
         args = (given.pop("size"),)
     elif not args:
@@ -91,6 +94,9 @@ def _normals(generator, mean, std, size, dtype, device, requires_grad, stride=No
     return drawn(values, size, dtype, device, requires_grad, stride)
 
 
+_LARGE = 1 << 62
+
+
 def randint(*args, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, **kw):
     """Integers of [low, high): ``randint(high, size)`` or ``randint(low, high, size)``.
 
@@ -98,6 +104,10 @@ def randint(*args, generator=None, out=None, dtype=None, layout=None, device=Non
     >>> torch.randint(3, 10, (4,))
     tensor([7, 6, 3, 5])
     """
+    if not kw and len(args) > 1 and args[-1].__class__ is tuple and args[0].__class__ is int is args[-2].__class__ and len(args) < 4 \
+            and generator is None and out is None and -_LARGE < args[0] < _LARGE and -_LARGE < args[-2] < _LARGE:
+        size = size_of(args[-1:], "randint")
+        return _integers(None, args[0] if len(args) == 3 else 0, args[-2], size, _type(dtype, dtypes.int64), _device(device), requires_grad)
     names = ("low", "high", "size") if len(args) == 3 or "low" in kw or "high" in kw and args else ("high", "size")
     if len(args) == 2 and "size" in kw:
         names = ("low", "high", "size")
@@ -163,12 +173,15 @@ def _liked(input, dtype, device, memory_format=None, name="rand_like"):
     dtype, size = _type(dtype, spec.dtype), tuple(spec.size)
     wanted = str(memory_format).removeprefix("torch.")
     if wanted in ("None", "preserve_format"):
-        stride = like(size, spec.stride)
+        stride = _like(size, spec.stride)
     elif wanted == "contiguous_format":
         stride = None
     else:
         stride = _lasting(wanted, size)
     return dtype, spec.device if device is None else _device(device), stride
+
+
+_like = functools.lru_cache(maxsize=4096)(like)
 
 
 def _lasting(memory_format, size):

@@ -71,6 +71,8 @@ def fma64(a, b, c):
     Boldo and Melquiond's scheme: split the product exactly, add its halves to ``c`` keeping every error, round the small part to odd.
     """
     if c == 0.0:
+        if b == 1.0:
+            return a + c
         product = a * b
         product += c
         return product

@@ -20,6 +20,7 @@ from .uniforms import u24, u53
 
 BLOCK = 16
 _AT_ONCE = 16384  # numbers worked on at a time
+_MODERATE = 1e30
 _TWO_PI = 2.0 * math.pi
 _SQRT2 = math.sqrt(2.0)
 
@@ -34,7 +35,10 @@ def normal(engine, n, mean=0.0, std=1.0, dtype=FLOAT32, contiguous=True):
         if dtype in REAL_OF_COMPLEX:
             return normal(engine, 2 * n, mean, std / _SQRT2, REAL_OF_COMPLEX[dtype], contiguous).view(dtype)
         if n < BLOCK or not contiguous:
-            return cast(fma64(pairwise(engine, n), float(std), float(mean)), dtype)
+            values = fma64(pairwise(engine, n), float(std), float(mean))
+            if dtype == FLOAT32 and std < _MODERATE and -_MODERATE < mean < _MODERATE:         # nothing to say about overflow
+                return values.astype(FLOAT32)
+            return cast(values, dtype)
         if dtype == FLOAT64:
             return fma64(_standard64(engine, n), float(std), float(mean))
         return cast(_normal32(engine, n, rounded(mean, FLOAT32), rounded(std, FLOAT32), dtype == FLOAT32), dtype)

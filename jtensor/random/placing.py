@@ -39,10 +39,13 @@ def placed(flat, spec):
 
 def drawn(flat, size, dtype, device, requires_grad=False, stride=None):
     """A fresh tensor of drawn numbers; the array is not copied where it lies as it should."""
-    spec = specs.spec(tuple(size), stride, dtype, device)
-    array = np.require(placed(flat, spec), requirements="C")
+    spec = specs.spec(size if size.__class__ is tuple else tuple(size), stride, dtype, device)
+    if spec.ndim == 1 and flat.flags.c_contiguous:
+        array = flat
+    else:
+        array = np.require(placed(flat, spec), requirements="C")
     out = make_tensor(cell.new(ready(compat.put(array, devices.jax_device(device)), spec.aval), spec), spec, inference=LOCAL.inference)
-    return _finish(out, requires_grad)
+    return _finish(out, requires_grad) if requires_grad else out
 
 
 def counted(engine, numbers, size, dtype, device, requires_grad=False, stride=None):

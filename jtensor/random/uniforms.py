@@ -17,6 +17,7 @@ MASK24 = np.uint32(0xFFFFFF)
 MASK53 = np.uint64(0x1FFFFFFFFFFFFF)
 _ULP24 = np.float32(2.0**-24)
 _ULP53 = 2.0**-53
+_FEW = 8                     # numbers up to which Python is done before NumPy has begun
 
 
 def rand(engine, n, dtype=FLOAT32):
@@ -42,6 +43,8 @@ def uniform(engine, n, low=0.0, high=1.0, dtype=FLOAT32):
 
 def u24(engine, n):
     """``n`` float32 numbers: low 24 bits of a word, times 2**-24."""
+    if n <= _FEW:
+        return np.array([(word & 0xFFFFFF) * 2.0**-24 for word in engine.word_list(n)], np.float32)
     bits = engine.words(n)
     bits &= MASK24
     if n <= CHUNK:

@@ -36,8 +36,12 @@ def identity(value):
         return _TRUE if value else _FALSE
     if kind is devices.device:
         return value.type, value.index             # its own hash is a Python function
-    if isinstance(value, (tuple, list)) and all(n.__class__ is int for n in value):
-        return tuple(value)
+    if isinstance(value, (tuple, list)):
+        for n in value:
+            if n.__class__ is not int:
+                break
+        else:
+            return tuple(value)
     return _static(value)[1]
 
 
