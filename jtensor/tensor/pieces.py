@@ -5,6 +5,7 @@ Owns: views of which several hang on one node, as PyTorch has them, and may not 
 """
 
 from ..base import geometry
+from ..base.naming import type_name
 from ..ops.registry import composite
 from ..trace import spec as specs
 from ..trace.plan import Plan
@@ -13,25 +14,32 @@ from ..views import access as accesses
 from ..views import rules
 from .core import Tensor
 from .history import attach
-from .views import _index, _plans, geometry_of, hang, operator_of, share
+from .views import _plans, geometry_of, hang, operator_of, share, share_spec
 
 # -- of one node ------------------------------------------------------------------------------------------------------
 
 
-def views_of(self, geometries, name):
-    """Several views that one node makes; PyTorch forbids in-place writes to them where their history is needed."""
-    outs = [share(self, *g, creation="multi") for g in geometries]
+def _multi(self, rule, name, *args):
+    spec = self._spec
+    key = rule, name, spec, args
+    found = _known.get(key)
+    if found is None:
+        size, stride = tuple(spec.size), spec.stride
+        pieces = [(specs.spec(*g[:2], spec.dtype, spec.device, spec.conj, spec.neg), g[2]) for g in rule(size, stride, 0, *args)]
+        if len(_known) >= 1 << 14:
+            _known.clear()
+        found = _known[key] = [pieces, None, ()]
+    at = self._offset
+    outs = tuple([share_spec(self, made, at + delta, "multi") for made, delta in found[0]])
+    if LOCAL.grad_enabled and outs and self.requires_grad:
+        if found[1] is None:
+            size = tuple(spec.size)
+            found[1:] = _multi_plan(name, spec.aval, rule(size, geometry.contiguous_strides(size), 0, *args))
+        attach(found[1], (self,), (0,), outs, found[2])
     return outs
 
 
-def _multi(self, rule, name, *args):
-    size, stride, offset = geometry_of(self)
-    outs = views_of(self, rule(size, stride, offset, *args), name)
-    if LOCAL.grad_enabled and self.requires_grad and outs:
-        logical = rule(size, geometry.contiguous_strides(size), 0, *args)
-        plan, starts = _multi_plan(name, self._spec.aval, logical)
-        attach(plan, [self], (0,), outs, starts)
-    return tuple(outs)
+_known = {}              # {(rule, name, Spec, arguments): [(Spec, offset from the tensor's) of the pieces, plan of the node, its starts]}
 
 
 def _multi_plan(name, input_aval, logical):
@@ -60,30 +68,50 @@ def _multi_plan(name, input_aval, logical):
     return plan, tuple(starts)
 
 
+def _whole(n, name, what, position):
+    """An argument that must be an integer; `_multi` knows calls again by their arguments, and 1.0 and True equal 1."""
+    if n.__class__ is int:
+        return n
+    if not hasattr(n, "__index__") or isinstance(n, bool):
+        raise TypeError(f"{name}(): argument '{what}' (position {position}) must be int, not {type_name(type(n))}")
+    return n.__index__()
+
+
+def _sizes(sizes, position=2):
+    lead = f"split_with_sizes(): argument 'split_sizes' (position {position}) must be tuple of ints, "
+    if not isinstance(sizes, (tuple, list)):
+        raise TypeError(lead + f"not {type_name(type(sizes))}")
+    for at, n in enumerate(sizes):
+        if n.__class__ is not int and (not hasattr(n, "__index__") or isinstance(n, bool)):
+            raise TypeError(lead + f"but found element of type {type_name(type(n))} at pos {at}")
+    return tuple([n.__index__() for n in sizes])
+
+
 @composite()
 def unbind(input, dim=0):
     """The slices along a dimension, as a tuple of views."""
-    return _multi(input, rules.unbind, "UnbindBackward0", dim)
+    return _multi(input, rules.unbind, "UnbindBackward0", _whole(dim, "unbind", "dim", 1))
 
 
 @composite()
 def split(tensor, split_size_or_sections, dim=0):
     """Pieces of a given size (the last may be smaller), or of given sizes; a tuple of views."""
-    if isinstance(split_size_or_sections, (tuple, list)):
-        return _multi(tensor, rules.split, "SplitWithSizesBackward0", tuple(split_size_or_sections), dim)
-    return _multi(tensor, rules.split, "SplitBackward0", _index(split_size_or_sections), dim)
+    size, dim = split_size_or_sections, _whole(dim, "split", "dim", 2)
+    if size.__class__ is int or hasattr(size, "__index__") and not isinstance(size, bool):
+        return _multi(tensor, rules.split, "SplitBackward0", size.__index__(), dim)
+    return _multi(tensor, rules.split, "SplitWithSizesBackward0", _sizes(size), dim)
 
 
 @composite()
 def split_with_sizes(input, split_sizes, dim=0):
     """Pieces of given sizes."""
-    return _multi(input, rules.split, "SplitWithSizesBackward0", tuple(split_sizes), dim)
+    return _multi(input, rules.split, "SplitWithSizesBackward0", _sizes(split_sizes, 1), _whole(dim, "split_with_sizes", "dim", 2))
 
 
 @composite()
 def chunk(input, chunks, dim=0):
     """At most ``chunks`` pieces of equal size (the last may be smaller); a tuple of views."""
-    return _multi(input, rules.chunk, "SplitBackward0", chunks, dim)
+    return _multi(input, rules.chunk, "SplitBackward0", _whole(chunks, "chunk", "chunks", 1), _whole(dim, "chunk", "dim", 2))
 
 # -- each with a node -------------------------------------------------------------------------------------------------
 

@@ -1,12 +1,14 @@
 """The hot path of indexing: a basic index seen before is one look-up, a write through it one node on the tape.
 
-Serves tensors without gradients and indices of ints, slices, None and Ellipsis; everything else goes to `indexing`, which also works out
+Serves indices of ints, slices, None and Ellipsis, and writes without gradients; everything else goes to `indexing`, which also works out
 each geometry the first time. May not know: rules of indexing.
 """
+from ..autograd.graph import sequence
 from ..base import devices, sites
 from ..trace.tape import LOCAL, Value
 from . import indexing, overwriting
 from .core import Tensor, View, _new
+from .history import edge_of
 from .overwriting import FLOAT_MAX, LIMIT
 from .values import read
 from .writers import apart_at
@@ -41,24 +43,20 @@ def key_of(index):
             else:
                 return None
         return tuple(parts)
-    return None
+    return (index,) if index is None or index is Ellipsis else None
 
 
 def getitem(self, index):
     """``self[index]``."""
     info, local = self._info, LOCAL
-    if local.inference or self._auto is not None and self._auto.inference or info is not None and info.replay is not None \
-            or local.grad_enabled and (self._requires_grad or info is not None and info.base._requires_grad):
-        return indexing.getitem(self, index)
     key = index if type(index) is int else key_of(index)
-    if key is None:
+    if key is None or local.inference or self._auto is not None and self._auto.inference or info is not None and info.replay is not None:
         return indexing.getitem(self, index)
+    tracked = local.grad_enabled and (self._requires_grad or info is not None and info.base._requires_grad and self.requires_grad)
     spec = self._spec
     found = _geometries.get((spec, key))
-    if found is None:
-        out = indexing.getitem(self, index)
-        _remember(_geometries, (spec, key), (out._spec, out._offset - self._offset))
-        return out
+    if found is None or tracked and found[2] is None:
+        return _learn(self, index, (spec, key), tracked)
     out = _new(Tensor)
     out._storage, out._spec, out._offset = self._storage, found[0], self._offset + found[1]
     counter = out._counter = self._counter
@@ -70,9 +68,35 @@ def getitem(self, index):
     else:
         view.base = info.base
         view.creation = info.creation if local.grad_enabled or info.creation == "inference" else "no_grad"
+    if tracked:
+        edge = self._edge if info is None and self._edge is not None else edge_of(self)
+        for cls, plan, starts in found[2]:
+            node = cls.__new__(cls)
+            node.edges, node.sequence = (edge,), sequence()
+            node.meta = node.hooks = node.pre_hooks = node.tensor_hooks = node.retained = node.site = None
+            node.plan, node.needs, node.scalars, node.saved = plan, _FIRST, starts, ()
+            edge = node, 0
+        out._edge, out._requires_grad = edge, True
     return out
 
 
+def _learn(self, index, where, tracked):
+    """``self[index]`` by the rules; what geometry that is over ``self``, and which nodes of the graph made it, is remembered."""
+    out = indexing.getitem(self, index)
+    steps = None
+    if tracked:
+        steps, begin, edge = [], edge_of(self), out._edge
+        while edge is not None and (begin is None or edge[0] is not begin[0]):
+            node = edge[0]
+            if node.needs != _FIRST or node.saved or edge[1]:
+                return out
+            steps.insert(0, (type(node), node.plan, node.scalars))
+            edge = node.edges[0]
+    _remember(_geometries, where, (out._spec, out._offset - self._offset, steps))
+    return out
+
+
+_FIRST = (0,)
 _new_view = View.__new__
 
 
@@ -130,7 +154,7 @@ def _place(self, index, key):
     found = _geometries.get((self._spec, key))
     if found is None:
         view = indexing.getitem(self, index)
-        found = view._spec, view._offset - self._offset
+        found = view._spec, view._offset - self._offset, None
         _remember(_geometries, (self._spec, key), found)
     return found[0], found[1] + self._offset
 

@@ -8,6 +8,7 @@ from ..autograd import engine
 from ..autograd.gradmode_checks import counting_allowed
 from ..autograd.graph import node_class
 from ..base import devices, dtypes, geometry
+from ..ops.families.create import contiguous_copy
 from ..ops.registry import composite
 from ..trace import spec as specs
 from ..trace.tape import LOCAL
@@ -235,7 +236,6 @@ def ravel(input):
 @composite(function=False)
 def contiguous(self, memory_format=None):
     """The tensor itself if it is contiguous, else a contiguous copy."""
-    from ..ops.families.create import contiguous_copy
     if memory_format is not None and "channels_last" in str(memory_format):
         return _channels_last(self)
     if self._spec.contiguous:

@@ -11,7 +11,7 @@ from ..ops import gradient
 from ..ops.operator import Number, Operator, OptTensor, Static, TensorOrNumber, Tensors
 from ..ops.operator import Tensor as TensorKind
 from ..trace.tape import LOCAL, Value
-from . import custom, history, inplace, replay, views, writers
+from . import custom, history, inplace, quick, replay, views, writers
 from .core import Tensor, make_tensor
 from .values import read, read_at, wrap
 
@@ -163,7 +163,7 @@ OperatorNode.places_shown = places_shown
 OperatorNode.__getattr__ = attribute
 OperatorNode._input_metadata = property(lambda node: tuple(InputMetadata(s) for s in node.plan.specs))
 custom.FunctionNode._input_metadata = property(lambda node: tuple(None if s is None else InputMetadata(s) for s in node.made))
-for _room in (history, replay, inplace, writers, views):
+for _room in (history, replay, inplace, quick, writers, views):
     anomaly.numbers_nodes(_room)
 del _room
 __all__ = ["SavedTensor", "Tensor", "Value", "restore", "snapshot"]

@@ -72,6 +72,19 @@ s = z * z; z += 1
 torch.nn.functional.leaky_relu_(z, 0.5)
 m.requires_grad_(); v = (m * 1).add_(1)
 s = [v for v in z[:0]]; v = z[:0].split(1)
+s = z[1:, None, ::2][0] * 2; v = z[1]
+s = z.t()[1:]; v = s[0]; z += 1
+v = w[0]; s = w[:, 1:] * z[..., :2]; s += s[None][0]
+v = z.chunk(2)[1]; s = v[0] * z.split((1, 2), 1)[1][2:]
+v = z.unbind(1)[0]; v += 1
+v = z.chunk(2)[0]; z += 1; s = v * 2
+z.unbind(0.0)
+z.unbind(0); z.unbind(0.0)
+z.split(2); z.split(2.0)
+z.split((1, 3)); z.split((1.0, 3))
+z.chunk(2.0)
+s = z.split([torch.tensor(1), 3])[1] * 2; v = z.unbind(torch.tensor(1))[0]
+with torch.no_grad(): v = z.unbind(0)[1][1:]; v += 1
 d = z.detach(); d += 1
 with torch.no_grad(): w += 1; w[0] = 2.0; w[1:] *= 3; w.fill_(1.0); z += w; v = z[1]
 with torch.no_grad(): v = z[1]; v += 1
