@@ -94,7 +94,7 @@ def _tensor_list(operator, parameter, given):
         raise wrong_argument(operator, parameter, given)
     for at, t in enumerate(given):
         if not isinstance(t, Tensor):
-            raise TypeError(f"expected Tensor as element {at} in argument {operator.by_name[parameter.name]}, but got {type(t).__name__}")
+            raise TypeError(f"expected Tensor as element {at} in argument {operator.by_name[parameter.name]}, but got {type_name(type(t))}")
     return given
 
 

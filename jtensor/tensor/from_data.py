@@ -3,12 +3,14 @@
 Owns: the reading of nested Python data, with PyTorch's inferred types and errors, and what memory a tensor shares with an ndarray. May not
 know: operators.
 """
+import functools
 import itertools
 import math
 
 import numpy as np
 
 from ..base import devices, dtypes, geometry
+from ..base.naming import type_name
 from ..ops.layout import like
 from ..storage import cell, host
 from ..trace import spec as specs
@@ -65,7 +67,7 @@ def from_numpy(array):
     tensor([1., 0.], dtype=torch.float64)
     """
     if not isinstance(array, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+        raise TypeError(f"expected np.ndarray (got {type_name(type(array))})")
     dtype = dtypes.of_numpy(array.dtype)
     if not array.dtype.isnative:
         raise ValueError(
@@ -174,23 +176,23 @@ def _nested(data, dtype):
         if isinstance(data, (str, bytes)):
             raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
         raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
-    shape, flat = _walk(data)
+    if _stackable(data, dtype):
+        return np.stack(data)
+    shape, flat, kind = _walk(data)
     if not flat:
-        return np.empty(shape, (dtype or dtypes.get_default_dtype()).numpy)
-    kinds = set(map(type, flat))
-    if not kinds <= {bool, int, float, complex}:
-        flat = [_number(x) for x in flat]
-        found = {d.numpy for x in flat if isinstance(x, np.generic) for d in [dtypes.of_numpy(x.dtype)]}
-        if len(found) == 1 and all(isinstance(x, np.generic) for x in flat):
-            return np.array(flat).reshape(shape)
-        flat = [x.item() if isinstance(x, np.generic) else x for x in flat]
+        return np.empty(shape, (dtype or kind).numpy)
+    kinds, wanted = set(map(type, flat)), dtype
+    if not kinds <= _PLAIN:
+        wanted = dtype or functools.reduce(dtypes.promote_types, dict.fromkeys(map(_type_of, flat)))
+        flat = [_number(x, wanted) for x in flat]
         kinds = set(map(type, flat))
     kind = complex if complex in kinds else float if float in kinds else int if int in kinds else bool
-    target = (dtype or dtypes.of_scalar(kind(0))).numpy
+    target = (wanted or dtypes.of_scalar(kind(0))).numpy
     if kind is complex and dtype is dtypes.bool:
         return np.array([x != 0 for x in flat], bool).reshape(shape)
     if kind is complex and dtype is not None and not dtype.is_complex:
-        raise TypeError("must be real number, not complex")
+        whole = "'complex' object cannot be interpreted as an integer"
+        raise TypeError(whole if dtype.category < 2 else "must be real number, not complex")
     if target.kind in "iu" and dtype is not None:
         return _whole(flat, dtype).reshape(shape)
     if kind is float and target.kind == "b":
@@ -220,41 +222,80 @@ def _whole(flat, dtype):
     return np.array(made, kind)
 
 
-def _number(x):
+_PLAIN = frozenset((bool, int, float, complex))
+
+
+def _stackable(data, dtype):
+    """Whether these are arrays of one shape and one type, whose numbers need not be looked at one by one."""
+    if not isinstance(data, (list, tuple)) or not data or type(data[0]) is not np.ndarray or not data[0].size or not data[0].ndim:
+        return False
+    shape, kind = data[0].shape, data[0].dtype
+    return all(type(x) is np.ndarray and x.shape == shape and x.dtype == kind for x in data) and (
+        kind.kind in "iufc" and (dtype is None or dtype.category >= dtypes.of_numpy(kind).category))
+
+
+def _type_of(x):
+    """The dtype that a number counts as: tensors and NumPy's numbers have one of their own."""
     if isinstance(x, Tensor):
-        if x._spec.numel != 1:
-            raise ValueError("only one element tensors can be converted to Python scalars")
-        return x.item()
-    if isinstance(x, (bool, int, float, complex, np.generic)):
-        return x
-    if isinstance(x, np.ndarray) and x.ndim == 0:
-        return x[()]
+        return x._spec.dtype
+    if isinstance(x, np.generic) or isinstance(x, np.ndarray) and x.ndim == 0:
+        return dtypes.of_numpy(x.dtype)
     if isinstance(x, str):
         raise TypeError("new(): invalid data type 'str'")
+    for plain in (bool, int, float, complex):
+        if isinstance(x, plain):
+            return dtypes.of_scalar(plain(0))
     if hasattr(x, "__index__"):
-        return x.__index__()
+        return dtypes.int64
     if hasattr(x, "__float__"):
-        return float(x)
+        return dtypes.get_default_dtype()
     raise RuntimeError(f"Could not infer dtype of {type(x).__name__}")
 
 
+def _number(x, wanted):
+    """A number of whatever kind as one of Python's; where a whole one is wanted, only Python's own floats lose their fraction."""
+    if isinstance(x, np.ndarray) and x.ndim == 0:
+        x = x[()]
+    whole = wanted.category < 2
+    if isinstance(x, Tensor):
+        if x._spec.numel != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        if whole and x._spec.dtype.category > 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        if wanted.category == 2 and x._spec.dtype.is_complex:
+            raise RuntimeError("value cannot be converted to type double without overflow")
+        return x.item()
+    if isinstance(x, np.generic):
+        if whole and x.dtype.kind not in "iu" and not isinstance(x, float) and (
+                wanted is not dtypes.bool or not isinstance(x, (np.bool_, complex))):
+            raise TypeError(f"'{type_name(type(x))}' object cannot be interpreted as an integer")
+        x = x.item()
+        return x.real if type(x) is complex and wanted.category == 2 else x if type(x) in _PLAIN else float(x)
+    for plain in (bool, int, float, complex):
+        if isinstance(x, plain):
+            return plain(x)
+    return x.__index__() if hasattr(x, "__index__") else float(x)
+
+
 def _walk(data):
-    """(shape, flat list of numbers) of nested sequences; PyTorch's ValueError for ragged ones."""
-    shape, probe = [], data
+    """(shape, flat list of numbers, dtype if there are none) of nested sequences; PyTorch's ValueError for ragged ones.
+
+    An array is a sequence, a tensor a number.
+    """
+    shape, probe, kind = [], data, dtypes.get_default_dtype()
     while isinstance(probe, (list, tuple, range)) or (hasattr(probe, "__len__") and hasattr(probe, "__getitem__")
-                                                      and not isinstance(probe, (str, bytes, dict))
-                                                      and not (isinstance(probe, (Tensor, np.ndarray)) and probe.ndim == 0)):
+                                                      and not isinstance(probe, (str, bytes, dict, Tensor))):
         shape.append(len(probe))
         if not len(probe):
+            if isinstance(probe, np.ndarray):
+                kind = dtypes.of_numpy(probe.dtype)
             break
         probe = probe[0]
     flat = [data]
     for depth, n in enumerate(shape):
         expanded = []
         for item in flat:
-            if isinstance(item, (Tensor, np.ndarray)):
-                item = item.tolist()
-            if not hasattr(item, "__len__"):
+            if not hasattr(item, "__len__") or isinstance(item, Tensor) or isinstance(item, np.ndarray) and not item.ndim:
                 raise TypeError("not a sequence")
             if len(item) != n:
                 raise ValueError(f"expected sequence of length {n} at dim {depth} (got {len(item)})")
@@ -267,7 +308,7 @@ def _walk(data):
             whole = type(flat[0]) is int
             raise TypeError(f"'{type(item).__name__}' object cannot be interpreted as an integer" if whole else
                             f"must be real number, not {type(item).__name__}")
-    return tuple(shape), flat
+    return tuple(shape), flat, kind
 
 # -- factories --------------------------------------------------------------------------------------------------------
 

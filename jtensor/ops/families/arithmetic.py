@@ -4,6 +4,7 @@ Owns: add, sub, rsub, mul, div and its roundings, floor_divide, remainder, fmod,
 May not know: tensors as objects.
 """
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from ...base import dtypes
@@ -352,7 +353,7 @@ def fmod_Tensor(self: Tensor, other: Tensor):
 
 
 def _number(x):
-    return isinstance(x, (int, float, complex))
+    return isinstance(x, (int, float, complex, np.generic))
 
 
 @composite()

@@ -6,6 +6,7 @@ May not know: tensors as objects.
 import math
 
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from ...base import dtypes
@@ -142,7 +143,7 @@ def copysign_Scalar(self: Tensor, other: TensorOrNumber):
 
 
 def _copysign_form(other):
-    return copysign_Scalar if isinstance(other, (int, float)) else copysign_Tensor
+    return copysign_Scalar if isinstance(other, (int, float, np.generic)) else copysign_Tensor
 
 
 @composite()

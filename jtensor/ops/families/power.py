@@ -3,6 +3,7 @@
 Owns: which exponents are products. May not know: tensors as objects.
 """
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from ...base import dtypes
@@ -179,16 +180,21 @@ def pow(input, exponent, *, out=None):
     tensor([1., 4., 9.])
     """
     operator = _choose(input, exponent)
+    if operator is pow_Tensor_Tensor and (isinstance(exponent, np.generic) or isinstance(input, np.generic)):
+        return pow(*[x.item() if isinstance(x, np.generic) else x for x in (input, exponent)], out=out)
     return operator(input, exponent) if out is None else operator(input, exponent, out=out)
 
 
 @composite(function=False)
 def pow_(input, exponent):
     """``pow``, written back into the tensor."""
+    exponent = exponent.item() if isinstance(exponent, np.generic) else exponent
     return _choose(input, exponent).inplace_form(input, exponent)
 
 
 def _as_double(x):
+    if isinstance(x, np.generic):
+        x = x.item()
     if isinstance(x, (int, float)):
         return float(x)
     if isinstance(x, complex):

@@ -4,6 +4,7 @@ Owns: gather, take_along_dim, scatter, scatter_add, scatter_reduce. Indices are 
 May not know: tensors as objects, but in composites.
 """
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from ...base import dtypes
@@ -221,6 +222,8 @@ def _scatter_call(name, self, dim, index, src, value, reduce, inplace=False):
     given = src if src is not None else value
     if given is None:
         raise TypeError(f"{name}() received an invalid combination of arguments")
+    if isinstance(given, np.generic):
+        given = given.item()
     number = isinstance(given, (bool, int, float, complex))
     sources = () if number else (given,)
     if inplace:

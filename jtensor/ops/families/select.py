@@ -4,6 +4,7 @@ Owns: index_select, index_add, index_copy, index_fill, index_reduce, take, put. 
 but in composites.
 """
 import jax.numpy as jnp
+import numpy as np
 
 from ...base import dtypes
 from ..build import cast_to
@@ -249,7 +250,7 @@ def index_fill_Tensor(self: Tensor, dim, index: Tensor, value: Tensor):
 
 
 def _fill_call(self, dim, index, value):
-    number = isinstance(value, (bool, int, float, complex))
+    number = isinstance(value, (bool, int, float, complex, np.generic))
     operator = index_fill_Scalar if number else index_fill_Tensor
     operator.check(self._spec, dim, index._spec, value if number else value._spec)
     size = _length(self._spec, dim)
@@ -270,7 +271,7 @@ def index_fill(input, dim, index, value):
 @composite(function=False)
 def index_fill_(self, dim, index, value):
     """``index_fill``, written back into the tensor."""
-    history_allows(self, *() if isinstance(value, (bool, int, float, complex)) else (value,))
+    history_allows(self, *() if isinstance(value, (bool, int, float, complex, np.generic)) else (value,))
     if index._spec.dtype is dtypes.int64:
         memory_allows(self, index)
     return _fill_call(self, dim, index, value).inplace_form(self, dim, index, value)

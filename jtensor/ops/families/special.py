@@ -7,6 +7,7 @@ May not know: tensors as objects.
 import math
 
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 from jax.scipy import special as jsp
 
@@ -24,7 +25,7 @@ def _unary(kernel):
 
 
 def _number(x):
-    return isinstance(x, (int, float))
+    return isinstance(x, (int, float, np.generic))
 
 
 # -- error functions --------------------------------------------------------------------------------------------------
