@@ -5,6 +5,7 @@ A saved entry is one of
     (storage, spec, offset, counter, version)        the result: its memory without the tensor, so that no cycle is made
     Value                                            an immutable value (the operand of an in-place operator, from before)
     Packed                                           what a user's pack hook made of it
+    Remembered                                       one of these, and the value that it had: a formula has computed something of it
 May not know: the Tensor class.
 """
 import threading
@@ -39,6 +40,15 @@ class Packed:
         if not hasattr(found, "_storage"):
             raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of type " + type(found).__name__)
         return found
+
+
+class Remembered:
+    """A saved entry and its Value when it was saved."""
+
+    __slots__ = ("entry", "value")
+
+    def __init__(self, entry, value):
+        self.entry, self.value = entry, value
 
 
 def pack(tensor):
@@ -97,7 +107,7 @@ def value(entry, node, code, read, read_at):
         return read_at(storage, spec, offset)
     if type(entry) is Value:
         return entry
-    return read(entry.unpack())
+    return value(entry.entry, node, code, read, read_at) if type(entry) is Remembered else read(entry.unpack())
 
 
 def edge_now(tensor):

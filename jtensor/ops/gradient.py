@@ -74,6 +74,14 @@ COMPUTED = {"log1p": ("self",), "log2": ("self",), "log10": ("self",), "var_dims
             "binary_cross_entropy_with_logits": ("self", "target", "weight", "pos_weight")}
 
 
+# Operators whose formula multiplies the gradient by what it has computed of the inputs or the result: by that product's other factor, as it
+# was, the second backward multiplies again.
+FACTOR_COMPUTED = frozenset((
+    "pow_Tensor_Scalar", "pow_Tensor_Number", "pow_Scalar", "sin", "cos", "tan", "sinh", "cosh", "asin", "acos", "atan", "asinh", "acosh",
+    "atanh", "sqrt", "rsqrt", "reciprocal", "expm1", "erf", "erfc", "erfinv", "lgamma", "digamma", "sinc", "silu", "mish", "log_sigmoid",
+    "exp2", "linalg_vector_norm", "prod_all", "prod_dim", "logsumexp", "pow_Tensor_Tensor"))
+
+
 def positions_named(plan, codes, table):
     """Which of ``codes`` are inputs that a table of the above names for the plan's operator."""
     names = table.get(plan.operator.name, ())
@@ -272,6 +280,7 @@ def backward_plan(plan, needs, defined):
         found.specs = tuple([_lying(plan, at, a) for at, a in zip(needs, outputs, strict=True)])
         found.spec = found.specs[0] if len(outputs) == 1 else None
         found.differentiable = tuple(a.dtype.differentiable for a in outputs)
+        found.notes = len(defined)
         found.kept = tuple([len(defined) + k for k in positions_named(plan, codes, KEPT)])
         plan.vjps[key] = found
     return found

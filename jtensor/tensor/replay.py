@@ -75,6 +75,14 @@ def _replay(node, grads, needs, answers, name=""):
         every = gradient.saved(plan, node.needs)
         entries = [entries[every.index(c)] for c in codes]
     values = saved_values(node, codes, entries)
+    if saving.Remembered in map(type, entries):
+        as_it_was = [entry.value if type(entry) is saving.Remembered else value for entry, value in zip(entries, values, strict=True)]
+        factors = tuple([at for at in needs if at < plan.notes])       # gradients, of which the other factor is the derivative
+        if factors == needs:
+            values = as_it_was
+        elif factors and any(a is not b for a, b in zip(values, as_it_was, strict=True)):
+            _replay(node, grads, factors, answers, name)
+            return _replay(node, grads, tuple([at for at in needs if at not in factors]), answers, name)
     if engine.RESHAPED[0] and reshaped.differ(plan, codes, values):
         saved = dict(zip(codes, entries, strict=True))
         for at, out in zip(needs, reshaped.replay(node, grads, needs, saved, replay), strict=True):
@@ -97,6 +105,8 @@ def _replay(node, grads, needs, answers, name=""):
         computed = range(len(codes)) if name.endswith(gradient.CHOOSES) else gradient.positions_named(plan, codes, gradient.COMPUTED)
         if computed:
             entries = [values[len(given) + k] if k in computed else entry for k, entry in enumerate(entries)]
+        elif operator.name in gradient.FACTOR_COMPUTED:
+            entries = [saving.Remembered(entry, value) for entry, value in zip(entries, values[len(given):], strict=True)]
         _differentiable_backward(node, backward, given, codes, entries, outs, name.endswith(gradient.CHOOSES))
     for at, out in zip(needs, outs, strict=True):
         answers[at] = out.t() if at in plan.flipped else out

@@ -7,12 +7,13 @@ tensor written to since it was saved) has no key and goes the long way, which kn
 optimizers' arithmetic.
 """
 from ..autograd import anomaly, engine
+from ..autograd import saved as saving
 from ..autograd.graph import AccumulateGrad, OperatorNode
 from ..base import sites
 from ..ops import gradient
 from ..storage import cell
 from ..trace import macros
-from ..trace.tape import LOCAL, slot
+from ..trace.tape import LOCAL, Value, slot
 from .core import View, make_tensor
 
 LARGEST = 5000           # nodes of a graph that may be known again
@@ -148,6 +149,14 @@ def _graph(segment, edge, grad):
 def _saved(segment, named, node, saved, key):
     """Adds to a key where a node's saved values are; False where reading them may raise, or needs the user's hooks."""
     for code, entry in zip(gradient.saved(node.plan, node.needs), saved, strict=True):
+        if type(entry) is saving.Remembered:
+            if not _still_there(entry):
+                return False
+            entry = entry.entry
+        if type(entry) is Value and type(node.plan.notes) is int:                  # what a second backward has of the first
+            named.append(entry)
+            key.append(entry.position if entry.segment is segment else slot(segment, entry))
+            continue
         if type(entry) is not tuple:
             return False
         if len(entry) == 2:
@@ -167,6 +176,18 @@ def _saved(segment, named, node, saved, key):
         key.append(place)
         key.append(spec)
     return True
+
+
+def _still_there(entry):
+    """Whether what was saved has the value that it had."""
+    if type(entry.entry) is not tuple:
+        return False
+    if len(entry.entry) == 2:
+        tensor = entry.entry[0]
+        storage, spec, cached = tensor._storage, tensor._spec, tensor._cached
+        return storage.value is entry.value if spec is storage.spec else cached is not None and cached[1] is entry.value \
+            and cached[0]() is storage.value
+    return entry.entry[1] is entry.entry[0].spec and entry.entry[0].value is entry.value
 
 
 def _leaf(segment, named, variable):

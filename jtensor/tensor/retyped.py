@@ -55,7 +55,7 @@ def _retyped(self, rule, name, dtype, function, again, inverse):
     size, stride, offset = rule(*geometry_of(self))
     out = share(self, size, stride, offset, dtype, conj=False)
     replayed(self, out, again)
-    if LOCAL.grad_enabled and self.requires_grad:
+    if LOCAL.grad_enabled and self.requires_grad and out._auto is None:
         plan = _pure_plan(name, self._spec.aval, function, specs.aval(size, dtype, self._spec.device))
         plan.inverse = inverse
         attach(plan, [self], (0,), [out], ())
@@ -104,7 +104,7 @@ def _conj_view(self):
     import jax.numpy as jnp
     out = share(self, *geometry_of(self), conj=not self._spec.conj)
     replayed(self, out, _conj_view)
-    if LOCAL.grad_enabled and self.requires_grad:
+    if LOCAL.grad_enabled and self.requires_grad and out._auto is None:
         plan = _pure_plan("ConjBackward0", self._spec.aval, jnp.conj, self._spec.aval)
         plan.inverse = lambda grad, node: (conj(grad),)
         attach(plan, [self], (0,), [out], ())
@@ -114,7 +114,7 @@ def _conj_view(self):
 def _neg_view(self):
     out = share(self, *geometry_of(self), neg=not self._spec.neg)
     replayed(self, out, _neg_view)
-    if LOCAL.grad_enabled and self.requires_grad:
+    if LOCAL.grad_enabled and self.requires_grad and out._auto is None:
         attach(_pure_plan("NegViewBackward0", self._spec.aval, lambda x: -x, self._spec.aval), [self], (0,), [out], ())
     return out
 

@@ -127,7 +127,7 @@ def view_of(self, rule, name, *args, inverse=None):
             _geometries.clear()
         found = _geometries[key] = [specs.spec(size, stride, spec.dtype, spec.device, spec.conj, spec.neg), delta, None, ()]
     out = share_spec(self, found[0], self._offset + found[1])
-    if LOCAL.grad_enabled and self.requires_grad:
+    if LOCAL.grad_enabled and self.requires_grad and out._auto is None:
         plan = found[2]
         if plan is None:
             size = tuple(spec.size)
@@ -144,7 +144,7 @@ _geometries = {}
 def _view_of(self, rule, name, args, inverse):
     size, stride, offset = geometry_of(self)
     out = share(self, *rule(size, stride, offset, *args))
-    if LOCAL.grad_enabled and self.requires_grad:
+    if LOCAL.grad_enabled and self.requires_grad and out._auto is None:
         hang(self, out, name, rule(size, geometry.contiguous_strides(size), 0, *args), inverse, args)
     return out
 
@@ -242,7 +242,7 @@ def as_strided(input, size, stride, storage_offset=None):
     storage = input._storage
     rules.as_strided(input._offset, size, stride, offset, storage.nbytes(), input._spec.dtype.itemsize)
     out = share(input, size, stride, offset)
-    if LOCAL.grad_enabled and input.requires_grad:
+    if LOCAL.grad_enabled and input.requires_grad and out._auto is None:
         plan, starts = strided_plan(input._spec, (size, stride, offset - input._offset))
         attach(plan, [input], (0,), [out], starts)
     return out
@@ -260,7 +260,13 @@ def history_of_view(self, info):
         finally:
             LOCAL.grad_enabled = previous
         return
-    plan, starts = strided_plan(base._spec, (tuple(self._spec.size), self._spec.stride, self._offset - base._offset), self._spec)
+    key = base._spec, self._spec, self._offset - base._offset
+    found = _strided.get(key)
+    if found is None:
+        if len(_strided) >= 1 << 14:
+            _strided.clear()
+        found = _strided[key] = strided_plan(base._spec, (tuple(self._spec.size), self._spec.stride, key[2]), self._spec)
+    plan, starts = found
     cls = node_type(plan.operator)
     node = cls.__new__(cls)
     node.edges, node.sequence = (edge_of(base),), sequence()
@@ -268,3 +274,6 @@ def history_of_view(self, info):
     node.plan, node.needs, node.scalars, node.saved = plan, (0,), starts, ()
     move_retained(self, node)
     self._edge, self._requires_grad = (node, 0), True
+
+
+_strided = {}

@@ -366,6 +366,23 @@ SCRIPTS = {
                     tried(lambda: t[s].masked_scatter_(torch.tensor(mask[:len(t[s])]), source(t)))
                     print(t.tolist())
     """,
+    "data changed between two backwards": """
+        F = torch.nn.functional
+        for f in (lambda a: a ** 2, lambda a: a ** 3, lambda a: a.sin(), lambda a: a.exp(), lambda a: a * a, lambda a: a.sqrt(),
+                  lambda a: a.log(), lambda a: a.tanh(), lambda a: a.prod(), lambda a: a.norm(), lambda a: a.clamp(0, 2), lambda a: a @ a,
+                  lambda a: a.reciprocal(), lambda a: F.hardtanh(a, 0, 2), lambda a: a.softmax(0), lambda a: 2 ** a):
+            for change in (0, 1):
+                a, w = (v.detach() / 2).requires_grad_(), (v + 1).detach().requires_grad_()
+                y = f(a)
+                g, = torch.autograd.grad((y * w.sum()).sum(), a, create_graph=True)
+                (a, y)[change].data.mul_(3)
+                print([round(n, 2) + 0 for n in torch.autograd.grad(g.sum(), w)[0].tolist()])
+        with torch.inference_mode():
+            c = torch.ones(2, dtype=torch.complex64)
+        z = torch.ones(2, dtype=torch.complex64, requires_grad=True)
+        z.data = c
+        print(z[0].requires_grad, z.real.requires_grad, z.conj().requires_grad, (z * 2).requires_grad)
+    """,
     "small conversions": """
         for f in (lambda: int(torch.ones(2)), lambda: float(torch.tensor(1j)), lambda: torch.tensor(300, dtype=torch.int8),
                   lambda: torch.tensor([-1], dtype=torch.uint8), lambda: torch.tensor([1j], dtype=torch.float32), lambda: torch.zeros(-1),
