@@ -1,7 +1,7 @@
 """The samplers that try and try again: ``poisson``, ``binomial``, ``_standard_gamma``, ``_sample_dirichlet``.
 
 How many numbers an element takes is known only when it is done, so they run element by element over numbers read ahead (``lookahead``);
-for many elements at once ``loops`` has the same in compiled code.
+for many elements at once ``loops`` and ``gammas`` have the same in compiled code.
 Mostly double arithmetic, but some steps of gamma and binomial round to the tensor's dtype, as noted at each. Knows the engine's
 lookahead and numpy; parameters come as arrays that were checked, results have their shape and dtype.
 
@@ -12,13 +12,10 @@ import math
 
 import numpy as np
 
-from . import loops
+from . import gammas, loops
 from .exact import scalar_lgamma, scalar_log, scalar_log1p
 from .lookahead import Lookahead
 from .rounding import FLOAT32, FLOAT64, cast, single
-
-_F0331 = float(np.float32(0.0331))  # the squeeze's constant is a single-precision number in every dtype
-_THIRD = float(np.float32(1.0) / np.float32(3.0))
 
 
 def _each(engine, parameters, one, expected_draws):
@@ -105,8 +102,14 @@ def standard_gamma(engine, alpha):
 
     Uses and leaves the cached normal, as the pair-by-pair normals do.
     """
-    fit = single if alpha.dtype == FLOAT32 else _same
-    values = cast(_each(engine, (alpha,), lambda ahead, a: _gamma(ahead, a, fit), 4), alpha.dtype)
+    fit, fit_one = (_singles, single) if alpha.dtype == FLOAT32 else (_same, _same)
+    values, wide = None, alpha.reshape(-1).astype(np.float64)
+    if wide.size >= gammas.FEW and ((wide > 0.0) & (wide < 1e10)).all():
+        with engine.lock, np.errstate(over="ignore"):
+            values = gammas.standard_gamma(engine, wide, fit)
+    if values is None:
+        values = _each(engine, (alpha,), lambda ahead, a: _gamma(ahead, a, fit_one), 4)
+    values = cast(values.reshape(alpha.shape), alpha.dtype)
     return _at_least(values, np.finfo(alpha.dtype).tiny)
 
 
@@ -116,43 +119,20 @@ def _at_least(x, low):
 
 def dirichlet(engine, alpha):
     """A Dirichlet point for each row of ``alpha`` (float32 or float64)."""
-    gammas = standard_gamma(engine, alpha.astype(np.float64))
+    made = standard_gamma(engine, alpha.astype(np.float64))
     with np.errstate(all="ignore"):
-        shares = cast(gammas / _row_sums(gammas)[..., None], alpha.dtype)
+        shares = cast(made / _row_sums(made)[..., None], alpha.dtype)
     info = np.finfo(alpha.dtype)
     return np.minimum(_at_least(shares, info.tiny), alpha.dtype.type(1) - info.epsneg)
 
 
 def _gamma(ahead, alpha, fit):
     """One gamma number; ``fit`` rounds 1/alpha, alpha + 1 and alpha - 1/3 to the tensor's dtype."""
-    scale = 1.0
-    if alpha < 1.0:
-        if alpha == 0.0:
-            return 0.0
-        scale = _power(1.0 - ahead.uniform(), fit(1.0 / alpha))
-        alpha = fit(alpha + 1.0)
-    d = fit(alpha - _THIRD)
-    # A negative or nan alpha goes through the same motions: its y is nan, and numbers are drawn for it as for any other.
-    c = 1.0 / math.sqrt(9.0 * d) if d > 0.0 else (math.inf if d == 0.0 else math.nan)
-    while True:
-        y = 0.0
-        while y <= 0.0:
-            x = ahead.normal()
-            y = 1.0 + c * x
-        v = y * y * y
-        u = 1.0 - ahead.uniform()
-        xx = x * x
-        if u < 1.0 - _F0331 * xx * xx:
-            return scale * d * v
-        if math.log(u) < 0.5 * xx + d * (1.0 - v + math.log(v)):
-            return scale * d * v
-
-
-def _power(base, exponent):
-    try:
-        return math.pow(base, exponent)
-    except (OverflowError, ValueError):
-        return math.inf
+    if alpha == 0.0:
+        return 0.0
+    d, c, power = gammas.parameters(alpha, fit)
+    scale = 1.0 if power is None else gammas.power(1.0 - ahead.uniform(), power)
+    return scale * d * gammas.by_rejection(ahead.uniform, ahead.normal, d, c)
 
 
 def _row_sums(x):
@@ -161,25 +141,19 @@ def _row_sums(x):
     Four lanes, in each four interleaved running sums that are emptied into higher ones every 16 steps (a cascade); what is left over is
     added number by number, then the lanes in order.
     """
-    return np.apply_along_axis(_row_sum, -1, x)
-
-
-def _row_sum(row):
-    n = row.size
-    whole = n // 4 * 4
-    lanes = _cascade(row[:whole].reshape(-1, 4))
-    total = 0.0
-    for value in row[whole:].tolist():
-        total += value
-    for lane in lanes.tolist():
-        total += lane
+    columns = np.moveaxis(x, -1, 0)
+    whole = len(columns) // 4 * 4
+    lanes = _cascade(columns[:whole].reshape(-1, 4, *columns.shape[1:]))
+    total = np.zeros(columns.shape[1:])
+    for part in (*columns[whole:], *lanes):
+        total = total + part
     return total
 
 
 def _cascade(steps):
     """The sum of rows of four lanes by four interleaved cascades."""
     count = len(steps) // 4
-    sums = _cascade_levels(steps[: 4 * count].reshape(count, 4, 4))
+    sums = _cascade_levels(steps[: 4 * count].reshape(count, 4, *steps.shape[1:]))
     for row in steps[4 * count :]:
         sums[0] = sums[0] + row
     return ((sums[0] + sums[1]) + sums[2]) + sums[3]
@@ -189,7 +163,8 @@ def _cascade_levels(groups, levels=4):
     size = len(groups)
     power = max(4, -(-max(size, 1).bit_length() // levels)) if size else 4
     step = 1 << power
-    acc = [np.zeros((4, 4)) for _ in range(levels)]
+    zeros = np.zeros(groups.shape[1:])
+    acc = [zeros] * levels
     i = 0
     while i + step <= size:
         for _ in range(step):
@@ -197,7 +172,7 @@ def _cascade_levels(groups, levels=4):
             i += 1
         for level in range(1, levels):
             acc[level] = acc[level] + acc[level - 1]
-            acc[level - 1] = np.zeros((4, 4))
+            acc[level - 1] = zeros
             if i & ((step - 1) << (level * power)):
                 break
     while i < size:

@@ -43,6 +43,9 @@ ROWS = {
     "binomial of (20, 0.3)": lambda T: T.binomial(T.full((N,), 20.0), T.full((N,), 0.3)),
     "binomial of (100, 0.3)": lambda T: T.binomial(T.full((N,), 100.0), T.full((N,), 0.3)),
     "binomial of (0 to 60, 0.5)": lambda T: T.binomial((T.arange(N) % 61).float(), T.full((N,), 0.5)),
+    "_standard_gamma of 2": lambda T: T._standard_gamma(T.full((N,), 2.0)),
+    "_standard_gamma of 0.5": lambda T: T._standard_gamma(T.full((N,), 0.5)),
+    "_sample_dirichlet of ten": lambda T: T._sample_dirichlet(T.full((N // 10, 10), 0.7)),
     "binomial of 20,000 (20, 0.3)": lambda T: T.binomial(T.full((20_000,), 20.0), T.full((20_000,), 0.3)),
 }
 
@@ -57,8 +60,8 @@ def timed(draw, T):
 
 
 def compiled():
-    from jtensor.random import loops, normals_jax
-    for program in (normals_jax.PROGRAM, normals_jax.FOR_FEW, *(kind.program for kind in loops.KINDS)):
+    from jtensor.random import gammas, loops, normals_jax
+    for program in (normals_jax.PROGRAM, normals_jax.FOR_FEW, gammas.PROGRAM, *(kind.program for kind in loops.KINDS)):
         if "--first" in sys.argv:
             program._pays_after = float("inf")
         else:
@@ -68,7 +71,7 @@ def compiled():
 compiled()
 print("| function | torch ms | jtensor ms | ratio |\n|---|---|---|---|")
 for name, draw in ROWS.items():
-    turns = 5 if "--first" in sys.argv and name.startswith(("poisson", "binomial")) else 15
+    turns = 5 if "--first" in sys.argv and name.startswith(("poisson", "binomial", "_s")) else 15
     rounds = [(timed(draw, torch), timed(draw, jtensor)) for _ in range(turns)][2:]
     theirs, ours = (statistics.median(column) for column in zip(*rounds, strict=True))
     print(f"| {name} | {theirs:.2f} | {ours:.2f} | {ours / theirs:.1f} |", flush=True)

@@ -3,7 +3,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from jtensor.random import discrete, loops, permutation, programs, rejection, walks
+from jtensor.random import discrete, gammas, loops, permutation, programs, rejection, walks
 from jtensor.random.mt19937 import MT19937
 from jtensor.random.programs import HostProgram
 
@@ -34,8 +34,8 @@ TRIALS = {
 
 @pytest.fixture(scope="module", autouse=True)
 def _programs():
-    for kind in loops.KINDS:
-        assert kind.program.now() is not None
+    for program in (gammas.PROGRAM, *(kind.program for kind in loops.KINDS)):
+        assert program.now() is not None
 
 
 def _both(monkeypatch, draw):
@@ -87,6 +87,28 @@ def test_rows_of_weights_are_live_torchs(dtype):
     assert engine.state_bytes() == generator.get_state().numpy().tobytes()
 
 
+GAMMAS = {"two": np.full(40_000, 2.0), "one": np.full(5_000, 1.0), "a half": np.full(20_000, 0.5), "all kinds": _RANDOM.rand(40_000) * 3,
+          "large": 1 + _RANDOM.rand(3_000) * 1e6, "tiny": _RANDOM.rand(2_000) * 1e-3, "few": _RANDOM.rand(gammas.FEW) + 0.7}
+
+
+@pytest.mark.parametrize("doubtful", [False, True])
+@pytest.mark.parametrize("name", GAMMAS)
+def test_gamma(name, doubtful, monkeypatch):
+    """By the program, in Python and in PyTorch, with and without a normal that waits: in both dtypes, one after the other."""
+    if doubtful:
+        monkeypatch.setattr(gammas, "TOLERANCE", 1e9)
+    alpha = GAMMAS[name][: 2_000 if doubtful else None]
+    engines, served, drawn = (MT19937(4), MT19937(4)), [], gammas._drawn
+    monkeypatch.setattr(gammas, "_drawn", lambda *how: served.append(1) or drawn(*how))
+    made = [[rejection.standard_gamma(engines[0], alpha.astype(dtype)) for dtype in ("float32", "float64")], engines[0].state_bytes()]
+    assert len(served) == 2
+    monkeypatch.setattr(gammas, "FEW", 1 << 30)
+    wanted = [[rejection.standard_gamma(engines[1], alpha.astype(dtype)) for dtype in ("float32", "float64")], engines[1].state_bytes()]
+    for ours, theirs in zip(made[0], wanted[0], strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert made[1] == wanted[1] and len(served) == 2
+
+
 def test_many_numbers_are_live_torchs():
     torch = pytest.importorskip("torch")
     engine, generator = MT19937(6), torch.Generator().manual_seed(6)
@@ -97,6 +119,9 @@ def test_many_numbers_are_live_torchs():
         for pair in ((count.astype(np.float32), p.astype(np.float32)), (count, p)):
             wanted = torch.binomial(*map(torch.from_numpy, pair), generator=generator)
             np.testing.assert_array_equal(rejection.binomial(engine, *pair), wanted)
+    for alpha in GAMMAS.values():
+        for one in (alpha.astype(np.float32), alpha):
+            np.testing.assert_array_equal(rejection.standard_gamma(engine, one), torch._standard_gamma(torch.from_numpy(one), generator))
     assert engine.state_bytes() == generator.get_state().numpy().tobytes()
 
 
