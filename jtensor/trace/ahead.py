@@ -71,7 +71,7 @@ def begin(names):
             handle.cancel()
     for name in names:
         if name not in store.coming and name not in store.used:
-            handle = store.coming[name] = _WORKER.submit(lambda name=name: store.load_named(name), name="load ahead")
+            handle = store.coming[name] = _WORKER.submit(lambda name=name: store.load_named(name), 1, name="load ahead")     # all these first
             _WORKER.submit(lambda name=name, handle=handle: _rehearse(name, handle), name="rehearse")
 
 
