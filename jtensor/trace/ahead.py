@@ -71,8 +71,8 @@ def begin(names):
             handle.cancel()
     for name in names:
         if name not in store.coming and name not in store.used:
-            handle = store.coming[name] = _WORKER.submit(lambda name=name: store.load_named(name), 1, name="load ahead")     # all these first
-            _WORKER.submit(lambda name=name, handle=handle: _rehearse(name, handle), name="rehearse")
+            handle = store.coming[name] = _WORKER.submit(lambda name=name: store.load_named(name), 1, "load ahead")
+            _WORKER.submit(lambda name=name, handle=handle: _rehearse(name, handle), 0, "rehearse")     # when all are loaded
 
 
 def _rehearse(name, handle):
