@@ -3,6 +3,7 @@
 Owns: `HostMemory`, entering host mode (`export`, `adopt`) and leaving it when the last exported array has died. JAX arrays are never
 handed out writable. May not know: tensors.
 """
+import functools
 import sys
 import weakref
 
@@ -88,15 +89,16 @@ class HostMemory:
 
     def _alone(self):
         """Whether the memory belongs to an ndarray that nobody has any more, nor a view of it."""
-        array, count = self.foreign, sys.getrefcount
-        base = array.base
-        # Held by `foreign` and the local name, or by `array` and the local name; by `flat`, whose base is who owns the memory; by the call.
-        if base is None:
-            alone, base = count(array) <= 4, array
-        else:
-            alone = count(array) <= 3 and count(base) <= 4
-        return (alone and type(base) is type(array) is np.ndarray and base.flags.owndata and self.layout.contiguous and not self.pointed
-                and not weakref.getweakrefcount(base))
+        held = self._held()                    # before there are names for them here
+        array = self.foreign
+        base = array if array.base is None else array.base
+        return (type(base) is type(array) is np.ndarray and base.flags.owndata and self.layout.contiguous and not self.pointed
+                and not weakref.getweakrefcount(base) and held == _when_alone()[base is not array])
+
+    def _held(self):
+        """How often the array that came in is referred to, and who owns its memory."""
+        array = self.foreign
+        return sys.getrefcount(array), sys.getrefcount(array if array.base is None else array.base)
 
     def write(self, array):
         """The array's bytes go to the shared memory."""
@@ -105,6 +107,18 @@ class HostMemory:
     def rebase(self, layout):
         """The same memory as another type of as many bytes."""
         self.flat, self.layout, self.aval, self.taken = self.flat.view(layout.dtype.numpy), layout, layout.aval, None
+
+
+@functools.cache
+def _when_alone():
+    """What `_held` says of memory that nobody else has: an array's own, and a view's. It is tried, since interpreters count differently."""
+    found = []
+    for array in (np.zeros(1), np.zeros(2)[1:]):
+        memory = HostMemory.__new__(HostMemory)
+        memory.foreign, memory.flat = array, np.ndarray((1,), array.dtype, array)
+        found.append(memory)
+    del array, memory
+    return tuple([memory._held() for memory in found])
 
 
 EXPORTED = weakref.WeakSet()                              # storages that NumPy has seen: PyTorch does not resize them ever after
