@@ -1,4 +1,6 @@
 """Tapes in two stages: the part that somebody waits for first, the same numbers, nothing made twice but rearrangements."""
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -64,6 +66,27 @@ def test_the_first_stage_is_begun_when_it_is_known_what_a_tape_becomes(monkeypat
     monkeypatch.setattr(torch.optim.SGD, "step", lambda self: (executor.flush("between"), step(self))[1])       # in vain at first
     again = training(12, lambda step: True)
     assert again[0] == calm[0] and all(np.array_equal(a, b) for a, b in zip(again[1:], calm[1:], strict=True))
+
+
+def test_the_first_stage_takes_its_own_numbers():
+    def weights(eager):
+        torch.manual_seed(0)
+        x, w = torch.randn(16, 192), torch.randn(192, 192, requires_grad=True)
+        optimizer = torch.optim.SGD([w], lr=1e-3, momentum=0.9)
+        found = []
+        with torch.eager() if eager else contextlib.nullcontext():
+            for step in range(8):
+                optimizer.param_groups[0]["lr"] = 1e-3 / (step + 1)
+                optimizer.zero_grad()
+                loss = (torch.tanh(x @ w)[step] * (step + 0.5)).add(1, alpha=step).square().sum()
+                loss.backward()
+                w.grad.mul_(1.0 / (step + 2))
+                optimizer.step()
+                found.append(loss.item())
+        return found, w.detach().numpy()
+    (one, a), (other, b) = weights(False), weights(True)
+    assert one == other
+    np.testing.assert_array_equal(a, b)
 
 
 def test_values_of_the_first_stage_are_handed_over_and_views_made_again():
