@@ -93,10 +93,10 @@ def no_partial_overlap(self, other):
         raise RuntimeError(PARTIAL)
 
 
-_APART = ("index_put", "index_copy", "index_add", "index_reduce", "scatter", "scatter_add", "scatter_reduce", "put")
+APART = ("index_put", "index_copy", "index_add", "index_reduce", "scatter", "scatter_add", "scatter_reduce", "put")
 _ASKED_BEFORE = ("index_put.mask", "index_put.mask_number")
 _ANYHOW = ("fill_tensor", "index_fill", "masked_scatter")
-_OUT_APART = frozenset(("gather", "index_select", "take", "cat", "max", "min"))
+_OUTAPART = frozenset(("gather", "index_select", "take", "cat", "max", "min"))
 
 
 def operand_may_overlap(self, other, name):
@@ -104,7 +104,7 @@ def operand_may_overlap(self, other, name):
     if name in _ASKED_BEFORE:
         return
     name = name.split(".")[0]
-    if name in _APART:
+    if name in APART:
         no_overlap(self, other)
     elif other is not self and name not in _ANYHOW:
         no_partial_overlap(self, other)
@@ -117,7 +117,7 @@ def out_memory(operator, result, target, operands):
         no_internal_overlap(target)
     elif tuple(target._spec.size) != tuple(result._spec.size):
         return
-    apart = operator.name.split(".")[0].split("_dim")[0] in _OUT_APART
+    apart = operator.name.split(".")[0].split("_dim")[0] in _OUTAPART
     for other in operands:
         if other._storage is not target._storage:
             continue

@@ -183,7 +183,8 @@ class CopySlices(Node):
         self.fn, self.base_spec, self.geometry, self.make, self.replay = fn, base_spec, geometry, make, replay
 
     def places_shown(self):
-        return range(len(self.edges)) if self.fn is None else self.fn.places_shown()
+        shown = () if self.fn is None else self.fn.places_shown()
+        return shown if len(shown) > len(self.edges) else range(len(self.edges))
 
     def release(self):
         self.fn.release() if self.fn is not None else None

@@ -18,7 +18,6 @@ from ..trace.executor import value_of
 from ..trace.tape import LOCAL, Value, ready
 from . import overwriting
 from .core import COUNTED, Tensor, make_tensor
-from .inplace import call_inplace
 from .values import bump, read
 
 _dtype, _device = dtypes.dtype, devices.device
@@ -176,8 +175,10 @@ def numpy(self, *, force=False):
     flat = host.export(self._storage)
     if flat.dtype != spec.dtype.numpy:
         flat = flat.view(spec.dtype.numpy)
-    step = spec.dtype.itemsize if spec.numel else 0
-    return np.lib.stride_tricks.as_strided(flat[self._offset:], tuple(spec.size), tuple(s * step for s in spec.stride))
+    step = spec.dtype.itemsize
+    if not spec.numel:
+        return np.lib.stride_tricks.as_strided(flat[self._offset:], tuple(spec.size), (0,) * spec.ndim)
+    return np.ndarray(spec.size, flat.dtype, flat, self._offset * step, [s * step for s in spec.stride])
 
 
 def array_protocol(self, dtype=None, copy=None):
@@ -361,7 +362,7 @@ def copy_(self, src, non_blocking=False):
         return self
     elif overwriting.copy(self, src):
         return self
-    return call_inplace(ops.copy, (self, src))
+    return ops.copy.write(self, src)
 
 
 def _numbers(src, name="copy_"):
@@ -385,18 +386,18 @@ def fill_(self, value):
         if value._spec.ndim:
             checks.before_inplace(self, LOCAL.grad_enabled and (self.requires_grad or value.requires_grad))
             raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value._spec.ndim} dimensions.")
-        return call_inplace(ops.fill_tensor, (self, value))
+        return ops.fill_tensor.write(self, value)
     try:
         value = number_fits(value, self._spec.dtype)
     except RuntimeError:
         checks.before_inplace(self, LOCAL.grad_enabled and self.requires_grad)
         raise
-    return call_inplace(ops.fill, (self, value))
+    return ops.fill.write(self, value)
 
 
 def zero_(self):
     """Fills the tensor with zeros."""
-    return self if overwriting.fill(self, None) else call_inplace(ops.zero, (self,))
+    return self if overwriting.fill(self, None) else ops.zero.write(self)
 
 
 def set_data(self, other):

@@ -1,10 +1,10 @@
 """The hot path of indexing: a basic index seen before is one look-up, a write through it one node on the tape.
 
-Serves indices of ints, slices, None and Ellipsis, and writes without gradients; everything else goes to `indexing`, which also works out
+Serves indices of ints, slices, None and Ellipsis; everything else goes to `indexing`, which also works out
 each geometry the first time. May not know: rules of indexing.
 """
 from ..autograd.graph import sequence
-from ..base import devices, sites
+from ..base import devices, geometry, sites
 from ..trace.tape import LOCAL, Value
 from . import indexing, overwriting
 from .core import Tensor, View, _new
@@ -111,9 +111,10 @@ def setitem(self, index, value):
     storage, spec, kind, local = self._storage, self._spec, type(value), LOCAL
     key = key_of(index) if kind in _VALUES else None
     if key is None or storage.spec is None or local.inference or local.eager or spec.device is not cpu \
-            or self._auto is not None and self._auto.inference or local.grad_enabled and (
-                self._requires_grad or self._info is not None and self._info.base._requires_grad):
+            or self._auto is not None and self._auto.inference:
         return indexing.setitem(self, index, value)
+    if local.grad_enabled and (self._requires_grad or self._info is not None and self._info.base._requires_grad):
+        return _set_with_history(self, index, key, value)
     if kind is Tensor:
         return _put_tensor(self, storage, index, key, value)
     where = storage.layout, spec, self._offset, key, kind
@@ -134,7 +135,7 @@ def _put_tensor(self, storage, index, key, value):
     target, offset = (found[0], found[1] + self._offset) if found is not None else _place(self, index, key)
     source, local = value._spec, LOCAL
     if local.grad_enabled and (value._requires_grad or value._info is not None and value._info.base._requires_grad):
-        return indexing.setitem(self, index, value)
+        return _set_with_history(self, index, key, value)
     if value._storage is storage:
         if source is target and value._offset == offset:
             self._counter.version += 1                 # `x[i] += y` ends with `x[i] = x[i]`: PyTorch copies and counts, the values stay
@@ -147,6 +148,22 @@ def _put_tensor(self, storage, index, key, value):
     if not spot or spot is overwriting.SHARED:
         return indexing.setitem(self, index, value)
     overwriting.put(self, storage, spot, read(value), Value)
+
+
+def _set_with_history(self, index, key, value):
+    """``self[index] = value`` with gradients: a view, written to, where it is a part and takes the value as it is."""
+    found, kind = _geometries.get((self._spec, key)), type(value)
+    if found is None or found[0] is self._spec or not found[0].dense and geometry.has_internal_overlap(
+            tuple(found[0].size), found[0].stride) == "yes":
+        return indexing.setitem(self, index, value)
+    if kind is Tensor:
+        if value._spec.size != found[0].size:
+            return indexing.setitem(self, index, value)
+        getitem(self, index).copy_(value)
+    elif found[0].dtype.itemsize < 4 or not (-FLOAT_MAX <= value <= FLOAT_MAX):
+        indexing.setitem(self, index, value)
+    else:
+        getitem(self, index).fill_(value)
 
 
 def _place(self, index, key):

@@ -1,6 +1,6 @@
 """The ordinary call of an operator in place, written out for its signature: what `recorders` are for calls that make a new tensor.
 
-A writer does what `inplace.call_inplace` does for a whole storage or a view of one on the CPU, the latter where nothing needs a gradient.
+A writer does what `inplace.call_inplace` does for a whole storage or a view of one on the CPU.
 On a whole storage that is one node and one look-up in the trie. On a view it is three: its elements are
 read, computed, and written into the base; under one key the trie remembers where all three lead, so that it is one look-up, too. What
 they are is learnt from the general path, which also takes every call that is not ordinary and knows the rules and the errors.
@@ -9,6 +9,7 @@ Measure changes here with `inplace_*` and `dispatch_iadd` of the benchmark.
 import functools
 import weakref
 
+from ..autograd.gradmode_checks import APART
 from ..autograd.graph import sequence
 from ..base import devices, geometry, sites
 from ..ops import gradient
@@ -20,7 +21,7 @@ from . import recorders
 from .arguments import bind, collect
 from .core import Tensor
 from .dispatch import plan_of
-from .history import NEEDS, blocked_positions, edge_of, move_retained, save
+from .history import NEEDS, blocked_positions, edge_of, move_retained, rebase, save
 from .inplace import UNTRACKED, call_inplace, inplace_node_type
 from .values import place_of, places, read, taken_from
 
@@ -33,6 +34,11 @@ GONE = weakref.ref(Value())          # stands for a value that nobody holds
 def apart(target, other):
     """Whether PyTorch finds no element that two tensors on one storage have in common; else its rules are asked."""
     return apart_at(target._spec, target._offset, other._spec, other._offset)
+
+
+def apart_or_same(target, other):
+    """The same where two tensors may also be one geometry, as all but writes by index allow."""
+    return target._spec is other._spec and target._offset == other._offset or apart(target, other)
 
 
 def apart_at(a, at_a, b, at_b):
@@ -72,7 +78,17 @@ def learn(operator, args, segment, key, place):
     return answer
 
 
-def begun(plan, tensors, needs, scalars, original):
+def followed(self):
+    """Whether the history can follow a write to a tensor without further ado; where PyTorch may refuse it the rules are asked."""
+    info = self._info
+    if info is None:
+        return self._spec is self._storage.spec and (self._edge is not None or not self._requires_grad)
+    base = info.base
+    return self._spec is not self._storage.spec and info.replay is None and info.differentiable and info.creation == "default" and (
+        self._edge is not None and base._edge is not None or not (self._requires_grad or base._requires_grad))
+
+
+def begun(plan, tensors, needs, original):
     """The node of a write with history, before the write: edges and what is saved of the inputs. None where there is none to be had."""
     way = plan.nodes.get(("in place", needs))
     if way is None:
@@ -91,19 +107,23 @@ def begun(plan, tensors, needs, scalars, original):
     node.edges = tuple(edges)
     node.sequence = sequence()
     node.meta = node.hooks = node.pre_hooks = node.tensor_hooks = node.retained = node.site = None
-    node.plan, node.needs, node.scalars, node.saved = plan, needs, scalars, ()
+    node.plan, node.needs, node.saved = plan, needs, ()
     if codes:
         node.site = sites.user_site(2)
         node.saved = [~code if code < 0 else original if code == 0 else save(code, tensors, ()) for code in codes]
     return node
 
 
-def ended(self, node):
-    """What is left to be done after the write: the node saves results and becomes the tensor's history."""
+def ended(self, node, scalars):
+    """What is left to be done after the write: the node saves numbers and results, and becomes the tensor's history."""
+    node.scalars = scalars
     saved = node.saved
     for at, entry in enumerate(saved):
         if entry.__class__ is int:
             saved[at] = save(~entry, (), (self,))
+    if self._info is not None:
+        rebase(self, node)
+        return
     if self._auto is not None:
         move_retained(self, node)
     self._edge, self._requires_grad = (node, 0), True
@@ -159,7 +179,7 @@ _LIST = """\
 """
 _WHOLE = """\
     tracked = {any}
-    if tracked and (alone or k0 is not s0.spec or a0._info is not None or n0 and a0._edge is None or not k0.dtype.differentiable):
+    if {refused}:
         return general({args})
     segment = local.segment
     v0 = s0.value
@@ -171,9 +191,9 @@ _WHOLE = """\
             state = missed(segment, key, operator, ({args},))
             if state is None:
                 return general({args})
-{put}        if tracked:
-            tracked = begun(state.plan, {tensors}, NEEDS[{flags}], {numbers}, v0)
-        made = new_value(Value)
+        if tracked:
+            tracked = begun(state.plan, {tensors}, NEEDS[{flags}], v0)
+{put}        made = new_value(Value)
         made.array, made.segment, made.aval = None, segment, k0.aval
         made.position = segment.count
         segment.count += 1
@@ -198,11 +218,18 @@ _VIEW = """\
         nodes = segment.nodes; count = segment.count
         starts = place.starts
         taken = ()
+        gone = GONE
+        if tracked:
+            if at is None:
+                v = new_value(Value)
+                v.array, v.segment, v.position, v.aval = None, segment, count, k0.aval
+                gone = reference(v)
+            tracked = begun(plan, {tensors}, NEEDS[{flags}], v)
         if at is None:
             if starts:
                 taken = taken_from[len(segment.integers), len(starts)]
                 segment.integers += starts
-            nodes.append((place.read, first, taken, GONE))
+            nodes.append((place.read, first, taken, gone))
             count += 1
 {put}        v = new_value(Value)
         v.array, v.segment, v.position, v.aval = None, segment, count, k0.aval
@@ -224,15 +251,18 @@ _END = """\
     if counter.site is not None:
         counter.site = user_site()
     if tracked:
-        ended(a0, tracked)
+        ended(a0, tracked, {numbers})
     if state.cut:
         over_cap()
     return a0
 """
 
 
-def _source(kinds):
-    """``def write(a0, a1=d1, ...)`` for parameters of these kinds, each with what its default is."""
+def _source(untracked, overwrites, *kinds):
+    """``def write(a0, a1=d1, ...)`` for parameters of these kinds, each with what its default is.
+
+    ``untracked``: PyTorch's autograd knows nothing of it; ``overwrites``: without history it is done otherwise.
+    """
     args = ", ".join([f"a{i}" for i in range(len(kinds))])
     statics, reads, places_of, key, arrays, put = [], [], [], [], [(0, "")], []
     for i, (kind, default) in list(enumerate(kinds))[1:]:
@@ -260,13 +290,15 @@ def _source(kinds):
         key.append(f"k{i}")
     if put:
         put.insert(0, "    places = numbers = ()\n")
-    said = {"args": args, "key": ", ".join(key), "places": "".join(places_of), "positions": recorders._tuple("p", arrays),
+    refused = "tracked" if untracked else "tracked and not (k0.dtype.differentiable and followed(a0))"
+    said = {"args": args, "refused": "not tracked or " + refused if overwrites else refused, "key": ", ".join(key),
+            "places": "".join(places_of), "positions": recorders._tuple("p", arrays),
             "tensors": recorders._tuple("a", arrays), "flags": recorders._tuple("n", arrays), "numbers": "numbers" if put else "()",
             "any": " or ".join([f"any(n{i})" if how == "*" else f"n{i}" for i, how in arrays]),
             "put": "".join([f"    {line}\n" for line in "".join(put).splitlines()]), "scalars": "places" if put else "()"}
     parameters = ", ".join([f"a{i}=d{i}" if default else f"a{i}" for i, (_, default) in enumerate(kinds)])
     return "".join((f"def write({parameters}):\n", _TARGET.format(args=args), *statics, *reads, _WHOLE.format(**said),
-                    _VIEW.format(**said), _END))
+                    _VIEW.format(**said), _END.format(**said)))
 
 
 # -- making one -------------------------------------------------------------------------------------------------------
@@ -274,15 +306,15 @@ def _source(kinds):
 
 _COMMON = {
     "GONE": GONE, "LOCAL": LOCAL, "NEEDS": NEEDS, "PLAIN": recorders.PLAIN, "Tensor": Tensor, "Value": Value, "apart": apart,
-    "begun": begun, "cpu": devices.cpu, "ended": ended, "identity": recorders.identity, "learn": learn, "missed": missed,
-    "new_value": Value.__new__, "over_cap": lambda: tape.over_cap(), "place_of": place_of, "where": places, "read": read,
+    "begun": begun, "cpu": devices.cpu, "ended": ended, "followed": followed, "identity": recorders.identity, "learn": learn,
+    "missed": missed, "new_value": Value.__new__, "over_cap": lambda: tape.over_cap(), "place_of": place_of, "where": places, "read": read,
     "reference": weakref.ref, "slot": slot, "taken_from": taken_from, "user_site": sites.user_site,
 }
 
 
 @functools.cache
-def _code(*kinds):
-    return CODES.compiled(_source(kinds), "<jtensor writer>")
+def _code(*signature):
+    return CODES.compiled(_source(*signature), "<jtensor writer>")
 
 
 def writer(operator):
@@ -291,11 +323,14 @@ def writer(operator):
         return call_inplace(operator, args)
     if operator.by_result is not None:
         return operator.by_result.write
-    if operator.sync or operator.overwrites:
+    if operator.sync:
         return general
     scope = {f"d{i}": p.default for i, p in enumerate(operator.parameters)}
-    scope.update(_COMMON, operator=operator, general=general, mark=object(), alone=operator.name in UNTRACKED)
-    exec(_code(*[(p.kind, recorders._default(p)) for p in operator.parameters]), scope)
+    scope.update(_COMMON, operator=operator, general=general, mark=object())
+    if operator.name.split(".")[0] not in APART:
+        scope["apart"] = apart_or_same
+    kinds = [(p.kind, recorders._default(p)) for p in operator.parameters]
+    exec(_code(operator.name in UNTRACKED, bool(operator.overwrites), *kinds), scope)
     return scope["write"]
 
 

@@ -64,6 +64,21 @@ v = m[1]; v += w[1]; m[0] = w[2]
 z[0] = 1.0; z[1] += y; z[:, 2] = w[:, 0]
 v = z[1]; z += 1; v *= 2
 z[mask] = 0.0; z[rows] = 0.5
+z[1].sigmoid_(); z[1].mul_(z[2]); z[:, 0] *= z[:, 1]
+v = z[1]; v.mul_(v); s = v * 2; v += v; z[0] = z[1]; z[1:].relu_()
+z[0].zero_(); z[1].copy_(w[1]); z[2].fill_(w[0, 1].detach()); z[:] = 2.0; z[0][:] = w[3]; z[...] = w
+m[0] = w[0]; m[0].mul_(w[0]); v = m[1]; v += w[1]; m *= 2; s = v * 1
+v = z[1]; s = v * v; v += 1
+v = z[1]; v += 1; s = v.square(); z[0] = y
+v = z[0].retain_grad(); z.retain_grad(); z[0] += 1
+torch.set_grad_enabled(False); v = z[1]; torch.set_grad_enabled(True); v += 1
+v = w[1]; v += 1
+v = w.detach()[1]; v += w[0]
+z.diagonal().add_(1.0); z.t()[0] += y[0]; z.view(3, 4)[1] *= 2
+z.expand(2, 4, 3)[0] += 1
+z[1].lt_(y); n[0] += 1; n[1] *= w[0].detach().long()
+z[0] += w[0].double()
+z[0][None].add_(torch.ones(2, 3))
 w += 1
 w[0] = 1.0
 w[0].mul_(2)
@@ -106,6 +121,7 @@ def outcome(T, statement, given):
         exec(statement, given)
         error = None
     except Exception as raised:                                       # any kind: it is compared
+        T.set_grad_enabled(True)
         error = type(raised).__name__, str(raised).split("\n")[0]
     said = []
     for name, t in given.items():
