@@ -41,9 +41,10 @@ def _type(dtype, default=None):
 
 def size_of(args, name="zeros"):
     """A size from PyTorch's forms: ``f(2, 3)``, ``f((2, 3))``, ``f([2, 3])``, ``f(torch.Size)``."""
-    if len(args) == 1 and isinstance(args[0], (tuple, list)):
+    packed = len(args) == 1 and isinstance(args[0], (tuple, list))
+    if packed:
         args = args[0]
-    size = tuple([n if n.__class__ is int else _int(n, name, at) for at, n in enumerate(args)])
+    size = tuple([n if n.__class__ is int else _int(n, name, at, packed) for at, n in enumerate(args)])
     for n in size:
         if n < 0 and name == "zeros":
             raise RuntimeError("zeros: Dimension size must be non-negative.")
@@ -54,22 +55,19 @@ def size_of(args, name="zeros"):
     return size
 
 
-def _int(n, name, at):
-    if type(n) is int:
-        return n
-    if isinstance(n, bool):
-        raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, not bool")
-    if isinstance(n, (numbers.Integral, np.integer)):
+def _int(n, name, at, packed):
+    if isinstance(n, (numbers.Integral, np.integer)) and (at or not isinstance(n, bool)):
         return int(n)
-    if isinstance(n, Tensor) and n.ndim == 0 and n.dtype.category == 1:
+    if isinstance(n, Tensor) and n.ndim == 0 and n.dtype.category == 1 or isinstance(n, np.ndarray) and not n.ndim and n.dtype.kind in "iu":
         return int(n.item())
-    kind = type(n).__name__
+    kind = type_name(type(n))
     if at:
         raise TypeError(
             f"{name}(): argument 'size' failed to unpack the object at pos {at + 1} with error "
             f'"type must be tuple of ints,but got {kind}"'
         )
-    raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, not {kind}")
+    found = f"but found element of type {kind} at pos 0" if packed else f"not {kind}"
+    raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, {found}")
 
 
 def _finish(tensor, requires_grad):

@@ -68,12 +68,12 @@ def from_numpy(array):
     """
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type_name(type(array))})")
-    dtype = dtypes.of_numpy(array.dtype)
     if not array.dtype.isnative:
         raise ValueError(
             "given numpy array has byte order different from the native byte order. Conversion between byte orders is currently "
             "not supported."
         )
+    dtype = dtypes.of_numpy(array.dtype)
     item, flags, strides = array.itemsize, array.flags, array.strides
     for step in strides:
         if step < 0:

@@ -292,6 +292,17 @@ STATEMENTS = {
         torch.cat([x, np.ones(2)])
         torch.from_numpy(np.float32(1))
     """,
+    "sizes of odd types": """
+        torch.zeros(np.array([2, 3]))
+        r=torch.zeros(np.array(3))
+        torch.ones([[1]])
+        torch.ones((True, 2))
+        torch.ones(True)
+        r=torch.ones(2, True)
+        torch.empty(1, "a")
+        torch.empty(2.5)
+        torch.from_numpy(np.ones(2).astype(">f8"))
+    """,
     "strides of copied arrays": """
         r=torch.tensor(np.zeros((0, 2)))
         r=torch.tensor(np.zeros((2, 0)))
