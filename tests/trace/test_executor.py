@@ -282,7 +282,7 @@ def test_the_second_process_compiles_nothing(tmp_path):
     assert "compiled" not in second["programs"] and "compiled" not in second["kernels"]
     assert sum(second["programs"].values()) == sum(first["programs"].values())
     assert (second["loss"], second["w"]) == (first["loss"], first["w"])
-    for entry in sorted(folder.iterdir())[::2]:                     # half of it damaged
+    for entry in sorted(folder.iterdir())[1:]:                      # all but one entry damaged: several programs are among them
         entry.write_bytes(entry.read_bytes()[:-7] + b"rubbish")
     third = second_process(folder)
     assert third["programs"].get("compiled", 0) + third["kernels"].get("compiled", 0) > 0
