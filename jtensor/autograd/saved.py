@@ -94,12 +94,12 @@ def value(entry, node, code, read, read_at):
     if type(entry) is tuple:
         if len(entry) == 2:
             tensor, version = entry
-            if tensor._counter.version != version:
-                raise modified(tensor._counter, version, tensor._spec, edge_now(tensor), node.site)
             if tensor._edge is None and code >= 0:
                 edge = node.edges[code]
                 if edge is not None and not isinstance(edge[0], AccumulateGrad):
                     raise RuntimeError(DETACHED)
+            if tensor._counter.version != version:
+                raise modified(tensor._counter, version, tensor._spec, edge_now(tensor), node.site)
             return read(tensor)
         storage, spec, offset, counter, version = entry
         if counter.version != version:

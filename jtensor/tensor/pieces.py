@@ -13,7 +13,7 @@ from ..trace.tape import LOCAL
 from ..views import access as accesses
 from ..views import rules
 from .core import Tensor
-from .history import attach
+from .history import attach, refuse_stale
 from .views import _plans, geometry_of, hang, operator_of, share, share_spec
 
 # -- of one node ------------------------------------------------------------------------------------------------------
@@ -25,7 +25,13 @@ def _multi(self, rule, name, *args):
     found = _known.get(key)
     if found is None:
         size, stride = tuple(spec.size), spec.stride
-        pieces = [(specs.spec(*g[:2], spec.dtype, spec.device, spec.conj, spec.neg), g[2]) for g in rule(size, stride, 0, *args)]
+        try:
+            geometries = rule(size, stride, 0, *args)
+        except Exception:
+            if rule is rules.split or rule is rules.unbind:        # the others check their arguments before autograd is asked
+                refuse_stale((self,))
+            raise
+        pieces = [(specs.spec(*g[:2], spec.dtype, spec.device, spec.conj, spec.neg), g[2]) for g in geometries]
         if len(_known) >= 1 << 14:
             _known.clear()
         found = _known[key] = [pieces, None, ()]

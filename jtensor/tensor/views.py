@@ -15,7 +15,7 @@ from ..trace.tape import LOCAL
 from ..views import access as accesses
 from ..views import rules
 from .core import Tensor, View
-from .history import attach, edge_of, make_node, move_retained, node_type
+from .history import attach, edge_of, make_node, move_retained, node_type, refuse_stale
 
 # -- operators of the graph -------------------------------------------------------------------------------------------
 
@@ -120,8 +120,8 @@ def view_of(self, rule, name, *args, inverse=None):
         try:
             size, stride, delta = rule(tuple(spec.size), spec.stride, 0, *args)
         except Exception:
-            from .history import refuse_stale
-            refuse_stale((self,))
+            if rule not in CHECKED_FIRST:
+                refuse_stale((self,))
             raise
         if len(_geometries) >= 1 << 16:
             _geometries.clear()
@@ -139,6 +139,7 @@ def view_of(self, rule, name, *args, inverse=None):
 
 
 _geometries = {}
+CHECKED_FIRST = frozenset((rules.narrow, rules.movedim, rules.unflatten))        # by PyTorch, before autograd is asked
 
 
 def _view_of(self, rule, name, args, inverse):
@@ -240,7 +241,11 @@ def as_strided(input, size, stride, storage_offset=None):
     size, stride = tuple(map(_index, size)), tuple(map(_index, stride))
     offset = input._offset if storage_offset is None else int(storage_offset)
     storage = input._storage
-    rules.as_strided(input._offset, size, stride, offset, storage.nbytes(), input._spec.dtype.itemsize)
+    try:
+        rules.as_strided(input._offset, size, stride, offset, storage.nbytes(), input._spec.dtype.itemsize)
+    except RuntimeError:
+        refuse_stale((input,))
+        raise
     out = share(input, size, stride, offset)
     if LOCAL.grad_enabled and input.requires_grad and out._auto is None:
         plan, starts = strided_plan(input._spec, (size, stride, offset - input._offset))

@@ -383,6 +383,20 @@ SCRIPTS = {
         z.data = c
         print(z[0].requires_grad, z.real.requires_grad, z.conj().requires_grad, (z * 2).requires_grad)
     """,
+    "what is asked before a stale view is found out": """
+        for f in ("unflatten(0, (5, 7))", "narrow(0, 5, 1)", "movedim(0, 5)", "split(-1)", "chunk(0)", "unbind(5)",
+                  "as_strided((9, 9), (9, 9))", "view(7)", "select(0, 7)", "permute(0, 0)", "sum(7)", "__getitem__(7)", "hsplit(3)",
+                  "flatten(3)"):
+            y = x * 2
+            w = y.split(2, 1)[0]
+            y[:, None, 0] = torch.tensor(0.)
+            tried(lambda: eval("w." + f, {"w": w}))
+        y = v * 2
+        w = y.cos()
+        y /= 2
+        y.detach_()
+        tried(lambda: w.sum().backward())
+    """,
     "small conversions": """
         for f in (lambda: int(torch.ones(2)), lambda: float(torch.tensor(1j)), lambda: torch.tensor(300, dtype=torch.int8),
                   lambda: torch.tensor([-1], dtype=torch.uint8), lambda: torch.tensor([1j], dtype=torch.float32), lambda: torch.zeros(-1),
