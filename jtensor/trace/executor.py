@@ -353,7 +353,10 @@ def go_ahead(segment):
     found, times = segment.state.ahead
     if times < SURE or LOCAL.eager:
         return
-    arrays = [segment.inputs[at].array for at in found.takes]
+    inputs, numbers = segment.inputs, (segment.floats, segment.integers, segment.complexes)
+    if max(found.takes, default=-1) >= len(inputs) or any(n > len(there) for n, there in zip(found.own, numbers, strict=True)):
+        return                                  # what was read then is a value that comes later
+    arrays = [inputs[at].array for at in found.takes]
     if all(array is not None for array in arrays):
         with contextlib.suppress(jax.errors.JaxRuntimeError):          # what fails will fail again, where it is expected
             segment.ahead = found, found.executable.run([*own_numbers(segment, found), *arrays])

@@ -89,6 +89,28 @@ def test_the_first_stage_takes_its_own_numbers():
     np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.parametrize("scale", [True, False])
+def test_a_first_stage_that_takes_what_comes_later_is_not_begun(scale):
+    def run():
+        w = torch.linspace(0, 1, 160000).reshape(400, 400).clone().requires_grad_()
+        x, told = torch.ones(400, 400), []
+        for step in range(8):
+            y = torch.tensor(np.full((400, 400), step + 1.0, np.float32))
+            w.grad = None
+            (w * x).sin().sum().backward()
+            other = (w.grad * (0.5 + step)).sum() if scale else (w.grad * y).sum()      # a number, or an array, not there when it began
+            with torch.no_grad():
+                later = w
+                for _ in range(4):
+                    later = (later - w.grad * 0.1).sin()
+                w.copy_(later)
+            told.append(other.item())
+        return told
+    told = run()
+    with torch.eager():
+        assert told == run()
+
+
 def test_values_of_the_first_stage_are_handed_over_and_views_made_again():
     x = torch.tensor(np.ones((300, 400), np.float32))
     turned = x.t() * 1.0                                            # a view, read; then a product
