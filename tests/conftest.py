@@ -45,6 +45,15 @@ def settled():
     background.settle()
 
 
+@pytest.fixture
+def afresh(settled):
+    """No tape has been begun, and none was seen before: what is learnt of tapes that come again is learnt in this test."""
+    from jtensor.trace import executor
+    executor.flush("test")
+    executor.TRIE.root = executor.tape.State(None, None)
+    executor.LOCAL.segment = executor.Segment()
+
+
 def pytest_unconfigure(config):
     if _FOLDER is not None and not hasattr(config, "workerinput"):
         shutil.rmtree(_FOLDER, ignore_errors=True)

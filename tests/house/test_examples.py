@@ -58,7 +58,7 @@ PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_pages(page):
+def test_pages(page, afresh):
     """The blocks of a page run one after the other in one namespace; blocks with `>>>` are compared with what they show."""
     import jtensor
 

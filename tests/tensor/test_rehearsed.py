@@ -88,7 +88,7 @@ def test_nothing_shows(name, monkeypatch):
 
 
 @pytest.fixture
-def rehearsed_square():
+def rehearsed_square(afresh):
     """x * y of two leaves, whose backward is written out."""
     def product(change=lambda x, y: None, **kwargs):
         x, y = leaf(3, seed=1), leaf(3, seed=2)

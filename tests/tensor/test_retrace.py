@@ -186,7 +186,7 @@ def play(program, turns=6):
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
-def test_nothing_shows(program, monkeypatch):
+def test_nothing_shows(program, monkeypatch, afresh):
     played = []
     real = macros.play
     monkeypatch.setattr(macros, "play", lambda macro, *given: played.append(len(macro.pieces)) or real(macro, *given))
@@ -198,7 +198,7 @@ def test_nothing_shows(program, monkeypatch):
     assert not program.__name__.startswith("long") or max(played) > 2
 
 
-def test_a_tape_whose_keys_keep_changing_is_asked_less_and_learns_no_more(monkeypatch):
+def test_a_tape_whose_keys_keep_changing_is_asked_less_and_learns_no_more(monkeypatch, afresh):
     made, asked = [], []
     real, graph = macros.Lesson.learn, retrace._graph
     monkeypatch.setattr(macros.Lesson, "learn", lambda *given: made.append(1) or real(*given))
