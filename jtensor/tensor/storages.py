@@ -156,13 +156,17 @@ def set_(self, source=None, storage_offset=None, size=None, stride=None):
         if size is None:
             size, stride, storage_offset = tuple(source._spec.size), source._spec.stride, source._offset
         else:
-            storage_offset = source._offset + (storage_offset or 0)
+            if not source._spec.contiguous:
+                raise RuntimeError("passed in tensor to be used as storage must be contiguous")
+            storage_offset, dtype = source._offset + (storage_offset or 0), self._spec.dtype           # its memory, not its type
     if dtype is not self._spec.dtype:
         raise RuntimeError(f"Could not set tensor of type {_type_name(dtype)} to a tensor of type {_type_name(self._spec.dtype)}")
     before_inplace(self, recording)
     edges = tuple([edge_of(t) if t.requires_grad else None for t in concerned]) if recording else ()
     size, given = tuple(size), tuple(stride or ())
     stride = _strides_taken(size, given, storage_offset)
+    if size == self._spec.size and not given:
+        stride = self._spec.stride                                 # where PyTorch finds nothing to resize, all stays as it lies
     needed = geometry.extent(size, stride, storage_offset)
     if size == self._spec.size and (not given or given == self._spec.stride):         # then PyTorch resizes nothing, but looks
         if needed * dtype.itemsize > cell.nbytes():

@@ -221,6 +221,10 @@ STATEMENTS = {
         v.set_(x.untyped_storage(), 1, (3,), (2,)); r=v.fill_(2)[:1]
         v.set_(m[1:], 1, (2,)); r=v
         v.set_(x, 0, (2,), ()); r=v
+        v.set_(m.t(), 0, (2,))
+        r=torch.ones(4)[::2].set_(v, 1, (2,))
+        r=x.view(torch.int32).set_(v, 1, (2,))
+        x.view(torch.int32).set_(v)
         v.set_(x, 9, (0,), (1,)); r=v
         v.set_(x, -1, (2,), (1,))
         v.set_(x, 0, (2,), (-1,))
