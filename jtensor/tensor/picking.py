@@ -22,7 +22,7 @@ def _numbers(self, index):
     if own.dtype is not dtypes.int64 or not own.ndim or not spec.ndim or own.device is not spec.device:
         return False
     n = spec.size[0]
-    if not n:
+    if not spec.numel:
         return False
     check_bounds(index, n, out_of_bounds(0, n), negative=True)
     return True

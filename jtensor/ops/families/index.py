@@ -196,6 +196,8 @@ _TYPES = (dtypes.int64, dtypes.int32, *_MASKS)
 
 
 def _in_bounds(self, tensors, dims, given):
+    if not self._spec.numel:                           # PyTorch asks at each element, and there are none
+        return
     for at, (d, index) in enumerate(zip(dims, tensors, strict=True)):
         if any(index is t for _, t in given):          # else it is made from a mask
             size = self._spec.size[d]
