@@ -89,6 +89,12 @@ def no_partial_overlap(self, other):
     a, b = self._spec, other._spec
     if a is b and self._offset == other._offset or not a.numel or not b.numel:
         return
+    if a.dtype.itemsize != b.dtype.itemsize:                       # a complex number and its parts: bytes are compared
+        (begin, end), (first, last) = [(t._offset * t._spec.dtype.itemsize, (t._offset + t._spec.numel) * t._spec.dtype.itemsize)
+                                       for t in (self, other)]
+        if a.dense and b.dense and begin < last and first < end:
+            raise RuntimeError(PARTIAL)
+        return
     if geometry.overlap_between(tuple(a.size), a.stride, self._offset, tuple(b.size), b.stride, other._offset) == "partial":
         raise RuntimeError(PARTIAL)
 

@@ -86,22 +86,26 @@ class TypedStorage(UntypedStorage):
         return UntypedStorage(self._cell)
 
 
-def resize_storage(storage, elements):
-    """More (or less) memory in the same cell: what was there stays, the rest is zeros. Memory that NumPy has ever seen stays as it is."""
+def resize_storage(storage, elements, dtype=None):
+    """More (or less) memory in the same cell: what was there stays, the rest is zeros. Memory that NumPy has ever seen stays as it is.
+
+    ``dtype``: what the elements are counted in, and the memory is of from then on; the storage's own by default.
+    """
     layout = storage.layout
-    if elements == layout.numel:
+    dtype = dtype or layout.dtype
+    if elements * dtype.itemsize == layout.numel * layout.dtype.itemsize:
         return
     if storage.host is not None or storage in host.EXPORTED:
         raise RuntimeError("Trying to resize storage that is not resizable")
-    made = specs.spec((elements,), None, layout.dtype, layout.device)
+    made = specs.spec((elements,), None, dtype, layout.device)
     if layout.device is devices.meta:
         storage.rebase(made, ready(None, made.aval))
         return
-    old = UntypedStorage(storage)._bytes().view(layout.dtype.numpy)
-    flat = np.zeros(elements, layout.dtype.numpy)
-    flat[:min(elements, len(old))] = old[:elements]
+    old = UntypedStorage(storage)._bytes()
+    new = np.zeros(elements * dtype.itemsize, np.uint8)
+    new[:min(len(new), len(old))] = old[:len(new)]
     from ..storage.cell import put
-    storage.rebase(made, ready(put(flat, layout.device), made.aval))
+    storage.rebase(made, ready(put(new.view(dtype.numpy), layout.device), made.aval))
 
 
 def resize_(self, sizes):
@@ -119,16 +123,16 @@ def resize(self, size):
     """The resizing itself, without asking autograd (`out=` resizes its target)."""
     if size == tuple(self._spec.size):
         return self
-    _hold(self._storage, geometry.extent(size, geometry.contiguous_strides(size), self._offset))
+    _hold(self._storage, geometry.extent(size, geometry.contiguous_strides(size), self._offset), self._spec.dtype)
     self._counter.version += 1
     self._spec, self._cached = specs.spec(size, None, self._spec.dtype, self._spec.device), None
     return self
 
 
-def _hold(storage, elements):
-    """The storage grows if it has less memory than that."""
-    if elements > storage.layout.numel:
-        resize_storage(storage, max(elements, storage.size()))
+def _hold(storage, elements, dtype):
+    """The storage, which may be of another type, grows if it has less memory than that."""
+    if elements * dtype.itemsize > storage.layout.numel * storage.dtype.itemsize:
+        resize_storage(storage, max(elements, storage.nbytes() // dtype.itemsize), dtype)
 
 
 def set_(self, source=None, storage_offset=None, size=None, stride=None):
@@ -174,7 +178,7 @@ def set_(self, source=None, storage_offset=None, size=None, stride=None):
                 f"setStorage: sizes {list(size)}, strides {list(given)}, storage offset {storage_offset}, and itemsize {dtype.itemsize} "
                 f"requiring a storage size of {needed * dtype.itemsize} are out of bounds for storage of size {cell.nbytes()}")
     else:
-        _hold(cell, needed * dtype.itemsize // cell.dtype.itemsize)
+        _hold(cell, needed, dtype)
     from .convert import keep_counter
     keep_counter(self)
     self._storage, self._offset, self._cached = cell, storage_offset, None

@@ -235,6 +235,13 @@ STATEMENTS = {
         a=x.numpy(); del a; x.resize_(6)
         a=x.numpy(); r=x.resize_(2)
         x.resize_(2, -1)
+        r=torch.complex(z, z).real; r.resize_(3); r.fill_(2)
+        r=torch.zeros(2).view(torch.complex64); r.resize_(3).fill_(1j)
+        r=torch.zeros(4, dtype=torch.complex64).view(torch.float32).set_(x, 0, (9,)).zero_()
+        r=torch.complex(z, z); r.imag.copy_(r.real)
+        r=torch.complex(x, x); r.imag.copy_(r)
+        z.index_select(0, torch.tensor([1, 0]))
+        r=z.index_select(0, torch.tensor([0]))
         r=torch.nn.functional.mse_loss(x, x.exp()); r.resize_(2)[0]=0; r=r[:1]
     """,
     "parts written": """

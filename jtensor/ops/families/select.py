@@ -51,6 +51,8 @@ def _check_select(self, dim, index):
         raise IndexError("index_select(): Index is supposed to be a vector")
     if index.dtype not in _INDEX_TYPES:
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
+    if not self.ndim and index.numel != 1:
+        raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.numel} value(s)")
     wrap_dim(dim, self.ndim)
 
 
