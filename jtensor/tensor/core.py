@@ -8,6 +8,7 @@ from collections import OrderedDict
 
 from ..autograd.graph import OperatorNode, accumulator
 from ..base import dtypes
+from ..base.errors import missing
 from ..storage import VersionCounter
 from ..trace.tape import LOCAL
 from ..utils.hooks import RemovableHandle
@@ -81,6 +82,11 @@ class Tensor:
 
     def __init__(self, *args, **kwargs):
         pass
+
+    def __init_subclass__(cls, **kwargs):
+        if "__torch_function__" in cls.__dict__ or "__torch_dispatch__" in cls.__dict__:
+            raise missing("operators that a subclass of Tensor overrides", "a class of your own that holds a tensor")
+        super().__init_subclass__(**kwargs)
 
     # -- metadata -----------------------------------------------------------------------------------------------------
 
