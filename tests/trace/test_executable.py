@@ -235,6 +235,8 @@ def long(shift):
 small = [jax.ShapeDtypeStruct((16, 16), np.float32)]
 executable.compile_program(lambda a: [a], small)
 
+signal.signal(signal.SIGINT, signal.default_int_handler)        # a process begun in the background ignores it
+
 def interrupt():
     time.sleep(0.4)
     os.kill(os.getpid(), signal.SIGINT)
