@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...base import dtypes
+from ...trace.tape import LOCAL
 from ..build import broadcast_inplace, broadcast_shapes, cast_to
 from ..operator import Number, Tensor, op
 from ..registry import composite
@@ -219,7 +220,8 @@ def masked_scatter(input, mask, source):
 
 def _as_it_comes(self, places, source):
     """The elements that are taken one after the other from memory that is written to on the way."""
-    if not source._spec.contiguous or source._spec.dtype is not self._storage.layout.dtype or source.requires_grad or self.requires_grad:
+    if not source._spec.contiguous or source._spec.dtype is not self._storage.layout.dtype \
+            or LOCAL.grad_enabled and (source.requires_grad or self.requires_grad):
         return source                                              # what is not contiguous is copied before
     memory = np.arange(self._storage.layout.numel)
     into = np.lib.stride_tricks.as_strided(memory[self._offset:], self._spec.size, [8 * s for s in self._spec.stride], writeable=False)
