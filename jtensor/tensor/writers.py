@@ -74,7 +74,7 @@ def learn(operator, args, segment, key, place):
         if len(nodes) in (2, 3) and plans[-1] is place.write and plans[:-2] == [place.read][:len(nodes) - 2] \
                 and cached is not None and cached[0]() is target._storage.value:
             first = nodes[0][1] if len(nodes) == 3 else None
-            start.children[key] = segment.state, first, nodes[-2][0], nodes[-2][1], nodes[-1][1]
+            start.children[key] = segment.state, first, nodes[-2][0], nodes[-2][1], plans[-1], nodes[-1][1]
     return answer
 
 
@@ -214,7 +214,7 @@ _VIEW = """\
         state = segment.state.children.get(key)
         if state is None:
             return learn(operator, ({args},), segment, key, place)
-        state, first, plan, second, third = state
+        state, first, plan, second, back, third = state
         nodes = segment.nodes; count = segment.count
         starts = place.starts
         taken = ()
@@ -239,7 +239,7 @@ _VIEW = """\
             segment.integers += starts
         made = new_value(Value)
         made.array, made.segment, made.position, made.aval = None, segment, count + 1, s0.layout.aval
-        nodes.append((place.write, third, taken, reference(made)))
+        nodes.append((back, third, taken, reference(made)))
         segment.count = count + 2
         a0._cached = (reference(made), v)
 """

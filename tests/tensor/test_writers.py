@@ -205,3 +205,17 @@ def test_a_node_lives_as_long_as_what_holds_it():
             if not held:
                 del view
             assert [ref() is not None for *_, ref in tape.LOCAL.segment.nodes] == [False, held, True]
+
+
+def test_a_part_that_was_never_written_to_is_written_as_its_like_was():
+    """The short way is learnt of one row and taken by another; what it puts on the tape can be run op by op, too."""
+    for row in range(3):
+        base, other = jtensor.ones(5, 3), jtensor.zeros(1)
+        base.tolist()
+        executor.flush("a new start")
+        view = base[row]
+        view.exp_()
+        assert all(plan is not None for plan, *_ in tape.LOCAL.segment.nodes)
+        if row == 2:
+            other = other + base.sum()                              # another tape than before
+        assert base[row].tolist() == jtensor.ones(3).exp().tolist()
