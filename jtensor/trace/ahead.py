@@ -37,7 +37,7 @@ class Ahead:
         self.chain.update(digest.encode())
         if self.count in MILESTONES:
             if self.known is None:
-                self.known = self._read()
+                self.known = store.read_table(_ENTRY)
             at = self.chain.hexdigest()
             self.passed.append((at, len(store.used)))
             if at in self.known and compat.backend_started():        # which is the script's to start
@@ -51,16 +51,7 @@ class Ahead:
             store.write(_ENTRY, lambda: self._body(new), wait)
 
     def _body(self, new):
-        others = [entry for entry in self._read().items() if entry[0] not in new]
-        return json.dumps(dict([*others, *new.items()][-KEPT:]), separators=(",", ":")).encode()
-
-    def _read(self):
-        body = store.read(_ENTRY)
-        try:
-            found = json.loads(bytes(body)) if body else {}
-            return found if type(found) is dict else {}
-        except ValueError:                              # whole, yet not ours
-            return {}
+        return json.dumps(store.merged(store.read_table(_ENTRY), new, KEPT), separators=(",", ":")).encode()
 
 
 def begin(names):

@@ -30,7 +30,7 @@ class Codes:
         if store.folder() is None:
             return compile(text, name, "exec")
         if self.known is None:
-            self.known = self._read()
+            self.known = store.read_table(_ENTRY, marshal.loads)
         digest = hashlib.blake2b(f"{name}\n{text}".encode(), digest_size=12).digest()
         found = self.used.get(digest) or self.known.get(digest)
         if found is None:
@@ -45,17 +45,7 @@ class Codes:
             store.write(_ENTRY, self._body, wait)
 
     def _body(self):
-        mine = self.used.copy()
-        others = [entry for entry in self._read().items() if entry[0] not in mine]
-        return marshal.dumps(dict([*others, *mine.items()][-KEPT:]))
-
-    def _read(self):
-        body = store.read(_ENTRY)
-        try:
-            found = marshal.loads(body) if body else {}
-            return found if type(found) is dict else {}
-        except (ValueError, EOFError, TypeError):       # whole, yet not ours
-            return {}
+        return marshal.dumps(store.merged(store.read_table(_ENTRY, marshal.loads), self.used.copy(), KEPT))
 
 
 CODES = Codes()

@@ -31,16 +31,8 @@ class Remembered:
 
     def open(self):
         self.opened = True
-        self.known = self._read()
+        self.known = store.read_table(_ENTRY)
         atexit.register(self.keep, wait=True)
-
-    def _read(self):
-        body = store.read(_ENTRY)
-        try:
-            found = json.loads(bytes(body)) if body else {}
-            return found if type(found) is dict else {}
-        except ValueError:                              # whole, yet not ours
-            return {}
 
     def outputs(self, key, device, infer):
         """The avals of an operation's results: remembered under this text, or inferred."""
@@ -68,9 +60,8 @@ class Remembered:
         CODES.keep(wait)
 
     def _body(self):
-        mine = self.used.copy()
-        others = [entry for entry in {**self._read(), **self.known.copy()}.items() if entry[0] not in mine]
-        return json.dumps(dict([*others, *mine.items()][-KEPT:]), separators=(",", ":")).encode()
+        others = {**store.read_table(_ENTRY), **self.known.copy()}
+        return json.dumps(store.merged(others, self.used.copy(), KEPT), separators=(",", ":")).encode()
 
 
 REMEMBERED = Remembered()

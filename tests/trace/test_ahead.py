@@ -3,8 +3,6 @@ import json
 import subprocess
 import sys
 
-import pytest
-
 import jtensor as torch
 from jtensor.trace import ahead, store
 
@@ -31,15 +29,6 @@ ahead._WORKER.flush()
 store.flush()
 print(json.dumps([loaded, store.used, rehearsed]))
 """
-
-
-@pytest.fixture
-def cache(settled, tmp_path, monkeypatch):
-    monkeypatch.setenv("JTENSOR_CACHE_DIR", str(tmp_path / "cache"))
-    store.reset()
-    yield tmp_path / "cache"
-    monkeypatch.undo()
-    store.reset()
 
 
 def test_a_second_process_loads_what_the_first_used(cache):
@@ -77,4 +66,4 @@ def test_the_entry_is_written_when_it_says_something_else(cache):
     again.after("operation 1")
     assert again.known == {at: ["a", "b"] for at, _ in made.passed} and again.passed == [(made.passed[0][0], 2)]
     store.write("ahead", lambda: b"no json", wait=True)
-    assert ahead.Ahead()._read() == {}
+    assert store.read_table(ahead._ENTRY) == {}

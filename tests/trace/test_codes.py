@@ -1,16 +1,9 @@
 """Functions that are written out: their code comes from the disk the second time, and what is not code is not run."""
+import marshal
+
 import pytest
 
 from jtensor.trace import codes, store
-
-
-@pytest.fixture
-def cache(settled, tmp_path, monkeypatch):
-    monkeypatch.setenv("JTENSOR_CACHE_DIR", str(tmp_path / "cache"))
-    store.reset()
-    yield
-    monkeypatch.undo()
-    store.reset()
 
 
 def answer(memory, text, name="<test>"):
@@ -31,7 +24,7 @@ def test_a_second_process_compiles_nothing(cache, monkeypatch):
     assert second.compiled(next(iter(texts)), "<elsewhere>").co_filename == "<elsewhere>"
     monkeypatch.setattr(codes, "KEPT", 2)               # the last that was used stays
     second.keep(wait=True)
-    assert list(codes.Codes()._read()) == list(second.used)[-2:]
+    assert list(store.read_table(codes._ENTRY, marshal.loads)) == list(second.used)[-2:]
 
 
 @pytest.mark.parametrize("body", [b"no code", b"", b"[\x00\x00\x00\x00"])

@@ -25,15 +25,6 @@ print(len(inferred))
 """
 
 
-@pytest.fixture
-def cache(settled, tmp_path, monkeypatch):
-    monkeypatch.setenv("JTENSOR_CACHE_DIR", str(tmp_path / "cache"))
-    store.reset()
-    yield tmp_path / "cache"
-    monkeypatch.undo()
-    store.reset()
-
-
 @pytest.mark.parametrize("end", ["", "import os; from jtensor.trace import store; store.flush(); os._exit(0)"], ids=["end", "killed"])
 def test_a_second_process_infers_nothing(cache, end):
     runs = [subprocess.run([sys.executable, "-c", SCRIPT + end], capture_output=True, text=True, check=True).stdout.splitlines()

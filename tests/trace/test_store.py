@@ -22,16 +22,6 @@ def program():
     return compile_program(lambda a: [a * 3], [jax.ShapeDtypeStruct(X.shape, X.dtype)])
 
 
-@pytest.fixture
-def cache(settled, tmp_path, monkeypatch):
-    monkeypatch.setenv("JTENSOR_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.delenv("JTENSOR_CACHE", raising=False)
-    store.reset()
-    yield tmp_path / "cache"
-    monkeypatch.undo()
-    store.reset()
-
-
 def entries(cache):
     return sorted(cache.glob("*.xla"))
 
