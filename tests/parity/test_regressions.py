@@ -358,6 +358,11 @@ SCRIPTS = {
         tried(lambda: v.__iand__(True))
         tried(lambda: v[0].bitwise_not_())
     """,
+    "topk of booleans": """
+        for t in (torch.tensor([True, False]), torch.zeros(0, 2, dtype=torch.bool), torch.tensor(True)):
+            for k in (0, 1, 5):
+                tried(lambda: t.topk(k))
+    """,
     "masked_scatter_ from what it writes over": """
         for n, s in ((5, slice(None)), (6, slice(1, 5)), (6, slice(0, 6, 2))):
             for mask in ([False, True, True, False, True, True], [True] * 6, [True, False, False, True, True, True]):

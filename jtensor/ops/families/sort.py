@@ -7,6 +7,7 @@ order; which of equal elements `topk` and `kthvalue` pick is not defined by PyTo
 import jax.numpy as jnp
 from jax import lax
 
+from ...base import dtypes
 from ..operator import Tensor, op
 from ..registry import composite
 from .composing import put_out
@@ -139,6 +140,8 @@ def _check_topk(self, k, dim, largest, sorted):
         raise RuntimeError("selected index k out of range")
     if self.dtype.is_complex:
         raise RuntimeError(f" topk does not support complex dtypes on {self.device.type.upper()}")
+    if self.dtype is dtypes.bool:
+        raise RuntimeError(f"topk does not support bool dtypes on {self.device.type.upper()}")
 
 
 @op(name="topk_dim.raw", backward="TopkBackward0", check=_check_topk, **_PAIR, double="ScatterBackward0")
