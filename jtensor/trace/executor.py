@@ -205,7 +205,7 @@ def choose(segment, nodes, state, wanted, inputs, asked):
         if state.sightings == 1 and missing * KERNEL_COST <= len(plans) * NODE_COST + PROGRAM_COST:
             return None
         counts = scalars.counts(segment.floats, segment.integers, segment.complexes)
-        del inputs[reach(nodes):]              # in place: references are counted below
+        del inputs[tape.reach(nodes):]              # in place: references are counted below
         donate = donatable(inputs, nodes, wanted)
         avals = [v.aval for v in inputs]
 
@@ -232,11 +232,6 @@ def compiled(coming, state, key, count):
         REPORT.program(origin, count, found.fences, state)
     state.programs[key] = found
     return found
-
-
-def reach(nodes):
-    """How many of the external inputs the nodes use: an operation that was refused may have numbered more."""
-    return max((~p for node in nodes for p in node[1] if p < 0), default=-1) + 1
 
 
 _coming = {}                       # (state, (wanted, asked)): a program that is being compiled while the tape runs op by op

@@ -145,6 +145,7 @@ class Local(threading.local):
         self.segment = Segment()
         self.grad_enabled = True
         self.inference = False
+        self.says_enabled = False           # in inference mode: whether gradients are said to be enabled, though none are recorded
         self.eager = EAGER_DEFAULT
         self.lesson = None                  # who watches what is recorded (`macros`)
 
@@ -167,6 +168,18 @@ def slot(segment, value):
         at = segment.slots[id(value)] = ~len(segment.inputs)
         segment.inputs.append(value)
     return at
+
+
+def take_back(segment, count):
+    """Frees the numbers of all inputs but the first ``count``: they were given for an operation that was refused, or that has no values."""
+    for value in segment.inputs[count:]:
+        del segment.slots[id(value)]
+    del segment.inputs[count:]
+
+
+def reach(nodes):
+    """How many of the external inputs the nodes use: an operation that was refused may have numbered more."""
+    return max((~p for node in nodes for p in node[1] if p < 0), default=-1) + 1
 
 
 def expect(value):
