@@ -142,6 +142,30 @@ def no_overlap(self, other):
         raise RuntimeError(PARTIAL)
 
 
+def apart_at(a, at_a, b, at_b):
+    """Whether PyTorch finds no element that two geometries at offsets have in common; else its rules are asked. Remembered."""
+    key = a, at_a, b, at_b
+    found = _apart.get(key)
+    if found is None:
+        if len(_apart) >= 1 << 16:
+            _apart.clear()
+        found = _apart[key] = geometry.overlap_between(tuple(a.size), a.stride, at_a, tuple(b.size), b.stride, at_b) in ("no", "too_hard")
+    return found
+
+
+_apart = {}
+
+
+def apart(target, other):
+    """The same for two tensors on one storage."""
+    return apart_at(target._spec, target._offset, other._spec, other._offset)
+
+
+def apart_or_same(target, other):
+    """The same where the two may also be one geometry, as all but writes by index (`APART`) allow."""
+    return target._spec is other._spec and target._offset == other._offset or apart(target, other)
+
+
 def out_fits(operator, result, target):
     if result._spec.device != target._spec.device:
         raise RuntimeError(f"Expected out tensor to have device {result._spec.device}, but got {target._spec.device} instead")

@@ -3,12 +3,14 @@
 Owns: `collect`, which sorts a call into what the plan depends on (operator, Specs, statics) and what it runs on (tensors, numbers);
 `bind`; the `TypeError` for an argument of the wrong type. May not know: what becomes of the call.
 """
+from ..base import devices, dtypes
 from ..base.naming import type_name
 from ..ops import build
 from ..ops.operator import Number, OptTensor, Static, TensorOrNumber, Tensors
 from .core import Tensor
 
 _PLAIN = (int, str, type(None))
+PLAIN = frozenset((*_PLAIN, dtypes.dtype))         # whose values say all that a static argument of theirs is
 
 
 def _static(value):
@@ -24,6 +26,27 @@ def _static(value):
     if isinstance(value, Tensor) and value.ndim == 0:
         return _static(value.item())
     return value, value
+
+
+_TRUE, _FALSE = _static(True)[1], _static(False)[1]
+
+
+def identity(value):
+    """What a static argument is, as a part of a key, without its form: the short way for recorders."""
+    kind = value.__class__
+    if kind in PLAIN:
+        return value
+    if kind is bool:
+        return _TRUE if value else _FALSE
+    if kind is devices.device:
+        return value.type, value.index             # its own hash is a Python function
+    if isinstance(value, (tuple, list)):
+        for n in value:
+            if n.__class__ is not int:
+                break
+        else:
+            return tuple(value)
+    return _static(value)[1]
 
 
 def collect(operator, args):

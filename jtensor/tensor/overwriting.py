@@ -5,6 +5,7 @@ that fit. What is not ordinary is left to the general path (`inplace.overwrite`)
 """
 import weakref
 
+from ..autograd.gradmode_checks import apart_at
 from ..base import devices, geometry
 from ..ops import build
 from ..ops.families import create as ops
@@ -13,7 +14,6 @@ from ..trace.tape import LOCAL, TRIE, Value, slot
 from . import inplace
 from .dispatch import PLANS, plan_of
 from .values import _access, bump, read, taken_from
-from .writers import apart_at
 
 LIMIT = 1 << 16
 FLOAT_MAX = 3.4e38                                 # beyond, and for infinities, PyTorch's rules are asked

@@ -3,6 +3,7 @@
 Serves indices of ints, slices, None and Ellipsis; everything else goes to `indexing`, which also works out
 each geometry the first time. May not know: rules of indexing.
 """
+from ..autograd.gradmode_checks import apart_at
 from ..autograd.graph import sequence
 from ..base import devices, geometry, sites
 from ..trace.tape import LOCAL, Value
@@ -11,7 +12,6 @@ from .core import Tensor, View, _new
 from .history import edge_of
 from .overwriting import FLOAT_MAX, LIMIT
 from .values import read
-from .writers import apart_at
 
 cpu = devices.cpu
 _geometries, _numbers = {}, {}

@@ -9,16 +9,14 @@ of this.
 May not know: operators, formulas, the walk over the graph.
 """
 import functools
-import weakref
 
 from ..autograd.graph import AccumulateGrad
 from ..ops import gradient
-from ..storage.cell import Storage
-from ..trace import tape
 from ..trace.codes import CODES
-from ..trace.tape import LOCAL, TRIE, Value, slot
+from ..trace.tape import LOCAL, Value, slot
+from . import templates
 from .core import Tensor, View
-from .values import lies_flipped, read, read_flipped
+from .values import lies_flipped, read_flipped
 
 AFTER = 6                # times that a backward has gone the long way before it is watched
 LARGEST = 4              # nodes that it may record
@@ -239,29 +237,17 @@ _NODE = """\
     if state.cut or LOCAL.eager:
         tape.over_cap()
 """
-_VALUE = """\
-    {name} = new_value(Value)
-    {name}.array, {name}.segment, {name}.position, {name}.aval = None, segment, count, aval_{name}
+_VALUE = templates.VALUE.format(name="{name}", aval="aval_{name}", position="count") + """\
     count += 1
 """
 _NUMBER = """\
     places.append(("{kind}", len(segment.{where})))
     segment.{where}.append(node.scalars[{k}])
 """
-_TENSOR = """\
-    {name} = new_tensor(Tensor)
-    {name}._storage, {name}._spec, {name}._offset, {name}._cached, {name}._counter = {storage}, {spec}, {offset}, None, {counter}
-    {name}._info = {name}._auto = {name}._edge = None
-    {name}._requires_grad = False
-"""
-_STORAGE = """\
-    storage = new_storage(Storage)
-    storage.value, storage.spec, storage.layout, storage.version = {value}, layout{i}, layout{i}, {version}
-    storage.host = storage._address = storage.site = None
-"""
 _VIEW = """\
     view = a{i}._info = new_view(View)
-    view.base, view.creation, view.version, view.differentiable, view.replay = {base}, {creation!r}, {version}, {differentiable}, None
+    view.base, view.creation, view.version = {base}, {creation!r}, {version}
+    view.differentiable, view.replay = {differentiable}, None
 """
 
 
@@ -270,7 +256,7 @@ _LISTS = {"f": "floats", "i": "integers", "b": "integers", "c": "complexes"}
 
 def _function(saved, order, recorded, answers):
     """``saved``: (kind, code, Spec, _) of each entry; ``order``: which of them, and of the gradient, are read in turn."""
-    scope = dict(_COMMON)
+    scope = dict(_NAMES)
     text = [_HEAD, *[_ORIGINS[origin] for origin in {a[-1] for a in answers if type(a) is tuple and a[0] == "view"}]]
     for i, (kind, code, spec, _) in enumerate(saved):
         scope[f"s{i}"] = spec
@@ -287,7 +273,7 @@ def _function(saved, order, recorded, answers):
         scope.update({f"aval_{name}": aval for name, aval in zip(outs, plan.outputs, strict=True)})
         numbers = "".join([_NUMBER.format(kind=kind, where=_LISTS[kind], k=k) for k, (kind, _) in enumerate(places)])
         text.append(_NODE.format(
-            i=i, positions="".join([f"{v}.position if {v}.segment is segment else slot(segment, {v}), " for v in positions]),
+            i=i, positions="".join([templates.POSITION.format(v=v) + ", " for v in positions]),
             values="".join([_VALUE.format(name=name) for name in outs]), numbers="    places = []\n" + numbers if places else "",
             places="places" if places else repr(places),
             refs=f"reference({outs[0]})" if len(outs) == 1 else "[" + ", ".join([f"reference({name})" for name in outs]) + "]"))
@@ -305,16 +291,16 @@ def _written(i, answer, text, scope):
         return str(answer)
     if answer[0] == "view":
         _, scope[f"spec{i}"], offset, creation, differentiable, origin = answer
-        text.append(_TENSOR.format(name=f"a{i}", storage="grad._storage", spec=f"spec{i}", offset=f"grad._offset + {offset}",
-                                   counter="grad._counter"))
+        text.append(templates.TENSOR.format(name=f"a{i}", storage="grad._storage", spec=f"spec{i}", offset=f"grad._offset + {offset}",
+                                            counter="grad._counter"))
         text.append(_VIEW.format(i=i, base=origin, creation=creation, version="grad._counter.version", differentiable=differentiable))
         return f"a{i}"
     _, value, scope[f"layout{i}"], version, scope[f"spec{i}"], offset, shown = answer
-    text.append(_STORAGE.format(i=i, value=value, version=version))
-    text.append(_TENSOR.format(name=f"a{i}", storage="storage", spec=f"spec{i}", offset=offset, counter="storage"))
+    text.append(templates.STORAGE.format(value=value, spec=f"layout{i}", version=version))
+    text.append(templates.TENSOR.format(name=f"a{i}", storage="storage", spec=f"spec{i}", offset=offset, counter="storage"))
     if shown is not None:
         scope[f"shown{i}"], creation, differentiable = shown
-        text.append(_TENSOR.format(name=f"b{i}", storage="storage", spec=f"shown{i}", offset=0, counter="storage"))
+        text.append(templates.TENSOR.format(name=f"b{i}", storage="storage", spec=f"shown{i}", offset=0, counter="storage"))
         text.append(_VIEW.format(i=i, base=f"b{i}", creation=creation, version=version, differentiable=differentiable))
     return f"a{i}"
 
@@ -324,8 +310,4 @@ def _code(text):
     return CODES.compiled(text, "<jtensor backward>")
 
 
-_COMMON = {
-    "AccumulateGrad": AccumulateGrad, "LOCAL": LOCAL, "Storage": Storage, "TRIE": TRIE, "Tensor": Tensor, "Value": Value, "View": View,
-    "new_storage": Storage.__new__, "new_tensor": object.__new__, "new_value": Value.__new__, "new_view": View.__new__, "read": read,
-    "read_flipped": read_flipped, "reference": weakref.ref, "slot": slot, "tape": tape,
-}
+_NAMES = templates.NAMES | {"AccumulateGrad": AccumulateGrad, "View": View, "new_view": View.__new__, "read_flipped": read_flipped}

@@ -39,9 +39,9 @@ def read(tensor):
 
 
 class Place:
-    """Where a view lies in a layout: the ``program`` for it with its ``starts``, the plans that ``read`` and ``write`` it (or None yet)."""
+    """Where a view lies in a layout: the ``program`` for it with its ``starts``, and the plan that reads it there."""
 
-    __slots__ = ("program", "starts", "read", "write")
+    __slots__ = ("program", "starts", "read")
 
 
 def place_of(layout, spec, offset):
@@ -57,7 +57,7 @@ def place_of(layout, spec, offset):
         if len(places) >= 1 << 16:
             places.clear()
         found = places[key] = Place()
-        found.program, found.starts, found.read, found.write = program, tuple(starts), plan, None
+        found.program, found.starts, found.read = program, tuple(starts), plan
     return found
 
 
@@ -212,13 +212,10 @@ def write_at(storage, spec, offset, value):
     if spec is layout:
         return value
     place = place_of(layout, spec, offset)
-    plan = place.write
+    identity = (place.program, layout, spec)
+    plan = _writes.get(identity)
     if plan is None:
-        identity = (place.program, layout, spec)
-        plan = _writes.get(identity)
-        if plan is None:
-            plan = _writes[identity] = _write_plan(place.program, layout, spec, len(place.starts))
-        place.write = plan
+        plan = _writes[identity] = _write_plan(place.program, layout, spec, len(place.starts))
     return record(plan, (storage.current(), value), place.starts)[0]
 
 

@@ -9,50 +9,25 @@ Measure changes here with `inplace_*` and `dispatch_iadd` of the benchmark.
 import functools
 import weakref
 
-from ..autograd.gradmode_checks import APART
+from ..autograd.gradmode_checks import APART, apart, apart_or_same
 from ..autograd.graph import sequence
-from ..base import devices, geometry, sites
+from ..base import devices, sites
 from ..ops import gradient
-from ..ops.operator import Number, Operator, OptTensor, Static, TensorOrNumber, Tensors
-from ..trace import tape
+from ..ops.operator import Operator, OptTensor, TensorOrNumber, Tensors
 from ..trace.codes import CODES
-from ..trace.tape import LOCAL, TRIE, Value, slot
-from . import recorders
+from ..trace.tape import LOCAL, TRIE, Value
+from . import templates
 from .arguments import bind, collect
-from .core import Tensor
 from .dispatch import plan_of
 from .history import NEEDS, blocked_positions, edge_of, move_retained, rebase, save
 from .inplace import UNTRACKED, call_inplace, inplace_node_type
-from .values import place_of, places, read, taken_from
+from .templates import Signature, indent
+from .values import place_of, places, taken_from
 
 # -- what the source text uses ----------------------------------------------------------------------------------------
 
 
 GONE = weakref.ref(Value())          # stands for a value that nobody holds
-
-
-def apart(target, other):
-    """Whether PyTorch finds no element that two tensors on one storage have in common; else its rules are asked."""
-    return apart_at(target._spec, target._offset, other._spec, other._offset)
-
-
-def apart_or_same(target, other):
-    """The same where two tensors may also be one geometry, as all but writes by index allow."""
-    return target._spec is other._spec and target._offset == other._offset or apart(target, other)
-
-
-def apart_at(a, at_a, b, at_b):
-    """`apart` for geometries and offsets."""
-    key = a, at_a, b, at_b
-    found = _apart.get(key)
-    if found is None:
-        if len(_apart) >= 1 << 16:
-            _apart.clear()
-        found = _apart[key] = geometry.overlap_between(tuple(a.size), a.stride, at_a, tuple(b.size), b.stride, at_b) in ("no", "too_hard")
-    return found
-
-
-_apart = {}
 
 
 def missed(segment, key, operator, args):
@@ -64,17 +39,15 @@ def missed(segment, key, operator, args):
 
 
 def learn(operator, args, segment, key, place):
-    """A write through a view by the general path, remembered under a key where it was what it usually is."""
+    """A write through a view by the general path, remembered under a key where it was what it usually is: read, compute, write."""
     start, begin = segment.state, len(segment.nodes)
     answer = call_inplace(operator, args)
-    target = args[0]
-    if LOCAL.segment is segment:                           # else the tape was cut on the way, and will be cut here again
-        nodes, cached = segment.nodes[begin:], target._cached
-        plans = [node[0] for node in nodes]
-        if len(nodes) in (2, 3) and plans[-1] is place.write and plans[:-2] == [place.read][:len(nodes) - 2] \
-                and cached is not None and cached[0]() is target._storage.value:
-            first = nodes[0][1] if len(nodes) == 3 else None
-            start.children[key] = segment.state, first, nodes[-2][0], nodes[-2][1], plans[-1], nodes[-1][1]
+    value, cached, nodes = answer._storage.value, answer._cached, segment.nodes[begin:]
+    if LOCAL.segment is segment and len(nodes) in (2, 3) and value.position == segment.count - 1 \
+            and cached is not None and cached[0]() is value:         # else the tape was cut on the way, and will be cut here again
+        *reads, (plan, second, _, _), (back, third, _, _) = nodes
+        if [node[0] for node in reads] in ([], [place.read]):
+            start.children[key] = segment.state, reads[0][1] if reads else None, plan, second, back, third
     return answer
 
 
@@ -129,76 +102,73 @@ def ended(self, node, scalars):
     self._edge, self._requires_grad = (node, 0), True
 
 
-# -- the source text --------------------------------------------------------------------------------------------------
-# The letters are those of `recorders`; those of the target are 0.
+# -- the source text, in the letters of `templates`; 0 is the target -------------------------------------------------------
 
-_TARGET = """\
+_BEGIN = """\
+def write({parameters}):
     k0 = a0._spec; s0 = a0._storage
     local = LOCAL
     grads = local.grad_enabled
     if s0.spec is None or k0.device is not cpu or local.eager or local.inference or a0._auto is not None and a0._auto.inference:
         return general({args})
     n0 = grads and (a0._requires_grad or a0._info is not None and a0._info.base._requires_grad)
-"""
+{described}{reads}    tracked = {any}
+    if {refused}:
+        return general({args})
+    segment = local.segment
+    v0 = s0.value
+    p0 = v0.position if v0.segment is segment else slot(segment, v0)
+{placed}"""
 _OPERAND = """\
-{pad}k = {t}._spec; s = {t}._storage
-{pad}if k.device is not cpu or s is s0 and {t} is not a0 and not apart(a0, {t}):
-{pad}    return general({args})
-{pad}{needs} = grads and ({t}._requires_grad or {t}._info is not None and {t}._info.base._requires_grad and {t}.requires_grad)
+        k = {t}._spec; s = {t}._storage
+        if k.device is not cpu or s is s0 and {t} is not a0 and not apart(a0, {t}):
+            return general({args})
+        {needs} = grads and ({t}._requires_grad or {t}._info is not None and {t}._info.base._requires_grad and {t}.requires_grad)
 """
-_TENSOR = """\
-{lead}if isinstance(a{i}, Tensor):
-""" + _OPERAND.replace("{t}", "a{i}").replace("{pad}", " " * 8).replace("{needs}", "n{i}") + """\
+_IF_TENSOR = """if isinstance(a{i}, Tensor):
+""" + _OPERAND.replace("{t}", "a{i}").replace("{needs}", "n{i}") + """\
         k{i} = k
         v{i} = s.value if k is s.spec else read(a{i})
 """
-_ABSENT = """\
+_TENSOR = "    " + _IF_TENSOR + templates.OTHERWISE
+_READS = {
+    OptTensor: """\
     if a{i} is None:
         k{i} = v{i} = None; n{i} = False
-"""
-_OTHER = """\
-    else:
-        return general({args})
-"""
-_NUMBER = """\
+    el""" + _IF_TENSOR + templates.OTHERWISE,
+    TensorOrNumber: "    " + _IF_TENSOR + """\
     else:
         k{i} = a{i}.__class__; v{i} = None; n{i} = False
-        if not (""" + recorders._IS_NUMBER + """{or_none}):
+        if not (""" + templates.IS_NUMBER + """{or_none}):
             return general({args})
-"""
-_LIST = """\
+""",
+    Tensors: """\
     if a{i}.__class__ is not list and a{i}.__class__ is not tuple:
         return general({args})
     k{i} = []; v{i} = []; n{i} = []
     for t in a{i}:
         if not isinstance(t, Tensor):
             return general({args})
-""" + _OPERAND.replace("{t}", "t").replace("{pad}", " " * 8).replace("{needs}", "need") + """\
+""" + _OPERAND.replace("{t}", "t").replace("{needs}", "need") + """\
         n{i}.append(need); k{i}.append(k); v{i}.append(s.value if k is s.spec else read(t))
     k{i} = tuple(k{i})
-"""
+"""}
 _WHOLE = """\
-    tracked = {any}
-    if {refused}:
-        return general({args})
-    segment = local.segment
-    v0 = s0.value
-    p0 = v0.position if v0.segment is segment else slot(segment, v0)
-{places}    if k0 is s0.spec:
-        key = (mark, p0, k0, {key})
-        state = segment.state.children.get(key)
-        if state is None:
-            state = missed(segment, key, operator, ({args},))
-            if state is None:
-                return general({args})
+    if k0 is s0.spec:
+        key = (mark, p0, k0{key},)
+""" + indent(templates.FIND) + """\
         if tracked:
             tracked = begun(state.plan, {tensors}, NEEDS[{flags}], v0)
-{put}        made = new_value(Value)
-        made.array, made.segment, made.aval = None, segment, k0.aval
-        made.position = segment.count
+{put}""" + indent(templates.VALUE.format(name="made", aval="k0.aval", position="segment.count")) + """\
         segment.count += 1
-        segment.nodes.append((state.plan, {positions}, {scalars}, reference(made)))
+        segment.nodes.append((state.plan, {positions}, {places}, reference(made)))
 """
+_TAKE_STARTS = """\
+    if starts:
+        taken = taken_from[len(segment.integers), len(starts)]
+        segment.integers += starts
+"""
+_ELEMENTS = templates.VALUE.format(name="v", aval="k0.aval", position="count")
 _VIEW = """\
     else:
         starts = a0._offset
@@ -207,10 +177,9 @@ _VIEW = """\
         if v is not None and v[0]() is v0:
             v = v[1]
             at = v.position if v.segment is segment else slot(segment, v)
-            key = (mark, p0, at, place.read, {key})
         else:
             at = None
-            key = (mark, p0, at, place.read, {key})
+        key = (mark, p0, at, place.read{key},)
         state = segment.state.children.get(key)
         if state is None:
             return learn(operator, ({args},), segment, key, place)
@@ -221,24 +190,16 @@ _VIEW = """\
         gone = GONE
         if tracked:
             if at is None:
-                v = new_value(Value)
-                v.array, v.segment, v.position, v.aval = None, segment, count, k0.aval
+""" + indent(_ELEMENTS, 12) + """\
                 gone = reference(v)
             tracked = begun(plan, {tensors}, NEEDS[{flags}], v)
         if at is None:
-            if starts:
-                taken = taken_from[len(segment.integers), len(starts)]
-                segment.integers += starts
+""" + indent(_TAKE_STARTS, 8) + """\
             nodes.append((place.read, first, taken, gone))
             count += 1
-{put}        v = new_value(Value)
-        v.array, v.segment, v.position, v.aval = None, segment, count, k0.aval
-        nodes.append((plan, second, {scalars}, reference(v)))
-        if starts:
-            taken = taken_from[len(segment.integers), len(starts)]
-            segment.integers += starts
-        made = new_value(Value)
-        made.array, made.segment, made.position, made.aval = None, segment, count + 1, s0.layout.aval
+{put}""" + indent(_ELEMENTS) + """\
+        nodes.append((plan, second, {places}, reference(v)))
+""" + indent(_TAKE_STARTS) + indent(templates.VALUE.format(name="made", aval="s0.layout.aval", position="count + 1")) + """\
         nodes.append((back, third, taken, reference(made)))
         segment.count = count + 2
         a0._cached = (reference(made), v)
@@ -253,62 +214,31 @@ _END = """\
     if tracked:
         ended(a0, tracked, {numbers})
     if state.cut:
-        over_cap()
+        tape.over_cap()
     return a0
 """
 
 
-def _source(untracked, overwrites, *kinds):
-    """``def write(a0, a1=d1, ...)`` for parameters of these kinds, each with what its default is.
+def _source(untracked, overwrites, kinds):
+    """``def write(a0, a1=d1, ...)`` for parameters of these kinds (`templates.kinds_of`).
 
     ``untracked``: PyTorch's autograd knows nothing of it; ``overwrites``: without history it is done otherwise.
     """
-    args = ", ".join([f"a{i}" for i in range(len(kinds))])
-    statics, reads, places_of, key, arrays, put = [], [], [], [], [(0, "")], []
-    for i, (kind, default) in list(enumerate(kinds))[1:]:
-        said = {"i": i, "args": args, "or_none": f" or a{i} is None" if default == "None" else "", "lead": "    "}
-        if kind is Static:
-            statics.append(recorders._STATIC.format(**said))
-        elif kind is Number:
-            statics.append((recorders._DEFAULTED_NUMBER if default else recorders._NUMBER).format(**said))
-            put.append(recorders._PUT_NUMBER.format(i=i, given=f"k{i} is not None"))
-        else:
-            optional = kind in (OptTensor, TensorOrNumber)
-            at = f"v{i}.position if v{i}.segment is segment else slot(segment, v{i})"
-            if kind is Tensors:
-                reads.append(_LIST.format(**said))
-                at = f"tuple([v.position if v.segment is segment else slot(segment, v) for v in v{i}])"
-            elif kind is OptTensor:
-                reads.append((_ABSENT + _TENSOR + _OTHER).format(**said | {"lead": "    el"}))
-            else:
-                reads.append((_TENSOR + (_NUMBER if optional else _OTHER)).format(**said))
-            if kind is TensorOrNumber:
-                put.append(recorders._PUT_NUMBER.format(i=i, given=f"v{i} is None"))
-            places_of.append(f"    p{i} = None if v{i} is None else {at}\n" if optional else f"    p{i} = {at}\n")
-            key.append(f"p{i}")
-            arrays.append((i, "*" if kind is Tensors else "?" if optional else ""))
-        key.append(f"k{i}")
-    if put:
-        put.insert(0, "    places = numbers = ()\n")
+    signature = Signature(kinds, known=1)
+    reads = "".join([signature.said(_READS.get(kind, _TENSOR), i) for i, kind, _ in signature.arrays[1:]])
     refused = "tracked" if untracked else "tracked and not (k0.dtype.differentiable and followed(a0))"
-    said = {"args": args, "refused": "not tracked or " + refused if overwrites else refused, "key": ", ".join(key),
-            "places": "".join(places_of), "positions": recorders._tuple("p", arrays),
-            "tensors": recorders._tuple("a", arrays), "flags": recorders._tuple("n", arrays), "numbers": "numbers" if put else "()",
-            "any": " or ".join([f"any(n{i})" if how == "*" else f"n{i}" for i, how in arrays]),
-            "put": "".join([f"    {line}\n" for line in "".join(put).splitlines()]), "scalars": "places" if put else "()"}
-    parameters = ", ".join([f"a{i}=d{i}" if default else f"a{i}" for i, (_, default) in enumerate(kinds)])
-    return "".join((f"def write({parameters}):\n", _TARGET.format(args=args), *statics, *reads, _WHOLE.format(**said),
-                    _VIEW.format(**said), _END.format(**said)))
+    if overwrites:
+        refused = "not tracked or " + refused
+    words = signature.words | {"put": indent(signature.words["put"]), "reads": reads, "refused": refused}
+    return (_BEGIN + _WHOLE + _VIEW + _END).format(**words)
 
 
 # -- making one -------------------------------------------------------------------------------------------------------
 
 
-_COMMON = {
-    "GONE": GONE, "LOCAL": LOCAL, "NEEDS": NEEDS, "PLAIN": recorders.PLAIN, "Tensor": Tensor, "Value": Value, "apart": apart,
-    "begun": begun, "cpu": devices.cpu, "ended": ended, "followed": followed, "identity": recorders.identity, "learn": learn,
-    "missed": missed, "new_value": Value.__new__, "over_cap": lambda: tape.over_cap(), "place_of": place_of, "where": places, "read": read,
-    "reference": weakref.ref, "slot": slot, "taken_from": taken_from, "user_site": sites.user_site,
+_NAMES = templates.NAMES | {
+    "GONE": GONE, "NEEDS": NEEDS, "apart": apart_or_same, "begun": begun, "cpu": devices.cpu, "ended": ended, "followed": followed,
+    "learn": learn, "missed": missed, "place_of": place_of, "taken_from": taken_from, "user_site": sites.user_site, "where": places,
 }
 
 
@@ -325,12 +255,10 @@ def writer(operator):
         return operator.by_result.write
     if operator.sync:
         return general
-    scope = {f"d{i}": p.default for i, p in enumerate(operator.parameters)}
-    scope.update(_COMMON, operator=operator, general=general, mark=object())
-    if operator.name.split(".")[0] not in APART:
-        scope["apart"] = apart_or_same
-    kinds = [(p.kind, recorders._default(p)) for p in operator.parameters]
-    exec(_code(operator.name in UNTRACKED, bool(operator.overwrites), *kinds), scope)
+    scope = _NAMES | templates.defaults_of(operator) | {"operator": operator, "general": general, "mark": object()}
+    if operator.name.split(".")[0] in APART:
+        scope["apart"] = apart
+    exec(_code(operator.name in UNTRACKED, bool(operator.overwrites), templates.kinds_of(operator)), scope)
     return scope["write"]
 
 
