@@ -14,6 +14,11 @@ from ...views.rules import expand
 from .numeric import cast
 
 
+def is_number(x):
+    """Whether an argument is a number of Python's or NumPy's."""
+    return isinstance(x, (int, float, complex, np.generic))
+
+
 def is_one(number):
     """Whether a `Number` was left at its default 1."""
     return type(number) is int and number == 1

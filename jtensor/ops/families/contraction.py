@@ -9,8 +9,8 @@ import jax.numpy as jnp
 from ..operator import Tensor, op
 from ..registry import composite
 from .composing import put_out, unsafe_view
-from .matmul import contract, mm
 from .numeric import wrap_dim
+from .products import contract, mm
 
 RAW = {"function": False, "method": False}
 

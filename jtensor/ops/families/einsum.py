@@ -6,7 +6,7 @@ which more than two operands are multiplied. May not know: tensors as objects, b
 import math
 
 from ..registry import composite
-from .matmul import bmm
+from .products import bmm
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 

@@ -183,7 +183,7 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None):
 
 
 def _div_out(a, b, out):
-    from .arithmetic import div_Tensor
+    from .division import div_Tensor
     return div_Tensor(a, b, out=out)
 
 

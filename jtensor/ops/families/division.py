@@ -1,0 +1,246 @@
+"""Quotients and remainders of two tensors.
+
+Owns: div and its roundings, true_divide, floor_divide, remainder, fmod. May not know: tensors as objects, but in composites.
+"""
+import jax.numpy as jnp
+from jax import lax
+
+from ...base import dtypes
+from ..operator import Tensor, TensorOrNumber, op
+from ..registry import composite
+from .bounds import extremes
+from .composing import is_number
+from .numeric import common_dtype, is_integral, no_derivative, not_implemented, wide
+
+conj = jnp.conj
+
+
+# -- quotients --------------------------------------------------------------------------------------------------------
+
+@op("float", name="div_Tensor", backward="DivBackward0", inplace=True, out=True, function=False, method=False, unrounded=("other",),
+    grad={"self": lambda grad, other: grad / conj(other),
+          "other": lambda grad, self, other: -grad * conj((self / other) / other)},
+    double={"self": "DivBackward0", "other": "MulBackward0"})
+def div_Tensor(self: TensorOrNumber, other: TensorOrNumber):
+    """The true quotient: what ``/`` is."""
+    return self / other
+
+
+def floor_quotient(a, b):
+    """The quotient rounded down; floats as Python divides them, through the exact remainder."""
+    if is_integral(a):
+        safe = jnp.where(b == 0, jnp.ones_like(b), b)
+        q = lax.div(*jnp.broadcast_arrays(a, safe))
+        return q - ((lax.rem(*jnp.broadcast_arrays(a, safe)) != 0) & ((a < 0) != (b < 0))).astype(q.dtype)
+    a, b = jnp.broadcast_arrays(a, b)
+    quotient, rest = a / b, lax.rem(a, b)
+    q = (a - rest) / b
+    q = jnp.where((rest != 0) & ((b < 0) != (rest < 0)), q - 1, q)
+    down = jnp.floor(q)
+    down = jnp.where(q - down > 0.5, down + 1, down)
+    return jnp.where(b == 0, quotient, jnp.where(q == 0, jnp.copysign(jnp.zeros_like(q), quotient), down))
+
+
+def trunc_quotient(a, b):
+    """The quotient rounded towards zero."""
+    if is_integral(a):
+        safe = jnp.where(b == 0, jnp.ones_like(b), b)
+        return lax.div(*jnp.broadcast_arrays(a, safe))
+    return jnp.trunc(a / b)
+
+
+def _check_mode(self, other, rounding_mode):
+    if rounding_mode not in (None, "floor", "trunc"):
+        raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
+    common = common_dtype(self, other)
+    if common is dtypes.bool:
+        raise not_implemented("div_floor_cpu" if rounding_mode == "floor" else "div_trunc_cpu", common)
+    if common.is_complex:
+        raise not_implemented("div_floor_cpu" if rounding_mode == "floor" else "div_trunc_cpu", common)
+
+
+@op("numeric", name="div_Tensor_mode", backward="DivBackward2", inplace=True, out=True, function=False, method=False, check=_check_mode,
+    grad={"self": lambda grad, other: jnp.zeros_like(grad), "other": lambda grad, self, other: jnp.zeros_like(grad)}, double="-")
+@wide
+def div_Tensor_mode(self: TensorOrNumber, other: TensorOrNumber, *, rounding_mode):
+    """The quotient rounded down ("floor") or towards zero ("trunc")."""
+    return (floor_quotient if rounding_mode == "floor" else trunc_quotient)(self, other)
+
+
+def no_zero_divisor(self, other):
+    """Raises where an integer would be divided by zero, which PyTorch does at once; looks at the divisor if it is an integer tensor."""
+    if isinstance(other, (float, complex)) or (not isinstance(self, (int, float, complex)) and self.dtype.category >= 2):
+        return
+    if isinstance(other, int):
+        if other == 0:
+            raise RuntimeError("ZeroDivisionError")
+    elif other.dtype.category < 2 and not isinstance(self, (float, complex)):
+        found = extremes(other)
+        if found is not None and found[0] <= 0 <= found[1] and not bool(other.all()):
+            raise RuntimeError("ZeroDivisionError")
+
+
+@composite(aliases=("divide",))
+def div(input, other, *, rounding_mode=None, out=None):
+    """The quotient: true (``None``), rounded towards zero ("trunc") or down ("floor").
+
+    Integers divide to the default float unless they are rounded; dividing integers by zero raises ``RuntimeError``.
+
+    >>> torch.div(torch.tensor([7., -7.]), 2, rounding_mode="floor")
+    tensor([ 3., -4.])
+    """
+    if rounding_mode is None:
+        return div_Tensor(input, other) if out is None else div_Tensor(input, other, out=out)
+    if rounding_mode in ("floor", "trunc"):
+        no_zero_divisor(input, other)
+    more = {} if out is None else {"out": out}
+    return div_Tensor_mode(input, other, rounding_mode=rounding_mode, **more)
+
+
+@composite(function=False, aliases=("divide_",))
+def div_(input, other, *, rounding_mode=None):
+    """``div``, written back into the tensor."""
+    if rounding_mode is None:
+        return div_Tensor.inplace_form(input, other)
+    no_zero_divisor(input, other)
+    return div_Tensor_mode.inplace_form(input, other, rounding_mode=rounding_mode)
+
+
+@composite()
+def true_divide(input, other, *, out=None):
+    """``torch.div`` without rounding.
+
+    >>> torch.true_divide(torch.tensor([3]), 2)
+    tensor([1.5000])
+    """
+    return div_Tensor(input, other) if out is None else div_Tensor(input, other, out=out)
+
+
+@composite(function=False)
+def true_divide_(input, other):
+    """``true_divide``, written back into the tensor."""
+    return div_Tensor.inplace_form(input, other)
+
+
+@op("numeric", name="floor_divide_Tensor", backward="NotImplemented", inplace=True, out=True, function=False, method=False,
+    check=lambda self, other: _check_mode(self, other, "floor"), grad=no_derivative("floor_divide", "self", "other"))
+@wide
+def floor_divide_Tensor(self: TensorOrNumber, other: TensorOrNumber):
+    """The quotient rounded down: what ``//`` is."""
+    return floor_quotient(self, other)
+
+
+@composite()
+def floor_divide(input, other, *, out=None):
+    """The quotient rounded down. Not differentiable; dividing integers by zero raises ``RuntimeError``.
+
+    >>> torch.floor_divide(torch.tensor([7, -7]), 2)
+    tensor([ 3, -4])
+    """
+    no_zero_divisor(input, other)
+    return floor_divide_Tensor(input, other) if out is None else floor_divide_Tensor(input, other, out=out)
+
+
+@composite(function=False)
+def floor_divide_(input, other):
+    """``floor_divide``, written back into the tensor."""
+    no_zero_divisor(input, other)
+    return floor_divide_Tensor.inplace_form(input, other)
+
+
+# -- remainders -------------------------------------------------------------------------------------------------------
+
+def modulo(a, b):
+    """The remainder with the divisor's sign."""
+    a, b = jnp.broadcast_arrays(a, b)
+    if is_integral(a):
+        b = jnp.where(b == 0, jnp.ones_like(b), b)
+    rest = lax.rem(a, b)
+    return jnp.where((rest != 0) & ((b < 0) != (rest < 0)), rest + b, rest)
+
+
+def _rest(a, b):
+    a, b = jnp.broadcast_arrays(a, b)
+    return lax.rem(a, jnp.where(b == 0, jnp.ones_like(b), b) if is_integral(a) else b)
+
+
+def _check_rest(kernel):
+    def check(self, other):
+        common = common_dtype(self, other)
+        if common is dtypes.bool or common.is_complex:
+            raise not_implemented(kernel, common)
+    return check
+
+
+_REMAINDER = {"inplace": True, "out": True, "function": False, "method": False, "check": _check_rest("remainder_cpu")}
+_FMOD = {"inplace": True, "out": True, "function": False, "method": False, "check": _check_rest("fmod_cpu")}
+
+
+@op("numeric", name="remainder_Scalar", backward="RemainderBackward0", grad={"self": lambda grad: grad}, **_REMAINDER, double="=")
+@wide
+def remainder_Scalar(self: Tensor, other: TensorOrNumber):
+    """The remainder by a number."""
+    return modulo(self, other)
+
+
+@op("numeric", name="remainder_Tensor", backward="RemainderBackward1", **_REMAINDER,
+    grad={"self": lambda grad: grad, "other": lambda grad, self, other: -grad * wide(floor_quotient)(self, other)},
+    double={"self": "=", "other": "MulBackward0"})
+@wide
+def remainder_Tensor(self: TensorOrNumber, other: Tensor):
+    """The remainder by a tensor."""
+    return modulo(self, other)
+
+
+@op("numeric", name="fmod_Scalar", backward="FmodBackward0", grad={"self": lambda grad: grad}, **_FMOD, double="=")
+@wide
+def fmod_Scalar(self: Tensor, other: TensorOrNumber):
+    """C's remainder by a number."""
+    return _rest(self, other)
+
+
+@op("numeric", name="fmod_Tensor", backward="FmodBackward1", **_FMOD,
+    grad={"self": lambda grad: grad, "other": lambda grad, self, other: -grad * wide(trunc_quotient)(self, other)},
+    double={"self": "=", "other": "MulBackward0"})
+@wide
+def fmod_Tensor(self: Tensor, other: Tensor):
+    """C's remainder by a tensor."""
+    return _rest(self, other)
+
+
+@composite()
+def remainder(input, other, *, out=None):
+    """The remainder of the division, with the divisor's sign, as Python's ``%``.
+
+    >>> torch.remainder(torch.tensor([-3., 3.]), 2)
+    tensor([1., 1.])
+    """
+    no_zero_divisor(input, other)
+    operator = remainder_Scalar if is_number(other) else remainder_Tensor
+    return operator(input, other) if out is None else operator(input, other, out=out)
+
+
+@composite(function=False)
+def remainder_(input, other):
+    """``remainder``, written back into the tensor."""
+    no_zero_divisor(input, other)
+    return (remainder_Scalar if is_number(other) else remainder_Tensor).inplace_form(input, other)
+
+
+@composite()
+def fmod(input, other, *, out=None):
+    """The remainder of the division, with the dividend's sign, as C's ``fmod``.
+
+    >>> torch.fmod(torch.tensor([-3., 3.]), 2)
+    tensor([-1.,  1.])
+    """
+    no_zero_divisor(input, other)
+    operator = fmod_Scalar if is_number(other) else fmod_Tensor
+    return operator(input, other) if out is None else operator(input, other, out=out)
+
+
+@composite(function=False)
+def fmod_(input, other):
+    """``fmod``, written back into the tensor."""
+    no_zero_divisor(input, other)
+    return (fmod_Scalar if is_number(other) else fmod_Tensor).inplace_form(input, other)
