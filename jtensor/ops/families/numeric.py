@@ -120,6 +120,11 @@ def refuses(kernel, *categories, error=None):
     return check
 
 
+def unary(kernel):
+    """What the declarations of unary functions say that a kernel does not have for complex numbers."""
+    return {"inplace": True, "out": True, "check": refuses(kernel, "complex")}
+
+
 def floats_only(kernel):
     """A check that a tensor is of floating-point numbers; the numbers beside it do not matter."""
     check = refuses(kernel, "bool", "integral", "complex")

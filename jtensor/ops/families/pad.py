@@ -13,7 +13,7 @@ from ...base import dtypes
 from ..build import cast_to
 from ..operator import Number, Tensor, op
 from .numeric import not_implemented
-from .pool import Windows, _taps
+from .pool import Windows, taps_of
 
 # -- constant ---------------------------------------------------------------------------------------------------------
 
@@ -207,9 +207,9 @@ def im2col(self: Tensor, kernel_size, dilation, padding, stride):
     """The windows of ``(N, C, H, W)`` as columns: ``(N, C kh kw, windows)``."""
     windows = Windows(self.shape, kernel_size, stride, padding, dilation, False)
     padded = windows.padded(self, 0)
-    taps = jnp.stack([windows.tap(padded, place) for place in _taps(kernel_size)], self.ndim - 2)
+    taps = jnp.stack([windows.tap(padded, place) for place in taps_of(kernel_size)], self.ndim - 2)
     *lead, c = windows.lead
-    return taps.reshape(*lead, c * len(_taps(kernel_size)), math.prod(windows.out))
+    return taps.reshape(*lead, c * len(taps_of(kernel_size)), math.prod(windows.out))
 
 
 def _check_back(self, output_size, kernel_size, dilation, padding, stride):
@@ -237,7 +237,7 @@ def _check_back(self, output_size, kernel_size, dilation, padding, stride):
 @op(method=False, function=False, saves=(), backward="Col2ImBackward0", check=_check_back)
 def col2im(self: Tensor, output_size, kernel_size, dilation, padding, stride):
     """Columns added up at the places that `im2col` takes them from: ``(N, C kh kw, windows)`` to ``(N, C, H, W)``."""
-    taps = _taps(kernel_size)
+    taps = taps_of(kernel_size)
     lead = self.shape[:-2]
     channels = self.shape[-2] // len(taps)
     windows = Windows((*lead, channels, *output_size), kernel_size, stride, padding, dilation, False)

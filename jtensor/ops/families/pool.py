@@ -1,7 +1,8 @@
-"""Pooling over windows of one to three dimensions: maxima with their positions, means, their adaptive forms, and unpooling.
+"""Pooling over windows of one to three dimensions: maxima with their positions, means, and unpooling.
 
 Owns: windows as shifted, strided slices, which XLA fuses into one loop; `reduce_window` and its gradient are slow on its CPU backend.
-Positions are counted over the pixels of a channel. May not know: tensors as objects.
+Positions are counted over the pixels of a channel. Windows that follow from the result's size are in `adaptive_pool`.
+May not know: tensors as objects.
 """
 import math
 
@@ -36,7 +37,7 @@ def _settings(n, kernel_size, stride, padding, dilation=1):
     return kernel, _each(stride, n) if stride not in (None, (), []) else kernel, _each(padding, n), _each(dilation, n)
 
 
-def _taps(kernel):
+def taps_of(kernel):
     places = [()]
     for k in kernel:
         places = [(*p, i) for p in places for i in range(k)]
@@ -119,7 +120,7 @@ def _named(values, letter):
 
 # -- maxima -----------------------------------------------------------------------------------------------------------
 
-def _lowest(dtype):
+def lowest(dtype):
     if dtype == jnp.bool_:
         return False
     return -jnp.inf if jnp.issubdtype(dtype, jnp.inexact) else jnp.iinfo(dtype).min
@@ -139,9 +140,9 @@ def _maxima(x, windows):
 
 
 def _maxima_of_all(x, windows):
-    padded, best, where = windows.padded(x, _lowest(x.dtype)), None, None
+    padded, best, where = windows.padded(x, lowest(x.dtype)), None, None
     overhangs = any(windows.padding) or any(windows.reach())
-    for place in _taps(windows.kernel):
+    for place in taps_of(windows.kernel):
         value, (position, inside) = windows.tap(padded, place), windows.position(place)
         if best is None:
             best, where = value, jnp.broadcast_to(jnp.asarray(np.where(inside, position, -1).astype(np.int32)), value.shape)
@@ -163,7 +164,7 @@ def _maxima_along(x, where, axis, scale, windows, d):
     stride, padding, dilation = windows.stride[d], windows.padding[d], windows.dilation[d]
     pads = [(0, 0)] * x.ndim
     pads[axis] = (padding, windows.reach()[d])
-    padded = jnp.pad(x, pads, constant_values=_lowest(x.dtype)) if any(pads[axis]) else x
+    padded = jnp.pad(x, pads, constant_values=lowest(x.dtype)) if any(pads[axis]) else x
     behind = None if where is None else jnp.pad(where, pads) if any(pads[axis]) else where
     shape = [1] * x.ndim
     shape[axis] = out
@@ -194,10 +195,10 @@ def _max_pool(x, n, kernel_size, stride, padding, dilation, ceil_mode):
 
 
 def _max_gradient(n):
-    return lambda grads, self, result1: _to_positions(grads[0], result1, self.shape, n)
+    return lambda grads, self, result1: to_positions(grads[0], result1, self.shape, n)
 
 
-def _to_positions(values, where, shape, n):
+def to_positions(values, where, shape, n):
     """Values added at flat positions of the last ``n`` dimensions of zeros of ``shape``."""
     lead, pixels = shape[:-n], math.prod(shape[-n:])
     rows = math.prod(lead)
@@ -259,7 +260,7 @@ def _avg_pool(x, n, kernel_size, stride, padding, ceil_mode, count_include_pad, 
 def _sums(x, windows):
     if math.prod(windows.kernel) <= 2 * _MANY:
         padded, total = windows.padded(x, 0), None
-        for place in _taps(windows.kernel):
+        for place in taps_of(windows.kernel):
             part = windows.tap(padded, place)
             total = part if total is None else total + part
         return total
@@ -290,146 +291,6 @@ def avg_pool2d(self: Tensor, kernel_size, stride=(), padding=0, ceil_mode=False,
 def avg_pool3d(self: Tensor, kernel_size, stride=(), padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
     """The means of the windows over the last three dimensions."""
     return _avg_pool(self, 3, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
-
-
-# -- adaptive ---------------------------------------------------------------------------------------------------------
-
-def _edges(size, out):
-    """(begin, end) of the windows that divide ``size`` into ``out`` evenly."""
-    at = np.arange(out)
-    return (at * size) // out, -((-(at + 1) * size) // out)
-
-
-def _check_adaptive(name, n):
-    def check(self, output_size):
-        if self.ndim not in (n + 1, n + 2):
-            raise RuntimeError(f"{name}(): Expected {n + 1}D or {n + 2}D tensor, but got {list(self.size)}")
-        if len(output_size) != n:
-            raise RuntimeError(f"{name}: internal error: output_size.size() must be {n}")
-        if any(m == 0 for m in self.size[-n:]) or self.size[-n - 1] == 0:
-            raise RuntimeError(f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
-                               f"{list(self.size)} with dimension {next(d for d in range(1, self.ndim) if self.size[d] == 0)} being empty")
-        if any(o < 0 for o in output_size):
-            raise RuntimeError(f"{name}: elements of output_size must be greater than or equal to 0 but received "
-                               f"{{{', '.join(map(str, output_size))}}}")
-        if self.dtype.category < 2:
-            raise not_implemented(name, self.dtype)
-    return check
-
-
-def _adaptive_mean(x, output_size):
-    """Along one dimension after the other: reshaped where windows are equal, else a product with a matrix of shares."""
-    dtype = x.dtype
-    x = x.astype(jnp.float32) if dtype in NARROW else x
-    n = len(output_size)
-    for d, out in zip(range(x.ndim - n, x.ndim), output_size, strict=True):
-        size = x.shape[d]
-        if out == size:
-            continue
-        if out and size % out == 0:
-            x = jnp.mean(x.reshape(*x.shape[:d], out, size // out, *x.shape[d + 1:]), d + 1)
-            continue
-        begin, end = _edges(size, out)
-        shares = np.zeros((out, size))
-        for i, (b, e) in enumerate(zip(begin, end, strict=True)):
-            shares[i, b:e] = 1 / (e - b)
-        x = jnp.moveaxis(lax.dot_general(x, jnp.asarray(shares).astype(x.dtype), (((d,), (1,)), ((), ())),
-                                         precision=lax.Precision.HIGHEST), -1, d)
-    return x.astype(dtype)
-
-
-def _adaptive(name, n, backward):
-    @op(name=f"adaptive_avg_pool{n}d", method=False, function=False, backward=backward, saves=("self",),
-        check=_check_adaptive(f"adaptive_avg_pool{n}d", n))
-    def adaptive_avg_pool(self: Tensor, output_size):
-        """The means of windows that divide the last dimensions evenly."""
-        return _adaptive_mean(self, output_size)
-    return adaptive_avg_pool
-
-
-adaptive_avg_pool2d = _adaptive("adaptive_avg_pool2d", 2, "AdaptiveAvgPool2DBackward0")
-adaptive_avg_pool3d = _adaptive("adaptive_avg_pool3d", 3, "AdaptiveAvgPool3DBackward0")
-
-
-def _adaptive_maxima(x, output_size):
-    """(maxima, positions) of windows that divide the last dimensions evenly: gathered, then compared."""
-    n = len(output_size)
-    lead, spatial = x.shape[:-n], x.shape[-n:]
-    flat, valid = np.zeros((1,) * 2 * n, np.int64), np.ones((1,) * 2 * n, bool)
-    for d, (size, out) in enumerate(zip(spatial, output_size, strict=True)):
-        begin, end = _edges(size, out)
-        longest = int((end - begin).max()) if out else 1
-        at = begin[:, None] + np.arange(longest)
-        shape = [1] * 2 * n
-        shape[d], shape[n + d] = out, longest
-        flat = flat * size + np.minimum(at, size - 1).reshape(shape)
-        valid = valid & (at < end[:, None]).reshape(shape)
-    flat, valid = (a.reshape(*output_size, -1) for a in (flat, np.broadcast_to(valid, flat.shape)))
-    return _best_of(x.reshape(*lead, -1), flat, valid)
-
-
-def _best_of(pixels, flat, valid):
-    """The best of the elements at ``flat`` (last dimension: candidates) of every row of pixels."""
-    values = pixels[..., jnp.asarray(flat.reshape(-1))].reshape(*pixels.shape[:-1], *flat.shape)
-    values = jnp.where(jnp.asarray(valid), values, _lowest(values.dtype))
-    pick = jnp.argmax(values, -1, keepdims=True)
-    out = jnp.take_along_axis(values, pick, -1, mode="promise_in_bounds")[..., 0]
-    where = jnp.take_along_axis(jnp.broadcast_to(jnp.asarray(flat), values.shape), pick, -1, mode="promise_in_bounds")[..., 0]
-    return out, where
-
-
-def _adaptive_max(n):
-    @op(name=f"adaptive_max_pool{n}d", method=False, function=False, backward=f"AdaptiveMaxPool{n}DBackward0", nondiff=(1,),
-        check=_check_adaptive(f"adaptive_max_pool{n}d", n),
-        grad={"self": lambda grads, self, result1: _to_positions(grads[0], result1, self.shape, n)})
-    def adaptive_max_pool(self: Tensor, output_size):
-        """The maxima of windows that divide the last dimensions evenly, and their positions."""
-        return _adaptive_maxima(self, output_size)
-    return adaptive_max_pool
-
-
-adaptive_max_pool2d, adaptive_max_pool3d = _adaptive_max(2), _adaptive_max(3)
-
-
-# -- fractional -------------------------------------------------------------------------------------------------------
-
-def _fractional_starts(sample, size, out, kernel):
-    """Where windows begin: evenly spaced, shifted by a random part; the last one ends at the border."""
-    if out == 1:
-        return jnp.full((*sample.shape, 1), size - kernel, jnp.int64)
-    alpha = (size - kernel) / (out - 1)
-    at = jnp.arange(out - 1, dtype=sample.dtype)
-    begin = ((at + sample[..., None]) * alpha).astype(jnp.int64) - (sample[..., None] * alpha).astype(jnp.int64)
-    return jnp.concatenate([begin, jnp.full((*sample.shape, 1), size - kernel, jnp.int64)], -1)
-
-
-def _fractional(n):
-    @op(name=f"fractional_max_pool{n}d", method=False, function=False, backward=f"FractionalMaxPool{n}DBackward0",
-        nondiff=("random_samples", 1), grad={"self": lambda grads, self, result1: _to_positions(grads[0], result1, self.shape, n)})
-    def fractional_max_pool(self: Tensor, kernel_size, output_size, random_samples: Tensor):
-        """The maxima of windows at places that random samples choose, and their positions."""
-        lead = self.shape[:-n]
-        samples = random_samples.reshape(*lead, n)
-        flat = jnp.zeros((*lead, *(1,) * 2 * n), jnp.int64)
-        for d in range(n):
-            # The last sample is that of the first dimension in three dimensions, of the width first in two: PyTorch's order.
-            sample = samples[..., d if n == 3 else n - 1 - d]
-            size = self.shape[len(lead) + d]
-            start = _fractional_starts(sample, size, output_size[d], kernel_size[d])
-            at = start[..., None] + jnp.arange(kernel_size[d])
-            shape = [1] * 2 * n
-            shape[d], shape[n + d] = output_size[d], kernel_size[d]
-            flat = flat * size + at.reshape(*lead, *shape)
-        flat = flat.reshape(*lead, *output_size, math.prod(kernel_size))
-        rows = self.reshape(*lead, math.prod(self.shape[len(lead):]))
-        chosen = flat.reshape(*lead, math.prod(flat.shape[len(lead):]))
-        values = jnp.take_along_axis(rows, chosen, -1, mode="promise_in_bounds").reshape(flat.shape)
-        pick = jnp.argmax(values, -1, keepdims=True)
-        return tuple(jnp.take_along_axis(a, pick, -1, mode="promise_in_bounds")[..., 0] for a in (values, flat))
-    return fractional_max_pool
-
-
-fractional_max_pool2d, fractional_max_pool3d = _fractional(2), _fractional(3)
 
 
 # -- unpooling --------------------------------------------------------------------------------------------------------

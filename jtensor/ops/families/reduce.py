@@ -1,15 +1,15 @@
-"""Sums and their kin over dimensions: sum, mean, prod, var, std, nansum, nanmean, all, any, count_nonzero, logsumexp.
+"""Sums and their kin over dimensions: sum, mean, prod, nansum, nanmean, all, any, count_nonzero.
 
-Owns: how a dtype and dims become a sum; integers add up in int64, narrow floats in float32. Extrema are in `extrema`, norms in `norms`.
-May not know: tensors as objects.
+Owns: how a dtype and dims become a sum; integers add up in int64, narrow floats in float32. Variances are in `variance`, extrema in
+`extrema`, norms and logsumexp in `norms`. May not know: tensors as objects, but in composites.
 """
 import jax.numpy as jnp
 from jax import lax
 
 from ...base import dtypes
-from ..operator import Number, Tensor, op
+from ..operator import Tensor, op
 from ..registry import composite
-from .numeric import axes_of, cast, is_complex, is_integral, restored, size_of, spread, wide
+from .numeric import axes_of, is_complex, is_integral, restored, size_of, spread, wide
 
 _PRIVATE = {"out": True, "function": False, "method": False}
 
@@ -137,20 +137,20 @@ def _average(x, axes, keepdim):
     return total / jnp.asarray(n, total.dtype)
 
 
-def _share(grad, shape, dim, keepdim):
+def share(grad, shape, dim, keepdim):
     n = size_of(shape, axes_of(dim, len(shape)))
     return spread(grad, shape, dim, keepdim) / jnp.asarray(n, grad.dtype)
 
 
 @op(None, name="mean_all", backward="MeanBackward0", check=_check_mean_type, **_PRIVATE,
-    grad={"self": lambda grad, shapes: _share(grad, shapes[0], None, False)}, double="DivBackward1")
+    grad={"self": lambda grad, shapes: share(grad, shapes[0], None, False)}, double="DivBackward1")
 def mean_all(self: Tensor, *, dtype=None):
     """The mean of all elements."""
     return _average(_to(self, dtype.numpy) if dtype else self, None, False)
 
 
 @op(None, name="mean_dim", backward="MeanBackward1", check=_check_mean, **_PRIVATE,
-    grad={"self": lambda grad, shapes, dim, keepdim: _share(grad, shapes[0], dim, keepdim)}, double="DivBackward1")
+    grad={"self": lambda grad, shapes, dim, keepdim: share(grad, shapes[0], dim, keepdim)}, double="DivBackward1")
 def mean_dim(self: Tensor, dim, keepdim=False, *, dtype=None):
     """The mean over some dimensions."""
     return _average(_to(self, dtype.numpy) if dtype else self, axes_of(dim, self.ndim), keepdim)
@@ -295,165 +295,3 @@ def count_nonzero(self: Tensor, dim=None):
     tensor(2)
     """
     return jnp.sum((self != 0).astype(jnp.int64), axis=axes_of(dim, self.ndim))
-
-
-# -- variance ---------------------------------------------------------------------------------------------------------
-
-def _check_var(name):
-    def check(self, dim, correction, keepdim):
-        if self.dtype.category < 2:
-            raise RuntimeError(f"{name} only support floating point and complex dtypes")
-        axes_of(dim, self.ndim)
-    return check
-
-
-def _moments(x, dim, correction, keepdim):
-    """(variance, mean) over dims."""
-    axes = axes_of(dim, x.ndim)
-    n = size_of(x.shape, axes)
-    real = x.real.dtype
-    middle = jnp.sum(x, axis=axes, keepdims=True) / jnp.asarray(n, x.dtype)
-    away = x - middle
-    squares = jnp.square(away.real) + jnp.square(away.imag) if is_complex(x) else away * away
-    left = jnp.maximum(jnp.asarray(n, real) - cast(correction, real), 0)
-    variance = jnp.sum(squares, axis=axes, keepdims=keepdim) / left
-    return variance, middle if keepdim else jnp.squeeze(middle, axes)
-
-
-def _root(x, dim, correction, keepdim):
-    """(standard deviation, mean) over dims; squares of float32, which may be too small for it, are added up in float64 as in PyTorch."""
-    if x.dtype != jnp.float32:
-        variance, middle = _moments(x, dim, correction, keepdim)
-        return jnp.sqrt(variance), middle
-    away, axes = _deviation(x, dim)
-    left = jnp.maximum(size_of(x.shape, axes) - cast(correction, jnp.float64), 0)
-    variance = jnp.sum(jnp.square(away.astype(jnp.float64)), axis=axes, keepdims=keepdim) / left
-    return jnp.sqrt(variance).astype(x.dtype), jnp.mean(x, axis=axes, keepdims=keepdim)
-
-
-def _deviation(x, dim):
-    axes = axes_of(dim, x.ndim)
-    return x - jnp.mean(x, axis=axes, keepdims=True), axes
-
-
-@wide
-def _var_gradient(grad, self, dim, correction, keepdim):
-    away, axes = _deviation(self, dim)
-    left = jnp.asarray(size_of(self.shape, axes), grad.dtype) - cast(correction, grad.dtype)
-    flat = restored(grad, axes, keepdim)
-    slope = jnp.where(left > 0, 2 / left, jnp.asarray(jnp.nan if size_of(self.shape, axes) else jnp.inf, left.dtype))
-    slope = jnp.where(left == 0, jnp.asarray(jnp.inf, left.dtype), slope)
-    return (slope * flat).astype(self.dtype) * away
-
-
-def _half_over(grad, std):
-    zero = std == 0
-    return jnp.where(zero, jnp.zeros_like(grad), grad / (2 * jnp.where(zero, jnp.ones_like(std), std)))
-
-
-@wide
-def _std_gradient(grad, self, result, dim, correction, keepdim):
-    return _var_gradient(_half_over(grad, result), self, dim, correction, keepdim)
-
-
-def _mean_part(grad, self, dim, keepdim):
-    return _share(grad, self.shape, dim, keepdim).astype(self.dtype)
-
-
-_VAR = {"function": False, "method": False}
-
-
-@op(None, name="var_dims", backward="VarBackward0", check=_check_var("std and var"), grad={"self": _var_gradient}, out=True, **_VAR,
-    double="MulBackward0")
-@wide
-def var_dims(self: Tensor, dim=None, *, correction: Number = 1, keepdim=False):
-    """The variance over dimensions."""
-    return _moments(self, dim, correction, keepdim)[0]
-
-
-@op(None, name="std_dims", backward="StdBackward0", check=_check_var("std and var"), grad={"self": _std_gradient}, out=True, **_VAR,
-    double="MulBackward0")
-@wide
-def std_dims(self: Tensor, dim=None, *, correction: Number = 1, keepdim=False):
-    """The standard deviation over dimensions."""
-    return _root(self, dim, correction, keepdim)[0]
-
-
-@op(None, name="var_mean_dims", backward="VarMeanBackward0", check=_check_var("std and var"), **_VAR,
-    grad={"self": lambda grads, self, dim, correction, keepdim: _var_gradient(grads[0], self, dim, correction, keepdim)
-          + _mean_part(grads[1], self, dim, keepdim)})
-@wide
-def var_mean_dims(self: Tensor, dim=None, *, correction: Number = 1, keepdim=False):
-    """(variance, mean) over dimensions."""
-    return _moments(self, dim, correction, keepdim)
-
-
-@op(None, name="std_mean_dims", backward="StdMeanBackward0", check=_check_var("std and var"), **_VAR,
-    grad={"self": lambda grads, self, result0, dim, correction, keepdim: _std_gradient(grads[0], self, result0, dim, correction, keepdim)
-          + _mean_part(grads[1], self, dim, keepdim)})
-@wide
-def std_mean_dims(self: Tensor, dim=None, *, correction: Number = 1, keepdim=False):
-    """(standard deviation, mean) over dimensions."""
-    return _root(self, dim, correction, keepdim)
-
-
-def _spread_arguments(input, dim, unbiased, correction):
-    """PyTorch's two signatures: ``(dim, unbiased, keepdim)`` and ``(dim, *, correction, keepdim)``."""
-    if isinstance(dim, bool):
-        dim, unbiased = None, dim
-    if unbiased is not None:
-        correction = 1 if unbiased else 0
-    elif correction is None:
-        correction = 1
-    axes = axes_of(tuple(dim) if isinstance(dim, list) else dim, input.ndim)
-    if isinstance(correction, (int, float)) and size_of(input.shape, axes) <= correction and input.dtype.category >= 2:
-        import warnings
-        warnings.warn("std(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel "
-                      "divided by output numel).", UserWarning, stacklevel=3)
-    return dim, correction
-
-
-@composite()
-def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=None):
-    """The variance over ``dim``: squared distances from the mean, divided by ``n - correction`` (1 unless given).
-
-    >>> torch.var(torch.tensor([1., 2., 3.]))
-    tensor(1.)
-    """
-    dim, correction = _spread_arguments(input, dim, unbiased, correction)
-    more = {} if out is None else {"out": out}
-    return var_dims(input, dim, correction=correction, keepdim=keepdim, **more)
-
-
-@composite()
-def std(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=None):
-    """The standard deviation over ``dim``; the gradient where it is 0 is 0.
-
-    >>> torch.std(torch.tensor([1., 2., 3.]))
-    tensor(1.)
-    """
-    dim, correction = _spread_arguments(input, dim, unbiased, correction)
-    more = {} if out is None else {"out": out}
-    return std_dims(input, dim, correction=correction, keepdim=keepdim, **more)
-
-
-@composite(method=False)
-def var_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
-    """``(var, mean)`` over ``dim``.
-
-    >>> torch.var_mean(torch.tensor([1., 2., 3.]))
-    (tensor(1.), tensor(2.))
-    """
-    dim, correction = _spread_arguments(input, dim, unbiased, correction)
-    return var_mean_dims(input, dim, correction=correction, keepdim=keepdim)
-
-
-@composite(method=False)
-def std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
-    """``(std, mean)`` over ``dim``.
-
-    >>> torch.std_mean(torch.tensor([1., 2., 3.]))
-    (tensor(1.), tensor(2.))
-    """
-    dim, correction = _spread_arguments(input, dim, unbiased, correction)
-    return std_mean_dims(input, dim, correction=correction, keepdim=keepdim)

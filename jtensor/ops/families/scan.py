@@ -200,8 +200,8 @@ def _check_logcumsumexp(self, dim):
 def _log_running(x, dim, reverse=False):
     if x.ndim == 0:
         return x
-    from .pointwise import _logaddexp
-    return lax.associative_scan(_logaddexp, x, axis=dim % x.ndim, reverse=reverse)
+    from .exponentials import log_of_sum
+    return lax.associative_scan(log_of_sum, x, axis=dim % x.ndim, reverse=reverse)
 
 
 @wide

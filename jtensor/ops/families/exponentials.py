@@ -1,0 +1,171 @@
+"""Exponentials and logarithms, each with its own base, and logarithms of sums of exponentials.
+
+Owns: exp, exp2, expm1, log, log2, log10, log1p, logaddexp, logaddexp2. May not know: tensors as objects.
+"""
+import math
+
+import jax.numpy as jnp
+from jax import lax
+
+from ..operator import Tensor, op
+from .numeric import is_complex, refuses, wide
+
+conj = jnp.conj
+LN2, LN10 = math.log(2), math.log(10)
+
+
+@op("float", inplace=True, out=True, grad=lambda grad, result: grad * conj(result), double="MulBackward0")
+def exp(self: Tensor):
+    """``e ** input``.
+
+    >>> torch.exp(torch.tensor([0., 1.]))
+    tensor([1.0000, 2.7183])
+    """
+    return jnp.exp(self)
+
+
+@op("float", inplace=True, out=True, grad=lambda grad, result: grad * conj(result) * LN2, double="MulBackward1")
+@wide
+def exp2(self: Tensor):
+    """``2 ** input``.
+
+    >>> torch.exp2(torch.tensor([0., 3.]))
+    tensor([1., 8.])
+    """
+    if is_complex(self):
+        return jnp.exp(self * LN2)
+    return lax.pow(jnp.full_like(self, 2), self)
+
+
+@op("float", inplace=True, out=True, grad=lambda grad, result: grad * (conj(result) + 1), double="MulBackward0")
+@wide
+def expm1(self: Tensor):
+    """``e ** input - 1``, accurate near 0.
+
+    >>> torch.expm1(torch.tensor([0., 1.]))
+    tensor([0.0000, 1.7183])
+    """
+    return jnp.expm1(self)
+
+
+@op("float", inplace=True, out=True, grad=lambda grad, self: grad / conj(self), double="DivBackward0")
+def log(self: Tensor):
+    """The natural logarithm; -inf at 0, NaN for negative real numbers.
+
+    >>> torch.log(torch.tensor([1., 10.]))
+    tensor([0.0000, 2.3026])
+    """
+    return jnp.log(self)
+
+
+def _scaled(x, factor):
+    return lax.complex(x.real * factor, x.imag * factor)
+
+
+def _exact_log2(x):
+    """log2 with whole results for powers of two: the exponent, and the logarithm of a mantissa near 1."""
+    if is_complex(x):
+        return _scaled(jnp.log(x), 1 / LN2)
+    mantissa, exponent = jnp.frexp(x)
+    low = mantissa < math.sqrt(0.5)
+    mantissa = jnp.where(low, mantissa * 2, mantissa)
+    exponent = exponent.astype(x.dtype) - low.astype(x.dtype)
+    ordinary = (x > 0) & (x < jnp.inf)
+    return jnp.where(ordinary, exponent + jnp.log(mantissa) * (1 / LN2), jnp.log(x))
+
+
+@op("float", inplace=True, out=True, grad=lambda grad, self: grad / (conj(self) * LN2), double="DivBackward0")
+@wide
+def log2(self: Tensor):
+    """The logarithm to base 2.
+
+    >>> torch.log2(torch.tensor([1., 8.]))
+    tensor([0., 3.])
+    """
+    return _exact_log2(self)
+
+
+def _exact_log10(x):
+    if is_complex(x):
+        return _scaled(jnp.log(x), 1 / LN10)
+    y = jnp.log(x.astype(jnp.float64)) / LN10
+    near = jnp.round(y)
+    exact = jnp.isfinite(y) & (jnp.abs(y - near) < 1e-13 * jnp.maximum(jnp.abs(y), 1))
+    return jnp.where(exact, near, y).astype(x.dtype)
+
+
+@op("float", inplace=True, out=True, grad=lambda grad, self: grad / (conj(self) * LN10), double="DivBackward0")
+@wide
+def log10(self: Tensor):
+    """The logarithm to base 10.
+
+    >>> torch.log10(torch.tensor([1., 1000.]))
+    tensor([0., 3.])
+    """
+    return _exact_log10(self)
+
+
+@op("float", inplace=True, out=True, backward="Log1PBackward0", grad=lambda grad, self: grad / conj(self + 1), double="DivBackward0")
+@wide
+def log1p(self: Tensor):
+    """``log(1 + input)``, accurate near 0.
+
+    >>> torch.log1p(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.6931])
+    """
+    return jnp.log1p(self)
+
+
+def _complex_logaddexp(a, b):
+    """The larger real part comes out of the logarithm, its imaginary part as it is: no turn is taken off."""
+    swap = a.real < b.real
+    high, low = jnp.where(swap, b, a), jnp.where(swap, a, b)
+    both = (high.real == -jnp.inf) & (low.real == -jnp.inf)
+    return jnp.where(both | (low.real == -jnp.inf), high, high + jnp.log1p(jnp.exp(low - high)))
+
+
+@wide
+def log_of_sum(a, b):
+    a, b = jnp.broadcast_arrays(a, b)
+    if is_complex(a):
+        return _complex_logaddexp(a, b)
+    top = jnp.where(a < b, b, a)
+    same = (a == b) & jnp.isinf(a)
+    gap = jnp.where(same, jnp.zeros_like(a), -jnp.abs(a - b))
+    return jnp.where(same, a, jnp.where(jnp.isnan(a) | jnp.isnan(b), a + b, top + jnp.log1p(jnp.exp(gap))))
+
+
+@op("float", inplace=False, out=True, check=refuses("logaddexp_cpu", "bool", "integral"),
+    grad={"self": lambda grad, self, other: grad / conj(1 + jnp.exp(other - self)),
+          "other": lambda grad, self, other: grad / conj(1 + jnp.exp(self - other))}, double="DivBackward0")
+def logaddexp(self: Tensor, other: Tensor):
+    """``log(exp(input) + exp(other))`` without overflow on the way.
+
+    >>> torch.logaddexp(torch.tensor([0.]), torch.tensor([0.]))
+    tensor([0.6931])
+    """
+    return log_of_sum(self, other)
+
+
+@wide
+def _log2_of_sum(a, b):
+    a, b = jnp.broadcast_arrays(a, b)
+    if is_complex(a):
+        return jnp.logaddexp(a * LN2, b * LN2) * (1 / LN2)
+    top = jnp.where(a < b, b, a)
+    same = (a == b) & jnp.isinf(a)
+    gap = jnp.where(same, jnp.zeros_like(a), -jnp.abs(a - b))
+    value = top + jnp.log1p(jnp.exp2(gap)) * (1 / LN2)
+    return jnp.where(same, a, jnp.where(jnp.isnan(a) | jnp.isnan(b), a + b, value))
+
+
+@op("float", out=True, check=refuses("logaddexp2_cpu", "bool", "integral", "complex"),
+    grad={"self": lambda grad, self, other: grad / (1 + jnp.exp2(other - self)),
+          "other": lambda grad, self, other: grad / (1 + jnp.exp2(self - other))})
+def logaddexp2(self: Tensor, other: Tensor):
+    """``log2(2 ** input + 2 ** other)`` without overflow on the way.
+
+    >>> torch.logaddexp2(torch.tensor([1.]), torch.tensor([1.]))
+    tensor([2.])
+    """
+    return _log2_of_sum(self, other)
