@@ -10,7 +10,7 @@ from sys import getrefcount
 from ..trace.tape import LOCAL
 from . import anomaly, hooking
 from .graph import AccumulateGrad, CopySlices, OperatorNode
-from .mode import set_grad_enabled
+from .mode import set_grad_enabled, switch
 
 
 class Task:
@@ -78,7 +78,7 @@ class Task:
 
 def added(old, grad):
     """The sum of two gradients: in place where nobody else can see the old one, as in PyTorch, where strides and versions show it."""
-    if not LOCAL.grad_enabled and getrefcount(old) <= SEEN_HERE and getrefcount(old._storage) <= OWN_STORAGE and old._spec.dense:
+    if not (LOCAL.grad_enabled or LOCAL.says_enabled) and getrefcount(old) <= SEEN_HERE and getrefcount(old._storage) <= OWN_STORAGE and old._spec.dense:
         return old.add_(grad)
     return old + grad
 
@@ -148,8 +148,8 @@ def run(roots, grads, keep_graph, create_graph, captures=None, checks=None):
             by_node.setdefault(node, []).append((nr, at))
     waiting, buffers, needed = task.waiting, task.buffers, task.needed
     plain = captures is None and keep_graph is False
-    previous, outer = LOCAL.grad_enabled, current_task()
-    LOCAL.grad_enabled, LOCAL.task = create_graph, task
+    previous, outer = switch(create_graph), current_task()
+    LOCAL.task = task
     push, pop = heapq.heappush, heapq.heappop
     try:
         while heap:
@@ -197,7 +197,8 @@ def run(roots, grads, keep_graph, create_graph, captures=None, checks=None):
                         push(heap, (-after.sequence, next(tie), after))
             answers = grad = old = buffer = None
     finally:
-        LOCAL.grad_enabled, LOCAL.task = previous, outer
+        LOCAL.grad_enabled, LOCAL.says_enabled = previous
+        LOCAL.task = outer
     return results
 
 

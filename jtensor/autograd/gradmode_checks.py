@@ -86,16 +86,7 @@ def no_internal_overlap(self):
 
 def no_partial_overlap(self, other):
     """An operand that shares some, but not exactly all, of the memory that is written to."""
-    a, b = self._spec, other._spec
-    if a is b and self._offset == other._offset or not a.numel or not b.numel:
-        return
-    if a.dtype.itemsize != b.dtype.itemsize:                       # a complex number and its parts: bytes are compared
-        (begin, end), (first, last) = [(t._offset * t._spec.dtype.itemsize, (t._offset + t._spec.numel) * t._spec.dtype.itemsize)
-                                       for t in (self, other)]
-        if a.dense and b.dense and begin < last and first < end:
-            raise RuntimeError(PARTIAL)
-        return
-    if geometry.overlap_between(tuple(a.size), a.stride, self._offset, tuple(b.size), b.stride, other._offset) == "partial":
+    if overlap(self._spec, self._offset, other._spec, other._offset) == "partial":
         raise RuntimeError(PARTIAL)
 
 
@@ -136,10 +127,13 @@ def out_memory(operator, result, target, operands):
 
 def no_overlap(self, other):
     """An operand that shares any of the memory that is written to."""
-    a, b = self._spec, other._spec
-    if other is self or a.numel and b.numel and geometry.overlap_between(
-            tuple(a.size), a.stride, self._offset, tuple(b.size), b.stride, other._offset) in ("partial", "full"):
+    if other is self or overlap(self._spec, self._offset, other._spec, other._offset) in ("partial", "full"):
         raise RuntimeError(PARTIAL)
+
+
+def overlap(a, at_a, b, at_b):
+    """How much of one memory two geometries at offsets have in common, as PyTorch finds it: see `geometry.overlap_between`."""
+    return geometry.overlap_between(tuple(a.size), a.stride, at_a, tuple(b.size), b.stride, at_b, a.dtype.itemsize, b.dtype.itemsize)
 
 
 def apart_at(a, at_a, b, at_b):
@@ -149,7 +143,7 @@ def apart_at(a, at_a, b, at_b):
     if found is None:
         if len(_apart) >= 1 << 16:
             _apart.clear()
-        found = _apart[key] = geometry.overlap_between(tuple(a.size), a.stride, at_a, tuple(b.size), b.stride, at_b) in ("no", "too_hard")
+        found = _apart[key] = overlap(a, at_a, b, at_b) in ("no", "too_hard")
     return found
 
 

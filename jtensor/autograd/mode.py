@@ -9,6 +9,13 @@ import warnings
 from ..trace.tape import LOCAL
 
 
+def switch(enabled):
+    """Switches recording on or off, and answers what was: (recording, said to be on). In inference mode it is only said to be on."""
+    before = LOCAL.grad_enabled, LOCAL.says_enabled
+    LOCAL.grad_enabled, LOCAL.says_enabled = enabled and not LOCAL.inference, enabled and LOCAL.inference
+    return before
+
+
 class _Mode:
     """A context manager that is a decorator too, for functions, generator functions and coroutines."""
 
@@ -77,10 +84,11 @@ class no_grad(_Bare):
     """
 
     def __enter__(self):
-        self.previous, LOCAL.grad_enabled = LOCAL.grad_enabled, False
+        self.previous = LOCAL.grad_enabled, LOCAL.says_enabled
+        LOCAL.grad_enabled = LOCAL.says_enabled = False
 
     def __exit__(self, *exc):
-        LOCAL.grad_enabled = self.previous
+        LOCAL.grad_enabled, LOCAL.says_enabled = self.previous
 
 
 class enable_grad(_Bare):
@@ -93,9 +101,7 @@ class enable_grad(_Bare):
     """
 
     def __enter__(self):
-        # In inference mode nothing is recorded; PyTorch still says that gradients are enabled.
-        self.previous = LOCAL.grad_enabled, getattr(LOCAL, "says_enabled", False)
-        LOCAL.grad_enabled, LOCAL.says_enabled = not LOCAL.inference, LOCAL.inference
+        self.previous = switch(True)
 
     def __exit__(self, *exc):
         LOCAL.grad_enabled, LOCAL.says_enabled = self.previous
@@ -112,21 +118,20 @@ class set_grad_enabled(_Mode):
     def __init__(self, mode):
         if not isinstance(mode, bool):
             raise TypeError(f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}")
-        self.previous, self.mode = LOCAL.grad_enabled, mode
-        LOCAL.grad_enabled = self.mode
+        self.previous, self.mode = switch(mode), mode
 
     def clone(self):
         return type(self)(self.mode)
 
     def __call__(self, function):
-        LOCAL.grad_enabled = self.previous
+        LOCAL.grad_enabled, LOCAL.says_enabled = self.previous
         return super().__call__(function)
 
     def __enter__(self):
-        LOCAL.grad_enabled = self.mode
+        switch(self.mode)
 
     def __exit__(self, *exc):
-        LOCAL.grad_enabled = self.previous
+        LOCAL.grad_enabled, LOCAL.says_enabled = self.previous
 
 
 class inference_mode(_Mode):
@@ -151,7 +156,7 @@ class inference_mode(_Mode):
         return type(self)(self.mode)
 
     def __enter__(self):
-        self.previous = LOCAL.grad_enabled, LOCAL.inference, getattr(LOCAL, "says_enabled", False)
+        self.previous = LOCAL.grad_enabled, LOCAL.inference, LOCAL.says_enabled
         LOCAL.grad_enabled, LOCAL.inference, LOCAL.says_enabled = not self.mode, self.mode, False
 
     def __exit__(self, *exc):
@@ -160,7 +165,7 @@ class inference_mode(_Mode):
 
 def is_grad_enabled():
     """Whether operations record gradients now."""
-    return LOCAL.grad_enabled or getattr(LOCAL, "says_enabled", False)
+    return LOCAL.grad_enabled or LOCAL.says_enabled
 
 
 def is_inference_mode_enabled():

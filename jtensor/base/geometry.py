@@ -101,6 +101,21 @@ def channels_last_strides(size: Ints) -> Ints:
     return tuple(strides)
 
 
+def strides_in_format(size: Ints, wanted) -> Ints | None:
+    """Strides of a tensor made in a ``torch.memory_format``; None where that says nothing (``preserve_format``, or no format).
+
+    >>> strides_in_format((2, 3, 4, 5), "torch.channels_last"), strides_in_format((2, 3), "torch.preserve_format")
+    ((60, 1, 15, 3), None)
+    """
+    name = str(wanted).rpartition(".")[2]
+    rank = {"channels_last": 4, "channels_last_3d": 5}.get(name)
+    if rank is None:
+        return contiguous_strides(size) if name == "contiguous_format" else None
+    if len(size) != rank:
+        raise RuntimeError(f"required rank {rank} tensor to use {name} format")
+    return channels_last_strides(size)
+
+
 def looks_channels_last(size: Ints, stride: Ints) -> bool:
     """Do the strides *suggest* channels last (what ``suggest_memory_format`` asks)?  Gaps are allowed; ties go to row-major.
 
@@ -153,8 +168,9 @@ def has_internal_overlap(size: Ints, stride: Ints) -> str:
     return TOO_HARD
 
 
-def overlap_between(size_a: Ints, stride_a: Ints, offset_a: int, size_b: Ints, stride_b: Ints, offset_b: int) -> str:
-    """``"full"``, ``"partial"``, ``"no"`` or ``"too_hard"`` for two views of one storage with the same element size.
+def overlap_between(size_a: Ints, stride_a: Ints, offset_a: int, size_b: Ints, stride_b: Ints, offset_b: int,
+                    bytes_a: int = 1, bytes_b: int = 1) -> str:
+    """``"full"``, ``"partial"``, ``"no"`` or ``"too_hard"`` for two views of one storage, whose elements take so many bytes.
 
     Written-to against read: ``"partial"`` is refused.  (Being the very same tensor is ``"full"`` before any of this.)
 
@@ -166,9 +182,11 @@ def overlap_between(size_a: Ints, stride_a: Ints, offset_a: int, size_b: Ints, s
         return NO
     if not (is_non_overlapping_and_dense(size_a, stride_a) and is_non_overlapping_and_dense(size_b, stride_b)):
         return TOO_HARD
-    if offset_a == offset_b and count_a == count_b:
+    begin_a, end_a = offset_a * bytes_a, (offset_a + count_a) * bytes_a
+    begin_b, end_b = offset_b * bytes_b, (offset_b + count_b) * bytes_b
+    if begin_a == begin_b and end_a == end_b:
         return FULL if tuple(stride_a) == tuple(stride_b) else PARTIAL
-    return PARTIAL if offset_a < offset_b + count_b and offset_b < offset_a + count_a else NO
+    return PARTIAL if begin_a < end_b and begin_b < end_a else NO
 
 
 def is_injective(size: Ints, stride: Ints) -> bool:

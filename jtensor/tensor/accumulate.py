@@ -2,6 +2,7 @@
 import sys
 
 from ..autograd.hooking import after_accumulation
+from ..autograd.mode import is_grad_enabled
 from ..base.geometry import contiguous_strides
 from ..ops.build import broadcast_inplace
 from ..trace.tape import LOCAL
@@ -19,7 +20,7 @@ def accumulate(variable, grad, held=0):
     old = auto.grad
     if old is None:
         auto.grad = _first(variable, grad, held)
-    elif not LOCAL.grad_enabled:
+    elif not is_grad_enabled():
         old.add_(grad)
         if old._spec.stride != variable._spec.stride:
             _warn_of_layout(old._spec, variable._spec)
@@ -41,7 +42,7 @@ def _warn_of_layout(grad, variable):
 def _first(variable, grad, held):
     """The very tensor that arrived if nobody else holds it and its strides suit the variable, else a copy with strides that do."""
     mine, given = variable._spec, grad._spec
-    if not LOCAL.grad_enabled and sys.getrefcount(grad) <= FRESH + held and _suits(mine, given):
+    if not is_grad_enabled() and sys.getrefcount(grad) <= FRESH + held and _suits(mine, given):
         if grad._info is None and grad._edge is None and grad._auto is None and not grad._requires_grad:
             return grad
         taken = make_tensor(grad._storage, given, grad._offset)
@@ -54,7 +55,7 @@ def _first(variable, grad, held):
     if given.size != mine.size:                                    # after a `.data =` of another shape
         broadcast_inplace(mine, given)
         grad = grad.expand(mine.size)
-    if not LOCAL.grad_enabled:
+    if not is_grad_enabled():
         from .create import empty_strided_like
         copied = empty_strided_like(mine, grad)
         copied._counter.version = 1                                # PyTorch makes it empty and copies

@@ -372,6 +372,66 @@ SCRIPTS = {
                         tried(lambda: t[s].masked_scatter_(torch.tensor(mask[:len(t[s])]), source(t)))
                     print(t.tolist())
     """,
+    "backward in inference mode, with create_graph": """
+        y = v * v
+        y.register_hook(lambda g: print(torch.is_grad_enabled(), torch.is_inference_mode_enabled(), g.is_inference()))
+        for old in (None, torch.ones(3)):
+            v.grad = old
+            for inference, graph in ((1, 1), (0, 0), (1, 1), (0, 1), (1, 0), (0, 0)):
+                with torch.inference_mode(bool(inference)):
+                    tried(lambda: y.backward(torch.ones(3), retain_graph=True, create_graph=bool(graph)))
+                print(v.grad is old, v.grad.is_inference(), v.grad.requires_grad, v.grad.tolist())
+        z = (x * 1).exp().sum(0)
+        z.retain_grad()
+        with torch.inference_mode():
+            z.backward(torch.ones(3), create_graph=True, inputs=[x])
+        print(x.grad.is_inference(), x.grad.requires_grad)
+    """,
+    "grad modes within inference mode": """
+        said = lambda: print(torch.is_grad_enabled(), (v * 2).requires_grad)
+        with torch.inference_mode():
+            with torch.set_grad_enabled(True):
+                said()
+                with torch.no_grad():
+                    said()
+                said()
+            torch.set_grad_enabled(True)
+            for mode in (torch.no_grad(), torch.enable_grad(), torch.set_grad_enabled(False), torch.inference_mode(False),
+                         torch.inference_mode()):
+                with mode:
+                    said()
+                said()
+        said()
+    """,
+    "numbers and their parts in one memory": """
+        for n in ((), (1,), (2,)):
+            c = torch.ones(n, dtype=torch.complex64) * 2j
+            for target, source in ((c.imag, c), (c.real, c), (c.real, c.imag), (c, c.imag), (c[..., :1] if n else c, c.real)):
+                tried(lambda: target.copy_(source))
+                tried(lambda: target.__setitem__(..., source))
+                tried(lambda: target.add_(source))
+        c = torch.tensor([1+2j, 3+4j])
+        for target, source in ((c.imag[0], c[0]), (c.imag[:1], c[:1]), (c.imag[0], c[1]), (c.imag[1:], c[:1]), (c[1], c.imag[0])):
+            tried(lambda: target.copy_(source))
+        i = torch.tensor([1, 2, 3, 4])
+        f = i.view(torch.int32)
+        for target, source in ((f[:4], i), (f[4:], i), (i, f[4:]), (f[::2], i), (f[1], i[0]), (f[0], i[1]), (i[0], f[1]), (i[0], f[2])):
+            tried(lambda: target.copy_(source))
+        print(c, i)
+    """,
+    "masked_scatter_ from what it writes over, with a history": """
+        k = torch.tensor([False, True, True])
+        for target, source in ((lambda y: y, lambda y: y), (lambda y: y.detach(), lambda y: v), (lambda y: y[:], lambda y: y),
+                               (lambda y: y, lambda y: y.flip(0)), (lambda y: y[1:], lambda y: y)):
+            v.grad, y = None, v * 1
+            if source(y) is v:
+                y = v
+            t = target(y)
+            t.masked_scatter_(k[:len(t)], source(y))
+            show(t)
+            t.backward(torch.arange(1., 4.)[:len(t)])
+            print(v.grad)
+    """,
     "data changed between two backwards": """
         F = torch.nn.functional
         for f in (lambda a: a ** 2, lambda a: a ** 3, lambda a: a.sin(), lambda a: a.exp(), lambda a: a * a, lambda a: a.sqrt(),

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...base import dtypes
+from ...trace.tape import LOCAL
 from ...views.rules import expand
 from .numeric import cast
 
@@ -55,6 +56,13 @@ def _above():
 def history_allows(self, *others):
     """Asks whether autograd lets a tensor be written to, which PyTorch does before it checks arguments."""
     _above()[0].history_allows(self, *others)
+
+
+def with_history(made, source):
+    """``made``, fresh, as other values of ``source``: a gradient of it goes where one of ``source`` goes."""
+    if LOCAL.grad_enabled and source.requires_grad:
+        made._edge, made._requires_grad = _above()[0].edge_of(source), True
+    return made
 
 
 def memory_allows(self, *others, internal=False):

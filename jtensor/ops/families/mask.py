@@ -9,11 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...base import dtypes
-from ...trace.tape import LOCAL
 from ..build import broadcast_inplace, broadcast_shapes, cast_to
 from ..operator import Number, Tensor, op
 from ..registry import composite
-from .composing import check_expand, cpp_name, history_allows, memory_allows, number_fits, put_out
+from .composing import check_expand, cpp_name, history_allows, memory_allows, number_fits, put_out, with_history
 
 RAW = {"function": False, "method": False}
 
@@ -219,20 +218,18 @@ def masked_scatter(input, mask, source):
 
 
 def _as_it_comes(self, places, source):
-    """The elements that are taken one after the other from memory that is written to on the way."""
-    if not source._spec.contiguous or source._spec.dtype is not self._storage.layout.dtype \
-            or LOCAL.grad_enabled and (source.requires_grad or self.requires_grad):
+    """``source`` with the elements that are taken one after the other from memory that is written to on the way, and its history."""
+    if not source._spec.contiguous or source._spec.dtype is not self._storage.layout.dtype or not places._spec.numel:
         return source                                              # what is not contiguous is copied before
     memory = np.arange(self._storage.layout.numel)
     into = np.lib.stride_tricks.as_strided(memory[self._offset:], self._spec.size, [8 * s for s in self._spec.stride], writeable=False)
-    into, taken = into.reshape(-1), []
+    into, taken = into.reshape(-1), list(range(source._offset, source._offset + source._spec.numel))
     at = {}
     for k, place in enumerate(places.tolist()):
-        came = source._offset + k
-        taken.append(at.get(came, came))
-        at[int(into[place])] = taken[-1]
+        taken[k] = at.get(taken[k], taken[k])
+        at[int(into[place])] = taken[k]
     whole = self.detach().as_strided((self._storage.layout.numel,), (1,), 0)
-    return whole[taken] if taken else source
+    return with_history(whole[taken].reshape(source.shape), source)
 
 
 @composite(function=False)
