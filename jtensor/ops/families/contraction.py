@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from ..operator import Tensor, op
 from ..registry import composite
 from .composing import put_out, unsafe_view
+from .matrices import floats
 from .numeric import wrap_dim
 from .products import contract, mm
 
@@ -44,6 +45,14 @@ def inner(input, other, *, out=None):
     if a[-1] != b[-1]:
         raise RuntimeError(f"inner() the last dimension must match on both input tensors but got shapes {a} and {b}")
     return put_out("inner", tensordot(input, other, ((-1,), (-1,))), out)
+
+
+@composite("linalg_vecdot", **RAW)
+def linalg_vecdot(x, y, *, dim=-1, out=None):
+    """The dot products along ``dim``, the first vector conjugated."""
+    for t in (x, y):
+        floats("linalg.vecdot", t._spec)
+    return put_out("linalg_vecdot", (x.conj() * y).sum(dim), out)
 
 
 def _check_cross(self, other, dim):

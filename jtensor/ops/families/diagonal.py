@@ -142,6 +142,12 @@ def diagonal_copy(input: Tensor, offset=0, dim1=0, dim2=1):
     return jnp.diagonal(input, offset, dim1, dim2)
 
 
+@composite("linalg_diagonal", **RAW)
+def linalg_diagonal(A, *, offset=0, dim1=-2, dim2=-1):
+    """The diagonals of matrices; a view."""
+    return A.diagonal(offset, dim1, dim2)
+
+
 @composite()
 def diag(input, diagonal=0, *, out=None):
     """A matrix with the vector on its diagonal; of a matrix a copy of its diagonal.

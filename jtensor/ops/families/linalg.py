@@ -1,20 +1,17 @@
-"""Linear algebra: inverses, determinants, Cholesky, QR and LU factors, solutions; the functions of `torch.linalg` by ``linalg_<name>``.
+"""Linear algebra: inverses, determinants, Cholesky, QR and LU factors; the functions of `torch.linalg` by ``linalg_<name>``.
 
-Owns: operators of one factorization and the composites that check and look at what came of it. May not know: tensors as objects, but in
-composites.
+Owns: operators of one factorization and the composites that check and look at what came of it. Equations are in `solving`.
+May not know: tensors as objects, but in composites.
 """
 import jax.numpy as jnp
 from jax import lax
 
-from ...base import dtypes
-from ..build import broadcast_shapes
-from ..layout import columns
 from ..operator import Tensor, op
 from ..registry import composite
 from . import factor
 from .composing import put_out
 from .factor import adjoint, product, together
-from .matrices import checked, floating, matrices, named, square
+from .matrices import checked, matrices, named, square
 
 RAW = {"function": False, "method": False}
 
@@ -314,126 +311,35 @@ def lu_solve(input, LU_data, LU_pivots, *, out=None):
     return put_out("lu_solve", factor.lu_solve_raw(LU_data, LU_pivots, input, True, False), out)
 
 
-# -- solutions --------------------------------------------------------------------------------------------------------
+@op(name="linalg_householder_product.raw", backward="LinalgHouseholderProductBackward0", **RAW)
+def householder_product_raw(input: Tensor, tau: Tensor):
+    """The product of reflections, applied to unit columns from the last one to the first."""
+    m, n = input.shape[-2:]
+    k = tau.shape[-1]
+    rows = jnp.arange(m)
+    start = jnp.broadcast_to(jnp.eye(m, n, dtype=input.dtype), input.shape)
 
-def _solve_parts(A, B, left, vector):
-    b = B[..., None] if vector else B
-    batch = jnp.broadcast_shapes(A.shape[:-2], b.shape[:-2])
-    return jnp.broadcast_to(A, (*batch, *A.shape[-2:])), jnp.broadcast_to(b, (*batch, *b.shape[-2:]))
-
-
-def _solved(A, B, left, vector):
-    a, b = _solve_parts(A, B, left, vector)
-    lu, _, rows = lax.linalg.lu(a if left else jnp.swapaxes(a, -1, -2))
-    right = b if left else jnp.swapaxes(b, -1, -2)
-    right = jnp.take_along_axis(right, rows[..., None], -2)
-    right = lax.linalg.triangular_solve(lu, right, left_side=True, lower=True, unit_diagonal=True)
-    x = lax.linalg.triangular_solve(lu, right, left_side=True, lower=False)
-    x = x if left else jnp.swapaxes(x, -1, -2)
-    return (x[..., 0] if vector else x), factor.lu_info(lu)
+    def step(q, i):
+        v = lax.dynamic_index_in_dim(input, i, -1, False)
+        v = jnp.where(rows < i, jnp.zeros((), v.dtype), jnp.where(rows == i, jnp.ones((), v.dtype), v))
+        t = lax.dynamic_index_in_dim(tau, i, -1, False)[..., None, None]
+        return q - t * v[..., :, None] * product(jnp.conj(v)[..., None, :], q), None
+    return lax.scan(step, start, jnp.arange(k - 1, -1, -1))[0] if k else start
 
 
-def _solve_b(grads, A, left, vector):
-    return _solved(adjoint(A), grads[0], left, vector)[0]
-
-
-def _solve_a(grads, A, result0, left, vector):
-    g = _solved(adjoint(A), grads[0], left, vector)[0]
-    x = result0
-    if vector:
-        g, x = g[..., None], x[..., None]
-    return -product(g, adjoint(x)) if left else -product(adjoint(x), g)
-
-
-def _solution_layout(specs, outputs, statics):
-    """PyTorch lays a batch of vectors out as it does a matrix."""
-    solution = outputs[0].shape
-    return [columns(solution) if len(solution) > 1 else None, None]
-
-
-@op(name="linalg_solve_ex_dim.raw", layout=_solution_layout, backward="LinalgSolveExBackward0", nondiff=(1,), outputs=("result", "info"),
-    grad={"A": _solve_a, "B": _solve_b}, **RAW)
-def solve_ex_raw(A: Tensor, B: Tensor, left, vector):
-    """(the solution, the first zero pivot or 0)."""
-    return _solved(A, B, left, vector)
-
-
-def _solve(name, A, B, left):
-    square(name, A)
-    floating(name, B._spec)
-    a, b = A._spec, B._spec
-    if a.dtype is not b.dtype:
-        raise RuntimeError(f"{name}: Expected A and B to have the same dtype, but found A of type {dtypes.scalar_name(a.dtype)} and B of "
-                           f"type {dtypes.scalar_name(b.dtype)} instead")
-    vector = b.ndim == 1 or (a.ndim - 1 == b.ndim and tuple(b.size) == tuple(a.size[:-1]))
-    rows, columns = (b.size[-1], 1) if vector else (b.size[-2], b.size[-1]) if b.ndim > 1 else (b.size[0], 1)
-    fits = rows == a.size[-2] if left else columns == a.size[-2]
-    if not left and vector:
-        raise RuntimeError(f"{name}: Vector broadcasting of the left hand side is not supported for left=False. In this case linalg.solve "
-                           "is equivalent to B / A.squeeze(-1)")
-    if not fits:
-        equation = "AX = B" if left else "XA = B"
-        raise RuntimeError(f"{name}: Incompatible shapes of A and B for the equation {equation} ({a.size[-2]}x{a.size[-1]} and "
-                           f"{rows}x{columns})")
-    broadcast_shapes([tuple(a.size[:-2]), tuple(b.size[:-1] if vector else b.size[:-2])])
-    return solve_ex_raw(A, B, left, vector)
-
-
-def _solver_failed(name):
-    return lambda k: (name, "The solver failed because the input matrix is singular.")
-
-
-@composite("linalg_solve_ex", **RAW)
-def linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
-    """The solution of ``A X = B`` and, instead of an exception, the first zero pivot (0: none)."""
-    made = _solve("linalg.solve", A, B, bool(left))
-    if check_errors:
-        checked(made[1], _solver_failed("torch.linalg.solve_ex"))
-    return put_out("linalg_solve_ex", made, out)
-
-
-@composite("linalg_solve", **RAW)
-def linalg_solve(A, B, *, left=True, out=None):
-    """The solution of ``A X = B`` (or ``X A = B``); ``LinAlgError`` for a singular matrix.
-
-    >>> torch.linalg.solve(torch.tensor([[2., 0.], [0., 4.]]), torch.tensor([2., 4.]))
-    tensor([1., 1.])
-    """
-    made = _solve("linalg.solve", A, B, bool(left))
-    checked(made[1], _solver_failed("torch.linalg.solve"))
-    return put_out("linalg_solve", made[0], out)
-
-
-@op(name="linalg_solve_triangular.raw", layout="columns", backward="LinalgSolveTriangularBackward0", **RAW)
-def solve_triangular_raw(self: Tensor, B: Tensor, upper, left, unitriangular):
-    """The solution of ``A X = B`` (or ``X A = B``) for a triangle."""
-    a, b = together(self, B)
-    return lax.linalg.triangular_solve(jnp.triu(a) if upper else jnp.tril(a), b, left_side=left, lower=not upper,
-                                       unit_diagonal=unitriangular)
-
-
-@composite("linalg_solve_triangular", **RAW)
-def linalg_solve_triangular(A, B, *, upper, left=True, unitriangular=False, out=None):
-    """The solution of ``A X = B`` (or ``X A = B``) for triangular matrices, of which one triangle is read."""
-    square("linalg.solve_triangular", A)
-    if A._spec.dtype is not B._spec.dtype:
-        raise RuntimeError("linalg.solve_triangular: Expected A and B to have the same dtype, but found A of type "
-                           f"{dtypes.scalar_name(A._spec.dtype)} and B of type {dtypes.scalar_name(B._spec.dtype)} instead")
-    a, b = A._spec.size, B._spec.size
-    if b[-2 if left else -1] != a[-1]:
-        raise RuntimeError("linalg.solve_triangular: Incompatible shapes of A and B for the equation "
-                           f"{'AX = B' if left else 'XA = B'} ({a[-2]}x{a[-1]} and {b[-2]}x{b[-1]})")
-    return put_out("linalg_solve_triangular", solve_triangular_raw(A, B, bool(upper), bool(left), bool(unitriangular)), out)
+@composite("linalg_householder_product", **RAW)
+def linalg_householder_product(A, tau, *, out=None):
+    """The first columns of a product of Householder reflections."""
+    matrices("torch.linalg.householder_product", A, "input")
+    return put_out("linalg_householder_product", householder_product_raw(A, tau), out)
 
 
 @composite()
-def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False, *, out=None):
-    """(the solution of ``A X = input`` for triangular matrices, a copy of the matrices).
+def orgqr(input, tau):
+    """Another name of ``linalg.householder_product``.
 
-    >>> torch.triangular_solve(torch.tensor([[8.]]), torch.tensor([[2.]])).solution
-    tensor([[4.]])
+    >>> torch.orgqr(torch.eye(2), torch.zeros(2))
+    tensor([[1., 0.],
+            [0., 1.]])
     """
-    a = A.transpose(-2, -1) if transpose else A
-    x = solve_triangular_raw(a, input, bool(upper) != bool(transpose), True, bool(unitriangular))
-    made = named("triangular_solve", ("solution", "cloned_coefficient"), (x, A.clone()))
-    return put_out("triangular_solve", made, out)
+    return linalg_householder_product(input, tau)

@@ -5,6 +5,7 @@ May not know: operators.
 """
 from ...base import dtypes
 from ...base.errors import LinAlgError
+from ...base.info import finfo
 from ...base.return_types import return_type
 
 
@@ -16,11 +17,20 @@ def matrices(name, t, arg="A"):
     return s
 
 
-def floating(name, s):
+def floats(name, s):
     if s.dtype.category < 2:
         raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {dtypes.scalar_name(s.dtype)}")
+
+
+def floating(name, s):
+    floats(name, s)
     if s.dtype.itemsize < 4:
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {dtypes.scalar_name(s.dtype)}")
+
+
+def eps(dtype):
+    """The distance from 1 to the next number of a type, or of its parts."""
+    return finfo(dtype.to_real()).eps
 
 
 def square(name, t, arg="A"):

@@ -1,7 +1,8 @@
-"""Powers and roots: pow in its three forms, float_power, sqrt, rsqrt, square, reciprocal, ldexp, hypot.
+"""Powers and roots: pow in its three forms, float_power, sqrt, rsqrt, square, reciprocal, ldexp, hypot, Vandermonde's matrices.
 
 Owns: which exponents are products. May not know: tensors as objects.
 """
+
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -311,3 +312,42 @@ def ldexp(self: Tensor, other: Tensor):
     tensor([8.])
     """
     return self * lax.pow(*jnp.broadcast_arrays(jnp.full_like(other, 2), other))
+
+
+# -- columns of powers ------------------------------------------------------------------------------------------------
+
+@composite("linalg_vander", function=False, method=False)
+def linalg_vander(x, *, N=None):
+    """The powers ``0`` to ``N - 1`` of each element along a new last dimension."""
+    import jtensor
+    if x._spec.dtype is dtypes.bool:
+        raise RuntimeError("linalg.vander: x must be an integer, floating point or complex tensor but got Bool")
+    x = x if x._spec.ndim else x.unsqueeze(0)
+    n = x._spec.size[-1] if N is None else N
+    if n <= 1:
+        raise RuntimeError(f"N must be greater than 1, got {n}.")
+    powers = x.unsqueeze(-1).expand(*x._spec.size, n - 1).cumprod(-1)
+    return jtensor.cat([powers.new_ones((*x._spec.size, 1)), powers], -1)
+
+
+@composite(method=False)
+def vander(x, N=None, increasing=False):
+    """The powers of a vector's elements as columns, the highest first unless ``increasing``; ``N`` columns, by default as many as rows.
+
+    >>> torch.vander(torch.tensor([1, 2, 3]))
+    tensor([[1, 1, 1],
+            [4, 2, 1],
+            [9, 3, 1]])
+    """
+    if x.dim() != 1:
+        raise RuntimeError("x must be a one-dimensional tensor.")
+    n = x.size(0) if N is None else N
+    if n < 0:
+        raise RuntimeError("N must be non-negative.")
+    import jtensor
+    powers = [jtensor.ones_like(x)]
+    while len(powers) < n:
+        powers.append(powers[-1] * x)
+    powers = powers[:n] if increasing else powers[:n][::-1]
+    made = jtensor.stack(powers, 1) if n else x.new_empty(x.size(0), 0)
+    return made.long() if n and not (x.is_floating_point() or x.is_complex()) else made

@@ -101,26 +101,3 @@ def _transformed(input, n_fft, hop, width, window, normalized, onesided, return_
     found = (jtensor.fft.rfft(frames, norm=norm) if onesided else jtensor.fft.fft(frames, norm=norm)).transpose_(1, 2)
     found = found.squeeze_(0) if alone else found
     return found if return_complex else jtensor.view_as_real(found)
-
-
-@composite(method=False)
-def vander(x, N=None, increasing=False):
-    """The powers of a vector's elements as columns, the highest first unless ``increasing``; ``N`` columns, by default as many as rows.
-
-    >>> torch.vander(torch.tensor([1, 2, 3]))
-    tensor([[1, 1, 1],
-            [4, 2, 1],
-            [9, 3, 1]])
-    """
-    if x.dim() != 1:
-        raise RuntimeError("x must be a one-dimensional tensor.")
-    n = x.size(0) if N is None else N
-    if n < 0:
-        raise RuntimeError("N must be non-negative.")
-    import jtensor
-    powers = [jtensor.ones_like(x)]
-    while len(powers) < n:
-        powers.append(powers[-1] * x)
-    powers = powers[:n] if increasing else powers[:n][::-1]
-    made = jtensor.stack(powers, 1) if n else x.new_empty(x.size(0), 0)
-    return made.long() if n and not (x.is_floating_point() or x.is_complex()) else made

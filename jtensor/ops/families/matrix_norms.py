@@ -1,0 +1,87 @@
+"""Norms of matrices and of tensors seen as such, and condition numbers: `torch.linalg`'s functions by ``linalg_<name>``.
+
+Owns: which norm an order and dims ask for. Vector norms are in `norms`, the singular values that some are made of in `spectral`.
+May not know: operators of its own.
+"""
+from ..registry import composite
+from .composing import put_out
+from .linalg import inv_ex_raw, linalg_inv
+from .matrices import floats, matrices, square
+from .numeric import wrap_dim
+from .spectral import linalg_svdvals
+
+RAW = {"function": False, "method": False}
+
+
+def _vector_norm(A, ord, dim, keepdim, dtype):
+    from .norms import linalg_vector_norm
+    return linalg_vector_norm(A, ord, dim, keepdim, dtype=dtype)
+
+
+@composite("linalg_matrix_norm", **RAW)
+def linalg_matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
+    """A norm of matrices: "fro", "nuc", inf, -inf, 1, -1, 2 or -2."""
+    s = A._spec
+    floats("linalg.matrix_norm", s)
+    if s.ndim < 2:
+        raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
+    if len(dim) != 2:
+        raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
+    rows, columns = wrap_dim(dim[0], s.ndim), wrap_dim(dim[1], s.ndim)
+    if rows == columns:
+        raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({dim[0]}, {dim[1]})")
+    if ord == "fro":
+        return put_out("linalg_matrix_norm", _vector_norm(A, 2, (rows, columns), keepdim, dtype), out)
+    if ord not in ("nuc", 2, -2, 1, -1, float("inf"), -float("inf")):
+        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
+    A = A if dtype is None else A.to(dtype)
+    if ord in ("nuc", 2, -2):
+        values = linalg_svdvals(A.permute(*[d for d in range(s.ndim) if d not in (rows, columns)], rows, columns))
+        made = values.sum(-1) if ord == "nuc" else values.amax(-1) if ord == 2 else values.amin(-1)
+        if keepdim:
+            for d in sorted((rows, columns)):
+                made = made.unsqueeze(d)
+        return put_out("linalg_matrix_norm", made, out)
+    summed, over = (rows, columns) if abs(ord) == 1 else (columns, rows)
+    sums = _vector_norm(A, 1, (summed,), keepdim, None)
+    if not keepdim and over > summed:
+        over -= 1
+    made = sums.amax(over, keepdim) if ord > 0 else sums.amin(over, keepdim)
+    return put_out("linalg_matrix_norm", made, out)
+
+
+@composite("linalg_norm", **RAW)
+def linalg_norm(A, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
+    """A vector or matrix norm, as ``dim`` and the number of dimensions say; without ``ord`` the 2-norm of all elements.
+
+    >>> torch.linalg.norm(torch.tensor([3., 4.]))
+    tensor(5.)
+    """
+    dims = dim if dim is None or isinstance(dim, (tuple, list)) else (dim,)
+    if ord is None:
+        return put_out("linalg_norm", _vector_norm(A, 2, None if dims is None else tuple(dims), keepdim, dtype), out)
+    if dims is not None and len(dims) not in (1, 2):
+        raise RuntimeError("linalg.norm: If dim is specified, it must be of length 1 or 2. Got [" + ", ".join(map(str, dims)) + "]")
+    if dims is None and A._spec.ndim not in (1, 2):
+        raise RuntimeError("linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
+                           f"{A._spec.ndim}D.")
+    if isinstance(ord, str) or (len(dims) == 2 if dims is not None else A._spec.ndim == 2):
+        return linalg_matrix_norm(A, ord, (0, 1) if dims is None else tuple(dims), keepdim, dtype=dtype, out=out)
+    return put_out("linalg_norm", _vector_norm(A, ord, None if dims is None else tuple(dims), keepdim, dtype), out)
+
+
+@composite("linalg_cond", **RAW)
+def linalg_cond(A, p=None, *, out=None):
+    """The condition number: the norm times that of the inverse."""
+    matrices("linalg.cond", A)
+    if p is None or p in (2, -2):
+        values = linalg_svdvals(A)
+        first, last = values.narrow(-1, 0, 1), values.narrow(-1, values._spec.size[-1] - 1, 1)
+        return put_out("linalg_cond", (last / first if p == -2 else first / last).squeeze(-1), out)
+    square("linalg.cond", A)
+    if p == "nuc":
+        return put_out("linalg_cond", linalg_matrix_norm(A, p) * linalg_matrix_norm(linalg_inv(A), p), out)
+    inverse, info = inv_ex_raw(A)
+    made = linalg_matrix_norm(A, p) * linalg_matrix_norm(inverse, p)
+    import jtensor
+    return put_out("linalg_cond", jtensor.where(info == 0, made, float("inf")), out)
