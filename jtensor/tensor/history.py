@@ -8,7 +8,7 @@ from ..autograd import saved as saving
 from ..autograd.graph import CopySlices, accumulator, node_class, sequence
 from ..base import sites
 from ..base.dtypes import scalar_name
-from ..ops import gradient
+from ..ops import saves
 from ..trace.tape import LOCAL
 
 # -- needs and edges --------------------------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ def _way_to_make(plan, needs):
         if needs and 0 not in plan.operator.nondiff and plan.operator.name not in QUIET:
             cls = None                      # of integers there is no history, though tensors of them that were written to can have one
         needs = ()
-    found = plan.nodes[asked] = needs, cls, gradient.saved(plan, needs) if needs else ()
+    found = plan.nodes[asked] = needs, cls, saves.codes(plan, needs) if needs else ()
     return found
 
 

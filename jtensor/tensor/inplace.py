@@ -10,7 +10,7 @@ from ..autograd import gradmode_checks as checks
 from ..autograd.graph import node_class, sequence
 from ..base import devices, sites
 from ..base.dtypes import scalar_name
-from ..ops import gradient
+from ..ops import saves
 from ..trace.plan import Plan
 from ..trace.tape import LOCAL, record
 from .arguments import collect, of_method, shown_name
@@ -184,7 +184,7 @@ def finish_inplace(self, plan, tensors, needs, scalars, value, values):
         assign(self, value)
         return
     edges_before = [edge_of(t) if i in needs else None for i, t in enumerate(tensors)]
-    codes = gradient.saved(plan, needs)
+    codes = saves.codes(plan, needs)
     if 0 in codes and not self._spec.dtype.differentiable:
         raise RuntimeError(f"Autograd not support dtype: {scalar_name(self._spec.dtype)}")        # PyTorch clones it, to save it
     entries = [None if code < 0 else values[0] if code == 0 else save(code, tensors, ()) for code in codes]

@@ -11,7 +11,7 @@ May not know: operators, formulas, the walk over the graph.
 import functools
 
 from ..autograd.graph import AccumulateGrad
-from ..ops import gradient
+from ..ops import saves
 from ..trace.codes import CODES
 from ..trace.tape import LOCAL, Value, slot
 from . import templates
@@ -65,7 +65,7 @@ class _Watch:
     def __init__(self, node, grad):
         self.node, self.grad, self.segment = node, grad, LOCAL.segment
         self.begin, self.count = len(self.segment.nodes), self.segment.count
-        self.codes, self.entries = gradient.saved(node.plan, node.needs), node.saved
+        self.codes, self.entries = saves.codes(node.plan, node.needs), node.saved
 
     def written(self, answers):
         """The function that does it again."""

@@ -7,7 +7,7 @@ from ..autograd import engine
 from ..autograd import saved as saving
 from ..autograd.graph import SECOND_TIME, OperatorNode, sequence
 from ..base import devices
-from ..ops import gradient
+from ..ops import double, gradient, saves
 from ..trace import spec as specs
 from ..trace.tape import LOCAL, record
 from . import reshaped
@@ -47,7 +47,7 @@ def replay(node, grads):
             return answers
     answers = [None] * len(node.edges)
     if not LOCAL.grad_enabled:
-        passed = gradient.passed_on(plan, needs)
+        passed = double.passed_on(plan, needs)
         if passed and grads[0] is not None:
             for at in passed:
                 answers[at] = fitted(grads[0], plan.specs[0])
@@ -55,8 +55,8 @@ def replay(node, grads):
         if needs:
             _replay(node, grads, needs, answers)
         return answers if not plan.outputs[0].dtype.is_complex else _parts(answers, plan)
-    for name, places in gradient.parts(plan, needs):
-        if name == gradient.PASSED_ON and grads[0] is not None:
+    for name, places in double.parts(plan, needs):
+        if name == double.PASSED_ON and grads[0] is not None:
             for at in places:
                 answers[at] = fitted(grads[0], plan.specs[0])
         else:
@@ -67,12 +67,12 @@ def replay(node, grads):
 def _replay(node, grads, needs, answers, name=""):
     """Records the plan that makes the gradients of the inputs ``needs``, and puts them among the answers."""
     plan = node.plan
-    codes = gradient.saved(plan, needs)
+    codes = saves.codes(plan, needs)
     if node.saved is None:
         raise RuntimeError(SECOND_TIME)
     entries = node.saved
     if needs is not node.needs and needs != node.needs:
-        every = gradient.saved(plan, node.needs)
+        every = saves.codes(plan, node.needs)
         entries = [entries[every.index(c)] for c in codes]
     values = saved_values(node, codes, entries)
     if saving.Remembered in map(type, entries):
@@ -101,13 +101,13 @@ def _replay(node, grads, needs, answers, name=""):
     if plainly is not gradient.ALWAYS and not (plainly and given[0]._spec.contiguous):
         lying = gradient.elementwise(plan, needs, backward, codes, tuple([g._spec for g in given]))
     outs = [wrap(v, s) for v, s in zip(made, lying, strict=True)]
-    if LOCAL.grad_enabled and name != gradient.CONSTANT:
-        computed = range(len(codes)) if name.endswith(gradient.CHOOSES) else gradient.positions_named(plan, codes, gradient.COMPUTED)
+    if LOCAL.grad_enabled and name != double.CONSTANT:
+        computed = range(len(codes)) if name.endswith(double.CHOOSES) else double.positions_named(plan, codes, double.COMPUTED)
         if computed:
             entries = [values[len(given) + k] if k in computed else entry for k, entry in enumerate(entries)]
-        elif operator.name in gradient.FACTOR_COMPUTED:
+        elif operator.name in double.FACTOR_COMPUTED:
             entries = [saving.Remembered(entry, value) for entry, value in zip(entries, values[len(given):], strict=True)]
-        _differentiable_backward(node, backward, given, codes, entries, outs, name.endswith(gradient.CHOOSES))
+        _differentiable_backward(node, backward, given, codes, entries, outs, name.endswith(double.CHOOSES))
     for at, out in zip(needs, outs, strict=True):
         answers[at] = out.t() if at in plan.flipped else out
     if (operator.promote is not None or operator.name in ENDS_IN_VIEW) and not LOCAL.grad_enabled:
@@ -181,7 +181,7 @@ def _differentiable_backward(node, plan, grads, codes, saved, outs, only_grads):
     made.meta = made.hooks = made.pre_hooks = made.tensor_hooks = made.retained = None
     made.site = node.site
     made.plan, made.needs, made.scalars = plan, needs, node.scalars
-    made.saved = [entries[code] for code in gradient.saved(plan, needs)]
+    made.saved = [entries[code] for code in saves.codes(plan, needs)]
     for k, out in enumerate(outs):
         if plan.differentiable[k]:
             out._edge, out._requires_grad = (made, k), True
@@ -258,7 +258,7 @@ def saved_tensor(node, at):
     """What a node saved of its input ``at``, as a tensor with its history; versions are checked."""
     if node.saved is None:
         raise RuntimeError(SECOND_TIME)
-    code = gradient.saved(node.plan, node.needs).index(at)
+    code = saves.codes(node.plan, node.needs).index(at)
     entry = node.saved[code]
     if type(entry) is tuple and len(entry) == 2 and entry[0]._counter.version == entry[1]:
         tensor = entry[0]

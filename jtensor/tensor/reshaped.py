@@ -6,7 +6,7 @@ evaluated on what is there. May not know: the walk over the graph.
 """
 from ..autograd import saved as saving
 from ..autograd.engine import fits
-from ..ops import build, gradient
+from ..ops import build, gradient, pullback, saves
 from ..trace import plan as plans
 from ..trace import spec as specs
 from ..trace.tape import LOCAL, record
@@ -26,7 +26,7 @@ def replay(node, grads, needs, entries, rules):
     pointwise = getattr(operator, "promote", None) is not None or operator.name in ("threshold", "copy")
     found = []
     for at in needs:
-        codes = gradient.saved(plan, (at,))
+        codes = saves.codes(plan, (at,))
         own = {code: entries[code] for code in codes}
         if pointwise and len(plan.outputs) == 1:
             found.append(_by_elements(node, grads[0], at, own, rules))
@@ -97,7 +97,7 @@ def _again(node, grad, at, operands, sizes, rules):
     made.meta = made.hooks = made.pre_hooks = made.tensor_hooks = made.retained = None
     made.plan, made.needs, made.scalars = again, (at,), node.scalars
     made.saved = []
-    for code in gradient.saved(again, (at,)):
+    for code in saves.codes(again, (at,)):
         t = operands[code]
         made.saved.append((t, t._counter.version) if code >= 0 else (t._storage, t._spec, t._offset, t._counter, t._counter.version))
     return rules(made, [grad])[at]
@@ -125,7 +125,7 @@ def _by_formula(node, grads, at, entries):
     key = "as it is", at, defined, avals
     made = plan.vjps.get(key)
     if made is None:
-        function = gradient.formula_alone(plan, at, defined, tuple(entries))
+        function = pullback.formula_alone(plan, at, defined, tuple(entries))
         try:
             made = plans.make(("as it is", plan.key, at, defined), function, avals, plan.scalar_kinds)
         except (TypeError, ValueError) as error:

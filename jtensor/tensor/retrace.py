@@ -10,7 +10,7 @@ from ..autograd import anomaly, engine
 from ..autograd import saved as saving
 from ..autograd.graph import AccumulateGrad, OperatorNode
 from ..base import sites
-from ..ops import gradient
+from ..ops import saves
 from ..storage import cell
 from ..trace import macros
 from ..trace.tape import LOCAL, Value, slot
@@ -148,7 +148,7 @@ def _graph(segment, edge, grad):
 
 def _saved(segment, named, node, saved, key):
     """Adds to a key where a node's saved values are; False where reading them may raise, or needs the user's hooks."""
-    for code, entry in zip(gradient.saved(node.plan, node.needs), saved, strict=True):
+    for code, entry in zip(saves.codes(node.plan, node.needs), saved, strict=True):
         if type(entry) is saving.Remembered:
             if not _still_there(entry):
                 return False

@@ -7,7 +7,7 @@ import weakref
 from ..autograd import anomaly
 from ..autograd import saved as saving
 from ..autograd.graph import SECOND_TIME, OperatorNode
-from ..ops import gradient
+from ..ops import saves
 from ..ops.operator import Number, Operator, OptTensor, Static, TensorOrNumber, Tensors
 from ..ops.operator import Tensor as TensorKind
 from ..trace.tape import LOCAL, Value
@@ -110,7 +110,7 @@ def _static(node, name):
 def _entry(node, name, raw):
     if node.saved is None:
         raise RuntimeError(SECOND_TIME)
-    codes = gradient.saved(node.plan, node.needs)
+    codes = saves.codes(node.plan, node.needs)
     code = ~0 if name == "result" else node.plan.notes.where.get(name)
     if code is None or type(code) is tuple or code not in codes:
         return None

@@ -12,7 +12,7 @@ import weakref
 from ..autograd.gradmode_checks import APART, apart, apart_or_same
 from ..autograd.graph import sequence
 from ..base import devices, sites
-from ..ops import gradient
+from ..ops import saves
 from ..ops.operator import Operator, OptTensor, TensorOrNumber, Tensors
 from ..trace.codes import CODES
 from ..trace.tape import LOCAL, TRIE, Value
@@ -69,7 +69,7 @@ def begun(plan, tensors, needs, original):
         if operator.nondiff and 0 not in operator.nondiff:
             blocked = blocked_positions(plan)
             needs = tuple([at for at in needs if at not in blocked])
-        way = plan.nodes["in place", asked] = needs, inplace_node_type(operator, len(tensors)), gradient.saved(plan, needs)
+        way = plan.nodes["in place", asked] = needs, inplace_node_type(operator, len(tensors)), saves.codes(plan, needs)
     needs, cls, codes = way
     if not needs:
         return None
