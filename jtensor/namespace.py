@@ -72,9 +72,7 @@ def assemble(space):
     _autograd()
     from .random import draws, generator
     draws.install()
-    for name in draws.FUNCTIONS:
-        space[name] = getattr(draws, name)
-    space.update(Generator=generator.Generator, default_generator=generator.default_generator)
+    space.update(draws.FUNCTIONS, Generator=generator.Generator, default_generator=generator.default_generator)
     for name in ("cuda",):
         space[name] = importlib.import_module("jtensor." + name)
 

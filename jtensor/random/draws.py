@@ -1,8 +1,9 @@
-"""The random functions over tensors: `rand`, `randn`, `randint`, ..., their ``_like`` forms, and those drawn for each element of a tensor.
+"""The random functions over tensors: `rand`, `randn`, `randint`, ..., and their ``_like`` forms.
 
 On the CPU numbers are drawn on the host, in PyTorch's order, and enter the tape as inputs: a new mask each step never recompiles. On an
 accelerator the program draws them (`by_counter`), except those that say `host_engine_of`, which are drawn on the host and sent over. Owns
-argument forms; `fills` has the in-place methods, `placing` knows where drawn numbers lie in memory, the samplers below know only NumPy.
+argument forms; `fills` has the in-place methods, `per_element` what is drawn for each element of a tensor, `placing` knows where drawn
+numbers lie in memory, the samplers below know only NumPy.
 """
 import functools
 import math
@@ -10,24 +11,18 @@ import math
 import numpy as np
 
 from ..base import devices, dtypes
-from ..base.errors import missing
 from ..base.geometry import channels_last_strides
-from ..ops.build import broadcast_shapes
-from ..ops.families.numeric import no_derivative
 from ..ops.layout import like
-from ..ops.operator import Tensor as TensorKind
-from ..ops.operator import op
-from ..tensor import convert
 from ..tensor.core import Tensor
 from ..tensor.create import _device, _type, size_of
 from ..tensor.dispatch import write_out
 from ..trace import spec as specs
-from ..trace.tape import LOCAL
-from . import by_counter, checks, discrete, fills, integers, normals, permutation, rejection, uniforms
-from .arguments import a_generator, a_number, a_tensor, an_integer, engine_of, host_engine_of, invalid, whole
+from . import by_counter, checks, discrete, fills, integers, normals, permutation, uniforms
+from .arguments import a_generator, a_number, a_tensor, an_integer, engine_of, invalid, whole
 from .counter import Counter
 from .fills import bernoulli_, normal_, normal_on_meta, random_, uniform_, warn
-from .placing import counted, drawn, fresh, memory_order, target, undrawn
+from .per_element import _sample_dirichlet, _standard_gamma, bernoulli, binomial, multinomial, normal_for, poisson
+from .placing import counted, drawn, fresh, target, undrawn
 
 # -- factories --------------------------------------------------------------------------------------------------------
 
@@ -78,6 +73,27 @@ def randn(*size, generator=None, out=None, dtype=None, layout=None, device=None,
     if out is not None:
         return normal_(target(out, "randn", size, dtype), generator=generator)
     return _normals(generator, 0.0, 1.0, size, _type(dtype), _device(device), requires_grad)
+
+
+def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False,
+           pin_memory=False):
+    """Normal numbers: of given mean and std in a given size, or one for each element of tensors of them.
+
+    >>> _ = torch.manual_seed(0)
+    >>> torch.normal(2.0, 3.0, (2,))
+    tensor([6.6230, 1.1197])
+    """
+    tensors = isinstance(mean, Tensor), isinstance(std, Tensor)
+    if any(tensors) == (size is not None) or size is not None and not isinstance(size, (tuple, list)):
+        raise invalid("normal", [x for x in (mean, std, size) if x is not None], {})
+    a_generator(generator, "normal", (mean, std))
+    if size is None:
+        return normal_for(mean, std, tensors, generator, out)
+    mean, std = a_number(mean, "normal", "mean", 1), a_number(std, "normal", "std", 2)
+    size = size_of((size,), "normal")
+    if out is not None:
+        return normal_(target(out, "normal", size, dtype), mean, std, generator=generator)
+    return _normals(generator, mean, std, size, _type(dtype), _device(device), requires_grad)
 
 
 def _normals(generator, mean, std, size, dtype, device, requires_grad, stride=None):
@@ -225,187 +241,6 @@ def randint_like(input, *args, generator=None, dtype=None, layout=None, device=N
     return _integers(generator, low, high, input.shape, dtype, device, requires_grad, stride)
 
 
-# -- drawn for each element -------------------------------------------------------------------------------------------
-
-
-def _result(name, backward, grad=None, nondiff=("values",)):
-    """The operator that gives drawn numbers the history of the tensor they were drawn for: its gradient is zero, or refused."""
-    extra = {"grad": grad} if grad else {"saves": ()}
-
-    @op(layout="contiguous", nondiff=nondiff, name=name, backward=backward, function=False, method=False, **extra)
-    def result(self: TensorKind, values: TensorKind):
-        return values
-    return result
-
-
-_BERNOULLI = _result("bernoulli_of", "BernoulliBackward0")
-_BERNOULLI_P = _result("bernoulli_p_of", "NotImplemented", no_derivative("bernoulli", "self"))
-_POISSON = _result("poisson_of", "PoissonBackward0")
-_MEAN = _result("normal_of_mean", "NormalBackward1")
-_STD = _result("normal_of_std", "NormalBackward2")
-_BINOMIAL = _result("binomial_of", "NotImplemented", no_derivative("binomial", "self"))
-_DIRICHLET = _result("dirichlet_of", "NotImplemented", no_derivative("_sample_dirichlet", "self"))
-
-
-@op(layout="contiguous", saves=(), nondiff=("values",), name="normal_of_both", backward="NormalBackward3", function=False, method=False)
-def _both(self: TensorKind, std: TensorKind, values: TensorKind):
-    return values
-
-
-def _with_history(operator, values, *inputs):
-    if LOCAL.grad_enabled and any(x.requires_grad for x in inputs):
-        return operator(*inputs, values)
-    return values
-
-
-def _host(input, reason):
-    return np.require(convert.host_copy(input.detach(), reason), requirements="C")
-
-
-def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False,
-           pin_memory=False):
-    """Normal numbers: of given mean and std in a given size, or one for each element of tensors of them.
-
-    >>> _ = torch.manual_seed(0)
-    >>> torch.normal(2.0, 3.0, (2,))
-    tensor([6.6230, 1.1197])
-    """
-    tensors = isinstance(mean, Tensor), isinstance(std, Tensor)
-    if any(tensors) == (size is not None) or size is not None and not isinstance(size, (tuple, list)):
-        raise invalid("normal", [x for x in (mean, std, size) if x is not None], {})
-    a_generator(generator, "normal", (mean, std))
-    if size is None:
-        return _normal_for(mean, std, tensors, generator, out)
-    mean, std = a_number(mean, "normal", "mean", 1), a_number(std, "normal", "std", 2)
-    size = size_of((size,), "normal")
-    if out is not None:
-        return normal_(target(out, "normal", size, dtype), mean, std, generator=generator)
-    return _normals(generator, mean, std, size, _type(dtype), _device(device), requires_grad)
-
-
-def _normal_for(mean, std, tensors, generator, out):
-    """``normal`` for tensors: standard normal numbers, stretched and shifted."""
-    inputs = [x for x, is_tensor in zip((mean, std), tensors) if is_tensor]
-    if tensors[1]:
-        if std.is_complex():
-            raise RuntimeError("normal expects standard deviation to be non-complex")
-        if not std.is_meta:
-            checks.normal_deviations(_host(std, "normal"))
-    first, shape = inputs[0].detach(), inputs[0].shape
-    if all(tensors) and mean.shape != std.shape:
-        shape = broadcast_shapes((tuple(mean.shape), tuple(std.shape)))
-    if out is None:
-        made = first.new_empty(shape)
-    else:
-        if out.shape != shape and not tensors[1]:
-            broadcast_shapes((tuple(shape), tuple(out.shape)))
-        elif out.shape != shape:
-            from ..autograd import gradmode_checks
-            gradmode_checks.warn_resize(out, first.new_empty(shape, device="meta"))
-        made = target(out, "normal", shape, composite=False)
-    previous, LOCAL.grad_enabled = LOCAL.grad_enabled, False
-    try:
-        normal_(made, 0.0, 1.0 if tensors[1] else a_number(std, "normal", "std", 2), generator=generator)
-        if tensors[1]:
-            made.mul_(std)
-        made.add_(mean)
-    finally:
-        LOCAL.grad_enabled = previous
-    if out is not None:
-        return made
-    return _with_history(_both if all(tensors) else _STD if tensors[1] else _MEAN, made, *inputs)
-
-
-def bernoulli(input, p=None, *, generator=None, out=None):
-    """Zeros and ones, each a one with the probability that the input holds there (or, all of them, with ``p``)."""
-    a_tensor(input, "bernoulli")
-    a_generator(generator, "bernoulli", (input,))
-    if out is not None:
-        return bernoulli_(target(out, "bernoulli", input.shape, composite=False), input, generator=generator)
-    made = input.detach().new_empty(input.shape)
-    if p is not None:
-        return _with_history(_BERNOULLI_P, bernoulli_(made, a_number(p, "bernoulli", "p", 2), generator=generator), input)
-    return _with_history(_BERNOULLI, bernoulli_(made, input, generator=generator), input)
-
-
-def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
-    """``num_samples`` category numbers for each row of probabilities.
-
-    >>> _ = torch.manual_seed(0)
-    >>> torch.multinomial(torch.tensor([0., 10, 3, 0]), 2)
-    tensor([1, 2])
-    """
-    a_tensor(input, "multinomial")
-    num_samples = an_integer(num_samples, "multinomial", "num_samples", 2)
-    engine = host_engine_of(generator, "multinomial", input.device)
-    if out is not None and out.dtype is not dtypes.int64:
-        raise RuntimeError(f"multinomial expects Long tensor out, got: {dtypes.scalar_name(out.dtype)}")
-    if input.is_meta:
-        return undrawn((*input.shape[:-1], num_samples), dtypes.int64, input.device)
-    p = _host(input, "multinomial")
-    checks.multinomial(p, num_samples, replacement)
-    if not replacement or num_samples == 1:         # drawn along the memory of the weights
-        chosen = _without_replacement(engine, input._spec, p, num_samples)
-    else:
-        chosen = discrete.multinomial(engine, p, num_samples, True)
-    made = drawn(np.ascontiguousarray(chosen).reshape(-1), chosen.shape, dtypes.int64, input.device)
-    if out is None:
-        return made
-    write_out(made, target(out, "multinomial", made.shape, composite=False))
-    return out
-
-
-def _without_replacement(engine, spec, p, samples):
-    if spec.contiguous or p.ndim < 2 or memory_order(spec) == [0, 1]:
-        return discrete.multinomial(engine, p, samples, False)
-    return discrete.multinomial(engine, p, samples, False, columns_first=True)
-
-
-def poisson(input, generator=None):
-    """Numbers of the Poisson distribution, one for each rate."""
-    a_tensor(input, "poisson")
-    engine = host_engine_of(generator, "poisson", input.device)
-    if input.is_meta:
-        return undrawn(input.shape, input.dtype, input.device)
-    rates = _host(input, "poisson")
-    checks.poisson(rates)
-    made = drawn(np.ascontiguousarray(rejection.poisson(engine, rates)).reshape(-1), input.shape, input.dtype, input.device)
-    return _with_history(_POISSON, made, input)
-
-
-def binomial(count, prob, generator=None):
-    """Numbers of the binomial distribution, one for each pair of a count and a probability."""
-    a_tensor(count, "binomial", "count", 1)
-    a_tensor(prob, "binomial", "prob", 2)
-    engine = host_engine_of(generator, "binomial", count.device)
-    for what, x in (("count", count), ("prob", prob)):
-        if not x.is_floating_point():
-            raise ValueError(f"binomial only supports floating-point dtypes for {what}, got: {dtypes.scalar_name(x.dtype)}")
-    if count.dtype is not prob.dtype:
-        raise RuntimeError(f"Found dtype {dtypes.scalar_name(prob.dtype)} but expected {dtypes.scalar_name(count.dtype)}")
-    checks.kernel_has("binomial", count.dtype)
-    shape = tuple(count.shape) if count.shape == prob.shape else broadcast_shapes((tuple(count.shape), tuple(prob.shape)))
-    n, p = (np.broadcast_to(_host(x, "binomial"), shape).reshape(-1) for x in (count, prob))
-    return _with_history(_BINOMIAL, drawn(rejection.binomial(engine, n, p), shape, count.dtype, count.device),
-                         count if count.requires_grad else prob)
-
-
-def _standard_gamma(input, generator=None):
-    """Numbers of the gamma distribution of scale 1, one for each concentration. No gradient: `missing` where one is asked for."""
-    if a_tensor(input, "_standard_gamma").requires_grad and LOCAL.grad_enabled:
-        raise missing("the gradient of gamma samples in their concentrations", "draw under torch.no_grad()")
-    checks.kernel_has("_standard_gamma", input.dtype)
-    made = rejection.standard_gamma(host_engine_of(generator, "_standard_gamma", input.device), _host(input, "_standard_gamma"))
-    return drawn(np.ascontiguousarray(made).reshape(-1), input.shape, input.dtype, input.device)
-
-
-def _sample_dirichlet(input, generator=None):
-    """Numbers of the Dirichlet distribution, for concentrations along the last dimension."""
-    checks.kernel_has("_sample_dirichlet", a_tensor(input, "_sample_dirichlet").dtype)
-    made = rejection.dirichlet(host_engine_of(generator, "_sample_dirichlet", input.device), _host(input, "_sample_dirichlet"))
-    return _with_history(_DIRICHLET, drawn(np.ascontiguousarray(made).reshape(-1), input.shape, input.dtype, input.device), input)
-
-
 def dropout_noise(input, p):
     """What dropout multiplies ``input`` by: zero with probability ``p``, else 1 / (1 - p), drawn in the input's memory order. 0 < p < 1."""
     dtype, device, stride = _liked(input, None, None)
@@ -418,22 +253,9 @@ def dropout_noise(input, p):
 
 
 METHODS = {**fills.METHODS, "bernoulli": bernoulli, "multinomial": multinomial}
-FUNCTIONS = (
-    "rand",
-    "randn",
-    "randint",
-    "randperm",
-    "normal",
-    "rand_like",
-    "randn_like",
-    "randint_like",
-    "bernoulli",
-    "multinomial",
-    "poisson",
-    "binomial",
-    "_standard_gamma",
-    "_sample_dirichlet",
-)
+FUNCTIONS = {f.__name__: f for f in (
+    rand, randn, randint, randperm, normal, rand_like, randn_like, randint_like, bernoulli, multinomial, poisson, binomial, _standard_gamma,
+    _sample_dirichlet)}
 
 
 def install():
