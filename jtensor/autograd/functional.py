@@ -171,6 +171,18 @@ def _scalar_outputs(func, inputs, name):
     return outputs
 
 
+def _differentiated(func, inputs, v, create_graph, strict, name):
+    """(the inputs, whether there are several, ``v``, the value of a function with one number as result, its gradient with a history)."""
+    several, inputs = _tuple(inputs, "inputs", name)
+    inputs = _fresh(inputs, create_graph)
+    v = _vector(v, name, create_graph, inputs, several, _OF_INPUT)
+    outputs = _scalar_outputs(func, inputs, name)
+    _must_require(outputs, DIFFERENTIABLE, strict)
+    first = _grad(outputs, inputs, create_graph=True)
+    _must_require(first, DEPENDS, strict)
+    return inputs, several, v, outputs, first
+
+
 def vhp(func, inputs, v=None, create_graph=False, strict=False):
     """(the value of a function with one number as result, the product of ``v`` with its Hessian).
 
@@ -179,13 +191,7 @@ def vhp(func, inputs, v=None, create_graph=False, strict=False):
     """
     import jtensor as torch
     with torch.enable_grad():
-        several, inputs = _tuple(inputs, "inputs", "vhp")
-        inputs = _fresh(inputs, create_graph)
-        v = _vector(v, "vhp", create_graph, inputs, several, _OF_INPUT)
-        outputs = _scalar_outputs(func, inputs, "vhp")
-        _must_require(outputs, DIFFERENTIABLE, strict)
-        first = _grad(outputs, inputs, create_graph=True)
-        _must_require(first, DEPENDS, strict)
+        inputs, several, v, outputs, first = _differentiated(func, inputs, v, create_graph, strict, "vhp")
         products = _filled(_grad(first, inputs, v, create_graph), inputs, strict, create_graph, "double_back")
     return _answer(outputs, create_graph, False), _answer(products, create_graph, several)
 
@@ -198,13 +204,7 @@ def hvp(func, inputs, v=None, create_graph=False, strict=False):
     """
     import jtensor as torch
     with torch.enable_grad():
-        several, inputs = _tuple(inputs, "inputs", "hvp")
-        inputs = _fresh(inputs, create_graph)
-        v = _vector(v, "hvp", create_graph, inputs, several, _OF_INPUT)
-        outputs = _scalar_outputs(func, inputs, "hvp")
-        _must_require(outputs, DIFFERENTIABLE, strict)
-        first = _grad(outputs, inputs, create_graph=True)
-        _must_require(first, DEPENDS, strict)
+        inputs, several, v, outputs, first = _differentiated(func, inputs, v, create_graph, strict, "hvp")
         weights = tuple([torch.zeros_like(t, requires_grad=True) for t in inputs])
         second = _grad(first, inputs, weights, create_graph=True)
         _must_require(second, OF_HESSIAN, strict)

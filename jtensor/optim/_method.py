@@ -62,6 +62,16 @@ def as_real(*tensors):
     return tuple(None if t is None else jtensor.view_as_real(t) for t in tensors)
 
 
+def decayed(p, grad, group, decay):
+    """The gradient and the weights' own share of it; as it is where the weights shrink by themselves, which is done here."""
+    if group["weight_decay"] == 0:
+        return grad
+    if group["decoupled_weight_decay"]:
+        p.mul_(decay)
+        return grad
+    return grad.add(p, alpha=decay)
+
+
 class Method(Optimizer):
     """A first-order method: a subclass writes ``_init_state`` and ``_update``, and may name in ``_late_options`` the options that
     old pickles lack."""

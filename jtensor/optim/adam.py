@@ -1,7 +1,7 @@
 """Adam."""
 import jtensor
 
-from ._method import Method, as_real, check, check_betas, check_fused, number, zeros_like
+from ._method import Method, as_real, check, check_betas, check_fused, decayed, number, zeros_like
 
 __all__ = ["Adam"]
 
@@ -93,11 +93,7 @@ class Adam(Method):
     def _update(self, p, grad, state, group, numbers):
         decay, toward, keep, fresh, root, eps, step = numbers
         mean, square, largest = state["exp_avg"], state["exp_avg_sq"], state.get("max_exp_avg_sq") if group["amsgrad"] else None
-        if group["weight_decay"] != 0:
-            if group["decoupled_weight_decay"]:
-                p.mul_(decay)
-            else:
-                grad = grad.add(p, alpha=decay)
+        grad = decayed(p, grad, group, decay)
         if p.is_complex():
             p, grad, mean, square, largest = as_real(p, grad, mean, square, largest)
         mean.lerp_(grad, toward)

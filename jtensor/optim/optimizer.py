@@ -12,7 +12,7 @@ from itertools import chain
 
 import jtensor
 
-from ..utils.hooks import RemovableHandle
+from ..utils.hooks import register
 
 __all__ = ["Optimizer", "register_optimizer_step_pre_hook", "register_optimizer_step_post_hook"]
 
@@ -35,22 +35,14 @@ def _typename(obj):
     return obj.type() if isinstance(obj, jtensor.Tensor) else getattr(obj, "__qualname__", type(obj).__name__)
 
 
-def _add_hook(hooks, hook, prepend=False):
-    handle = RemovableHandle(hooks)
-    hooks[handle.id] = hook
-    if prepend:
-        hooks.move_to_end(handle.id, last=False)
-    return handle
-
-
 def register_optimizer_step_pre_hook(hook):
     """``hook(optimizer, args, kwargs)`` runs before every step of every optimizer; it may return new (args, kwargs)."""
-    return _add_hook(_common_pre_hooks, hook)
+    return register(_common_pre_hooks, hook)
 
 
 def register_optimizer_step_post_hook(hook):
     """``hook(optimizer, args, kwargs)`` runs after every step of every optimizer."""
-    return _add_hook(_common_post_hooks, hook)
+    return register(_common_post_hooks, hook)
 
 
 def _hooked(step):
@@ -265,27 +257,27 @@ class Optimizer:
 
     def register_step_pre_hook(self, hook):
         """``hook(optimizer, args, kwargs)`` runs before each step; it may return new (args, kwargs)."""
-        return _add_hook(self._optimizer_step_pre_hooks, hook)
+        return register(self._optimizer_step_pre_hooks, hook)
 
     def register_step_post_hook(self, hook):
         """``hook(optimizer, args, kwargs)`` runs after each step."""
-        return _add_hook(self._optimizer_step_post_hooks, hook)
+        return register(self._optimizer_step_post_hooks, hook)
 
     def register_state_dict_pre_hook(self, hook, prepend=False):
         """``hook(optimizer)`` runs before ``state_dict``."""
-        return _add_hook(self._optimizer_state_dict_pre_hooks, hook, prepend)
+        return register(self._optimizer_state_dict_pre_hooks, hook, prepend)
 
     def register_state_dict_post_hook(self, hook, prepend=False):
         """``hook(optimizer, state_dict)`` runs after ``state_dict``; what it returns (not None) is taken instead."""
-        return _add_hook(self._optimizer_state_dict_post_hooks, hook, prepend)
+        return register(self._optimizer_state_dict_post_hooks, hook, prepend)
 
     def register_load_state_dict_pre_hook(self, hook, prepend=False):
         """``hook(optimizer, state_dict)`` runs before ``load_state_dict``; what it returns (not None) is loaded instead."""
-        return _add_hook(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
+        return register(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
 
     def register_load_state_dict_post_hook(self, hook, prepend=False):
         """``hook(optimizer)`` runs after ``load_state_dict``."""
-        return _add_hook(self._optimizer_load_state_dict_post_hooks, hook, prepend)
+        return register(self._optimizer_load_state_dict_post_hooks, hook, prepend)
 
 
 def _fitted(param, value, param_id, groups, key=None):

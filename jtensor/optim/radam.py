@@ -1,5 +1,5 @@
 """RAdam."""
-from ._method import Method, as_real, check, check_betas, check_lr, number, zeros_like
+from ._method import Method, as_real, check, check_betas, check_lr, decayed, number, zeros_like
 
 __all__ = ["RAdam"]
 
@@ -47,11 +47,7 @@ class RAdam(Method):
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         if p.is_complex():
             p, grad, mean, square = as_real(p, grad, mean, square)
-        if group["weight_decay"] != 0:
-            if group["decoupled_weight_decay"]:
-                p.mul_(decay)
-            else:
-                grad = grad.add(p, alpha=decay)
+        grad = decayed(p, grad, group, decay)
         mean.lerp_(grad, toward)
         square.mul_(keep).addcmul_(grad, grad, value=fresh)
         along = mean / correction * lr

@@ -140,30 +140,27 @@ def normal_deviations(std):
         raise RuntimeError("normal expects all elements of std >= 0.0")
 
 
+def _continuous(kernel, names, dtype, numel):
+    """A kernel whose distribution has no whole numbers, which it says of the types that ``names`` calls by name."""
+    if numel:
+        if dtype.name in names and dtype.name not in _FLOATS:
+            raise RuntimeError(f"{kernel[:-1].capitalize()} distribution is a continuous probability distribution. dtype must be a "
+                               f"floating point but you specified {names[dtype.name]}")
+        kernel_has(kernel, dtype)
+
+
 def exponential(rate, dtype, numel=1):
     """Rate and dtype of ``exponential_``."""
     if not rate > 0.0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={_g(rate)}")
-    if numel:
-        if dtype.name in _SCALAR_NAMES and dtype.name not in _FLOATS:
-            raise RuntimeError(
-                "Exponential distribution is a continuous probability distribution. dtype must be a floating point but you specified "
-                + scalar_name(dtype)
-            )
-        kernel_has("exponential_", dtype)
+    _continuous("exponential_", _SCALAR_NAMES, dtype, numel)
 
 
 def cauchy(median, sigma, dtype, numel=1):
     """Width and dtype of ``cauchy_``."""
     if not sigma > 0.0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={_g(sigma)}")
-    if numel:
-        if dtype.name in _C_NAMES and dtype.name not in _FLOATS:
-            raise RuntimeError(
-                "Cauchy distribution is a continuous probability distribution. dtype must be a floating point but you specified "
-                + _C_NAMES[dtype.name]
-            )
-        kernel_has("cauchy_", dtype)
+    _continuous("cauchy_", _C_NAMES, dtype, numel)
 
 
 def log_normal(std, dtype, numel=1):

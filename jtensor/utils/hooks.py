@@ -63,6 +63,21 @@ class RemovableHandle:
         self.remove()
 
 
+def register(hooks, hook, prepend=False, flags=()):
+    """Adds a hook to a dictionary, at the end or (``prepend``) before the others; answers its handle.
+
+    ``flags``: (dictionary, whether the hook stands in it, too), ...
+    """
+    handle = RemovableHandle(hooks, extra_dict=[dictionary for dictionary, _ in flags])
+    hooks[handle.id] = hook
+    for dictionary, is_set in flags:
+        if is_set:
+            dictionary[handle.id] = True
+    if prepend:
+        hooks.move_to_end(handle.id, last=False)
+    return handle
+
+
 def unserializable_hook(f):
     """Marks a tensor hook as one that may be lost in pickling without a warning."""
     f.__torch_unserializable__ = True

@@ -8,7 +8,7 @@ from collections import OrderedDict
 
 import jtensor
 
-from ...utils.hooks import RemovableHandle
+from ...utils.hooks import register
 from ..hooks import BackwardHook, WrappedHook
 
 buffer_registration, module_registration, parameter_registration = OrderedDict(), OrderedDict(), OrderedDict()
@@ -19,43 +19,31 @@ _backward_is_full = None  # whether the common backward hooks are full ones; Non
 _MIXED = ("Cannot use both regular backward hooks and full backward hooks {}. Please use only one of them.")
 
 
-def _add(hooks, hook, prepend=False, **flags):
-    """Registers a hook and says under which flags; ``flags``: {name: (dictionary, whether set)}."""
-    handle = RemovableHandle(hooks, extra_dict=[d for d, _ in flags.values()] or None)
-    hooks[handle.id] = hook
-    for dictionary, is_set in flags.values():
-        if is_set:
-            dictionary[handle.id] = True
-    if prepend:
-        hooks.move_to_end(handle.id, last=False)
-    return handle
-
-
 # ------------------------------------------------------------------------------------------ hooks common to all modules
 
 def register_module_buffer_registration_hook(hook):
     """``hook(module, name, buffer)`` runs whenever a buffer is registered; what it returns (not None) is taken instead."""
-    return _add(buffer_registration, hook)
+    return register(buffer_registration, hook)
 
 
 def register_module_module_registration_hook(hook):
     """``hook(module, name, submodule)`` runs whenever a submodule is registered; its answer (not None) is taken instead."""
-    return _add(module_registration, hook)
+    return register(module_registration, hook)
 
 
 def register_module_parameter_registration_hook(hook):
     """``hook(module, name, param)`` runs whenever a parameter is registered; its answer (not None) is taken instead."""
-    return _add(parameter_registration, hook)
+    return register(parameter_registration, hook)
 
 
 def register_module_forward_pre_hook(hook):
     """``hook(module, args)`` runs before the forward of every module, before the module's own hooks."""
-    return _add(forward_pre, hook)
+    return register(forward_pre, hook)
 
 
 def register_module_forward_hook(hook, *, with_kwargs=False, always_call=False):
     """``hook(module, args, output)`` runs after the forward of every module, before the module's own hooks."""
-    handle = _add(forward, hook, always=(forward_always_called, always_call))
+    handle = register(forward, hook, flags=[(forward_always_called, always_call)])
     if with_kwargs:
         forward_with_kwargs[handle.id] = True
     return handle
@@ -63,7 +51,7 @@ def register_module_forward_hook(hook, *, with_kwargs=False, always_call=False):
 
 def register_module_full_backward_pre_hook(hook):
     """``hook(module, grad_output)`` runs before every module's backward."""
-    return _add(backward_pre, hook)
+    return register(backward_pre, hook)
 
 
 def _register_common_backward(hook, full):
@@ -71,7 +59,7 @@ def _register_common_backward(hook, full):
     if _backward_is_full is (not full):
         raise RuntimeError(_MIXED.format("as a global Module hook"))
     _backward_is_full = full
-    return _add(backward, hook)
+    return register(backward, hook)
 
 
 def register_module_backward_hook(hook):
@@ -88,7 +76,7 @@ def register_module_full_backward_hook(hook):
 
 def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
     """``hook(module, args)`` (``hook(module, args, kwargs)``) runs before each forward; it may return new arguments."""
-    return _add(self._forward_pre_hooks, hook, prepend, kwargs=(self._forward_pre_hooks_with_kwargs, with_kwargs))
+    return register(self._forward_pre_hooks, hook, prepend, [(self._forward_pre_hooks_with_kwargs, with_kwargs)])
 
 
 def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
@@ -96,13 +84,13 @@ def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, alway
 
     ``always_call``: run even when forward raised.
     """
-    return _add(self._forward_hooks, hook, prepend, kwargs=(self._forward_hooks_with_kwargs, with_kwargs),
-                always=(self._forward_hooks_always_called, always_call))
+    return register(self._forward_hooks, hook, prepend, [(self._forward_hooks_with_kwargs, with_kwargs),
+                                                             (self._forward_hooks_always_called, always_call)])
 
 
 def register_full_backward_pre_hook(self, hook, prepend=False):
     """``hook(module, grad_output)`` runs before the module's backward; it may return other output gradients."""
-    return _add(self._backward_pre_hooks, hook, prepend)
+    return register(self._backward_pre_hooks, hook, prepend)
 
 
 def register_full_backward_hook(self, hook, prepend=False):
@@ -110,7 +98,7 @@ def register_full_backward_hook(self, hook, prepend=False):
     if self._is_full_backward_hook is False:
         raise RuntimeError(_MIXED.format("on a single Module"))
     self._is_full_backward_hook = True
-    return _add(self._backward_hooks, hook, prepend)
+    return register(self._backward_hooks, hook, prepend)
 
 
 def register_backward_hook(self, hook):
@@ -118,7 +106,7 @@ def register_backward_hook(self, hook):
     if self._is_full_backward_hook is True:
         raise RuntimeError(_MIXED.format("on a single Module"))
     self._is_full_backward_hook = False
-    return _add(self._backward_hooks, hook)
+    return register(self._backward_hooks, hook)
 
 
 def _get_backward_hooks(self):

@@ -38,7 +38,31 @@ class Container(Module):
             self.add_module(name, module)
 
 
-class Sequential(Module):
+class _Listed(Module):
+    """Modules by their numbers."""
+
+    def __len__(self):
+        return len(self._modules)
+
+    def __iter__(self):
+        return iter(self._modules.values())
+
+    def __dir__(self):
+        return [name for name in super().__dir__() if not name.isdigit()]
+
+    def append(self, module):
+        """Adds a module at the end."""
+        self.add_module(str(len(self)), module)
+        return self
+
+    def pop(self, key):
+        """Takes the module at ``key`` out and answers with it."""
+        found = self[key]
+        del self[key]
+        return found
+
+
+class Sequential(_Listed):
     """Calls its modules one after the other, each with the answer of the one before.
 
     >>> import jtensor as torch
@@ -79,15 +103,6 @@ class Sequential(Module):
             delattr(self, name)
         _renumber(self)
 
-    def __len__(self):
-        return len(self._modules)
-
-    def __iter__(self):
-        return iter(self._modules.values())
-
-    def __dir__(self):
-        return [name for name in super().__dir__() if not name.isdigit()]
-
     def _check_other(self, other):
         if not isinstance(other, Sequential):
             raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
@@ -120,11 +135,6 @@ class Sequential(Module):
             self.add_module(str(i), module)
         return self
 
-    def append(self, module):
-        """Adds a module at the end."""
-        self.add_module(str(len(self)), module)
-        return self
-
     def extend(self, sequential):
         """Adds several modules at the end."""
         for module in list(sequential):
@@ -141,14 +151,8 @@ class Sequential(Module):
         _shift_in(self, index + n if index < 0 else index, module)
         return self
 
-    def pop(self, key):
-        """Takes the module at ``key`` out and answers with it."""
-        found = self[key]
-        del self[key]
-        return found
 
-
-class ModuleList(Module):
+class ModuleList(_Listed):
     """A list whose entries are registered as submodules; it is not called itself."""
 
     def __init__(self, modules=None):
@@ -168,15 +172,6 @@ class ModuleList(Module):
         for i in range(len(self))[idx] if isinstance(idx, slice) else [_position(self, idx)]:
             delattr(self, str(i))
         _renumber(self)
-
-    def __len__(self):
-        return len(self._modules)
-
-    def __iter__(self):
-        return iter(self._modules.values())
-
-    def __dir__(self):
-        return [name for name in super().__dir__() if not name.isdigit()]
 
     def __iadd__(self, modules):
         return self.extend(modules)
@@ -204,11 +199,6 @@ class ModuleList(Module):
         """Adds a module before the one at ``index``."""
         _shift_in(self, index, module)
 
-    def append(self, module):
-        """Adds a module at the end."""
-        self.add_module(str(len(self)), module)
-        return self
-
     def extend(self, modules):
         """Adds several modules at the end. TypeError where they are no iterable."""
         if not isinstance(modules, Iterable):
@@ -217,12 +207,6 @@ class ModuleList(Module):
         for i, module in enumerate(modules):
             self.add_module(str(offset + i), module)
         return self
-
-    def pop(self, key):
-        """Takes the module at ``key`` out and answers with it."""
-        found = self[key]
-        del self[key]
-        return found
 
 
 class ModuleDict(Module):
