@@ -157,6 +157,9 @@ def _asked(formula):
     return code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
 
 
+RAW = {"function": False, "method": False}         # for the declaration of an operator that users do not see by its name
+
+
 def op(promote=None, *, layout=None, saves=None, grad=None, check=None, nondiff=(), inplace=False, out=False, function=True, method=True,
        backward=None, sync=False, outputs=None, name=None, method_name=None, promoted=None, double=None, moves=False, result_dtype=None,
        inverse=None, overwrites=False, flipped=None, check_inplace=None, unrounded=()):

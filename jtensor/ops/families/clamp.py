@@ -3,11 +3,9 @@
 Owns: their forms and the gradients of both sides. NaN stays NaN, and a bound that is NaN makes it. May not know: tensors as objects.
 """
 from ...base import dtypes
-from ..operator import Tensor, TensorOrNumber, op
+from ..operator import RAW, Tensor, TensorOrNumber, op
 from ..registry import composite
 from .numeric import common_dtype, kept_where, larger, not_implemented, smaller
-
-_PRIVATE = {"function": False, "method": False}
 
 
 def _check_clamp(self, min, max):
@@ -43,14 +41,14 @@ def _at_max(grad, self, min, max):
     return kept_where(grad, (self > max) if min is None else (self > max) | (max < min))
 
 
-@op("numeric", name="clamp_Scalar", backward="ClampBackward1", inplace=True, out=True, check=_check_clamp, **_PRIVATE,
+@op("numeric", name="clamp_Scalar", backward="ClampBackward1", inplace=True, out=True, check=_check_clamp, **RAW,
     grad={"self": _inside}, double="WhereBackward0!")
 def clamp_Scalar(self: Tensor, min: TensorOrNumber = None, max: TensorOrNumber = None):
     """Kept between two numbers."""
     return _between(self, min, max)
 
 
-@op("numeric", name="clamp_Tensor", backward="ClampBackward0", inplace=True, out=True, check=_check_clamp, **_PRIVATE,
+@op("numeric", name="clamp_Tensor", backward="ClampBackward0", inplace=True, out=True, check=_check_clamp, **RAW,
     grad={"self": _inside, "min": _at_min, "max": _at_max}, double="WhereBackward0!")
 def clamp_Tensor(self: Tensor, min: TensorOrNumber = None, max: TensorOrNumber = None):
     """Kept between the elements of two tensors."""
@@ -91,8 +89,8 @@ def _check_one_bound(name):
     return check
 
 
-_AT_LEAST = {"inplace": True, "out": True, "check": _check_one_bound("clamp_min"), **_PRIVATE}
-_AT_MOST = {"inplace": True, "out": True, "check": _check_one_bound("clamp_max"), **_PRIVATE}
+_AT_LEAST = {"inplace": True, "out": True, "check": _check_one_bound("clamp_min"), **RAW}
+_AT_MOST = {"inplace": True, "out": True, "check": _check_one_bound("clamp_max"), **RAW}
 
 
 @op("numeric", name="clamp_min_Scalar", backward="ClampMinBackward0", **_AT_LEAST,

@@ -6,15 +6,12 @@ import math
 
 import jax.numpy as jnp
 
-from ..operator import Tensor, op
+from ..operator import RAW, Tensor, op
 from ..registry import composite
 from .composing import put_out, unsafe_view
 from .matrices import floats
 from .numeric import wrap_dim
 from .products import contract, mm
-
-RAW = {"function": False, "method": False}
-
 
 # -- of vectors -------------------------------------------------------------------------------------------------------
 

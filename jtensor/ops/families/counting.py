@@ -6,14 +6,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...base import dtypes
-from ..operator import Tensor, op
+from ..operator import RAW, Tensor, op
 from ..registry import composite
 from .composing import put_out
 from .numeric import not_implemented, wrap_dim
 from .sort import keys_of
-
-RAW = {"function": False, "method": False}
-
 
 # -- counting ---------------------------------------------------------------------------------------------------------
 

@@ -6,9 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from ..build import cast_to
-from ..operator import Number, Tensor, op
-
-RAW = {"function": False, "method": False}
+from ..operator import RAW, Number, Tensor, op
 
 
 @op(name="zeros_of", **RAW)

@@ -9,13 +9,10 @@ from jax import lax
 
 from ...base import dtypes
 from ..build import cast_to
-from ..operator import Tensor, op
+from ..operator import RAW, Tensor, op
 from ..registry import composite
 from .composing import put_out
 from .numeric import not_implemented, wrap_dim
-
-RAW = {"function": False, "method": False}
-
 
 # -- triangles --------------------------------------------------------------------------------------------------------
 

@@ -11,10 +11,8 @@ from jax import lax
 
 from ...base import dtypes
 from ..build import broadcast_shapes
-from ..operator import Tensor, op
+from ..operator import RAW, Tensor, op
 from ..registry import composite
-
-RAW = {"function": False, "method": False}
 
 
 def _norm(away, p):

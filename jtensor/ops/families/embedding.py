@@ -7,13 +7,12 @@ import jax.numpy as jnp
 
 from ...base import dtypes
 from ...base.errors import missing
-from ..operator import OptTensor, Tensor, op
+from ..operator import RAW, OptTensor, Tensor, op
 from ..registry import composite
 from .bounds import check_bounds
 from .index import read_at
 from .numeric import NARROW
 
-RAW = {"function": False, "method": False}
 _INDEX_TYPES = (dtypes.int64, dtypes.int32)
 
 

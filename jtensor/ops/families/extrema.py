@@ -7,12 +7,9 @@ import jax.numpy as jnp
 from jax import lax
 
 from ...base import dtypes
-from ..operator import Tensor, op
+from ..operator import RAW, Tensor, op
 from ..registry import composite
 from .numeric import axes_of, kept_where, larger, not_implemented, restored, smaller, wrap_dim
-
-_PRIVATE = {"function": False, "method": False}
-
 
 # -- of two -----------------------------------------------------------------------------------------------------------
 
@@ -155,17 +152,17 @@ def _along(x, dim, keepdim, best):
     return best(x, axis, keepdim), _first_place(x, best, axis, keepdim)
 
 
-_PAIR = {"nondiff": (1,), "outputs": ("values", "indices"), "out": True, "grad": {"self": _selection}, **_PRIVATE}
+_PAIR = {"nondiff": (1,), "outputs": ("values", "indices"), "out": True, "grad": {"self": _selection}, **RAW}
 
 
-@op(None, name="max_all", backward="MaxBackward1", check=_check_full("max"), grad={"self": share_evenly}, out=True, **_PRIVATE,
+@op(None, name="max_all", backward="MaxBackward1", check=_check_full("max"), grad={"self": share_evenly}, out=True, **RAW,
     double="MaskedFillBackward1!")
 def max_all(self: Tensor):
     """The largest element."""
     return highest(self, None)
 
 
-@op(None, name="min_all", backward="MinBackward1", check=_check_full("min"), grad={"self": share_evenly}, out=True, **_PRIVATE,
+@op(None, name="min_all", backward="MinBackward1", check=_check_full("min"), grad={"self": share_evenly}, out=True, **RAW,
     double="MaskedFillBackward1!")
 def min_all(self: Tensor):
     """The smallest element."""

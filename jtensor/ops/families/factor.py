@@ -6,9 +6,7 @@ Matrices are the last two dimensions. May not know: tensors.
 import jax.numpy as jnp
 from jax import lax
 
-from ..operator import Tensor, op
-
-RAW = {"function": False, "method": False}
+from ..operator import RAW, Tensor, op
 
 
 def adjoint(x):

@@ -9,13 +9,10 @@ import jax.numpy as jnp
 from jax import lax
 
 from ...base import dtypes
-from ..operator import Tensor, op
+from ..operator import RAW, Tensor, op
 from ..registry import composite
 from .composing import put_out
 from .numeric import wrap_dim
-
-RAW = {"function": False, "method": False}
-
 
 # -- operators --------------------------------------------------------------------------------------------------------
 

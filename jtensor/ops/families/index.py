@@ -9,13 +9,12 @@ import numpy as np
 from ...base import dtypes
 from .. import layout
 from ..build import broadcast_shapes, cast_to
-from ..operator import Number, Tensor, Tensors, op
+from ..operator import RAW, Number, Tensor, Tensors, op
 from ..registry import composite
 from .bounds import check_bounds, out_of_bounds
 from .composing import history_allows, memory_allows, number_fits
 from .create import full_of
 
-RAW = {"function": False, "method": False}
 _MASKS = (dtypes.bool, dtypes.uint8)
 
 # -- shapes -----------------------------------------------------------------------------------------------------------

@@ -6,14 +6,12 @@ May not know: tensors as objects, but in composites.
 import jax.numpy as jnp
 from jax import lax
 
-from ..operator import Tensor, op
+from ..operator import RAW, Tensor, op
 from ..registry import composite
 from . import factor
 from .composing import put_out
 from .factor import adjoint, product, together
 from .matrices import checked, matrices, named, square
-
-RAW = {"function": False, "method": False}
 
 
 def _singular(name):

@@ -10,11 +10,9 @@ import numpy as np
 
 from ...base import dtypes
 from ..build import broadcast_inplace, broadcast_shapes, cast_to
-from ..operator import Number, Tensor, op
+from ..operator import RAW, Number, Tensor, op
 from ..registry import composite
 from .composing import check_expand, cpp_name, history_allows, memory_allows, number_fits, put_out, with_history
-
-RAW = {"function": False, "method": False}
 
 # -- filling ----------------------------------------------------------------------------------------------------------
 

@@ -3,14 +3,13 @@
 Owns: which norm an order and dims ask for. Vector norms are in `norms`, the singular values that some are made of in `spectral`.
 May not know: operators of its own.
 """
+from ..operator import RAW
 from ..registry import composite
 from .composing import put_out
 from .linalg import inv_ex_raw, linalg_inv
 from .matrices import floats, matrices, square
 from .numeric import wrap_dim
 from .spectral import linalg_svdvals
-
-RAW = {"function": False, "method": False}
 
 
 def _vector_norm(A, ord, dim, keepdim, dtype):

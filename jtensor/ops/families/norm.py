@@ -7,11 +7,9 @@ import math
 
 import jax.numpy as jnp
 
-from ..operator import Number, OptTensor, Tensor, op
+from ..operator import RAW, Number, OptTensor, Tensor, op
 from ..registry import composite
 from .numeric import NARROW, cast, not_implemented
-
-RAW = {"function": False, "method": False}
 
 # -- shared -----------------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,6 @@ from jax import lax
 from ..operator import Tensor, op
 from .numeric import NARROW, not_implemented
 
-RAW = {"method": False, "function": False}
 _MANY = 49                                          # windows of more elements than this are not written out
 
 

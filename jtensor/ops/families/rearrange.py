@@ -6,12 +6,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...base import dtypes
-from ..operator import Tensor, op
+from ..operator import RAW, Tensor, op
 from ..registry import composite
 from .numeric import axes_of, wrap_dim
-
-RAW = {"function": False, "method": False}
-
 
 # -- repetition -------------------------------------------------------------------------------------------------------
 

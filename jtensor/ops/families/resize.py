@@ -7,10 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ..operator import Tensor, op
+from ..operator import RAW, Tensor, op
 from .numeric import NARROW
-
-RAW = {"function": False, "method": False}
 
 # -- along one dimension ----------------------------------------------------------------------------------------------
 

@@ -9,13 +9,12 @@ from jax import lax
 
 from ...base import dtypes
 from ..build import cast_to
-from ..operator import Number, Tensor, op
+from ..operator import RAW, Number, Tensor, op
 from ..registry import composite
 from .bounds import check_bounds, out_of_bounds
 from .composing import history_allows, memory_allows, number_fits, put_out
 from .numeric import NARROW, no_derivative, wrap_dim
 
-RAW = {"function": False, "method": False}
 _INDEX_TYPES = (dtypes.int64, dtypes.int32)
 
 # -- places -----------------------------------------------------------------------------------------------------------

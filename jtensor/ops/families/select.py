@@ -8,7 +8,7 @@ import numpy as np
 
 from ...base import dtypes
 from ..build import cast_to
-from ..operator import Number, Tensor, op
+from ..operator import RAW, Number, Tensor, op
 from ..registry import composite
 from .bounds import check_bounds, out_of_bounds
 from .composing import conj_times, history_allows, memory_allows, put_out, times
@@ -16,7 +16,6 @@ from .index import add_at, read_at, set_at
 from .numeric import wrap_dim
 from .scatter import combine, reduce_gradients
 
-RAW = {"function": False, "method": False}
 _INDEX_TYPES = (dtypes.int64, dtypes.int32)
 
 

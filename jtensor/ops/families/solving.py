@@ -11,7 +11,7 @@ from jax import lax
 from ...base import dtypes
 from ..build import broadcast_shapes
 from ..layout import columns
-from ..operator import Tensor, op
+from ..operator import RAW, Tensor, op
 from ..registry import composite
 from . import factor
 from .composing import put_out
@@ -19,8 +19,6 @@ from .factor import adjoint, product, together
 from .linalg import linalg_inv
 from .matrices import checked, eps, floating, matrices, named, square
 from .numeric import wrap_dim
-
-RAW = {"function": False, "method": False}
 
 # -- of matrices ------------------------------------------------------------------------------------------------------
 

@@ -8,14 +8,11 @@ import jax.numpy as jnp
 from jax import lax
 
 from ...base import dtypes
-from ..operator import Tensor, op
+from ..operator import RAW, Tensor, op
 from ..registry import composite
 from .composing import put_out
 from .numeric import not_implemented, wrap_dim
 from .scatter import scatter_at
-
-RAW = {"function": False, "method": False}
-
 
 # -- keys -------------------------------------------------------------------------------------------------------------
 

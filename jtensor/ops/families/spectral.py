@@ -9,15 +9,13 @@ from jax import lax
 
 from ...base import dtypes
 from ...base.errors import LinAlgError
-from ..operator import Tensor, op
+from ..operator import RAW, Tensor, op
 from ..registry import composite
 from . import factor
 from .composing import put_out
 from .factor import adjoint, product
 from .linalg import linalg_inv
 from .matrices import eps, matrices, named, square
-
-RAW = {"function": False, "method": False}
 
 # -- eigenvalues and singular values ----------------------------------------------------------------------------------
 
