@@ -10,7 +10,7 @@ import jax
 
 from ..base import compat, devices
 from . import fences, scalars, store
-from .executable import compile_program
+from .executable import compile_program, possible
 from .plan import scalar_struct
 from .shapes import REMEMBERED
 
@@ -121,7 +121,8 @@ def program(nodes, wanted, inputs, counts, donate, given=(), effort="all"):
     """
     device = jax_device_of(nodes[-1][0])
     text = key_of(nodes, wanted, inputs, counts, donate, given)
-    for got, key in {"all": text, effort: text if effort == "all" else f"{text}\neffort {effort}"}.items():
+    for got in dict.fromkeys(("all", effort)):
+        key = _key_for(got, text)
         found = _SHARED.get((key, device))
         if found is not None:
             return found, "shared", 0, got
@@ -133,15 +134,21 @@ def program(nodes, wanted, inputs, counts, donate, given=(), effort="all"):
     with jax.enable_x64(True):
         avals = [*numbers, *(a.struct for a in inputs)]
         fenced = fences.fenced(function_of(nodes, wanted, counts, given), avals)
+        jaxpr = compat.trace(fenced.program, [ZERO, *avals])
+        effort = possible(effort, jaxpr, device)
         lead = 1 + len(numbers)
         buffers = [(d + lead, wanted.index(p)) for d, p in donate if p in wanted]
-        made = compile_program(fenced.program, [ZERO, *avals], donate=buffers, options=fenced.compiler_options, effort=effort,
-                               device=device)
+        made = compile_program(jaxpr, [], donate=buffers, options=fenced.compiler_options, effort=effort, device=device)
+    key = _key_for(effort, text)
     if not store.fleeting(key):
         _SHARED[key, device] = made
     store.save(key, made, device)
     REMEMBERED.keep()
     return made, "compiled", fenced.count, effort
+
+
+def _key_for(effort, text):
+    return text if effort == "all" else f"{text}\neffort {effort}"
 
 
 _SHARED = weakref.WeakValueDictionary()         # (key, device): the executables that are in use

@@ -1,10 +1,11 @@
-"""What a tape runs as: a `Program` of one or two executables, compiled briefly at first and with all effort when it is run often.
+"""What a tape runs as: a `Program` of one or two executables, compiled in a hurry at first and with all effort when it is run often.
 
 A first step is often one of a kind (an optimizer's state appears only in the second), and a short script runs nothing often. So
 a program is compiled briefly, which takes a quarter to a half of the time, and counts its runs. When it is plain that what that has
 saved will be lost again (`worth`) it is compiled with all effort: begun in the background at three quarters, waited for at the last, so
-that the change comes at the same run every time. Both give the same bits. On large arrays that run would come soon, and there nothing
-is compiled briefly at all. Owns: `Program`, making one, this estimate. May not know: the trie, when tapes run.
+that the change comes at the same run every time. On large arrays and in loops that run would come soon: there a program is compiled
+"swift", which saves a little less and loses next to nothing, or with all effort where that would tell in the bits. Both give the same
+bits. Owns: `Program`, making one, this estimate. May not know: the trie, when tapes run.
 """
 import math
 
@@ -14,9 +15,9 @@ from . import executable, lower, stages
 from .background import Worker
 from .report import REPORT
 
-SAVED = 6e6             # ns: what an operator costs less to compile briefly
-LOST = 1.0              # ns: what an element of a result takes longer then, on average over operators
-FEW, LOOP = 32, 1024    # fewer runs than FEW, in a loop than LOOP: it is all effort at once
+SAVED = {"brief": 6e6, "swift": 4e6}       # ns: what an operator costs less to compile so
+LOST = {"brief": 1.0, "swift": 0.01}       # ns: what an element of a result takes longer then, on average over operators
+FEW, LOOP = 32, 1024    # fewer runs than FEW, in a loop than LOOP: brief is not worth it
 MANY = 1 << 15          # more are not waited for: on small arrays the two hardly differ
 SURE = 3                # what has been run a third of that number will be run the rest, too
 
@@ -31,7 +32,7 @@ class Program:
     that runs in two stages (`stages`); ``takes``: which of the inputs the first takes, ``own``: how many of the tape's floats, integers
     and complex numbers, the first of each; ``handed``: which of its results the second takes beside all arguments. ``order``: which of
     all the results are asked for, in their order; None where they are that already. ``left``: the runs until a program that was compiled
-    briefly is compiled ``again``, of ``due`` in all; 0 if it is not. ``sent``: {the numbers of a recent run, as bytes: on the device};
+    in a hurry is compiled ``again``, of ``due`` in all; 0 if it is not. ``sent``: {the numbers of a recent run, as bytes: on the device};
     most programs take the same ones every time, or the same few.
     """
 
@@ -54,7 +55,7 @@ class Program:
         return made
 
     def ran(self):
-        """Counts a run of a program that was compiled briefly, and makes it the better one when it is time."""
+        """Counts a run of a program that was compiled in a hurry, and makes it the better one when it is time."""
         self.left -= 1
         if self.coming is None and 4 * self.left <= self.due:
             self.coming = COMPILER.submit(self.again, name="program again")
@@ -75,9 +76,9 @@ def build(nodes, wanted, asked, inputs, counts, donate, loop=False):
 
     ``loop``: it is a piece of a loop, and will come again. The other arguments are those of `lower.program`.
     """
-    due = worth(nodes, lower.jax_device_of(nodes[-1][0]), loop)
-    found, origins, effort = _build(nodes, wanted, asked, inputs, counts, donate, "brief" if due else "all")
-    if "brief" in effort:
+    effort, due = worth(nodes, lower.jax_device_of(nodes[-1][0]), loop)
+    found, origins, got = _build(nodes, wanted, asked, inputs, counts, donate, effort)
+    if due and effort in got:
         found.due, found.left = due, due
         found.again = lambda: _build(nodes, wanted, asked, inputs, counts, donate, "all")
     return found, origins
@@ -108,9 +109,11 @@ def _build(nodes, wanted, asked, inputs, counts, donate, effort):
 
 
 def worth(nodes, device=None, loop=False):
-    """After how many runs a tape's program gets all effort, because they will be enough to repay it; 0: at once."""
-    if "brief" not in executable.efforts(device):
-        return 0
+    """With which effort a tape's program is compiled, and after how many runs it gets all, because they will be enough to repay it."""
+    efforts = executable.efforts(device)
     elements = sum(math.prod(aval.shape) for node in nodes for aval in node[0].outputs)
-    runs = len(nodes) * SAVED / (elements * LOST + 1)
-    return 0 if runs < (LOOP if loop else FEW) else int(max(FEW, min(runs, MANY) / SURE))
+    for effort, least in {"brief": LOOP if loop else FEW, "swift": 0}.items():
+        runs = len(nodes) * SAVED[effort] / (elements * LOST[effort] + 1)
+        if effort in efforts and runs >= least:
+            return effort, int(max(FEW, min(runs, MANY) / SURE))
+    return "all", 0

@@ -57,10 +57,10 @@ def steps(count, efforts):
 
 
 def test_the_change_comes_at_its_run_and_changes_no_bit(monkeypatch, efforts):
-    monkeypatch.setattr(programs, "worth", lambda *given: 0)
+    monkeypatch.setattr(programs, "worth", lambda *given: ("all", 0))
     wanted, made = steps(9, efforts)
     assert {"brief"}.isdisjoint(made[-1]) and made[2] == made[-1]
-    monkeypatch.setattr(programs, "worth", lambda *given: 6)
+    monkeypatch.setattr(programs, "worth", lambda *given: ("brief", 6))
     report = torch.report()
     again = report.again
     bits, made = steps(9, efforts)
@@ -71,7 +71,7 @@ def test_the_change_comes_at_its_run_and_changes_no_bit(monkeypatch, efforts):
 
 
 def test_a_better_program_that_does_not_compile_leaves_the_brief_one(monkeypatch, efforts):
-    monkeypatch.setattr(programs, "worth", lambda *given: 4)
+    monkeypatch.setattr(programs, "worth", lambda *given: ("brief", 4))
     wanted, _ = steps(4, efforts)
     program = lower.program
 
@@ -84,14 +84,28 @@ def test_a_better_program_that_does_not_compile_leaves_the_brief_one(monkeypatch
     assert bits[:4] == wanted and "all effort was too much" in str(torch.report())
 
 
-def test_large_arrays_are_worth_all_effort_at_once():
-    def nodes(size, count):
+def test_large_arrays_and_loops_are_not_worth_brevity():
+    def worth(size, count, loop=False):
         aval = spec.aval((size,), torch.float32)
-        return [(plan.Plan("a", None, (aval,), (aval,)), (0,), (), None)] * count
-    cpu = compat.default_device()
-    assert programs.worth(nodes(4_000_000, 30), cpu) == 0 and programs.worth(nodes(10, 30), cpu) == programs.MANY // programs.SURE
-    assert programs.worth(nodes(100_000, 3), cpu, True) == 0 and programs.worth(nodes(10, 30), cpu, True) == programs.MANY // programs.SURE
-    assert programs.worth(nodes(150_000, 30), cpu) == programs.FEW < programs.worth(nodes(30_000, 3), cpu) < programs.MANY // programs.SURE
+        nodes = [(plan.Plan("a", None, (aval,), (aval,)), (0,), (), None)] * count
+        return programs.worth(nodes, compat.default_device(), loop)
+    if not executable.efforts():
+        assert worth(10, 30) == ("all", 0)
+        pytest.skip("this device has one effort")
+    assert worth(10, 30) == worth(10, 30, True) == ("brief", programs.MANY // programs.SURE)
+    assert worth(4_000_000, 30) == ("swift", 33) and worth(65_536, 64, True)[0] == "swift"
+    assert worth(150_000, 30) == ("brief", programs.FEW)
+    assert programs.FEW < worth(30_000, 3)[1] < programs.MANY // programs.SURE
+
+
+def test_a_sum_is_not_compiled_swiftly():
+    """Its bits would be others: the effort that a program gets is the one that it is known by, in memory and on disk."""
+    x = np.linspace(-1, 1, 64, dtype=np.float32)
+    for function, sums in ((lambda a: a * 2 + jax.numpy.tanh(a), False), (lambda a: a.sum(), True), (lambda a: jax.numpy.cumsum(a), True),
+                           (lambda a: a.reshape(8, 8) @ a.reshape(8, 8), False), (lambda a: a.reshape(8, 8) @ a[:8], True)):
+        jaxpr = jax.make_jaxpr(function)(x)
+        assert executable.possible("swift", jaxpr) == ("all" if sums or not executable.efforts() else "swift")
+        assert executable.possible("all", jaxpr) == "all"
 
 
 def test_xla_hears_what_only_a_message_can_say():
