@@ -36,8 +36,8 @@ from .base.info import finfo as finfo
 from .base.info import iinfo as iinfo
 from .base.size import Size as Size
 from .namespace import _Eager as eager
-from .namespace import _Layout as layout
-from .namespace import _MemoryFormat as memory_format
+from .namespace import layout as layout
+from .namespace import memory_format as memory_format
 from .random import Generator as Generator
 
 Number = _bool | _int | _float | _complex

@@ -21,7 +21,7 @@ _CREATION = {
 }
 
 
-class _Layout:
+class layout:
     """`torch.strided` and its kind."""
 
     __module__ = "torch"
@@ -33,7 +33,7 @@ class _Layout:
         return "torch." + self.name
 
 
-class _MemoryFormat(_Layout):
+class memory_format(layout):
     """`torch.contiguous_format` and its kind."""
 
     __module__ = "torch"
@@ -59,9 +59,9 @@ def assemble(space):
         is_complex=lambda input: input.is_complex(), numel=lambda input: input.numel(), is_storage=lambda obj: False,
         get_default_device=devices.current, set_default_device=devices.set_default,
         from_jax=convert.from_jax, report=_report, trace_boundary=_boundary, eager=_Eager, is_inference=lambda input: input.is_inference(),
-        strided=_Layout("strided"), sparse_coo=_Layout("sparse_coo"), layout=_Layout,
-        contiguous_format=_MemoryFormat("contiguous_format"), preserve_format=_MemoryFormat("preserve_format"),
-        channels_last=_MemoryFormat("channels_last"), channels_last_3d=_MemoryFormat("channels_last_3d"), memory_format=_MemoryFormat,
+        strided=layout("strided"), sparse_coo=layout("sparse_coo"), layout=layout,
+        contiguous_format=memory_format("contiguous_format"), preserve_format=memory_format("preserve_format"),
+        channels_last=memory_format("channels_last"), channels_last_3d=memory_format("channels_last_3d"), memory_format=memory_format,
         inf=float("inf"), nan=float("nan"), pi=3.141592653589793, e=2.718281828459045, newaxis=None,
         OutOfMemoryError=errors.OutOfMemoryError,
         manual_seed=_random("manual_seed"), seed=_random("seed"), initial_seed=_random("initial_seed"),

@@ -30,17 +30,23 @@ class device:
         if isinstance(type, device):
             return type
         if isinstance(type, int) and not isinstance(type, bool):
+            if not accelerators():
+                raise RuntimeError("Cannot access accelerator device when none is available.")
             type, index = "cuda", type
         if not isinstance(type, str):
-            raise TypeError(f"device(): argument 'type' (position 1) must be str, not {type.__class__.__name__}")
+            raise TypeError(_NO_DEVICE.format(type.__class__.__name__))
         given = (type, index)
         type, index = _parse(type, index)
         known = cls._known.get((type, index))
         if known is None:
             known = cls._known[type, index] = object.__new__(cls)
-            known.type, known.index, known._hash = type, index, hash((type, index))
+            for name, value in (("type", type), ("index", index), ("_hash", hash((type, index)))):
+                object.__setattr__(known, name, value)
         cls._known[given] = known
         return known
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"attribute '{name}' of 'torch.device' objects is not writable")
 
     def __repr__(self):
         return f"device(type='{self.type}')" if self.index is None else f"device(type='{self.type}', index={self.index})"
@@ -72,7 +78,13 @@ class device:
         return on_device
 
 
+_NO_DEVICE = ("device() received an invalid combination of arguments - got ({0}), but expected one of:\n * (torch.device device)\n"
+              "      didn't match because some of the arguments have invalid types: (!{0}!)\n * (str type, int index = -1)\n")
+
+
 def _parse(text, index):
+    if not text:
+        raise RuntimeError("Device string must not be empty")
     name, colon, number = text.partition(":")
     if name not in _KINDS:
         if re.fullmatch(r"[a-zA-Z_]+(:\d+)?", text):
@@ -84,8 +96,6 @@ def _parse(text, index):
         if index is not None:
             raise RuntimeError(f"type (string) must not include an index because index was passed explicitly: {text}")
         index = int(number)
-    if name in ("cpu", "meta") and index is not None and index > 0 and name == "cpu":
-        pass                              # PyTorch accepts the index of a CPU and ignores it when it allocates
     return name, index
 
 

@@ -41,8 +41,10 @@ class dtype:
         return _TO_REAL.get(self, self)
 
     def to_complex(self):
-        """The complex type whose parts have this type; itself if it is complex."""
-        return _TO_COMPLEX.get(self, self)
+        """The complex type whose parts have this type; itself if it is complex. There is none of integers: ``RuntimeError``."""
+        if self not in _TO_COMPLEX:
+            raise RuntimeError(f"Unknown Complex ScalarType for {scalar_name(self)}")
+        return _TO_COMPLEX[self]
 
 
 def by_name(name):
@@ -84,7 +86,8 @@ complex128 = _make("complex128", np.complex128, 3)
 ALIASES = {"half": float16, "float": float32, "double": float64, "short": int16, "int": int32, "long": int64,
            "cfloat": complex64, "cdouble": complex128}
 _TO_REAL = {complex64: float32, complex128: float64}
-_TO_COMPLEX = {float32: complex64, float64: complex128, float16: complex64, bfloat16: complex64}
+_TO_COMPLEX = {float32: complex64, float64: complex128, float16: complex64, bfloat16: complex64, complex64: complex64,
+               complex128: complex128}
 ALL = tuple(_BY_NAME.values())
 NAMES = dict(_BY_NAME)
 

@@ -104,7 +104,7 @@ class BackwardHook:
         self.n_outputs = len(results)
         return passed[0] if single else passed
 
-    def _pass(self, args, hook):
+    def _pass(self, args, at_node):
         positions = [i for i, arg in enumerate(args) if isinstance(arg, jtensor.Tensor)]
         if not (jtensor.is_grad_enabled() and any(args[i].requires_grad for i in positions)):
             return args, None
@@ -113,6 +113,9 @@ class BackwardHook:
         if node is None:
             raise RuntimeError("Error while setting up backward hooks. Please open an issue with a code sample to "
                                "reproduce this.")
+        def hook(grad_input, grad_output):                     # by this name messages call it
+            return at_node(grad_input, grad_output)
+
         node.register_hook(hook)
         merged = list(args)
         for position, tensor in zip(positions, passed, strict=True):

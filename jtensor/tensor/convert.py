@@ -6,7 +6,7 @@ import numpy as np
 
 from ..autograd import engine
 from ..autograd import gradmode_checks as checks
-from ..base import devices, dtypes
+from ..base import devices, dtypes, geometry
 from ..base.errors import missing
 from ..base.naming import type_name
 from ..ops.build import broadcast_inplace
@@ -261,14 +261,22 @@ def converted(self, dtype, device, copy=False, memory_format=None):
     spec = self._spec
     if device is not spec.device and device != spec.device:
         return _to_device(self, dtype, device)
+    if memory_format is not None and _lies_otherwise(spec, memory_format):
+        self, copy = self.clone(memory_format=memory_format), False
     if dtype is spec.dtype:
-        if memory_format is not None and "channels_last" in str(memory_format):
-            return self.contiguous(memory_format=memory_format)
         return ops.to_copy.record(self, dtype) if copy else self
     if spec.dtype.is_complex and not dtype.is_complex:
         import warnings
         warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=4)
     return ops.to_copy.record(self, dtype)
+
+
+def _lies_otherwise(spec, memory_format):
+    """Whether the strides suggest another format than the one asked for."""
+    name, size = str(memory_format).rpartition(".")[2], tuple(spec.size)
+    suggested = {4: "channels_last", 5: "channels_last_3d"}[spec.ndim] if geometry.looks_channels_last(size, spec.stride) else \
+        "contiguous_format"
+    return name not in ("preserve_format", suggested)
 
 
 def _to_device(self, dtype, device):
@@ -291,7 +299,8 @@ def _to_device(self, dtype, device):
 
 def _cast(dtype, name):
     def method(self, memory_format=None):
-        return converted(self, dtype() if callable(dtype) and not isinstance(dtype, _dtype) else dtype, self._spec.device)
+        return converted(self, dtype() if callable(dtype) and not isinstance(dtype, _dtype) else dtype, self._spec.device, False,
+                         memory_format)
     method.__name__ = name
     method.__doc__ = f"The tensor as ``{dtype}``."
     return method
@@ -305,7 +314,7 @@ CASTS = {name: _cast(d, name) for name, d in (
 
 def cpu(self, memory_format=None):
     """The tensor on the CPU; itself if it is there."""
-    return converted(self, self._spec.dtype, devices.cpu)
+    return converted(self, self._spec.dtype, devices.cpu, False, memory_format)
 
 
 def cuda(self, device=None, non_blocking=False, memory_format=None):
@@ -406,7 +415,7 @@ def set_data(self, other):
         raise TypeError("Variable data has to be a tensor, but got " + type(other).__name__)
     if self._requires_grad and not other._spec.dtype.differentiable:
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
-    if self._spec.device.type != other._spec.device.type and self._spec.device.type == "meta":
+    if (self._spec.device is devices.meta) is not (other._spec.device is devices.meta):
         raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type.")
     keep_counter(self)
     if self.requires_grad and self._spec.size != other._spec.size:

@@ -389,6 +389,10 @@ class Tensor:
         from .convert import set_data
         set_data(self, other)
 
+    @data.deleter
+    def data(self):
+        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
+
     # -- numbers ------------------------------------------------------------------------------------------------------
 
     def __len__(self):

@@ -156,8 +156,10 @@ def empty(*size, out=None, dtype=None, layout=None, device=None, pin_memory=Fals
     size = size_of(size or _size_alone(kw, "empty"), "empty")
     _checked(layout, pin_memory, kw, "empty")
     made = ops.zeros_of.record(size, _type(dtype, out.dtype if out is not None else None), _device(device))
-    if str(memory_format).endswith("channels_last"):
-        made = zeros_like_spec(specs.spec(size, geometry.channels_last_strides(size), made.dtype, made.device))
+    if memory_format is not None:
+        if str(memory_format).endswith("preserve_format"):
+            raise RuntimeError("unsupported memory format Preserve")
+        made = zeros_like_spec(specs.spec(size, geometry.strides_in_format(size, memory_format), made.dtype, made.device))
     return _finish(made, requires_grad) if out is None else _out(made, out)
 
 

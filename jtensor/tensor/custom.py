@@ -67,7 +67,8 @@ class FunctionNode(Node):
             if answer is not None and not isinstance(answer, Tensor):
                 raise RuntimeError(f"expected Variable or None (got {type(answer).__name__})")
         chosen = [answers[at] for at in self.places]
-        return [self._valid(at, g) if g is not None and self.edges[at] is not None else None for at, g in enumerate(chosen)]
+        # hooks see what goes nowhere, too
+        return [self._valid(at, g) if g is not None and self.edges[at] is not None else g for at, g in enumerate(chosen)]
 
     def _valid(self, at, grad):
         """The gradient in its input's shape and dtype, or PyTorch's error."""
@@ -78,8 +79,9 @@ class FunctionNode(Node):
                                    f"{list(grad._spec.size)} but expected "
                                    f"shape compatible with {list(expected.size)}")
             grad = grad.sum_to_size(tuple(expected.size))
-        if grad._spec.dtype.is_complex and not expected.dtype.is_complex:
-            grad = grad.real
+        if not grad._spec.dtype.is_floating_point and grad._spec.dtype.is_complex is not expected.dtype.is_complex:
+            raise RuntimeError("Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but got "
+                               "false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")
         if grad._spec.dtype is not expected.dtype:
             grad = grad.to(expected.dtype)
         if grad._spec.device is not expected.device and grad._spec.ndim:
@@ -109,6 +111,8 @@ def apply_function(cls, args, kwargs):
         bound = inspect.signature(cls.forward).bind(*args, **kwargs)
         bound.apply_defaults()
         args, kwargs = bound.args, bound.kwargs
+    if kwargs:
+        args = _positional(cls.forward, args, kwargs, int(not separate))
     places = [at for at, a in enumerate(args) if isinstance(a, Tensor)]
     inputs = [args[at] for at in places]
     ctx = cls._backward_cls.__new__(cls._backward_cls)
@@ -121,16 +125,30 @@ def apply_function(cls, args, kwargs):
     previous, LOCAL.grad_enabled = LOCAL.grad_enabled, False
     try:
         if separate:
-            given = cls.forward(*args, **kwargs)
+            given = cls.forward(*args)
             cls.setup_context(ctx, args, given)
         else:
-            given = cls.forward(ctx, *args, **kwargs)
+            given = cls.forward(ctx, *args)
         several = isinstance(given, (tuple, list))
         outputs = _wrap(ctx, node, list(given) if several else [given], inputs)
         _keep(ctx, node)
     finally:
         LOCAL.grad_enabled = previous
     return type(given)(outputs) if type(given) in (tuple, list) else tuple(outputs) if several else outputs[0]
+
+
+def _positional(forward, args, kwargs, own):
+    """All arguments by position: each is an input of the node, however it was given. ``own`` parameters (the ctx) come first."""
+    names = [p.name for p in inspect.signature(forward).parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)][own:]
+    for name in kwargs:
+        if name not in names:
+            raise TypeError(f"forward() got an unexpected keyword argument '{name}'")
+        if names.index(name) < len(args):
+            raise TypeError(f"forward() got multiple values for argument '{name}'")
+    for at in range(len(args), len(args) + len(kwargs)):
+        if names[at] not in kwargs:
+            raise TypeError(f"forward() missing required argument: '{names[at]}' (position {at})")
+    return (*args, *[kwargs[name] for name in names[len(args):len(args) + len(kwargs)]])
 
 
 def _marked(ctx, name, text):

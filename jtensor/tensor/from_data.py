@@ -93,15 +93,25 @@ def from_numpy(array):
             stacklevel=2,
         )
     view = specs.spec(array.shape, tuple([step // item for step in strides]), dtype, devices.cpu)
-    if flags.c_contiguous:
-        flat = np.ndarray((array.size,), array.dtype, array)
+    count = array.size if flags.c_contiguous else geometry.extent(array.shape, view.stride, 0) if array.size else 0
+    if not flags.writeable:
+        flat = _writable(array, count)
+    elif flags.c_contiguous:
+        flat = np.ndarray((count,), array.dtype, array)
     else:
-        count = geometry.extent(array.shape, view.stride, 0) if array.size else 0
-        flat = np.lib.stride_tricks.as_strided(array, (count,), (item,), writeable=flags.writeable)
+        flat = np.lib.stride_tricks.as_strided(array, (count,), (item,))
     layout = view if view.dense else specs.spec(flat.shape, None, dtype, devices.cpu)
     storage = cell.new(None, layout)
     host.adopt(storage, flat, array)
     return make_tensor(storage, view, inference=LOCAL.inference)
+
+
+def _writable(array, count):
+    """The memory of a read-only array: PyTorch writes there all the same, once it has warned. The storage keeps the array."""
+    import ctypes
+    memory = (ctypes.c_char * (count * array.itemsize)).from_address(array.ctypes.data)
+    return np.ndarray((count,), array.dtype, memory)
+
 
 # -- nested Python data -----------------------------------------------------------------------------------------------
 

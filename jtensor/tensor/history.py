@@ -104,6 +104,10 @@ def make_node(plan, tensors, needs, scalars, outs, originals=None, skip=2):
     if codes:
         node.site = sites.user_site(skip)
         saved = node.saved = []
+        if saving._hooks:                   # they see a result that is part of the graph already
+            for k, out in enumerate(outs):
+                if plan.differentiable[k]:
+                    out._edge, out._requires_grad = (node, k), True
         for code in codes:
             saved.append(save(code, tensors, outs, originals))
     else:
@@ -146,7 +150,7 @@ def save(code, tensors, outs, originals=None):
             counter.site = WATCHED
         return tensor, counter.version
     out = outs[~code]
-    if saving._hooks and (packed := saving.pack(out.detach())) is not None:
+    if saving._hooks and (packed := saving.pack(out.detach() if out._edge is None else out)) is not None:
         return packed
     counter = out._counter
     if counter.site is None:

@@ -194,8 +194,9 @@ class _Facts:
     def is_contiguous(self, memory_format=None):
         """Whether the elements lie in memory in their logical order."""
         if memory_format is not None and "channels_last" in str(memory_format):
-            from ..base.geometry import is_channels_last
-            return is_channels_last(tuple(self._spec.size), self._spec.stride)
+            from ..base import geometry
+            test = geometry.is_channels_last_3d if str(memory_format).endswith("3d") else geometry.is_channels_last
+            return test(tuple(self._spec.size), self._spec.stride)
         return self._spec.contiguous
 
     def data_ptr(self):
@@ -211,8 +212,8 @@ class _Facts:
 
     def storage(self):
         """The storage with its type."""
-        from .storages import TypedStorage
-        return TypedStorage(self._storage, self._spec.dtype)
+        from .storages import typed
+        return typed(self)
 
     def is_floating_point(self):
         """Whether the dtype is a floating-point one."""
@@ -270,12 +271,17 @@ class _Facts:
     def resize_(self, *sizes, memory_format=None):
         """Another shape in the same memory, which grows as needed."""
         from .storages import resize_
-        return resize_(self, sizes)
+        if not sizes:
+            raise TypeError('resize_() missing 1 required positional arguments: "size"')
+        return resize_(self, sizes, memory_format)
 
     def resize_as_(self, other, memory_format=None):
         """The other's shape in the same memory."""
         from .storages import resize_
-        return resize_(self, (tuple(other._spec.size),))
+        if str(memory_format).endswith("preserve_format"):
+            from ..base import geometry
+            memory_format = "channels_last" if geometry.looks_channels_last(tuple(other._spec.size), other._spec.stride) else None
+        return resize_(self, (tuple(other._spec.size),), memory_format)
 
     def as_subclass(self, cls):
         """The same tensor as an object of a subclass."""

@@ -2,7 +2,7 @@
 
 Owns: what is taken over from the tensor that is given (size, dtype, device, strides). How a tensor is made: `create`, `from_data`.
 """
-from ..base import dtypes
+from ..base import dtypes, geometry
 from ..ops.families import create as ops
 from ..ops.families.composing import number_fits
 from ..ops.layout import like as like_strides
@@ -28,10 +28,9 @@ def _like(name, fill):
             made = ops.zeros_of.record(size, kind, where)
         else:
             made = ops.full_of.record(size, number_fits(value, kind), kind, where)
-        if memory_format is None or str(memory_format).endswith("preserve_format"):
-            stride = like_strides(size, input._spec.stride)
-            if stride != made._spec.stride:
-                made._spec = made._storage.spec = made._storage.layout = specs.spec(size, stride, kind, where)
+        stride = geometry.strides_in_format(size, memory_format) or like_strides(size, input._spec.stride)
+        if stride != made._spec.stride:
+            made._spec = made._storage.spec = made._storage.layout = specs.spec(size, stride, kind, where)
         return _finish(made, requires_grad)
     like.__name__ = like.__qualname__ = name
     return like

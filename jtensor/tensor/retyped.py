@@ -43,7 +43,7 @@ def view_as_real(input):
 def view_as_complex(input):
     """A real tensor whose last dimension is 2 as a complex one; a view."""
     import jax
-    if input._spec.dtype.to_complex() is input._spec.dtype or input._spec.dtype.category != 2:
+    if input._spec.dtype.category != 2:
         raise RuntimeError("view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
                            f"{dtypes.scalar_name(input._spec.dtype)}")
     return _retyped(input, rules.view_as_complex, "ViewAsComplexBackward0", input._spec.dtype.to_complex(),

@@ -7,7 +7,7 @@ of another type in `retyped`; how a view is made, in `views`.
 from ..autograd import engine
 from ..autograd.gradmode_checks import counting_allowed
 from ..autograd.graph import node_class
-from ..base import devices, dtypes, geometry
+from ..base import devices, dtypes
 from ..ops.families.create import contiguous_copy
 from ..ops.registry import composite
 from ..trace import spec as specs
@@ -237,18 +237,10 @@ def ravel(input):
 def contiguous(self, memory_format=None):
     """The tensor itself if it is contiguous, else a contiguous copy."""
     if memory_format is not None and "channels_last" in str(memory_format):
-        return _channels_last(self)
+        return self if self.is_contiguous(memory_format=memory_format) else self.clone(memory_format=memory_format)
     if self._spec.contiguous:
         return self
     return contiguous_copy.record(self)
-
-
-def _channels_last(self):
-    if self._spec.ndim != 4:
-        raise RuntimeError("required rank 4 tensor to use channels_last format")
-    if geometry.is_channels_last(tuple(self._spec.size), self._spec.stride):
-        return self
-    return permute(contiguous(permute(self, 0, 2, 3, 1)), 0, 3, 1, 2)
 
 
 @composite()

@@ -207,7 +207,7 @@ def stub():
     return HEAD + "\n".join(lines) + "\n".join(facts) + f"\n\nclass Tensor:\n{body}\n\n" + "\n".join(functions) + "\n"
 
 
-FACTS = {"dtype": "_dtype", "float": "_float", "_MemoryFormat": "_memory_format", "_Layout": "_layout", "Generator": "Generator",
+FACTS = {"dtype": "_dtype", "float": "_float", "memory_format": "_memory_format", "layout": "_layout", "Generator": "Generator",
          "NoneType": "None"}
 FACTORIES = {
     **dict.fromkeys(

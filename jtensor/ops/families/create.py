@@ -5,6 +5,7 @@ They take ``dtype`` and ``device`` as statics and sizes as tuples; defaults and 
 import jax
 import jax.numpy as jnp
 
+from ...base import geometry
 from ..build import cast_to
 from ..operator import RAW, Number, Tensor, op
 
@@ -62,10 +63,9 @@ def eye_of(rows, columns, dtype, device):
 
 def _clone_layout(specs, outputs, statics):
     from ..layout import like
-    wanted = statics["memory_format"]
-    if wanted is None or str(wanted).endswith("preserve_format"):
-        return [like(tuple(specs[0].size), specs[0].stride)]
-    return [None]
+    size = tuple(specs[0].size)
+    stride = geometry.strides_in_format(size, statics["memory_format"])
+    return [like(size, specs[0].stride) if stride is None else stride]
 
 
 @op(layout=_clone_layout, saves=(), moves=True, name="clone", double="=")
