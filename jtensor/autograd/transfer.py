@@ -1,4 +1,4 @@
-"""The node of a copy to another device: the gradient is sent back to where the tensor came from."""
+"""The node of a copy to another device: the gradient is sent back to where the tensor came from. May not know: the Tensor class."""
 from .graph import Node, node_class
 
 

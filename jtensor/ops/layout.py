@@ -1,7 +1,7 @@
 """Strides of results, as PyTorch computes them.
 
 `pointwise` is TensorIterator's rule: the result keeps the permutation of its inputs, ambiguities are settled by the first operand that
-has an opinion; `like` that of `empty_like`. Pure functions of sizes and strides, on `views.geometry`, which knows density and order.
+has an opinion; `like` that of `empty_like`. Pure functions of sizes and strides, on `base.geometry`, which knows density and order.
 """
 from ..base.geometry import contiguous_strides, fastest_first, is_contiguous, is_non_overlapping_and_dense
 from ..base.geometry import infer_dense_strides as like

@@ -1,4 +1,7 @@
-"""How a leaf takes a gradient: kept, copied or added, as PyTorch's accumulation does it."""
+"""How a leaf takes a gradient: kept, copied or added, as PyTorch's accumulation does it.
+
+Owns: `accumulate`. May not know: the walk over the graph, which brings the gradients.
+"""
 import sys
 
 from ..autograd.hooking import after_accumulation

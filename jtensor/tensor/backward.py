@@ -1,4 +1,7 @@
-"""`Tensor.backward`, `torch.autograd.backward`, `torch.autograd.grad`: arguments, checks and roots of the engine's walk."""
+"""`Tensor.backward`, `torch.autograd.backward`, `torch.autograd.grad`: where the engine's walk begins and what it is to bring.
+
+Owns: their arguments, with PyTorch's checks and messages. May not know: the walk (`autograd.engine`), formulas.
+"""
 import math
 
 from ..autograd import engine
@@ -103,7 +106,6 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
 def _into(inputs, edges, grads, retain_graph, create_graph):
     """`backward` into the ``.grad`` of some tensors only."""
     targets = []
-    _differentiable(inputs)
     for given in inputs:
         target = given.node.variable if isinstance(given, GradientEdge) else given
         if not target.requires_grad:
@@ -118,15 +120,8 @@ def _into(inputs, edges, grads, retain_graph, create_graph):
                 targets[at]._accumulate(found[at])
 
 
-def _differentiable(inputs):
-    for given in inputs:
-        if not isinstance(given, (Tensor, GradientEdge)):
-            raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(given).__name__}")
-
-
 def _captures(inputs):
     captures = {}
-    _differentiable(inputs)
     for at, tensor in enumerate(inputs):
         if not isinstance(tensor, GradientEdge) and not tensor.requires_grad:
             raise RuntimeError("One of the differentiated Tensors does not require grad")

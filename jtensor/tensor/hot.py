@@ -1,5 +1,6 @@
-"""Python's operators: which operands they take, which they leave to NumPy or to the methods; then straight to the operators' `recorders`
-and `writers`.
+"""Python's operators, ``a + b`` and ``a += b``: straight to the operator's recorder or writer.
+
+Owns: which operands they take, and which they leave to NumPy or to the methods. May not know: what an operator does.
 """
 import numpy as np
 

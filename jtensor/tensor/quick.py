@@ -1,7 +1,7 @@
 """The hot path of indexing: a basic index seen before is one look-up, a write through it one node on the tape.
 
-Serves indices of ints, slices, None and Ellipsis; everything else goes to `indexing`, which also works out
-each geometry the first time. May not know: rules of indexing.
+Serves indices of ints, slices, None and Ellipsis; everything else goes to `indexing`, which also works out each geometry the first time.
+May not know: rules of indexing.
 """
 from ..autograd.gradmode_checks import apart_at
 from ..autograd.graph import sequence

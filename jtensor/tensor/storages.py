@@ -1,4 +1,8 @@
-"""`untyped_storage()`, `storage()`, `set_`, `resize_`: the storage as PyTorch shows it."""
+"""`untyped_storage()`, `storage()`, `set_`, `resize_`: the storage as PyTorch shows it.
+
+Owns: the two classes of storages, bytes and elements, and the methods that give a tensor other memory or another size of it.
+May not know: operators.
+"""
 import numpy as np
 
 from ..autograd import engine
@@ -35,32 +39,6 @@ class UntypedStorage:
     @property
     def device(self):
         return self._cell.device
-
-    @property
-    def is_cuda(self):
-        return self.device.type == "cuda"
-
-    def get_device(self):
-        return -1 if self.device.index is None else self.device.index
-
-    def element_size(self):
-        return 1
-
-    def is_pinned(self, device="cuda"):
-        return False
-
-    def is_shared(self):
-        return False
-
-    def untyped(self):
-        return UntypedStorage(self._cell)
-
-    def __repr__(self):
-        numbers = "\n ".join(map(str, self.tolist())) if self.device is not devices.meta else "..."
-        return f" {numbers}\n[torch.storage.{type(self).__name__}({self._described()}) of size {len(self)}]"
-
-    def _described(self):
-        return f"device={self.device}"
 
     def _bytes(self):
         value = executor.value_of(self._cell.current(), "storage")
@@ -102,31 +80,14 @@ class TypedStorage(UntypedStorage):
 
     __len__ = size
 
-    def element_size(self):
-        return self.dtype.itemsize
-
-    def _described(self):
-        return f"dtype={self.dtype}, device={self.device}"
-
     def tolist(self):
         return self._bytes().view(self.dtype.numpy).tolist()
 
     def __getitem__(self, index):
         return self._bytes().view(self.dtype.numpy)[index].item()
 
-
-_told = []
-
-
-def typed(tensor):
-    """``tensor.storage()``; that it is out of date is said once."""
-    if not _told:
-        import warnings
-        _told.append(True)
-        warnings.warn("TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. "
-                      "This should only matter to you if you are using storages directly.  To access UntypedStorage directly, use "
-                      "tensor.untyped_storage() instead of tensor.storage()", UserWarning, stacklevel=3)
-    return TypedStorage(tensor._storage, tensor._spec.dtype)
+    def untyped(self):
+        return UntypedStorage(self._cell)
 
 
 def resize_storage(storage, elements, dtype=None):
@@ -151,18 +112,13 @@ def resize_storage(storage, elements, dtype=None):
     storage.rebase(made, ready(put(new.view(dtype.numpy), layout.device), made.aval))
 
 
-def resize_(self, sizes, memory_format=None):
-    """``tensor.resize_(*sizes)``: another shape, laid out as the format says; the storage grows if it must."""
+def resize_(self, sizes):
+    """``tensor.resize_(*sizes)``: another shape; the storage grows if it must."""
     from .create import size_of
     size = size_of(sizes, "resize_")
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
-    if str(memory_format).endswith("preserve_format"):
-        raise RuntimeError("Unsupported memory formatPreserve")
-    stride = geometry.strides_in_format(size, memory_format)
     resize(self, size)
-    if stride is not None and stride != self._spec.stride:
-        self._spec, self._cached = specs.spec(size, stride, self._spec.dtype, self._spec.device), None
     counting_allowed(self)
     return self
 
