@@ -106,6 +106,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
 def _into(inputs, edges, grads, retain_graph, create_graph):
     """`backward` into the ``.grad`` of some tensors only."""
     targets = []
+    _differentiable(inputs)
     for given in inputs:
         target = given.node.variable if isinstance(given, GradientEdge) else given
         if not target.requires_grad:
@@ -120,8 +121,15 @@ def _into(inputs, edges, grads, retain_graph, create_graph):
                 targets[at]._accumulate(found[at])
 
 
+def _differentiable(inputs):
+    for given in inputs:
+        if not isinstance(given, (Tensor, GradientEdge)):
+            raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(given).__name__}")
+
+
 def _captures(inputs):
     captures = {}
+    _differentiable(inputs)
     for at, tensor in enumerate(inputs):
         if not isinstance(tensor, GradientEdge) and not tensor.requires_grad:
             raise RuntimeError("One of the differentiated Tensors does not require grad")

@@ -66,6 +66,9 @@ class SavedTensor:
 
     def register_hooks(self, pack_hook, unpack_hook):
         """Hands the saved tensor to ``pack_hook``, and what that answers to ``unpack_hook`` when it is used."""
+        if self.node.saved is not None and isinstance(self.node.saved[self.at], saving.Packed):
+            raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks "
+                               "is allowed at a time.")
         previous, LOCAL.grad_enabled = LOCAL.grad_enabled, False
         try:
             packed = pack_hook(_saved(self.node, self.at, self.code))
@@ -83,10 +86,22 @@ def attribute(node, name):
         asked = name[len("_raw_saved_" if raw else "_saved_"):]
         operator = node.plan.operator
         if asked in _names(operator):
-            if asked in operator.by_name and operator.parameters[operator.by_name[asked]].kind in (Static, Number) and not raw:
+            if _is_static(operator, asked) and not raw:
                 return _static(node, asked)
             return _entry(node, asked, raw)
     raise AttributeError(f"'{type(node).__name__}' object has no attribute '{name}'")
+
+
+def listed(node):
+    """`dir(node)`: with the names of what it has saved."""
+    operator = node.plan.operator
+    names = _names(operator) & {*operator.by_name, "result"} if isinstance(operator, Operator) else ()
+    return sorted({*object.__dir__(node), *[lead + name for name in names for lead in ("_saved_", "_raw_saved_")
+                                            if lead == "_saved_" or not _is_static(operator, name)]})
+
+
+def _is_static(operator, name):
+    return name in operator.by_name and operator.parameters[operator.by_name[name]].kind in (Static, Number)
 
 
 def _names(operator):
@@ -160,7 +175,7 @@ def restore(packed):
 
 
 OperatorNode.places_shown = places_shown
-OperatorNode.__getattr__ = attribute
+OperatorNode.__getattr__, OperatorNode.__dir__ = attribute, listed
 OperatorNode._input_metadata = property(lambda node: tuple(InputMetadata(s) for s in node.plan.specs))
 custom.FunctionNode._input_metadata = property(lambda node: tuple(None if s is None else InputMetadata(s) for s in node.made))
 for _room in (history, replay, inplace, quick, writers, views):

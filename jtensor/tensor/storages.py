@@ -40,6 +40,32 @@ class UntypedStorage:
     def device(self):
         return self._cell.device
 
+    @property
+    def is_cuda(self):
+        return self.device.type == "cuda"
+
+    def get_device(self):
+        return -1 if self.device.index is None else self.device.index
+
+    def element_size(self):
+        return 1
+
+    def is_pinned(self, device="cuda"):
+        return False
+
+    def is_shared(self):
+        return False
+
+    def untyped(self):
+        return UntypedStorage(self._cell)
+
+    def __repr__(self):
+        numbers = "\n ".join(map(str, self.tolist())) if self.device is not devices.meta else "..."
+        return f" {numbers}\n[torch.storage.{type(self).__name__}({self._described()}) of size {len(self)}]"
+
+    def _described(self):
+        return f"device={self.device}"
+
     def _bytes(self):
         value = executor.value_of(self._cell.current(), "storage")
         layout = self._cell.layout
@@ -80,14 +106,31 @@ class TypedStorage(UntypedStorage):
 
     __len__ = size
 
+    def element_size(self):
+        return self.dtype.itemsize
+
+    def _described(self):
+        return f"dtype={self.dtype}, device={self.device}"
+
     def tolist(self):
         return self._bytes().view(self.dtype.numpy).tolist()
 
     def __getitem__(self, index):
         return self._bytes().view(self.dtype.numpy)[index].item()
 
-    def untyped(self):
-        return UntypedStorage(self._cell)
+
+_told = []
+
+
+def typed(tensor):
+    """``tensor.storage()``; that it is out of date is said once."""
+    if not _told:
+        import warnings
+        _told.append(True)
+        warnings.warn("TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. "
+                      "This should only matter to you if you are using storages directly.  To access UntypedStorage directly, use "
+                      "tensor.untyped_storage() instead of tensor.storage()", UserWarning, stacklevel=3)
+    return TypedStorage(tensor._storage, tensor._spec.dtype)
 
 
 def resize_storage(storage, elements, dtype=None):
@@ -112,13 +155,18 @@ def resize_storage(storage, elements, dtype=None):
     storage.rebase(made, ready(put(new.view(dtype.numpy), layout.device), made.aval))
 
 
-def resize_(self, sizes):
-    """``tensor.resize_(*sizes)``: another shape; the storage grows if it must."""
+def resize_(self, sizes, memory_format=None):
+    """``tensor.resize_(*sizes)``: another shape, laid out as the format says; the storage grows if it must."""
     from .create import size_of
     size = size_of(sizes, "resize_")
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
+    if str(memory_format).endswith("preserve_format"):
+        raise RuntimeError("Unsupported memory formatPreserve")
+    stride = geometry.strides_in_format(size, memory_format)
     resize(self, size)
+    if stride is not None and stride != self._spec.stride:
+        self._spec, self._cached = specs.spec(size, stride, self._spec.dtype, self._spec.device), None
     counting_allowed(self)
     return self
 
