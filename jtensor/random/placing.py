@@ -11,13 +11,15 @@ from ..ops.layout import like
 from ..ops.operator import Tensor as TensorKind
 from ..ops.operator import op
 from ..storage import cell
+from ..tensor import overwriting
 from ..tensor.core import make_tensor
 from ..tensor.create import _finish, empty
 from ..tensor.dispatch import call
 from ..tensor.inplace import call_inplace
 from ..tensor.storages import resize
+from ..tensor.values import bump
 from ..trace import spec as specs
-from ..trace.tape import LOCAL, ready
+from ..trace.tape import LOCAL, Value, hosted, ready
 from . import by_counter
 from . import checks as refusals
 from .counter import Counter
@@ -44,8 +46,13 @@ def drawn(flat, size, dtype, device, requires_grad=False, stride=None):
         array = flat
     else:
         array = np.require(placed(flat, spec), requirements="C")
-    out = make_tensor(cell.new(ready(compat.put(array, devices.jax_device(device)), spec.aval), spec), spec, inference=LOCAL.inference)
+    out = make_tensor(cell.new(_entered(array, spec, device), spec), spec, inference=LOCAL.inference)
     return _finish(out, requires_grad) if requires_grad else out
+
+
+def _entered(array, spec, device):
+    """Drawn numbers as a value."""
+    return hosted(array, spec.aval) if device is devices.cpu else ready(compat.put(array, devices.jax_device(device)), spec.aval)
 
 
 def counted(engine, numbers, size, dtype, device, requires_grad=False, stride=None):
@@ -103,26 +110,46 @@ def fill(self, name, engine, draw, numbers, check=None, on_meta=None):
     With a counter-based ``engine`` the program draws them: ``numbers`` is what `counted` takes, or a function of the numpy dtype giving
     that. ``check(dtype, numel)`` refuses, after autograd has; ``on_meta(dtype)`` does where nothing is drawn.
     """
-    spec = self._spec
-    if LOCAL.grad_enabled:
+    spec, storage = self._spec, self._storage
+    quick = overwriting.ordinary(self, storage, LOCAL)
+    if not quick and LOCAL.grad_enabled:
         checks.before_inplace(self, self.requires_grad)
     if spec.device is devices.meta:
         if on_meta is not None:
             on_meta(spec.dtype)
-        return self
+        return call_inplace(_OPERATORS[name], (self, undrawn(spec.size, spec.dtype, spec.device)))
     if check is not None:
         check(spec.dtype, spec.numel)
     checks.no_internal_overlap(self)
     if not spec.numel:
-        return self
+        return call_inplace(_OPERATORS[name], (self, undrawn(spec.size, spec.dtype, spec.device)))
     stride = spec.stride if spec.dense else like(tuple(spec.size), spec.stride)
     if type(engine) is Counter:
         if callable(numbers):
             numbers = numbers(spec.dtype.numpy)
         values = counted(engine, numbers, spec.size, spec.dtype, spec.device, stride=stride)
     else:
-        values = drawn(draw(spec.numel, spec.dtype.numpy), spec.size, spec.dtype, spec.device, stride=stride)
+        numbers = draw(spec.numel, spec.dtype.numpy)
+        if quick and _put(self, storage, numbers, stride):
+            return self
+        values = drawn(numbers, spec.size, spec.dtype, spec.device, stride=stride)
     return call_inplace(_OPERATORS[name], (self, values))
+
+
+def _put(self, storage, flat, stride):
+    """Puts drawn numbers in the place of a tensor that has no history; answers whether it has."""
+    spec, offset = self._spec, self._offset
+    lies = spec if spec.stride == stride else specs.spec(spec.size, stride, spec.dtype, spec.device)
+    spot = overwriting.spot_of(storage.layout, spec, offset, lies)
+    if not spot:
+        return False
+    value = hosted(flat if spec.ndim == 1 and flat.flags.c_contiguous else np.require(placed(flat, lies), requirements="C"), spec.aval)
+    if spot is overwriting.SHARED:
+        storage.value = value
+        bump(self)
+    else:
+        overwriting.put(self, storage, spot, value, Value)
+    return True
 
 
 def counted_choices(self, engine, p):
@@ -135,7 +162,7 @@ def counted_choices(self, engine, p):
         refusals.kernel_has("bernoulli_tensor_p", p.dtype)
     checks.no_internal_overlap(self)
     if not spec.numel:
-        return self
+        return call_inplace(_OPERATORS["bernoulli_tensor"], (self, undrawn(spec.size, spec.dtype, spec.device)))
     values = call(by_counter.bernoulli, (p, order_of(spec), *engine.take(), spec.dtype, spec.device))
     return call_inplace(_OPERATORS["bernoulli_tensor"], (self, values))
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..base import compat, devices
 from ..trace import executor, spec
-from ..trace.tape import ready
+from ..trace.tape import hosted, ready
 
 _addresses = itertools.count(1)
 
@@ -90,6 +90,8 @@ def of_numpy(array, dtype, device, copy=True):
     if not array.flags.c_contiguous:
         array = np.ascontiguousarray(array).reshape(array.shape)
     layout = spec.spec(array.shape, None, dtype, device)
+    if device is devices.cpu:
+        return new(hosted(np.array(array, copy=True, order="C") if copy else array, layout.aval), layout)
     return new(ready(put(array, device, copy), layout.aval), layout)
 
 

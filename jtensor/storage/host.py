@@ -128,7 +128,7 @@ def export(storage):
     """Enters host mode and answers a writable 1-D ndarray over the whole storage; its death ends host mode again."""
     memory = storage.host
     if memory is None:
-        array = np.asarray(executor.value_of(storage.value, "numpy()"))
+        array = executor.on_host(storage.value, "numpy()")
         flat = np.empty(storage.layout.numel, storage.layout.dtype.numpy)
         memory = HostMemory(flat, storage.layout)
         memory.logical()[...] = array

@@ -14,7 +14,7 @@ from ..ops.families import create as ops
 from ..ops.families.composing import number_fits
 from ..storage import VersionCounter, cell, host
 from ..trace import spec as specs
-from ..trace.executor import value_of
+from ..trace.executor import on_host, value_of
 from ..trace.tape import LOCAL, Value, ready
 from . import overwriting
 from .core import COUNTED, Tensor, make_tensor
@@ -29,11 +29,11 @@ def host_copy(tensor, reason="read"):
     """The tensor's values as an ndarray that is not to be written to."""
     storage, spec = tensor._storage, tensor._spec
     if spec is storage.spec and spec.device is not devices.meta:
-        return np.asarray(value_of(storage.value, reason))
+        return on_host(storage.value, reason)
     if spec.device is devices.meta:
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     array = seen_in_place(storage, spec, tensor._offset, reason)
-    return np.asarray(value_of(read(tensor), reason)) if array is None else array
+    return on_host(read(tensor), reason) if array is None else array
 
 
 def seen_in_place(storage, spec, offset, reason):
@@ -44,7 +44,7 @@ def seen_in_place(storage, spec, offset, reason):
         return None
     if not spec.numel:
         return np.empty(spec.size, spec.dtype.numpy)
-    base, size = np.asarray(value_of(storage.value, reason)), spec.dtype.itemsize
+    base, size = on_host(storage.value, reason), spec.dtype.itemsize
     return np.ndarray(spec.size, base.dtype, base, offset * size, [n * size for n in spec.stride])
 
 
@@ -62,7 +62,11 @@ def item(self):
         array = value.array
         unpack = _UNPACK.get(spec.dtype)
         if unpack is not None:
-            return unpack(array if array is not None else value_of(value, "item()"))[0]
+            if array is None:
+                array = value.segment
+                if array.__class__ is not np.ndarray:
+                    array = value_of(value, "item()")
+            return unpack(array)[0]
     elif spec.device is devices.meta:
         raise RuntimeError("Tensor.item() cannot be called on meta tensors")
     return python_number(host_copy(self, "item()"))
@@ -99,7 +103,11 @@ def to_bool(self):
     if spec is storage.spec and spec.dtype is dtypes.bool and spec.device is devices.cpu:
         value = storage.value
         array = value.array
-        return _UNPACK[dtypes.bool](array if array is not None else value_of(value, "bool()"))[0]
+        if array is None:
+            array = value.segment
+            if array.__class__ is not np.ndarray:
+                array = value_of(value, "bool()")
+        return _UNPACK[dtypes.bool](array)[0]
     return bool(host_copy(self, "bool()").reshape(())[()])
 
 

@@ -92,7 +92,8 @@ def put(tensor, storage, spot, value=None, kind=None):
         tape.over_cap()
 
 
-def _ordinary(tensor, storage, local):
+def ordinary(tensor, storage, local):
+    """Whether a write to the tensor asks for no history and nothing of autograd's: its memory is its own, on the CPU."""
     auto, info = tensor._auto, tensor._info
     return storage.spec is not None and not local.eager and not local.inference and tensor._spec.device is cpu and (
         auto is None or not auto.inference) and not (local.grad_enabled and (tensor._requires_grad or info is not None
@@ -102,7 +103,7 @@ def _ordinary(tensor, storage, local):
 def fill(tensor, value):
     """Fills a tensor with a number, or with zeros where that is None; answers whether it has."""
     storage, kind = tensor._storage, value.__class__
-    if not _ordinary(tensor, storage, LOCAL):
+    if not ordinary(tensor, storage, LOCAL):
         return False
     if value is None:
         what = ZERO
@@ -120,7 +121,7 @@ def fill(tensor, value):
 def copy(tensor, source):
     """Copies a tensor of the same shape into another; answers whether it has."""
     storage, local = tensor._storage, LOCAL
-    if not _ordinary(tensor, storage, local) or local.grad_enabled and (source._requires_grad or source._info is not None
+    if not ordinary(tensor, storage, local) or local.grad_enabled and (source._requires_grad or source._info is not None
                                                                         and source._info.base._requires_grad):
         return False
     spec, offset = tensor._spec, tensor._offset

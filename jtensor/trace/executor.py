@@ -16,7 +16,7 @@ import threading
 import jax
 import numpy as np
 
-from ..base import compat
+from ..base import compat, devices
 from . import lower, programs, scalars, tape
 from .macros import CAP
 from .programs import Program
@@ -62,6 +62,12 @@ def value_of(value, reason="read"):
             run_for(segment, value)
         array = value.array
     return array
+
+
+def on_host(value, reason="read"):
+    """The numbers of a value as an ndarray that is not to be written to, running the tape if it is pending."""
+    array = tape.there(value)
+    return array if array.__class__ is np.ndarray else np.asarray(value_of(value, reason))
 
 
 def run(segment, asked=None):
@@ -130,7 +136,15 @@ def living(nodes):
 
 
 def run_for(segment, value):
-    """Computes one value of a segment that belongs to another thread, or whose run failed, from a snapshot of its nodes."""
+    """Computes one value of a segment that belongs to another thread, or whose run failed, from a snapshot of its nodes.
+
+    A value that is still on the host is sent to its device. Another thread may do the same at the same time: either's array is right.
+    """
+    if segment.__class__ is not Segment:
+        if segment is not None:
+            value.array = compat.put(segment, devices.jax_device(value.aval.device))
+            value.segment = None
+        return
     nodes, inputs = list(segment.nodes), list(segment.inputs)       # nodes first: what they name is there before they are
     if value.array is not None:                 # asked last: the owner, done meanwhile, has emptied the lists only after this
         return
@@ -351,8 +365,9 @@ def go_ahead(segment):
     inputs, numbers = segment.inputs, (segment.floats, segment.integers, segment.complexes)
     if max(found.takes, default=-1) >= len(inputs) or any(n > len(there) for n, there in zip(found.own, numbers, strict=True)):
         return                                  # what was read then is a value that comes later
-    arrays = [inputs[at].array for at in found.takes]
-    if all(array is not None for array in arrays):
+    given = [inputs[at] for at in found.takes]
+    if all(tape.there(value) is not None for value in given):
+        arrays = [value_of(value) for value in given]
         with contextlib.suppress(jax.errors.JaxRuntimeError):          # what fails will fail again, where it is expected
             segment.ahead = found, found.executable.run([*own_numbers(segment, found), *arrays])
 

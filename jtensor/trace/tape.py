@@ -13,6 +13,7 @@ import os
 import threading
 import weakref
 
+from ..base import devices
 from . import periods
 
 reference = weakref.ref
@@ -21,6 +22,7 @@ reference = weakref.ref
 class Value:
     """``array`` is None while pending; then ``segment`` and ``position`` say where it will come from.
 
+    Numbers that the host has made wait there until somebody wants them on the device: then ``segment`` is their ndarray (`hosted`).
     ``bounds`` is set once the smallest and the largest number are known (`ops.families.bounds`).
     """
 
@@ -159,6 +161,26 @@ def ready(array, aval):
     value = Value.__new__(Value)
     value.array, value.segment, value.position, value.aval, value.owned = array, None, 0, aval, False
     return value
+
+
+def hosted(array, aval):
+    """A `Value` of the CPU whose numbers are an ndarray that nobody writes to any more; `executor.value_of` sends it to the device."""
+    devices.jax_device(devices.cpu)                     # a script that has numbers will compute: `ahead` waits for the backend
+    value = Value.__new__(Value)
+    value.array, value.segment, value.position, value.aval, value.owned = None, array, 0, aval, False
+    return value
+
+
+def there(value):
+    """What holds a value's numbers if nothing need run for them, a `jax.Array` or an ndarray not to be written to; else None."""
+    array = value.array
+    if array is None:
+        array = value.segment
+        if array.__class__ is Segment:
+            return None
+        if array is None:
+            array = value.array                # another thread has sent it meanwhile
+    return array
 
 
 def slot(segment, value):

@@ -132,3 +132,38 @@ def test_refusals_and_histories_read_as_in_torch(program):
         assert outcome(jtensor, program) == outcome(torch, program)
     finally:
         torch.set_warn_always(False)
+
+
+PLACES = {
+    "whole": lambda T, dtype: T.zeros(4, 5, dtype=dtype), "transposed": lambda T, dtype: T.zeros(4, 5, dtype=dtype).t(),
+    "stepped": lambda T, dtype: T.zeros(40, dtype=dtype)[::2], "part": lambda T, dtype: T.zeros(6, 6, dtype=dtype)[1:5, 2:6],
+    "column": lambda T, dtype: T.zeros(17, 3, dtype=dtype)[:, 1], "number": lambda T, dtype: T.zeros((), dtype=dtype),
+    "permuted": lambda T, dtype: T.zeros(2, 3, 4, dtype=dtype).permute(2, 0, 1), "none": lambda T, dtype: T.zeros(0, dtype=dtype),
+    "channels last": lambda T, dtype: T.empty_strided((2, 3, 4, 4), (48, 1, 12, 3), dtype=dtype).zero_(),
+    "other dtype": lambda T, dtype: T.zeros(18, dtype=T.int64).view(dtype)[2:], "shared": lambda T, dtype: T.from_numpy(
+        T.zeros(18, dtype=dtype).numpy()), "leaf": lambda T, dtype: T.zeros(18, dtype=dtype, requires_grad=True).detach(),
+    "two cells one place": lambda T, dtype: T.zeros(1, dtype=dtype).expand(3)}
+FILLS = {"uniform_": (), "normal_": (1.0, 2.0), "bernoulli_": (0.4,), "random_": (-3, 50), "exponential_": (2.0,)}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_fills_write_what_and_where_pytorch_does(place):
+    """Whole tensors and parts of them, with and without a record: the numbers, the memory beside them, the versions."""
+    torch = pytest.importorskip("torch")
+
+    def outcome(T, name, dtype, scope):
+        T.manual_seed(12)
+        with scope(T):
+            x = PLACES[place](T, getattr(T, dtype))
+            try:
+                out = getattr(x, name)(*FILLS[name])
+            except RuntimeError as error:
+                return str(error)
+            base = x if x._base is None else x._base
+            version = None if T.is_inference_mode_enabled() else (x._version, base.tolist())
+            return out is x, x.tolist(), x.stride(), version, T.get_rng_state().tolist()
+
+    for name in FILLS:
+        for dtype in ("float32", "float64"):
+            for scope in (lambda T: T.enable_grad(), lambda T: T.no_grad(), lambda T: T.inference_mode()):
+                assert outcome(jtensor, name, dtype, scope) == outcome(torch, name, dtype, scope), (name, dtype)

@@ -8,7 +8,7 @@ import pytest
 import jtensor as torch
 from jtensor.base import dtypes
 from jtensor.storage import VersionCounter, cell, host
-from jtensor.trace import executor, spec
+from jtensor.trace import executor, spec, tape
 
 
 def made(array):
@@ -78,7 +78,7 @@ def test_a_snapshot_is_taken_once_for_equal_bytes():
     flat[0] = 5
     second = storage.current()
     assert second is not first and storage.current() is second
-    assert np.asarray(first.array).tolist() == [0, 1, 2] and np.asarray(second.array).tolist() == [5, 1, 2]
+    assert np.asarray(tape.there(first)).tolist() == [0, 1, 2] and np.asarray(tape.there(second)).tolist() == [5, 1, 2]
 
 
 def test_writes_in_host_mode_reach_the_shared_memory():

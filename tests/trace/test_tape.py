@@ -54,6 +54,28 @@ def test_recording_runs_nothing():
     assert not pending(y)                                  # it was alive, so it was computed with the rest
 
 
+def test_numbers_made_on_the_host_are_sent_once_a_program_wants_them():
+    made = torch.tensor([1.0, 2.0]), torch.rand(2, 3), torch.zeros(3).normal_(), torch.tensor(7)
+    read = [x.tolist() for x in made]
+    assert made[3].item() == 7 and str(made[0]) == "tensor([1., 2.])" and made[1][0, 1:].tolist() == read[1][0][1:]
+    assert all(pending(x) for x in made[:3]) and pending(made[3])
+    sums = [x + x for x in made]
+    assert [x.tolist() for x in sums] == [np.add(x, x).tolist() for x in read] and not any(pending(x) for x in made)
+    kept, again = [x._storage.value.array for x in made], [(x * 2).tolist() for x in made]
+    assert all(x._storage.value.array is array for x, array in zip(made, kept, strict=True)) and again == [x.tolist() for x in sums]
+    x, found = torch.tensor([3.0]), []
+    threads = [threading.Thread(target=lambda: found.append((x + 1).tolist())) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(WAIT)
+    assert found == [[4.0]] * 3 and (x + 1).tolist() == [4.0]
+    x = torch.tensor([1.0, 2.0])
+    array = x.numpy()
+    array[0] = 5
+    assert x.tolist() == [5.0, 2.0] and (x + 1).tolist() == [6.0, 3.0]
+
+
 def test_metadata_is_known_without_running():
     x = torch.ones(4, 6)
     with counted() as made:

@@ -9,6 +9,7 @@ import weakref
 import numpy as np
 
 from ...base import devices, dtypes
+from ...trace.tape import there
 
 
 def extremes(index, within=None):
@@ -42,8 +43,9 @@ def bounded(value):
     found = getattr(value, "bounds", None)
     if found is not None:
         return found
-    if value.array is not None:
-        numbers = np.asarray(value.array)
+    array = there(value)
+    if array is not None:
+        numbers = np.asarray(array)
         if numbers.size == 0 or numbers.dtype.kind not in "iub" and not np.isfinite(numbers).all():
             return None
         found = int(numbers.min()), int(numbers.max())
@@ -65,7 +67,7 @@ _DEPTH = 8
 def _by_origin(segment, position, depth):
     """The bounds of the value at a position of the tape, or None."""
     if position < 0:
-        return bounded(segment.inputs[~position]) if segment.inputs[~position].array is not None else None
+        return bounded(segment.inputs[~position]) if there(segment.inputs[~position]) is not None else None
     if depth > _DEPTH or (found := _made_by(segment, position)) is None:
         return None
     (plan, positions, scalars, _), at = found
@@ -115,8 +117,8 @@ def _counted(plan, scalars, segment):
 
 def numbers_of(value, reason="index bounds"):
     """The NumPy array of a value."""
-    from ...trace.executor import value_of
-    return np.asarray(value_of(value, reason))
+    from ...trace.executor import on_host
+    return on_host(value, reason)
 
 
 def check_bounds(index, size, error, negative=False, besides=None):
@@ -166,9 +168,9 @@ def check_probabilities(tensor, name):
 
 def _are_probabilities(value):
     """Whether a value's numbers lie in [0, 1] or are NaN; None where only computing it would tell."""
-    found = _probable.get(value)
-    if found is None and value.array is not None:
-        numbers = np.asarray(value.array)
+    found, array = _probable.get(value), there(value)
+    if found is None and array is not None:
+        numbers = np.asarray(array)
         found = not ((numbers < 0) | (numbers > 1)).any()
     elif found is None and value.segment is not None:
         found = _probable_by_origin(value.segment, value.position, 0)
