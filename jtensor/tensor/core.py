@@ -1,17 +1,14 @@
 """The Tensor: a storage, a geometry over it, and autograd's fields. A thin facade; its methods are installed from the registry.
 
-Owns: identity, metadata, `.data`, `.grad`, `requires_grad`, `detach`, hooks, and views' histories. What operators do to tensors is in
-`dispatch`; indexing, conversion and printing have rooms of their own.
+Owns: identity, metadata, `.data`, `.grad`, `requires_grad`, `detach`. What operators do to tensors is in `dispatch`, the histories of views
+in `views`; hooks, indexing, conversion and printing have rooms of their own.
 """
-import weakref
-from collections import OrderedDict
 
 from ..autograd.graph import OperatorNode, accumulator
 from ..base import dtypes
 from ..base.errors import missing
 from ..storage import VersionCounter
 from ..trace.tape import LOCAL
-from ..utils.hooks import RemovableHandle
 
 NOT_LEAF_FLAG = ("you can only change requires_grad flags of leaf variables.")
 ONLY_FLOATS = "only Tensors of floating point dtype can require gradients"
@@ -230,28 +227,6 @@ class Tensor:
     def retains_grad(self):
         return self._auto is not None and self._auto.retains
 
-    def retain_grad(self):
-        """Makes a non-leaf tensor keep its gradient in ``.grad``."""
-        if not self.requires_grad:
-            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-        if self._edge is None:
-            return
-        auto = self._autograd_meta()
-        if auto.retains or self.grad_fn is None:
-            return
-        auto.retains = True
-        node, nr = self._edge
-        cell = weakref.ref(self)
-
-        def keep(grad):
-            tensor = cell()
-            if tensor is not None:
-                old = tensor._auto.grad
-                tensor._auto.grad = grad.clone(memory_format="contiguous_format") if old is None else old + grad
-        if node.retained is None:
-            node.retained = {}
-        node.retained[nr] = keep
-
     @property
     def grad(self):
         auto = self._auto
@@ -298,40 +273,6 @@ class Tensor:
         """What the leaf's node does with a gradient: the first is kept (copied if somebody else may hold it), later ones are added."""
         from .accumulate import accumulate
         accumulate(self, grad, held)
-
-    def register_hook(self, hook):
-        """Calls ``hook(grad)`` when the gradient of this tensor is computed; a result replaces it. Answers a removable handle."""
-        if not self.requires_grad:
-            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        if self._edge is None:
-            auto = self._autograd_meta()
-            if auto.hooks is None:
-                auto.hooks = OrderedDict()
-                node = auto.accumulator() if auto.accumulator is not None else None
-                if node is not None:
-                    node.tensor_hooks = {0: auto.hooks}
-            hooks = auto.hooks
-        else:
-            node, nr = self._edge
-            if node.tensor_hooks is None:
-                node.tensor_hooks = {}
-            hooks = node.tensor_hooks.setdefault(nr, OrderedDict())
-        handle = RemovableHandle(hooks)
-        hooks[handle.id] = hook
-        return handle
-
-    def register_post_accumulate_grad_hook(self, hook):
-        """Calls ``hook(tensor)`` after a gradient was added to this leaf's ``.grad``."""
-        if not self.requires_grad:
-            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        if not self.is_leaf:
-            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-        auto = self._autograd_meta()
-        if auto.post_hooks is None:
-            auto.post_hooks = OrderedDict()
-        handle = RemovableHandle(auto.post_hooks)
-        auto.post_hooks[handle.id] = hook
-        return handle
 
     def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
         """Computes the gradients of the leaves of this tensor's graph and adds them to their ``.grad``.

@@ -1,0 +1,172 @@
+"""Python's operators, ``a + b``, ``a += b`` and ``2 + a``: straight to the operator's recorder or writer.
+
+Owns: which operands they take, and which they leave to NumPy or to the methods. May not know: what an operator does.
+"""
+import numpy as np
+
+from ..ops.registry import REGISTRY
+from . import dispatch, from_data
+from .core import Tensor
+from .recorders import recorder
+
+
+def binary_dunder(operator, method, dunder):
+    """``a + b`` for an operator declared with two arrays; other operands go to the method, foreign ones get NotImplemented."""
+    plain = operator is not None and _two_arrays(operator) \
+        and all(not p.required for p in operator.parameters[2:])
+    arrays = dunder == "__eq__"
+    if not plain:
+        takes_numbers = dunder != "__matmul__"
+
+        def other_operator(self, other):
+            if isinstance(other, Tensor) or takes_numbers and (type(other) in _KNOWN or isinstance(other, np.generic)):
+                return method(self, _native(other))
+            return NotImplemented
+        other_operator.__name__ = other_operator.__qualname__ = dunder
+        return other_operator
+
+    def other_operand(self, other, *defaults):
+        if isinstance(other, Tensor) or type(other) in _KNOWN:
+            return dispatch.call(operator, (self, other, *defaults))
+        if _from_numpy(other, arrays):
+            return method(self, _native(other))
+        return NotImplemented
+    dunder_method = recorder(operator, other_operand)
+    dunder_method.__name__ = dunder_method.__qualname__ = dunder
+    return dunder_method
+
+
+def _two_arrays(operator):
+    kinds = [p.kind.name for p in operator.parameters[:2]]
+    return len(kinds) == 2 and kinds[0] in ("Tensor", "TensorOrNumber") and kinds[1] == "TensorOrNumber" and not operator.sync
+
+
+_KNOWN = (int, float, bool, complex)
+
+
+def _from_numpy(other, arrays):
+    """Whether an operand is a number of NumPy's, or an ndarray where those are taken.
+
+    Arithmetic leaves ndarrays to NumPy, as PyTorch does: it computes, in its own types, and hands the result back (`__array_wrap__`).
+    """
+    return isinstance(other, np.generic) or arrays and isinstance(other, np.ndarray)
+
+
+def _native(other):
+    if isinstance(other, np.generic):
+        return other.item()
+    if isinstance(other, np.ndarray):
+        from .from_data import from_host
+        return from_host(other)
+    return other
+
+
+def inplace_dunder(operator, method, dunder):
+    """``a += b``."""
+    plain = operator is not None and operator.inplace and _two_arrays(operator) and all(not p.required for p in operator.parameters[2:])
+    if not plain:
+        def other_operator(self, other):
+            if isinstance(other, Tensor) or type(other) in _KNOWN or isinstance(other, np.generic):
+                return method(self, _native(other))
+            return NotImplemented
+        other_operator.__name__ = other_operator.__qualname__ = dunder
+        return other_operator
+
+    def dunder_method(self, other):
+        if isinstance(other, Tensor) or type(other) in _KNOWN:
+            return operator.write(self, other)
+        if isinstance(other, np.generic):
+            return method(self, _native(other))
+        return NotImplemented                           # `t += ndarray` makes another tensor, as in PyTorch
+    dunder_method.__name__ = dunder_method.__qualname__ = dunder
+    return dunder_method
+
+
+# -- which there are --------------------------------------------------------------------------------------------------
+
+_ARITHMETIC = {
+    "__add__": "add", "__sub__": "sub", "__mul__": "mul", "__truediv__": "div", "__floordiv__": "floor_divide", "__mod__": "remainder",
+    "__pow__": "pow", "__matmul__": "matmul", "__and__": "bitwise_and", "__or__": "bitwise_or", "__xor__": "bitwise_xor",
+    "__lshift__": "bitwise_left_shift", "__rshift__": "bitwise_right_shift", "__eq__": "eq", "__ne__": "ne", "__lt__": "lt", "__le__": "le",
+    "__gt__": "gt", "__ge__": "ge",
+}
+_REFLECTED = {"__radd__": "add", "__rmul__": "mul", "__rand__": "bitwise_and", "__ror__": "bitwise_or", "__rxor__": "bitwise_xor"}
+_INPLACE = {"__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_", "__ifloordiv__": "floor_divide_",
+            "__imod__": "remainder_", "__ipow__": "pow_", "__iand__": "bitwise_and_", "__ior__": "bitwise_or_", "__ixor__": "bitwise_xor_",
+            "__ilshift__": "bitwise_left_shift_", "__irshift__": "bitwise_right_shift_"}
+
+
+def install(functions):
+    """Gives the Tensor Python's operators; ``functions``: those of the namespace by name."""
+    for dunder, name in _ARITHMETIC.items():
+        if hasattr(Tensor, name):
+            operator = REGISTRY.operators.get({"div": "div_Tensor"}.get(name, name))
+            setattr(Tensor, dunder, binary_dunder(operator, getattr(Tensor, name), dunder))
+    for dunder, name in _REFLECTED.items():
+        if hasattr(Tensor, name):
+            setattr(Tensor, dunder, _reflected(getattr(Tensor, name), dunder))
+    for dunder, name in _INPLACE.items():
+        if hasattr(Tensor, name):
+            operator = REGISTRY.operators.get({"div_": "div_Tensor"}.get(name, name[:-1]))
+            setattr(Tensor, dunder, inplace_dunder(operator, getattr(Tensor, name), dunder))
+    for dunder, name in (("__neg__", "neg"), ("__abs__", "abs"), ("__pos__", "positive")):
+        if hasattr(Tensor, name):
+            setattr(Tensor, dunder, getattr(Tensor, name))
+    for dunder, name in _TURNED.items():
+        setattr(Tensor, dunder, _turned(functions[name], name, dunder))
+    Tensor.__rsub__ = _reflected(functions["rsub"], "__rsub__")
+    Tensor.__rtruediv__ = lambda self, other: functions["reciprocal"](self) * other if not isinstance(other, Tensor) else other / self
+    Tensor.__invert__, Tensor.__reversed__ = _inverted, _reversed
+    Tensor.__hash__ = object.__hash__
+    Tensor.__contains__ = _contains
+
+
+def _inverted(self):
+    if self._spec.dtype.category > 1:
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    return self.bitwise_not()
+
+
+def _reversed(self):
+    """The elements of the first dimension in the opposite order."""
+    return self.flip(0) if self._spec.ndim else self
+
+
+def _tensor(number, like):
+    return from_data.tensor(number, device=like.device)
+
+
+def _contains(self, element):
+    if isinstance(element, (Tensor, *_KNOWN)):
+        return bool((element == self).any().item())
+    raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
+
+
+_TURNED = {"__rpow__": "pow", "__rfloordiv__": "floor_divide", "__rmod__": "remainder", "__rmatmul__": "matmul",
+           "__rlshift__": "bitwise_left_shift", "__rrshift__": "bitwise_right_shift"}
+
+
+def _turned(function, name, dunder):
+    """``number <op> tensor`` for an operator whose operands cannot be exchanged."""
+    def turned(self, other):
+        if isinstance(other, np.generic):
+            other = other.item()
+        if not isinstance(other, (Tensor, *_KNOWN)) or name == "matmul" and not isinstance(other, Tensor):
+            return NotImplemented
+        return function(_tensor(other, self) if name == "floor_divide" else other, self)
+    turned.__name__ = turned.__qualname__ = dunder
+    return turned
+
+
+def _reflected(method, dunder):
+    def reflected(self, other):
+        if isinstance(other, np.ndarray):               # PyTorch takes an ndarray on the right only
+            return NotImplemented
+        if type(other) in _KNOWN or isinstance(other, Tensor):
+            return method(self, other)
+        try:
+            return method(self, other)
+        except TypeError:
+            return NotImplemented
+    reflected.__name__ = reflected.__qualname__ = dunder
+    return reflected

@@ -1,0 +1,154 @@
+"""What a tensor says of itself by method: sizes, strides, type, where it lies and what it shares.
+
+Owns: these methods, with PyTorch's errors. Those that change its memory are written in `storages`. May not know: values.
+"""
+from . import likes
+from .core import Tensor
+
+
+class Facts:
+    """The methods; `install` gives them to the Tensor."""
+
+    def size(self, dim=None):
+        """The shape, or the length of one dimension."""
+        if dim is None:
+            return self._spec.size
+        n = self._spec.ndim
+        if not -max(n, 1) <= dim < max(n, 1) or n == 0:
+            if n == 0:
+                raise IndexError("Dimension specified as " + str(dim) + " but tensor has no dimensions")
+            raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
+        return self._spec.size[dim]
+
+    def stride(self, dim=None):
+        """Elements to step over in memory, for each dimension or for one."""
+        if dim is None:
+            return self._spec.stride
+        n = self._spec.ndim
+        if not -n <= dim < n:
+            raise IndexError(f"Dimension out of range (expected to be in range of [{-max(n, 1)}, {max(n, 1) - 1}], but got {dim})"
+                             if n else "Dimension specified as " + str(dim) + " but tensor has no dimensions")
+        return self._spec.stride[dim]
+
+    def storage_offset(self):
+        """Where the tensor begins in its storage, in elements."""
+        return self._offset
+
+    def numel(self):
+        """The number of elements."""
+        return self._spec.numel
+
+    nelement = numel
+
+    def dim(self):
+        """The number of dimensions."""
+        return self._spec.ndim
+
+    ndimension = dim
+
+    def is_contiguous(self, memory_format=None):
+        """Whether the elements lie in memory in their logical order."""
+        if memory_format is not None and "channels_last" in str(memory_format):
+            from ..base import geometry
+            test = geometry.is_channels_last_3d if str(memory_format).endswith("3d") else geometry.is_channels_last
+            return test(tuple(self._spec.size), self._spec.stride)
+        return self._spec.contiguous
+
+    def data_ptr(self):
+        """The address of the first element: equal for equal memory, not one to be dereferenced."""
+        if self._spec.numel == 0:
+            return 0
+        return self._storage.data_ptr() + self._offset * self._spec.dtype.itemsize
+
+    def untyped_storage(self):
+        """The storage as bytes."""
+        from .storages import UntypedStorage
+        return UntypedStorage(self._storage)
+
+    def storage(self):
+        """The storage with its type."""
+        from .storages import typed
+        return typed(self)
+
+    def is_floating_point(self):
+        """Whether the dtype is a floating-point one."""
+        return self._spec.dtype.is_floating_point
+
+    def is_complex(self):
+        """Whether the dtype is a complex one."""
+        return self._spec.dtype.is_complex
+
+    def is_signed(self):
+        """Whether the dtype is signed."""
+        return self._spec.dtype.is_signed
+
+    def is_inference(self):
+        """Whether the tensor was made in inference mode."""
+        return bool(self._inference_tensor())
+
+    def is_nonzero(self):
+        """Whether the only element is not zero."""
+        if self._spec.numel != 1:
+            raise RuntimeError(
+                "Boolean value of Tensor with " + ("more than one value" if self._spec.numel else "no values") + " is ambiguous"
+            )
+        return bool(self.item())
+
+    def is_shared(self):
+        """Whether the memory is shared between processes: never, on this engine."""
+        return False
+
+    def is_pinned(self, device=None):
+        """Whether the memory is pinned: never, on this engine."""
+        return False
+
+    def get_device(self):
+        """The index of the device, -1 for the CPU."""
+        return -1 if self._spec.device.index is None else self._spec.device.index
+
+    def is_same_size(self, other):
+        """Whether both have the same shape."""
+        return tuple(self._spec.size) == tuple(other._spec.size)
+
+    def is_set_to(self, tensor):
+        """Whether both are the same geometry on the same memory."""
+        return self._storage is tensor._storage and self._spec is tensor._spec and self._offset == tensor._offset
+
+    def dim_order(self):
+        """Dimensions from the slowest to the fastest in memory."""
+        return tuple(sorted(range(self._spec.ndim), key=lambda d: -self._spec.stride[d]))
+
+    def set_(self, source=None, storage_offset=None, size=None, stride=None):
+        """Takes over another tensor's memory and geometry."""
+        from .storages import set_
+        return set_(self, source, storage_offset, size, stride)
+
+    def resize_(self, *sizes, memory_format=None):
+        """Another shape in the same memory, which grows as needed."""
+        from .storages import resize_
+        if not sizes:
+            raise TypeError('resize_() missing 1 required positional arguments: "size"')
+        return resize_(self, sizes, memory_format)
+
+    def resize_as_(self, other, memory_format=None):
+        """The other's shape in the same memory."""
+        from .storages import resize_
+        if str(memory_format).endswith("preserve_format"):
+            from ..base import geometry
+            memory_format = "channels_last" if geometry.looks_channels_last(tuple(other._spec.size), other._spec.stride) else None
+        return resize_(self, (tuple(other._spec.size),), memory_format)
+
+    def as_subclass(self, cls):
+        """The same tensor as an object of a subclass."""
+        return likes.as_subclass(self, cls)
+
+    def __cuda_array_interface__(self):
+        raise AttributeError("__cuda_array_interface__")
+
+
+def install():
+    """Gives the Tensor these methods."""
+    for name, method in vars(Facts).items():
+        if not name.startswith("__"):
+            method.__qualname__ = "Tensor." + name
+            setattr(Tensor, name, method)
