@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 
-from ..tensor import convert
+from ..tensor import looking
 from ..tensor.core import Tensor
 from . import by_counter, checks, continuous, discrete, integers, normals, uniforms
 from .arguments import a_number, an_integer, engine_of, invalid, whole
@@ -89,7 +89,7 @@ def bernoulli_(self, p=0.5, *, generator=None):
         return fill(self, "bernoulli_tensor", engine, None, None)
     if type(engine) is Counter:
         return counted_choices(self, engine, probabilities)
-    ordered = np.ascontiguousarray(convert.host_copy(probabilities, "bernoulli_").transpose(memory_order(self._spec))).reshape(-1)
+    ordered = np.ascontiguousarray(looking.host_copy(probabilities, "bernoulli_").transpose(memory_order(self._spec))).reshape(-1)
 
     def check(dtype, numel):
         try:

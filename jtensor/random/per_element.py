@@ -12,7 +12,7 @@ from ..ops.build import broadcast_shapes
 from ..ops.families.numeric import no_derivative
 from ..ops.operator import Tensor as TensorKind
 from ..ops.operator import op
-from ..tensor import convert
+from ..tensor import looking
 from ..tensor.dispatch import write_out
 from ..trace.tape import LOCAL
 from . import checks, discrete, rejection
@@ -52,7 +52,7 @@ def _with_history(operator, values, *inputs):
 
 
 def _host(input, reason):
-    return np.require(convert.host_copy(input.detach(), reason), requirements="C")
+    return np.require(looking.host_copy(input.detach(), reason), requirements="C")
 
 
 def normal_for(mean, std, tensors, generator, out):

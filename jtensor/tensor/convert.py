@@ -1,158 +1,22 @@
-"""From tensors to everything else and back: numbers, lists, NumPy, JAX, other dtypes and devices, `.data =`, copies, pickles."""
-import struct
-import sys
+"""From tensors to everything else and back: NumPy, JAX, other dtypes and devices, pickles.
 
+Owns: these methods, and what of them shares memory and what is a copy. Numbers and lists are in `looking`, copies in `copying`.
+May not know: how memory is shared (`storage.host`).
+"""
 import numpy as np
 
-from ..autograd import engine
-from ..autograd import gradmode_checks as checks
 from ..base import devices, dtypes, geometry
 from ..base.errors import missing
-from ..base.naming import type_name
-from ..ops.build import broadcast_inplace
 from ..ops.families import create as ops
-from ..ops.families.composing import number_fits
-from ..storage import VersionCounter, cell, host
+from ..storage import cell, host
 from ..trace import spec as specs
-from ..trace.executor import on_host, value_of
-from ..trace.tape import LOCAL, Value, ready
-from . import overwriting
-from .core import COUNTED, Tensor, make_tensor
-from .values import bump, read
+from ..trace.executor import value_of
+from ..trace.tape import LOCAL, ready
+from .core import Tensor, make_tensor
+from .looking import host_copy
+from .values import read
 
 _dtype, _device = dtypes.dtype, devices.device
-
-# -- looking at values ------------------------------------------------------------------------------------------------
-
-
-def host_copy(tensor, reason="read"):
-    """The tensor's values as an ndarray that is not to be written to."""
-    storage, spec = tensor._storage, tensor._spec
-    if spec is storage.spec and spec.device is not devices.meta:
-        return on_host(storage.value, reason)
-    if spec.device is devices.meta:
-        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
-    array = seen_in_place(storage, spec, tensor._offset, reason)
-    return on_host(read(tensor), reason) if array is None else array
-
-
-def seen_in_place(storage, spec, offset, reason):
-    """A view's elements where they lie in its base's memory, without a program that fetches them; None where they lie otherwise."""
-    layout = storage.layout
-    if storage.spec is None or spec.device is not devices.cpu or not layout.contiguous or spec.dtype is not layout.dtype or spec.conj \
-            or spec.neg:
-        return None
-    if not spec.numel:
-        return np.empty(spec.size, spec.dtype.numpy)
-    base, size = on_host(storage.value, reason), spec.dtype.itemsize
-    return np.ndarray(spec.size, base.dtype, base, offset * size, [n * size for n in spec.stride])
-
-
-def item(self):
-    """The only element, as a Python number.
-
-    >>> torch.tensor([2.5]).item()
-    2.5
-    """
-    storage, spec = self._storage, self._spec
-    if spec.numel != 1:
-        raise RuntimeError(f"a Tensor with {spec.numel} elements cannot be converted to Scalar")
-    if spec is storage.spec and spec.device is devices.cpu:
-        value = storage.value
-        array = value.array
-        unpack = _UNPACK.get(spec.dtype)
-        if unpack is not None:
-            if array is None:
-                array = value.segment
-                if array.__class__ is not np.ndarray:
-                    array = value_of(value, "item()")
-            return unpack(array)[0]
-    elif spec.device is devices.meta:
-        raise RuntimeError("Tensor.item() cannot be called on meta tensors")
-    return python_number(host_copy(self, "item()"))
-
-
-# An array's only element as a number of Python's, straight from its bytes: half of what an ndarray of it costs.
-_UNPACK = {d: struct.Struct(d.numpy.char).unpack for d in dtypes.ALL if d.numpy.isbuiltin == 1 and d.numpy.kind in "iufb"}
-
-
-def python_number(array):
-    number = array.item()
-    if type(number) is not float and not isinstance(number, (bool, int, complex)) or array.dtype.kind == "V":
-        number = float(array.reshape(()))
-    return number
-
-
-def tolist(self):
-    """Nested lists of Python numbers (a number for a 0-d tensor)."""
-    dtype = self._spec.dtype
-    if self._spec.conj or self._spec.neg:
-        self = self.resolve_conj().resolve_neg()                   # PyTorch records that, which a stale view may refuse
-    array = host_copy(self, "tolist()")
-    if dtype not in _UNPACK and not dtype.is_complex:              # a type that NumPy does not know
-        array = array.astype(np.float32)
-    return array.tolist()
-
-
-def to_bool(self):
-    if self._spec.numel != 1:
-        if self._spec.numel == 0:
-            raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
-        raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
-    storage, spec = self._storage, self._spec
-    if spec is storage.spec and spec.dtype is dtypes.bool and spec.device is devices.cpu:
-        value = storage.value
-        array = value.array
-        if array is None:
-            array = value.segment
-            if array.__class__ is not np.ndarray:
-                array = value_of(value, "bool()")
-        return _UNPACK[dtypes.bool](array)[0]
-    return bool(host_copy(self, "bool()").reshape(())[()])
-
-
-def _only(self):
-    if self._spec.numel != 1:
-        raise ValueError("only one element tensors can be converted to Python scalars")
-    return item(self)
-
-
-def to_int(self):
-    number = _only(self)
-    if isinstance(number, complex):
-        if number.imag != 0:
-            raise RuntimeError("value cannot be converted to type int64_t without overflow")
-        number = number.real
-    return int(number)
-
-
-def _warn_of_history(self):
-    if self.requires_grad and LOCAL.grad_enabled:
-        import warnings
-        warnings.warn("Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using "
-                      "tensor.detach() first.", UserWarning, stacklevel=3)
-
-
-def to_float(self):
-    number = _only(self)
-    _warn_of_history(self)
-    if isinstance(number, complex):
-        if number.imag != 0:
-            raise RuntimeError("value cannot be converted to type double without overflow")
-        return number.real
-    return float(number)
-
-
-def to_complex(self):
-    _warn_of_history(self)
-    return complex(_only(self))
-
-
-def to_index(self):
-    if self._spec.dtype.category > 1 or self._spec.numel != 1:
-        raise TypeError("only integer tensors of a single element can be converted to an index")
-    return int(item(self))
-
 
 # -- NumPy ------------------------------------------------------------------------------------------------------------
 
@@ -351,126 +215,7 @@ def type_as(self, other):
     return converted(self, other._spec.dtype, other._spec.device)
 
 
-# -- in-place copies and rebinding ------------------------------------------------------------------------------------
-
-
-def copy_(self, src, non_blocking=False):
-    """Copies ``src`` (broadcast, cast) into this tensor.
-
-    >>> torch.zeros(2).copy_(torch.tensor([1, 2]))
-    tensor([1., 2.])
-    """
-    if not isinstance(src, Tensor):
-        src = _numbers(src)
-    if src._spec.device != self._spec.device and src._spec.ndim:
-        src = src.to(self._spec.device)
-    n, m = self._spec.size, src._spec.size
-    if n != m:
-        if len(m) > len(n) or any(a not in (1, b) for a, b in zip(reversed(m), reversed(n))):
-            checks.before_inplace(self, LOCAL.grad_enabled and (self.requires_grad or src.requires_grad))
-            checks.no_internal_overlap(self)
-            if src._storage is self._storage:
-                checks.no_partial_overlap(self, src)
-            broadcast_inplace(self._spec, src._spec)
-    elif src._storage is self._storage and src._spec is self._spec and src._offset == self._offset and not self._spec.dense \
-            and not (LOCAL.grad_enabled and (self.requires_grad or src.requires_grad)):
-        checks.before_inplace(self, False)                   # the same memory twice is not copied, so that it may overlap
-        bump(self)
-        return self
-    elif overwriting.copy(self, src):
-        return self
-    return ops.copy.write(self, src)
-
-
-def _numbers(src, name="copy_"):
-    from .from_data import tensor
-    if isinstance(src, (bool, int, float, complex)):
-        return tensor(src)
-    if isinstance(src, np.generic):
-        return src.item() if name == "fill_" else tensor(src.item())
-    if name == "fill_":
-        raise TypeError(f"fill_() received an invalid combination of arguments - got ({type_name(type(src))}), but expected one of:")
-    raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type_name(type(src))}")
-
-
-def fill_(self, value):
-    """Fills the tensor with a number (or a 0-d tensor)."""
-    if value is not None and overwriting.fill(self, value):
-        return self
-    if not isinstance(value, (Tensor, bool, int, float, complex)):
-        value = _numbers(value, "fill_")
-    if isinstance(value, Tensor):
-        if value._spec.ndim:
-            checks.before_inplace(self, LOCAL.grad_enabled and (self.requires_grad or value.requires_grad))
-            raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value._spec.ndim} dimensions.")
-        return ops.fill_tensor.write(self, value)
-    try:
-        value = number_fits(value, self._spec.dtype)
-    except RuntimeError:
-        checks.before_inplace(self, LOCAL.grad_enabled and self.requires_grad)
-        raise
-    return ops.fill.write(self, value)
-
-
-def zero_(self):
-    """Fills the tensor with zeros."""
-    return self if overwriting.fill(self, None) else ops.zero.write(self)
-
-
-def set_data(self, other):
-    """``x.data = y``: this tensor takes over the other's memory, shape and dtype; its history stays."""
-    if not isinstance(other, Tensor):
-        raise TypeError("Variable data has to be a tensor, but got " + type(other).__name__)
-    if self._requires_grad and not other._spec.dtype.differentiable:
-        raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
-    if (self._spec.device is devices.meta) is not (other._spec.device is devices.meta):
-        raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type.")
-    keep_counter(self)
-    if self.requires_grad and self._spec.size != other._spec.size:
-        engine.RESHAPED[0] = True
-    if self._auto is not None and self._spec.dtype is not other._spec.dtype:
-        self._auto.accumulator = None                              # the leaf gets a new node: the old one takes another dtype
-    self._storage, self._spec, self._offset, self._cached = other._storage, other._spec, other._offset, None
-    if other._inference_tensor() is not self._inference_tensor():
-        self._autograd_meta().inference = COUNTED if other._inference_tensor() else False
-
-
-def keep_counter(self):
-    """For a tensor about to leave its storage: its version counter stays with it, and with its views, as in PyTorch.
-
-    The storage is the counter; it stays so where somebody else may look at it, else a counter alone lets the storage go.
-    """
-    storage = self._storage
-    if self._counter is storage and sys.getrefcount(storage) <= _OWN_REFERENCES:
-        self._counter = VersionCounter(storage.version)
-        self._counter.site = storage.site
-
-
-_OWN_REFERENCES = 4          # the tensor's two fields, the local name, the argument of getrefcount
-
-
-def deepcopy(self, memo):
-    if id(self) in memo:
-        return memo[id(self)]
-    if not self.is_leaf:
-        raise RuntimeError(
-            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you were "
-            "attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
-            "https://github.com/pytorch/pytorch/pull/103001"
-        )
-    import copy
-    storage = memo.get(("jtensor storage", id(self._storage)))
-    if storage is None:
-        storage = cell.new(self._storage.current(), self._storage.layout)
-        memo["jtensor storage", id(self._storage)] = storage
-    made = make_tensor(storage, self._spec, self._offset, type(self), inference=LOCAL.inference)
-    made._counter, made._requires_grad = VersionCounter(1), self.requires_grad        # PyTorch makes it empty and calls `set_`
-    memo[id(self)] = made
-    if self._auto is not None and self._auto.grad is not None:
-        made._autograd_meta().grad = copy.deepcopy(self._auto.grad, memo)
-    if self.__dict__:
-        made.__dict__.update(copy.deepcopy(self.__dict__, memo))
-    return made
+# -- pickles ----------------------------------------------------------------------------------------------------------
 
 
 def reduce(self, protocol):
@@ -498,11 +243,3 @@ def rebuild(cls, array, dtype, requires_grad, device, state):
     if state:
         made.__dict__.update(state)
     return made
-
-
-def element_size(self):
-    """Bytes of one element."""
-    return self._spec.dtype.itemsize
-
-
-__all__ = ["Value", "checks", "missing"]

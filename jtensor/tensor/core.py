@@ -327,7 +327,7 @@ class Tensor:
 
     @data.setter
     def data(self, other):
-        from .convert import set_data
+        from .copying import set_data
         set_data(self, other)
 
     @data.deleter
@@ -351,7 +351,7 @@ class Tensor:
         return reduce(self, protocol)
 
     def __deepcopy__(self, memo):
-        from .convert import deepcopy
+        from .copying import deepcopy
         return deepcopy(self, memo)
 
 

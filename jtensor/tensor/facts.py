@@ -40,6 +40,10 @@ class Facts:
 
     nelement = numel
 
+    def element_size(self):
+        """Bytes of one element."""
+        return self._spec.dtype.itemsize
+
     def dim(self):
         """The number of dimensions."""
         return self._spec.ndim

@@ -10,7 +10,7 @@ import inspect
 from ..ops.families.aliases import ALIASES, INPLACE_FUNCTIONS
 from ..ops.operator import Operator
 from ..ops.registry import REGISTRY
-from . import convert, dunders, facts, hooks, likes
+from . import convert, copying, dunders, facts, hooks, likes, looking
 from .arguments import of_method
 from .core import Tensor
 from .dispatch import call
@@ -125,23 +125,24 @@ def _by_hand():
     """Methods that are not operators: conversions, indexing, factories."""
     for name, method in {**convert.CASTS, **likes.METHODS}.items():
         setattr(Tensor, name, method)
-    for name in ("item", "tolist", "numpy", "to", "cpu", "cuda", "copy_", "fill_", "zero_", "type_as", "element_size"):
-        setattr(Tensor, name, getattr(convert, name))
+    for room, names in ((looking, "item tolist"), (convert, "numpy to cpu cuda type_as"), (copying, "copy_ fill_ zero_")):
+        for name in names.split():
+            setattr(Tensor, name, getattr(room, name))
     from . import retyped, shapes
     Tensor.T, Tensor.mT = property(shapes.transposed), property(shapes.matrix_transposed)
     Tensor.H, Tensor.mH = (property(functools.partial(shapes.adjoint_property, name=name)) for name in ("H", "mH"))
     FUNCTIONS.update(detach=_named(lambda input: input.detach(), "detach"), detach_=_named(lambda input: input.detach_(), "detach_"),
-                     zero_=convert.zero_, fill_=_named(lambda input, value: input.fill_(value), "fill_"),
+                     zero_=copying.zero_, fill_=_named(lambda input, value: input.fill_(value), "fill_"),
                      as_strided_=Tensor.as_strided_, is_nonzero=_named(lambda input: input.is_nonzero(), "is_nonzero"),
                      is_same_size=_named(lambda input, other: input.is_same_size(other), "is_same_size"))
     Tensor.real, Tensor.imag = property(retyped.real, retyped.set_real), property(retyped.imag, retyped.set_imag)
     Tensor.type, Tensor.jax = convert.type_, convert.jax_array
     from . import quick
     Tensor.__getitem__, Tensor.__setitem__ = quick.getitem, quick.setitem
-    Tensor.__bool__, Tensor.__int__, Tensor.__float__ = convert.to_bool, convert.to_int, convert.to_float
-    Tensor.__complex__, Tensor.__index__ = convert.to_complex, convert.to_index
+    Tensor.__bool__, Tensor.__int__, Tensor.__float__ = looking.to_bool, looking.to_int, looking.to_float
+    Tensor.__complex__, Tensor.__index__ = looking.to_complex, looking.to_index
     Tensor.__array__, Tensor.__array_wrap__ = convert.array_protocol, convert.array_wrap
-    Tensor._host = lambda self: convert.host_copy(self, "print")
+    Tensor._host = lambda self: looking.host_copy(self, "print")
     facts.install()
     hooks.install()
     dunders.install(FUNCTIONS)

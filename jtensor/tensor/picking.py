@@ -8,9 +8,9 @@ from ..ops.families import index as family
 from ..ops.families.bounds import check_bounds, out_of_bounds
 from ..ops.families.create import full_of
 from ..trace.tape import LOCAL
-from .convert import host_copy
 from .core import Tensor
 from .from_data import from_host
+from .looking import host_copy
 from .overwriting import FLOAT_MAX
 
 _FIRST = (0,)

@@ -231,7 +231,7 @@ def set_(self, source=None, storage_offset=None, size=None, stride=None):
                 f"requiring a storage size of {needed * dtype.itemsize} are out of bounds for storage of size {cell.nbytes()}")
     else:
         _hold(cell, needed, dtype)
-    from .convert import keep_counter
+    from .copying import keep_counter
     keep_counter(self)
     self._storage, self._offset, self._cached = cell, storage_offset, None
     if self.requires_grad and size != tuple(self._spec.size):

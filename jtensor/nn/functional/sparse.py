@@ -5,7 +5,7 @@ import jtensor
 
 from ...ops.families.bounds import extremes
 from ...tensor import raw
-from ...tensor.convert import host_copy
+from ...tensor.looking import host_copy
 
 __all__ = ["embedding", "embedding_bag", "one_hot"]
 

@@ -232,7 +232,7 @@ def equal(input, other):
     if a.size != b.size:
         return False
     if a.dtype is b.dtype and a.device is b.device is devices.cpu and a.numel <= _FEW:
-        from ...tensor.convert import host_copy
+        from ...tensor.looking import host_copy
         return bool((host_copy(input, "bool()") == host_copy(other, "bool()")).all())
     return bool(_equal(input, other))
 

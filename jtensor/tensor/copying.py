@@ -1,0 +1,140 @@
+"""Copies: into a tensor (`copy_`, `fill_`, `zero_`), of a tensor (`copy.deepcopy`), and `.data =`, which takes over another's memory.
+
+Owns: PyTorch's arguments and refusals of these, and what becomes of a version counter. What is ordinary is written by `overwriting`.
+May not know: how a write is recorded.
+"""
+import sys
+
+import numpy as np
+
+from ..autograd import engine
+from ..autograd import gradmode_checks as checks
+from ..base import devices
+from ..base.naming import type_name
+from ..ops.build import broadcast_inplace
+from ..ops.families import create as ops
+from ..ops.families.composing import number_fits
+from ..storage import VersionCounter, cell
+from ..trace.tape import LOCAL
+from . import overwriting
+from .core import COUNTED, Tensor, make_tensor
+from .values import bump
+
+
+def copy_(self, src, non_blocking=False):
+    """Copies ``src`` (broadcast, cast) into this tensor.
+
+    >>> torch.zeros(2).copy_(torch.tensor([1, 2]))
+    tensor([1., 2.])
+    """
+    if not isinstance(src, Tensor):
+        src = _numbers(src)
+    if src._spec.device != self._spec.device and src._spec.ndim:
+        src = src.to(self._spec.device)
+    n, m = self._spec.size, src._spec.size
+    if n != m:
+        if len(m) > len(n) or any(a not in (1, b) for a, b in zip(reversed(m), reversed(n))):
+            checks.before_inplace(self, LOCAL.grad_enabled and (self.requires_grad or src.requires_grad))
+            checks.no_internal_overlap(self)
+            if src._storage is self._storage:
+                checks.no_partial_overlap(self, src)
+            broadcast_inplace(self._spec, src._spec)
+    elif src._storage is self._storage and src._spec is self._spec and src._offset == self._offset and not self._spec.dense \
+            and not (LOCAL.grad_enabled and (self.requires_grad or src.requires_grad)):
+        checks.before_inplace(self, False)                   # the same memory twice is not copied, so that it may overlap
+        bump(self)
+        return self
+    elif overwriting.copy(self, src):
+        return self
+    return ops.copy.write(self, src)
+
+
+def _numbers(src, name="copy_"):
+    from .from_data import tensor
+    if isinstance(src, (bool, int, float, complex)):
+        return tensor(src)
+    if isinstance(src, np.generic):
+        return src.item() if name == "fill_" else tensor(src.item())
+    if name == "fill_":
+        raise TypeError(f"fill_() received an invalid combination of arguments - got ({type_name(type(src))}), but expected one of:")
+    raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type_name(type(src))}")
+
+
+def fill_(self, value):
+    """Fills the tensor with a number (or a 0-d tensor)."""
+    if value is not None and overwriting.fill(self, value):
+        return self
+    if not isinstance(value, (Tensor, bool, int, float, complex)):
+        value = _numbers(value, "fill_")
+    if isinstance(value, Tensor):
+        if value._spec.ndim:
+            checks.before_inplace(self, LOCAL.grad_enabled and (self.requires_grad or value.requires_grad))
+            raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value._spec.ndim} dimensions.")
+        return ops.fill_tensor.write(self, value)
+    try:
+        value = number_fits(value, self._spec.dtype)
+    except RuntimeError:
+        checks.before_inplace(self, LOCAL.grad_enabled and self.requires_grad)
+        raise
+    return ops.fill.write(self, value)
+
+
+def zero_(self):
+    """Fills the tensor with zeros."""
+    return self if overwriting.fill(self, None) else ops.zero.write(self)
+
+
+def set_data(self, other):
+    """``x.data = y``: this tensor takes over the other's memory, shape and dtype; its history stays."""
+    if not isinstance(other, Tensor):
+        raise TypeError("Variable data has to be a tensor, but got " + type(other).__name__)
+    if self._requires_grad and not other._spec.dtype.differentiable:
+        raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+    if (self._spec.device is devices.meta) is not (other._spec.device is devices.meta):
+        raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type.")
+    keep_counter(self)
+    if self.requires_grad and self._spec.size != other._spec.size:
+        engine.RESHAPED[0] = True
+    if self._auto is not None and self._spec.dtype is not other._spec.dtype:
+        self._auto.accumulator = None                              # the leaf gets a new node: the old one takes another dtype
+    self._storage, self._spec, self._offset, self._cached = other._storage, other._spec, other._offset, None
+    if other._inference_tensor() is not self._inference_tensor():
+        self._autograd_meta().inference = COUNTED if other._inference_tensor() else False
+
+
+def keep_counter(self):
+    """For a tensor about to leave its storage: its version counter stays with it, and with its views, as in PyTorch.
+
+    The storage is the counter; it stays so where somebody else may look at it, else a counter alone lets the storage go.
+    """
+    storage = self._storage
+    if self._counter is storage and sys.getrefcount(storage) <= _OWN_REFERENCES:
+        self._counter = VersionCounter(storage.version)
+        self._counter.site = storage.site
+
+
+_OWN_REFERENCES = 4          # the tensor's two fields, the local name, the argument of getrefcount
+
+
+def deepcopy(self, memo):
+    if id(self) in memo:
+        return memo[id(self)]
+    if not self.is_leaf:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you were "
+            "attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
+            "https://github.com/pytorch/pytorch/pull/103001"
+        )
+    import copy
+    storage = memo.get(("jtensor storage", id(self._storage)))
+    if storage is None:
+        storage = cell.new(self._storage.current(), self._storage.layout)
+        memo["jtensor storage", id(self._storage)] = storage
+    made = make_tensor(storage, self._spec, self._offset, type(self), inference=LOCAL.inference)
+    made._counter, made._requires_grad = VersionCounter(1), self.requires_grad        # PyTorch makes it empty and calls `set_`
+    memo[id(self)] = made
+    if self._auto is not None and self._auto.grad is not None:
+        made._autograd_meta().grad = copy.deepcopy(self._auto.grad, memo)
+    if self.__dict__:
+        made.__dict__.update(copy.deepcopy(self.__dict__, memo))
+    return made

@@ -1,0 +1,142 @@
+"""A tensor's values as Python has them: numbers, lists, truth; and its one copy on the host, which printing and others look at.
+
+Owns: these methods, with PyTorch's errors; what can be seen where it lies, without a program that fetches it.
+May not know: how a tape runs.
+"""
+import struct
+
+import numpy as np
+
+from ..base import devices, dtypes
+from ..trace.executor import on_host, value_of
+from ..trace.tape import LOCAL
+from .values import read
+
+
+def host_copy(tensor, reason="read"):
+    """The tensor's values as an ndarray that is not to be written to."""
+    storage, spec = tensor._storage, tensor._spec
+    if spec is storage.spec and spec.device is not devices.meta:
+        return on_host(storage.value, reason)
+    if spec.device is devices.meta:
+        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+    array = seen_in_place(storage, spec, tensor._offset, reason)
+    return on_host(read(tensor), reason) if array is None else array
+
+
+def seen_in_place(storage, spec, offset, reason):
+    """A view's elements where they lie in its base's memory, without a program that fetches them; None where they lie otherwise."""
+    layout = storage.layout
+    if storage.spec is None or spec.device is not devices.cpu or not layout.contiguous or spec.dtype is not layout.dtype or spec.conj \
+            or spec.neg:
+        return None
+    if not spec.numel:
+        return np.empty(spec.size, spec.dtype.numpy)
+    base, size = on_host(storage.value, reason), spec.dtype.itemsize
+    return np.ndarray(spec.size, base.dtype, base, offset * size, [n * size for n in spec.stride])
+
+
+def item(self):
+    """The only element, as a Python number.
+
+    >>> torch.tensor([2.5]).item()
+    2.5
+    """
+    storage, spec = self._storage, self._spec
+    if spec.numel != 1:
+        raise RuntimeError(f"a Tensor with {spec.numel} elements cannot be converted to Scalar")
+    if spec is storage.spec and spec.device is devices.cpu:
+        value = storage.value
+        array = value.array
+        unpack = _UNPACK.get(spec.dtype)
+        if unpack is not None:
+            if array is None:
+                array = value.segment
+                if array.__class__ is not np.ndarray:
+                    array = value_of(value, "item()")
+            return unpack(array)[0]
+    elif spec.device is devices.meta:
+        raise RuntimeError("Tensor.item() cannot be called on meta tensors")
+    return python_number(host_copy(self, "item()"))
+
+
+# An array's only element as a number of Python's, straight from its bytes: half of what an ndarray of it costs.
+_UNPACK = {d: struct.Struct(d.numpy.char).unpack for d in dtypes.ALL if d.numpy.isbuiltin == 1 and d.numpy.kind in "iufb"}
+
+
+def python_number(array):
+    number = array.item()
+    if type(number) is not float and not isinstance(number, (bool, int, complex)) or array.dtype.kind == "V":
+        number = float(array.reshape(()))
+    return number
+
+
+def tolist(self):
+    """Nested lists of Python numbers (a number for a 0-d tensor)."""
+    dtype = self._spec.dtype
+    if self._spec.conj or self._spec.neg:
+        self = self.resolve_conj().resolve_neg()                   # PyTorch records that, which a stale view may refuse
+    array = host_copy(self, "tolist()")
+    if dtype not in _UNPACK and not dtype.is_complex:              # a type that NumPy does not know
+        array = array.astype(np.float32)
+    return array.tolist()
+
+
+def to_bool(self):
+    if self._spec.numel != 1:
+        if self._spec.numel == 0:
+            raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
+        raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
+    storage, spec = self._storage, self._spec
+    if spec is storage.spec and spec.dtype is dtypes.bool and spec.device is devices.cpu:
+        value = storage.value
+        array = value.array
+        if array is None:
+            array = value.segment
+            if array.__class__ is not np.ndarray:
+                array = value_of(value, "bool()")
+        return _UNPACK[dtypes.bool](array)[0]
+    return bool(host_copy(self, "bool()").reshape(())[()])
+
+
+def _only(self):
+    if self._spec.numel != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    return item(self)
+
+
+def to_int(self):
+    number = _only(self)
+    if isinstance(number, complex):
+        if number.imag != 0:
+            raise RuntimeError("value cannot be converted to type int64_t without overflow")
+        number = number.real
+    return int(number)
+
+
+def _warn_of_history(self):
+    if self.requires_grad and LOCAL.grad_enabled:
+        import warnings
+        warnings.warn("Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using "
+                      "tensor.detach() first.", UserWarning, stacklevel=3)
+
+
+def to_float(self):
+    number = _only(self)
+    _warn_of_history(self)
+    if isinstance(number, complex):
+        if number.imag != 0:
+            raise RuntimeError("value cannot be converted to type double without overflow")
+        return number.real
+    return float(number)
+
+
+def to_complex(self):
+    _warn_of_history(self)
+    return complex(_only(self))
+
+
+def to_index(self):
+    if self._spec.dtype.category > 1 or self._spec.numel != 1:
+        raise TypeError("only integer tensors of a single element can be converted to an index")
+    return int(item(self))
