@@ -30,19 +30,18 @@ def parts(plan, needs):
 
 # Inputs that the double backward saves though it does not always read them: the formula's last operator is differentiated by them.
 KEPT = {"abs": ("self",), "pow_Tensor_Scalar": ("self",), "hardtanh": ("self",), "leaky_relu": ("self",), "hardshrink": ("self",),
-        "softshrink": ("self",), "threshold": ("self",), "mse_loss": ("self", "target"), "fmod_Tensor": ("self", "other")}
+        "softshrink": ("self",), "threshold": ("self",), "mse_loss": ("self", "target")}
 # Inputs of which the formula computes something first, which is what it saves: they may be written to after that.
 COMPUTED = {"log1p": ("self",), "log2": ("self",), "log10": ("self",), "var_dims": ("self",), "logaddexp": ("self", "other"),
-            "addcmul": ("tensor1", "tensor2"), "addcdiv": ("tensor1",), "xlogy_Tensor": ("self",),
+            "addcmul": ("tensor1", "tensor2"),
             "binary_cross_entropy_with_logits": ("self", "target", "weight", "pos_weight")}
 
 
 # Operators whose formula multiplies the gradient by what it has computed of the inputs or the result: by that product's other factor, as it
-# was, the second backward multiplies again.
+# was, the second backward multiplies again. Formulas of several operations are in `tensor.differentiated`.
 FACTOR_COMPUTED = frozenset((
-    "pow_Tensor_Scalar", "pow_Tensor_Number", "pow_Scalar", "sin", "cos", "tan", "sinh", "cosh", "asin", "acos", "atan", "asinh", "acosh",
-    "atanh", "sqrt", "rsqrt", "reciprocal", "expm1", "erf", "erfc", "erfinv", "lgamma", "digamma", "sinc", "silu", "mish", "log_sigmoid",
-    "exp2", "linalg_vector_norm", "prod_all", "prod_dim", "logsumexp", "pow_Tensor_Tensor"))
+    "pow_Tensor_Scalar", "pow_Tensor_Number", "pow_Scalar", "sin", "cos", "tan", "sinh", "cosh", "reciprocal", "expm1", "sinc", "mish",
+    "log_sigmoid", "linalg_vector_norm", "prod_all", "prod_dim"))
 
 
 def positions_named(plan, codes, table):

@@ -146,10 +146,10 @@ def _formulas(operator, grad):
     if not isinstance(grad, dict):
         inputs = [p.name for p in operator.parameters if p.kind in ARRAYS and p.name not in operator.nondiff]
         grad = {inputs[0]: grad}
-    return {name: f and (f, _asked(f)) for name, f in grad.items()}
+    return {name: f and (f, asked(f)) for name, f in grad.items()}
 
 
-def _asked(formula):
+def asked(formula):
     """The names of a formula's parameters."""
     code = getattr(inspect.unwrap(formula), "__code__", None)
     if code is None:                # a partial application or another object with a signature of its own

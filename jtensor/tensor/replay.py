@@ -10,7 +10,7 @@ from ..base import devices
 from ..ops import double, gradient, saves
 from ..trace import spec as specs
 from ..trace.tape import LOCAL, record
-from . import reshaped
+from . import differentiated, reshaped
 from .core import View, make_tensor
 from .history import edge_of, node_type
 from .rehearsed import rehearsal
@@ -55,6 +55,10 @@ def replay(node, grads):
         if needs:
             _replay(node, grads, needs, answers)
         return answers if not plan.outputs[0].dtype.is_complex else _parts(answers, plan)
+    if grads[0] is not None and plan.operator.name in differentiated.FORMULAS:
+        made = differentiated.gradients(node, fitted(grads[0], plan.specs[0]), _shaped)
+        if made is not None:
+            return made
     for name, places in double.parts(plan, needs):
         if name == double.PASSED_ON and grads[0] is not None:
             for at in places:
@@ -255,20 +259,26 @@ WRITES_IN_FORMULA = {
 
 
 def saved_tensor(node, at):
-    """What a node saved of its input ``at``, as a tensor with its history; versions are checked."""
+    """What a node saved of its input ``at`` (of its result, ``~k``), as a tensor with its history; versions are checked."""
     if node.saved is None:
         raise RuntimeError(SECOND_TIME)
     code = saves.codes(node.plan, node.needs).index(at)
     entry = node.saved[code]
+    edge = node.edges[at] if at >= 0 else (node, ~at)
     if type(entry) is tuple and len(entry) == 2 and entry[0]._counter.version == entry[1]:
         tensor = entry[0]
-        edge = node.edges[at]
         if edge is None or tensor._edge == edge or (not edge[0].edges if tensor._edge is None else not LOCAL.grad_enabled):
             return tensor
     value = saving.value(entry, node, at, read, read_at)
-    made = wrap(value, specs.of_aval(value.aval))
-    if LOCAL.grad_enabled and node.edges[at] is not None:
-        made._edge, made._requires_grad = node.edges[at], True
+    if type(entry) is tuple:
+        storage, spec, offset, counter = entry[:4] if len(entry) > 2 else [
+            getattr(entry[0], field) for field in ("_storage", "_spec", "_offset", "_counter")]
+        made = make_tensor(storage, spec, offset)              # the same memory, so that a later `.data` write has PyTorch's effect
+        made._counter = counter
+    else:
+        made = wrap(value, specs.of_aval(value.aval))
+    if LOCAL.grad_enabled and edge is not None:
+        made._edge, made._requires_grad = edge, True
     return made
 
 

@@ -432,6 +432,26 @@ SCRIPTS = {
             t.backward(torch.arange(1., 4.)[:len(t)])
             print(v.grad)
     """,
+    "data changed between two backwards of formulas of several operations": """
+        b = torch.tensor([0.2, 0.6, 0.4], requires_grad=True)
+        silu = torch.nn.functional.silu
+        for f in (lambda a: a / b, lambda a: b / a, lambda a: a.atan2(b), lambda a: a.sqrt(), lambda a: a.rsqrt(), lambda a: a.exp2(),
+                  lambda a: a.asin(), lambda a: a.acos(), lambda a: a.atan(), lambda a: a.asinh(), lambda a: (a + 1).acosh(),
+                  lambda a: a.atanh(), lambda a: a.erf(), lambda a: a.erfc(), lambda a: a.erfinv(), lambda a: a.lgamma(), silu,
+                  lambda a: a.digamma(), lambda a: a.logsumexp(0), lambda a: a.logsumexp((0,), True), lambda a: a.logit(), lambda a: a ** b,
+                  lambda a: torch.addcdiv(b, a, b, value=2), lambda a: torch.lerp(a, b, b), lambda a: torch.hypot(a, b),
+                  lambda a: torch.xlogy(a, b), lambda a: torch.fmod(a, b), lambda a: (a * 1).sqrt_(), lambda a: (a * 1).div_(b),
+                  lambda a: a.mul(1j).sqrt().abs(), lambda a: (a.mul(1j) / (b + 1j)).real, lambda a: (a[:, None] / b).sum(0)):
+            for change in (0, 1, 2):
+                a, w = torch.tensor([0.3, 0.5, 0.7], requires_grad=True), torch.tensor(1.5, requires_grad=True)
+                y = f(a)
+                grads = torch.autograd.grad((y * w).sum(), [a, b], create_graph=True, allow_unused=True)
+                total = sum(g.sum() for g in grads if g is not None)
+                (a, b, y)[change].data.mul_(1.2)
+                second = torch.autograd.grad(total, [a, b, w], allow_unused=True)
+                print([None if g is None else [float(f"{n:.2e}") for n in g.reshape(-1).tolist()] for g in second])
+                b.data.copy_(torch.tensor([0.2, 0.6, 0.4]))
+    """,
     "data changed between two backwards": """
         F = torch.nn.functional
         for f in (lambda a: a ** 2, lambda a: a ** 3, lambda a: a.sin(), lambda a: a.exp(), lambda a: a * a, lambda a: a.sqrt(),
