@@ -171,3 +171,7 @@ def is_grad_enabled():
 def is_inference_mode_enabled():
     """Whether inference mode is on."""
     return LOCAL.inference
+
+
+for _mode in (no_grad, enable_grad, set_grad_enabled, inference_mode):
+    _mode.__module__ = _Mode.__module__

@@ -230,12 +230,15 @@ def multinomial(p, samples, replacement):
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
     if p.shape[-1] > 1 << 24:
         raise RuntimeError("number of categories cannot exceed 2^24")
+    by_inversion = replacement and samples > 1
     if p.shape[-1] == 0 and (p.ndim == 1 or p.shape[0]):
+        if by_inversion:
+            raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
         raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
     if not p.size:
         return
     wide = p.astype(np.float64)
-    if replacement and samples > 1:
+    if by_inversion:
         _weights_one_by_one(wide)
     elif not ((wide >= 0) & (wide < math.inf)).all():
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")

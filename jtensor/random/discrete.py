@@ -149,7 +149,7 @@ def multinomial(engine, p, samples, replacement=False, columns_first=False):
     with np.errstate(all="ignore"):
         scores = (_wide(p) / _wide(q)).astype(p.dtype)
     if samples == 1:
-        return scores.argmax(-1, keepdims=True)
+        return scores.argmax(-1, keepdims=True) if scores.size else np.empty((*p.shape[:-1], 1), np.int64)
     return _largest(_wide(scores), samples)
 
 

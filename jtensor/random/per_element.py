@@ -80,7 +80,8 @@ def normal_for(mean, std, tensors, generator, out):
         normal_(made, 0.0, 1.0 if tensors[1] else a_number(std, "normal", "std", 2), generator=generator)
         if tensors[1]:
             made.mul_(std)
-        made.add_(mean)
+        if made.numel() or tensors[0]:                  # of no numbers the dtype is not asked for either
+            made.add_(mean)
     finally:
         LOCAL.grad_enabled = previous
     if out is not None:

@@ -118,7 +118,9 @@ def _at_least(x, low):
 
 
 def dirichlet(engine, alpha):
-    """A Dirichlet point for each row of ``alpha`` (float32 or float64)."""
+    """A Dirichlet point for each row of ``alpha`` (float32 or float64); a single number is a row."""
+    if not alpha.ndim:
+        return dirichlet(engine, alpha.reshape(1)).reshape(())
     made = standard_gamma(engine, alpha.astype(np.float64))
     with np.errstate(all="ignore"):
         shares = cast(made / _row_sums(made)[..., None], alpha.dtype)

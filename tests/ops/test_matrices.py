@@ -1,6 +1,8 @@
 """Linear algebra and Fourier transforms: PyTorch's values, gradients and words."""
 import pytest
 
+import jtensor
+
 from .twin import same
 
 S = "(a @ a.mT + T.eye(3) * 2)"
@@ -33,3 +35,15 @@ def test_errors(text):
 ])
 def test_fourier(text):
     same(text, (3, 4), strides=False, nodes=False, tolerance=1e-4)
+
+
+def test_transforms_read_as_in_pytorch():
+    """The node of each, the lazy conjugate of an inverse, and the sign of zeros in the mirrored half."""
+    torch = pytest.importorskip("torch")
+
+    def shown(T):
+        x, z = T.ones(4, requires_grad=True), T.ones(2, 4, dtype=T.complex64, requires_grad=True)
+        made = [T.fft.fft(x), T.fft.ifft(x), T.fft.ifft(z), T.fft.fft(z, norm="ortho"), T.fft.ifft2(z), T.fft.irfft(z),
+                T.fft.rfft(x, norm="forward"), T.fft.ihfft(x), T.fft.fft(T.arange(5.0), n=3), T.fft.ifft(x.detach())]
+        return [(str(y), y.is_conj()) for y in made], T.autograd.grad(T.fft.ifft(x * T.arange(4.0)).abs().pow(2).sum(), x)[0].tolist()
+    assert shown(jtensor) == shown(torch)

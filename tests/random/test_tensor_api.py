@@ -109,6 +109,17 @@ REFUSED = """
     T.normal(T.zeros(2, requires_grad=True), 1.0)
     T.bernoulli(T.ones(2, requires_grad=True), 0.5)
     T.rand(2, 2, device="meta")
+    T.normal(1.5, T.zeros(0, dtype=T.int64))
+    T.multinomial(T.ones(0), 2, True)
+    T.multinomial(T.ones(0), 1)
+    T.multinomial(T.ones(0, 0), 1, True)
+    T.rrelu(-T.ones(2).half(), training=True)
+    T.rrelu(-T.ones(2).int(), training=True)
+    T.rrelu(-T.ones(2).int())
+    T._sample_dirichlet(T.tensor(2.0))
+    T.zeros(0, requires_grad=True).mul(2).normal_()._version
+    T.zeros(0, requires_grad=True).mul(2).normal_()
+    T.empty(2, device="meta").uniform_()._version
 """.strip().splitlines()
 
 

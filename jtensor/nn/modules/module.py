@@ -30,6 +30,7 @@ __all__ = [
 ]
 
 _IncompatibleKeys.__name__ = _IncompatibleKeys.__qualname__ = "_IncompatibleKeys"
+_IncompatibleKeys.__module__ = __name__
 
 # What every module carries besides `training`: name -> how it is made.
 _FRESH = {

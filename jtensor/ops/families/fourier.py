@@ -1,7 +1,7 @@
 """Discrete Fourier transforms; the functions of `torch.fft` by ``fft_<name>``.
 
-Owns: three operators (complex to complex, real to half complex and back) and how PyTorch's eighteen functions use them: sizes, padding and
-cutting, normalisation. May not know: tensors as objects, but in composites.
+Owns: four operators (complex to complex, real to complex, to half complex and back) and how PyTorch's eighteen functions use them: sizes,
+padding and cutting, normalisation. May not know: tensors as objects, but in composites.
 """
 import math
 
@@ -48,41 +48,57 @@ def _whole(x, dims, n):
     return _over(lambda v: lax.fft(v, lax.FftType.IRFFT, (n,)), x, dims[-1:]) * n
 
 
+def _scaled(x, scale):
+    """``x`` times a real number or None; part by part, so that a zero keeps its sign."""
+    if scale is None:
+        return x
+    return lax.complex(x.real * scale, x.imag * scale) if x.dtype.kind == "c" else x * scale
+
+
 @op(name="_fft_c2c", backward="FftC2CBackward0", grad={
-    "self": lambda grad, dims, forward: _complex(grad, dims, not forward)}, **RAW)
-def c2c(self: Tensor, dims, forward):
-    """Complex to complex, unnormalised."""
-    return _complex(self, dims, forward)
+    "self": lambda grad, dims, forward, scale: _scaled(_complex(grad, dims, not forward), scale)}, **RAW)
+def c2c(self: Tensor, dims, forward, scale=None):
+    """Complex to complex."""
+    return _scaled(_complex(self, dims, forward), scale)
 
 
-def _half_gradient(grad, dims, shapes):
+@op(name="_fft_r2c.whole", backward="FftR2CBackward0", grad={
+    "self": lambda grad, dim, scale: _scaled(_complex(grad, (dim,), False).real, scale)}, **RAW)
+def r2c_whole(self: Tensor, dim, scale=None):
+    """Real to complex: the half that is computed, and its mirror image."""
+    half, n = _scaled(_half(self, (dim,)), scale), self.shape[dim]
+    mirror = jnp.flip(lax.slice_in_dim(half, 1, (n + 1) // 2, axis=dim), dim)
+    return lax.concatenate([half, jnp.conj(mirror)], dim)
+
+
+def _half_gradient(grad, dims, shapes, scale):
     """The full spectrum with zeros where the half was cut, transformed back: its real part."""
     n = shapes[0][dims[-1]]
     pads = [(0, 0)] * grad.ndim
     pads[dims[-1]] = (0, n - grad.shape[dims[-1]])
-    return _complex(jnp.pad(grad, pads), dims, False).real
+    return _scaled(_complex(jnp.pad(grad, pads), dims, False).real, scale)
 
 
 @op(name="_fft_r2c", backward="FftR2CBackward0", grad={"self": _half_gradient}, **RAW)
-def r2c(self: Tensor, dims):
-    """Real to half complex, unnormalised."""
-    return _half(self, dims)
+def r2c(self: Tensor, dims, scale=None):
+    """Real to half complex."""
+    return _scaled(_half(self, dims), scale)
 
 
-def _whole_gradient(grad, dims, n, shapes):
+def _whole_gradient(grad, dims, n, shapes, scale):
     """The half spectrum, counted twice where its other half stands for it too."""
     made = _half(grad, dims)
     count = made.shape[dims[-1]]
     twice = [1] * made.ndim
     twice[dims[-1]] = count
     factor = jnp.where((jnp.arange(count) > 0) & (jnp.arange(count) < n - count + 1), 2, 1).reshape(twice)
-    return made * factor.astype(made.real.dtype)
+    return _scaled(made * factor.astype(made.real.dtype), scale)
 
 
 @op(name="_fft_c2r", backward="FftC2RBackward0", grad={"self": _whole_gradient}, **RAW)
-def c2r(self: Tensor, dims, n):
-    """Half complex to real, unnormalised."""
-    return _whole(self, dims, n)
+def c2r(self: Tensor, dims, n, scale=None):
+    """Half complex to real."""
+    return _scaled(_whole(self, dims, n), scale)
 
 
 # -- arguments --------------------------------------------------------------------------------------------------------
@@ -107,10 +123,6 @@ def _scale(norm, n, forward, name):
     if norm == "ortho":
         return 1 / math.sqrt(n)
     return 1 / n if (norm == "forward") == forward else None
-
-
-def _scaled(t, scale):
-    return t if scale is None else t * scale
 
 
 def _sized(t, dim, n):
@@ -182,8 +194,13 @@ def _named(name):
 
 def _c2c_one(name, input, n, dim, norm, forward, out):
     axis, n = _one(name, input, n, dim)
-    made = c2c(_sized(_to_complex(input), axis, n), (axis,), forward)
-    return put_out("fft_" + name, _scaled(made, _scale(norm, n, forward, name)), out)
+    scale = _scale(norm, n, forward, name)
+    if input._spec.dtype.is_complex:
+        made = c2c(_sized(input, axis, n), (axis,), forward, scale)
+    else:
+        made = r2c_whole(_sized(_to_real(name, input), axis, n), axis, scale)
+        made = made if forward else made.conj() if out is None else made.conj_physical()
+    return put_out("fft_" + name, made, out)
 
 
 @_named("fft")
@@ -205,8 +222,8 @@ def ifft(input, n=None, dim=-1, norm=None, *, out=None):
 def _c2c_all(name, input, s, dim, norm, forward, out):
     dims, sizes = _several(input, s, dim)
     t = _fit_all(_to_complex(input), dims, sizes)
-    made = c2c(t, tuple(dims), forward) if dims else t
-    return put_out("fft_" + name, _scaled(made, _scale(norm, math.prod(sizes), forward, name)), out)
+    scale = _scale(norm, math.prod(sizes), forward, name)
+    return put_out("fft_" + name, c2c(t, tuple(dims), forward, scale) if dims else t, out)
 
 
 @_named("fftn")
@@ -239,8 +256,8 @@ def ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
 def rfft(input, n=None, dim=-1, norm=None, *, out=None):
     """The first half of the transform of real numbers: ``n // 2 + 1`` elements."""
     axis, n = _one("rfft", input, n, dim)
-    made = r2c(_sized(_to_real("rfft", input), axis, n), (axis,))
-    return put_out("fft_rfft", _scaled(made, _scale(norm, n, True, "rfft")), out)
+    made = r2c(_sized(_to_real("rfft", input), axis, n), (axis,), _scale(norm, n, True, "rfft"))
+    return put_out("fft_rfft", made, out)
 
 
 def _last_of_half(t, axis, n):
@@ -255,8 +272,8 @@ def irfft(input, n=None, dim=-1, norm=None, *, out=None):
     """The inverse of ``rfft``: ``n`` real numbers, by default ``2 (m - 1)``."""
     axis = _axis(input, dim)
     n = _last_of_half(input, axis, n)
-    made = c2r(_sized(_to_complex(input), axis, n // 2 + 1), (axis,), n)
-    return put_out("fft_irfft", _scaled(made, _scale(norm, n, False, "irfft")), out)
+    made = c2r(_sized(_to_complex(input), axis, n // 2 + 1), (axis,), n, _scale(norm, n, False, "irfft"))
+    return put_out("fft_irfft", made, out)
 
 
 @_named("hfft")
@@ -264,24 +281,24 @@ def hfft(input, n=None, dim=-1, norm=None, *, out=None):
     """The real transform of a Hermitian signal, given by its first half."""
     axis = _axis(input, dim)
     n = _last_of_half(input, axis, n)
-    made = c2r(_sized(_to_complex(input), axis, n // 2 + 1).conj(), (axis,), n)
-    return put_out("fft_hfft", _scaled(made, _scale(norm, n, True, "hfft")), out)
+    made = c2r(_sized(_to_complex(input), axis, n // 2 + 1).conj(), (axis,), n, _scale(norm, n, True, "hfft"))
+    return put_out("fft_hfft", made, out)
 
 
 @_named("ihfft")
 def ihfft(input, n=None, dim=-1, norm=None, *, out=None):
     """The inverse of ``hfft``: the first half of a Hermitian signal."""
     axis, n = _one("ihfft", input, n, dim)
-    made = r2c(_sized(_to_real("ihfft", input), axis, n), (axis,)).conj()
-    return put_out("fft_ihfft", _scaled(made, _scale(norm, n, False, "ihfft")), out)
+    made = r2c(_sized(_to_real("ihfft", input), axis, n), (axis,), _scale(norm, n, False, "ihfft")).conj()
+    return put_out("fft_ihfft", made, out)
 
 
 def _r2c_all(name, input, s, dim, norm, out):
     dims, sizes = _several(input, s, dim)
     if not dims:
         raise RuntimeError(f"{name} must transform at least one axis")
-    made = r2c(_fit_all(_to_real(name, input), dims, sizes), tuple(dims))
-    return put_out("fft_" + name, _scaled(made, _scale(norm, math.prod(sizes), True, name)), out)
+    made = r2c(_fit_all(_to_real(name, input), dims, sizes), tuple(dims), _scale(norm, math.prod(sizes), True, name))
+    return put_out("fft_" + name, made, out)
 
 
 @_named("rfftn")
@@ -312,8 +329,8 @@ def _half_sizes(t, s, dim, name):
 def _c2r_all(name, input, s, dim, norm, out):
     dims, sizes = _half_sizes(input, s, dim, name)
     t = _fit_all(_to_complex(input), dims, [*sizes[:-1], sizes[-1] // 2 + 1])
-    made = c2r(t, tuple(dims), sizes[-1])
-    return put_out("fft_" + name, _scaled(made, _scale(norm, math.prod(sizes), False, name)), out)
+    made = c2r(t, tuple(dims), sizes[-1], _scale(norm, math.prod(sizes), False, name))
+    return put_out("fft_" + name, made, out)
 
 
 @_named("irfftn")
@@ -335,8 +352,8 @@ def hfftn(input, s=None, dim=None, norm=None, *, out=None):
     t = _fit_all(_to_complex(input), dims, [*sizes[:-1], sizes[-1] // 2 + 1])
     if dims[:-1]:
         t = c2c(t, tuple(dims[:-1]), True)
-    made = c2r(t.conj(), tuple(dims[-1:]), sizes[-1])
-    return put_out("fft_hfftn", _scaled(made, _scale(norm, math.prod(sizes), True, "hfftn")), out)
+    made = c2r(t.conj(), tuple(dims[-1:]), sizes[-1], _scale(norm, math.prod(sizes), True, "hfftn"))
+    return put_out("fft_hfftn", made, out)
 
 
 @_named("hfft2")
@@ -351,10 +368,11 @@ def ihfftn(input, s=None, dim=None, norm=None, *, out=None):
     dims, sizes = _several(input, s, dim)
     if not dims:
         raise RuntimeError("ihfftn must transform at least one axis")
-    t = r2c(_fit_all(_to_real("ihfftn", input), dims, sizes), tuple(dims[-1:])).conj()
-    if dims[:-1]:
-        t = c2c(t, tuple(dims[:-1]), False)
-    return put_out("fft_ihfftn", _scaled(t, _scale(norm, math.prod(sizes), False, "ihfftn")), out)
+    scale, several = _scale(norm, math.prod(sizes), False, "ihfftn"), len(dims) > 1
+    t = r2c(_fit_all(_to_real("ihfftn", input), dims, sizes), tuple(dims[-1:]), None if several else scale).conj()
+    if several:
+        t = c2c(t, tuple(dims[:-1]), False, scale)
+    return put_out("fft_ihfftn", t, out)
 
 
 @_named("ihfft2")

@@ -253,7 +253,10 @@ rrelu_with_noise.by_result = rrelu_with_noise_in_place
 
 
 def _slopes(input, lower, upper, training):
-    """The slopes of rrelu: drawn in turn for the elements that are not positive, 1 for the others; of a half in float32."""
+    """The slopes of rrelu: drawn in turn for the elements that are not positive, 1 for the others; of a bfloat16 in float32."""
+    if not input.is_floating_point() or training and input.dtype is dtypes.float16:         # refused before anything is drawn
+        kernel = "rrelu_with_noise_out_cpu" if training else "leaky_relu_cpu"
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.scalar_name(input.dtype)}'")
     noise = input.detach().new_ones(input.shape, dtype=dtypes.float32 if input.dtype in (dtypes.bfloat16, dtypes.float16) else input.dtype)
     if training:
         low = input.detach() <= 0
