@@ -8,6 +8,7 @@ import struct
 import numpy as np
 
 from ..base import devices, dtypes
+from ..trace.arrival import awaited
 from ..trace.executor import on_host, value_of
 from ..trace.tape import LOCAL
 from .values import read
@@ -52,9 +53,10 @@ def item(self):
         if unpack is not None:
             if array is None:
                 array = value.segment
-                if array.__class__ is not np.ndarray:
-                    array = value_of(value, "item()")
-            return unpack(array)[0]
+                if array.__class__ is np.ndarray:
+                    return unpack(array)[0]
+                array = value_of(value, "item()")
+            return unpack(array if array.is_ready() else awaited(array))[0]
     elif spec.device is devices.meta:
         raise RuntimeError("Tensor.item() cannot be called on meta tensors")
     return python_number(host_copy(self, "item()"))
@@ -94,7 +96,7 @@ def to_bool(self):
         if array is None:
             array = value.segment
             if array.__class__ is not np.ndarray:
-                array = value_of(value, "bool()")
+                array = awaited(value_of(value, "bool()"))
         return _UNPACK[dtypes.bool](array)[0]
     return bool(host_copy(self, "bool()").reshape(())[()])
 
