@@ -1,23 +1,23 @@
-"""When and how the tape runs: flushes, the two tiers, donation, failures.
+"""When and how the tape runs: flushes, the two tiers, what is begun ahead, failures.
 
-Owns: `flush` (end the segment of this thread and run it), `value_of` (the array of a Value, running what it needs), the choice between op
-by op and one fused program, and which input buffers a program may overwrite. Every flush has a reason; `report` counts them.
+Owns: `flush` (end the segment of this thread and run it), `value_of` (the array of a Value, running what it needs), and the choice between
+op by op and one fused program. Every flush has a reason; `report` counts them. May not know: how programs are made (`programs`), which of
+their inputs they may write over (`donation`).
 
 The choice is made by cost and by what the script has done before, never by the clock: a tape seen for the first time is compiled whole
 where most of its kernels are missing, else it runs op by op; from its second run on it is one program. A program that is run often is
 compiled a second time, with more effort (`programs`).
 """
 import contextlib
-import functools
 import operator
-import sys
 import threading
 
 import jax
 import numpy as np
 
 from ..base import compat, devices
-from . import lower, programs, scalars, tape
+from . import donation, lower, programs, scalars, tape
+from .arrival import awaited
 from .macros import CAP
 from .programs import Program
 from .report import REPORT
@@ -67,7 +67,7 @@ def value_of(value, reason="read"):
 def on_host(value, reason="read"):
     """The numbers of a value as an ndarray that is not to be written to, running the tape if it is pending."""
     array = tape.there(value)
-    return array if array.__class__ is np.ndarray else np.asarray(value_of(value, reason))
+    return array if array.__class__ is np.ndarray else np.asarray(awaited(value_of(value, reason)))
 
 
 def run(segment, asked=None):
@@ -169,28 +169,28 @@ def execute(segment, nodes, wanted, asked):
     executable = found.executable
     try:
         if found.single:
-            given = [zero(executable.device)]
+            given = [scalars.zero(executable.device)]
             _, positions, taken, _ = nodes[0]
             for p in positions:
                 value = inputs[~p]
                 array = value.array
                 given.append(value_of(value) if array is None else array)
             for kind, index in taken:
-                given.append(number(kind, NUMBERS[kind](segment)[index], executable.device))
+                given.append(scalars.number(kind, NUMBERS[kind](segment)[index], executable.device))
             outs = executable.run(given)
             return outs if found.order is None else [outs[k] for k in found.order]
         arrays = [v.array if v.array is not None else value_of(v) for v in inputs]
         if found.donate:
-            protect(found, list(inputs), arrays)
+            donation.protect(found, list(inputs), arrays)
         if len(arrays) != found.count:
             del arrays[found.count:]           # numbered for an operation that was then refused
-        given = [*numbers_of(found, segment.floats, segment.integers, segment.complexes), *arrays]
+        given = [*found.numbers(segment.floats, segment.integers, segment.complexes), *arrays]
         if found.rest is None:
             outs = executable.run(given)
         else:
             outs = begun(segment, found)
             if outs is None:
-                outs = executable.run([*own_numbers(segment, found), *[arrays[at] for at in found.takes]])
+                outs = executable.run([*found.own_numbers(segment), *[arrays[at] for at in found.takes]])
             outs += found.rest.run([*given, *[outs[k] for k in found.handed]])
     except jax.errors.JaxRuntimeError as error:
         return out_of_memory(error, nodes, wanted, inputs, segment)
@@ -220,7 +220,7 @@ def choose(segment, nodes, state, wanted, inputs, asked):
             return None
         counts = scalars.counts(segment.floats, segment.integers, segment.complexes)
         del inputs[tape.reach(nodes):]              # in place: references are counted below
-        donate = donatable(inputs, nodes, wanted)
+        donate = donation.donatable(inputs, nodes, wanted)
         avals = [v.aval for v in inputs]
 
         def compile_it():
@@ -251,20 +251,6 @@ def compiled(coming, state, key, count):
 _coming = {}                       # (state, (wanted, asked)): a program that is being compiled while the tape runs op by op
 COMING_AT_ONCE = 64
 WORTH_A_THREAD = 8                 # nodes from which on a tape whose kernels are all there is compiled beside its run
-
-
-_numbers = {}
-
-
-def number(kind, value, device):
-    """A scalar as an array on the device; numbers seen before are kept (floats by their bits, so that -0.0 is not 0.0)."""
-    key = (kind, value if kind != "f" or value else repr(value), device)
-    found = _numbers.get(key)
-    if found is None:
-        if len(_numbers) >= 4096:
-            _numbers.clear()
-        found = _numbers[key] = compat.put(np.array(value, SCALAR[kind]), device)
-    return found
 
 
 def single(plan, state, key):
@@ -306,8 +292,8 @@ def op_by_op(nodes, wanted, inputs, segment):
             kernel = kernel_of(plan)
             arguments = [results[p] if p >= 0 else value_of(inputs[~p]) for p in positions]
             for kind, index in taken:
-                arguments.append(number(kind, numbers[kind][index], kernel.device))
-            outs = kernel.run([zero(kernel.device), *arguments])
+                arguments.append(scalars.number(kind, numbers[kind][index], kernel.device))
+            outs = kernel.run([scalars.zero(kernel.device), *arguments])
             for array in outs:
                 results[position] = array
                 position += 1
@@ -320,32 +306,6 @@ def op_by_op(nodes, wanted, inputs, segment):
 
 
 NUMBERS = {kind: operator.attrgetter(name) for kind, name in (("f", "floats"), ("i", "integers"), ("b", "integers"), ("c", "complexes"))}
-SCALAR = {"f": np.float64, "i": np.int64, "b": np.bool_, "c": np.complex128}
-
-
-def numbers_of(found, *numbers):
-    """The zero and a tape's floats, integers and complex numbers on the device, as its program takes them."""
-    device = found.executable.device
-    if not any(numbers):
-        return [zero(device)]
-    text = scalars.text(*numbers)
-    there = found.sent.get(text)
-    if there is None:
-        if len(found.sent) >= SENT:
-            found.sent.clear()
-        there = found.sent[text] = compat.put(scalars.pack(*numbers) if numbers[2] else np.frombuffer(text, np.int64), device)
-    return [zero(device), there]
-
-
-def own_numbers(segment, found):
-    """The same for the first of two stages."""
-    floats, integers, complexes = found.own
-    return numbers_of(found, segment.floats[:floats], segment.integers[:integers], segment.complexes[:complexes])
-
-
-SENT = 8                           # vectors of numbers that are kept for each program
-
-
 def _forced(value):
     value_of(value)
     return value
@@ -369,7 +329,7 @@ def go_ahead(segment):
     if all(tape.there(value) is not None for value in given):
         arrays = [value_of(value) for value in given]
         with contextlib.suppress(jax.errors.JaxRuntimeError):          # what fails will fail again, where it is expected
-            segment.ahead = found, found.executable.run([*own_numbers(segment, found), *arrays])
+            segment.ahead = found, found.executable.run([*found.own_numbers(segment), *arrays])
 
 
 tape.go_ahead = go_ahead
@@ -387,44 +347,6 @@ def begun(segment, found):
     return ahead[1] if ahead is not None and ahead[0] is found else None
 
 
-# -- donation ---------------------------------------------------------------------------------------------------------
-
-def donatable(inputs, nodes, wanted):
-    """Inputs that only this segment still holds, each with the position of the result that its buffer is for.
-
-    A storage that was rebound has let go of its old value, so the reference count tells.
-    """
-    if tape.Local.threads > 1:
-        return ()
-    chosen = []
-    for at, position in sorted(lower.grown(nodes, wanted).items()):
-        value = inputs[at]
-        if sys.getrefcount(value) <= HELD:
-            chosen.append((at, position))
-        del value
-    return tuple(chosen)
-
-
-HELD = 4           # the segment's list, `inputs`, the local name and getrefcount's argument
-
-
-def protect(found, inputs, arrays):
-    """Copies the inputs that somebody else holds after all, so that their buffers are not overwritten."""
-    alone, references, donated = tape.Local.threads == 1, sys.getrefcount, 0
-    sizes = found.sizes
-    if sizes is None:
-        sizes = found.sizes = [arrays[at].nbytes for at in found.donate]
-    for at, size in zip(found.donate, sizes, strict=True):
-        value = inputs[at]
-        array = arrays[at]
-        if alone and references(value) <= HELD and value.owned and references(array) <= 4 and getattr(array, "_npy_value", None) is None:
-            donated += size
-        else:
-            arrays[at] = compat.put(np.array(array), next(iter(array.devices())))     # `array.copy()` would compile a program
-        del value, array
-    REPORT.donated += donated
-
-
 # -- failures ---------------------------------------------------------------------------------------------------------
 
 def out_of_memory(error, nodes, wanted, inputs, segment):
@@ -433,12 +355,6 @@ def out_of_memory(error, nodes, wanted, inputs, segment):
         raise error
     REPORT.failed(error)
     return op_by_op(nodes, wanted, inputs, segment)
-
-
-@functools.cache
-def zero(device):
-    """The run-time zero that the fences add: one array on each device for the life of the process."""
-    return compat.put(np.zeros((), np.uint32), device)
 
 
 def over_cap():

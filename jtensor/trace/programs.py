@@ -10,8 +10,10 @@ bits. Owns: `Program`, making one, this estimate. May not know: the trie, when t
 import math
 
 import jax
+import numpy as np
 
-from . import executable, lower, stages
+from ..base import compat
+from . import executable, lower, scalars, stages
 from .background import Worker
 from .report import REPORT
 
@@ -20,6 +22,8 @@ LOST = {"brief": 1.0, "swift": 0.01}       # ns: what an element of a result tak
 FEW, LOOP = 32, 1024    # fewer runs than FEW, in a loop than LOOP: brief is not worth it
 MANY = 1 << 15          # more are not waited for: on small arrays the two hardly differ
 SURE = 3                # what has been run a third of that number will be run the rest, too
+
+SENT = 8                           # vectors of numbers that are kept for each program
 
 COMPILER = Worker("programs")
 _BESIDE = Worker("stages")      # compiles the second stage while the first is compiled where it is wanted
@@ -53,6 +57,24 @@ class Program:
                        self.own, self.handed)
         made.due, made.left, made.again = self.due, self.left, self.again
         return made
+
+    def numbers(self, *numbers):
+        """The zero and a tape's floats, integers and complex numbers on the device, as its program takes them."""
+        device = self.executable.device
+        if not any(numbers):
+            return [scalars.zero(device)]
+        text = scalars.text(*numbers)
+        there = self.sent.get(text)
+        if there is None:
+            if len(self.sent) >= SENT:
+                self.sent.clear()
+            there = self.sent[text] = compat.put(scalars.pack(*numbers) if numbers[2] else np.frombuffer(text, np.int64), device)
+        return [scalars.zero(device), there]
+
+    def own_numbers(self, segment):
+        """The same for the first of two stages."""
+        floats, integers, complexes = self.own
+        return self.numbers(segment.floats[:floats], segment.integers[:integers], segment.complexes[:complexes])
 
     def ran(self):
         """Counts a run of a program that was compiled in a hurry, and makes it the better one when it is time."""

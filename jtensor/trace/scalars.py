@@ -1,16 +1,19 @@
 """How a tape's Python numbers reach its program: one vector of 64-bit words, whatever their kinds.
 
 A vector for each kind would be as many copies to the device at each run. Owns: packing the numbers, taking them apart again inside
-the program. May not know: tapes, programs.
+the program; single ones for kernels, and the zero that every program takes. May not know: tapes, programs.
 
 >>> import numpy as np
 >>> pack([0.5], [3], [])
 array([4602678819172646912,                   3])
 """
+import functools
 from array import array
 
 import jax
 import numpy as np
+
+from ..base import compat
 
 WORDS = {"f": 1, "c": 2, "i": 1}
 TYPES = {"f": np.float64, "c": np.complex128, "i": np.int64}
@@ -56,3 +59,26 @@ def unpack(vector, counted):
             part = jax.lax.complex(pairs[:, 0], pairs[:, 1])
         found[kind] = part
     return found
+
+
+# -- one at a time ----------------------------------------------------------------------------------------------------
+
+_SINGLE = {"f": np.float64, "i": np.int64, "b": np.bool_, "c": np.complex128}
+_numbers = {}
+
+
+def number(kind, value, device):
+    """A scalar as an array on the device; numbers seen before are kept (floats by their bits, so that -0.0 is not 0.0)."""
+    key = (kind, value if kind != "f" or value else repr(value), device)
+    found = _numbers.get(key)
+    if found is None:
+        if len(_numbers) >= 4096:
+            _numbers.clear()
+        found = _numbers[key] = compat.put(np.array(value, _SINGLE[kind]), device)
+    return found
+
+
+@functools.cache
+def zero(device):
+    """The run-time zero that the fences add: one array on each device for the life of the process."""
+    return compat.put(np.zeros((), np.uint32), device)

@@ -1,0 +1,47 @@
+"""Donation: which input buffers a program may write over, since nobody else holds them.
+
+Owns: that rule, asked of reference counts when a program is made and again at every run. May not know: how programs are made and run.
+"""
+import sys
+
+import numpy as np
+
+from ..base import compat
+from . import lower, tape
+from .report import REPORT
+
+
+def donatable(inputs, nodes, wanted):
+    """Inputs that only this segment still holds, each with the position of the result that its buffer is for.
+
+    A storage that was rebound has let go of its old value, so the reference count tells.
+    """
+    if tape.Local.threads > 1:
+        return ()
+    chosen = []
+    for at, position in sorted(lower.grown(nodes, wanted).items()):
+        value = inputs[at]
+        if sys.getrefcount(value) <= HELD:
+            chosen.append((at, position))
+        del value
+    return tuple(chosen)
+
+
+HELD = 4           # the segment's list, `inputs`, the local name and getrefcount's argument
+
+
+def protect(found, inputs, arrays):
+    """Copies the inputs that somebody else holds after all, so that their buffers are not overwritten."""
+    alone, references, donated = tape.Local.threads == 1, sys.getrefcount, 0
+    sizes = found.sizes
+    if sizes is None:
+        sizes = found.sizes = [arrays[at].nbytes for at in found.donate]
+    for at, size in zip(found.donate, sizes, strict=True):
+        value = inputs[at]
+        array = arrays[at]
+        if alone and references(value) <= HELD and value.owned and references(array) <= 4 and getattr(array, "_npy_value", None) is None:
+            donated += size
+        else:
+            arrays[at] = compat.put(np.array(array), next(iter(array.devices())))     # `array.copy()` would compile a program
+        del value, array
+    REPORT.donated += donated
