@@ -2,8 +2,9 @@
 
 An attempt takes a normal number and a uniform one, and a normal is half of a pair whose other half waits for the next attempt; an alpha
 below 1 takes a uniform first. So where an attempt's numbers lie depends on all before it, and the program walks. The normals are made
-here, with the C library, for every place at which a pair may begin. Owns the formulas, the program, its proof and its feeding. Knows
-the engine, exact arithmetic and `programs`.
+here, with the C library, for every place at which a pair may begin. Where all alphas are one number of at least 1, attempts follow each
+other in fixed places whatever comes of them, and NumPy makes them all at once (`alike`). Owns the formulas, the program, its proof and its
+feeding. Knows the engine, exact arithmetic, `walks` and `programs`.
 """
 import functools
 import math
@@ -14,7 +15,7 @@ from . import exact
 from .mt19937 import MT19937
 from .programs import HostProgram, put
 from .uniforms import u53
-from .walks import ELEMENTS, NUMBERS, TOLERANCE
+from .walks import ELEMENTS, NUMBERS, TOLERANCE, Stretch
 
 FEW = 256               # elements; for fewer Python is as quick
 _PAYS_AFTER = 1 << 13
@@ -44,12 +45,12 @@ def by_rejection(uniform, normal, d, c):
             x = normal()
             y = 1.0 + c * x
         v = y * y * y
-        u = 1.0 - uniform()
-        xx = x * x
-        if u < 1.0 - _SQUEEZE * xx * xx:
+        if _accepted(x * x, v, 1.0 - uniform(), d):
             return v
-        if math.log(u) < 0.5 * xx + d * (1.0 - v + math.log(v)):
-            return v
+
+
+def _accepted(xx, v, u, d):
+    return u < 1.0 - _SQUEEZE * xx * xx or math.log(u) < 0.5 * xx + d * (1.0 - v + math.log(v))
 
 
 def power(base, exponent):
@@ -77,6 +78,85 @@ def _numpy_asks_the_c_library():
     random = np.random.Generator(np.random.MT19937(7))
     base, exponent = random.random(4096), 1.0 / (random.random(4096) + 1e-3)
     return _reversed_power(base, exponent).tolist() == list(map(power, base.tolist(), exponent.tolist()))
+
+
+# -- all alike -----------------------------------------------------------------------------------------------------------------------
+
+FEW_ALIKE = 64
+_OUTSIDE = 1e-3         # so often at most an attempt may be over before it takes its uniform number, which shifts all places behind
+
+
+def alike(engine, alpha, total, fit):
+    """``total`` gamma numbers of one ``alpha``; None unless that is at least 1 and the attempts keep their places nearly always.
+
+    To be used under the engine's lock.
+    """
+    d, c, power = parameters(alpha, fit)
+    outside = 0.5 * math.erfc(1.0 / c / math.sqrt(2.0)) if 0.0 < c < 1.0 else 1.0       # the share of normals below -1 / c
+    if power is not None or outside > _OUTSIDE:
+        return None
+    at_once = int(min(max(1.0 / max(outside, 1e-9), 64), NUMBERS // 2))
+    out, done, waiting = np.empty(total), 0, engine.cached_normal
+    stretch = Stretch(engine, False)
+    try:
+        while done < total:
+            if waiting is not None:
+                x, waiting = waiting, None
+                y = 1.0 + c * x
+                if y > 0.0 and _accepted(x * x, y * y * y, 1.0 - stretch.uniform(), d):
+                    out[done], done = y * y * y, done + 1
+                continue
+            pairs = int(min(at_once, (total - done) * 1.06 + 16)) // 2
+            if stretch.end - stretch.at < 4 * pairs:
+                stretch.refill(max(int((total - done) * 2.1), 4 * pairs))
+            numbers = stretch.numbers[stretch.at : stretch.at + 4 * min(pairs, (stretch.end - stretch.at) // 4)].reshape(-1, 4)
+            x, v, over = _attempts(numbers, c, d)
+            taken = v.nonzero()[0][: total - done]
+            out[done : done + taken.size] = v[taken]
+            done += taken.size
+            if done == total:
+                last, uniforms = int(taken[-1]), 1
+            elif over is not None:
+                last, uniforms = over, 0
+            else:
+                last, uniforms = x.size - 1, 1
+            second = last % 2
+            waiting = None if second else float(x[last + 1])
+            stretch.at += 4 * (last // 2) + 2 + second + uniforms
+    finally:
+        stretch.close()
+        engine.cached_normal = waiting
+    return d * out
+
+
+def _attempts(numbers, c, d):
+    """Two attempts of each four numbers, of which two make their normals and one each is their uniform: the normals, the cubes (0 where
+    refused), and which attempt ends without its uniform, or None: from there on the places are others, and the cubes 0."""
+    x = _normals(numbers[:, 0], numbers[:, 1])
+    y, u = 1.0 + c * x, 1.0 - numbers[:, 2:].reshape(-1)
+    outside = y <= 0.0
+    over = int(outside.argmax()) if outside.any() else None
+    v, xx = y * y * y, x * x
+    asked = (~(u < 1.0 - _SQUEEZE * xx * xx)).nonzero()[0]
+    if over is not None:
+        v[over:] = 0.0
+        asked = asked[asked < over]
+    squares, cubes = xx[asked], v[asked]
+    refused = ~(exact.log(u[asked]) < 0.5 * squares + d * (1.0 - cubes + exact.log(cubes)))
+    v[asked[refused]] = 0.0
+    return x, v, over
+
+
+def _normals(first, second):
+    """The pairs of normals that pairs of uniforms make, side by side."""
+    radius = exact.log1p(-second)
+    radius *= -2.0
+    np.sqrt(radius, out=radius)
+    angle = first * (2.0 * math.pi)
+    x = np.empty((first.size, 2))
+    np.multiply(radius, exact.cos(angle), out=x[:, 0])
+    np.multiply(radius, exact.sin(angle), out=x[:, 1])
+    return x.reshape(-1)
 
 
 # -- the program ---------------------------------------------------------------------------------------------------------------------

@@ -88,7 +88,8 @@ def test_rows_of_weights_are_live_torchs(dtype):
 
 
 GAMMAS = {"two": np.full(40_000, 2.0), "one": np.full(5_000, 1.0), "a half": np.full(20_000, 0.5), "all kinds": _RANDOM.rand(40_000) * 3,
-          "large": 1 + _RANDOM.rand(3_000) * 1e6, "tiny": _RANDOM.rand(2_000) * 1e-3, "few": _RANDOM.rand(gammas.FEW) + 0.7}
+          "near two": np.resize([2.0, 2.5], 40_000), "large": 1 + _RANDOM.rand(3_000) * 1e6,
+          "tiny": _RANDOM.rand(2_000) * 1e-3, "few": _RANDOM.rand(gammas.FEW) + 0.7}
 
 
 @pytest.mark.parametrize("doubtful", [False, True])
@@ -98,6 +99,7 @@ def test_gamma(name, doubtful, monkeypatch):
     if doubtful:
         monkeypatch.setattr(gammas, "TOLERANCE", 1e9)
     alpha = GAMMAS[name][: 2_000 if doubtful else None]
+    monkeypatch.setattr(gammas, "FEW_ALIKE", 1 << 30)
     engines, served, drawn = (MT19937(4), MT19937(4)), [], gammas._drawn
     monkeypatch.setattr(gammas, "_drawn", lambda *how: served.append(1) or drawn(*how))
     made = [[rejection.standard_gamma(engines[0], alpha.astype(dtype)) for dtype in ("float32", "float64")], engines[0].state_bytes()]
@@ -107,6 +109,25 @@ def test_gamma(name, doubtful, monkeypatch):
     for ours, theirs in zip(made[0], wanted[0], strict=True):
         np.testing.assert_array_equal(ours, theirs)
     assert made[1] == wanted[1] and len(served) == 2
+
+
+@pytest.mark.parametrize("alpha", [1.4375, 2.0, 7.5, 300.0, 1e9])
+def test_gammas_of_one_kind_are_those_one_by_one(alpha, monkeypatch):
+    """From every place of the stream, with a normal that waits or without; some attempts end early, which shifts the places."""
+    def made(engine):
+        made = [rejection.standard_gamma(engine, np.full(n, alpha, dtype)).tolist() for n in (64, 65, 3_001) for dtype in ("f4", "f8")]
+        return made, engine.state_bytes()
+    for waiting, words in ((None, 0), (0.25, 3), (-9.0, 600)):
+        engines = MT19937(5), MT19937(5)
+        for engine in engines:
+            engine.words(words)
+            engine.cached_normal = waiting
+        found = made(engines[0])
+        with monkeypatch.context() as patch:
+            patch.setattr(gammas, "FEW_ALIKE", 1 << 30)
+            patch.setattr(gammas, "FEW", 1 << 30)
+            assert found == made(engines[1])
+    assert gammas.alike(engine, 1.0, 64, float) is gammas.alike(engine, 0.5, 64, float) is None
 
 
 def test_many_numbers_are_live_torchs():
