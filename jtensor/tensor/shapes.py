@@ -86,7 +86,11 @@ def _dims(dims):
 @composite(aliases=("moveaxis",))
 def movedim(input, source, destination):
     """Dimensions moved to other places; a view."""
-    return _permuted(input, rules.movedim, *(tuple(d) if isinstance(d, list) else d for d in (source, destination)))
+    given = [tuple(d) if isinstance(d, list) else d for d in (source, destination)]
+    if not input._spec.ndim:
+        rules.movedim((), (), 0, *given)
+        return alias(input)
+    return _permuted(input, rules.movedim, *given)
 
 
 def transposed(self):

@@ -452,6 +452,21 @@ SCRIPTS = {
                 print([None if g is None else [float(f"{n:.2e}") for n in g.reshape(-1).tolist()] for g in second])
                 b.data.copy_(torch.tensor([0.2, 0.6, 0.4]))
     """,
+    "numbers expanded, moved and repeated": """
+        for n in ((), (2,)):
+            t = torch.ones(n, requires_grad=True)
+            for f in (lambda t: t.expand_as(t), lambda t: torch.broadcast_to(t, n), lambda t: t.sum_to_size(n), lambda t: t.movedim(0, 0),
+                      lambda t: t.moveaxis((), ()), lambda t: t.repeat((1,) * t.ndim), lambda t: t.repeat(1, 1), lambda t: t.tile(1)):
+                y = f(t)
+                show(y)
+                a, b = torch.autograd.grad((y * y).sum(), [t, y], allow_unused=True)
+                print(a is b, b is not None and a.data_ptr() == b.data_ptr())
+        tried(lambda: torch.tensor(1.).movedim(1, 0))
+        for t in (torch.tensor(2.), torch.ones(2)):
+            for repeats in (2, -1, torch.tensor(2), torch.tensor([1, 2]), torch.tensor([1, 2, 3]), torch.tensor([1.5]), torch.ones(1, 2)):
+                for d in (None, 0, -1, 1):
+                    tried(lambda: t.repeat_interleave(repeats, d))
+    """,
     "data changed between two backwards": """
         F = torch.nn.functional
         for f in (lambda a: a ** 2, lambda a: a ** 3, lambda a: a.sin(), lambda a: a.exp(), lambda a: a * a, lambda a: a.sqrt(),

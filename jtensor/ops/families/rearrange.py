@@ -8,7 +8,7 @@ import numpy as np
 from ...base import dtypes
 from ..operator import RAW, Tensor, op
 from ..registry import composite
-from .numeric import axes_of, wrap_dim
+from .numeric import axes_of, not_implemented, wrap_dim
 
 # -- repetition -------------------------------------------------------------------------------------------------------
 
@@ -29,7 +29,14 @@ def _repeat_gradient(grad, repeats, shapes):
     return grad.reshape(split).sum(tuple(range(0, 2 * len(shape), 2))).reshape(shapes[0])
 
 
-@op(name="repeat.raw", backward="RepeatBackward0", check=_check_repeat, grad={"self": _repeat_gradient}, **RAW, double="SumBackward1")
+def _repeated_once(grad, node):
+    """Where nothing is repeated the gradient is the one that arrives."""
+    repeats = node.plan.notes.template[1]
+    return (grad,) if len(repeats) == len(node.plan.inputs[0].shape) and set(repeats) <= {1} else None
+
+
+@op(name="repeat.raw", backward="RepeatBackward0", check=_check_repeat, grad={"self": _repeat_gradient}, inverse=_repeated_once, **RAW,
+    double="SumBackward1")
 def repeat_raw(self: Tensor, repeats):
     """The tensor laid out again and again along its dimensions."""
     return jnp.tile(self.reshape((1,) * (len(repeats) - self.ndim) + self.shape), repeats)
@@ -73,11 +80,13 @@ def repeat_places(repeats: Tensor):
     return np.repeat(np.arange(len(repeats)), repeats).astype(repeats.dtype)
 
 
-def _check_repeats(repeats):
+def _check_rank(repeats):
     if repeats._spec.ndim > 1:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
-    if repeats._spec.dtype not in (dtypes.int32, dtypes.int64):
-        raise RuntimeError("repeats has to be Long or Int tensor")
+
+
+def _whole_numbers(repeats):
+    return repeats._spec.dtype in (dtypes.int32, dtypes.int64)
 
 
 @composite()
@@ -88,20 +97,26 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
     tensor([1, 1, 2, 2])
     """
     if repeats is None:
-        _check_repeats(input)
+        _check_rank(input)
+        if not _whole_numbers(input):
+            raise RuntimeError("repeats has to be Long or Int tensor")
         return repeat_places(input)
     if dim is None:
         input, dim = input.reshape(-1), 0
     if not hasattr(repeats, "_spec"):
         return _interleaved(input, repeats, dim, output_size)
-    _check_repeats(repeats)
+    _check_rank(repeats)
+    if not input._spec.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     axis = wrap_dim(dim, input._spec.ndim)
-    n = input._spec.size[axis] if input._spec.ndim else 1
+    n = input._spec.size[axis]
     if repeats._spec.numel == 1:
         repeats = repeats.reshape(1).expand(n)
     elif repeats._spec.size[0] != n:
         raise RuntimeError(f"repeats must have the same size as input along dim, but got repeats.size(0) = {repeats._spec.size[0]} and "
-                           f"input.size({axis}) = {n}")
+                           f"input.size({dim}) = {n}")
+    if not _whole_numbers(repeats):
+        raise not_implemented("repeat_interleave_cpu", repeats._spec.dtype)
     made = input.index_select(axis, repeat_places(repeats))
     if output_size is not None and made._spec.size[axis] != output_size:
         raise RuntimeError("allocated size does not match required size")
@@ -109,11 +124,10 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
 
 
 def _interleaved(input, repeats, dim, output_size):
+    axis = wrap_dim(dim, input._spec.ndim)
     if repeats < 0:
         raise RuntimeError("Repeats must be non-negative")
-    if not input._spec.ndim:
-        input = input.reshape(1)
-    axis = wrap_dim(dim, input._spec.ndim)
+    wrap_dim(axis + 1, input._spec.ndim + 1)                       # a tensor without dimensions has none to repeat along
     size = list(input._spec.size)
     if output_size is not None and output_size != size[axis] * repeats:
         raise RuntimeError(f"repeat_interleave: Invalid output_size, expected {size[axis] * repeats} but got {output_size}")

@@ -81,8 +81,8 @@ def sum_to_size(self, *size):
     size = tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
     shape = tuple(self.shape)
     lead = len(shape) - len(size)
-    if not size and shape:
-        return self.sum()
+    if not size:
+        return self.sum()                                          # of a number, too, which is another tensor then
     if lead < 0 or [n for n, m in zip(size, shape[lead:], strict=True) if n not in (1, m)]:
         raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(shape)}}}.")
     axes = [*range(lead), *[lead + d for d, n in enumerate(size) if n == 1 and shape[lead + d] != 1]]
