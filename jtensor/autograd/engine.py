@@ -18,7 +18,7 @@ class Task:
 
     def __init__(self, roots, captures, keep_graph, checks):
         self.keep_graph, self.captures, self.checks = keep_graph, captures, checks
-        self.buffers, self.waiting = {}, {}
+        self.buffers, self.waiting, self.row = {}, {}, None
         self.needed = self._needed(roots, captures) if captures is not None else None
         self.roots = {node for node, _ in roots}
         self._count(roots)
@@ -154,11 +154,10 @@ def run(roots, grads, keep_graph, create_graph, captures=None, checks=None):
     try:
         while heap:
             node = pop(heap)[2]
-            arrived = buffers.pop(node, None)
+            arrived, edges = buffers.pop(node, None), node.edges
             if plain and node.tensor_hooks is None and node.retained is None and node.pre_hooks is None and node.hooks is None \
                     and len(arrived) == 1 and arrived[0] is not None and not anomaly.ON["on"]:
-                answers = node.apply(arrived)
-                node.release()
+                edges, answers = node.advance(arrived, task, heap)
             elif needed is None or node in needed:
                 answers = _run_node(node, arrived, task, by_node, results)
             else:
@@ -168,7 +167,7 @@ def run(roots, grads, keep_graph, create_graph, captures=None, checks=None):
             arrived = None
             if type(answers) is tuple and answers:
                 answers = list(answers)
-            for at, edge in enumerate(node.edges):
+            for at, edge in enumerate(edges):
                 if edge is None:
                     continue
                 after = edge[0]
@@ -195,7 +194,7 @@ def run(roots, grads, keep_graph, create_graph, captures=None, checks=None):
                     elif needed is None or after in needed or after.edges:
                         buffers[after] = [None] * after.outputs
                         push(heap, (-after.sequence, next(tie), after))
-            answers = grad = old = buffer = None
+            answers = edges = grad = old = buffer = None
     finally:
         LOCAL.grad_enabled, LOCAL.says_enabled = previous
         LOCAL.task = outer

@@ -97,6 +97,15 @@ class Node:
     def apply(self, grads):
         raise NotImplementedError
 
+    def advance(self, grads, task, heap):
+        """Runs the node where nothing out of the ordinary is to be seen to: (the edges that lead on, gradients for them).
+
+        ``heap``: the nodes that are ready. The edges may be those of nodes behind this one, which have run, too (`tensor.chains`).
+        """
+        answers = self.apply(grads)
+        self.release()
+        return self.edges, answers
+
     def __call__(self, *grads):
         """Runs the node on gradients of its outputs; answers those of its inputs, one or a tuple."""
         found = self.apply(list(grads))

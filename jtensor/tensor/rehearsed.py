@@ -56,6 +56,9 @@ def NEVER(node, grads):
     """Stands for the function of a backward that cannot be written out."""
 
 
+NEVER.story, NEVER.chains = None, ()
+
+
 # -- watching ---------------------------------------------------------------------------------------------------------
 
 
@@ -102,7 +105,7 @@ class _Watch:
         if not used.issuperset(read):
             raise _Unlike
         order = [*sorted(n for n in used if n[0] in "gv" and n not in read), *read]
-        return _function(saved, order, recorded, [self._answer(a, made) for a in self._each(answers)])
+        return _function(Story([entry[:3] for entry in saved], order, recorded, [self._answer(a, made) for a in self._each(answers)]))
 
     def _saved(self, code, entry):
         """(kind, code, Spec, Value or None where it was not read) of a saved entry."""
@@ -187,7 +190,7 @@ _ORIGINS = {"grad": """\
         return None
 """}
 _INPUT = """\
-    e = saved[{i}]
+    e = saved[{at}]
     if e.__class__ is not tuple:
         return None
     t, n = e
@@ -197,6 +200,7 @@ _INPUT = """\
         edge = node.edges[{code}]
         if edge is not None and not isinstance(edge[0], AccumulateGrad):
             return None
+    t{i} = t
 """
 _WHOLE = """\
     s = t{i}._storage
@@ -206,12 +210,12 @@ _FLIPPED = """\
     v{i} = read_flipped(t{i})
 """
 _VALUE_ITSELF = """\
-    v{i} = saved[{i}]
+    v{i} = saved[{at}]
     if v{i}.__class__ is not Value:
         return None
 """
 _RESULT = """\
-    e = saved[{i}]
+    e = saved[{at}]
     if e.__class__ is not tuple:
         return None
     s, k, offset, counter, n = e
@@ -251,63 +255,93 @@ _VIEW = """\
 """
 
 
-_LISTS = {"f": "floats", "i": "integers", "b": "integers", "c": "complexes"}
+LISTS = {"f": "floats", "i": "integers", "b": "integers", "c": "complexes"}
 
 
-def _function(saved, order, recorded, answers):
-    """``saved``: (kind, code, Spec, _) of each entry; ``order``: which of them, and of the gradient, are read in turn."""
-    scope = dict(_NAMES)
-    text = [_HEAD, *[_ORIGINS[origin] for origin in {a[-1] for a in answers if type(a) is tuple and a[0] == "view"}]]
-    for i, (kind, code, spec, _) in enumerate(saved):
+class Story:
+    """What a backward was seen to do.
+
+    ``saved``: (kind, code, Spec) of each entry; ``order``: which of them ("v0", ...), and of the gradient ("g"), are read in turn;
+    ``recorded``: (plan, names of what it takes, names of its results, where its numbers are) of each node; ``answers``: as
+    `_Watch._answer` tells.
+    """
+
+    __slots__ = ("saved", "order", "recorded", "answers")
+
+    def __init__(self, saved, order, recorded, answers):
+        self.saved, self.order, self.recorded, self.answers = saved, order, recorded, answers
+
+
+def _function(story):
+    """The function that does what a story tells; ``story`` is kept with it, and the rows that begin with it, for `chains`."""
+    scope = dict(NAMES)
+    text = [_HEAD, *origins(story.answers)]
+    for i, (kind, code, spec) in enumerate(story.saved):
         scope[f"s{i}"] = spec
-        text.append({"result": _RESULT, "value": _VALUE_ITSELF}.get(kind, _INPUT).format(i=i, code=code))
-        if kind in ("input", "flipped"):
-            text.append(f"    t{i} = t\n")
-    for name in order:
-        if name == "g":
-            text.append(_GRADIENT)
-        elif saved[i := int(name[1:])][0] in ("input", "flipped"):
-            text.append((_FLIPPED if saved[i][0] == "flipped" else _WHOLE).format(i=i))
-    for i, (plan, positions, outs, places) in enumerate(recorded):
+        text.append(asked(kind, i, i, code))
+    text += [read_of(name, story.saved) for name in story.order]
+    for i, (plan, positions, outs, places) in enumerate(story.recorded):
         scope[f"plan{i}"] = plan
         scope.update({f"aval_{name}": aval for name, aval in zip(outs, plan.outputs, strict=True)})
-        numbers = "".join([_NUMBER.format(kind=kind, where=_LISTS[kind], k=k) for k, (kind, _) in enumerate(places)])
+        numbers = "".join([_NUMBER.format(kind=kind, where=LISTS[kind], k=k) for k, (kind, _) in enumerate(places)])
         text.append(_NODE.format(
             i=i, positions="".join([templates.POSITION.format(v=v) + ", " for v in positions]),
             values="".join([_VALUE.format(name=name) for name in outs]), numbers="    places = []\n" + numbers if places else "",
             places="places" if places else repr(places),
             refs=f"reference({outs[0]})" if len(outs) == 1 else "[" + ", ".join([f"reference({name})" for name in outs]) + "]"))
     told = []
-    for i, answer in enumerate(answers):
-        told.append(_written(i, answer, text, scope))
+    for i, answer in enumerate(story.answers):
+        if answer is not None and answer != "grad":
+            text.append(written(i, answer, scope))
+            answer = f"a{i}"
+        told.append(str(answer))
     text.append(f"    return [{', '.join(told)}]\n")
-    exec(_code("".join(text)), scope)
-    return scope["way"]
+    exec(code_of("".join(text)), scope)
+    way = scope["way"]
+    way.story, way.chains, way.rows = story, (), {}
+    return way
 
 
-def _written(i, answer, text, scope):
-    """Adds the text that makes an answer; its name."""
-    if answer is None or answer == "grad":
-        return str(answer)
+def origins(answers):
+    """What the gradient must be of which views are answered."""
+    return [_ORIGINS[origin] for origin in {a[-1] for a in answers if type(a) is tuple and a[0] == "view"}]
+
+
+def asked(kind, at, name, code):
+    """What is asked of entry ``at`` of what a node saved, which gets this name."""
+    return {"result": _RESULT, "value": _VALUE_ITSELF}.get(kind, _INPUT).format(at=at, i=name, code=code)
+
+
+def read_of(name, saved, suffix=""):
+    """How the gradient or an entry is read that is told of as "g", or as "v" and its number; "" where asking for it has read it."""
+    if name == "g":
+        return _GRADIENT
+    kind = saved[int(name[1:])][0]
+    return {"input": _WHOLE, "flipped": _FLIPPED}[kind].format(i=name[1:] + suffix) if kind in ("input", "flipped") else ""
+
+
+def written(i, answer, scope, grad="grad"):
+    """The text that makes answer ``a{i}``, from the value that is its own, or as a view of a gradient."""
     if answer[0] == "view":
         _, scope[f"spec{i}"], offset, creation, differentiable, origin = answer
-        text.append(templates.TENSOR.format(name=f"a{i}", storage="grad._storage", spec=f"spec{i}", offset=f"grad._offset + {offset}",
-                                            counter="grad._counter"))
-        text.append(_VIEW.format(i=i, base=origin, creation=creation, version="grad._counter.version", differentiable=differentiable))
-        return f"a{i}"
+        return templates.TENSOR.format(name=f"a{i}", storage=f"{grad}._storage", spec=f"spec{i}", offset=f"{grad}._offset + {offset}",
+                                       counter=f"{grad}._counter") + _VIEW.format(
+            i=i, base=grad if origin == "grad" else origin, creation=creation, version=f"{grad}._counter.version",
+            differentiable=differentiable)
     _, value, scope[f"layout{i}"], version, scope[f"spec{i}"], offset, shown = answer
-    text.append(templates.STORAGE.format(value=value, spec=f"layout{i}", version=version))
-    text.append(templates.TENSOR.format(name=f"a{i}", storage="storage", spec=f"spec{i}", offset=offset, counter="storage"))
+    text = templates.STORAGE.format(value=value, spec=f"layout{i}", version=version)
+    text += templates.TENSOR.format(name=f"a{i}", storage="storage", spec=f"spec{i}", offset=offset, counter="storage")
     if shown is not None:
         scope[f"shown{i}"], creation, differentiable = shown
-        text.append(templates.TENSOR.format(name=f"b{i}", storage="storage", spec=f"shown{i}", offset=0, counter="storage"))
-        text.append(_VIEW.format(i=i, base=f"b{i}", creation=creation, version=version, differentiable=differentiable))
-    return f"a{i}"
+        text += templates.TENSOR.format(name=f"b{i}", storage="storage", spec=f"shown{i}", offset=0, counter="storage")
+        text += _VIEW.format(i=i, base=f"b{i}", creation=creation, version=version, differentiable=differentiable)
+    return text
 
 
 @functools.cache
-def _code(text):
+def code_of(text):
+    """The code object of a text."""
     return CODES.compiled(text, "<jtensor backward>")
 
 
-_NAMES = templates.NAMES | {"AccumulateGrad": AccumulateGrad, "View": View, "new_view": View.__new__, "read_flipped": read_flipped}
+NAMES = templates.NAMES | {"AccumulateGrad": AccumulateGrad, "View": View, "new_view": View.__new__, "read_flipped": read_flipped}

@@ -10,7 +10,7 @@ from ..base import devices
 from ..ops import double, gradient, saves
 from ..trace import spec as specs
 from ..trace.tape import LOCAL, record
-from . import differentiated, reshaped
+from . import chains, differentiated, reshaped
 from .core import View, make_tensor
 from .history import edge_of, node_type
 from .rehearsed import rehearsal
@@ -29,6 +29,33 @@ def apply(node, grads):
         return rehearsal(node, grads, replay)
     answers = way(node, grads)
     return replay(node, grads) if answers is None else answers
+
+
+def advance(node, grads, task, heap):
+    """`apply` where the engine's walk has come to a node and nobody looks: (the edges that lead on, gradients for them).
+
+    A row of nodes that begins with this one may be known (`chains`); then they have all run, and the edges lead on from them.
+    """
+    if LOCAL.grad_enabled:
+        answers, task.row = replay(node, grads), None
+    else:
+        way = node.plan.ways.get((node.needs, grads[0]._spec), 0)
+        if way.__class__ is int:
+            answers, task.row = rehearsal(node, grads, replay), None
+        else:
+            for chain in way.chains:
+                found = chain(node, grads, task, -heap[0][0] if heap else -1)
+                if found is not None:
+                    task.row = None
+                    return found
+                chains.declined(way, chain)
+            answers = way(node, grads)
+            if answers is None:
+                answers, task.row = replay(node, grads), None
+            elif way.story is not None:
+                chains.watch(node, way, task)
+    node.release()
+    return node.edges, answers
 
 
 def replay(node, grads):
@@ -282,5 +309,5 @@ def saved_tensor(node, at):
     return made
 
 
-OperatorNode.apply = apply
+OperatorNode.apply, OperatorNode.advance = apply, advance
 OperatorNode.saved_tensor = saved_tensor

@@ -7,7 +7,6 @@ is learnt from the general path, which also takes every call that is not ordinar
 Measure changes here with `inplace_*` and `dispatch_iadd` of the benchmark.
 """
 import functools
-import weakref
 
 from ..autograd.gradmode_checks import APART, apart, apart_or_same
 from ..autograd.graph import sequence
@@ -15,7 +14,8 @@ from ..base import devices, sites
 from ..ops import saves
 from ..ops.operator import Operator, OptTensor, TensorOrNumber, Tensors
 from ..trace.codes import CODES
-from ..trace.tape import LOCAL, TRIE, Value
+from ..trace.macros import GONE
+from ..trace.tape import LOCAL, TRIE
 from . import templates
 from .arguments import bind, collect
 from .dispatch import plan_of
@@ -25,9 +25,6 @@ from .templates import Signature, indent
 from .values import place_of, places, taken_from
 
 # -- what the source text uses ----------------------------------------------------------------------------------------
-
-
-GONE = weakref.ref(Value())          # stands for a value that nobody holds
 
 
 def missed(segment, key, operator, args):

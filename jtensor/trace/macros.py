@@ -18,7 +18,7 @@ CAP = "loop or node cap"             # the reason of the only flush that a macro
 MISSES, SEEN = "misses", "seen"      # among a state's macros: how often in a row there was none, and hashes of keys that had none
 PATIENCE = 16                        # misses from which on a key is made only one time in as many
 UNKNOWN = object()                   # stands for a macro where one was tried in vain
-_gone = weakref.ref(Value())         # stands for every value that nobody holds
+GONE = weakref.ref(Value())          # stands for every value that nobody holds
 
 
 class Piece:
@@ -146,7 +146,7 @@ class Lesson:
                     piece.results.append((at, k if many else None, position, value.aval))
                     del value
                 position += 1
-            piece.nodes.append((plan, positions, scalars, [_gone] * len(refs) if many else _gone))
+            piece.nodes.append((plan, positions, scalars, [GONE] * len(refs) if many else GONE))
         piece.state, piece.count = segment.state, segment.count
         piece.cells = []
         for at, cell in enumerate(self.cells):
