@@ -1,7 +1,7 @@
 """View operators that read the same memory as other numbers: complex as pairs of reals, conjugated, negated.
 
-Owns: these views and their history, which is a function of the base and no mere geometry (`views.replayed`). May not know: how a bit is
-carried out when the value is read (`values`).
+Owns: these views and their history, which is a function of the base and no mere geometry (`tensor.views.replayed`). May not know: how a
+bit is carried out when the value is read (`values`).
 """
 
 from ..base import dtypes
