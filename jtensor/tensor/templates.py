@@ -1,7 +1,7 @@
-"""Source text of the functions that are written out at run time: what `recorders`, `writers` and `rehearsed` say alike.
+"""Source text of the functions that are written out at run time: what `recorders`, `writers`, `rehearsed` and `chains` say alike.
 
 Such a function takes what it is given to nodes on the tape with no loop and no general rule, for its text follows from an operator's
-signature, or from a backward that was watched. Owns: the letters, the sentences that several kinds of function use (how a number gets on
+signature, or from backwards that were watched. Owns: the letters, the sentences that several kinds of function use (how a number gets on
 the tape, how a Value, a Storage and a Tensor are made), what is said of an operator's `Signature`, and the names that every text may use.
 May not know: what else a function asks and does, and who takes the calls that are not ordinary (``general``).
 
