@@ -125,10 +125,6 @@ class AccumulateGrad(Node):
     __slots__ = ("variable", "spec")
     outputs = 1
 
-    def __init__(self, variable):
-        Node.__init__(self, ())
-        self.sequence, self.variable, self.spec = TOP, variable, variable._spec
-
     def apply(self, grads):
         grad = grads[0]
         if grad is not None:
@@ -171,11 +167,16 @@ def accumulator(variable):
     node = auto.accumulator() if auto is not None and auto.accumulator is not None else None
     if node is None:
         auto = variable._autograd_meta()
-        node = node_class("AccumulateGrad", AccumulateGrad)(variable)
+        node = _new(_ACCUMULATE)
+        node.edges, node.sequence, node.variable, node.spec = (), TOP, variable, variable._spec
+        node.meta = node.hooks = node.pre_hooks = node.tensor_hooks = node.retained = node.site = None
         if auto.hooks is not None:
             node.tensor_hooks = {0: auto.hooks}
         auto.accumulator = weakref.ref(node)
     return node, 0
+
+
+_new, _ACCUMULATE = object.__new__, node_class("AccumulateGrad", AccumulateGrad)
 
 
 class CopySlices(Node):

@@ -7,6 +7,7 @@ and the counting is done there: what the user sees of the tensor is always up to
 import jtensor
 
 from ..tensor import retrace
+from ..trace.tape import LOCAL
 from .optimizer import Optimizer
 
 _CAPTURABLE = ["cuda", "xpu", "hpu", "privateuseone", "xla"]
@@ -130,7 +131,8 @@ class Method(Optimizer):
         """The parameters with a gradient, their states made where there are none."""
         ready = []
         for p in group["params"]:
-            grad = p.grad
+            auto = p._auto
+            grad = p.grad if auto is None or auto.grad is None else auto.grad      # a property, which may have something to warn of
             if grad is None:
                 continue
             if grad.is_sparse:
@@ -162,6 +164,10 @@ class Method(Optimizer):
         """
         return None
 
+    def _all_numbers(self, ready, group):
+        """`_numbers` of all parameters, a tuple for each; those of parameters that have the same are best the same object."""
+        return [self._numbers(p, state, group) for p, _, state in ready]
+
     _buffers = ()
 
     def _identity(self, group):
@@ -172,31 +178,27 @@ class Method(Optimizer):
         """Updates the parameters of a group."""
         ready = self._ready(group)
         sign = bool(group.get("maximize"))
-        numbers = [self._numbers(p, state, group) for p, _, state in ready]
+        numbers = self._all_numbers(ready, group)
         if not ready or None in numbers:
             for (p, grad, state), given in zip(ready, numbers, strict=True):
                 self._update(p, -grad if sign else grad, state, group, *(() if given is None else (given,)))
             return
-        names, tensors, flat = self._buffers, [], []
-        for (p, grad, state), given in zip(ready, numbers, strict=True):
+        names, tensors = self._buffers, []
+        for p, grad, state in ready:
             tensors.append(p)
             tensors.append(grad)
             for name in names if state else ():
                 if name in state:
                     tensors.append(state[name])
-            flat += given
 
-        def run(flat):
-            end = 0
+        def run(numbers):
             for (p, grad, state), given in zip(ready, numbers, strict=True):
-                begin, end = end, end + len(given)
-                self._update(p, -grad if sign else grad, state, group, flat[begin:end])
-        retrace.update((type(self), sign, len(tensors), *self._identity(group)), tensors, flat, run)
+                self._update(p, -grad if sign else grad, state, group, given)
+        retrace.update((self.__class__, sign, len(tensors), *self._identity(group)), tensors, numbers, run)
 
     def step(self, closure=None):
         """One update of all parameters that have a gradient; ``closure`` computes the loss anew and answers with it."""
-        before = jtensor.is_grad_enabled()
-        jtensor.set_grad_enabled(self.defaults.get("differentiable", False))
+        before, LOCAL.grad_enabled = LOCAL.grad_enabled, bool(self.defaults.get("differentiable", False))
         try:
             loss = None
             if closure is not None:
@@ -205,7 +207,7 @@ class Method(Optimizer):
             for group in self.param_groups:
                 self._visit(group)
         finally:
-            jtensor.set_grad_enabled(before)
+            LOCAL.grad_enabled = before
         return loss
 
 

@@ -72,15 +72,13 @@ class Adam(Method):
     def _identity(self, group):
         return group["weight_decay"] != 0, group["decoupled_weight_decay"], group["amsgrad"], group["differentiable"]
 
-    def _numbers(self, p, state, group):
-        step = self._advance(p, state, group)
-        options = step, group["lr"], group["betas"], group["eps"], group["weight_decay"], group["decoupled_weight_decay"]
-        plain = type(options[1]) is float and type(options[2][0]) is float
-        if plain and self.__dict__.get("_last_options") == options:             # most parameters of a group have made as many steps
-            return self._last_numbers
-        found = self._numbers_at(step, group)
-        if plain:
-            self._last_options, self._last_numbers = options, found
+    def _all_numbers(self, ready, group):
+        found, steps = [], None
+        for p, _, state in ready:
+            count = self._advance(p, state, group)
+            if count != steps:                      # most parameters of a group have made as many steps
+                steps, numbers = count, self._numbers_at(count, group)
+            found.append(numbers)
         return found
 
     @staticmethod

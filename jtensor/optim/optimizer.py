@@ -118,10 +118,11 @@ class Optimizer:
         """Forgets all gradients, or with ``set_to_none=False`` fills them with zeros."""
         for group in self.param_groups:
             for p in group["params"]:
-                if p.grad is None:
+                auto = p._auto
+                if set_to_none and auto is not None and auto.grad is not None:
+                    auto.grad = None
                     continue
-                if set_to_none:
-                    p.grad = None
+                if p.grad is None:
                     continue
                 if p.grad.grad_fn is not None:
                     p.grad.detach_()

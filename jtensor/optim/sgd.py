@@ -47,11 +47,12 @@ class SGD(Method):
     def _identity(self, group):
         return group["momentum"] != 0, group["weight_decay"] != 0, group["nesterov"]
 
-    def _numbers(self, p, state, group):
+    def _all_numbers(self, ready, group):
         lr, momentum = group["lr"], group["momentum"]
-        if type(lr) is not float or group["differentiable"] or momentum != 0 and "momentum_buffer" not in state:
-            return None
-        return number(group["weight_decay"]), momentum, 1 - group["dampening"], -lr
+        if type(lr) is not float or group["differentiable"]:
+            return [None] * len(ready)
+        numbers = number(group["weight_decay"]), momentum, 1 - group["dampening"], -lr
+        return [numbers if momentum == 0 or "momentum_buffer" in state else None for _, _, state in ready]
 
     def _update(self, p, grad, state, group, numbers=None):
         lr = group["lr"]

@@ -6,6 +6,7 @@ import math
 
 from ..autograd import engine
 from ..autograd.tools import GradientEdge
+from ..ops.families import create as ops
 from ..trace.tape import expect
 from . import create, likes, retrace
 from .core import Tensor
@@ -101,6 +102,25 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
             engine.run(edges, grads, retain_graph, create_graph)
         return
     _into(_tuple(inputs), edges, grads, retain_graph, create_graph)
+
+
+def of_tensor(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
+    """Computes the gradients of the leaves of this tensor's graph and adds them to their ``.grad``.
+
+    ``gradient``: of this tensor, needed if it has more than one element.
+    """
+    spec, edge = self._spec, self._edge
+    if gradient is None and inputs is None and not create_graph and not spec.ndim and edge is not None and self._info is None \
+            and spec.dtype.is_floating_point:                          # a loss
+        if self._storage.host is None:
+            expect(self._storage.value)
+        retrace.backward(edge, ops.full_of.record((), 1, spec.dtype, spec.device), retain_graph)
+    else:
+        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+of_tensor.__name__, of_tensor.__qualname__ = "backward", "Tensor.backward"
+Tensor.backward = of_tensor
 
 
 def _into(inputs, edges, grads, retain_graph, create_graph):

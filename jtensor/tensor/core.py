@@ -274,14 +274,6 @@ class Tensor:
         from .accumulate import accumulate
         accumulate(self, grad, held)
 
-    def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
-        """Computes the gradients of the leaves of this tensor's graph and adds them to their ``.grad``.
-
-        ``gradient``: of this tensor, needed if it has more than one element.
-        """
-        from .backward import backward
-        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
-
     # -- sharing ------------------------------------------------------------------------------------------------------
 
     def _share(self, cls=None):

@@ -109,7 +109,13 @@ def make_node(plan, tensors, needs, scalars, outs, originals=None, skip=2):
                 if plan.differentiable[k]:
                     out._edge, out._requires_grad = (node, k), True
         for code in codes:
-            saved.append(save(code, tensors, outs, originals))
+            if code >= 0 and originals is None and (tensor := tensors[code])._auto is None and not saving._hooks:
+                counter = tensor._counter           # `save` without the call, for most
+                if counter.site is None:
+                    counter.site = WATCHED
+                saved.append((tensor, counter.version))
+            else:
+                saved.append(save(code, tensors, outs, originals))
     else:
         node.saved = ()
     return node

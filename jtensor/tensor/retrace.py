@@ -57,7 +57,7 @@ def backward(edge, grad, keep_graph):
     if not (LOCAL.eager or LOCAL.inference or LOCAL.lesson or anomaly.ON["on"] or macros.hopeless(segment)):
         found = _graph(segment, edge, grad)
     if found is not None:
-        key, nodes, leaves, numbers, named = found
+        key, nodes, leaves, numbers, named, holding = found
         key = *key, bool(keep_graph)
         macro = macros.find(segment, key)
         cells = [leaf._auto.grad._storage for leaf in leaves if leaf._auto.grad is not None]
@@ -71,8 +71,8 @@ def backward(edge, grad, keep_graph):
                 nodes[at].release()
         _finish(leaves, macros.play(macro, named, numbers, cells, release if not keep_graph else None), macro.note)
         if not keep_graph:
-            for node in nodes:
-                node.release()
+            for node in holding:
+                node.saved = None
     else:
         numbers = _numbers_apart(nodes) if numbers else numbers
         before = [None if leaf.grad is None else (leaf.grad, leaf.grad._counter.version) for leaf in leaves]
@@ -91,22 +91,25 @@ def _released(nodes):
 
 
 def _graph(segment, edge, grad):
-    """(key, nodes, leaves, floats, values that the key names) of the graph under an edge; None where something is out of the ordinary."""
+    """(key, nodes, leaves, floats, values that the key names, nodes that let go of what they saved in the end) of the graph under an edge;
+    None where something is out of the ordinary.
+
+    The order in which the nodes were made is in the key as their distance from the root, which a loop repeats.
+    """
     if grad is None:
         return None
     named = []
     root = _place(segment, named, grad)
     if root is None:
         return None
-    nodes, index, leaves, numbers = [edge[0]], {edge[0]: 0}, [], []
-    key = [edge[1], root, grad._spec]
+    last, output = edge
+    top, nodes, index, leaves, numbers, holding = last.sequence, [last], {last: 0}, [], [], []
+    key = [output, root, grad._spec]
+    add, kinds = key.append, _kinds
     for node in nodes:
-        if len(nodes) > LARGEST:
-            return None
-        cls = type(node)
-        kind = _kinds.get(cls)
+        kind = kinds.get(node.__class__)
         if kind is None:
-            kind = _kind(cls)
+            kind = _kind(node.__class__)
         if not kind or node.hooks is not None or node.pre_hooks is not None or node.tensor_hooks is not None or node.retained is not None:
             return None
         if kind is _LEAF:
@@ -114,67 +117,78 @@ def _graph(segment, edge, grad):
             if described is None:
                 return None
             leaves.append(node.variable)
-            key.append(node.spec)
-            key.append(described)
+            add(node.spec)
+            add(described)
             continue
-        edges, saved = node.edges, node.saved
+        saved = node.saved
         if saved is None:
             return None
-        key.append(node.plan)
-        key.append(node.needs)
-        for after in edges:
+        add(node.plan)
+        add(node.needs)
+        add(top - node.sequence)
+        for after in node.edges:
             if after is None:
-                key.append(None)
+                add(None)
                 continue
-            target = after[0]
+            target, output = after
             at = index.get(target)
             if at is None:
                 at = index[target] = len(nodes)
+                if at > LARGEST:
+                    return None
                 nodes.append(target)
-            key.append(at)
-            key.append(after[1])
+            add(at)
+            add(output)
         for number in node.scalars:
-            if type(number) is float:
+            if number.__class__ is float:
                 numbers.append(number)
             else:
-                key.append((type(number), number))
-        if saved and not _saved(segment, named, node, saved, key):
-            return None
-    order = [node.sequence for node in nodes]
-    key.append(tuple(sorted(range(len(nodes)), key=order.__getitem__)))
-    key.append(macros.counts(segment))
-    return tuple(key), nodes, leaves, numbers, named
+                add((number.__class__, number))
+        if saved.__class__ is list:
+            holding.append(node)
+            if not _saved(segment, named, node, saved, add):
+                return None
+    add(macros.counts(segment))
+    return key, nodes, leaves, numbers, named, holding
 
 
-def _saved(segment, named, node, saved, key):
+def _saved(segment, named, node, saved, add):
     """Adds to a key where a node's saved values are; False where reading them may raise, or needs the user's hooks."""
-    for code, entry in zip(saves.codes(node.plan, node.needs), saved, strict=True):
-        if type(entry) is saving.Remembered:
+    for at, entry in enumerate(saved):
+        if entry.__class__ is saving.Remembered:
             if not _still_there(entry):
                 return False
             entry = entry.entry
-        if type(entry) is Value and type(node.plan.notes) is int:                  # what a second backward has of the first
-            named.append(entry)
-            key.append(entry.position if entry.segment is segment else slot(segment, entry))
+        if entry.__class__ is not tuple:
+            if type(entry) is not Value or type(node.plan.notes) is not int:
+                return False
+            named.append(entry)                                                 # what a second backward has of the first
+            add(entry.position if entry.segment is segment else slot(segment, entry))
             continue
-        if type(entry) is not tuple:
-            return False
         if len(entry) == 2:
             tensor, version = entry
             if tensor._counter.version != version:
                 return False
-            if tensor._edge is None and code >= 0 and (edge := node.edges[code]) is not None and not isinstance(edge[0], AccumulateGrad):
-                return False                                # detached in place since
-            place, spec = _place(segment, named, tensor), tensor._spec
+            if tensor._edge is None:
+                code = saves.codes(node.plan, node.needs)[at]
+                if code >= 0 and (edge := node.edges[code]) is not None and not isinstance(edge[0], AccumulateGrad):
+                    return False                            # detached in place since
+            storage, spec = tensor._storage, tensor._spec
+            place = None if spec is storage.spec else _place(segment, named, tensor)
         else:
             storage, spec, offset, counter, version = entry
             if counter.version != version:
                 return False
-            place = _place_of(segment, named, storage, spec, offset)
-        if place is None:
+            place = None if spec is storage.spec else _place_of(segment, named, storage, spec, offset)
+        if spec is storage.spec:                    # `_place_of` without the calls; never so where NumPy has the memory
+            value = storage.value
+            named.append(value)
+            add(value.position if value.segment is segment else slot(segment, value))
+        elif place is None:
             return False
-        key.append(place)
-        key.append(spec)
+        else:
+            add(place)
+        add(spec)
     return True
 
 
@@ -264,31 +278,31 @@ def _count(tensor, times):
 def update(identity, tensors, numbers, run):
     """Runs ``run(numbers)``, which changes some of the tensors in place, from a macro where there is one.
 
-    What ``run`` records must follow from ``identity`` (hashable), the tensors and the numbers, which it must use as they are.
-    It makes no other tensors than those and keeps none. Gradients are off.
+    ``numbers`` is a list of tuples. What ``run`` records must follow from ``identity`` (hashable), the tensors and the numbers, which
+    it must use as they are. It makes no other tensors than those and keeps none. Gradients are off.
     """
-    floats = [n for n in numbers if type(n) is float]
-    if len(floats) < len(numbers):
-        identity = identity, tuple([None if type(n) is float else (type(n), n) for n in numbers])
+    floats, others, known = [], [], None
+    for given in numbers:
+        if given is not known:                      # most parameters have the same ones
+            known, mine = given, [n for n in given if type(n) is float]
+            rest = None if len(mine) == len(given) else tuple([None if type(n) is float else (type(n), n) for n in given])
+        floats += mine
+        others.append(rest)
     named = []
     segment = LOCAL.segment
-    key = _update_key(segment, named, identity, tensors)
+    key = _update_key(segment, named, (identity, tuple(others)), tensors)
     macro = macros.UNKNOWN if key is None else macros.find(segment, key)
-    if macro is macros.UNKNOWN:
-        run(numbers)
+    if macro is macros.UNKNOWN or macro is None and len({id(t._storage.value) for t in tensors}) < len(tensors):
+        run(numbers)                    # what is learnt is of tensors at places of their own, so that the key tells when two share memory
         return
     cells = [t._storage for t in tensors]
     if macro is not None:
         macros.play(macro, named, floats, cells)
-        for at, times in macro.note:
-            counter = tensors[at]._counter
-            counter.version += times
-            if counter.site is not None:
-                counter.site = sites.user_site()
+        _written(tensors, macro.note)
         return
-    numbers = [n * 1.0 if type(n) is float else n for n in numbers]
+    numbers = [tuple([n * 1.0 if type(n) is float else n for n in given]) for given in numbers]
     versions = [t._counter.version for t in tensors]
-    lesson = macros.Lesson(named, [n for n in numbers if type(n) is float], cells)
+    lesson = macros.Lesson(named, [n for given in numbers for n in given if type(n) is float], cells)
     named = None
     with lesson:
         run(numbers)
@@ -296,6 +310,16 @@ def update(identity, tensors, numbers, run):
                if t._counter.version != old]
     if all(tensors[at]._spec is tensors[at]._storage.spec for at, _ in written):
         lesson.learn(key, (), written)
+
+
+def _written(tensors, note):
+    """Counts that tensors were written to in place: ``note`` is (which of them, how many times) of each."""
+    site = None
+    for at, times in note:
+        counter = tensors[at]._counter
+        counter.version += times
+        if counter.site is not None:
+            counter.site = site = site or sites.user_site(3)
 
 
 def _update_key(segment, named, identity, tensors):
@@ -319,4 +343,4 @@ def _update_key(segment, named, identity, tensors):
         if auto is not None and auto.inference:
             return None
         key.append(spec)
-    return tuple(key) if len({t._storage for t in tensors}) == len(tensors) else None
+    return tuple(key)

@@ -15,7 +15,7 @@ from ..trace.tape import LOCAL
 from ..views import access as accesses
 from ..views import rules
 from .core import Tensor, View
-from .history import attach, edge_of, make_node, move_retained, node_type, refuse_stale
+from .history import attach, edge_of, move_retained, node_type, refuse_stale
 
 # -- operators of the graph -------------------------------------------------------------------------------------------
 
@@ -127,15 +127,29 @@ def view_of(self, rule, name, *args, inverse=None):
             _geometries.clear()
         found = _geometries[key] = [specs.spec(size, stride, spec.dtype, spec.device, spec.conj, spec.neg), delta, None, ()]
     out = share_spec(self, found[0], self._offset + found[1])
-    if LOCAL.grad_enabled and self.requires_grad and out._auto is None:
+    if LOCAL.grad_enabled and (self._requires_grad or self._info is not None and self.requires_grad) and out._auto is None:
         plan = found[2]
         if plan is None:
             size = tuple(spec.size)
             plan, starts = logical_plan(name, spec.aval, rule(size, geometry.contiguous_strides(size), 0, *args), args if inverse else None)
             _set_inverse(plan, inverse, size, args)
             found[2], found[3] = plan, starts
-        out._edge, out._requires_grad = (make_node(plan, (self,), (0,), found[3], ()), 0), True
+        out._edge, out._requires_grad = (_node(plan, self, found[3]), 0), True
     return out
+
+
+def _node(plan, tensor, starts):
+    """The node of a view of a tensor; it saves nothing."""
+    cls = plan.operator.node_class or node_type(plan.operator)
+    node = cls.__new__(cls)
+    edge = tensor._edge if tensor._info is None else None
+    node.edges, node.sequence = (edge_of(tensor) if edge is None else edge,), sequence()
+    node.meta = node.hooks = node.pre_hooks = node.tensor_hooks = node.retained = node.site = None
+    node.plan, node.needs, node.scalars, node.saved = plan, _FIRST, starts, ()
+    return node
+
+
+_FIRST = (0,)
 
 
 _geometries = {}
@@ -272,11 +286,7 @@ def history_of_view(self, info):
             _strided.clear()
         found = _strided[key] = strided_plan(base._spec, (tuple(self._spec.size), self._spec.stride, key[2]), self._spec)
     plan, starts = found
-    cls = node_type(plan.operator)
-    node = cls.__new__(cls)
-    node.edges, node.sequence = (edge_of(base),), sequence()
-    node.meta = node.hooks = node.pre_hooks = node.tensor_hooks = node.retained = node.site = None
-    node.plan, node.needs, node.scalars, node.saved = plan, (0,), starts, ()
+    node = _node(plan, base, starts)
     move_retained(self, node)
     self._edge, self._requires_grad = (node, 0), True
 

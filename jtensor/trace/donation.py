@@ -30,18 +30,16 @@ def donatable(inputs, nodes, wanted):
 HELD = 4           # the segment's list, `inputs`, the local name and getrefcount's argument
 
 
-def protect(found, inputs, arrays):
-    """Copies the inputs that somebody else holds after all, so that their buffers are not overwritten."""
-    alone, references, donated = tape.Local.threads == 1, sys.getrefcount, 0
-    sizes = found.sizes
-    if sizes is None:
-        sizes = found.sizes = [arrays[at].nbytes for at in found.donate]
-    for at, size in zip(found.donate, sizes, strict=True):
-        value = inputs[at]
-        array = arrays[at]
-        if alone and references(value) <= HELD and value.owned and references(array) <= 4 and getattr(array, "_npy_value", None) is None:
-            donated += size
-        else:
+def protect(found, values, arrays):
+    """Copies the inputs that somebody else holds after all, so that their buffers are not overwritten. ``values``: the segment's list."""
+    references, held = sys.getrefcount, HELD - 1 if tape.Local.threads == 1 else 0
+    if found.sizes is None:
+        found.sizes = [arrays[at].nbytes for at in found.donate]
+    copied = 0
+    for at in found.donate:
+        value, array = values[at], arrays[at]
+        if references(value) > held or not value.owned or references(array) > 4 or getattr(array, "_npy_value", None) is not None:
+            copied += array.nbytes
             arrays[at] = compat.put(np.array(array), next(iter(array.devices())))     # `array.copy()` would compile a program
         del value, array
-    REPORT.donated += donated
+    REPORT.donated += sum(found.sizes) - copied

@@ -181,7 +181,7 @@ def execute(segment, nodes, wanted, asked):
             return outs if found.order is None else [outs[k] for k in found.order]
         arrays = [v.array if v.array is not None else value_of(v) for v in inputs]
         if found.donate:
-            donation.protect(found, list(inputs), arrays)
+            donation.protect(found, inputs, arrays)
         if len(arrays) != found.count:
             del arrays[found.count:]           # numbered for an operation that was then refused
         given = [*found.numbers(segment.floats, segment.integers, segment.complexes), *arrays]
@@ -322,14 +322,17 @@ def go_ahead(segment):
     found, times = segment.state.ahead
     if times < SURE or LOCAL.eager:
         return
-    inputs, numbers = segment.inputs, (segment.floats, segment.integers, segment.complexes)
-    if max(found.takes, default=-1) >= len(inputs) or any(n > len(there) for n, there in zip(found.own, numbers, strict=True)):
+    inputs, (floats, integers, complexes) = segment.inputs, found.own
+    if found.reach > len(inputs) or floats > len(segment.floats) or integers > len(segment.integers) or complexes > len(segment.complexes):
         return                                  # what was read then is a value that comes later
-    given = [inputs[at] for at in found.takes]
-    if all(tape.there(value) is not None for value in given):
-        arrays = [value_of(value) for value in given]
-        with contextlib.suppress(jax.errors.JaxRuntimeError):          # what fails will fail again, where it is expected
-            segment.ahead = found, found.executable.run([*found.own_numbers(segment), *arrays])
+    arrays = []
+    for at in found.takes:
+        value = inputs[at]
+        if tape.there(value) is None:
+            return
+        arrays.append(value_of(value))
+    with contextlib.suppress(jax.errors.JaxRuntimeError):              # what fails will fail again, where it is expected
+        segment.ahead = found, found.executable.run([*found.own_numbers(segment), *arrays])
 
 
 tape.go_ahead = go_ahead

@@ -33,14 +33,14 @@ class Program:
     """Executables for a state of the trie: which values they give, how many inputs they take, and which of them they may overwrite.
 
     ``donate``: positions of the inputs that they overwrite, ``sizes`` their bytes, once known. ``rest``: the second executable of a tape
-    that runs in two stages (`stages`); ``takes``: which of the inputs the first takes, ``own``: how many of the tape's floats, integers
-    and complex numbers, the first of each; ``handed``: which of its results the second takes beside all arguments. ``order``: which of
-    all the results are asked for, in their order; None where they are that already. ``left``: the runs until a program that was compiled
-    in a hurry is compiled ``again``, of ``due`` in all; 0 if it is not. ``sent``: {the numbers of a recent run, as bytes: on the device};
-    most programs take the same ones every time, or the same few.
+    that runs in two stages (`stages`); ``takes``: which of the inputs the first takes, ``reach``: of how many there must be; ``own``: how
+    many of the tape's floats, integers and complex numbers, the first of each; ``handed``: which of its results the second takes beside
+    all arguments. ``order``: which of all the results are asked for, in their order; None where they are that already. ``left``: the runs
+    until a program that was compiled in a hurry is compiled ``again``, of ``due`` in all; 0 if it is not. ``sent``: {the numbers of a
+    recent run, as bytes: on the device}; most programs take the same ones every time, or the same few.
     """
 
-    __slots__ = ("executable", "gives", "donate", "sizes", "fences", "single", "count", "rest", "takes", "own", "handed", "order",
+    __slots__ = ("executable", "gives", "donate", "sizes", "fences", "single", "count", "rest", "takes", "reach", "own", "handed", "order",
                  "due", "left", "again", "coming", "sent")
 
     def __init__(self, executable, gives, wanted, donate=(), fences=0, single=False, count=0, rest=None, takes=(), own=(),
@@ -48,6 +48,7 @@ class Program:
         self.executable, self.gives, self.donate, self.fences, self.single = executable, gives, donate, fences, single
         self.count, self.rest, self.takes, self.own, self.handed, self.sizes = count, rest, takes, own, handed, None
         self.due, self.left, self.again, self.coming, self.sent = 0, 0, None, None, {}
+        self.reach = max(takes, default=-1) + 1
         where = {p: at for at, p in enumerate(gives)}
         self.order = None if gives == wanted else [where[p] for p in wanted]
 
