@@ -27,28 +27,69 @@ def is_initialized():
 
 def current_device():
     """The index of the current GPU."""
-    if not is_available():
-        raise AssertionError("Torch not compiled with CUDA enabled")
+    _wanted()
     return 0
 
 
 def synchronize(device=None):
     """Waits for the work on the GPU: runs the tape of this thread."""
-    if not is_available():
-        raise AssertionError("Torch not compiled with CUDA enabled")
+    _wanted()
     from .trace.executor import flush
     flush("cuda.synchronize")
 
 
 def get_device_name(device=None):
     """The name of a GPU."""
-    if not is_available():
-        raise AssertionError("Torch not compiled with CUDA enabled")
+    _wanted()
     return devices.accelerators()[0].device_kind
 
 
 def empty_cache():
     """Nothing is cached that could be given back."""
+
+
+def set_device(device):
+    """Makes a GPU the current one; jtensor's is always the first."""
+    _wanted()
+    if devices.index_of(device) not in (None, 0):
+        from .base.errors import missing
+        raise missing("another current GPU than the first", f'device="cuda:{devices.index_of(device)}"')
+
+
+def get_device_capability(device=None):
+    """The compute capability of a GPU, as (major, minor)."""
+    _wanted()
+    major, minor = str(devices.accelerators()[0].compute_capability).split(".")
+    return int(major), int(minor)
+
+
+def memory_allocated(device=None):
+    """Bytes that arrays occupy on the GPU now, as XLA counts them; 0 without a GPU."""
+    return _bytes("bytes_in_use", device)
+
+
+def max_memory_allocated(device=None):
+    """The most bytes that arrays have occupied, as XLA counts them; 0 without a GPU."""
+    return _bytes("peak_bytes_in_use", device)
+
+
+def memory_reserved(device=None):
+    """Bytes that XLA's allocator holds; 0 without a GPU."""
+    return _bytes("pool_bytes", device)
+
+
+def max_memory_reserved(device=None):
+    """The most bytes that XLA's allocator has held; 0 without a GPU."""
+    return _bytes("peak_pool_bytes", device)
+
+
+def _bytes(name, device):
+    return devices.memory_statistic(name, devices.index_of(device)) if is_available() else 0
+
+
+def _wanted():
+    if not is_available():
+        raise AssertionError("Torch not compiled with CUDA enabled")
 
 
 def is_bf16_supported(including_emulation=True):

@@ -12,7 +12,7 @@ from .tensor.core import Tensor
 from .trace import executor, report
 
 _SUBMODULES = ("nn", "optim", "random", "utils", "linalg", "fft", "special", "autograd", "cuda", "func", "testing", "backends", "version",
-               "distributions", "amp", "jit", "serialization", "types", "compiler", "masked", "signal")
+               "distributions", "amp", "accelerator", "jit", "serialization", "types", "compiler", "masked", "signal")
 
 _CREATION = {
     from_data: ("tensor", "from_numpy", "as_tensor"),
@@ -148,7 +148,7 @@ def _autograd():
     """``torch.autograd``: its parts live in several rooms."""
     from . import autograd
     autograd.backward, autograd.grad = backward.backward, backward.grad
-    for name in ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode"):
+    for name in ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "set_multithreading_enabled"):
         setattr(autograd, name, getattr(mode, name))
     autograd.detect_anomaly, autograd.set_detect_anomaly = anomaly.detect_anomaly, anomaly.set_detect_anomaly
     tools.install(snapshot=shown.snapshot, restore=shown.restore)

@@ -5,7 +5,7 @@ Asked before anything is changed, so that a refused operation leaves every tenso
 import warnings
 
 from ..base import geometry
-from ..base.dtypes import can_cast, scalar_name
+from ..ops import out_types
 from ..trace.tape import LOCAL
 
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
@@ -163,9 +163,7 @@ def apart_or_same(target, other):
 def out_fits(operator, result, target):
     if result._spec.device != target._spec.device:
         raise RuntimeError(f"Expected out tensor to have device {result._spec.device}, but got {target._spec.device} instead")
-    if not can_cast(result._spec.dtype, target._spec.dtype):
-        raise RuntimeError(f"result type {scalar_name(result._spec.dtype)} can't be cast to the desired output type "
-                           f"{scalar_name(target._spec.dtype)}")
+    out_types.refuse(operator.name, operator.promote, result._spec.dtype, target._spec.dtype)
 
 
 def warn_resize(target, result):

@@ -2,6 +2,7 @@
 
 May not know: the Tensor class (a tensor is what has a ``_storage``).
 """
+from ..base.dtypes import scalar_name
 
 
 def on_tensor(hooks, grad):
@@ -62,10 +63,15 @@ def _checked(hook, grad, answer):
         raise RuntimeError("can't replace a None gradient with a non-None value")
     _a_tensor(answer)
     if answer.dtype is not grad.dtype or answer.device != grad.device:
-        raise RuntimeError(f"hook '{_name(hook)}' has changed the type of value (was {grad.type()} got {answer.type()})")
+        raise RuntimeError(f"hook '{_name(hook)}' has changed the type of value (was {_type(grad)} got {_type(answer)})")
     if tuple(answer.shape) != tuple(grad.shape):
         raise RuntimeError(f"hook '{_name(hook)}' has changed the size of value")
     return answer
+
+
+def _type(tensor):
+    """A tensor's type as these messages call it: PyTorch has no old name for types of complex numbers."""
+    return f"{tensor.device.type.upper()}{scalar_name(tensor.dtype)}Type" if tensor.dtype.is_complex else tensor.type()
 
 
 def _a_tensor(answer):

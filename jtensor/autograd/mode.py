@@ -134,6 +134,26 @@ class set_grad_enabled(_Mode):
         LOCAL.grad_enabled, LOCAL.says_enabled = self.previous
 
 
+class set_multithreading_enabled(_Mode):
+    """Whether backward may use several threads, from now on or within it. This engine walks on the thread that asks, whatever is set.
+
+    >>> with torch.autograd.set_multithreading_enabled(False):
+    ...     torch.ones(1, requires_grad=True).sum().backward()
+    """
+
+    def __init__(self, mode):
+        self.mode = mode
+
+    def clone(self):
+        return type(self)(self.mode)
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, *exc):
+        pass
+
+
 class inference_mode(_Mode):
     """Like `no_grad`, and tensors made inside are inference tensors: no version counter, never part of a graph.
 

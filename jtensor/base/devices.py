@@ -31,7 +31,7 @@ class device:
             return type
         if isinstance(type, int) and not isinstance(type, bool):
             if not accelerators():
-                raise RuntimeError("Cannot access accelerator device when none is available.")
+                raise RuntimeError(NONE_THERE)
             type, index = "cuda", type
         if not isinstance(type, str):
             raise TypeError(_NO_DEVICE.format(type.__class__.__name__))
@@ -78,6 +78,7 @@ class device:
         return on_device
 
 
+NONE_THERE = "Cannot access accelerator device when none is available."
 _NO_DEVICE = ("device() received an invalid combination of arguments - got ({0}), but expected one of:\n * (torch.device device)\n"
               "      didn't match because some of the arguments have invalid types: (!{0}!)\n * (str type, int index = -1)\n")
 
@@ -139,6 +140,18 @@ def accelerators():
         return tuple(jax.devices("gpu"))
     except RuntimeError:
         return ()
+
+
+def index_of(d):
+    """The index of the GPU that a number or a device names, which must be there; None for None."""
+    if d is None:
+        return None
+    return place(device("cuda", d) if isinstance(d, int) else device(d)).index
+
+
+def memory_statistic(name, index):
+    """A number of bytes that XLA's allocator of a GPU tells, 0 where it does not."""
+    return (accelerators()[index or 0].memory_stats() or {}).get(name, 0)
 
 
 @functools.cache

@@ -156,6 +156,10 @@ def device_of(operator, signature):
             found = s.device
     for s in signature.specs:
         if s.device is not found and not (s.device.type == "cpu" and s.ndim == 0):
+            first = signature.specs[0].device
+            if devices.meta in (found, s.device) and operator.promote is not None:
+                other = next(t.device for t in signature.specs if t.device is not first)
+                raise RuntimeError(f"Tensor on device {other} is not on the expected device {first}!")
             raise RuntimeError(f"Expected all tensors to be on the same device, but found at least two devices, {found} and {s.device}!")
     return found
 

@@ -78,7 +78,10 @@ def _finish(tensor, requires_grad):
     return tensor
 
 
-def _out(made, out):
+def _out(made, out, dtype=None):
+    if dtype is not None and made._spec.dtype is not out._spec.dtype:
+        raise RuntimeError(f"dtype {dtypes.scalar_name(made._spec.dtype)} does not match dtype of out parameter "
+                           f"({dtypes.scalar_name(out._spec.dtype)})")
     write_out(made, out)
     return out
 
@@ -115,7 +118,7 @@ def zeros(*size, out=None, dtype=None, layout=None, device=None, pin_memory=Fals
     size = size_of(size or _size_alone(kw, "zeros"), "zeros")
     _checked(layout, pin_memory, kw, "zeros")
     made = ops.zeros_of.record(size, _type(dtype, out.dtype if out is not None else None), _device(device))
-    return _finish(made, requires_grad) if out is None else _out(made, out)
+    return _finish(made, requires_grad) if out is None else _out(made, out, dtype)
 
 
 def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -132,7 +135,7 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pi
         raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {type_name(type(fill_value))}")
     kind = _type(dtype, out.dtype if out is not None else dtypes.of_scalar(fill_value))
     made = ops.full_of.record(size, number_fits(fill_value, kind), kind, _device(device))
-    return _finish(made, requires_grad) if out is None else _out(made, out)
+    return _finish(made, requires_grad) if out is None else _out(made, out, dtype)
 
 
 def ones(*size, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, **kw):
@@ -144,7 +147,7 @@ def ones(*size, out=None, dtype=None, layout=None, device=None, pin_memory=False
     size = size_of(size or _size_alone(kw, "ones"), "ones")
     _checked(layout, pin_memory, kw, "ones")
     made = ops.full_of.record(size, 1, _type(dtype, out.dtype if out is not None else None), _device(device))
-    return _finish(made, requires_grad) if out is None else _out(made, out)
+    return _finish(made, requires_grad) if out is None else _out(made, out, dtype)
 
 
 def empty(*size, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, memory_format=None, **kw):
@@ -160,7 +163,7 @@ def empty(*size, out=None, dtype=None, layout=None, device=None, pin_memory=Fals
         if str(memory_format).endswith("preserve_format"):
             raise RuntimeError("unsupported memory format Preserve")
         made = zeros_like_spec(specs.spec(size, geometry.strides_in_format(size, memory_format), made.dtype, made.device))
-    return _finish(made, requires_grad) if out is None else _out(made, out)
+    return _finish(made, requires_grad) if out is None else _out(made, out, dtype)
 
 
 def zeros_like_spec(s):
@@ -183,6 +186,8 @@ def empty_strided_like(s, source):
 
 def empty_strided(size, stride, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """A tensor with these sizes and strides whose values mean nothing."""
+    if len(size) != len(stride):
+        raise RuntimeError(f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)})")
     made = zeros_like_spec(specs.spec(tuple(size), tuple(stride), _type(dtype), _device(device)))
     return _finish(made, requires_grad)
 

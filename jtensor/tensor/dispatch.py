@@ -122,6 +122,10 @@ def call_sync(operator, args, tensors):
     import numpy as np
 
     from ..trace.executor import value_of
+    for t in tensors:
+        if t._spec.device is devices.meta:
+            raise NotImplementedError(f"aten::{shown_name(operator)}: attempted to run this operator with Meta tensors, but there was no fake "
+                                      "impl or Meta kernel registered: the shape of its result depends on the values, which they do not have.")
     arrays = iter([np.asarray(value_of(read(t), operator.name)) for t in tensors])
 
     def given(a):

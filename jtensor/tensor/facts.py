@@ -102,6 +102,14 @@ class Facts:
         """Whether the memory is shared between processes: never, on this engine."""
         return False
 
+    def pin_memory(self, device=None):
+        """Memory that an accelerator reads directly: there is none here. ``RuntimeError`` where there is no accelerator."""
+        from ..base import devices
+        from ..base.errors import missing
+        if not devices.accelerators():
+            raise RuntimeError(devices.NONE_THERE)
+        raise missing("pinned memory", 'tensor.to("cuda")')
+
     def is_pinned(self, device=None):
         """Whether the memory is pinned: never, on this engine."""
         return False

@@ -129,6 +129,58 @@ SCRIPTS = {
         print(a, t, torch.from_numpy(np.broadcast_to(np.arange(3.), (2, 3))).stride())
         del r; t.mul_(2); print(a)
     """,
+    "types of tensor that `out=` takes": """
+        o, l = torch.ones, torch.tensor([0])
+        for f in (lambda: torch.mm(o(2, 2), o(2, 2), out=o(2, 2).double()), lambda: torch.mv(o(2, 2), o(2), out=o(2).double()),
+                  lambda: torch.dot(o(2), o(2), out=o(()).double()), lambda: torch.sort(o(2), out=(o(2).double(), o(2))),
+                  lambda: torch.gather(o(2), 0, l, out=o(1).double()), lambda: torch.softmax(o(2), 0, out=o(2).double()),
+                  lambda: torch.index_select(o(2), 0, l, out=o(1).double()), lambda: torch.cat([o(2)], out=o(2).int()),
+                  lambda: torch.max(o(2, 2), 1, out=(o(2).double(), o(2).long())),
+                  lambda: torch.where(o(2) > 0, o(2), o(2), out=o(2).double()),
+                  lambda: torch.clamp(o(2), 0, out=o(2).double()), lambda: torch.clamp(o(2), o(2), out=o(2).double()),
+                  lambda: torch.take(o(2), l, out=o(1).double()), lambda: torch.complex(o(2), o(2), out=o(2)),
+                  lambda: torch.masked_select(o(2), o(2) > 0, out=o(2).double()), lambda: torch.amax(o(2, 2), 0, out=o(2).double()),
+                  lambda: torch.all(o(2), out=o(())), lambda: torch.all(o(2).byte(), out=o(()).byte()),
+                  lambda: torch.median(o(2, 2), 0, out=(o(2).double(), o(2).long())), lambda: torch.nonzero(o(2), out=o(1, 1)),
+                  lambda: torch.nan_to_num(o(2), out=o(2).double()), lambda: torch.cummax(o(2), 0, out=(o(2).double(), o(2).long())),
+                  lambda: torch.sum(o(2, 2), 0, out=o(2).int()), lambda: torch.cumsum(o(2), 0, out=o(2).int()),
+                  lambda: torch.mean(o(2, 2), 0, out=o(2).half()), lambda: torch.var(o(2, 2), 0, out=o(2).int()),
+                  lambda: torch.exp(o(2), out=o(2).int()), lambda: torch.exp(o(2), out=o(2).double()),
+                  lambda: torch.fft.fft(o(2), out=o(2)),
+                  lambda: torch.searchsorted(o(2), o(2), out=o(2)), lambda: torch.zeros(2, out=o(2).int(), dtype=torch.float32),
+                  lambda: torch.full((2,), 1.5, out=o(2).int()), lambda: torch.tensordot(o(2), o(2), 1, out=o(()).double())):
+            tried(f)
+    """,
+    "numbers in tensors as weights, powers of booleans, sizes without strides": """
+        b, o, h = torch.tensor([True, False]), torch.ones(2), torch.tensor(.5, dtype=torch.float64)
+        for f in (lambda: torch.lerp(g, 2 * g, h).dtype, lambda: torch.lerp(g, g, torch.tensor([.5, .5], dtype=torch.float64)),
+                  lambda: torch.lerp(g, g, torch.tensor(.5j)).dtype, lambda: torch.lerp(b, b, torch.tensor(2)),
+                  lambda: b ** b, lambda: True ** b, lambda: b ** 2, lambda: 2 ** b, lambda: b ** o,
+                  lambda: torch.empty_strided((2,), (1, 2))):
+            tried(f)
+    """,
+    "an accelerator that is not there": """
+        a = torch.accelerator
+        for f in (a.is_available, a.device_count, a.current_accelerator, a.current_device_index, a.synchronize, a.empty_cache,
+                  a.memory_allocated, lambda: a.set_device_index(0), g.pin_memory, lambda: torch.device(0), torch.cuda.memory_allocated,
+                  torch.cuda.max_memory_reserved, torch.cuda.get_device_capability):
+            tried(f)
+        with a.device_index(None), torch.autograd.set_multithreading_enabled(False):
+            (x * x).sum().backward()
+        print(x.grad, torch.nn.UninitializedParameter())
+    """,
+    "meta tensors and others": """
+        m = torch.ones(2, device="meta")
+        for f in (lambda: m + g, lambda: g * m, lambda: torch.where(m > 0, m, g), lambda: torch.lerp(g, m, .5)):
+            tried(f)
+        for f in m.unique, m.nonzero, lambda: m[m > 0], lambda: torch.masked_select(m, m > 0):
+            try:
+                f()
+            except NotImplementedError as e:
+                print("not there")
+        y = x * 2; y.register_hook(lambda g: g * 1j); tried(lambda: y.sum().backward())
+        e = torch.ones(0, dtype=torch.float64, requires_grad=True); print(torch.autograd.gradcheck(torch.sin, (e,)))
+    """,
     "storages show themselves": """
         s, u = g.storage(), g.untyped_storage()
         print(s, u, u.is_cuda, u.element_size(), s.element_size(), len(u), len(s.untyped()))

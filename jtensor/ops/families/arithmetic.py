@@ -203,10 +203,11 @@ def _between(start, end, weight):
 def _check_lerp(self, end, weight):
     if self.dtype is not end.dtype:
         raise RuntimeError(f"expected dtype {cpp_name(self.dtype)} for `end` but got dtype {cpp_name(end.dtype)}")
-    if getattr(weight, "ndim", None) is not None and self.dtype is not weight.dtype:
+    if getattr(weight, "ndim", 0) and self.dtype is not weight.dtype:            # a number in a tensor is promoted
         raise RuntimeError(f"expected dtype {cpp_name(self.dtype)} for `weight` but got dtype {cpp_name(weight.dtype)}")
-    if self.dtype.category < 2:
-        raise not_implemented("lerp_kernel_tensor" if hasattr(weight, "ndim") else "lerp_kernel_scalar", self.dtype)
+    kind = common_dtype(self, weight) if hasattr(weight, "ndim") else self.dtype
+    if kind.category < 2:
+        raise not_implemented("lerp_kernel_tensor" if hasattr(weight, "ndim") else "lerp_kernel_scalar", kind)
 
 
 @op("numeric", name="lerp_Scalar", backward="LerpBackward0", inplace=True, out=True, function=False, method=False,

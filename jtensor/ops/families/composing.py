@@ -129,6 +129,8 @@ def share_memory(a, b):
 class _Named:
     """Stands for an operator where an ``out=`` check wants a name."""
 
+    promote = None
+
     def __init__(self, name):
         self.name = name
 

@@ -143,7 +143,7 @@ def pow_Integer_Scalar(self: Tensor, exponent):
 
 
 @op("numeric", name="pow_Tensor_Tensor", backward="PowBackward1", grad={"self": _base_gradient, "exponent": _exponent_gradient}, **_POW,
-    double={"self": "WhereBackward0", "exponent": "MulBackward0"})
+    check=refuses("pow", "bool"), double={"self": "WhereBackward0", "exponent": "MulBackward0"})
 @wide
 def pow_Tensor_Tensor(self: Tensor, exponent: Tensor):
     """A tensor to the power of a tensor."""
@@ -151,7 +151,7 @@ def pow_Tensor_Tensor(self: Tensor, exponent: Tensor):
 
 
 @op("numeric", name="pow_Scalar", backward="PowBackward2", layout="contiguous", grad={"exponent": _exponent_gradient}, out=True,
-    function=False, method=False, double="MulBackward0")
+    function=False, method=False, check=refuses("pow", "bool"), double="MulBackward0")
 @wide
 def pow_Scalar(self: TensorOrNumber, exponent: Tensor):
     """A number to the power of a tensor."""

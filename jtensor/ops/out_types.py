@@ -1,0 +1,84 @@
+"""Which types of tensor an operator writes its result to as ``out=``, and what PyTorch says of the others.
+
+Owns: the rule. What is computed element by element casts its result, never to a lower category; sums of elements go to any type; the rest
+wants the result's own type, in words that differ from operator to operator. May not know: tensors.
+"""
+from ..base import dtypes
+from ..base.dtypes import can_cast, scalar_name
+
+CAST, ANY = "cast", "any"
+SAME = "Expected out tensor to have dtype {want}, but got {got} instead"
+_FOUND = "Found dtype {Got} but expected {Want}"
+_OBJECT = "Expected object of scalar type {Want} but got scalar type {Got} for argument 'out'"
+_SCALAR = "expected scalar_type {Want} but found {Got}"
+_VECTOR = "addmv input tensors must have the same dtype, but got {Got}, {Want}, and {Want}"
+_DOT = "result dtype {Got} does not match input dtype {Want}"
+_EXTREME = "Expected the dtype for input and out to match, but got {Want} for input's dtype and {Got} for out's dtype."
+_MEDIAN = ("Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but type torch.{Got}Tensor does not equal "
+           "torch.{Want}Tensor (while checking arguments for median)")
+_SELECTED = "{name}(): self and result must have the same scalar type"
+_CHAIN = "multi_dot(): expected out tensor to have dtype {want} but got {got}"
+_DOTS = "tensordot: Expected the output tensor to have dtype {Want}, but got an output tensor with dtype {Got}"
+_SEARCH = ("torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) depending on whether out_int32 "
+           "flag is True, but we got output tensor's dtype {Got} and out_int32 flag is {narrow}")
+_JOINED = "torch.cat(): input types can't be cast to the desired output type {Got}"
+
+# What does not follow from how the operator promotes: the ways above, or PyTorch's words.
+_WAYS = {
+    **dict.fromkeys("""max_all min_all var_dims std_dims outer kron linalg_pinv clamp_Tensor clamp_min_Tensor clamp_max_Tensor
+                       hardshrink softshrink""".split(), CAST),
+    **dict.fromkeys("sum_all sum_dim nansum_dim mean_all mean_dim prod_all prod_dim cumsum cumprod linalg_matrix_rank".split(), ANY),
+    **dict.fromkeys("clamp_Scalar clamp_min_Scalar clamp_max_Scalar round_decimals _conj_physical".split(), _FOUND),
+    **dict.fromkeys(("complex", "polar"), _OBJECT),
+    **dict.fromkeys(("cummax", "cummin", "logcumsumexp"), _SCALAR),
+    **dict.fromkeys(("mv", "addmv_vector"), _VECTOR),
+    **dict.fromkeys(("dot", "vdot"), _DOT),
+    **dict.fromkeys(("amax", "amin"), _EXTREME),
+    **dict.fromkeys(("median_dim", "nanmedian_dim"), _MEDIAN),
+    **dict.fromkeys(("index_select", "masked_select"), _SELECTED),
+    **dict.fromkeys(("chain_matmul", "linalg_multi_dot"), _CHAIN),
+    **dict.fromkeys(("tensordot", "inner"), _DOTS),
+    **dict.fromkeys(("searchsorted", "bucketize"), _SEARCH),
+    **dict.fromkeys(("cat", "stack"), _JOINED),
+    **dict.fromkeys(("linalg_norm", "linalg_matrix_norm"), "{name} expected out tensor dtype {Want} but got: {Got}"),
+    "renorm": SAME,
+    "where_self": "Expected out type to be {Want} but got {Got}",
+    "take": "take(): self and out expected to have the same dtype, but got self.dtype = {Want} and out.dtype = {Got}",
+    "nan_to_num": "nan_to_num: dtype of out: {Got} should be same as input: {Want}",
+    "histc": "torch.histogram: input tensor and hist tensor should have the same dtype, but got input {want} and hist {got}",
+    "heaviside": "heaviside is not yet implemented for tensors with different dtypes.",
+    "nonzero": "nonzero: Expected out tensor to have scalar type {Want} but got scalar type{Got}",
+    "kthvalue": "output values must be of same type as input",
+    "mode": "expected scalar type '{Want}' but got '{Got}' for values output",
+    "linalg_vecdot": "linalg.vecdot: Expected out of dtype{Want} but found {Got}",
+    "quantile_of": "quantile() out tensor must be same dtype as the input tensor",
+    "frexp": "torch.frexp() expects mantissa to have dtype {want} but got {got}",
+}
+
+
+def refuse(name, promote, wanted, given):
+    """Raises PyTorch's error where an operator that ``promote``s so does not write a ``wanted`` result to a ``given`` tensor."""
+    if wanted is given:
+        return
+    way = _way(name, promote)
+    if name.startswith("fft_"):                       # fft_fft: a spectrum goes where numbers are complex
+        way = CAST if given.is_complex or not wanted.is_complex else name[4:] + " expects a complex output tensor, but got {Got}"
+    if way == ANY or given is dtypes.uint8 and name in ("all_dims", "any_dims"):
+        return
+    if way == CAST or way == _JOINED:
+        if not can_cast(wanted, given):
+            raise TypeError(way.format(Got=scalar_name(given))) if way == _JOINED else RuntimeError(
+                f"result type {scalar_name(wanted)} can't be cast to the desired output type {scalar_name(given)}")
+        return
+    from .families.composing import cpp_name
+    raise RuntimeError(way.format(name=name.replace("linalg_", "linalg."), want=cpp_name(wanted), got=cpp_name(given),
+                                  Want=scalar_name(wanted), Got=scalar_name(given), narrow=wanted is dtypes.int32))
+
+
+def _way(name, promote):
+    found = _WAYS.get(name)
+    if found is not None:
+        return found
+    if name in ("all_dims", "any_dims"):
+        return name[:3] + " only supports bool tensor for result, got: {Got}"
+    return CAST if promote is not None or name.startswith("special_") else SAME
