@@ -35,7 +35,7 @@ from jtensor.trace.flat import (
     SUM,
     TRANSCENDENTAL,
     TURNED,
-    Flat,
+    flattened,
     is_floating,
 )
 
@@ -69,12 +69,21 @@ def fenced(function, avals):
     passes at run time.
     """
     closed, shapes = jax.make_jaxpr(function, return_shape=True)(*avals)
-    rewriter = _Rewriter(Flat(closed))
-    tree = jax.tree_util.tree_structure(shapes)
+    made = of_graph(flattened(closed))
+    tree, flat_program = jax.tree_util.tree_structure(shapes), made.program
 
     def program(zero, *inputs):
-        return jax.tree_util.tree_unflatten(tree, rewriter.run(zero, inputs))
-    return Fenced(program, rewriter.count, compiler_options(rewriter.flat))
+        return jax.tree_util.tree_unflatten(tree, flat_program(zero, *inputs))
+    return Fenced(program, made.count, made.compiler_options)
+
+
+def of_graph(graph):
+    """The same for a `Flat`: its program gives a list."""
+    rewriter = _Rewriter(graph)
+
+    def program(zero, *inputs):
+        return rewriter.run(zero, inputs)
+    return Fenced(program, rewriter.count, compiler_options(graph))
 
 
 def compiler_options(graph):
@@ -391,6 +400,6 @@ def bind(e, arguments, zero):
 
 
 def _fenced_jaxpr(closed):
-    rewriter = _Rewriter(Flat(closed))
+    rewriter = _Rewriter(flattened(closed))
     zero = jax.ShapeDtypeStruct((), np.uint32)
     return jax.make_jaxpr(lambda zero, *inputs: rewriter.run(zero, inputs))(zero, *closed.in_avals)

@@ -103,16 +103,44 @@ def _called(equation, inputs):
 
 
 class Flat:
-    """A jaxpr as one list of live equations. `avals` is indexed by variable; the first variables are the inputs."""
+    """Jaxprs as one list of live equations. `avals` is indexed by variable; the first variables are the inputs.
 
-    def __init__(self, closed):
-        jaxpr = closed.jaxpr
-        self.avals = [v.aval for v in jaxpr.invars]
+    To be put together by `call`, `mark` and `element`, which take and answer atoms (variables and `Constant`s), until `finish`.
+    """
+
+    def __init__(self, avals):
+        self.avals = list(avals)
         self.inputs = list(range(len(self.avals)))
-        self.equations = []
-        self.outputs = self._inline(jaxpr, closed.consts, self.inputs)
+        self.equations, self.outputs = [], None
+
+    def call(self, closed, inputs):
+        """The results of a jaxpr."""
+        return self._inline(closed.jaxpr, closed.consts, inputs)
+
+    def mark(self, atom):
+        """The result of an operator; what is neither floating-point nor complex is answered as it is."""
+        aval = self.aval(atom)
+        return self._equation(marker, {}, [atom], aval) if is_floating(aval) else atom
+
+    def element(self, vector, at):
+        """An element of a vector."""
+        (length,), dtype = self.aval(vector).shape, self.aval(vector).dtype
+        params = {"start_indices": (at,), "limit_indices": (at + 1,), "strides": None}
+        part = vector if length == 1 else self._equation(jax.lax.slice_p, params, [vector], jax.core.ShapedArray((1,), dtype))
+        return self._equation(jax.lax.squeeze_p, {"dimensions": (0,)}, [part], jax.core.ShapedArray((), dtype))
+
+    def _equation(self, primitive, params, inputs, aval):
+        self.avals.append(aval)
+        made = len(self.avals) - 1
+        self.equations.append(Equation(primitive, params, inputs, [made], [aval]))
+        return made
+
+    def finish(self, outputs):
+        """Says what is wanted, and leaves out the rest."""
+        self.outputs = outputs
         self._drop_dead()
         self._turn_products()
+        return self
 
     def _inline(self, jaxpr, constants, arguments):
         names = dict(zip(jaxpr.invars, arguments))
@@ -180,6 +208,12 @@ class Flat:
     def aval(self, atom):
         """The type of an equation's input."""
         return self.avals[atom] if type(atom) is int else jax.typeof(atom.value)
+
+
+def flattened(closed):
+    """A jaxpr as a `Flat`."""
+    graph = Flat(closed.in_avals)
+    return graph.finish(graph.call(closed, graph.inputs))
 
 
 def _turn(product, transpose, graph):

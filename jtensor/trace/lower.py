@@ -4,13 +4,16 @@ The function takes the scalars as one vector (`scalars`) and the external inputs
 values is left out. Every operator's floating-point results carry a mark, so that `fences` can keep the boundaries between operators
 where a compiler would otherwise compute across them. May not know: how tapes are recorded or when they are run.
 """
+import functools
 import weakref
 
 import jax
+import numpy as np
 
 from ..base import compat, devices
 from . import fences, scalars, store
 from .executable import compile_program, possible
+from .flat import Flat, flattened
 from .plan import scalar_struct
 from .shapes import REMEMBERED
 
@@ -71,32 +74,40 @@ def grown(nodes, wanted):
     return found
 
 
-def function_of(nodes, wanted, counts, given=()):
-    """``run(numbers, *inputs, *given) -> [wanted values]`` as a pure traceable function; without numbers where ``counts`` is empty.
-
-    ``given``: positions on the tape of values that another program has made.
+def graph_of(nodes, wanted, inputs, counts, given=()):
+    """The tape as equations: of the numbers (where there are any), the inputs and the values at the positions ``given``, which another
+    program has made; of each operation the jaxpr that it was planned with.
     """
-    live = needed(nodes, wanted, given)
-    mark = fences.mark
-
-    def run(*arguments):
-        vectors = scalars.unpack(arguments[0], counts) if counts else {}
-        inputs = arguments[1:] if counts else arguments
-        handed = dict(zip(given, inputs[len(inputs) - len(given):], strict=True))
-        results = []
-        for (plan, positions, numbers, _), wanted_here in zip(nodes, live, strict=True):
-            if not wanted_here:
-                results.extend([handed.get(p) for p in range(len(results), len(results) + len(plan.outputs))])
-                continue
-            operands = [results[p] if p >= 0 else inputs[~p] for p in positions]
+    vector = [jax.core.ShapedArray((scalars.words(counts),), np.dtype(np.int64))] if counts else []
+    graph = Flat([*vector, *(jax.core.ShapedArray(a.struct.shape, a.struct.dtype) for a in inputs)])
+    takes = graph.inputs[len(vector):]
+    vectors = dict(zip((kind for kind, _ in counts), graph.call(_unpacked(counts), graph.inputs[:1]), strict=True)) if counts else {}
+    handed = dict(zip(given, takes[len(takes) - len(given):], strict=True))
+    results = []
+    for (plan, positions, numbers, _), live in zip(nodes, needed(nodes, wanted, given), strict=True):
+        begin, count = len(results), len(plan.outputs)
+        outs = [None] * count
+        if live:
+            operands = [results[p] if p >= 0 else takes[~p] for p in positions]
             for kind, at in numbers:
-                number = jax.lax.index_in_dim(vectors["i" if kind == "b" else kind], at, keepdims=False)
-                operands.append(number != 0 if kind == "b" else number)
-            outs = plan.function(*operands)
-            outs = outs if plan.moves else [mark(x) for x in outs]
-            results.extend([handed.get(len(results) + k, x) for k, x in enumerate(outs)] if handed else outs)
-        return [results[p] for p in wanted]
-    return run
+                from_kind = "i" if kind == "b" else kind
+                number = graph.element(vectors[from_kind], at)
+                operands.append(graph.call(_truth(), [number])[0] if kind == "b" else number)
+            outs = graph.call(plan.jaxpr(), operands)
+            outs = outs if plan.moves else [graph.mark(x) for x in outs]
+        results += [handed.get(begin + k, x) for k, x in enumerate(outs)] if handed else outs
+    return graph.finish([results[p] for p in wanted])
+
+
+@functools.lru_cache(maxsize=256)
+def _unpacked(counts):
+    return compat.trace(lambda vector: list(scalars.unpack(vector, counts).values()),
+                        [jax.ShapeDtypeStruct((scalars.words(counts),), "int64")])
+
+
+@functools.cache
+def _truth():
+    return compat.trace(lambda number: [number != 0], [scalar_struct("i")])
 
 
 def key_of(nodes, wanted, inputs, counts, donate, given=()):
@@ -132,8 +143,8 @@ def program(nodes, wanted, inputs, counts, donate, given=(), effort="all"):
             return found, "disk", 0, got
     numbers = [jax.ShapeDtypeStruct((scalars.words(counts),), "int64")] if counts else []
     with jax.enable_x64(True):
+        fenced = fences.of_graph(graph_of(nodes, wanted, inputs, counts, given))
         avals = [*numbers, *(a.struct for a in inputs)]
-        fenced = fences.fenced(function_of(nodes, wanted, counts, given), avals)
         jaxpr = compat.trace(fenced.program, [ZERO, *avals])
         effort = possible(effort, jaxpr, device)
         lead = 1 + len(numbers)
@@ -163,7 +174,7 @@ def kernel(plan):
         return found, "disk"
     avals = [*(a.struct for a in plan.inputs), *(scalar_struct(kind) for kind in plan.scalar_kinds)]
     with jax.enable_x64(True):
-        fenced = fences.fenced(lambda *arrays: list(plan.function(*arrays)), avals)
+        fenced = fences.of_graph(flattened(plan.jaxpr()))
         made = compile_program(fenced.program, [ZERO, *avals], options=fenced.compiler_options, device=device,
                                effort="brief" if _is_small(plan) else "kernel")
     store.save(key, made, device)

@@ -4,11 +4,12 @@ A `Plan` is what a node of the tape holds: the operator with its static argument
 (`infer`) and shared by every node that repeats it. Scalars (Python numbers that vary: alpha, lr, slice starts) are inputs too,
 after the arrays: ``function(*arrays, *scalars) -> tuple of arrays``. May not know: tensors, storages, gradients.
 """
+import functools
 import math
 
 import jax
 
-from ..base import dtypes
+from ..base import compat, dtypes
 from . import spec
 
 _BY_NUMPY = dtypes._BY_NUMPY
@@ -43,6 +44,10 @@ class Plan:
         self.inverse = None                  # where the gradient is a view of the gradient: a function of tensors
         self.moves = moves                   # only moves data: no arithmetic, so nothing to fence
 
+    def jaxpr(self):
+        """The function, traced."""
+        return traced(self.function, tuple(self.inputs), tuple(self.scalar_kinds))
+
     def elements(self):
         """How many elements it reads and writes."""
         return sum(math.prod(a.shape) for a in (*self.inputs, *self.outputs))
@@ -61,11 +66,17 @@ def scalar_struct(kind):
     return found
 
 
-def infer(function, inputs, scalar_kinds=(), device=None):
-    """Output avals of a pure function: one abstract evaluation (about 1 ms; callers keep the answer)."""
+@functools.lru_cache(maxsize=512)
+def traced(function, inputs, scalar_kinds):
+    """The jaxpr of a plan's function, about a millisecond's work; programs are put together of these."""
     structs = [a.struct for a in inputs] + [scalar_struct(kind) for kind in scalar_kinds]
-    with jax.enable_x64(True):
-        outs = jax.eval_shape(function, *structs)
+    with compat.x64():
+        return compat.trace(function, structs)
+
+
+def infer(function, inputs, scalar_kinds=(), device=None):
+    """Output avals of a pure function: one abstract evaluation (callers keep the answer)."""
+    outs = traced(function, tuple(inputs), tuple(scalar_kinds)).out_avals
     if device is None:
         device = next((a.device for a in inputs), spec.devices.cpu)
     return tuple(spec.aval(out.shape, _BY_NUMPY[out.dtype], device) for out in outs)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from jax import lax
 
+from jtensor.base import compat
 from jtensor.trace import fences, flat
 
 _spec = importlib.util.spec_from_file_location("fence_fuzz", pathlib.Path(__file__).with_name("fence_fuzz.py"))
@@ -206,8 +207,24 @@ def test_marks_cost_nothing_where_nothing_is_rewritten():
 
 
 def test_dead_equations_are_left_out():
-    graph = flat.Flat(jax.make_jaxpr(lambda x: (jnp.exp(x), x + 1)[1])(normal(3)))
+    graph = flat.flattened(jax.make_jaxpr(lambda x: (jnp.exp(x), x + 1)[1])(normal(3)))
     assert [e.name for e in graph.equations] == ["add"]
+
+
+def test_a_graph_is_put_together_of_jaxprs():
+    both = compat.trace(lambda x, n: [x * n, n > 0], [np.float32([1, 2]), np.float32(0)])
+    for length in 1, 3:                         # of one number there is nothing to slice
+        graph = flat.Flat([jax.core.ShapedArray((length,), np.dtype(np.float32)), jax.core.ShapedArray((2,), np.dtype(np.float32))])
+        numbers, x = graph.inputs
+        product, sign = graph.call(both, [x, graph.element(numbers, length - 1)])
+        assert graph.mark(sign) == sign != graph.mark(product), "only what is floating-point is marked"
+        again, _ = graph.call(both, [graph.mark(product), flat.Constant(np.float32(0.5))])
+        graph.finish([again, product])
+        names = [e.name for e in graph.equations]
+        assert names[-3:] == ["mul", "operator_result", "mul"] and "gt" not in names
+        numbers = np.float32([5, 6, 3])[3 - length:]
+        got = jax.jit(fences.of_graph(graph).program)(np.uint32(0), numbers, np.float32([1, 2]))
+        assert [g.tolist() for g in got] == [[1.5, 3.0], [3.0, 6.0]]
 
 
 def test_any_pytree_comes_back():
