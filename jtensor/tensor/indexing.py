@@ -3,6 +3,8 @@
 An index is taken apart into views (ints, slices, None, Ellipsis, 0-d booleans) and, if there are any, index tensors over the dimensions of
 what the views leave; a read is then a view or the operator `index`, a write a copy into the view or `index_put_`.
 """
+import warnings
+
 import numpy as np
 
 from ..autograd import gradmode_checks as checks
@@ -184,6 +186,9 @@ def _item(item):
     if isinstance(item, Tensor):
         if item._spec.ndim == 0 and item._spec.dtype.category == 1 and item._spec.dtype is not dtypes.uint8:
             return int(item.item())
+        if item._spec.dtype is dtypes.uint8 and item._spec.ndim:
+            warnings.warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.", UserWarning,
+                          stacklevel=5)
         return item
     if isinstance(item, (list, tuple, np.ndarray, range)):
         return _sequence(item)

@@ -185,6 +185,15 @@ SCRIPTS = {
         s, u = g.storage(), g.untyped_storage()
         print(s, u, u.is_cuda, u.element_size(), s.element_size(), len(u), len(s.untyped()))
     """,
+    "warnings that name the function, and of masks that are bytes": """
+        import warnings
+        one, mask = torch.ones(1), torch.tensor([1, 0], dtype=torch.uint8)
+        for f in (lambda: torch.std(one), lambda: one.var(), lambda: torch.var_mean(one), lambda: torch.std_mean(one, 0),
+                  lambda: x.detach()[mask], lambda: x.detach()[mask], lambda: x.detach()[mask[0]]):
+            with warnings.catch_warnings(record=True) as seen:
+                warnings.simplefilter("always")
+                print(f(), [str(w.message).split(" (Triggered")[0] for w in seen])
+    """,
 }
 
 

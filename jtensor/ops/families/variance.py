@@ -109,7 +109,7 @@ def std_mean_dims(self: Tensor, dim=None, *, correction: Number = 1, keepdim=Fal
     return _root(self, dim, correction, keepdim)
 
 
-def _spread_arguments(input, dim, unbiased, correction):
+def _spread_arguments(name, input, dim, unbiased, correction):
     """PyTorch's two signatures: ``(dim, unbiased, keepdim)`` and ``(dim, *, correction, keepdim)``."""
     if isinstance(dim, bool):
         dim, unbiased = None, dim
@@ -120,7 +120,7 @@ def _spread_arguments(input, dim, unbiased, correction):
     axes = axes_of(tuple(dim) if isinstance(dim, list) else dim, input.ndim)
     if isinstance(correction, (int, float)) and size_of(input.shape, axes) <= correction and input.dtype.category >= 2:
         import warnings
-        warnings.warn("std(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel "
+        warnings.warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel "
                       "divided by output numel).", UserWarning, stacklevel=3)
     return dim, correction
 
@@ -132,7 +132,7 @@ def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=N
     >>> torch.var(torch.tensor([1., 2., 3.]))
     tensor(1.)
     """
-    dim, correction = _spread_arguments(input, dim, unbiased, correction)
+    dim, correction = _spread_arguments("var", input, dim, unbiased, correction)
     more = {} if out is None else {"out": out}
     return var_dims(input, dim, correction=correction, keepdim=keepdim, **more)
 
@@ -144,7 +144,7 @@ def std(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=N
     >>> torch.std(torch.tensor([1., 2., 3.]))
     tensor(1.)
     """
-    dim, correction = _spread_arguments(input, dim, unbiased, correction)
+    dim, correction = _spread_arguments("std", input, dim, unbiased, correction)
     more = {} if out is None else {"out": out}
     return std_dims(input, dim, correction=correction, keepdim=keepdim, **more)
 
@@ -156,7 +156,7 @@ def var_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
     >>> torch.var_mean(torch.tensor([1., 2., 3.]))
     (tensor(1.), tensor(2.))
     """
-    dim, correction = _spread_arguments(input, dim, unbiased, correction)
+    dim, correction = _spread_arguments("var_mean", input, dim, unbiased, correction)
     return var_mean_dims(input, dim, correction=correction, keepdim=keepdim)
 
 
@@ -167,5 +167,5 @@ def std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
     >>> torch.std_mean(torch.tensor([1., 2., 3.]))
     (tensor(1.), tensor(2.))
     """
-    dim, correction = _spread_arguments(input, dim, unbiased, correction)
+    dim, correction = _spread_arguments("std_mean", input, dim, unbiased, correction)
     return std_mean_dims(input, dim, correction=correction, keepdim=keepdim)
