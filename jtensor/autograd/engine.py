@@ -147,7 +147,7 @@ def run(roots, grads, keep_graph, create_graph, captures=None, checks=None):
         for (node, nr), at in captures.items():
             by_node.setdefault(node, []).append((nr, at))
     waiting, buffers, needed = task.waiting, task.buffers, task.needed
-    plain = captures is None and keep_graph is False
+    plain = captures is None and not keep_graph
     previous, outer = switch(create_graph), current_task()
     LOCAL.task = task
     push, pop = heapq.heappush, heapq.heappop
