@@ -12,6 +12,7 @@ from ..storage import cell, host
 from ..trace import spec as specs
 from ..trace.executor import value_of
 from ..trace.tape import LOCAL, ready
+from ..utils.hooks import warn_if_has_hooks
 from .core import Tensor, make_tensor
 from .looking import host_copy
 from .values import read
@@ -219,8 +220,10 @@ def type_as(self, other):
 
 
 def reduce(self, protocol):
-    """Pickled by its values (contiguous), dtype, flag and attributes."""
-    array = np.array(host_copy(self.detach().resolve_conj().resolve_neg(), "pickle"))
+    """Pickled by the values it shows (on the meta device, by its size), dtype, flag, attributes and strides."""
+    warn_if_has_hooks(self)
+    spec = self._spec
+    array = tuple(spec.size) if spec.device is devices.meta else np.array(host_copy(self.detach().resolve_conj().resolve_neg(), "pickle"))
     return rebuild, (
         None if type(self) is Tensor else type(self),
         array,
@@ -228,14 +231,21 @@ def reduce(self, protocol):
         self.requires_grad,
         str(self._spec.device),
         dict(self.__dict__) or None,
+        tuple(spec.stride) if spec.dense else None,
     )
 
 
-def rebuild(cls, array, dtype, requires_grad, device, state):
-    from .from_data import from_host
+def rebuild(cls, array, dtype, requires_grad, device, state, stride=None):
+    from .from_data import from_host, laid
     from .likes import as_subclass
-    made = from_host(array, dtype)
-    if device != "cpu":
+    if device == "meta":
+        from .create import empty
+        made = empty(array, dtype=dtype, device=device)
+    else:
+        made = from_host(array, dtype)
+    if stride is not None:
+        laid(made, stride)
+    if device not in ("cpu", "meta"):
         made = made.to(device)
     if cls is not None:
         made = as_subclass(made, cls)

@@ -116,6 +116,20 @@ def keep_counter(self):
 _OWN_REFERENCES = 4          # the tensor's two fields, the local name, the argument of getrefcount
 
 
+def shallow(self):
+    """What `copy.copy` answers: a leaf on the same memory, with the attributes but without the gradient."""
+    if type(self).__reduce_ex__ is not Tensor.__reduce_ex__:                     # a Parameter says itself how
+        again, arguments = self.__reduce_ex__(2)[:2]
+        return again(*arguments)
+    made = self._share()
+    made._counter = VersionCounter(1)                                            # PyTorch makes it empty and calls `set_`
+    if type(self) is not Tensor:
+        made.__class__ = type(self)
+    made._requires_grad = self.requires_grad
+    made.__dict__.update(self.__dict__)
+    return made
+
+
 def deepcopy(self, memo):
     if id(self) in memo:
         return memo[id(self)]

@@ -342,6 +342,10 @@ class Tensor:
         from .convert import reduce
         return reduce(self, protocol)
 
+    def __copy__(self):
+        from .copying import shallow
+        return shallow(self)
+
     def __deepcopy__(self, memo):
         from .copying import deepcopy
         return deepcopy(self, memo)

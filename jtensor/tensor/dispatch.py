@@ -190,6 +190,8 @@ def write_out(result, target):
         checks.warn_resize(target, result)
         from .storages import resize
         resize(target, tuple(result._spec.size))
+        if result._spec.stride != target._spec.stride and result._spec.dense:
+            target._spec = specs.spec(result._spec.size, result._spec.stride, target._spec.dtype, target._spec.device)
         target._counter.version -= 1                         # resizing and writing count as one
     checks.no_internal_overlap(target)
     previous, LOCAL.grad_enabled = LOCAL.grad_enabled, False

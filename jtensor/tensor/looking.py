@@ -58,9 +58,11 @@ def item(self):
                 array = value_of(value, "item()")
             return unpack(array if array.is_ready() else awaited(array))[0]
     elif spec.device is devices.meta:
-        raise RuntimeError("Tensor.item() cannot be called on meta tensors")
+        raise RuntimeError(_OF_META)
     return python_number(host_copy(self, "item()"))
 
+
+_OF_META = "Tensor.item() cannot be called on meta tensors"
 
 # An array's only element as a number of Python's, straight from its bytes: half of what an ndarray of it costs.
 _UNPACK = {d: struct.Struct(d.numpy.char).unpack for d in dtypes.ALL if d.numpy.isbuiltin == 1 and d.numpy.kind in "iufb"}
@@ -98,6 +100,8 @@ def to_bool(self):
             if array.__class__ is not np.ndarray:
                 array = awaited(value_of(value, "bool()"))
         return _UNPACK[dtypes.bool](array)[0]
+    if spec.device is devices.meta:
+        raise RuntimeError(_OF_META)
     return bool(host_copy(self, "bool()").reshape(())[()])
 
 

@@ -181,6 +181,25 @@ SCRIPTS = {
         y = x * 2; y.register_hook(lambda g: g * 1j); tried(lambda: y.sum().backward())
         e = torch.ones(0, dtype=torch.float64, requires_grad=True); print(torch.autograd.gradcheck(torch.sin, (e,)))
     """,
+    "shallow copies share memory, pickles keep strides": """
+        import copy, pickle
+        t = torch.arange(6.); v = t.view(2, 3)[1]; c = copy.copy(v); c[0] = 9; v.tag = "v"
+        print(t, c.storage_offset(), c.stride(), c._version, v._version, c._is_view(), copy.copy(v).tag)
+        y = copy.copy(x * 2); print(y.requires_grad, y.is_leaf, y.grad_fn)
+        x.grad = torch.ones(2); y = copy.copy(x); print(y.data_ptr() == x.data_ptr(), y.grad, y.requires_grad)
+        p = torch.nn.Parameter(x.detach()); print(type(copy.copy(p)).__name__, copy.copy(p).data_ptr() == p.data_ptr())
+        for w in torch.ones(2, 3).t(), torch.ones(2, 3, device="meta").t(), torch.ones(2, 3, 4).permute(2, 0, 1), torch.ones(()):
+            r = pickle.loads(pickle.dumps(w)); print(r, r.stride(), r.device)
+        tried(lambda: bool(torch.ones(1, device="meta")))
+    """,
+    "a target that is resized lies as the result does": """
+        for q in torch.ones(2, 3).t(), torch.ones(2, 3, 4).permute(2, 0, 1):
+            for f in torch.add, torch.maximum, torch.eq:
+                print(f(q, q, out=torch.empty(0)).stride(), f(q, q, out=torch.empty(q.shape)).stride())
+            e = torch.empty
+            print(torch.exp(q, out=e(0)).stride(), torch.cat([q, q], out=e(0)).stride(), torch.sum(q, 0, out=e(0)).stride(),
+                  torch.softmax(q, 0, out=e(0)).stride(), torch.where(q > 0, q, q, out=e(0)).stride(), torch.tril(q, out=e(0)).stride())
+    """,
     "storages show themselves": """
         s, u = g.storage(), g.untyped_storage()
         print(s, u, u.is_cuda, u.element_size(), s.element_size(), len(u), len(s.untyped()))
