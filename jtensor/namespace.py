@@ -9,6 +9,7 @@ from .base import devices, dtypes, errors, info, size
 from .ops import families  # fills the registry
 from .tensor import backward, convert, create, custom, dispatch, from_data, install, likes, pieces, ranges, retyped, shown, variable
 from .tensor.core import Tensor
+from .tensor.guards import guarded
 from .trace import executor, report
 
 _SUBMODULES = ("nn", "optim", "random", "utils", "linalg", "fft", "special", "autograd", "cuda", "func", "testing", "backends", "version",
@@ -45,8 +46,8 @@ def assemble(space):
     install.install()
     space.update(install.FUNCTIONS)
     for room, names in _CREATION.items():
-        space.update({name: getattr(room, name) for name in names})
-    space.update(ranges.FUNCTIONS)
+        space.update({name: guarded(getattr(room, name), name) for name in names})
+    space.update({name: guarded(function, name) for name, function in ranges.FUNCTIONS.items()})
     for d in dtypes.ALL:
         space[d.name] = d
     space.update(dtypes.ALIASES)
@@ -54,11 +55,11 @@ def assemble(space):
         dtype=dtypes.dtype, device=devices.device, Size=size.Size, finfo=info.finfo, iinfo=info.iinfo, Tensor=Tensor,
         no_grad=mode.no_grad, enable_grad=mode.enable_grad, set_grad_enabled=mode.set_grad_enabled, inference_mode=mode.inference_mode,
         is_grad_enabled=mode.is_grad_enabled, is_inference_mode_enabled=mode.is_inference_mode_enabled,
-        get_default_dtype=dtypes.get_default_dtype, set_default_dtype=_set_default_dtype, promote_types=_promote_types,
-        can_cast=_can_cast, result_type=_result_type, is_tensor=_is_tensor, is_floating_point=lambda input: input.is_floating_point(),
-        is_complex=lambda input: input.is_complex(), numel=lambda input: input.numel(), is_storage=lambda obj: False,
+        get_default_dtype=dtypes.get_default_dtype, set_default_dtype=_set_default_dtype,
+        promote_types=guarded(_promote_types, "promote_types"), can_cast=guarded(_can_cast, "can_cast"),
+        result_type=guarded(_result_type, "result_type"), is_tensor=_is_tensor, is_storage=lambda obj: False,
         get_default_device=devices.current, set_default_device=devices.set_default,
-        from_jax=convert.from_jax, report=_report, trace_boundary=_boundary, eager=_Eager, is_inference=lambda input: input.is_inference(),
+        from_jax=convert.from_jax, report=_report, trace_boundary=_boundary, eager=_Eager,
         strided=layout("strided"), sparse_coo=layout("sparse_coo"), layout=layout,
         contiguous_format=memory_format("contiguous_format"), preserve_format=memory_format("preserve_format"),
         channels_last=memory_format("channels_last"), channels_last_3d=memory_format("channels_last_3d"), memory_format=memory_format,
@@ -66,13 +67,16 @@ def assemble(space):
         OutOfMemoryError=errors.OutOfMemoryError,
         manual_seed=_random("manual_seed"), seed=_random("seed"), initial_seed=_random("initial_seed"),
         is_anomaly_enabled=anomaly.enabled, is_anomaly_check_nan_enabled=anomaly.check_nan_enabled)
+    space.update({name: _of_tensor(name) for name in ("is_floating_point", "is_complex", "numel", "is_inference")})
     Tensor.layout = property(lambda self: space["strided"])
     Tensor.__dlpack__, Tensor.__dlpack_device__ = _exported("dlpack"), _exported("dlpack_device")
     _printing(space)
     _autograd()
     from .random import draws, generator
     draws.install()
-    space.update(draws.FUNCTIONS, Generator=generator.Generator, default_generator=generator.default_generator)
+    space.update({name: guarded(function, name) if hasattr(function, "__code__") else function for name, function in
+                  draws.FUNCTIONS.items()})
+    space.update(Generator=generator.Generator, default_generator=generator.default_generator)
     for name in ("cuda",):
         space[name] = importlib.import_module("jtensor." + name)
 
@@ -137,6 +141,11 @@ def _exported(name):
         return getattr(importlib.import_module("jtensor.sharing"), name)(self, **options)
     method.__name__ = method.__qualname__ = f"__{name}__"
     return method
+
+
+def _of_tensor(name):
+    """A method that is asked for as a function, too."""
+    return guarded(lambda input: getattr(input, name)(), name)
 
 
 def _printing(space):

@@ -112,6 +112,8 @@ def plan_for(operator, template, inplace=False):
         broadcast_shapes([tuple(s.size) for s in signature.specs])
         common = signature.common = promoted_dtype(operator, template)
     device = device_of(operator, signature)
+    if inplace and device is not signature.specs[0].device:
+        raise RuntimeError(f"Tensor on device {device} is not on the expected device {signature.specs[0].device}!")
     function = function_of(operator, signature)
     if inplace:
         function = into_self(operator, signature, function, common)

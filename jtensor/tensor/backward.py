@@ -6,6 +6,7 @@ import math
 
 from ..autograd import engine
 from ..autograd.tools import GradientEdge
+from ..base import devices
 from ..ops.families import create as ops
 from ..trace.tape import expect
 from . import create, likes, retrace
@@ -56,6 +57,8 @@ def _gradient(tensor, grad, at):
         if grad.dtype.is_complex != tensor.dtype.is_complex:
             raise RuntimeError("For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
                                f"grad_output[{at}] has a dtype of {grad.dtype} and output[{at}] has a dtype of {tensor.dtype}.")
+        if (grad._spec.device is devices.meta) != (tensor._spec.device is devices.meta):
+            raise RuntimeError(f"invalid gradient at index {at} - expected device {tensor.device} but got {grad.device}")
         return grad
     if grad is not None:
         raise TypeError(f"gradients can be either Tensors or None, but got {type(grad).__name__}")

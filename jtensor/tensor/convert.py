@@ -171,7 +171,7 @@ def _to_device(self, dtype, device):
 
 
 def _cast(dtype, name):
-    def method(self, memory_format=None):
+    def method(self, *, memory_format=None):
         return converted(self, dtype() if callable(dtype) and not isinstance(dtype, _dtype) else dtype, self._spec.device, False,
                          memory_format)
     method.__name__ = name
@@ -185,7 +185,7 @@ CASTS = {name: _cast(d, name) for name, d in (
     ("cfloat", dtypes.complex64), ("cdouble", dtypes.complex128))}
 
 
-def cpu(self, memory_format=None):
+def cpu(self, *, memory_format=None):
     """The tensor on the CPU; itself if it is there."""
     return converted(self, self._spec.dtype, devices.cpu, False, memory_format)
 

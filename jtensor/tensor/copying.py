@@ -29,7 +29,7 @@ def copy_(self, src, non_blocking=False):
     """
     if not isinstance(src, Tensor):
         src = _numbers(src)
-    if src._spec.device != self._spec.device and src._spec.ndim:
+    if src._spec.device != self._spec.device and (src._spec.ndim or src._spec.device is devices.meta):
         src = src.to(self._spec.device)
     n, m = self._spec.size, src._spec.size
     if n != m:

@@ -193,7 +193,9 @@ class Tensor:
         >>> torch.zeros(2).requires_grad_()
         tensor([0., 0.], requires_grad=True)
         """
-        wanted = bool(requires_grad)
+        if requires_grad is not True and requires_grad is not False:
+            raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {type(requires_grad).__name__}")
+        wanted = requires_grad
         if self._inference_tensor() and wanted and not LOCAL.inference:
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         if self._edge is not None:

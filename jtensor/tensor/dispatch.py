@@ -14,6 +14,7 @@ from ..trace.tape import LOCAL, record
 from .arguments import bind, collect, shown_name
 from .core import Tensor
 from .history import attach, needs_of, refuse_stale
+from .refusals import check_statics
 from .values import lies_flipped, meta_value, moved, read, read_flipped, wrap
 
 PLANS = {}
@@ -26,6 +27,7 @@ def plan_of(key, operator, template, inplace=False, tensors=()):
     plan = PLANS.get(key)
     if plan is None:
         try:
+            check_statics(operator, shown_name(operator), template)
             plan = build.plan_for(operator, template, inplace)
         except Exception:
             refuse_stale(tensors)
@@ -124,8 +126,9 @@ def call_sync(operator, args, tensors):
     from ..trace.executor import value_of
     for t in tensors:
         if t._spec.device is devices.meta:
-            raise NotImplementedError(f"aten::{shown_name(operator)}: attempted to run this operator with Meta tensors, but there was no fake "
-                                      "impl or Meta kernel registered: the shape of its result depends on the values, which they do not have.")
+            raise NotImplementedError(f"aten::{shown_name(operator)}: attempted to run this operator with Meta tensors, but there was no "
+                                      "fake impl or Meta kernel registered: the shape of its result depends on the values, which they do "
+                                      "not have.")
     arrays = iter([np.asarray(value_of(read(t), operator.name)) for t in tensors])
 
     def given(a):

@@ -50,7 +50,7 @@ class Facts:
 
     ndimension = dim
 
-    def is_contiguous(self, memory_format=None):
+    def is_contiguous(self, *, memory_format=None):
         """Whether the elements lie in memory in their logical order."""
         if memory_format is not None and "channels_last" in str(memory_format):
             from ..base import geometry

@@ -11,52 +11,29 @@ from ..ops.families.aliases import ALIASES, INPLACE_FUNCTIONS
 from ..ops.operator import Operator
 from ..ops.registry import REGISTRY
 from . import convert, copying, dunders, facts, hooks, likes, looking
-from .arguments import of_method
 from .core import Tensor
 from .dispatch import call
+from .guards import Form, guarded, renamed, written
 from .inplace import call_inplace
 
 FUNCTIONS = {}
 
 
-def _source(operator, name, first, inplace):
-    """``def name(first, other, *, alpha=1, out=None): ...``: the operator's recorder, `call` for ``out=``."""
-    defaults, parts, names = {}, [], []
-    starred = False
-    for at, p in enumerate(operator.parameters):
-        shown = first if at == 0 else p.name
-        if p.keyword_only and not starred:
-            parts.append("*")
-            starred = True
-        if p.required:
-            parts.append(shown)
-        else:
-            defaults[f"_d{at}"] = p.default
-            parts.append(f"{shown}=_d{at}")
-        names.append(shown)
-    given = ", ".join(names)
-    lines = []
-    if operator.out and not inplace:
-        parts += ["out=None"] if starred else ["*", "out=None"]
-        lines.append(f"    if out is not None:\n        return _call(_op, ({given},), out)\n")
-    if inplace:
-        lines.append(f"    if isinstance({first}, _Tensor):\n        return _op.write({given})\n"
-                     f"    return _call_inplace(_op, ({given},))\n")
-    elif first == "self":
-        lines.append(f"    try:\n        return _op.record({given})\n    except TypeError as error:\n"
-                     f"        raise _of_method(error, {name!r}) from None\n")
-    else:
-        lines.append(f"    return _op.record({given})\n")
-    return f"def {name}({', '.join(parts)}):\n{''.join(lines)}", defaults
-
-
 def derive(operator, name, first="input", inplace=False):
-    """A Python function for an operator."""
-    source, scope = _source(operator, name, first, inplace)
-    scope.update(_op=operator, _call=call, _call_inplace=call_inplace, _Tensor=Tensor, _of_method=of_method)
-    exec(compile(source, f"<jtensor operator {operator.name}>", "exec"), scope)
-    function = scope[name]
-    function.__doc__, function.__qualname__, function.__module__ = operator.__doc__, name, "jtensor"
+    """A Python function for an operator: its recorder, or writer; `call` for ``out=``."""
+    parameters = [(first if at == 0 else p.name, p.default, p.keyword_only) for at, p in enumerate(operator.parameters)]
+    form = Form([(n, d) for n, d, named in parameters if not named], [(n, d) for n, d, named in parameters if named])
+    given = ", ".join([f"p{at}" for at in range(len(form.positional))] + [f"k{at}" for at in range(len(form.named))])
+    if inplace:
+        called = f"_op.write({given}) if isinstance(p0, _Tensor) else _call_inplace(_op, ({given},))"
+    else:
+        called = f"_op.record({given})"
+        if operator.out and first != "self":
+            called += f" if k{len(form.named)} is None else _call(_op, ({given},), k{len(form.named)})"
+            form.named.append(("out", None))
+    form.name = "Tensor." + name if first == "self" else name
+    function = written(form, name, called, {"_op": operator, "_call": call, "_call_inplace": call_inplace, "_Tensor": Tensor})
+    function.__doc__ = operator.__doc__
     return function
 
 
@@ -73,13 +50,13 @@ def install():
             if operator.method and not hasattr(Tensor, name):
                 setattr(Tensor, name, method)
             if name in INPLACE_FUNCTIONS:
-                FUNCTIONS[name] = method
+                FUNCTIONS[name] = derive(operator, name, inplace=True)
     for composite in REGISTRY.composites.values():
         for name in (composite.name, *composite.aliases):
             if composite.function:
-                FUNCTIONS[name] = composite.body
+                FUNCTIONS[name] = guarded(composite.body, name)
             if composite.method:
-                setattr(Tensor, name, composite.body)
+                setattr(Tensor, name, guarded(composite.body, name, True))
     _second_names()
     _numpy_names()
     _by_hand()
@@ -90,9 +67,9 @@ def _second_names():
     for second, first in ALIASES.items():
         for tail in ("", "_"):
             if first + tail in FUNCTIONS and (not tail or second + tail in INPLACE_FUNCTIONS):
-                FUNCTIONS[second + tail] = FUNCTIONS[first + tail]
+                FUNCTIONS[second + tail] = renamed(FUNCTIONS[first + tail], second + tail)
             if hasattr(Tensor, first + tail):
-                setattr(Tensor, second + tail, getattr(Tensor, first + tail))
+                setattr(Tensor, second + tail, renamed(getattr(Tensor, first + tail), second + tail))
 
 
 _NUMPYS = {"axis": "dim", "keepdims": "keepdim"}
@@ -103,7 +80,8 @@ def _numpy_names():
     made = {}
     for function in {*FUNCTIONS.values(), *vars(Tensor).values()}:
         code = getattr(function, "__code__", None)
-        if code is not None and not {"dim", "keepdim"}.isdisjoint(code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]):
+        if code is not None and "_others" not in code.co_varnames and not {"dim", "keepdim"}.isdisjoint(
+                code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]):
             made[function] = _with_numpy_names(function)
     for name, function in FUNCTIONS.items():
         FUNCTIONS[name] = made.get(function, function)
@@ -124,7 +102,7 @@ def _with_numpy_names(function):
 def _by_hand():
     """Methods that are not operators: conversions, indexing, factories."""
     for name, method in {**convert.CASTS, **likes.METHODS}.items():
-        setattr(Tensor, name, method)
+        setattr(Tensor, name, guarded(method, name, True))
     for room, names in ((looking, "item tolist"), (convert, "numpy to cpu cuda type_as"), (copying, "copy_ fill_ zero_")):
         for name in names.split():
             setattr(Tensor, name, getattr(room, name))
@@ -132,8 +110,9 @@ def _by_hand():
     Tensor.T, Tensor.mT = property(shapes.transposed), property(shapes.matrix_transposed)
     Tensor.H, Tensor.mH = (property(functools.partial(shapes.adjoint_property, name=name)) for name in ("H", "mH"))
     FUNCTIONS.update(detach=_named(lambda input: input.detach(), "detach"), detach_=_named(lambda input: input.detach_(), "detach_"),
-                     zero_=copying.zero_, fill_=_named(lambda input, value: input.fill_(value), "fill_"),
-                     as_strided_=Tensor.as_strided_, is_nonzero=_named(lambda input: input.is_nonzero(), "is_nonzero"),
+                     zero_=_named(lambda input: input.zero_(), "zero_"), fill_=_named(lambda input, value: input.fill_(value), "fill_"),
+                     as_strided_=_named(lambda input, size, stride, storage_offset=None: input.as_strided_(size, stride, storage_offset),
+                                        "as_strided_"), is_nonzero=_named(lambda input: input.is_nonzero(), "is_nonzero"),
                      is_same_size=_named(lambda input, other: input.is_same_size(other), "is_same_size"))
     Tensor.real, Tensor.imag = property(retyped.real, retyped.set_real), property(retyped.imag, retyped.set_imag)
     Tensor.type, Tensor.jax = convert.type_, convert.jax_array
@@ -145,15 +124,22 @@ def _by_hand():
     Tensor._host = lambda self: looking.host_copy(self, "print")
     facts.install()
     hooks.install()
+    for name in (*_WRITTEN, *vars(facts.Facts)):
+        method = getattr(Tensor, name) if not name.startswith("__") else None
+        if hasattr(method, "__code__"):
+            setattr(Tensor, name, guarded(method, name, True))
     dunders.install(FUNCTIONS)
     _texts()
+
+
+_WRITTEN = ("copy_", "fill_", "zero_", "type_as", "item", "tolist", "cpu", "detach", "detach_", "retain_grad", "requires_grad_")
 
 
 def _named(function, name):
     """A small function of the namespace, under its name."""
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"`Tensor.{name}` as a function."
-    return function
+    return guarded(function, name)
 
 
 def _texts():

@@ -238,7 +238,7 @@ def ravel(input):
 
 
 @composite(function=False)
-def contiguous(self, memory_format=None):
+def contiguous(self, *, memory_format=None):
     """The tensor itself if it is contiguous, else a contiguous copy."""
     if memory_format is not None and "channels_last" in str(memory_format):
         return self if self.is_contiguous(memory_format=memory_format) else self.clone(memory_format=memory_format)

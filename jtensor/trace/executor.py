@@ -56,6 +56,8 @@ def value_of(value, reason="read"):
     array = value.array
     if array is None:
         segment = value.segment
+        if segment is None:                                        # of the meta device
+            raise NotImplementedError("Cannot copy out of meta tensor; no data!")
         if segment is LOCAL.segment:
             flush(reason, value.position)
         else:

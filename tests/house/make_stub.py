@@ -51,10 +51,20 @@ def type_of(parameter, kinds):
     return kind or "Any"
 
 
+def parameters(function):
+    """The parameters of a function, without what `guards` has added to refuse calls in PyTorch's words."""
+    found = []
+    for p in inspect.signature(function, follow_wrapped=not hasattr(function, "__globals__") or "_form" not in function.__globals__
+                               ).parameters.values():
+        if p.name not in ("_rest", "_others"):
+            found.append(p.replace(default=p.empty) if repr(p.default) == "<required>" else p)
+    return found
+
+
 def signature(function, kinds, answer, first=None):
     """``(input: Tensor, *, out: Any = ...) -> Tensor`` of a function."""
     shown, starred = [], False
-    for at, p in enumerate(inspect.signature(function).parameters.values()):
+    for at, p in enumerate(parameters(function)):
         if p.kind is p.VAR_POSITIONAL:
             shown.append(f"*{p.name}: Any")
             starred = True
@@ -175,7 +185,7 @@ ANSWERS = {
 
 
 def _takes_all(function):
-    first = next(iter(inspect.signature(function).parameters.values()))
+    first = parameters(function)[0]
     return first.kind is first.VAR_POSITIONAL
 
 

@@ -3,6 +3,7 @@
 Plain functions over operators: each checks its arguments, warns of what is deprecated, and calls an operator or composes
 several. What has a backward name of its own in PyTorch is an operator (``ops``); nothing here knows how one is computed.
 """
+from ...tensor.guards import guarded as _guarded
 from . import activation as _activation
 from . import attention as _attention
 from . import conv as _conv
@@ -24,11 +25,16 @@ from .vision import GRID_SAMPLE_INTERPOLATION_MODES as GRID_SAMPLE_INTERPOLATION
 from .vision import GRID_SAMPLE_PADDING_MODES as GRID_SAMPLE_PADDING_MODES
 
 __all__ = []
+# Those whose arguments PyTorch itself binds, and not Python.
+_BOUND = frozenset("""
+    adaptive_avg_pool1d avg_pool1d avg_pool2d avg_pool3d bilinear channel_shuffle conv1d conv2d conv3d conv_tbc conv_transpose1d
+    conv_transpose2d conv_transpose3d cosine_similarity linear native_channel_shuffle one_hot pairwise_distance pdist pixel_shuffle
+    pixel_unshuffle scaled_dot_product_attention""".split())
 # Some rooms are called like a function of theirs (dropout, linear), so the functions are put in place last.
 for _room in (_activation, _attention, _conv, _ctc, _distance, _dropout, _linear, _loss, _normalization, _padding, _pooling, _ranking,
               _sparse, _vision):
     for _name in _room.__all__:
-        globals()[_name] = getattr(_room, _name)
+        globals()[_name] = _guarded(getattr(_room, _name), _name) if _name in _BOUND else getattr(_room, _name)
         __all__.append(_name)
 __all__.sort()
 del _room, _name

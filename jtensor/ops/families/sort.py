@@ -4,6 +4,8 @@ Owns: order-preserving integer keys. Float comparators are slow in XLA, so that 
 positions in the low half of one int64, of wider ones with the positions beside them. NaN is greater than everything; ties keep their
 order; which of equal elements `topk` and `kthvalue` pick is not defined by PyTorch. May not know: tensors as objects, but in composites.
 """
+import operator
+
 import jax.numpy as jnp
 from jax import lax
 
@@ -165,7 +167,7 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None):
     tensor([3., 2.])
     """
     if not isinstance(k, int):
-        k = k.__index__() if hasattr(k, "__index__") else int(k)
+        k = operator.index(k)
     return put_out("topk", topk_raw(input, k, dim, bool(largest), bool(sorted)), out)
 
 

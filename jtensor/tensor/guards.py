@@ -1,0 +1,180 @@
+"""Public functions and methods that refuse arguments as PyTorch refuses them.
+
+Owns: the functions written out for an operator's or a composite's parameters: they take whatever Python would not bind (too many arguments,
+unknown keywords, NumPy's names for PyTorch's, missing ones), and when a call fails ask `refusals` whether PyTorch would have taken it at
+all. A call that succeeds pays for two empty catch-alls. May not know: what the functions do.
+"""
+import dis
+import functools
+import sys
+import types
+
+from ..ops.operator import REQUIRED
+from .arguments import of_method
+from .refusals import ELSEWHERE, refusal
+
+
+class _Missing:
+    """Stands for a required argument that was not given."""
+
+    def __repr__(self):
+        return "<required>"
+
+
+MISSING = _Missing()
+
+
+class Form:
+    """The parameters of a function: ``positional`` and ``named`` as (name, default), ``rest`` and ``others`` for its own catch-alls."""
+
+    __slots__ = ("positional", "named", "rest", "others", "name", "function")
+
+    def __init__(self, positional, named, rest=None, others=None):
+        self.positional, self.named, self.rest, self.others = positional, named, rest, others
+
+    def given(self, values, rest, named, others):
+        """The arguments of a call as the user wrote them, or may have: (positional, by keyword)."""
+        args, kwargs, in_order = [], {}, True
+        keywords = keywords_of(sys._getframe(3))
+        for (name, default), value in zip(self.positional, values, strict=True):
+            if not rest and (value is MISSING or value is default):
+                in_order = False
+            elif in_order and name not in keywords:
+                args.append(value)
+            else:
+                kwargs[name] = value
+        kwargs.update({name: value for (name, default), value in zip(self.named, named, strict=True)
+                       if value is not default and value is not MISSING})
+        return [*args, *rest], {**kwargs, **others}
+
+
+def keywords_of(frame):
+    """The keywords of the call that a frame is in the middle of: only the caller's instruction tells what was written as a keyword."""
+    names = found = ()
+    for instruction in dis.get_instructions(frame.f_code):
+        if instruction.offset > frame.f_lasti:               # which may point behind the call, among its caches
+            break
+        if instruction.opname == "KW_NAMES":
+            names = frame.f_code.co_consts[instruction.arg]
+        elif instruction.opname != "PRECALL":
+            found, names = names if instruction.opname == "CALL" else (), ()
+    return found
+
+
+def form_of(function):
+    """The `Form` of a Python function, read from its code."""
+    code, defaults = function.__code__, function.__defaults__ or ()
+    names, n, m = code.co_varnames, code.co_argcount, code.co_kwonlyargcount
+    by_keyword, at = function.__kwdefaults__ or {}, n + m
+    positional = list(zip(names[:n], (REQUIRED,) * (n - len(defaults)) + defaults, strict=True))
+    rest = others = None
+    if code.co_flags & 4:
+        rest, at = names[at], at + 1
+    if code.co_flags & 8:
+        others = names[at]
+    return Form(positional, [(name, by_keyword.get(name, REQUIRED)) for name in names[n:n + m]], rest, others)
+
+
+def written(form, name, called, scope):
+    """A function ``name`` of the form's parameters that ends in the expression ``called``, in which they are p0, p1, ... (by position), k0,
+    k1, ... (by keyword), ``rest`` and ``others``; ``scope`` has what it names else."""
+    given = form.positional + form.named
+    last = max([at for at, (_, default) in enumerate(given) if default is REQUIRED], default=None)
+    n, m = len(form.positional), len(form.named)
+    out = next((f"k{at}" for at, (parameter, _) in enumerate(form.named) if parameter == "out"), None)
+    code = _code(n, m, None if last is None else f"p{last}" if last < n else f"k{last - n}", form.rest is None, form.others is None, out,
+                 called)
+    names = [parameter for parameter, _ in given] + [form.rest or "_rest", form.others or "_others"]
+    by_keyword = tuple([parameter for parameter, _ in form.named])
+    places = tuple([f"k{at}" for at in range(m)])
+    real = {places: by_keyword, **dict(zip(places, by_keyword, strict=True))}
+    code = code.replace(co_name=name, co_qualname=name, co_varnames=(*names, *code.co_varnames[len(names):]),
+                        co_consts=tuple([real.get(const, const) for const in code.co_consts]))
+    scope.update(_m=MISSING, _odd=odd_call, _again=again, _form=form, __name__="jtensor")
+    made = types.FunctionType(code, scope, name, tuple([MISSING if default is REQUIRED else default for _, default in form.positional]))
+    made.__kwdefaults__ = {parameter: MISSING if default is REQUIRED else default for parameter, default in form.named}
+    form.function = made
+    return made
+
+
+@functools.cache
+def _code(n, m, last, own_rest, own_others, out, called):
+    """The code of functions that have so many parameters and do alike, whatever their names are. A call with ``out`` is looked at first."""
+    positional, named = [f"p{at}" for at in range(n)], [f"k{at}" for at in range(m)]
+    asked = " or ".join([f"{last} is _m"] * (last is not None) + ["rest"] * own_rest + ["others"] * own_others
+                       + [f"{out} is not None"] * (out is not None))
+    values = f"({''.join([p + ', ' for p in positional])}), rest, ({''.join([k + ', ' for k in named])}), others"
+    odd = f"    if {asked}:\n        found = _odd(_form, {values})\n        if found is not _m:\n            return found\n"
+    source = (f"def made({', '.join([*positional, '*rest', *named, '**others'])}):\n{odd if asked else ''}"
+              f"    try:\n        return {called}\n"
+              f"    except Exception as error:\n        _again(error, _form, {values})\n        raise\n")
+    scope = {}
+    exec(compile(source, "<jtensor function>", "exec"), scope)
+    return scope["made"].__code__
+
+
+def guarded(function, name, method=False):
+    """A composite as a public function of that name, or a method."""
+    form = form_of(function)
+    if method:                                       # methods of PyTorch's have no ``out``
+        form.named = [(n, d) for n, d in form.named if n != "out"]
+    form.name = "Tensor." + name if method else name
+    called = [f"p{at}" for at in range(len(form.positional))] + ["*rest"] * bool(form.rest) + [
+        f"k{at}=k{at}" for at in range(len(form.named))] + ["**others"] * bool(form.others)
+    made = written(form, name, f"_function({', '.join(called)})", {"_function": function})
+    made.__doc__, made.__wrapped__ = function.__doc__, function
+    return made
+
+
+def renamed(function, name):
+    """A public function under its second name, which its refusals call it by."""
+    form, old = Form.__new__(Form), function.__globals__.get("_form")
+    if old is None:
+        return function
+    form.positional, form.named, form.rest, form.others = old.positional, old.named, old.rest, old.others
+    form.name = "Tensor." + name if old.name.startswith("Tensor.") else name
+    code = function.__code__.replace(co_name=name, co_qualname=name)
+    form.function = made = types.FunctionType(code, {**function.__globals__, "_form": form}, name, function.__defaults__)
+    made.__kwdefaults__, made.__doc__ = function.__kwdefaults__, function.__doc__
+    return made
+
+
+def again(error, form, values, rest, named, others):
+    """Raises PyTorch's refusal of a call that has failed, if it would have refused it; and words of methods count from after ``self``."""
+    args, kwargs = form.given(values, rest, named, others)
+    method = form.name.startswith("Tensor.")
+    refused = refusal(form.name, args[method:], kwargs)
+    if refused is None and method and isinstance(error, TypeError) and hasattr(error, "text"):
+        refused = of_method(error, form.name[7:])
+    if refused is not None:
+        raise refused from None
+
+
+def odd_call(form, values, rest, named, others):
+    """A call that Python would not bind (under NumPy's names, or to be refused) or one with ``out``; `MISSING`: it is in order."""
+    args, kwargs = form.given(values, rest, named, others)
+    names = [name for name, _ in form.positional + form.named]
+    if any(ELSEWHERE.get(key) in names for key in others):
+        renamed = {key if key in names or ELSEWHERE.get(key) not in names or ELSEWHERE[key] in kwargs else ELSEWHERE[key]: value
+                   for key, value in kwargs.items()}
+        if renamed.keys() != kwargs.keys():
+            return form.function(*args, **renamed)
+    method = form.name.startswith("Tensor.")
+    if method and others.get("out", others) is None:         # so asks NumPy when it is given a tensor: np.all(t)
+        kwargs.pop("out")
+        return form.function(*args, **kwargs)
+    refused = refusal(form.name, args[method:], kwargs)
+    if refused is not None:
+        raise refused
+    if not any(value is MISSING for value in (*values, *named)) and (form.rest or not rest) and (form.others or not others):
+        return MISSING
+    shown, positional = form.name.removeprefix("Tensor."), len(form.positional) - method
+    if rest:
+        raise TypeError(f"{shown}() takes {positional} positional argument{'' if positional == 1 else 's'} but {len(args) - method} "
+                        f"{'was' if len(args) - method == 1 else 'were'} given")
+    unknown = [key for key in kwargs if key not in names]
+    if unknown:
+        raise TypeError(f"{shown}() got an unexpected keyword argument '{unknown[0]}'")
+    lacking = [name for (name, default), value in zip(form.positional, values, strict=True) if default is REQUIRED and value is MISSING]
+    raise TypeError(f"{shown}() missing {len(lacking)} required positional argument{'s' if len(lacking) == 1 else ''}: "
+                    + ", ".join([f'"{name}"' for name in lacking]))

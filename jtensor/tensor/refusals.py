@@ -1,0 +1,321 @@
+"""How PyTorch binds the arguments of its functions, and in which words it refuses them.
+
+Owns: `refusal`: the TypeError for a call that PyTorch's argument parser would not take, by the signatures in ``signatures.txt``; `guarded`,
+which gives a function of ours that way of failing; `check_statics` for arguments that an operator would take as they are. None of it is on
+the way of a call that succeeds: a call is looked at again when it has failed, or when its plan is made.
+May not know: what the functions do.
+"""
+import functools
+import re
+from pathlib import Path
+
+import numpy as np
+
+from ..base import devices, dtypes
+from ..base.naming import type_name
+from ..base.size import Size
+from ..ops.operator import Static
+from .core import Tensor
+
+# -- signatures -------------------------------------------------------------------------------------------------------
+
+
+class Parameter:
+    """One parameter of a signature: the ``kind`` of what it takes, whether None will do, its default as text."""
+
+    __slots__ = ("kind", "name", "default", "none", "one", "number", "keyword_only")
+
+    def __init__(self, text, keyword_only):
+        words, _, default = text.partition("=")
+        kind, _, self.name = words.rpartition(" ")
+        self.none, self.one, self.number = "?" in kind, "1" in kind, "#" in kind
+        self.kind, self.default, self.keyword_only = kind.rstrip("?1#"), default, keyword_only
+
+    @property
+    def required(self):
+        return not self.default
+
+    def shown(self):
+        """As PyTorch's list of signatures has it."""
+        return f"{NAMES.get(self.kind, self.kind)} {self.name}" + (f" = {self.default}" if self.default else "")
+
+
+class Signature:
+    """The parameters of one way to call a function; ``hidden``: PyTorch takes it, and does not show it."""
+
+    __slots__ = ("parameters", "hidden", "positional", "least", "text")
+
+    def __init__(self, text):
+        self.hidden, self.parameters, starred, shown = text[0] == "~", [], False, []
+        inside = text.removeprefix("~")[1:-1]
+        for part in re.split(r", (?![^(\[]*[)\]])", inside) if inside else ():
+            if part == "*":
+                starred = True
+                shown.append(part)
+            else:
+                self.parameters.append(Parameter(part, starred))
+                shown.append(self.parameters[-1].shown())
+        self.positional = sum(not p.keyword_only for p in self.parameters)
+        self.least = sum(p.required for p in self.parameters)
+        self.text = f"({', '.join(shown)})"
+
+
+NAMES = {"ints": "tuple of ints", "Tensors": "tuple of Tensors", "floats": "tuple of floats", "numbers": "tuple of Scalars"}
+WITHOUT = "-"                       # a method without arguments, which Python itself refuses
+
+
+@functools.cache
+def table():
+    """{name: its signatures as text} of the file."""
+    lines = Path(__file__).with_name("signatures.txt").read_text().splitlines()
+    return dict(line.split(" ", 1) for line in lines)
+
+
+@functools.cache
+def signatures(name):
+    """The `Signature`s of a function, or of a method (``Tensor.name``); `WITHOUT`; None where PyTorch does not parse them so."""
+    text = table().get(name)
+    if text is None or text == WITHOUT:
+        return text
+    return [Signature(part) for part in re.findall(r"~?\((?:[^()]|\([^()]*\))*\)", text)]
+
+
+# -- which arguments are taken ----------------------------------------------------------------------------------------
+
+
+def _number_like(given):
+    return isinstance(given, Tensor) and given._spec.ndim == 0 and not given.requires_grad
+
+
+def is_int(given):
+    """Whether PyTorch takes something for an int."""
+    return isinstance(given, (int, np.integer)) and not isinstance(given, (bool, np.bool_)) or (
+        _number_like(given) and given._spec.dtype.category == 1)
+
+
+def _is_number(given):
+    return isinstance(given, (int, float, complex, np.number, np.bool_)) or _number_like(given)
+
+
+def _is_float(given):
+    return isinstance(given, (int, float, np.floating, np.integer)) or _number_like(given)
+
+
+def _begins_with(test):
+    return lambda given: isinstance(given, (list, tuple)) and (not given or test(given[0]))
+
+
+def _named(module_name):
+    return lambda given: type_name(type(given)) == module_name
+
+
+TAKES = {
+    "Tensor": lambda given: isinstance(given, Tensor),
+    "Number": _is_number,
+    "int": is_int,
+    "float": _is_float,
+    "bool": lambda given: isinstance(given, (bool, np.bool_)),
+    "str": lambda given: isinstance(given, str),
+    "torch.dtype": lambda given: isinstance(given, dtypes.dtype) or isinstance(given, type) and given in (float, int, bool, complex),
+    "torch.device": lambda given: isinstance(given, (devices.device, str, int)) and not isinstance(given, bool),
+    "ints": _begins_with(is_int),
+    "floats": _begins_with(_is_float),
+    "numbers": _begins_with(_is_number),
+    "Tensors": lambda given: isinstance(given, (list, tuple)),
+}
+ELSEWHERE = {"x": "input", "a": "input", "x1": "input", "x2": "other", "axis": "dim", "keepdims": "keepdim"}      # NumPy's names
+
+
+def takes(parameter, given):
+    """Whether an argument is one for a parameter."""
+    if given is None and parameter.none:
+        return True
+    if parameter.kind == "deprecated":          # there is one, which nobody uses
+        return False
+    test = TAKES.get(parameter.kind)
+    if test is None or test(given):
+        return True
+    return parameter.one and (is_int(given) if parameter.kind == "ints" else _is_float(given)) or parameter.number and _is_number(given)
+
+
+class Refused(Exception):
+    """A signature does not fit; its text is what PyTorch says if no other could be meant."""
+
+
+def fit(signature, name, args, kwargs):
+    """Asks whether a call fits a signature; raises `Refused`."""
+    parameters, given, left = signature.parameters, len(args), dict(kwargs)
+    ints = signature.positional == 1 and parameters[0].kind == "ints" and (given < 2 or is_int(args[0]))
+    if given > signature.positional and not ints:
+        raise Refused(_too_many(signature, name, given))
+    at = 0
+    for place, p in enumerate(parameters):
+        keyword = False
+        if at < given and not p.keyword_only:
+            value = args[at]
+        elif at < given:
+            raise Refused(_too_many(signature, name, given))
+        else:
+            key = next((k for k in left if k == p.name or ELSEWHERE.get(k) == p.name), None)
+            if key is None:
+                if p.required:
+                    lacking = [q.name for q in parameters[place:] if q.required]
+                    listed = ", ".join([f'"{n}"' for n in lacking])
+                    many = "s" if len(lacking) == 1 else ""                    # PyTorch has it the other way round
+                    raise Refused(f"{name}() missing {len(lacking)} required positional argument{many}: {listed}")
+                continue
+            value, keyword = left.pop(key), True
+        if takes(p, value):
+            at += not keyword
+        elif ints and not place and not keyword and is_int(value):
+            at = given
+        else:
+            raise Refused(_unfit(p, value, name, keyword, place))
+    if left:
+        key = next(iter(left))
+        known = [p.name for p in parameters]
+        if key in known[:given]:
+            raise Refused(f"{name}() got multiple values for argument '{key}'")
+        raise Refused(f"{name}() got an unexpected keyword argument '{key}'")
+
+
+def _unfit(parameter, value, name, keyword, place):
+    position = "" if keyword else f" (position {place + 1})"
+    wanted = f"{name}(): argument '{parameter.name}'{position} must be {NAMES.get(parameter.kind, parameter.kind)}"
+    if isinstance(value, (list, tuple)) and value and parameter.kind in ("ints", "floats", "numbers"):
+        return f"{wanted}, but found element of type {type_name(type(value[0]))} at pos 0"
+    return f"{wanted}, not {type_name(type(value))}"
+
+
+def _too_many(signature, name, given):
+    most, least = signature.positional, signature.least
+    if least != most:
+        return f"{name}() takes from {least} to {most} positional arguments but {given} were given"
+    return f"{name}() takes {most} positional argument{'' if most == 1 else 's'} but {given} {'was' if given == 1 else 'were'} given"
+
+
+# -- what an operator is given ----------------------------------------------------------------------------------------
+
+_ORDINARY = {int, bool, type(None), tuple, Size, dtypes.dtype, devices.device}
+
+
+def check_statics(operator, name, template):
+    """Refuses static arguments of a type that PyTorch's function ``name`` does not take. Asked once for each new plan."""
+    for parameter, given in zip(operator.parameters, template, strict=True):
+        if parameter.kind is not Static or given is parameter.default:
+            continue
+        kind, default = type(given), type(parameter.default)
+        if kind in _ORDINARY and not (kind is int and default is bool or kind is bool and default is int) and not (
+                kind is tuple and given and type(given[0]) not in _ORDINARY) or kind is str and default is str:
+            continue
+        known = _known(name).get(parameter.name)
+        if known is None and isinstance(given, Tensor) or known and not any(takes(p, given) for p in known):
+            raise TypeError(_unfit((known or [_ANY])[0], given, name, True, 0))
+
+
+@functools.cache
+def _known(name):
+    """{parameter: what the function and the method of a name take for it}."""
+    found = {}
+    for one in (name, f"Tensor.{name}"):
+        for signature in table().get(one, WITHOUT) != WITHOUT and signatures(one) or ():
+            for p in signature.parameters:
+                found.setdefault(p.name, []).append(p)
+    return found
+
+
+_ANY = Parameter("Number value", False)
+
+
+# -- the texts --------------------------------------------------------------------------------------------------------
+
+
+def _elements(name, args, kwargs):
+    """What is wrong inside of lists that are taken for what they begin with: PyTorch finds it when it unpacks them."""
+    for own in signatures(name):
+        at = 0
+        for p in own.parameters:
+            value = args[at] if at < len(args) else kwargs.get(p.name)
+            at += 1
+            if p.kind == "Tensors" and isinstance(value, (list, tuple)) and not p.none:
+                for k, t in enumerate(value):
+                    if not isinstance(t, Tensor):
+                        return f"expected Tensor as element {k} in argument {at - 1}, but got {type_name(type(t))}"
+            if p.kind == "ints" and p.default == "" and at == 1 and own.positional == 1 and len(args) > 1 and is_int(args[0]):
+                value = args
+            if p.kind == "ints" and isinstance(value, (list, tuple)):
+                for k, n in enumerate(value):
+                    if not is_int(n):
+                        return (f"{name.removeprefix('Tensor.')}(): argument '{p.name}' failed to unpack the object at pos {k + 1} with "
+                                f"error \"type must be tuple of ints,but got {type_name(type(n))}\"")
+    return None
+
+
+def refusal(name, args, kwargs):
+    """PyTorch's TypeError for a call, or None where its parser would take it (or is not known)."""
+    found = signatures(name)
+    if found is None:
+        return None
+    shown = name.removeprefix("Tensor.")
+    if found == WITHOUT:
+        if kwargs:
+            return TypeError(f"TensorBase.{shown}() takes no keyword arguments")
+        return TypeError(f"TensorBase.{shown}() takes no arguments ({len(args)} given)") if args else None
+    shown = shown.removeprefix("special_") if shown.startswith("special_") else shown
+    texts = []
+    for signature in found:
+        try:
+            fit(signature, shown, args, kwargs)
+        except Refused as refused:
+            texts.append(str(refused))
+        else:
+            text = _elements(name, args, kwargs)
+            return None if text is None else TypeError(text)
+    if len(found) == 1:
+        return TypeError(texts[0])
+    many = len(args) + len(kwargs)
+    plausible = [text for s, text in zip(found, texts, strict=True) if not s.hidden and s.least <= many <= len(s.parameters)]
+    if len(plausible) == 1:
+        return TypeError(plausible[0])
+    listed = [s for s in found if not s.hidden]
+    got = f"{shown}() received an invalid combination of arguments - got "
+    if len(listed) == 1 and (strange := _strange(listed, kwargs)):
+        return TypeError(f"{got}unrecognized keyword arguments: {', '.join(strange)}")
+    got += f"{_described(args, kwargs)}, but expected "
+    if len(listed) == 1:
+        return TypeError(got + listed[0].text)
+    return TypeError(got + "one of:\n" + "".join([f" * {s.text}\n{_mismatch(s, args, kwargs)}" for s in listed]))
+
+
+def _strange(found, kwargs):
+    """Keywords that no signature has."""
+    known = {p.name for s in found for p in s.parameters} | set(ELSEWHERE)
+    return [k for k in kwargs if k not in known]
+
+
+def _described(args, kwargs):
+    types = [type_name(type(a)) for a in args]
+    named = [f"{k}={type_name(type(v))}" for k, v in kwargs.items()]
+    return f"({', '.join(types + named)})" if types or not named else f"({', '.join(named)}, )"
+
+
+def _mismatch(signature, args, kwargs):
+    """Why one of the signatures does not fit, where the number of arguments would."""
+    if not signature.least <= len(args) + len(kwargs) <= len(signature.parameters):
+        return ""
+    by_name = {p.name: p for p in signature.parameters}
+    strange = [k for k in kwargs if k not in by_name]
+    if strange:
+        return f"      didn't match because some of the keywords were incorrect: {', '.join(strange)}\n"
+    said = [_marked(p, a) for p, a in zip(signature.parameters, args)] + [
+        f"{'' if takes(by_name[k], v) else '!'}{k}={_marked(by_name[k], v).lstrip('!')}" for k, v in kwargs.items()]
+    return f"      didn't match because some of the arguments have invalid types: ({', '.join(said)})\n"
+
+
+def _marked(parameter, given):
+    text = type_name(type(given))
+    if isinstance(given, tuple) and type(given) is tuple:
+        text = f"tuple of ({', '.join([type_name(type(g)) for g in given])}{',' if len(given) == 1 else ''})"
+    elif type(given) is list:
+        text = f"list of [{', '.join([type_name(type(g)) for g in given])}]"
+    return text if takes(parameter, given) else f"!{text}!"
