@@ -25,6 +25,7 @@ _TAIL_AT = _WORDS_AT + 8 * WORDS_IN_BLOCK
 
 # Below this many words numpy's raw call is cheaper than its bounded-integer call, above it the 64-bit slots cost more than they save.
 _FEW = 2048
+_AHEAD = 4096       # words read ahead at most, of a sampler that is asked for the same again and again
 _LOW_HALF = np.uint64(32)
 
 
@@ -36,20 +37,21 @@ class MT19937:
     [2357136044, 2546248239, 3071714933]
     """
 
-    __slots__ = ("lock", "seed", "cached_normal", "_bits", "_memory", "_ranged", "_idle_next", "_float_cache")
+    __slots__ = ("lock", "seed", "cached_normal", "_bits", "_memory", "_ranged", "_idle_next", "_float_cache", "_ahead", "_alike")
 
     def __init__(self, seed):
         self.lock = threading.RLock()
         self._bits = np.random.MT19937(0)
         self._memory = _live(self._bits) if _may_live() else None
         self._ranged = np.random.Generator(self._bits)
+        self._ahead, self._alike = None, (None, 0, 0)
         self.reseed(seed)
 
     def reseed(self, seed):
         """Start again from ``seed`` (0 <= seed < 2**64). Only its low 32 bits shape the numbers; all 64 are remembered."""
         with self.lock:
             self.seed = seed
-            self.cached_normal = None
+            self.cached_normal = self._ahead = None
             self._float_cache = (0, 0)  # never used on the CPU, but part of the bytes
             # Between seeding and the first word PyTorch says "left 1, next 0" where a block that was used up says "left 1, next 624".
             self._idle_next = 0
@@ -61,6 +63,8 @@ class MT19937:
         """The next ``n`` words as a fresh uint32 array."""
         if n <= 0:
             return np.empty(0, np.uint32)
+        if self._ahead is not None:
+            self._come_back()
         self._idle_next = None
         if n < _FEW:
             return self._bits.random_raw(n).astype(np.uint32)
@@ -70,6 +74,8 @@ class MT19937:
         """The next ``n`` 64-bit numbers, two words each with the first word on top, as a fresh uint64 array."""
         if n <= 0:
             return np.empty(0, np.uint64)
+        if self._ahead is not None:
+            self._come_back()
         self._idle_next = None
         if n < 256:
             raw = self._bits.random_raw(2 * n)
@@ -82,8 +88,45 @@ class MT19937:
         """The next ``n`` words as Python ints, for the samplers that work number by number."""
         if n <= 0:
             return []
+        if self._ahead is not None:
+            self._come_back()
         self._idle_next = None
         return self._bits.random_raw(n).tolist()
+
+    # -- ahead -----------------------------------------------------------------------------------------------------------------
+
+    def row(self, key, each, make):
+        """What ``make`` makes of the next ``each`` words: one of the rows that it makes of an array of rows of words.
+
+        Asked for the same ``key`` again and again, with nothing drawn in between, it makes several rows at once, twice as many each time;
+        whoever draws something else finds the stream where the rows that were handed out end.
+        """
+        ahead = self._ahead
+        if ahead is not None and ahead[0] == key:
+            _, _, _, rows, at = ahead
+            ahead[4] = at + 1
+            if at + 1 == len(rows):
+                self._ahead, self._alike = None, (key, int(self._memory[-1]), at + 1)
+            return rows[at]
+        if ahead is not None:
+            self._come_back()
+        count = 1
+        if self._memory is not None and self._alike[0] == key and self._alike[1] == self._memory[-1]:
+            count = max(min(2 * self._alike[2], _AHEAD // each), 1)
+        start = self._memory.copy() if count > 1 else None
+        rows = make(self.words(each * count).reshape(count, each))
+        if count > 1:
+            self._ahead = [key, start, each, rows, 1]
+        elif self._memory is not None:
+            self._alike = key, int(self._memory[-1]), 1
+        return rows[0]
+
+    def _come_back(self):
+        """To where the rows that were handed out end."""
+        _, start, each, _, at = self._ahead
+        self._ahead = None
+        self._go_to(start)
+        self._bits.random_raw(each * at, output=False)
 
     # -- going back --------------------------------------------------------------------------------------------------------------
 
@@ -94,6 +137,7 @@ class MT19937:
     def rewind(self, mark, skip):
         """Go back to ``mark`` and use ``skip`` words from there: how a sampler that looked ahead gives back what it did not need."""
         words_and_position, self._idle_next = mark
+        self._ahead = None
         self._go_to(words_and_position)
         if skip:
             self._idle_next = None
@@ -101,6 +145,8 @@ class MT19937:
 
     def _words_and_position(self):
         """The 624 words of the block and the position in it, as one uint32 array."""
+        if self._ahead is not None:
+            self._come_back()
         if self._memory is not None:
             return self._memory.copy()
         state = self._bits.state["state"]
@@ -149,7 +195,7 @@ class MT19937:
         _, cached, _, has_cached, _, float_cached, has_float, _ = _TAIL.unpack_from(data, _TAIL_AT)
         key = np.frombuffer(data, "<u8", WORDS_IN_BLOCK, _WORDS_AT).astype(np.uint32)
         with self.lock:
-            pos = WORDS_IN_BLOCK if left == 1 else following
+            self._ahead, pos = None, WORDS_IN_BLOCK if left == 1 else following
             self._go_to(np.append(key, np.uint32(pos)))
             self._idle_next = following if left == 1 and following != WORDS_IN_BLOCK else None
             self.seed = seed

@@ -16,12 +16,14 @@ import numpy as np
 from . import exact
 from .exact import chunks, fma32, fma64
 from .rounding import FLOAT32, FLOAT64, REAL_OF_COMPLEX, cast, rounded
-from .uniforms import u24, u53
+from .uniforms import MASK24, u24, u53
 
 BLOCK = 16
 _AT_ONCE = 16384  # numbers worked on at a time
+_FEW = 512          # numbers up to which several calls' are made at once, if they come in a row: one call costs as much
 _MODERATE = 1e30
 _TWO_PI = 2.0 * math.pi
+_ULP24 = np.float32(2.0**-24)
 _SQRT2 = math.sqrt(2.0)
 
 
@@ -45,6 +47,8 @@ def normal(engine, n, mean=0.0, std=1.0, dtype=FLOAT32, contiguous=True):
 
 
 def _normal32(engine, n, mean, std, fill_first):
+    if n <= _FEW:
+        return stretched32(_few32(engine, n, fill_first), std, mean)
     from . import normals_jax
 
     if quick := normals_jax.serves(n, mean, std):
@@ -146,6 +150,26 @@ def _standard64(engine, n):
 
 def _standard32(engine, n):
     return _standard(engine, n, u24, block32, n % BLOCK)
+
+
+def _few32(engine, n, fill_first):
+    """`_standard32` or `_standard_half` of a few, made ahead where they are asked for again and again."""
+    whole = n // BLOCK * BLOCK
+    if whole == n:
+        return engine.row(("normal32", n, None), n, _blocks32)
+    behind = n if fill_first else whole
+
+    def ragged(words):
+        values = _blocks32(np.concatenate((words[:, :whole], words[:, behind:]), 1))
+        values[:, n - BLOCK : n] = values[:, whole:].copy()
+        return values[:, :n]
+    return engine.row(("normal32", n, fill_first), behind + BLOCK, ragged)
+
+
+def _blocks32(words):
+    u = (words & MASK24).astype(np.float32)
+    u *= _ULP24
+    return block32(u.reshape(-1)).reshape(words.shape)
 
 
 def _standard_half(engine, n):

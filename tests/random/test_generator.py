@@ -3,6 +3,7 @@
 import copy
 import pickle
 import threading
+from random import Random as Choice
 
 import numpy as np
 import pytest
@@ -226,3 +227,30 @@ def test_the_shuffle_of_the_very_large_is_inside_out():
         expected[z] = i
     assert permutation.inside_out(MT19937(4).draws, 50, at_once=7).tolist() == expected
     assert sorted(expected) == list(range(50))
+
+
+class _NoAhead(MT19937):
+    __slots__ = ()
+
+    def row(self, key, each, make):
+        return make(self.words(each).reshape(1, each))[0]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_normals_made_ahead_are_those_made_one_call_at_a_time(seed):
+    """Calls of equal sizes in a row, and whatever else may be asked of the engine in between: numbers, states, marks, seeds."""
+    choose, engines = Choice(seed), (MT19937(seed), _NoAhead(seed))
+    between = {
+        "uniforms": lambda e: uniforms.rand(e, 5).tolist(), "doubles": lambda e: uniforms.u53(e, 9).tolist(),
+        "a pair": lambda e: normals.normal(e, 3).tolist(), "state": lambda e: e.state_bytes(),
+        "resumed": lambda e: e.set_state_bytes(e.state_bytes()), "seed": lambda e: e.reseed(seed + 9),
+        "back": lambda e: [e.rewind(mark, skip) for mark in [e.mark()] for skip in [len(e.word_list(4))]]}
+    for _ in range(60):
+        n, dtype = choose.choice([16, 17, 31, 32, 100, 512]), choose.choice(["float32", "float32", "float16"])
+        for _ in range(choose.randrange(1, 12)):
+            made = [normals.normal(engine, n, 0.5, 2.0, np.dtype(dtype)) for engine in engines]
+            assert made[0].tolist() == made[1].tolist(), (n, dtype)
+            made[0][:] = 7                              # whoever has numbers may write to them
+        step = between[choose.choice(list(between))]
+        assert step(engines[0]) == step(engines[1])
+    assert engines[0].state_bytes() == engines[1].state_bytes()
