@@ -135,6 +135,23 @@ def optimized(make):
     return program
 
 
+def sharing(turn, state):
+    """An update of two parameters: apart, then with one value in two memories, then in one memory."""
+    if not state:
+        state["t"] = [leaf(4), leaf(4, seed=1)]
+        state["o"] = torch.optim.SGD(state["t"], lr=0.1, momentum=0.9)
+    w, b = state["t"]
+    if turn >= 8:
+        b.data = w.data
+    elif turn >= 4:
+        with torch.no_grad():
+            b.copy_(w)
+    state["o"].zero_grad()
+    (w * b * (turn + 0.5)).sum().backward()
+    state["o"].step()
+    return [w, b, w.grad, *[s["momentum_buffer"] for s in state["o"].state.values()]]
+
+
 def long_loop(turn, state):
     """A backward that is cut on its way, at rounds of the loop; gradients are added up in every round."""
     if not state:
@@ -162,8 +179,8 @@ def long_update(turn, state):
     return [*state["t"], *[s["exp_avg"] for s in state["o"].state.values()]]
 
 
-PROGRAMS = [network, long_loop, long_update, accumulating, numbers, integers, retained, ordered, hooked, written, detached, replaced,
-            *map(optimized, [
+PROGRAMS = [network, long_loop, long_update, sharing, accumulating, numbers, integers, retained, ordered, hooked, written, detached,
+            replaced, *map(optimized, [
                 lambda p: torch.optim.SGD(p, lr=0.1),
                 lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, weight_decay=0.01, nesterov=True),
                 lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.5, dampening=0.25, maximize=True),
@@ -178,9 +195,9 @@ def shown(t):
             None if info is None else (info.base.shape, info.creation, info.differentiable), t.untyped_storage().nbytes())
 
 
-def play(program, turns=6):
+def play(program):
     state, seen = {}, []
-    for turn in range(turns):
+    for turn in range(12 if program is sharing else 6):
         seen.append([shown(t) for t in program(turn, state)])
     return seen
 
