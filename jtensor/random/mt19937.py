@@ -24,7 +24,7 @@ _WORDS_AT = _HEAD.size
 _TAIL_AT = _WORDS_AT + 8 * WORDS_IN_BLOCK
 
 # Below this many words numpy's raw call is cheaper than its bounded-integer call, above it the 64-bit slots cost more than they save.
-_FEW = 2048
+_FEW = 1 << 13
 _AHEAD = 4096       # words read ahead at most, of a sampler that is asked for the same again and again
 _LOW_HALF = np.uint64(32)
 
