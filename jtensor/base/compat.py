@@ -34,6 +34,7 @@ try:
     from jax._src import core as _core
     from jax._src import linear_util as _linear_util
     from jax._src import sharding_impls as _shardings
+    from jax._src import source_info_util as _source_info
     from jax._src.interpreters import mlir as _mlir
     from jax._src.interpreters import partial_eval as _partial_eval
     from jax._src.lib import xla_client as _xc
@@ -41,6 +42,7 @@ try:
     _SHORT = os.environ.get("JTENSOR_PUBLIC_JAX") != "1" and all(hasattr(*entry) for entry in (
         (_xc, "array_result_handler"), (_xc, "batched_device_put"), (_xc, "DeviceList"), (_mlir, "make_ir_context"),
         (_mlir, "lower_jaxpr_to_fun"), (_partial_eval, "trace_to_jaxpr_dynamic"), (_linear_util, "DebugInfo"), (_linear_util, "wrap_init"),
+        (_core, "Var"), (_core, "new_jaxpr_eqn"), (_core, "current_jaxpr_eqn_context"), (_source_info, "new_source_info"),
         (_compiler, "get_compile_options"), (_core, "ShapedArray"), (_shardings, "ShardingContext"), (jax.enable_x64, "swap_local"),
         (jax.enable_x64, "set_local")))
 except ImportError:                         # another JAX: the public way serves, slower
@@ -161,6 +163,59 @@ def trace(function, avals):
     flat = _linear_util.wrap_init(function, debug_info=_linear_util.DebugInfo("program", "program", None, None))
     jaxpr, _, constants = _partial_eval.trace_to_jaxpr_dynamic(flat, [_aval(a.shape, np.dtype(a.dtype)) for a in avals])
     return _core.ClosedJaxpr(jaxpr, constants)
+
+
+@functools.lru_cache(maxsize=1024)
+def _traced(function, avals):
+    return trace(lambda *arrays: [function(*arrays)], avals)
+
+
+class Writer:
+    """A jaxpr written down equation by equation, where `trace` would work out anew what is known. For the short way alone.
+
+    Values are what it answers, NumPy scalars and arrays; ``zero`` and ``inputs`` those to begin with. Call it under one scope (`x64`).
+    """
+
+    def __init__(self, avals):
+        self._variables = [_core.Var(_aval(a.shape, np.dtype(a.dtype))) for a in avals]
+        self.zero, *self.inputs = self._variables
+        self._equations, self._constants, self._context = [], {}, _core.current_jaxpr_eqn_context()
+        self._source = _source_info.new_source_info()
+
+    def bind(self, primitive, params, arguments, avals):
+        """A primitive's results, which have these types."""
+        results = [_core.Var(a) for a in avals]
+        self._equations.append(_core.new_jaxpr_eqn([self._atom(x) for x in arguments], results, primitive, params, _core.no_effects,
+                                                   self._source, self._context))
+        return results
+
+    def call(self, function, *arguments):
+        """The result of a function of arrays, which is traced once for arguments of the same types."""
+        atoms = [self._atom(x) for x in arguments]
+        closed = _traced(function, tuple([_aval(a.aval.shape, a.aval.dtype) for a in atoms]))
+        names = dict(zip(closed.jaxpr.invars, atoms)) | dict(zip(closed.jaxpr.constvars, map(self._atom, closed.consts)))
+
+        def read(atom):
+            return atom if isinstance(atom, _core.Literal) else names[atom]
+        for e in closed.jaxpr.eqns:
+            names.update(zip(e.outvars, self.bind(e.primitive, e.params, [read(v) for v in e.invars], [v.aval for v in e.outvars])))
+        result, = closed.jaxpr.outvars
+        return read(result)
+
+    def done(self, outputs):
+        """The jaxpr that gives these values."""
+        outputs = [self._atom(x) for x in outputs]
+        variables, values = [v for v, _ in self._constants.values()], [x for _, x in self._constants.values()]
+        names = _linear_util.DebugInfo("program", "program", None, None)
+        return _core.ClosedJaxpr(_core.Jaxpr(variables, self._variables, outputs, self._equations, _core.no_effects, names), values)
+
+    def _atom(self, x):
+        if isinstance(x, (_core.Var, _core.Literal)):
+            return x
+        aval = jax.typeof(x)
+        if not aval.shape:
+            return _core.Literal(x, aval)
+        return self._constants.setdefault(id(x), (_core.Var(aval), x))[0]
 
 
 def build(jaxpr, donate=(), options=None, device=None, name="program", apart=lambda job: job()):

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jtensor.base import compat
 from jtensor.trace import flat
 from jtensor.trace.flat import (
     ADD,
@@ -54,11 +55,14 @@ def mark(x):
 
 
 class Fenced:
-    """What `fenced` gives: `program(zero, *inputs)` to be jitted, `count` of fences on results, `compiler_options` to compile it with."""
-    __slots__ = ("program", "count", "compiler_options")
+    """What `fenced` gives: `program(zero, *inputs)` to be jitted, `count` of fences on results, `compiler_options` to compile it with.
 
-    def __init__(self, program, count, compiler_options):
-        self.program, self.count, self.compiler_options = program, count, compiler_options
+    `jaxpr()`: the program traced.
+    """
+    __slots__ = ("program", "count", "compiler_options", "jaxpr")
+
+    def __init__(self, program, count, compiler_options, jaxpr):
+        self.program, self.count, self.compiler_options, self.jaxpr = program, count, compiler_options, jaxpr
 
 
 def fenced(function, avals):
@@ -74,7 +78,7 @@ def fenced(function, avals):
 
     def program(zero, *inputs):
         return jax.tree_util.tree_unflatten(tree, flat_program(zero, *inputs))
-    return Fenced(program, made.count, made.compiler_options)
+    return Fenced(program, made.count, made.compiler_options, made.jaxpr)
 
 
 def of_graph(graph):
@@ -83,7 +87,7 @@ def of_graph(graph):
 
     def program(zero, *inputs):
         return rewriter.run(zero, inputs)
-    return Fenced(program, rewriter.count, compiler_options(graph))
+    return Fenced(program, rewriter.count, compiler_options(graph), rewriter.jaxpr)
 
 
 def compiler_options(graph):
@@ -350,6 +354,17 @@ class _Rewriter:
         self.count = place_fences(graph)
 
     def run(self, zero, inputs):
+        """The results, where JAX traces this or computes."""
+        return self._walk(zero, inputs, _bind, _call)
+
+    def jaxpr(self):
+        avals = [jax.ShapeDtypeStruct((), np.uint32), *(self.flat.avals[v] for v in self.flat.inputs)]
+        if self.flat.effects or not compat.short_way():
+            return compat.trace(lambda zero, *inputs: self.run(zero, inputs), avals)
+        writer = compat.Writer(avals)
+        return writer.done(self._walk(writer.zero, writer.inputs, writer.bind, writer.call))
+
+    def _walk(self, zero, inputs, bind, call):
         graph = self.flat
         values = [None] * len(graph.avals)
         values[:len(inputs)] = inputs
@@ -360,28 +375,47 @@ class _Rewriter:
             else:
                 if e.fences:
                     for at, guard in e.fences.items():
-                        x = jnp.asarray(arguments[at])
-                        if guard is opaque and e.kind & DIV and x.shape != e.avals[0].shape:
-                            x = jnp.broadcast_to(x, e.avals[0].shape)
-                        arguments[at] = guard(x, zero)
+                        if guard is opaque and e.kind & DIV and graph.aval(e.inputs[at]).shape != e.avals[0].shape:
+                            guard = _spread(e.avals[0].shape)
+                        arguments[at] = call(guard, arguments[at], zero)
                 if e.floating and e.kind & (SUM | PRODUCT) and _is_short(e, graph):
-                    operation = lax.add if e.kind & SUM else lax.mul
-                    result = short_reduction(operation, jnp.asarray(arguments[0]), e.params["axes"])
-                    results = [zero.astype(result.dtype) + result if e.kind & SUM else result]      # a sum of -0.0 alone is 0.0
+                    results = [call(_written_out(bool(e.kind & SUM), tuple(e.params["axes"])), arguments[0], zero)]
                 else:
-                    results = bind(e, arguments, zero)
+                    results = bind(e.primitive, *with_fences(e, arguments, zero), e.avals)
             if e.fenced:
                 guard = opaque if e.fenced is opaque else fence
-                results = [guard(results[0], zero), *results[1:]]
+                results = [call(guard, results[0], zero), *results[1:]]
             for v, result in zip(e.outputs, results):
                 values[v] = result
         return [values[v] if type(v) is int else v.value for v in graph.outputs]
 
 
+def _bind(primitive, params, arguments, avals):
+    results = primitive.bind(*arguments, **params)
+    return results if primitive.multiple_results else [results]
+
+
+def _call(function, *arguments):
+    return function(*map(jnp.asarray, arguments))
+
+
+@functools.cache
+def _spread(shape):
+    return lambda x, zero: opaque(jnp.broadcast_to(x, shape), zero)
+
+
+@functools.cache
+def _written_out(sums, axes):
+    def reduction(x, zero):
+        result = short_reduction(lax.add if sums else lax.mul, x, axes)
+        return zero.astype(result.dtype) + result if sums else result           # a sum of -0.0 alone is 0.0
+    return reduction
+
+
 # ------------------------------------------------------------------ equations with programs inside
 
-def bind(e, arguments, zero):
-    """The results of an equation; the programs inside control flow get their fences, too."""
+def with_fences(e, arguments, zero):
+    """(parameters, arguments) of an equation; the programs inside control flow get their fences, too."""
     params = e.params
     if e.name == "scan":
         count = params["num_consts"]
@@ -395,11 +429,8 @@ def bind(e, arguments, zero):
     elif e.name == "cond":
         params = params | {"branches": tuple(map(_fenced_jaxpr, params["branches"]))}
         arguments = [arguments[0], zero, *arguments[1:]]
-    results = e.primitive.bind(*arguments, **params)
-    return results if e.primitive.multiple_results else [results]
+    return params, arguments
 
 
 def _fenced_jaxpr(closed):
-    rewriter = _Rewriter(flattened(closed))
-    zero = jax.ShapeDtypeStruct((), np.uint32)
-    return jax.make_jaxpr(lambda zero, *inputs: rewriter.run(zero, inputs))(zero, *closed.in_avals)
+    return _Rewriter(flattened(closed)).jaxpr()

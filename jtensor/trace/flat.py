@@ -112,6 +112,7 @@ class Flat:
         self.avals = list(avals)
         self.inputs = list(range(len(self.avals)))
         self.equations, self.outputs = [], None
+        self.effects = False                # whether an equation does more than compute
 
     def call(self, closed, inputs):
         """The results of a jaxpr."""
@@ -164,6 +165,7 @@ class Flat:
                 types = [v.aval for v in outvars]
                 outputs = list(range(len(avals), len(avals) + len(types)))
                 avals.extend(types)
+                self.effects |= bool(equation.effects)
                 self.equations.append(Equation(equation.primitive, equation.params, inputs, outputs, types))
             names.update(zip(equation.outvars, outputs))
         return read(jaxpr.outvars)

@@ -141,13 +141,11 @@ def program(nodes, wanted, inputs, counts, donate, given=(), effort="all"):
         if found is not None:
             _SHARED[key, device] = found
             return found, "disk", 0, got
-    numbers = [jax.ShapeDtypeStruct((scalars.words(counts),), "int64")] if counts else []
     with jax.enable_x64(True):
         fenced = fences.of_graph(graph_of(nodes, wanted, inputs, counts, given))
-        avals = [*numbers, *(a.struct for a in inputs)]
-        jaxpr = compat.trace(fenced.program, [ZERO, *avals])
+        jaxpr = fenced.jaxpr()
         effort = possible(effort, jaxpr, device)
-        lead = 1 + len(numbers)
+        lead = 2 if counts else 1
         buffers = [(d + lead, wanted.index(p)) for d, p in donate if p in wanted]
         made = compile_program(jaxpr, [], donate=buffers, options=fenced.compiler_options, effort=effort, device=device)
     key = _key_for(effort, text)
@@ -172,10 +170,9 @@ def kernel(plan):
     found = store.load(key, device)
     if found is not None:
         return found, "disk"
-    avals = [*(a.struct for a in plan.inputs), *(scalar_struct(kind) for kind in plan.scalar_kinds)]
     with jax.enable_x64(True):
         fenced = fences.of_graph(flattened(plan.jaxpr()))
-        made = compile_program(fenced.program, [ZERO, *avals], options=fenced.compiler_options, device=device,
+        made = compile_program(fenced.jaxpr(), [], options=fenced.compiler_options, device=device,
                                effort="brief" if _is_small(plan) else "kernel")
     store.save(key, made, device)
     REMEMBERED.keep()
@@ -195,5 +192,3 @@ def jax_device_of(plan):
     found = devices.jax_device(plan.outputs[0].device)
     return None if found == compat.default_device() else found
 
-
-ZERO = jax.ShapeDtypeStruct((), "uint32")

@@ -4,6 +4,7 @@ import importlib.util
 import pathlib
 
 import jax
+import jax.extend.core
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -225,6 +226,27 @@ def test_a_graph_is_put_together_of_jaxprs():
         numbers = np.float32([5, 6, 3])[3 - length:]
         got = jax.jit(fences.of_graph(graph).program)(np.uint32(0), numbers, np.float32([1, 2]))
         assert [g.tolist() for g in got] == [[1.5, 3.0], [3.0, 6.0]]
+
+
+WRITTEN = {
+    "a quotient by one number": lambda x, n: x * 3 / n,
+    "a table": lambda x, n: jnp.exp(x) * np.float32([[1, 2, 3], [4, 5, 6]]) + np.float32([1, 2, 3]),
+    "sums": lambda x, n: (x * x).sum(0) + (x * n).sum() + jnp.cumsum(x, 1).prod(0),
+    "loops": lambda x, n: lax.fori_loop(0, 3, lambda k, y: y * y + n, x) + lax.scan(lambda c, y: (c * y + n, c * n), x[0], x)[1],
+    "a choice": lambda x, n: lax.cond(n > 0, lambda y: y * n + y, lambda y: y - n, x),
+    "a callback": lambda x, n: [x + n, jax.debug.callback(lambda y: None, x)][0],
+}
+
+
+@pytest.mark.parametrize("what", WRITTEN)
+def test_what_is_written_down_is_what_would_be_traced(what):
+    x, n = normal(2, 3), np.float32(0.7)
+    made = fences.fenced(lambda x, n: [fences.mark(fences.mark(WRITTEN[what](x, n)) * n)], (x, n))
+    written, traced = made.jaxpr(), jax.make_jaxpr(made.program)(ZERO, x, n)
+    names = [[e.primitive.name for e in jaxpr.eqns] for jaxpr in (written, traced)]
+    assert names[0] == names[1] and bool(written.effects) == bool(traced.effects) == (what == "a callback")
+    got, wanted = (np.asarray(jax.jit(jax.extend.core.jaxpr_as_fun(jaxpr))(ZERO, x, n)[0]) for jaxpr in (written, traced))
+    assert (got == wanted).all() and got.dtype == wanted.dtype == np.float32
 
 
 def test_any_pytree_comes_back():
