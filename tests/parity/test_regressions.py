@@ -461,11 +461,40 @@ SCRIPTS = {
                 show(y)
                 a, b = torch.autograd.grad((y * y).sum(), [t, y], allow_unused=True)
                 print(a is b, b is not None and a.data_ptr() == b.data_ptr())
+        for n in ((), (0,), (1,), (2,), (0, 3), (2, 1)):
+            t = torch.ones(n, requires_grad=True)
+            for f in (lambda t: t.cumsum(-1), lambda t: t.cumprod(-1), lambda t: t.logcumsumexp(-1),
+                      lambda t: t.cumsum(0, dtype=torch.float64)):
+                y, g = f(t), torch.ones(n, dtype=f(t).dtype)
+                a, = torch.autograd.grad(y, [t], g)
+                print(a is g, a.dtype, a.tolist())
         tried(lambda: torch.tensor(1.).movedim(1, 0))
+        for shifts, dims in ((1, -2), ((1, 2), (0, 5)), ((1, 2), (0,)), ((), ())):
+            for n in ((), (0,), (2, 0), (1,)):
+                tried(lambda: torch.roll(torch.ones(n), shifts, dims))
         for t in (torch.tensor(2.), torch.ones(2)):
             for repeats in (2, -1, torch.tensor(2), torch.tensor([1, 2]), torch.tensor([1, 2, 3]), torch.tensor([1.5]), torch.ones(1, 2)):
                 for d in (None, 0, -1, 1):
                     tried(lambda: t.repeat_interleave(repeats, d))
+    """,
+    "dimensions of what has no elements": """
+        e, w, z = (torch.ones(n, requires_grad=True) for n in ((0,), (0, 3), (2, 3)))
+        for n in ((0,), (0, 3), (2, 0), (3,), ()):
+            for d in (0, 1, -2):
+                for index in ([0], [], [0, 0], [-1], [5]):
+                    tried(lambda: torch.ones(n).index_select(d, torch.tensor(index, dtype=torch.int64)).shape)
+        for d in (0, -1, -2, 5):
+            for parts in ([e, e], [e, torch.ones(2, 0)], [e, z], [w, z], [e, torch.tensor(1.)], [e, torch.ones(0, dtype=torch.int64)]):
+                tried(lambda: torch.cat(parts, d).shape)
+            for n in ((0,), (0, 2), ()):
+                tried(lambda: torch.ones(n).cummax(d)[0].shape)
+        for repeats in ((-1,), (-1, -2), (-1, 0)):
+            tried(lambda: e.repeat(repeats).shape)
+        for parts in ([e, e], [e, z], [z, e, w], [e]):
+            for graph in (False, True):
+                y = torch.cat(parts)
+                for g in torch.autograd.grad((y ** 2).sum(), parts, create_graph=graph):
+                    show(g)
     """,
     "data changed between two backwards": """
         F = torch.nn.functional

@@ -38,7 +38,9 @@ def _check_cat(tensors, dim):
         if s.ndim == 0:
             raise RuntimeError(f"zero-dimensional tensor (at position {at}) cannot be concatenated")
     real = [(at, s) for at, s in enumerate(tensors) if not _legacy(s.size)]
-    first = real[0][1] if real else tensors[0]
+    if not real:
+        return                                                     # nobody asks then whether there is such a dimension
+    first = real[0][1]
     axis = wrap_dim(dim, first.ndim)
     for at, s in real:
         if s.ndim != first.ndim:
@@ -65,16 +67,20 @@ def _cat_gradient(grad, dim, shapes):
 
 
 def _pieces(grad, node):
-    """The gradient's parts along the dimension of `cat`, as views."""
+    """The gradient's parts along the dimension of `cat`, as views; nothing is known of those of which it took no notice."""
     inputs, dim = node.plan.inputs, node.plan.notes.template[1]
-    if any(_legacy(a.shape) for a in inputs):
-        return None
     starts = [0]
     for a in inputs:
-        starts.append(starts[-1] + a.shape[dim])
+        starts.append(starts[-1] + (0 if _legacy(a.shape) else a.shape[dim]))
     complex_ = grad._spec.dtype.is_complex
-    return tuple([(grad.real if complex_ and not inputs[at].dtype.is_complex else grad).narrow(dim, starts[at], inputs[at].shape[dim])
-                  for at in node.needs])
+
+    def part(at):
+        if _legacy(inputs[at].shape):
+            made = grad.new_zeros(0, dtype=inputs[at].dtype)
+            made._counter.version = 1                              # PyTorch makes it empty and writes to it
+            return made
+        return (grad.real if complex_ and not inputs[at].dtype.is_complex else grad).narrow(dim, starts[at], inputs[at].shape[dim])
+    return tuple([part(at) for at in node.needs])
 
 
 @op(out=True, method=False, check=_check_cat, grad={"tensors": _cat_gradient}, name="cat", double="SliceBackward0",

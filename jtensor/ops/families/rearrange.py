@@ -39,7 +39,10 @@ def _repeated_once(grad, node):
     double="SumBackward1")
 def repeat_raw(self: Tensor, repeats):
     """The tensor laid out again and again along its dimensions."""
-    return jnp.tile(self.reshape((1,) * (len(repeats) - self.ndim) + self.shape), repeats)
+    shape = (1,) * (len(repeats) - self.ndim) + self.shape
+    if 0 in shape:                                                 # any number of times nothing, even less than none
+        return jnp.zeros([n * m for n, m in zip(shape, repeats, strict=True)], self.dtype)
+    return jnp.tile(self.reshape(shape), repeats)
 
 
 def _listed(sizes, named):
@@ -147,7 +150,7 @@ def _check_roll(input, shifts, dims):
         raise RuntimeError("`shifts` required")
     if len(shifts) != len(dims) and not (len(shifts) == 1 and not dims):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
-    for d in dims:
+    for d in dims if input.numel else ():                          # of a tensor without elements nobody asks for the dimensions
         if not input.ndim:
             raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
         wrap_dim(d, input.ndim)
@@ -156,7 +159,7 @@ def _check_roll(input, shifts, dims):
 def _rolled(x, shifts, dims, sign=1):
     if not dims:
         return jnp.roll(x.reshape(-1), sign * shifts[0]).reshape(x.shape)
-    return jnp.roll(x, tuple(sign * s for s in shifts), dims) if x.ndim else x
+    return jnp.roll(x, tuple(sign * s for s in shifts), dims) if x.size else x
 
 
 def _roll_layout(specs, outputs, statics):

@@ -2,6 +2,8 @@
 
 Owns: scans. May not know: tensors as objects.
 """
+import math
+
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -68,7 +70,13 @@ def _check_into_bools(name):
     return check
 
 
-@op(None, check=_check_dim, check_inplace=_check_into_bools("cumsum"), **_SCAN, double="FlipBackward0",
+def _handed_on(grad, node):
+    """The gradient itself where nothing is put together: of a single number, or along a dimension of size 1."""
+    shape, dim = node.plan.inputs[0].shape, node.plan.notes.template[1]
+    return (grad,) if math.prod(shape) <= 1 or shape[dim] == 1 else None
+
+
+@op(None, check=_check_dim, check_inplace=_check_into_bools("cumsum"), **_SCAN, double="FlipBackward0", inverse=_handed_on,
     grad={"self": lambda grad, dim: _cumulate_back(grad, dim)})
 def cumsum(self: Tensor, dim, *, dtype=None):
     """Sums of all elements up to each one along ``dim``; integers add up in int64.
@@ -114,7 +122,7 @@ def _at_zeros(grad, x, axis, n):
 
 
 @op(None, check=_check_dim, check_inplace=_check_into_bools("cumprod"), grad={"self": _cumprod_gradient}, **_SCAN,
-    double="DivBackward0")
+    double="DivBackward0", inverse=_handed_on)
 def cumprod(self: Tensor, dim, *, dtype=None):
     """Products of all elements up to each one along ``dim``.
 
@@ -160,7 +168,10 @@ _PAIR = {"nondiff": (1,), "outputs": ("values", "indices"), "out": True}
 
 def _check_extremum(name):
     def check(self, dim):
-        wrap_dim(dim, self.ndim)
+        if not self.ndim and dim not in (0, -1):
+            raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
+        if self.numel:                                             # else nobody asks whether there is such a dimension
+            wrap_dim(dim, self.ndim)
         if self.dtype.is_complex:
             raise not_implemented(f"{name}_cpu", self.dtype)
     return check
@@ -216,7 +227,8 @@ def _logcumsumexp_gradient(grad, self, result, dim):
     return jax.vjp(lambda x: _log_running(x, dim), self)[1](grad)[0]     # more accurate than a difference of exponentials
 
 
-@op(None, out=True, grad={"self": _logcumsumexp_gradient}, check=_check_logcumsumexp)
+@op(None, out=True, grad={"self": _logcumsumexp_gradient}, check=_check_logcumsumexp,
+    inverse=lambda grad, node: (grad,) if not node.plan.inputs[0].shape or 0 in node.plan.inputs[0].shape else None)
 def logcumsumexp(self: Tensor, dim):
     """Logarithms of the sums of exponentials up to each element along ``dim``.
 

@@ -50,9 +50,12 @@ def _check_select(self, dim, index):
         raise IndexError("index_select(): Index is supposed to be a vector")
     if index.dtype not in _INDEX_TYPES:
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
+    axis = wrap_dim(dim, self.ndim)
     if not self.ndim and index.numel != 1:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.numel} value(s)")
-    wrap_dim(dim, self.ndim)
+    if index.numel and not _length(self, axis):
+        raise IndexError("index out of range in self") if self.ndim == 1 else \
+            RuntimeError("index_select(): self indexing axis dim should be positive")
 
 
 def _select_gradient(grad, dim, index, shapes):
@@ -76,7 +79,8 @@ def index_select(input, dim, index, *, out=None):
     """
     made = index_select_raw(input, dim, index)
     length = _length(input._spec, dim)
-    check_bounds(index, length, lambda n: IndexError("index out of range in self") if wrap_dim(dim, input._spec.ndim) != 1 else
+    by_slices = wrap_dim(dim, input._spec.ndim) == 1 or input._spec.ndim > 1 and not input._spec.numel
+    check_bounds(index, length, lambda n: IndexError("index out of range in self") if not by_slices else
                  RuntimeError(f"INDICES element is out of DATA bounds, id={n} axis_dim={length}"))
     return put_out("index_select", made, out)
 
