@@ -130,7 +130,7 @@ def _tensors(actual, expected, options, path):
             close |= np.isnan(a) & np.isnan(b)
     if close.all():
         return None
-    return AssertionError, _tensor_text(a, expected, difference, size, close, rtol, atol), path
+    return AssertionError, _tensor_text(a, expected, difference, size, close, rtol, atol, common), path
 
 
 def _values(t, common):
@@ -142,13 +142,16 @@ def _values(t, common):
     return t.to(common).numpy()
 
 
-def _tensor_text(actual, expected, difference, size, close, rtol, atol):
+def _tensor_text(actual, expected, difference, size, close, rtol, atol, common):
     equal = rtol == atol == 0
     if actual.ndim == 0:
         return _scalar_text(expected.item(), actual.item(), difference.item(), rtol, atol)
     wrong = close.size - np.count_nonzero(close)
     with np.errstate(all="ignore"):
         relative = difference / size
+    if not common.is_complex:                       # as it is divided in PyTorch: integers become the default float
+        kind = common if common.is_floating_point else jtensor.get_default_dtype()
+        relative = relative.astype(kind.numpy).astype(np.float64)
     lines = [
         f"Tensor-likes are not {'equal' if equal else 'close'}!",
         "",

@@ -200,6 +200,11 @@ SCRIPTS = {
             print(torch.exp(q, out=e(0)).stride(), torch.cat([q, q], out=e(0)).stride(), torch.sum(q, 0, out=e(0)).stride(),
                   torch.softmax(q, 0, out=e(0)).stride(), torch.where(q > 0, q, q, out=e(0)).stride(), torch.tril(q, out=e(0)).stride())
     """,
+    "batch_norm without statistics": """
+        f, t = torch.nn.functional.batch_norm, torch.ones(2, 3)
+        for args in (t, None, None), (t, torch.ones(3), None), (t, None, torch.ones(3)), (torch.ones(0, 3), None, None):
+            tried(lambda: f(*args))
+    """,
     "storages show themselves": """
         s, u = g.storage(), g.untyped_storage()
         print(s, u, u.is_cuda, u.element_size(), s.element_size(), len(u), len(s.untyped()))

@@ -13,6 +13,8 @@ CASES = {
     "dictionary": lambda t: (({"a": t.tensor([1.0])}, {"a": t.tensor([2.0])}), {}), "keys": lambda t: (({"a": 1}, {"b": 1}), {}),
     "lengths": lambda t: (([1], [1, 2]), {}), "integers": lambda t: ((t.tensor([1]), t.tensor([2])), {}),
     "dtypes": lambda t: ((t.tensor([1]), t.tensor([1.0])), {}),
+    "a third of halves": lambda t: ((t.tensor([2.0]).half(), t.tensor([3.0]).half()), {}),
+    "a third of integers": lambda t: ((t.tensor([2]), t.tensor([3])), {}),
     "dtypes unchecked": lambda t: ((t.tensor([1]), t.tensor([1.0])), {"check_dtype": False}),
     "shapes": lambda t: ((t.tensor([1.0]), t.tensor([1.0, 2])), {}),
     "nan": lambda t: ((t.tensor([math.nan]), t.tensor([math.nan])), {}),

@@ -135,11 +135,10 @@ def _batch_norm(input, weight, bias, running_mean, running_var, training, moment
 def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
     """Each channel (dimension 1) normalised: with the batch's statistics while ``training``, which also move the running ones by
     ``momentum``, else with the running ones; then ``* weight + bias``."""
-    if not training and (running_mean is None or running_var is None):
-        raise RuntimeError("Expected running_mean and running_var to be defined when training=False" if running_mean is None else
-                           "running_var must be defined in evaluation mode")
-    if input._spec.ndim < 2 and not input._spec.numel:
+    if not input._spec.numel and (input._spec.ndim < 2 or not training and running_mean is None):
         return input.clone()
+    if not training and (running_mean is None or running_var is None):
+        raise RuntimeError(f"running_{'mean' if running_mean is None else 'var'} must be defined in evaluation mode")
     if training and running_mean is not None:
         _check_batch(input._spec, *(None if t is None else t._spec for t in (weight, bias, running_mean, running_var)), True, eps)
     return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
