@@ -200,6 +200,13 @@ SCRIPTS = {
             print(torch.exp(q, out=e(0)).stride(), torch.cat([q, q], out=e(0)).stride(), torch.sum(q, 0, out=e(0)).stride(),
                   torch.softmax(q, 0, out=e(0)).stride(), torch.where(q > 0, q, q, out=e(0)).stride(), torch.tril(q, out=e(0)).stride())
     """,
+    "sorted places among numbers of another type": """
+        s, b, i = torch.searchsorted, torch.bucketize, torch.arange(3)
+        for f in (lambda: s(i, 1.5), lambda: b(1.5, i), lambda: s(i, g.double() * 1.5), lambda: s(i.float(), i), lambda: s(g, g.double()),
+                  lambda: s(i, 1), lambda: s(torch.tensor(1.), g), lambda: b(g, g.view(1, 2)), lambda: b(i, torch.tensor(1)),
+                  lambda: torch.histc(g, 0)):
+            tried(f)
+    """,
     "batch_norm without statistics": """
         f, t = torch.nn.functional.batch_norm, torch.ones(2, 3)
         for args in (t, None, None), (t, torch.ones(3), None), (t, None, torch.ones(3)), (torch.ones(0, 3), None, None):

@@ -77,27 +77,27 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
     if not input._spec.dtype.is_floating_point:
         raise not_implemented("histogram_cpu", input._spec.dtype)
     if bins <= 0:
-        raise RuntimeError(f"torch.histc(): bins must be > 0, but got {bins}")
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     if min > max:
-        raise RuntimeError("torch.histc(): max must be larger than min")
+        raise RuntimeError("torch.histc: max must be larger than min")
     return put_out("histc", histc_raw(input, bins, min, max), out)
 
 
 # -- binary search ----------------------------------------------------------------------------------------------------
 
+def _value_among(boundaries, number):
+    """A Python number as a tensor of the boundaries' type; a broken one among integers keeps its fraction."""
+    fraction = isinstance(number, float) and boundaries._spec.dtype.category < 2
+    return boundaries.new_tensor(number, dtype=dtypes.get_default_dtype() if fraction else None)
+
+
 def _check_search(boundaries, values):
+    if not boundaries.ndim:
+        raise RuntimeError("torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension")
     if boundaries.ndim != 1 and tuple(boundaries.size[:-1]) != tuple(values.size[:-1]):
         raise RuntimeError("torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor "
                            f"and input value tensor must match, but we got boundaries tensor {list(boundaries.size)} and input value "
                            f"tensor {list(values.size)}")
-    if boundaries.dtype is not values.dtype:
-        raise RuntimeError("torch.searchsorted(): boundary tensor and input value tensor should have same dtype, but got boundary tensor "
-                           f"dtype {_lower(boundaries.dtype)} and input value tensor dtype {_lower(values.dtype)}")
-
-
-def _lower(dtype):
-    from .composing import cpp_name
-    return cpp_name(dtype)
 
 
 @op(name="searchsorted.raw", nondiff=("boundaries", "values", 0), **RAW)
@@ -131,7 +131,7 @@ def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=N
             raise RuntimeError("torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True")
         right = side == "right"
     number = isinstance(input, (bool, int, float))
-    values = sorted_sequence.new_tensor(input) if number else input
+    values = _value_among(sorted_sequence, input) if number else input
     if number and sorted_sequence._spec.ndim != 1:
         raise RuntimeError("torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we got "
                            f"boundaries tensor dim({sorted_sequence._spec.ndim}) and input value's dim(0) numel(1)")
@@ -155,9 +155,9 @@ def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
     tensor([1, 3])
     """
     if boundaries._spec.ndim != 1:
-        raise RuntimeError(f"bucketize(): boundaries tensor must be 1 dimension, but got dim({boundaries._spec.ndim})")
+        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries._spec.ndim})")
     if isinstance(input, (bool, int, float)):
-        input = boundaries.new_tensor(input)
+        input = _value_among(boundaries, input)
     return put_out("bucketize", searchsorted_raw(boundaries, input, bool(out_int32), bool(right)), out)
 
 
