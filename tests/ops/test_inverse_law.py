@@ -14,6 +14,10 @@ CALLS = {
     "cat": ["T.cat((a, a * b, b.view(1, 3)))", "T.cat((a, a.double()), 1)"],
     "_to_copy": ["T.view_as_real(a.to(T.complex64))"],
     "complex": ["T.view_as_real(T.complex(a, a * 2))", "T.complex(a, a).imag"],
+    "repeat.raw": ["a.repeat(2, 1)", "b.repeat(2, 3)", "b.repeat(1)"],
+    "cumsum": ["a.cumsum(1)", "a[:1].cumsum(0)"],
+    "cumprod": ["a.cumprod(1)", "a[:1].cumprod(0)"],
+    "logcumsumexp": ["a.logcumsumexp(1)", "a[:1].logcumsumexp(0)"],
     "stack": ["T.stack((a, a.double()))", "T.stack((a, a * b), 1)", "T.stack((b, b, b), -1)"],
 }
 DECLARED = {o.name: o for o in REGISTRY.operators.values() if o.inverse is not None}
