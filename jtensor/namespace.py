@@ -57,7 +57,7 @@ def assemble(space):
         is_grad_enabled=mode.is_grad_enabled, is_inference_mode_enabled=mode.is_inference_mode_enabled,
         get_default_dtype=dtypes.get_default_dtype, set_default_dtype=_set_default_dtype,
         promote_types=guarded(_promote_types, "promote_types"), can_cast=guarded(_can_cast, "can_cast"),
-        result_type=guarded(_result_type, "result_type"), is_tensor=_is_tensor, is_storage=lambda obj: False,
+        result_type=guarded(_result_type, "result_type"), is_tensor=is_tensor, is_storage=lambda obj: False,
         get_default_device=devices.current, set_default_device=devices.set_default,
         from_jax=convert.from_jax, report=_report, trace_boundary=_boundary, eager=_Eager,
         strided=layout("strided"), sparse_coo=layout("sparse_coo"), layout=layout,
@@ -195,7 +195,7 @@ def _result_type(tensor1, tensor2):
     return dtypes.result_type(*groups)
 
 
-def _is_tensor(obj):
+def is_tensor(obj):
     """Whether the object is a tensor."""
     return isinstance(obj, Tensor)
 

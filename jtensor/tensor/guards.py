@@ -119,9 +119,14 @@ def guarded(function, name, method=False):
     if method:                                       # methods of PyTorch's have no ``out``
         form.named = [(n, d) for n, d in form.named if n != "out"]
     form.name = "Tensor." + name if method else name
-    called = [f"p{at}" for at in range(len(form.positional))] + ["*rest"] * bool(form.rest) + [
-        f"k{at}=k{at}" for at in range(len(form.named))] + ["**others"] * bool(form.others)
-    made = written(form, name, f"_function({', '.join(called)})", {"_function": function})
+    places = [f"p{at}" for at in range(len(form.positional))] + ["*rest"] * bool(form.rest)
+    named = [f"k{at}=k{at}" for at in range(len(form.named))]
+    scope = {"_function": function, **{f"_k{at}": default for at, (_, default) in enumerate(form.named)}}
+    called = f"_function({', '.join(places + named + ['**others'] * bool(form.others))})"
+    if named and form.rest and not form.others and REQUIRED not in scope.values():              # keywords beside `*rest` cost a dict
+        alone = " and ".join([f"k{at} is _k{at}" for at in range(len(named))])
+        called = f"_function({', '.join(places)}) if {alone} else {called}"
+    made = written(form, name, called, scope)
     made.__doc__, made.__wrapped__ = function.__doc__, function
     return made
 
@@ -166,6 +171,9 @@ def odd_call(form, values, rest, named, others):
     refused = refusal(form.name, args[method:], kwargs)
     if refused is not None:
         raise refused
+    if form.rest and not rest and len(others) == 1 and isinstance(sizes := next(iter(others.values())), (tuple, list)):
+        kwargs.pop(next(iter(others)))                       # x.view(size=(2, 3)): numbers that are mostly written one by one
+        return form.function(*args, sizes, **kwargs)
     if not any(value is MISSING for value in (*values, *named)) and (form.rest or not rest) and (form.others or not others):
         return MISSING
     shown, positional = form.name.removeprefix("Tensor."), len(form.positional) - method

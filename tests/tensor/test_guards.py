@@ -48,6 +48,7 @@ def test_the_names_of_numpy_are_taken():
     x = torch.arange(6.).view(2, 3)
     assert torch.sum(x, axis=0, keepdims=True).shape == (1, 3) and x.mean(axis=1).shape == (2,)
     assert torch.add(x=x, x2=x).shape == (2, 3)
+    assert x.view(size=(3, 2)).shape == x.reshape(shape=[3, 2]).shape == x.permute(dims=(1, 0)).shape == (3, 2)
     assert bool(np.all(torch.tensor([True, True]))) and float(np.sum(x)) == 15
 
 
