@@ -7,7 +7,7 @@ Owns: `view_of` and `share`, the plans of views, `as_strided`, and the history o
 """
 
 from ..autograd.graph import sequence
-from ..base import geometry
+from ..base import dtypes, geometry
 from ..ops.registry import composite
 from ..trace import spec as specs
 from ..trace.plan import Plan
@@ -130,6 +130,8 @@ def view_of(self, rule, name, *args, inverse=None):
     if LOCAL.grad_enabled and (self._requires_grad or self._info is not None and self.requires_grad) and out._auto is None:
         plan = found[2]
         if plan is None:
+            if not spec.dtype.differentiable:                      # of integers there is no history, though those written to can have one
+                raise RuntimeError(f"Autograd not support dtype: {dtypes.scalar_name(spec.dtype)}")
             size = tuple(spec.size)
             plan, starts = logical_plan(name, spec.aval, rule(size, geometry.contiguous_strides(size), 0, *args), args if inverse else None)
             _set_inverse(plan, inverse, size, args)
