@@ -118,7 +118,7 @@ def install(functions):
     Tensor.__rtruediv__ = lambda self, other: functions["reciprocal"](self) * other if not isinstance(other, Tensor) else other / self
     Tensor.__invert__, Tensor.__reversed__ = _inverted, _reversed
     Tensor.__hash__ = object.__hash__
-    Tensor.__contains__ = _contains
+    Tensor.__contains__, Tensor.__delitem__ = _contains, _not_deleted
 
 
 def _inverted(self):
@@ -134,6 +134,10 @@ def _reversed(self):
 
 def _tensor(number, like):
     return from_data.tensor(number, device=like.device)
+
+
+def _not_deleted(self, index):
+    raise TypeError("Tensor does not support deleting items")
 
 
 def _contains(self, element):

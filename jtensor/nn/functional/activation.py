@@ -148,7 +148,7 @@ def logsigmoid(input):
     return raw.log_sigmoid(input)
 
 
-def gelu(input, approximate="none"):
+def gelu(input, *, approximate="none"):
     """``input`` times the normal distribution's cumulative probability; ``approximate``: "none" or "tanh"."""
     return raw.gelu(input, approximate=approximate)
 
