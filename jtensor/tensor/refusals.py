@@ -300,8 +300,8 @@ def _described(args, kwargs):
 
 
 def _mismatch(signature, args, kwargs):
-    """Why one of the signatures does not fit, where the number of arguments would."""
-    if not signature.least <= len(args) + len(kwargs) <= len(signature.parameters):
+    """Why one of the signatures does not fit, where as many arguments were given as it has parameters."""
+    if len(args) + len(kwargs) != len(signature.parameters):
         return ""
     by_name = {p.name: p for p in signature.parameters}
     strange = [k for k in kwargs if k not in by_name]
