@@ -16,9 +16,9 @@ from .mode import set_grad_enabled, switch
 class Task:
     """One backward: the nodes that must run, how many gradients each still waits for, and what has arrived."""
 
-    def __init__(self, roots, captures, keep_graph, checks):
+    def __init__(self, roots, captures, keep_graph, checks, rows=False):
         self.keep_graph, self.captures, self.checks = keep_graph, captures, checks
-        self.buffers, self.waiting, self.row = {}, {}, None
+        self.buffers, self.waiting, self.rows, self.row = {}, {}, rows, None
         self.needed = self._needed(roots, captures) if captures is not None else None
         self.roots = {node for node, _ in roots}
         self._count(roots)
@@ -127,12 +127,13 @@ SEEN_HERE = 3            # references to a gradient that is in a buffer only: th
 OWN_STORAGE = 3          # to a storage that is one tensor's only: its two fields, getrefcount's argument
 
 
-def run(roots, grads, keep_graph, create_graph, captures=None, checks=None):
+def run(roots, grads, keep_graph, create_graph, captures=None, checks=None, rows=False):
     """Runs backward from the root edges. ``captures`` ({edge: position}) collects gradients instead of accumulating into leaves.
 
-    Answers the captured gradients by position. ``checks`` are tests the tensor layer makes of a gradient before a node takes it.
+    Answers the captured gradients by position. ``checks`` are tests the tensor layer makes of a gradient before a node takes it;
+    ``rows``: whether nodes may run by rows (`tensor.chains`).
     """
-    task = Task(roots, captures, keep_graph, checks)
+    task = Task(roots, captures, keep_graph, checks, rows)
     tie = itertools.count()
     heap, started = [], set()
     for at, (edge, grad) in enumerate(zip(roots, grads, strict=True)):

@@ -36,24 +36,21 @@ def advance(node, grads, task, heap):
 
     A row of nodes that begins with this one may be known (`chains`); then they have all run, and the edges lead on from them.
     """
-    if LOCAL.grad_enabled:
-        answers, task.row = replay(node, grads), None
+    way = node.plan.ways.get((node.needs, grads[0]._spec), 0) if task.rows and not LOCAL.grad_enabled else 0
+    if way.__class__ is int:
+        answers, task.row = apply(node, grads), None
     else:
-        way = node.plan.ways.get((node.needs, grads[0]._spec), 0)
-        if way.__class__ is int:
-            answers, task.row = rehearsal(node, grads, replay), None
-        else:
-            for chain in way.chains:
-                found = chain(node, grads, task, -heap[0][0] if heap else -1)
-                if found is not None:
-                    task.row = None
-                    return found
-                chains.declined(way, chain)
-            answers = way(node, grads)
-            if answers is None:
-                answers, task.row = replay(node, grads), None
-            elif way.story is not None:
-                chains.watch(node, way, task)
+        for chain in way.chains:
+            found = chain(node, grads, task, -heap[0][0] if heap else -1)
+            if found is not None:
+                task.row = None
+                return found
+            chains.declined(way, chain)
+        answers = way(node, grads)
+        if answers is None:
+            answers, task.row = replay(node, grads), None
+        elif way.story is not None:
+            chains.watch(node, way, task)
     node.release()
     return node.edges, answers
 

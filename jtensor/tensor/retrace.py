@@ -17,6 +17,8 @@ from ..trace.tape import LOCAL, Value, slot
 from .core import View, make_tensor
 
 LARGEST = 5000           # nodes of a graph that may be known again
+NEW = 16                 # graphs that nobody knew, more than known ones, after which parts of them are made known (`chains`)
+_unknown = [0]           # how many more there were of late
 _OPERATOR, _LEAF = 1, 2
 _kinds = {}
 
@@ -62,8 +64,10 @@ def backward(edge, grad, keep_graph):
         macro = macros.find(segment, key)
         cells = [leaf._auto.grad._storage for leaf in leaves if leaf._auto.grad is not None]
     if found is None or macro is macros.UNKNOWN:
-        engine.run([edge], [grad], keep_graph, False)
+        _unknown[0] = min(_unknown[0] + 1, 2 * NEW)
+        engine.run([edge], [grad], keep_graph, False, rows=_unknown[0] > NEW)
     elif macro is not None:
+        _unknown[0] = max(_unknown[0] - 1, 0)
         found = grad = None                                         # what they name must not live longer than it would
 
         def release(places):

@@ -2,7 +2,7 @@
 import pytest
 
 import jtensor as torch
-from jtensor.tensor import chains, rehearsed
+from jtensor.tensor import chains, rehearsed, retrace
 from jtensor.trace import macros
 
 F = torch.nn.functional
@@ -11,8 +11,9 @@ ROUNDS = rehearsed.AFTER + chains.AFTER + 4
 
 @pytest.fixture(autouse=True)
 def graphs_are_new(monkeypatch):
-    """Whole graphs that come again have macros; here every graph counts as another one."""
+    """Whole graphs that come again have macros; here every graph counts as another one, and many have gone before."""
     monkeypatch.setattr(macros, "hopeless", lambda segment: True)
+    monkeypatch.setattr(retrace, "_unknown", [2 * retrace.NEW])
 
 
 def leaf(*shape, seed=0):
@@ -195,3 +196,17 @@ def test_a_mode_or_a_detached_part_declines(monkeypatch):
     loss = total(policy, w, 2)
     torch.autograd.grad(loss, w[0])
     assert not counts[0]
+
+
+def test_graphs_that_are_known_have_no_rows(monkeypatch):
+    """Rows put nodes on the tape in another order: a loop that gets its macro after two steps is not to compile that, too."""
+    monkeypatch.undo()
+    w, counts = parameters(), counted(monkeypatch)
+    monkeypatch.setattr(retrace, "_unknown", [0])
+    forget(w, policy)
+    for n in range(retrace.NEW):
+        total(policy, w, n % 5 + 3).backward()
+    assert counts == [0, 0]
+    for n in range(ROUNDS):
+        total(policy, w, n % 5 + 11).backward()
+    assert counts[0]
