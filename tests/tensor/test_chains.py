@@ -2,6 +2,7 @@
 import pytest
 
 import jtensor as torch
+from jtensor.autograd import engine
 from jtensor.tensor import chains, rehearsed, retrace
 from jtensor.trace import macros
 
@@ -14,6 +15,9 @@ def graphs_are_new(monkeypatch):
     """Whole graphs that come again have macros; here every graph counts as another one, and many have gone before."""
     monkeypatch.setattr(macros, "hopeless", lambda segment: True)
     monkeypatch.setattr(retrace, "_unknown", [2 * retrace.NEW])
+    before, engine.RESHAPED[0] = engine.RESHAPED[0], False              # another test may have given a tensor another shape
+    yield
+    engine.RESHAPED[0] = before
 
 
 def leaf(*shape, seed=0):

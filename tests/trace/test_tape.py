@@ -87,9 +87,9 @@ def test_metadata_is_known_without_running():
 
 @pytest.mark.parametrize("whole", [False, True], ids=["op by op", "one program"])
 def test_what_nobody_holds_is_not_computed(monkeypatch, whole):
-    ran, kernel_of, trace = [], executor.kernel_of, compat.trace
+    ran, kernel_of, build = [], executor.kernel_of, compat.build
     monkeypatch.setattr(executor, "kernel_of", lambda plan: ran.append(plan.operator.name) or kernel_of(plan))
-    monkeypatch.setattr(compat, "trace", lambda *given: ran.append(str(made := trace(*given))) or made)
+    monkeypatch.setattr(compat, "build", lambda jaxpr, *given, **how: ran.append(str(jaxpr)) or build(jaxpr, *given, **how))
     monkeypatch.setattr(store, "load", lambda *given: None)             # of an earlier run's folder
     monkeypatch.setattr(executor, "PROGRAM_COST", -1e9 if whole else 1e9)
     monkeypatch.setattr(executor, "WORTH_A_THREAD", 1 << 30)
