@@ -14,7 +14,10 @@ from .mode import set_grad_enabled, switch
 
 
 class Task:
-    """One backward: the nodes that must run, how many gradients each still waits for, and what has arrived."""
+    """One backward: the nodes that must run, how many gradients each still waits for, and what has arrived.
+
+    ``rows``: whether nodes may run by rows; ``row``: the one that is being watched (`tensor.chains`).
+    """
 
     def __init__(self, roots, captures, keep_graph, checks, rows=False):
         self.keep_graph, self.captures, self.checks = keep_graph, captures, checks

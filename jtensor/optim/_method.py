@@ -6,6 +6,7 @@ and the counting is done there: what the user sees of the tensor is always up to
 """
 import jtensor
 
+from ..autograd.mode import switch
 from ..tensor import retrace
 from ..trace.tape import LOCAL
 from .optimizer import Optimizer
@@ -198,7 +199,7 @@ class Method(Optimizer):
 
     def step(self, closure=None):
         """One update of all parameters that have a gradient; ``closure`` computes the loss anew and answers with it."""
-        before, LOCAL.grad_enabled = LOCAL.grad_enabled, bool(self.defaults.get("differentiable", False))
+        before = switch(bool(self.defaults.get("differentiable", False)))
         try:
             loss = None
             if closure is not None:
@@ -207,7 +208,7 @@ class Method(Optimizer):
             for group in self.param_groups:
                 self._visit(group)
         finally:
-            LOCAL.grad_enabled = before
+            LOCAL.grad_enabled, LOCAL.says_enabled = before
         return loss
 
 

@@ -271,3 +271,14 @@ def test_averages():
         return [mean.module.weight, mean.n_averaged, moving.module.weight, seen, list(mean.state_dict())]
 
     close(program)
+
+
+def test_a_differentiable_step_in_inference_mode_records_nothing():
+    """Gradients are said to be enabled there, as in PyTorch, and are not."""
+    seen = []
+    with jtensor.inference_mode():
+        p = jtensor.nn.Parameter(jtensor.ones(2))
+        p.grad = jtensor.ones(2)
+        jtensor.optim.SGD([p], 0.5, differentiable=True).step(lambda: seen.append((jtensor.is_grad_enabled(), (p * 2).requires_grad)))
+        assert not jtensor.is_grad_enabled()
+    assert seen == [(True, False)] and p.tolist() == [0.5, 0.5] and jtensor.is_grad_enabled()
