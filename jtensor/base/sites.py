@@ -1,7 +1,9 @@
-"""Where the user is: the innermost frame outside this package, cheap enough to ask at every flush.
+"""Where the user is: the innermost frame outside this package, cheap enough to ask at every flush; and how a call was written there.
 
-Owns: finding it and writing it down. A site is ``(code object, instruction)``; the line number is worked out when it is shown.
+Owns: finding it and writing it down, what is read from Python's bytecode. A site is ``(code object, instruction)``; the line number is
+worked out when it is shown.
 """
+import dis
 import os
 import sys
 
@@ -54,3 +56,25 @@ def text(site):
         return "(no user line)"
     name, number = line(site)
     return f"{os.path.basename(name)}:{number} in {site[0].co_name}"
+
+
+def keywords(code, lasti):
+    """The names written as keywords in the call that an instruction belongs to; of ``f(**d)`` nothing is known.
+
+    >>> def caller():
+    ...     return f(1, "b", k=2, last="c")
+    >>> at = [i.offset for i in dis.get_instructions(caller) if i.opname.startswith("CALL")][-1]
+    >>> keywords(caller.__code__, at)
+    ('k', 'last')
+    """
+    before, found = None, ()
+    for instruction in dis.get_instructions(code):
+        if instruction.offset > lasti:                          # which may point behind the call, among its caches
+            break
+        name = instruction.opname
+        if name == "PRECALL":                                   # Python 3.11 alone
+            continue
+        # The names are said by an instruction of their own before the call, or since Python 3.13 lie on the stack above the arguments.
+        told = before is not None and (before.opname, name) in (("KW_NAMES", "CALL"), ("LOAD_CONST", "CALL_KW"))
+        found, before = code.co_consts[before.arg] if told else (), instruction
+    return found

@@ -4,11 +4,11 @@ Owns: the functions written out for an operator's or a composite's parameters: t
 unknown keywords, NumPy's names for PyTorch's, missing ones), and when a call fails ask `refusals` whether PyTorch would have taken it at
 all. A call that succeeds pays for two empty catch-alls. May not know: what the functions do.
 """
-import dis
 import functools
 import sys
 import types
 
+from ..base import sites
 from ..ops.operator import REQUIRED
 from .arguments import of_method
 from .refusals import ELSEWHERE, refusal
@@ -35,7 +35,8 @@ class Form:
     def given(self, values, rest, named, others):
         """The arguments of a call as the user wrote them, or may have: (positional, by keyword)."""
         args, kwargs, in_order = [], {}, True
-        keywords = keywords_of(sys._getframe(3))
+        caller = sys._getframe(3)
+        keywords = sites.keywords(caller.f_code, caller.f_lasti)
         for (name, default), value in zip(self.positional, values, strict=True):
             if not rest and (value is MISSING or value is default):
                 in_order = False
@@ -46,19 +47,6 @@ class Form:
         kwargs.update({name: value for (name, default), value in zip(self.named, named, strict=True)
                        if value is not default and value is not MISSING})
         return [*args, *rest], {**kwargs, **others}
-
-
-def keywords_of(frame):
-    """The keywords of the call that a frame is in the middle of: only the caller's instruction tells what was written as a keyword."""
-    names = found = ()
-    for instruction in dis.get_instructions(frame.f_code):
-        if instruction.offset > frame.f_lasti:               # which may point behind the call, among its caches
-            break
-        if instruction.opname == "KW_NAMES":
-            names = frame.f_code.co_consts[instruction.arg]
-        elif instruction.opname != "PRECALL":
-            found, names = names if instruction.opname == "CALL" else (), ()
-    return found
 
 
 def form_of(function):
