@@ -78,10 +78,11 @@ class Trie:
         self.root, self.size, self._known = State(None, None), 0, None
 
     def known(self):
-        """(pieces, tapes) of this trie: {length: the plans of loops' pieces that are so long}, {nodes: the programs of that tape}."""
+        """(pieces, tapes, cuts) of this trie: {length: the plans of loops' pieces that are so long}, {nodes: the programs of that tape},
+        {(state, number of a node): how a tape that ends there is cut before it}."""
         known = self._known
         if known is None or known[0] is not self.root:
-            known = self._known = self.root, {}, {}
+            known = self._known = self.root, {}, {}, {}
         return known[1:]
 
     def programs(self, nodes):
@@ -253,45 +254,78 @@ def append(segment, child, plan, positions, scalars):
 
 def split(segment, at):
     """Cuts a closed segment before node number ``at``: it keeps the nodes before, a new one is answered that has the rest."""
-    head, rest = segment.nodes[:at], Segment()
-    owner = [(node, k) for node in range(at) for k in range(len(head[node][0].outputs))]
-    base, numbers = len(owner), {"f": segment.floats, "i": segment.integers, "b": segment.integers, "c": segment.complexes}
-    handed = {}
+    cuts, key = TRIE.known()[2], (segment.state, at)
+    cut = cuts.get(key)
+    if cut is None:
+        cut = cuts[key] = _Cut(segment, at)
+    return cut.made(segment)
 
-    def value(p):
-        """What the rest takes: an input, or a value of the head's, which lives again if nobody held it any more."""
-        if p < 0:
-            return segment.inputs[~p]
-        found = handed.get(p)
-        if found is None:
-            node, k = owner[p]
-            plan, positions, scalars, refs = head[node]
-            many = list(refs) if type(refs) is list else [refs]
-            found = many[k]()
-            if found is None:
-                found = Value.__new__(Value)
-                found.array, found.segment, found.position, found.aval = None, segment, p, plan.outputs[k]
-                many[k] = reference(found)
-                head[node] = plan, positions, scalars, many if type(refs) is list else many[0]
-            handed[p] = found
-        return found
 
-    for plan, positions, scalars, refs in segment.nodes[at:]:
-        here = tuple([p - base if p >= base else slot(rest, value(p)) for p in positions])
-        made = [scalar(rest, kind, numbers[kind][index]) for kind, index in scalars]
-        rest.nodes.append((plan, here, made, refs))
-        rest.state = rest.state.children.get((plan, here)) or TRIE.grow(rest.state, (plan, here), plan)
-        rest.count += len(plan.outputs)
-        for ref in refs if type(refs) is list else (refs,):
-            alive = ref()
-            if alive is not None:
-                alive.segment, alive.position = rest, alive.position - base
-    for _ in range(len(segment.nodes) - at):
-        segment.state = segment.state.parent
-    segment.nodes, segment.count = head, base
-    for kind in "fic":                          # the head's programs take its own numbers, which were put first
-        del numbers[kind][1 + max([index for node in head for k, index in node[2] if numbers[k] is numbers[kind]], default=-1):]
-    return rest
+class _Cut:
+    """How a tape that ends with one state is cut before one node: all but what lives is settled by the state.
+
+    ``at``, ``base``, ``left``: how many nodes, values and numbers by kind the head keeps, ``state`` its end; ``inputs``: what the rest
+    takes, an input of the tape's or (node, output, position) of a value of the head's; ``nodes``, ``count``, ``end``: the rest's, the nodes
+    without references; ``numbers``: which of the tape's numbers by kind it takes.
+    """
+
+    def __init__(self, segment, at):
+        owner = [(node, k) for node in range(at) for k in range(len(segment.nodes[node][0].outputs))]
+        self.at, self.base, self.count, self.end, self.state = at, len(owner), 0, TRIE.root, segment.state
+        self.inputs, self.nodes, self.numbers = [], [], {"f": [], "i": [], "c": []}
+        slots = {}
+        for plan, positions, scalars, _ in segment.nodes[at:]:
+            here = []
+            for p in positions:
+                if p < self.base and p not in slots:
+                    slots[p] = ~len(slots)
+                    self.inputs.append(p if p < 0 else (*owner[p], p))
+                here.append(p - self.base if p >= self.base else slots[p])
+            taken = []
+            for kind, index in scalars:
+                numbers = self.numbers["i" if kind == "b" else kind]
+                taken.append((kind, len(numbers)))
+                numbers.append(index)
+            step = plan, tuple(here)
+            self.nodes.append((*step, taken))
+            self.end = self.end.children.get(step) or TRIE.grow(self.end, step, plan)
+            self.count += len(plan.outputs)
+            self.state = self.state.parent
+        self.left = {kind: 1 + max([index for node in segment.nodes[:at] for k, index in node[2] if ("i" if k == "b" else k) == kind],
+                                   default=-1) for kind in "fic"}       # the head's programs take its own numbers, which were put first
+
+    def made(self, segment):
+        """The rest of a segment, which keeps the head."""
+        rest, head = Segment(), segment.nodes[:self.at]
+        rest.inputs = [segment.inputs[~p] if p.__class__ is int else _revived(segment, head, *p) for p in self.inputs]
+        rest.slots = {id(value): ~at for at, value in enumerate(rest.inputs)}
+        rest.count, rest.state, base, moved = self.count, self.end, self.base, rest.nodes
+        for (plan, here, taken), (_, _, _, refs) in zip(self.nodes, segment.nodes[self.at:], strict=True):
+            moved.append((plan, here, taken, refs))
+            for ref in refs if refs.__class__ is list else (refs,):
+                alive = ref()
+                if alive is not None:
+                    alive.segment = rest
+                    alive.position -= base
+        for kind, numbers, mine in (("f", segment.floats, rest.floats), ("i", segment.integers, rest.integers),
+                                    ("c", segment.complexes, rest.complexes)):
+            mine.extend([numbers[at] for at in self.numbers[kind]])
+            del numbers[self.left[kind]:]
+        segment.nodes, segment.count, segment.state = head, base, self.state
+        return rest
+
+
+def _revived(segment, head, node, k, position):
+    """A value that the head of a segment makes; it lives again if nobody held it any more."""
+    plan, positions, scalars, refs = head[node]
+    many = list(refs) if type(refs) is list else [refs]
+    found = many[k]()
+    if found is None:
+        found = Value.__new__(Value)
+        found.array, found.segment, found.position, found.aval = None, segment, position, plan.outputs[k]
+        many[k] = reference(found)
+        head[node] = plan, positions, scalars, many if type(refs) is list else many[0]
+    return found
 
 
 def go_ahead(segment):
