@@ -98,7 +98,7 @@ _OUTAPART = frozenset(("gather", "index_select", "take", "cat", "max", "min"))
 
 def operand_may_overlap(self, other, name):
     """Refuses an operand of an in-place operator that shares memory with what is written: some, or for writes by index any of it."""
-    if name in _ASKED_BEFORE:
+    if name in _ASKED_BEFORE or name != "copy" and resolved_first(self, other):
         return
     name = name.split(".")[0]
     if name in APART:
@@ -116,7 +116,7 @@ def out_memory(operator, result, target, operands):
         return
     apart = operator.name.split(".")[0].split("_dim")[0] in _OUTAPART
     for other in operands:
-        if other._storage is not target._storage:
+        if other._storage is not target._storage or resolved_first(target, other):
             continue
         if operator.promote is not None:
             if other is not target:
@@ -125,8 +125,16 @@ def out_memory(operator, result, target, operands):
             no_overlap(target, other)
 
 
+def resolved_first(target, other):
+    """Whether PyTorch copies one of the two before it computes, as it does what is lazily conjugated or negated, but to copy it."""
+    a, b = target._spec, other._spec
+    return a.conj or a.neg or b.conj or b.neg
+
+
 def no_overlap(self, other):
     """An operand that shares any of the memory that is written to."""
+    if resolved_first(self, other):
+        return
     if other is self or overlap(self._spec, self._offset, other._spec, other._offset) in ("partial", "full"):
         raise RuntimeError(PARTIAL)
 

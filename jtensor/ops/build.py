@@ -140,8 +140,8 @@ def plan_for(operator, template, inplace=False):
     else:
         made.specs = output_specs(operator, signature, outputs, device)
     made.spec = made.specs[0] if len(made.specs) == 1 else None
-    if operator.inverse is not None and (operator.parameters[0].kind is Tensors or len({s.dtype for s in signature.specs}) == 1 and (
-            len(signature.specs) == 1 or not signature.specs[0].dtype.is_complex)):
+    if operator.inverse is not None and (operator.promote is None or operator.parameters[0].kind is Tensors or len(
+            {s.dtype for s in signature.specs}) == 1 and (len(signature.specs) == 1 or not signature.specs[0].dtype.is_complex)):
         made.inverse = operator.inverse
     made.differentiable = tuple(s.dtype.differentiable and at not in operator.nondiff for at, s in enumerate(made.specs))
     return made

@@ -45,7 +45,8 @@ def _is_complex(x):
 
 
 def by_vjp(plan, needs, defined, codes):
-    """Replays the function through `jax.vjp`; PyTorch's complex gradient is the conjugate of JAX's."""
+    """Replays the function through `jax.vjp`; PyTorch's complex gradient is the conjugate of JAX's, but of a view, which only moves it."""
+    conj = (lambda x: x) if plan.moves else (lambda x: jnp.conj(x) if _is_complex(x) else x)
     def function(*xs):
         cotangents, values, scalars = _unpack(plan, needs, defined, codes, xs)
         primals = [values[i] if i in values else _zeros(a) for i, a in enumerate(plan.inputs)]
@@ -58,9 +59,7 @@ def by_vjp(plan, needs, defined, codes):
             return [outs[k] for k in defined]
 
         _, pull = jax.vjp(forward, *[primals[at] for at in needs])
-        cts = [cotangents[k] for k in defined]
-        grads = pull([jnp.conj(c) if _is_complex(c) else c for c in cts])
-        return tuple(jnp.conj(g) if _is_complex(g) else g for g in grads)
+        return tuple(map(conj, pull([conj(cotangents[k]) for k in defined])))
     return function
 
 

@@ -3,6 +3,7 @@
 Owns: `accumulate`. May not know: the walk over the graph, which brings the gradients.
 """
 import sys
+from itertools import zip_longest
 
 from ..autograd.hooking import after_accumulation
 from ..autograd.mode import is_grad_enabled
@@ -45,7 +46,7 @@ def _warn_of_layout(grad, variable):
 def _first(variable, grad, held):
     """The very tensor that arrived if nobody else holds it and its strides suit the variable, else a copy with strides that do."""
     mine, given = variable._spec, grad._spec
-    if not is_grad_enabled() and sys.getrefcount(grad) <= FRESH + held and _suits(mine, given):
+    if not is_grad_enabled() and sys.getrefcount(grad) <= FRESH + held and _suits(variable, given):
         if grad._info is None and grad._edge is None and grad._auto is None and not grad._requires_grad:
             return grad
         taken = make_tensor(grad._storage, given, grad._offset)
@@ -72,10 +73,16 @@ def _first(variable, grad, held):
 FRESH = 5                # the names of this gradient on the way from the engine to here, and getrefcount's argument
 
 
-def _suits(mine, given):
+def _suits(variable, given):
     """Whether a gradient's strides are the variable's (contiguous, where the variable is not dense), dimensions of size 1 apart."""
+    mine = variable._spec
     if given.stride == mine.stride and mine.dense:
         return True
     if not mine.dense:
         return given.contiguous
-    return given.ndim <= mine.ndim and all((s == t if n != 1 else s != 0) for n, s, t in zip(given.size, given.stride, mine.stride))
+    wanted = mine.stride
+    if given.ndim > mine.ndim:                       # the leaf has been squeezed since: PyTorch compares with what stood there
+        if given.numel != mine.numel:
+            return False
+        wanted += variable._auto.accumulator().spec.stride[mine.ndim:]
+    return all((s == t if n != 1 else s != 0) for n, s, t in zip_longest(given.size, given.stride, wanted[:given.ndim]))

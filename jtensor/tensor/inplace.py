@@ -45,7 +45,7 @@ def call_inplace(operator, args):
                 checks.operand_may_overlap(self, other, operator.name)
         plan = PLANS.get(key)
         if plan is None:
-            if operator.name.split(".")[0] not in OVERLAP_ALLOWED:
+            if operator.name.split(".")[0] not in OVERLAP_ALLOWED or self._spec.conj or self._spec.neg:   # to be copied back
                 _no_internal_overlap(self, operator, template)
             plan = plan_of(key, operator, template, True)
     except Exception:

@@ -67,7 +67,7 @@ def replay(node, grads):
             answers = [None] * len(node.edges)
             for at, out in zip(needs, made, strict=True):
                 aval = plan.inputs[at]
-                answers[at] = out if out._spec.aval is aval else _shaped(out, aval)
+                answers[at] = out if out is None or out._spec.aval is aval else _shaped(out, aval)
             return answers
     answers = [None] * len(node.edges)
     if not LOCAL.grad_enabled:
@@ -103,7 +103,7 @@ def _replay(node, grads, needs, answers, name=""):
         every = saves.codes(plan, node.needs)
         entries = [entries[every.index(c)] for c in codes]
     values = saved_values(node, codes, entries)
-    if saving.Remembered in map(type, entries):
+    if type(plan.notes) is int and saving.Remembered in map(type, entries):
         as_it_was = [entry.value if type(entry) is saving.Remembered else value for entry, value in zip(entries, values, strict=True)]
         factors = tuple([at for at in needs if at < plan.notes])       # gradients, of which the other factor is the derivative
         if factors == needs:

@@ -6,6 +6,8 @@ Owns: `view_of` and `share`, the plans of views, `as_strided`, and the history o
 `shapes`, `pieces` and `retyped`; geometry rules are in `jtensor.views.rules`.
 """
 
+from functools import partial
+
 from ..autograd.graph import sequence
 from ..base import dtypes, geometry
 from ..ops.registry import composite
@@ -235,14 +237,46 @@ def strided_plan(base, wanted, spec=None):
             memory = into.write(jnp.zeros((count,), x.dtype), x, *[jnp.int64(s) for s in into_starts])
             return (program.read(memory, *starts),)
         key = (program.key, into.key, into_starts, count)
+    inverse = None if base.dense or cast else partial(_strided_gradient, base, size, stride, offset)
     identity = ("AsStridedBackward0", base, program, key, target)
     plan = _plans.get(identity)
     if plan is None:
         plan = _plans[identity] = _plan("AsStridedBackward0", ("as_strided", *key), function, base.aval,
                                         specs.aval(size, target, base.device), len(starts))
+        plan.inverse = inverse
         if base.dense:
             plan.notes = specs.spec(base.size, base.stride, base.dtype, base.device)        # so PyTorch lays the gradient out
     return plan, starts
+
+def _strided_gradient(base, size, stride, offset, grad, node):
+    """The gradient of a geometry over a tensor that is not dense, by way of memory, as PyTorch finds it.
+
+    Elements of the view that are one cell give it their sum; of a cell that is several elements of the tensor each gets its share.
+    """
+    from .create import zeros_like_spec
+    own, aval = tuple(base.size), base.aval
+    if 0 in own or 0 in size:
+        return (zeros_like_spec(specs.spec(own, None, aval.dtype, aval.device)),)
+    start = max(-offset, 0)
+    count = max(geometry.extent(own, base.stride, start), geometry.extent(size, stride, offset + start))
+    memory = zeros_like_spec(specs.spec((count,), None, aval.dtype, aval.device))
+    if geometry.is_injective(size, stride):
+        as_strided(memory, size, stride, offset + start).copy_(grad)
+    else:
+        memory.index_add_(0, _cells(count, size, stride, offset + start), grad.reshape((-1,)))
+    if not geometry.is_injective(own, base.stride):
+        cells = _cells(count, own, base.stride, start)
+        one = zeros_like_spec(specs.spec((1,), None, aval.dtype, aval.device)).fill_(1)
+        shares = zeros_like_spec(memory._spec).index_add_(0, cells, one.expand(cells._spec.size))
+        memory.div_(shares)                          # where nobody looks it is not a number
+    return (as_strided(memory, own, base.stride, start),)
+
+
+def _cells(count, size, stride, offset):
+    """Which of ``count`` cells of memory the elements of a geometry are, in their order."""
+    from .create import arange
+    return as_strided(arange(count), size, stride, offset).reshape((-1,))
+
 
 # -- any geometry -----------------------------------------------------------------------------------------------------
 

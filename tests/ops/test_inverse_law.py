@@ -14,6 +14,8 @@ CALLS = {
     "cat": ["T.cat((a, a * b, b.view(1, 3)))", "T.cat((a, a.double()), 1)"],
     "_to_copy": ["T.view_as_real(a.to(T.complex64))"],
     "complex": ["T.view_as_real(T.complex(a, a * 2))", "T.complex(a, a).imag"],
+    "index.raw": ["a[:, b > 0]", "a[a > 1]"],
+    "index_put.raw": ["T.index_put(b, (b > 0,), a[0, :2], True)", "T.index_put(a[1], (b > 0,), b[:2])"],
     "repeat.raw": ["a.repeat(2, 1)", "b.repeat(2, 3)", "b.repeat(1)"],
     "cumsum": ["a.cumsum(1)", "a[:1].cumsum(0)"],
     "cumprod": ["a.cumprod(1)", "a[:1].cumprod(0)"],

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...base import dtypes
+from ...trace.tape import LOCAL
 from .. import layout
 from ..build import broadcast_shapes, cast_to
 from ..operator import RAW, Number, Tensor, Tensors, op
@@ -91,18 +92,28 @@ def set_at(x, indices, dims, values):
     return x.at[_place(x, indices, dims)].set(values, mode="promise_in_bounds")
 
 
+def _masked():
+    from ...tensor import masked
+    return masked
+
+
+def _has_masks(node):
+    return node.plan.notes.where["masks"] != ()
+
+
 def _index_gradient(grad, indices, dims, masks, shapes):
     return add_at(jnp.zeros(shapes[0], grad.dtype), indices, dims, grad)
 
 
 @op(name="index.raw", backward="IndexBackward0", check=_check_index, layout=_strides, nondiff=("indices", "masks"),
-    grad={"self": _index_gradient}, **RAW, double="IndexPutImplBackward0")
+    grad={"self": _index_gradient}, inverse=lambda grad, node: _masked().read_anew(grad, node) if _has_masks(node) else None, **RAW,
+    double="IndexPutImplBackward0")
 def index_raw(self: Tensor, indices: Tensors, dims, masks: Tensors = ()):
     """``self[..., i, j, ...]`` with the index tensors at ``dims``. ``masks``: what indices were made of, kept for the gradient's sake."""
     return read_at(self, indices, dims)
 
 
-def _check_put(self, indices, values, dims, accumulate):
+def _check_put(self, indices, values, dims, accumulate, masks=()):
     shape = result_shape(tuple(self.size), [tuple(s.size) for s in indices], dims)
     size = tuple(values.size)
     if len(size) > len(shape) or any(n not in (1, m) for n, m in zip(reversed(size), reversed(shape), strict=False)):
@@ -113,16 +124,17 @@ def _check_put(self, indices, values, dims, accumulate):
                            f"{dtypes.scalar_name(self.dtype)} for the destination and {dtypes.scalar_name(values.dtype)} for the source.")
 
 
-def _put_self(grad, indices, dims, accumulate):
+def _put_self(grad, indices, dims, masks, accumulate):
     if accumulate:
         return grad
     return set_at(grad, indices, dims, jnp.zeros((), grad.dtype))
 
 
-@op(name="index_put.raw", backward="IndexPutBackward0", check=_check_put, layout="like", nondiff=("indices",),
-    grad={"self": _put_self, "values": lambda grad, indices, dims: read_at(grad, indices, dims)}, **RAW)
-def index_put_raw(self: Tensor, indices: Tensors, values: Tensor, dims, accumulate=False):
-    """``self`` with ``values`` written (or added) at the index tensors."""
+@op(name="index_put.raw", backward="IndexPutBackward0", check=_check_put, layout="like", nondiff=("indices", "masks"),
+    grad={"self": _put_self, "values": lambda grad, indices, dims, masks: read_at(grad, indices, dims)},
+    inverse=lambda grad, node: _masked().written_anew(grad, node) if _has_masks(node) else None, **RAW)
+def index_put_raw(self: Tensor, indices: Tensors, values: Tensor, dims, accumulate=False, masks: Tensors = ()):
+    """``self`` with ``values`` written (or added) at the index tensors. ``masks``: as `index_raw` has them."""
     shape = result_shape(self.shape, [i.shape for i in indices], dims)
     return (add_at if accumulate else set_at)(self, indices, dims, jnp.broadcast_to(values, shape))
 
@@ -180,6 +192,7 @@ def expanded(self, given):
         if index._spec.dtype in _MASKS:
             _mask_fits(self, index, dim)
             made = mask_positions(index)
+            made[0].of_mask = True
             tensors.extend(made)
             dims.extend(range(dim, dim + len(made)))
         else:
@@ -213,9 +226,16 @@ def index_read(self, listed):
     given = _pairs(listed)
     tensors, dims = expanded(self, given)
     _in_bounds(self, tensors, dims, given)
-    if len(tensors) != len(given) or any(t is not index for t, (_, index) in zip(tensors, given, strict=True)):
-        return index_raw(self, tensors, dims, [t for _, t in given if t._spec.dtype in _MASKS] if self.requires_grad else ())
-    return index_raw(self, tensors, dims)
+    masks = _masks_to_save(given, self)
+    out = index_raw(self, tensors, dims, masks)
+    if masks:
+        _masked().watch(out, masks)
+    return out
+
+
+def _masks_to_save(given, *asked):
+    """The masks among indices, if there may be a gradient."""
+    return [t for _, t in given if t._spec.dtype in _MASKS] if LOCAL.grad_enabled and any(t.requires_grad for t in asked) else ()
 
 
 def index_write(self, listed, value, accumulate=False):
@@ -248,7 +268,11 @@ def _put(self, listed, value, accumulate, inplace=True):
     tensors, dims = expanded(self, given)
     _check_put(self._spec, [t._spec for t in tensors], value._spec, dims, accumulate)
     _in_bounds(self, tensors, dims, given)
-    return _form(index_put_raw, inplace)(self, tensors, value, dims, bool(accumulate))
+    masks = _masks_to_save(given, self, value)
+    out = _form(index_put_raw, inplace)(self, tensors, value, dims, bool(accumulate), masks)
+    if masks:
+        _masked().watch(out, masks)
+    return out
 
 
 def _form(operator, inplace):
