@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base import devices, dtypes
 from ..trace.arrival import awaited
-from ..trace.executor import on_host, value_of
+from ..trace.executor import on_host, seen
 from ..trace.tape import LOCAL
 from .values import read
 
@@ -52,10 +52,9 @@ def item(self):
         unpack = _UNPACK.get(spec.dtype)
         if unpack is not None:
             if array is None:
-                array = value.segment
+                array = seen(value, "item()")
                 if array.__class__ is np.ndarray:
                     return unpack(array)[0]
-                array = value_of(value, "item()")
             return unpack(array if array.is_ready() else awaited(array))[0]
     elif spec.device is devices.meta:
         raise RuntimeError(_OF_META)
@@ -96,9 +95,9 @@ def to_bool(self):
         value = storage.value
         array = value.array
         if array is None:
-            array = value.segment
+            array = seen(value, "bool()")
             if array.__class__ is not np.ndarray:
-                array = awaited(value_of(value, "bool()"))
+                awaited(array)
         return _UNPACK[dtypes.bool](array)[0]
     if spec.device is devices.meta:
         raise RuntimeError(_OF_META)

@@ -10,13 +10,14 @@ compiled a second time, with more effort (`programs`).
 """
 import contextlib
 import operator
+import struct
 import threading
 
 import jax
 import numpy as np
 
-from ..base import compat, devices
-from . import donation, lower, programs, scalars, tape
+from ..base import compat, devices, dtypes
+from . import donation, interpret, lower, programs, scalars, tape
 from .arrival import awaited
 from .macros import CAP
 from .programs import Program
@@ -60,16 +61,25 @@ def value_of(value, reason="read"):
             raise NotImplementedError("Cannot copy out of meta tensor; no data!")
         if segment is LOCAL.segment:
             flush(reason, value.position)
-        else:
-            run_for(segment, value)
+        if value.array is None:
+            run_for(value.segment, value)
         array = value.array
     return array
 
 
+def seen(value, reason="read"):
+    """What holds a value's numbers, a `jax.Array` or an ndarray not to be written to, running the tape if it is pending."""
+    segment = value.segment
+    if segment is LOCAL.segment:
+        flush(reason, value.position)
+    array = tape.there(value)
+    return value_of(value, reason) if array is None else array
+
+
 def on_host(value, reason="read"):
     """The numbers of a value as an ndarray that is not to be written to, running the tape if it is pending."""
-    array = tape.there(value)
-    return array if array.__class__ is np.ndarray else np.asarray(awaited(value_of(value, reason)))
+    array = seen(value, reason)
+    return array if array.__class__ is np.ndarray else np.asarray(awaited(array))
 
 
 def run(segment, asked=None):
@@ -112,7 +122,10 @@ def _run(segment, asked):
         if segment.ahead is not None:
             segment.then.ahead = segment.ahead = None               # begun in vain
         for value, array in zip(alive, arrays, strict=True):
-            value.array, value.segment, value.owned = array, None, True
+            if array.__class__ is np.ndarray:                       # done by hand
+                value.segment, value.owned = array, False
+            else:
+                value.array, value.segment, value.owned = array, None, True
     segment.nodes, segment.inputs, segment.slots = [], [], {}
 
 
@@ -158,6 +171,15 @@ def execute(segment, nodes, wanted, asked):
     state, inputs = segment.state, segment.inputs
     programs = state.programs
     found = None if programs is None else programs.get((wanted, asked))
+    if found is None and len(nodes) == 1:
+        found = single(nodes[0][0], state, (wanted, asked))
+    if found is not None and found.by_hand is not None:
+        outs = done_by_hand(found.by_hand, nodes[0], segment, asked)
+        if outs is not None:
+            REPORT.hits += 1
+            return outs
+        if found.executable is None:
+            found.executable = kernel_of(nodes[0][0])
     if found is not None and found.executable is not None:
         REPORT.hits += 1
         if found.left:
@@ -212,8 +234,6 @@ def choose(segment, nodes, state, wanted, inputs, asked):
             if found.executable is not None and set(wanted).issubset(found.gives):
                 found = state.programs[key] = found.giving(wanted)
                 return found
-    if len(nodes) == 1:
-        return single(nodes[0][0], state, key)
     coming = _coming.pop((state, key), None)
     if coming is None:
         plans = {node[0] for node in nodes}
@@ -256,12 +276,41 @@ WORTH_A_THREAD = 8                 # nodes from which on a tape whose kernels ar
 
 
 def single(plan, state, key):
-    """A tape of one node runs by the kernel of its operation."""
-    kernel = kernel_of(plan)
+    """A tape of one node runs by the kernel of its operation, or by hand."""
+    if plan.by_hand is None:
+        plan.by_hand = interpret.by_hand(plan) or False
     if state.programs is None:
         state.programs = {}
-    found = state.programs[key] = Program(kernel, tuple(range(len(plan.outputs))), key[0], single=True)
+    found = state.programs[key] = Program(None if plan.by_hand else kernel_of(plan), tuple(range(len(plan.outputs))), key[0], single=True)
+    found.by_hand = plan.by_hand or None
     return found
+
+
+def done_by_hand(compute, node, segment, asked):
+    """The results of an operation on single numbers, as ndarrays; None if it is one for the device after all.
+
+    Nobody waits here for arguments that are still being computed, unless for the result anyway.
+    """
+    plan, positions, taken, _ = node
+    given = []
+    for p, aval in zip(positions, plan.inputs, strict=True):
+        array = seen(segment.inputs[~p])
+        if array.__class__ is not np.ndarray and not array.is_ready():
+            if asked is None:
+                return None
+            awaited(array)
+        given.append(FORMATS[aval.dtype].unpack(array)[0])
+    for kind, index in taken:
+        number = NUMBERS[kind](segment)[index]
+        given.append(number != 0 if kind == "b" else number)
+    made = compute(*given)
+    if made is not None:
+        made = [np.ndarray(aval.shape, aval.dtype.numpy, FORMATS[aval.dtype].pack(x)) for aval, x in zip(plan.outputs, made, strict=True)]
+    return made
+
+
+# A number's bytes, for the types that Python has.
+FORMATS = {d: struct.Struct(d.numpy.char) for d in dtypes.ALL if d.numpy.isbuiltin == 1 and d.numpy.kind in "iufb"}
 
 
 def kernel_of(plan):

@@ -37,17 +37,18 @@ class Program:
     many of the tape's floats, integers and complex numbers, the first of each; ``handed``: which of its results the second takes beside
     all arguments. ``order``: which of all the results are asked for, in their order; None where they are that already. ``left``: the runs
     until a program that was compiled in a hurry is compiled ``again``, of ``due`` in all; 0 if it is not. ``sent``: {the numbers of a
-    recent run, as bytes: on the device}; most programs take the same ones every time, or the same few.
+    recent run, as bytes: on the device}; most programs take the same ones every time, or the same few. ``by_hand``: what does a single
+    operation on single numbers without an executable (`interpret`), which may then be None until it is needed.
     """
 
     __slots__ = ("executable", "gives", "donate", "sizes", "fences", "single", "count", "rest", "takes", "reach", "own", "handed", "order",
-                 "due", "left", "again", "coming", "sent")
+                 "due", "left", "again", "coming", "sent", "by_hand")
 
     def __init__(self, executable, gives, wanted, donate=(), fences=0, single=False, count=0, rest=None, takes=(), own=(),
                  handed=()):
         self.executable, self.gives, self.donate, self.fences, self.single = executable, gives, donate, fences, single
         self.count, self.rest, self.takes, self.own, self.handed, self.sizes = count, rest, takes, own, handed, None
-        self.due, self.left, self.again, self.coming, self.sent = 0, 0, None, None, {}
+        self.due, self.left, self.again, self.coming, self.sent, self.by_hand = 0, 0, None, None, {}, None
         self.reach = max(takes, default=-1) + 1
         where = {p: at for at, p in enumerate(gives)}
         self.order = None if gives == wanted else [where[p] for p in wanted]
