@@ -14,8 +14,8 @@ import numpy as np
 from . import normals as plain
 from .programs import HostProgram, put
 
-CHUNK, FEW = 1 << 17, 1 << 12   # words transformed by one call of a program: two shapes, so two compilations
-_LARGE = 1 << 15                # numbers from which on the program for many serves
+CHUNK, FEW = 1 << 17, 1 << 13   # words transformed by one call of a program: two shapes, so two compilations
+_LARGE = 1 << 16                # numbers from which on the program for many serves
 _PAYS_AFTER = 1 << 19           # numbers: who has drawn so many will draw more; compiling is done in the background
 _PAYS_AFTER_CALLS = 128         # the same for small arrays, where a call costs the same whatever its size
 _MODERATE = 2.0**40             # between its inverse and this no result is subnormal, which XLA would flush to zero
@@ -32,12 +32,27 @@ def serves(n, mean, std):
     return None if run is None else functools.partial(normal32, run, chunk)
 
 
+def few32(words, mean, std):
+    """Numbers of N(mean, std**2) out of words, a multiple of 16 and at most `FEW` of them; None as for `serves`."""
+    quick = serves(FEW, mean, std)
+    if quick is None:
+        return None
+    out = np.empty(words.size, np.float32)
+    blocks, run = out.reshape(-1, 2, plain.BLOCK // 2), quick.args[0]
+    if words.size < FEW:
+        drawn, words = words, np.zeros(FEW, np.uint32)
+        words[: drawn.size] = drawn
+    _collect(blocks, run([put(words), _stretch(struct.pack("ff", std, mean), False), _zero(False)]))
+    return out
+
+
 def normal32(run, chunk, engine, n, mean, std, fill_first):
     """``n`` (16 or more) numbers of N(mean, std**2) in float32, as ``normal`` draws them; ``fill_first`` as for float32, not for halves.
 
     ``run``: of the program for so many words, ``chunk``, at a time.
     """
-    stretch, zero = _stretch(struct.pack("ff", std, mean)), _zero()
+    beside = chunk == CHUNK
+    stretch, zero = _stretch(struct.pack("ff", std, mean), beside), _zero(beside)
     whole = n // plain.BLOCK * plain.BLOCK
     ragged = n > whole
     idle = n - whole if ragged and fill_first else 0
@@ -55,7 +70,7 @@ def normal32(run, chunk, engine, n, mean, std, fill_first):
             if stop > whole:
                 engine.words(idle)
                 words[len(drawn) : stop - start] = engine.words(plain.BLOCK)
-        halves = run([put(words), stretch, zero])       # runs while the next words are drawn
+        halves = run([put(words, beside), stretch, zero])       # in many chunks it runs while the next words are drawn
         if waiting is not None:
             _collect(*waiting)
         waiting = blocks[start // plain.BLOCK : stop // plain.BLOCK], halves
@@ -72,13 +87,13 @@ def _collect(blocks, halves):
 
 
 @functools.lru_cache(maxsize=64)
-def _stretch(of):
-    return put(np.frombuffer(of, np.float32))
+def _stretch(of, beside):
+    return put(np.frombuffer(of, np.float32), beside)
 
 
 @functools.cache
-def _zero():
-    return put(_ZERO)
+def _zero(beside):
+    return put(_ZERO, beside)
 
 
 _ZERO = np.zeros((), np.int32)
@@ -153,10 +168,10 @@ def _proven(run, chunk=CHUNK):
     return True
 
 
-def _program(name, chunk, pays_after):
+def _program(name, chunk, pays_after, beside):
     inputs = [((chunk,), np.uint32), ((2,), np.float32), ((), np.int32)]
-    return HostProgram(name, _transform, inputs, pays_after, lambda run: _proven(run, chunk))
+    return HostProgram(name, _transform, inputs, pays_after, lambda run: _proven(run, chunk), beside)
 
 
-PROGRAM = _program("normal32", CHUNK, _PAYS_AFTER)
-FOR_FEW = _program("normal32 few", FEW, _PAYS_AFTER_CALLS)
+PROGRAM = _program("normal32", CHUNK, _PAYS_AFTER, True)
+FOR_FEW = _program("normal32 few", FEW, _PAYS_AFTER_CALLS, False)

@@ -2,7 +2,9 @@
 
 Owns `HostProgram`: compiled in the background once enough has been drawn to show that it will pay, kept on disk with the other programs,
 and used only after it has given a sample of known answers bit for bit. Whoever asks goes on in NumPy until then; the numbers are the
-same, so nobody can tell when the change came. Knows the programs' cache and the compiler, no distribution.
+same, so nobody can tell when the change came. Also the places where these run: XLA takes a device's programs one after the other, so
+that on the device of everybody else a draw would wait for what a training step has begun. Knows the programs' cache and the compiler, no
+distribution.
 """
 import os
 import threading
@@ -30,7 +32,9 @@ class HostProgram:
     """A program for the CPU that a sampler may use when it is there.
 
     ``function``: of flat arrays, to a list of arrays. ``inputs``: a (shape, dtype) for each. ``pays_after``: how many numbers must have
-    been asked for before it is worth making. ``proof(run)``: whether its answers are right, asked once in each process.
+    been asked for before it is worth making. ``proof(run)``: whether its answers are right, asked once in each process. ``beside``:
+    whether it runs in a thread of XLA's while the caller goes on; else in the caller's own, and its results are there when it answers.
+    What it is given comes by `put` with the same ``beside``.
 
     >>> import numpy as np
     >>> double = HostProgram("example", lambda x: [x + x], [((2,), np.float64)], 10, lambda run: np.asarray(run([np.ones(2)])[0])[0] == 2)
@@ -40,8 +44,8 @@ class HostProgram:
     array([6., 8.])
     """
 
-    def __init__(self, name, function, inputs, pays_after, proof):
-        self.name, self._function, self._inputs = "random " + name, function, inputs
+    def __init__(self, name, function, inputs, pays_after, proof, beside=False):
+        self.name, self._function, self._inputs, self._beside = "random " + name, function, inputs, beside
         self._pays_after, self._proof = pays_after, proof
         self._lock = threading.Lock()
         self._asked, self._handle, self._run, self._wrong = 0, None, None, False
@@ -81,7 +85,7 @@ class HostProgram:
         return self._run
 
     def _made(self):
-        device = devices.jax_device(devices.cpu)
+        device = _place(self._beside)
         found = store.load(self.name, device)
         if found is None:
             avals = [jax.ShapeDtypeStruct(*spec) for spec in self._inputs]
@@ -90,6 +94,30 @@ class HostProgram:
         return found
 
 
-def put(array):
+# -- where they run ------------------------------------------------------------------------------------------------------------------
+
+
+def put(array, beside=False):
     """The array for a host program, not copied where that can be: nobody may write to it any more."""
-    return compat.put(array, devices.jax_device(devices.cpu))
+    return compat.put(array, _place(beside))
+
+
+def _place(beside):
+    return _PLACES.get(beside) or _new_place(beside)
+
+
+_PLACES, _PLACES_LOCK = {}, threading.Lock()
+
+
+def _new_place(beside):
+    """A device with a queue of its own, or (``beside`` false) none at all; where JAX has no way to make one, the device of everybody."""
+    with _PLACES_LOCK:
+        if beside not in _PLACES:
+            try:
+                if not compat.short_way():      # JAX's public way knows only the devices that it made itself
+                    raise NotImplementedError
+                from jaxlib import xla_client
+                _PLACES[beside] = xla_client.make_cpu_client(asynchronous=beside, num_devices=1).local_devices()[0]
+            except Exception:                   # another JAX: a draw may have to wait, no more
+                _PLACES[beside] = devices.jax_device(devices.cpu)
+        return _PLACES[beside]
