@@ -12,6 +12,7 @@ from ..utils.hooks import RemovableHandle
 
 sequence = itertools.count().__next__
 TOP = float("inf")
+HOOKED = [False]         # whether any node has ever got a hook, or a tensor's gradient to keep
 # Nodes that PyTorch does not generate from a table have their namespace in the name.
 HAND_WRITTEN = frozenset(("AccumulateGrad", "NotImplemented", "CopySlices", "CopyBackwards", "Error", "DelayedError"))
 
@@ -77,6 +78,7 @@ class Node:
 
     def register_hook(self, fn):
         """Calls ``fn(grad_inputs, grad_outputs)`` after the node has run; a result replaces the grad_inputs."""
+        HOOKED[0] = True
         if self.hooks is None:
             self.hooks = OrderedDict()
         handle = RemovableHandle(self.hooks)
@@ -85,6 +87,7 @@ class Node:
 
     def register_prehook(self, fn):
         """Calls ``fn(grad_outputs)`` before the node runs; a result replaces the grad_outputs."""
+        HOOKED[0] = True
         if self.pre_hooks is None:
             self.pre_hooks = OrderedDict()
         handle = RemovableHandle(self.pre_hooks)

@@ -5,6 +5,7 @@ Owns: where the hooks hang: a leaf's with its own fields, others' with the node 
 import weakref
 from collections import OrderedDict
 
+from ..autograd.graph import HOOKED
 from ..utils.hooks import register
 from .core import Tensor
 
@@ -27,6 +28,7 @@ def retain_grad(self):
         if tensor is not None:
             old = tensor._auto.grad
             tensor._auto.grad = grad.clone(memory_format="contiguous_format") if old is None else old + grad
+    HOOKED[0] = True
     if node.retained is None:
         node.retained = {}
     node.retained[nr] = keep
@@ -36,6 +38,7 @@ def register_hook(self, hook):
     """Calls ``hook(grad)`` when the gradient of this tensor is computed; a result replaces it. Answers a removable handle."""
     if not self.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    HOOKED[0] = True
     if self._edge is None:
         auto = self._autograd_meta()
         if auto.hooks is None:

@@ -13,11 +13,13 @@ from ..base import sites
 from ..ops import saves
 from ..storage import cell
 from ..trace import macros
-from ..trace.tape import LOCAL, Value, slot
+from ..trace.tape import LOCAL, Value, slot, take_back
+from . import written
 from .core import View, make_tensor
 
 LARGEST = 5000           # nodes of a graph that may be known again
 NEW = 16                 # graphs that nobody knew, more than known ones, after which parts of them are made known (`chains`)
+AT_ONE_STATE = 2         # graphs that are written out, of those that are met at one place of the tape
 _unknown = [0]           # how many more there were of late
 _OPERATOR, _LEAF = 1, 2
 _kinds = {}
@@ -55,32 +57,36 @@ def _place_of(segment, named, storage, spec, offset, cached=None):
 def backward(edge, grad, keep_graph):
     """Runs the backward of one root into the leaves: from a macro where there is one, else by the engine, learning it."""
     found = macro = None
-    segment = LOCAL.segment
-    if not (LOCAL.eager or LOCAL.inference or LOCAL.lesson or anomaly.ON["on"] or macros.hopeless(segment)):
-        found = _graph(segment, edge, grad)
+    segment, keep_graph = LOCAL.segment, bool(keep_graph)
+    known = segment.state.macros
+    if not (LOCAL.eager or LOCAL.inference or LOCAL.lesson or anomaly.ON["on"] or grad is None):
+        if known is not None and known[macros.WRITTEN]:
+            macro, found = _as_written(segment, known, edge, grad, keep_graph)
+            if macro is not None:
+                grad = None                                         # what it names must not live longer than it would
+                _play(macro, found, keep_graph)
+                return
+        if not macros.hopeless(segment):
+            found = _graph(segment, edge, grad)
     if found is not None:
         key, nodes, leaves, numbers, named, holding = found
-        key = *key, bool(keep_graph)
+        key = *key, keep_graph
         macro = macros.find(segment, key)
-        cells = [leaf._auto.grad._storage for leaf in leaves if leaf._auto.grad is not None]
     if found is None or macro is macros.UNKNOWN:
         _unknown[0] = min(_unknown[0] + 1, 2 * NEW)
         engine.run([edge], [grad], keep_graph, False, rows=_unknown[0] > NEW)
     elif macro is not None:
-        _unknown[0] = max(_unknown[0] - 1, 0)
-        found = grad = None                                         # what they name must not live longer than it would
-
-        def release(places):
-            for at in places:
-                nodes[at].release()
-        _finish(leaves, macros.play(macro, named, numbers, cells, release if not keep_graph else None), macro.note)
-        if not keep_graph:
-            for node in holding:
-                node.saved = None
+        macro.plays += 1
+        if macro.plays == written.AFTER and len(nodes) <= written.LARGEST:
+            known = segment.state.macros
+            ask = written.Writer(segment, macro.wanted, _still_there).function(edge, grad, keep_graph)
+            known[macros.WRITTEN] = ((ask, macro), *known[macros.WRITTEN])[:AT_ONE_STATE]
+        found = grad = nodes = None
+        _play(macro, (named, leaves, numbers, holding), keep_graph)
     else:
         numbers = _numbers_apart(nodes) if numbers else numbers
         before = [None if leaf.grad is None else (leaf.grad, leaf.grad._counter.version) for leaf in leaves]
-        lesson = macros.Lesson(named, numbers, cells, None if keep_graph else lambda: _released(nodes))
+        lesson = macros.Lesson(named, numbers, _cells(leaves), None if keep_graph else _Releases(holding))
         found = named = None
         with lesson:
             engine.run([edge], [grad], keep_graph, False)
@@ -89,9 +95,50 @@ def backward(edge, grad, keep_graph):
             lesson.learn(key, [leaf.grad._storage.value for leaf in leaves], made)
 
 
-def _released(nodes):
-    """Which of the nodes have let go of what they saved."""
-    return [at for at, node in enumerate(nodes) if _kinds[type(node)] is _OPERATOR and node.saved is None]
+def _as_written(segment, known, edge, grad, keep_graph):
+    """(macro, what `_play` wants) where a graph is one of those that have been written out, else (None, None)."""
+    count = len(segment.inputs)
+    for ask, macro in known[macros.WRITTEN]:
+        try:
+            found = ask(segment, edge, grad, keep_graph)
+        except (TypeError, ValueError):                             # nothing, or something else, was saved where a tuple was
+            found = None
+        if found is not None:
+            known[macros.MISSES] = 0
+            return macro, found
+        take_back(segment, count)
+    return None, None
+
+
+def _play(macro, found, keep_graph):
+    """Puts a backward on the tape: ``found`` is (named values, leaves, floats, nodes that let go of what they saved in the end)."""
+    named, leaves, numbers, holding = found
+    _unknown[0] = max(_unknown[0] - 1, 0)
+
+    def release(places):
+        for at in places:
+            holding[at].saved = None
+    _finish(leaves, macros.play(macro, named, numbers, _cells(leaves), None if keep_graph else release), macro.note)
+    if not keep_graph:
+        for node in holding:
+            node.saved = None
+
+
+def _cells(leaves):
+    """The storages of the gradients that there are."""
+    return [leaf._auto.grad._storage for leaf in leaves if leaf._auto.grad is not None]
+
+
+class _Releases:
+    """Asked at each cut of the tape: which of the nodes have let go of what they saved since the one before."""
+
+    def __init__(self, nodes):
+        self.nodes, self.left = nodes, range(len(nodes))
+
+    def __call__(self):
+        gone = [at for at in self.left if self.nodes[at].saved is None]
+        self.left = [at for at in self.left if self.nodes[at].saved is not None]
+        return gone
 
 
 def _graph(segment, edge, grad):
@@ -100,8 +147,6 @@ def _graph(segment, edge, grad):
 
     The order in which the nodes were made is in the key as their distance from the root, which a loop repeats.
     """
-    if grad is None:
-        return None
     named = []
     root = _place(segment, named, grad)
     if root is None:

@@ -16,6 +16,7 @@ from .tape import LOCAL, Value
 AT_ONE_STATE = 16                    # macros kept at one state of the trie: a tape whose keys keep changing learns no more
 CAP = "loop or node cap"             # the reason of the only flush that a macro can repeat
 MISSES, SEEN = "misses", "seen"      # among a state's macros: how often in a row there was none, and hashes of keys that had none
+WRITTEN = "written"                  # and what the caller keeps there, to find a macro without its key
 PATIENCE = 16                        # misses from which on a key is made only one time in as many
 UNKNOWN = object()                   # stands for a macro where one was tried in vain
 GONE = weakref.ref(Value())          # stands for every value that nobody holds
@@ -34,9 +35,11 @@ class Piece:
 
 
 class Macro:
-    """``pieces``; ``answers``: the values that the caller wanted; ``note``: what it wanted to remember."""
+    """``pieces``; ``answers``: the values that the caller wanted; ``note``: what it wanted to remember; ``plays``: how often it was found
+    by its key; ``wanted``: which of the named values it puts on the tape by itself.
+    """
 
-    __slots__ = ("pieces", "answers", "note")
+    __slots__ = ("pieces", "answers", "note", "plays", "wanted")
 
 
 def find(segment, key):
@@ -46,14 +49,14 @@ def find(segment, key):
     """
     macros = segment.state.macros
     if macros is None:
-        macros = segment.state.macros = {MISSES: 0, SEEN: set()}
+        macros = segment.state.macros = {MISSES: 0, SEEN: set(), WRITTEN: ()}
     found = macros.get(key)
     if found is not None:
         macros[MISSES] = 0
         return found
     macros[MISSES] += 1
     seen, mark = macros[SEEN], hash(key)
-    if mark in seen and len(macros) < AT_ONE_STATE + 2:
+    if mark in seen and len(macros) < AT_ONE_STATE + 3:
         return None
     if len(seen) > 16 * AT_ONE_STATE:
         seen.clear()
@@ -172,7 +175,8 @@ class Lesson:
             macros[key] = UNKNOWN
             return
         macro = macros[key] = Macro()
-        macro.pieces, macro.answers, macro.note = self.pieces, answers, note
+        macro.pieces, macro.answers, macro.note, macro.plays = self.pieces, answers, note, 0
+        macro.wanted = frozenset([at for piece in self.pieces for made, at in (*piece.inputs, *(v for _, v in piece.cells)) if made < 0])
         kept = set(answers)
         for piece in reversed(self.pieces):
             piece.last = [v for v in dict.fromkeys([*piece.inputs, *(v for _, v in piece.cells)]) if v not in kept]
@@ -186,7 +190,7 @@ class Lesson:
 def play(macro, named, given, cells=(), progress=None):
     """Puts a macro on the tape; answers its values. The arguments are those of `Lesson`, of this time.
 
-    ``named`` is emptied, so that nothing lives longer than it would.
+    ``named`` is emptied, so that nothing lives longer than it would; it may be a dict of those that are ``wanted``.
     """
     REPORT.replayed += 1
     pieces = macro.pieces
@@ -196,7 +200,7 @@ def play(macro, named, given, cells=(), progress=None):
         for at, (_, which) in piece.cells:
             cells[at].value = values[which]
         return [values[which] for _, which in macro.answers]
-    first = {at: named[at] for piece in pieces for made, at in (*piece.inputs, *(v for _, v in piece.cells)) if made < 0}
+    first = {at: named[at] for at in macro.wanted}
     named.clear()
     made = {-1: first}
     for index, piece in enumerate(pieces):

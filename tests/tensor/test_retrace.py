@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import jtensor as torch
-from jtensor.tensor import retrace
+from jtensor.tensor import retrace, written
 from jtensor.trace import executor, macros
 
 F = torch.nn.functional
@@ -74,7 +74,7 @@ def hooked(turn, state):
     return [x.grad]
 
 
-def written(turn, state):
+def written_to(turn, state):
     x, = state.setdefault("t", [leaf(3)])
     x.grad = None
     y = x * 1
@@ -179,7 +179,7 @@ def long_update(turn, state):
     return [*state["t"], *[s["exp_avg"] for s in state["o"].state.values()]]
 
 
-PROGRAMS = [network, long_loop, long_update, sharing, accumulating, numbers, integers, retained, ordered, hooked, written, detached,
+PROGRAMS = [network, long_loop, long_update, sharing, accumulating, numbers, integers, retained, ordered, hooked, written_to, detached,
             replaced, *map(optimized, [
                 lambda p: torch.optim.SGD(p, lr=0.1),
                 lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, weight_decay=0.01, nesterov=True),
@@ -195,9 +195,9 @@ def shown(t):
             None if info is None else (info.base.shape, info.creation, info.differentiable), t.untyped_storage().nbytes())
 
 
-def play(program):
+def play(program, before=()):
     state, seen = {}, []
-    for turn in range(12 if program is sharing else 6):
+    for turn in (*before, *range(12 if program is sharing else 6)):
         seen.append([shown(t) for t in program(turn, state)])
     return seen
 
@@ -213,6 +213,74 @@ def test_nothing_shows(program, monkeypatch, afresh):
     assert again == play(program)
     assert len(played) == count > 0
     assert not program.__name__.startswith("long") or max(played) > 2
+
+
+@pytest.mark.parametrize("program", [p for p in PROGRAMS if p not in (long_update, sharing)], ids=lambda p: p.__name__)
+def test_nothing_shows_where_graphs_are_written_out(program, monkeypatch, afresh):
+    monkeypatch.setattr(written, "AFTER", 1)
+    asked, real = [], retrace._as_written
+    monkeypatch.setattr(retrace, "_as_written", lambda *given: asked.append(real(*given)) or asked[-1])
+    before = [0, 1, 3] * 4 if program is integers else [0] * 6
+    again = play(program, before)
+    known = sum(macro is not None for macro, _ in asked)
+    monkeypatch.setattr(macros, "find", lambda segment, key: macros.UNKNOWN)
+    executor.TRIE.root = executor.tape.State(None, None)
+    executor.flush("test")
+    executor.LOCAL.segment = executor.Segment()
+    assert again == play(program, before)
+    assert known > 2 and (program not in (hooked, detached, replaced) or known < len(asked))
+
+
+def test_what_a_written_graph_expects_is_all_that_the_key_names(monkeypatch, afresh):
+    """Each graph differs from the first in one thing, and is run after it has been written out."""
+    monkeypatch.setattr(written, "AFTER", 1)
+    x, w, twin = leaf(4), leaf(4, seed=1), leaf(4, seed=2)
+    x.grad = w.grad = twin.grad = None
+
+    def graph(change=None):
+        a = twin if change == "another leaf" else x
+        second = a if change == "one leaf twice" else w
+        y = a * second
+        z = y.tanh()
+        if change == "an order":
+            z, y = None, y
+            other = y * 2.0
+            z = y.tanh()
+        else:
+            other = y * (3.0 if change == "a float" else 2 if change == "an integer" else 2.0)
+        if change == "hooks":
+            y.register_hook(lambda g: g * 3)
+        if change == "a detached tensor":
+            other = other.detach()
+        loss = (z + other * (w if change == "a needed input" else w.detach())).sum()
+        if change == "a version":
+            with torch.no_grad():
+                w.mul_(1)
+        return loss
+
+    def run(change):
+        for t in (x, w, twin):
+            t.grad = torch.ones(4) if change == "a gradient" else None
+        try:
+            graph(change).backward(retain_graph=change == "kept")
+        except RuntimeError as error:
+            return str(error).partition("[")[0]
+        return [None if t.grad is None else (t.grad.tolist(), t.grad._version) for t in (x, w, twin)]
+    changes = ["another leaf", "one leaf twice", "an order", "a float", "an integer", "a detached tensor", "a needed input", "a version",
+               "a gradient", "kept", "hooks"]
+    for _ in range(6):
+        usual = run(None)
+    asked, real = [], retrace._as_written
+    monkeypatch.setattr(retrace, "_as_written", lambda *given: asked.append(real(*given)) or asked[-1])
+    seen = []
+    for change in changes:
+        seen.append(run(change))
+        assert run(None) == usual
+    assert sum(macro is not None for macro, _ in asked) >= len(changes)
+    with monkeypatch.context() as plain:
+        plain.setattr(retrace, "_as_written", lambda *given: (None, None))
+        plain.setattr(retrace, "_graph", lambda *given: None)
+        assert seen == [run(change) for change in changes]
 
 
 def test_a_tape_whose_keys_keep_changing_is_asked_less_and_learns_no_more(monkeypatch, afresh):
