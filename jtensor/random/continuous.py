@@ -12,16 +12,19 @@ from . import exact
 from .exact import float32_of, fma64
 from .normals import pairwise
 from .rounding import FLOAT32, FLOAT64, cast, compute_dtype, rounded
-from .uniforms import u53
+from .uniforms import alike, u53
 
 _FEW = 64  # below, the careful way is as quick as the quick one
 
 
 def exponential(engine, n, rate=1.0, dtype=FLOAT32):
     """``n`` numbers of the exponential distribution: ``(-1 / rate) * log1p(-u)``."""
-    scale = -1.0 / rate
     with engine.lock:
-        u = u53(engine, n)
+        return alike(engine, ("exponential", rate, dtype), n, 2 * n, lambda engine, n: _exponential(engine, n, -1.0 / rate, dtype))
+
+
+def _exponential(engine, n, scale, dtype):
+    u = u53(engine, n)
     np.negative(u, out=u)
     if dtype == FLOAT64 or n < _FEW or not 1e-30 < -scale < 1e30:
         return cast(_in_place(exact.log1p, u, scale), dtype)

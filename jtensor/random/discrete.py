@@ -12,7 +12,7 @@ from . import exact
 from .continuous import exponential
 from .exact import chunks
 from .rounding import FLOAT32, FLOAT64, HALVES, cast, rounded
-from .uniforms import MASK53, u24, u53
+from .uniforms import MASK53, alike, rand, u53
 
 _ALPHA_PRIME = 1.7580993408473766  # SELU's scale times alpha: what a dropped unit is sent to, negated
 
@@ -23,7 +23,7 @@ _ALPHA_PRIME = 1.7580993408473766  # SELU's scale times alpha: what a dropped un
 def bernoulli(engine, n, p, dtype=FLOAT32):
     """``n`` numbers that are 1 with probability ``p`` (a Python number) and else 0. Draws two words for each whatever p and dtype."""
     with engine.lock:
-        return _below(engine, n, p).astype(dtype)
+        return alike(engine, ("bernoulli", p, dtype), n, 2 * n, lambda engine, n: _below(engine, n, p).astype(dtype))
 
 
 def _below(engine, n, p):
@@ -46,9 +46,9 @@ def bernoulli_from(engine, p, dtype=None):
     with engine.lock:
         flat = p.reshape(-1)
         if p.dtype == FLOAT64:
-            ones = u53(engine, flat.size) < flat
+            ones = alike(engine, "u53", flat.size, 2 * flat.size, u53) < flat
         else:
-            ones = u24(engine, flat.size) < flat.astype(np.float32)
+            ones = rand(engine, flat.size) < flat.astype(np.float32)
     return ones.astype(p.dtype if dtype is None else dtype).reshape(p.shape)
 
 
@@ -77,10 +77,11 @@ def cast_like_c(x, dtype):
 
 def dropout_noise(engine, n, p, dtype=FLOAT32):
     """What ``dropout`` multiplies its input by: 0 with probability ``p``, else 1 / (1 - p) rounded to ``dtype``. ``0 < p < 1``."""
-    keep = 1.0 - p
+    def noise(engine, n):
+        keep = 1.0 - p
+        return _two_valued(_below(engine, n, keep), *_off_and_on(keep, dtype))
     with engine.lock:
-        kept = _below(engine, n, keep)
-    return _two_valued(kept, *_off_and_on(keep, dtype))
+        return alike(engine, ("dropout", p, dtype), n, 2 * n, noise)
 
 
 def dropout_mask(engine, n, p, dtype=FLOAT32):

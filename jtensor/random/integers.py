@@ -8,6 +8,7 @@ import numpy as np
 
 from .exact import CHUNK, chunks
 from .rounding import DIGITS, INT64, cast, rounded
+from .uniforms import alike
 
 _WIDE = 1 << 28  # from this range up two words are drawn for a number
 _TWO64 = 1 << 64
@@ -83,28 +84,36 @@ def _as_int64(value):
 
 def _from_range(engine, n, low, span, dtype):
     span %= _TWO64
-    low_bits = low % _TWO64
+    wide = span >= _WIDE or span == 0
     with engine.lock:
-        if span >= _WIDE or span == 0:
-            drawn = engine.draws(n)
-            if span:
-                _remainder(drawn, span)
-            if low_bits:
-                drawn += np.uint64(low_bits)
-            return cast_integers(drawn.view(np.int64), dtype)
-        drawn = _remainder(engine.words(n), span)
-        if low == 0:
-            return cast_integers(drawn.view(np.int32), dtype)
-        if n <= CHUNK or dtype != np.int64:
-            wide = drawn.astype(np.uint64)
-            wide += np.uint64(low_bits)
-            return cast_integers(wide.view(np.int64), dtype)
-        out = np.empty(n, np.int64)
-        signed = drawn.view(np.int32)
-        low = low - _TWO64 if low_bits == low and low >= 1 << 63 else low
-        for part in chunks(n):
-            np.add(signed[part], np.int64(low), out=out[part])
-        return out
+        return alike(engine, ("integers", low, span, dtype), n, 2 * n if wide else n, lambda engine, n: (_wide if wide else _narrow)(
+            engine, n, low, span, dtype))
+
+
+def _wide(engine, n, low, span, dtype):
+    drawn, low = engine.draws(n), low % _TWO64
+    if span:
+        _remainder(drawn, span)
+    if low:
+        drawn += np.uint64(low)
+    return cast_integers(drawn.view(np.int64), dtype)
+
+
+def _narrow(engine, n, low, span, dtype):
+    drawn = _remainder(engine.words(n), span)
+    if low == 0:
+        return cast_integers(drawn.view(np.int32), dtype)
+    low_bits = low % _TWO64
+    if n <= CHUNK or dtype != np.int64:
+        wide = drawn.astype(np.uint64)
+        wide += np.uint64(low_bits)
+        return cast_integers(wide.view(np.int64), dtype)
+    out = np.empty(n, np.int64)
+    signed = drawn.view(np.int32)
+    low = low - _TWO64 if low_bits == low and low >= 1 << 63 else low
+    for part in chunks(n):
+        np.add(signed[part], np.int64(low), out=out[part])
+    return out
 
 
 def cast_integers(x, dtype):

@@ -25,7 +25,7 @@ _TAIL_AT = _WORDS_AT + 8 * WORDS_IN_BLOCK
 
 # Below this many words numpy's raw call is cheaper than its bounded-integer call, above it the 64-bit slots cost more than they save.
 _FEW = 1 << 13
-_AHEAD = 4096       # words read ahead at most, of a sampler that is asked for the same again and again
+_AHEAD = 1 << 14     # words read ahead at most, of a sampler that is asked for the same again and again
 _LOW_HALF = np.uint64(32)
 
 
@@ -96,30 +96,32 @@ class MT19937:
     # -- ahead -----------------------------------------------------------------------------------------------------------------
 
     def row(self, key, each, make):
-        """What ``make`` makes of the next ``each`` words: one of the rows that it makes of an array of rows of words.
+        """What a sampler makes of the next ``each`` words: the one row of ``make(1)``, where ``make(n)`` draws the words of n calls.
 
         Asked for the same ``key`` again and again, with nothing drawn in between, it makes several rows at once, twice as many each time;
-        whoever draws something else finds the stream where the rows that were handed out end.
+        whoever draws something else finds the stream where the rows that were handed out end. Whoever gets a row may write to it.
         """
         ahead = self._ahead
-        if ahead is not None and ahead[0] == key:
-            _, _, _, rows, at = ahead
-            ahead[4] = at + 1
-            if at + 1 == len(rows):
-                self._ahead, self._alike = None, (key, int(self._memory[-1]), at + 1)
-            return rows[at]
         if ahead is not None:
+            if ahead[0] == key:
+                _, _, _, rows, at = ahead
+                ahead[4] = at + 1
+                if at + 1 == len(rows):
+                    self._ahead, self._alike = None, (key, int(self._memory[-1]), at + 1)
+                return rows[at].copy()          # the block is not to live as long as a row of it
             self._come_back()
-        count = 1
-        if self._memory is not None and self._alike[0] == key and self._alike[1] == self._memory[-1]:
-            count = max(min(2 * self._alike[2], _AHEAD // each), 1)
-        start = self._memory.copy() if count > 1 else None
-        rows = make(self.words(each * count).reshape(count, each))
-        if count > 1:
-            self._ahead = [key, start, each, rows, 1]
-        elif self._memory is not None:
-            self._alike = key, int(self._memory[-1]), 1
-        return rows[0]
+        count, alike = 1, self._alike
+        if alike[0] == key and self._memory is not None and alike[1] == self._memory[-1]:
+            count = min(2 * alike[2], _AHEAD // each)
+        if count < 2:
+            made = make(1)[0]
+            if self._memory is not None:
+                self._alike = key, int(self._memory[-1]), 1
+            return made
+        start = self._memory.copy()
+        rows = make(count)
+        self._ahead = [key, start, each, rows, 1]
+        return rows[0].copy()
 
     def _come_back(self):
         """To where the rows that were handed out end."""

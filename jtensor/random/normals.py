@@ -20,7 +20,7 @@ from .uniforms import MASK24, u24, u53
 
 BLOCK = 16
 _AT_ONCE = 16384  # numbers worked on at a time
-_FEW = 512          # numbers up to which several calls' are made at once, if they come in a row: one call costs as much
+_FEW = 8192         # numbers up to which several calls' are made at once, if they come in a row
 _MODERATE = 1e30
 _TWO_PI = 2.0 * math.pi
 _ULP24 = np.float32(2.0**-24)
@@ -48,7 +48,7 @@ def normal(engine, n, mean=0.0, std=1.0, dtype=FLOAT32, contiguous=True):
 
 def _normal32(engine, n, mean, std, fill_first):
     if n <= _FEW:
-        return stretched32(_few32(engine, n, fill_first), std, mean)
+        return _few32(engine, n, mean, std, fill_first)
     from . import normals_jax
 
     if quick := normals_jax.serves(n, mean, std):
@@ -152,24 +152,34 @@ def _standard32(engine, n):
     return _standard(engine, n, u24, block32, n % BLOCK)
 
 
-def _few32(engine, n, fill_first):
-    """`_standard32` or `_standard_half` of a few, made ahead where they are asked for again and again."""
+def _few32(engine, n, mean, std, fill_first):
+    """What `_normal32` makes of a few, made ahead where they are asked for again and again."""
     whole = n // BLOCK * BLOCK
-    if whole == n:
-        return engine.row(("normal32", n, None), n, _blocks32)
-    behind = n if fill_first else whole
+    ragged = whole < n
+    behind = n if fill_first else whole         # where the words of a ragged end begin: those in between are drawn for nothing
+    each = behind + BLOCK if ragged else n
 
-    def ragged(words):
-        values = _blocks32(np.concatenate((words[:, :whole], words[:, behind:]), 1))
+    def made(count):
+        words = engine.words(each * count).reshape(count, each)
+        if not ragged:
+            return _blocks32(words, mean, std)
+        values = _blocks32(np.concatenate((words[:, :whole], words[:, behind:]), 1), mean, std)
         values[:, n - BLOCK : n] = values[:, whole:].copy()
         return values[:, :n]
-    return engine.row(("normal32", n, fill_first), behind + BLOCK, ragged)
+    if mean == 0.0 and math.copysign(1.0, mean) < 0.0 or std == 0.0:
+        return made(1)[0]                       # zeros of either sign make the same key, and other numbers
+    return engine.row(("normal32", n, mean, std, fill_first), each, made)
 
 
-def _blocks32(words):
-    u = (words & MASK24).astype(np.float32)
-    u *= _ULP24
-    return block32(u.reshape(-1)).reshape(words.shape)
+def _blocks32(words, mean, std):
+    from . import normals_jax
+
+    values = normals_jax.few32(words.reshape(-1), mean, std)
+    if values is None:
+        u = (words & MASK24).astype(np.float32)
+        u *= _ULP24
+        values = stretched32(block32(u.reshape(-1)), std, mean)
+    return values.reshape(words.shape)
 
 
 def _standard_half(engine, n):

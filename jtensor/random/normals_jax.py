@@ -14,7 +14,7 @@ import numpy as np
 from . import normals as plain
 from .programs import HostProgram, put
 
-CHUNK, FEW = 1 << 17, 1 << 13   # words transformed by one call of a program: two shapes, so two compilations
+CHUNK, FEW = 1 << 17, 1 << 14   # words transformed by one call of a program: two shapes, so two compilations
 _LARGE = 1 << 16                # numbers from which on the program for many serves
 _PAYS_AFTER = 1 << 19           # numbers: who has drawn so many will draw more; compiling is done in the background
 _PAYS_AFTER_CALLS = 128         # the same for small arrays, where a call costs the same whatever its size
@@ -25,24 +25,27 @@ _F = np.float32
 
 def serves(n, mean, std):
     """What makes ``n`` numbers of N(mean, std**2), ``(engine, n, mean, std, fill_first)``, where a program can and is there; else None."""
-    if not 1 / _MODERATE < std < _MODERATE or mean != 0.0 and not 1 / _MODERATE < abs(mean) < _MODERATE:
+    if not _moderate(mean, std):
         return None
     program, chunk, asked = (PROGRAM, CHUNK, n) if n >= _LARGE else (FOR_FEW, FEW, 1)
     run = program.after(asked)
     return None if run is None else functools.partial(normal32, run, chunk)
 
 
+def _moderate(mean, std):
+    return 1 / _MODERATE < std < _MODERATE and (mean == 0.0 or 1 / _MODERATE < abs(mean) < _MODERATE)
+
+
 def few32(words, mean, std):
     """Numbers of N(mean, std**2) out of words, a multiple of 16 and at most `FEW` of them; None as for `serves`."""
-    quick = serves(FEW, mean, std)
-    if quick is None:
+    run = FOR_FEW.after(1) if _moderate(mean, std) else None
+    if run is None:
         return None
     out = np.empty(words.size, np.float32)
-    blocks, run = out.reshape(-1, 2, plain.BLOCK // 2), quick.args[0]
     if words.size < FEW:
         drawn, words = words, np.zeros(FEW, np.uint32)
         words[: drawn.size] = drawn
-    _collect(blocks, run([put(words), _stretch(struct.pack("ff", std, mean), False), _zero(False)]))
+    _collect(out.reshape(-1, 2, plain.BLOCK // 2), run([put(words), _stretch(struct.pack("ff", std, mean), False), _zero(False)]))
     return out
 
 

@@ -18,6 +18,7 @@ MASK53 = np.uint64(0x1FFFFFFFFFFFFF)
 _ULP24 = np.float32(2.0**-24)
 _ULP53 = 2.0**-53
 _FEW = 8                     # numbers up to which Python is done before NumPy has begun
+_ALIKE = 1 << 11             # numbers up to which several calls' are made at once, if they come in a row
 
 
 def rand(engine, n, dtype=FLOAT32):
@@ -25,10 +26,20 @@ def rand(engine, n, dtype=FLOAT32):
 
     ``dtype``: float16, bfloat16, float32, float64, complex64 or complex128 (real and imaginary parts drawn in turn).
     """
-    with engine.lock:
-        if dtype == FLOAT32:
-            return u24(engine, n)
-        return uniform(engine, n, 0.0, 1.0, dtype)
+    if dtype == FLOAT32:
+        with engine.lock:
+            return alike(engine, "rand", n, n, u24)
+    return uniform(engine, n, 0.0, 1.0, dtype)
+
+
+def alike(engine, key, n, words, draw):
+    """``draw(engine, n)``, each number of which is made of words of its own, ``words`` in all; a few are made with those of later calls.
+
+    To be used under the engine's lock.
+    """
+    if n > _ALIKE or n <= 0:
+        return draw(engine, n)
+    return engine.row((key, n), words, lambda calls: draw(engine, calls * n).reshape(calls, n))
 
 
 def uniform(engine, n, low=0.0, high=1.0, dtype=FLOAT32):
@@ -36,9 +47,16 @@ def uniform(engine, n, low=0.0, high=1.0, dtype=FLOAT32):
     with engine.lock:
         if dtype in REAL_OF_COMPLEX:
             return uniform(engine, 2 * n, low, high, REAL_OF_COMPLEX[dtype]).view(dtype)
-        if dtype == FLOAT64:
-            return _uniform64(engine, n, float(low), float(high))
-        return _uniform32(engine, n, rounded(low, FLOAT32), rounded(high, FLOAT32), dtype)
+        if low == high:                         # zeros of either sign make the same key, and other numbers
+            return _uniform(engine, n, low, high, dtype)
+        words = 2 * n if dtype == FLOAT64 else n
+        return alike(engine, ("uniform", low, high, dtype), n, words, lambda engine, n: _uniform(engine, n, low, high, dtype))
+
+
+def _uniform(engine, n, low, high, dtype):
+    if dtype == FLOAT64:
+        return _uniform64(engine, n, float(low), float(high))
+    return _uniform32(engine, n, rounded(low, FLOAT32), rounded(high, FLOAT32), dtype)
 
 
 def u24(engine, n):

@@ -1,15 +1,17 @@
 """Generators: seeds and their limits, states in PyTorch's layout both ways, copies, threads."""
 
 import copy
+import os
 import pickle
 import threading
+import warnings
 from random import Random as Choice
 
 import numpy as np
 import pytest
 
 from jtensor import random
-from jtensor.random import Generator, normals, permutation, uniforms
+from jtensor.random import Generator, continuous, discrete, integers, normals, permutation, uniforms
 from jtensor.random.mt19937 import MT19937, _legacy_seed
 
 F32 = np.dtype(np.float32)
@@ -233,24 +235,96 @@ class _NoAhead(MT19937):
     __slots__ = ()
 
     def row(self, key, each, make):
-        return make(self.words(each).reshape(1, each))[0]
+        return make(1)[0]
+
+
+_F32, _F16, _F64, _I64 = (np.dtype(name) for name in ("float32", "float16", "float64", "int64"))
+_MADE_AHEAD = {
+    "normals": lambda e, n: normals.normal(e, n, 0.5, 2.0),
+    "other normals": lambda e, n: normals.normal(e, n, 0.5, 0.25),
+    "no deviation": lambda e, n: np.r_[normals.normal(e, n, 0.0, 0.0), normals.normal(e, n, -0.0, 0.0)],
+    "halves": lambda e, n: normals.normal(e, n, 0.5, 2.0, _F16),
+    "rand": lambda e, n: uniforms.rand(e, n),
+    "uniforms": lambda e, n: uniforms.uniform(e, n, -0.3, 0.3),
+    "doubles": lambda e, n: uniforms.uniform(e, n, -1.0, 2.0, _F64),
+    "points": lambda e, n: np.r_[uniforms.uniform(e, n, 0.0, 0.0), uniforms.uniform(e, n, -0.0, -0.0)],
+    "choices": lambda e, n: discrete.bernoulli(e, n, 0.3, _F64),
+    "choices of a tensor": lambda e, n: discrete.bernoulli_from(e, np.linspace(0, 1, n)),
+    "noise": lambda e, n: discrete.dropout_noise(e, n, 0.25),
+    "integers": lambda e, n: integers.randint(e, n, -5, 12, _I64),
+    "wide integers": lambda e, n: integers.randint(e, n, -(2**40), 2**40, _I64),
+    "exponentials": lambda e, n: continuous.exponential(e, n, 0.5, _F32),
+}
+_BETWEEN = {
+    "words": lambda e: e.words(5).tolist(), "doubles": lambda e: uniforms.u53(e, 9).tolist(),
+    "a pair": lambda e: normals.normal(e, 3).tolist(), "state": lambda e: e.state_bytes(),
+    "resumed": lambda e: e.set_state_bytes(e.state_bytes()), "seed": lambda e: e.reseed(e.seed + 9),
+    "back": lambda e: [e.rewind(mark, skip) for mark in [e.mark()] for skip in [len(e.word_list(4))]], "nothing": lambda e: None}
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_normals_made_ahead_are_those_made_one_call_at_a_time(seed):
-    """Calls of equal sizes in a row, and whatever else may be asked of the engine in between: numbers, states, marks, seeds."""
+def test_numbers_made_ahead_are_those_made_one_call_at_a_time(seed):
+    """Calls of equal forms in a row, and whatever else may be asked of the engine in between: numbers, states, marks, seeds."""
     choose, engines = Choice(seed), (MT19937(seed), _NoAhead(seed))
-    between = {
-        "uniforms": lambda e: uniforms.rand(e, 5).tolist(), "doubles": lambda e: uniforms.u53(e, 9).tolist(),
-        "a pair": lambda e: normals.normal(e, 3).tolist(), "state": lambda e: e.state_bytes(),
-        "resumed": lambda e: e.set_state_bytes(e.state_bytes()), "seed": lambda e: e.reseed(seed + 9),
-        "back": lambda e: [e.rewind(mark, skip) for mark in [e.mark()] for skip in [len(e.word_list(4))]]}
-    for _ in range(60):
-        n, dtype = choose.choice([16, 17, 31, 32, 100, 512]), choose.choice(["float32", "float32", "float16"])
+    ahead = set()
+    for _ in range(100):
+        n, name = choose.choice([1, 5, 9, 16, 17, 31, 32, 100, 512, 2049]), choose.choice(list(_MADE_AHEAD))
         for _ in range(choose.randrange(1, 12)):
-            made = [normals.normal(engine, n, 0.5, 2.0, np.dtype(dtype)) for engine in engines]
-            assert made[0].tolist() == made[1].tolist(), (n, dtype)
+            made = [_MADE_AHEAD[name](engine, n) for engine in engines]
+            np.testing.assert_array_equal(made[0].view(np.uint8), made[1].view(np.uint8), (name, n))
             made[0][:] = 7                              # whoever has numbers may write to them
-        step = between[choose.choice(list(between))]
+        if engines[0]._ahead is not None:
+            ahead.add(name)
+        step = _BETWEEN[choose.choice(list(_BETWEEN))]
         assert step(engines[0]) == step(engines[1])
     assert engines[0].state_bytes() == engines[1].state_bytes()
+    assert len(ahead) > 5                               # it has been put to the test
+
+
+def test_whoever_leaves_or_copies_a_stream_in_the_middle_of_a_row_goes_on_as_in_pytorch():
+    torch = pytest.importorskip("torch")
+    import jtensor
+
+    def told(T):
+        """States, clones, other draws and seeds after each of some calls that are alike."""
+        said, g = [], T.Generator().manual_seed(8)
+        def draws(generator):
+            return [T.rand(6, generator=generator).tolist(), T.randn(40, generator=generator).tolist()]
+        for call in (lambda: T.randn(2560, generator=g), lambda: T.rand(7, generator=g), lambda: T.randint(9, (3,), generator=g),
+                     lambda: T.empty(30).bernoulli_(0.3, generator=g)):
+            for calls in (1, 2, 3, 9):
+                for _ in range(calls):
+                    last = call()
+                said.append(last.tolist())
+                state, clone = g.get_state(), g.clone_state()
+                said.append((bytes(state.tolist()), draws(clone)))
+                said.append(call().tolist())            # the clone took nothing from it
+                g.set_state(state)
+                said.append(call().tolist())
+                said.append(draws(g))
+        g.manual_seed(2)
+        said.append(call().tolist())
+        return said
+    assert told(jtensor) == told(torch)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_child_of_fork_goes_on_where_its_parent_stood():
+    engine = MT19937(12)
+    for _ in range(5):
+        uniforms.rand(engine, 30)
+    assert engine._ahead is not None
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")                 # JAX, that its threads stay behind: the child has no use for them
+        child = os.fork()
+    if not child:
+        try:
+            os.write(writing, uniforms.rand(engine, 30).tobytes() + engine.words(3).tobytes())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        heard = pipe.read()
+    os.waitpid(child, 0)
+    assert heard == uniforms.rand(engine, 30).tobytes() + engine.words(3).tobytes()
