@@ -117,7 +117,9 @@ def split_with_sizes(input, split_sizes, dim=0):
 @composite()
 def chunk(input, chunks, dim=0):
     """At most ``chunks`` pieces of equal size (the last may be smaller); a tuple of views."""
-    return _multi(input, rules.chunk, "SplitBackward0", _whole(chunks, "chunk", "chunks", 1), _whole(dim, "chunk", "dim", 2))
+    chunks, dim, size = _whole(chunks, "chunk", "chunks", 1), _whole(dim, "chunk", "dim", 2), input._spec.size
+    name = "SplitWithSizesBackward0" if -len(size) <= dim < len(size) and not size[dim] else "SplitBackward0"
+    return _multi(input, rules.chunk, name, chunks, dim)
 
 # -- each with a node -------------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ CALLS = {
     "mul": ["a * b", "a * 2.5", "a * -3", "a * a", "b.double() * a"],
     "sum_all": ["a.sum() * b"],
     "sum_dim": ["a.sum(1)", "a.sum((0, 1), True)", "a.sum(-1, keepdim=True) * a"],
+    "trace.raw": ["a.trace() * b", "a.t().trace()"],
     "diag_embed": ["T.diag_embed(a)", "T.diag_embed(a, 1, 0, 2)"],
     "cat": ["T.cat((a, a * b, b.view(1, 3)))", "T.cat((a, a.double()), 1)"],
     "_to_copy": ["T.view_as_real(a.to(T.complex64))"],

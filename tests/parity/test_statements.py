@@ -431,6 +431,38 @@ STATEMENTS = {
         r=~x.long()
         x.repeat(-1)
     """,
+    "slices by index, of other ranks and of nothing": """
+        m.index_add_(0, torch.tensor([0,1]), z)
+        m.index_add_(1, torch.tensor([0,1,2]), x)
+        m.index_add_(0, torch.tensor([0,1]), torch.ones(2))
+        m.index_add_(-2, torch.tensor([0,1]), torch.ones(2,3,1))
+        z.index_add_(0, torch.tensor([0]), torch.ones(1))
+        m.index_reduce_(0, torch.tensor([0,1]), z, 'prod')
+        m.index_reduce_(0, torch.tensor([0,1]), torch.ones(2), 'amax')
+        m.index_reduce_(0, torch.tensor([0,1]), x, 'mean')
+        n3.index_fill_(0, torch.tensor([1]), 1)
+        n3.index_fill_(1, torch.tensor([5]), 1)
+        n0.index_fill_(0, torch.tensor([0]), 1)
+        m[:0].index_fill_(0, torch.tensor([0]), 1)
+        m.index_fill_(0, torch.tensor([5]), 1)
+    """,
+    "products of other ranks": """
+        torch.baddbmm(m, m, m.view(1,2,3))
+        torch.baddbmm(m, m.view(1,2,3), m)
+        m.baddbmm_(torch.ones(1,2,3), torch.ones(1,3,2))
+        torch.addbmm(m, x, m)
+        torch.addbmm(m.view(1,2,3), m.view(1,2,3), m.view(1,3,2))
+        m.addmm_(torch.ones(2,3), torch.ones(3,2))
+        z.addmm_(m, m.t())
+        z.addmv_(m, x)
+        z.addmv(m, v)
+        r=z.addmv(m, x)
+        x.addmv_(m, torch.ones(3))
+        m.addmv_(torch.ones(2,3), torch.ones(2,3))
+        m.addr_(x, x)
+        x.addr_(x, x)
+        torch.mv(z, x)
+    """,
     "words of refusals": """
         torch.rsub(x, m[:,:2])
         torch.sort(torch.complex(x,x))

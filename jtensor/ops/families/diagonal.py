@@ -313,7 +313,16 @@ def _check_trace(self):
         raise not_implemented("trace", self.dtype)
 
 
-@op(name="trace.raw", backward="TraceBackward0", saves=(), check=_check_trace, **RAW)
+def _trace_gradient(grad, node):
+    """A vector of zeros with the gradient in some places, seen as the matrix."""
+    from ...tensor.create import arange
+    rows, columns = node.plan.inputs[0].shape
+    flat = grad.new_zeros(rows * columns).index_fill_(0, arange(min(rows, columns)) * (columns + 1), grad)
+    flat._counter.version = 2                            # PyTorch fills a copy
+    return (flat.view(rows, columns),)
+
+
+@op(name="trace.raw", backward="TraceBackward0", saves=(), check=_check_trace, inverse=_trace_gradient, **RAW)
 def trace_raw(self: Tensor):
     """The sum of the diagonal; integers add up in int64."""
     x = jnp.diagonal(self)

@@ -141,6 +141,13 @@ def wrap_dim(dim, ndim):
     return dim % n
 
 
+def size_at(spec, dim):
+    """``size(dim)``, or PyTorch's ``IndexError``; a 0-d tensor has no dimensions."""
+    if not spec.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return spec.size[wrap_dim(dim, spec.ndim)]
+
+
 def axes_of(dim, ndim):
     """The axes that ``dim`` (None, an int or a tuple; () is all) names, counted from the front."""
     if dim is None or dim == ():

@@ -4,6 +4,8 @@ Owns: contractions of two tensors without type promotion. Narrow floats accumula
 `tensordot` and products of other kinds are in `einsum` and `contraction`. May not know: tensors as objects, but in composites.
 """
 
+from functools import partial
+
 import jax.numpy as jnp
 from jax import lax
 
@@ -11,7 +13,7 @@ from ...base import dtypes
 from ..operator import Number, Tensor, op
 from ..registry import composite
 from .composing import check_expand, conj_times, cpp_name, times
-from .numeric import NARROW, not_implemented, widened
+from .numeric import NARROW, not_implemented, size_at, widened
 
 # -- contractions -----------------------------------------------------------------------------------------------------
 
@@ -96,17 +98,30 @@ def _same_type(a, b):
         raise RuntimeError(f"expected scalar type {dtypes.scalar_name(a.dtype)} but found {dtypes.scalar_name(b.dtype)}")
 
 
-def _check_mv_of(result, self, vec):
-    if self.ndim != 2 or vec.ndim != 1 or result.ndim > 1:
-        n = 1 if result is vec else result.ndim
-        raise RuntimeError(f"vector + matrix @ vector expected, got {n}, {self.ndim}, {vec.ndim}")
-    rows = self.size[0] if result is vec else result.numel
-    if self.size[1] != vec.size[0] or (result is not vec and rows not in (1, self.size[0])):
-        raise RuntimeError(f"size mismatch, got input ({rows}), mat ({_shown(self)}), vec ({vec.size[0]})")
-    if not result.dtype is self.dtype is vec.dtype:
-        first, second, third = (dtypes.scalar_name(s.dtype) for s in (result, self, vec))
+def _check_mv(self, vec):
+    size_at(self, 0)                                     # PyTorch makes the result first
+    if self.ndim != 2 or vec.ndim != 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got 1, {self.ndim}, {vec.ndim}")
+    if self.size[1] != vec.size[0]:
+        raise RuntimeError(f"size mismatch, got input ({self.size[0]}), mat ({_shown(self)}), vec ({vec.size[0]})")
+    _check_mv_types(vec, self, vec)
+
+
+def _check_mv_types(result, mat, vec):
+    if not result.dtype is mat.dtype is vec.dtype:
+        first, second, third = (dtypes.scalar_name(s.dtype) for s in (result, mat, vec))
         raise RuntimeError(f"addmv input tensors must have the same dtype, but got {first}, {second}, and {third}")
-    _no_bool("addmv_impl_cpu", self.dtype)
+    _no_bool("addmv_impl_cpu", mat.dtype)
+
+
+def _check_addmv(self, mat, vec, beta, alpha, fits=None):
+    if mat.ndim != 2 or vec.ndim != 1 or self.ndim > 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got {self.ndim}, {mat.ndim}, {vec.ndim}")
+    if mat.size[1] != vec.size[0] or self.numel not in (1, mat.size[0]):
+        raise RuntimeError(f"size mismatch, got input ({size_at(self, 0)}), mat ({_shown(mat)}), vec ({vec.size[0]})")
+    _check_mv_types(self, mat, vec)
+    if fits is not None:
+        fits(self, mat.size[:1])
 
 
 def _check_dot(name):
@@ -175,7 +190,7 @@ def bmm(self: Tensor, mat2: Tensor):
     return _bmm(self, mat2)
 
 
-@op(out=True, check=lambda self, vec: _check_mv_of(vec, self, vec),
+@op(out=True, check=_check_mv,
     grad={"self": lambda grad, vec: _outer(grad, jnp.conj(vec)), "vec": lambda grad, self: contract(jnp.conj(self), grad, ((0,), (0,)))},
     double={"self": "MulBackward0", "vec": "MvBackward0"})
 def mv(self: Tensor, vec: Tensor):
@@ -224,7 +239,13 @@ def _plus(self, product, beta, alpha, shape):
     return jnp.broadcast_to((added + total).astype(self.dtype), shape)
 
 
-def _check_addmm(self, mat1, mat2, beta, alpha):
+def _whole(self, shape):
+    """PyTorch's error where a product cannot be written to a tensor (a Spec), which is not broadcast."""
+    if tuple(self.size) != tuple(shape):
+        raise RuntimeError(f"Bad in-place call: input tensor size {list(self.size)} and output tensor size {list(shape)} should match")
+
+
+def _check_addmm(self, mat1, mat2, beta, alpha, fits=check_expand):
     for name, s in (("mat1", mat1), ("mat2", mat2)):
         if s.ndim != 2:
             raise RuntimeError(f"{name} must be a matrix, got {s.ndim}-D tensor")
@@ -236,7 +257,7 @@ def _check_addmm(self, mat1, mat2, beta, alpha):
                            f"{dtypes.scalar_name(mat2.dtype)}")
     if mat1.size[1] != mat2.size[0]:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({_shown(mat1)} and {_shown(mat2)})")
-    check_expand(self, (mat1.size[0], mat2.size[1]))
+    fits(self, (mat1.size[0], mat2.size[1]))
     _no_bool("addmm_impl_cpu_", mat1.dtype)
 
 
@@ -251,7 +272,8 @@ def addmm_flipped(self: Tensor, mat1: Tensor, mat2: Tensor, flips, *, beta: Numb
     return _plus(self, product, beta, alpha, product.shape)
 
 
-@op(inplace=True, out=True, check=_check_addmm, double={"self": "=", "mat1": "MmBackward0", "mat2": "MmBackward0"},
+@op(inplace=True, out=True, check=_check_addmm, check_inplace=partial(_check_addmm, fits=_whole),
+    double={"self": "=", "mat1": "MmBackward0", "mat2": "MmBackward0"},
     flipped=(addmm_flipped, {"mat1": "a", "mat2": "b"}), grad={
     "self": lambda grad, beta: conj_times(grad, beta),
     "mat1": lambda grad, mat2, alpha: conj_times(_mm_left(grad, mat2), alpha),
@@ -266,7 +288,7 @@ def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: 
     return _plus(self, _mm(mat1, mat2, True), beta, alpha, (mat1.shape[0], mat2.shape[1]))
 
 
-@op(inplace=True, out=True, check=lambda self, mat, vec, beta, alpha: _check_mv_of(self, mat, vec), grad={
+@op(inplace=True, out=True, check=_check_addmv, check_inplace=partial(_check_addmv, fits=_whole), grad={
     "self": lambda grad, beta: conj_times(grad, beta),
     "mat": lambda grad, vec, alpha: conj_times(_outer(grad, jnp.conj(vec)), alpha),
     "vec": lambda grad, mat, alpha: conj_times(contract(jnp.conj(mat), grad, ((0,), (0,))), alpha)},
@@ -281,6 +303,7 @@ def addmv(self: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Nu
 
 
 def _check_addbmm(self, batch1, batch2, beta, alpha):
+    check_expand(self, (size_at(batch1, 1), size_at(batch2, 2)))
     for at, s in ((1, batch1), (2, batch2)):
         if s.ndim != 3:
             raise RuntimeError(f"batch{at} must be a 3D tensor")
@@ -288,7 +311,6 @@ def _check_addbmm(self, batch1, batch2, beta, alpha):
         raise RuntimeError(f"batch1 and batch2 must have same number of batches, got {batch1.size[0]} and {batch2.size[0]}")
     if batch1.size[2] != batch2.size[1]:
         raise RuntimeError(f"Incompatible matrix sizes for bmm ({batch1.size[1]}x{batch1.size[2]} and {batch2.size[1]}x{batch2.size[2]})")
-    check_expand(self, (batch1.size[1], batch2.size[2]))
     _same_type(self, batch1)
     _same_type(batch1, batch2)
     _no_bool("addbmm", batch1.dtype)
@@ -308,7 +330,9 @@ def addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, al
     return _plus(self, product, beta, alpha, product.shape)
 
 
-def _check_baddbmm(self, batch1, batch2, beta, alpha):
+def _check_baddbmm(self, batch1, batch2, beta, alpha, fits=None):
+    shape = [size_at(batch, d) for batch, d in ((batch1, 0), (batch1, 1), (batch2, 2))]
+    check_expand(self, shape)                            # PyTorch expands before it looks at the factors
     for at, s in ((1, batch1), (2, batch2)):
         if s.ndim != 3:
             raise RuntimeError(f"batch{at} must be a 3D tensor")
@@ -318,12 +342,13 @@ def _check_baddbmm(self, batch1, batch2, beta, alpha):
     expected = [batch1.size[0], batch1.size[2]]
     if list(batch2.size[:2]) != expected:
         raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: {expected} but got: {list(batch2.size[:2])}.")
-    check_expand(self, (batch1.size[0], batch1.size[1], batch2.size[2]))
     _same_type(batch1, batch2)
+    if fits is not None:
+        fits(self, shape)
     _no_bool("baddbmm", batch1.dtype)
 
 
-@op(inplace=True, out=True, check=_check_baddbmm, grad={
+@op(inplace=True, out=True, check=_check_baddbmm, check_inplace=partial(_check_baddbmm, fits=_whole), grad={
     "self": lambda grad, beta: conj_times(grad, beta),
     "batch1": lambda grad, batch2, alpha: conj_times(_bmm_left(grad, batch2), alpha),
     "batch2": lambda grad, batch1, alpha: conj_times(_bmm_right(grad, batch1), alpha)},
@@ -338,11 +363,16 @@ def baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, a
     return _plus(self, product, beta, alpha, product.shape)
 
 
-def _check_addr(self, vec1, vec2, beta, alpha):
+def _check_addr(self, vec1, vec2, inplace):
     for name, s in (("vec1", vec1), ("vec2", vec2)):
         if s.ndim != 1:
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {s.ndim}-D")
-    check_expand(self, (vec1.numel, vec2.numel))
+    if not inplace:
+        check_expand(self, (vec1.numel, vec2.numel))
+    elif self.ndim != 2:
+        raise RuntimeError(f"2D tensor expected, got {self.ndim}D tensor for input")
+    elif tuple(self.size) != (vec1.numel, vec2.numel):
+        raise RuntimeError(f"size mismatch, input: {list(self.size)}, v1: {list(vec1.size)}, v2: {list(vec2.size)}")
 
 
 @op("numeric", layout="contiguous", name="addr_raw", backward="AddrBackward0", inplace=True, out=True, method=False, function=False, grad={
@@ -357,8 +387,8 @@ def addr_raw(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alph
     return _plus(self, product, beta, alpha, product.shape)
 
 
-def _addr_args(self, vec1, vec2):
-    _check_addr(self._spec, vec1._spec, vec2._spec, 1, 1)
+def _addr_args(self, vec1, vec2, inplace=False):
+    _check_addr(self._spec, vec1._spec, vec2._spec, inplace)
     return self, vec1.unsqueeze(1), vec2.unsqueeze(0)
 
 
@@ -377,4 +407,4 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
 @composite(function=False)
 def addr_(self, vec1, vec2, *, beta=1, alpha=1):
     """``addr``, written back into the tensor."""
-    return addr_raw.inplace_form(*_addr_args(self, vec1, vec2), beta=beta, alpha=alpha)
+    return addr_raw.inplace_form(*_addr_args(self, vec1, vec2, True), beta=beta, alpha=alpha)

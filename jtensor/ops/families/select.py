@@ -7,13 +7,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...base import dtypes
+from ...views.rules import as_strided
 from ..build import cast_to
 from ..operator import RAW, Number, Tensor, op
 from ..registry import composite
 from .bounds import check_bounds, out_of_bounds
 from .composing import conj_times, history_allows, memory_allows, put_out, times
 from .index import add_at, read_at, set_at
-from .numeric import wrap_dim
+from .numeric import size_at, wrap_dim
 from .scatter import combine, reduce_gradients
 
 _INDEX_TYPES = (dtypes.int64, dtypes.int32)
@@ -87,24 +88,32 @@ def index_select(input, dim, index, *, out=None):
 
 # -- index_add --------------------------------------------------------------------------------------------------------
 
-def _check_add(self, dim, index, source, alpha):
+def _check_slices(name, self, dim, index, source):
+    """What PyTorch asks of slices to be added or reduced into others."""
     axis = wrap_dim(dim, self.ndim)
     if index.ndim > 1:
-        raise IndexError(f"index_add_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: "
+        raise IndexError(f"{name}_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: "
                          f"{dtypes.scalar_name(index.dtype)} and size: {list(index.size)}")
     if index.dtype not in _INDEX_TYPES:
-        raise RuntimeError(f"index_add_(): Expected dtype int32/int64 for index but got: {dtypes.scalar_name(index.dtype)}")
+        raise RuntimeError(f"{name}_(): Expected dtype int32/int64 for index but got: {dtypes.scalar_name(index.dtype)}")
     if self.dtype is not source.dtype:
-        raise RuntimeError(f"index_add_(): self ({dtypes.scalar_name(self.dtype)}) and source ({dtypes.scalar_name(source.dtype)}) must "
+        raise RuntimeError(f"{name}_(): self ({dtypes.scalar_name(self.dtype)}) and source ({dtypes.scalar_name(source.dtype)}) must "
                            "have the same scalar type")
-    wrap_dim(dim, source.ndim)
-    n = _length(source, dim)
-    if index.numel != n:
-        raise RuntimeError(f"index_add_(): Number of indices ({index.numel}) should be equal to source.size(dim): ({n}), for dim: {dim}")
-    if self.ndim != source.ndim or any(
-            d != axis and a != b for d, (a, b) in enumerate(zip(self.size, source.size, strict=False))):
+    if axis and axis >= source.ndim:
+        raise RuntimeError(f"{name}_(): Indexing dim {axis} is out of bounds of the source tensor with dim {source.ndim}")
+    if index.numel != (source.size[axis] if source.ndim else 1):
+        raise RuntimeError(f"{name}_(): Number of indices ({index.numel}) should be equal to source.size(dim): ({size_at(source, axis)}), "
+                           f"for dim: {axis}")
+    ours, theirs = list(self.size), list(source.size)
+    if ours and theirs:
+        del ours[axis], theirs[axis]
+    if ours != theirs:
         raise RuntimeError("source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
                            f"{list(self.size)} source.shape = {list(source.size)}")
+
+
+def _check_add(self, dim, index, source, alpha):
+    _check_slices("index_add", self, dim, index, source)
     if getattr(alpha, "kind", None) == "c" and not self.dtype.is_complex:
         raise RuntimeError(f"value cannot be converted to type {_c_name(self.dtype)} without overflow")
 
@@ -258,9 +267,23 @@ def _fill_call(self, dim, index, value):
     number = isinstance(value, (bool, int, float, complex, np.generic))
     operator = index_fill_Scalar if number else index_fill_Tensor
     operator.check(self._spec, dim, index._spec, value if number else value._spec)
-    size = _length(self._spec, dim)
-    check_bounds(index, size, out_of_bounds(dim % max(self._spec.ndim, 1), size), negative=True)
+    axis, size = dim % max(self._spec.ndim, 1), _length(self._spec, dim)
+    if _slices_exist(self, axis, index._spec.numel):
+        check_bounds(index, size, out_of_bounds(axis, size), negative=True)
     return operator
+
+
+def _slices_exist(self, axis, count):
+    """Whether ``count`` slices have any elements; PyTorch makes a tensor of so many that lie on the first, for which there must be room."""
+    spec = self._spec
+    if spec.numel:
+        return count > 0
+    size, stride = list(spec.size), list(spec.stride)
+    size[axis], stride[axis] = count, 0
+    if 0 in size:
+        return False
+    as_strided(self._offset, size, stride, self._offset, self._storage.nbytes(), spec.dtype.itemsize)
+    return True
 
 
 @composite()
@@ -287,14 +310,7 @@ def index_fill_(self, dim, index, value):
 def _check_reduce(self, dim, index, source, reduce, include_self):
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
-    if index.ndim > 1:
-        raise IndexError("index_reduce(): Index is supposed to be a vector")
-    if index.dtype not in _INDEX_TYPES:
-        raise RuntimeError("index_reduce(): Expected dtype int32/int64 for index")
-    if self.dtype is not source.dtype:
-        raise RuntimeError("index_reduce(): self and source must have the same scalar type")
-    if index.numel != _length(source, dim):
-        raise RuntimeError("index_reduce(): Number of indices should be equal to source.size(dim)")
+    _check_slices("index_reduce", self, dim, index, source)
 
 
 def _slices(dim, index, shape):
