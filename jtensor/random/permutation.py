@@ -1,20 +1,24 @@
 """``randperm``: the shuffles of PyTorch's CPU generator, without a Python loop where that pays.
 
-Below 214,748,364 numbers: forward Fisher-Yates on single words. From there up: inside-out on 64-bit draws. Knows the engine only.
+Below 214,748,364 numbers: forward Fisher-Yates on single words, of some hundred to some ten thousand by a program. From there up:
+inside-out on 64-bit draws. Knows the engine and `programs`.
 """
 
+import functools
 from array import array
 
 import numpy as np
 
 from .exact import chunks
 from .integers import cast_integers
+from .programs import HostProgram, put
 from .rounding import INT64
 
 FROM_64_BIT_DRAWS = 214_748_364  # (2**32 - 1) // 20
 _BY_LIST = 256
 _BY_SORTING = 1 << 16
 _BLOCK = 1 << 14        # steps taken at once; of two bytes
+_PAYS_AFTER = 1 << 20   # numbers shuffled without a program
 
 
 def randperm(engine, n, dtype=INT64):
@@ -26,9 +30,60 @@ def randperm(engine, n, dtype=INT64):
             order = inside_out(engine.draws, n)
         elif n <= _BY_LIST:
             order = _swapped(engine.word_list(n - 1), n)
+        elif (program := next((one for one in PROGRAMS if n <= one.most), None)) and (run := program.after(n)):
+            order = _by_program(run, program.most, engine.words(n - 1), n)
         else:
             order = (_swapped_at_once if n <= _BY_SORTING else _swapped_by_blocks)(_targets(engine.words(n - 1), n), n)
     return cast_integers(order, dtype)
+
+
+# -- by a program --------------------------------------------------------------------------------------------------------------------
+
+
+def _walk(most, words, count):
+    """What `_swap` does of ``range(n)``, one step in a turn: ``count`` is [n], ``words`` has room for more."""
+    import jax.numpy as jnp
+    from jax import lax
+
+    n, steps = count[0], lax.iota(jnp.int32, most)
+    targets = steps + (words % jnp.maximum(n - steps, 1).astype(jnp.uint32)).astype(jnp.int32)
+
+    def step(s):
+        # What it reads was read by the step before: a place read and written in one turn makes XLA copy the whole array.
+        i, j, here, there, standing, out = s
+        standing = lax.dynamic_update_index_in_dim(standing, here, j, 0)
+        out = lax.dynamic_update_index_in_dim(out, there, i, 0)
+        i = i + 1
+        j = targets[i]
+        return i, j, standing[i], standing[j], standing, out
+
+    state = jnp.int32(0), targets[0], jnp.int32(0), targets[0], steps, jnp.zeros(most, jnp.int32)
+    return [lax.while_loop(lambda s: s[0] < n, step, state)[-1]]
+
+
+def _by_program(run, most, words, n):
+    room = np.empty(most, np.uint32)
+    room[: n - 1], room[n - 1 :] = words, 0
+    return np.asarray(run([put(room), put(np.array([n], np.int32))])[0])[:n]
+
+
+def _proof(most, run):
+    words = np.random.RandomState(5).randint(0, 1 << 32, most - 1, np.uint32)
+    return all(np.array_equal(_by_program(run, most, words[: n - 1], n), _swapped_at_once(_targets(words[: n - 1].copy(), n), n))
+               for n in (2, 300, most))
+
+
+def _program(most):
+    program = HostProgram(f"shuffle of {most}", functools.partial(_walk, most), [((most,), np.uint32), ((1,), np.int32)], _PAYS_AFTER,
+                          functools.partial(_proof, most))
+    program.most = most
+    return program
+
+
+PROGRAMS = [_program(most) for most in (1 << 12, 1 << 14, 1 << 16)]
+
+
+# -- in NumPy and in Python ----------------------------------------------------------------------------------------------------------
 
 
 def _swapped(words, n):

@@ -147,10 +147,24 @@ def test_many_numbers_are_live_torchs():
 
 
 @pytest.mark.parametrize("n", [257, 65536, 65537, 65536 + 16384, 65536 + 16385, 150_001])
-def test_shuffles_at_once_are_those_one_by_one(n):
+def test_shuffles_at_once_are_those_one_by_one(n, monkeypatch):
+    monkeypatch.setattr(permutation, "PROGRAMS", [])
     one, other = MT19937(n), MT19937(n)
     np.testing.assert_array_equal(permutation.randperm(one, n), permutation._swapped(other.word_list(n - 1), n))
     assert one.state_bytes() == other.state_bytes()
+
+
+def test_shuffles_by_a_program_are_those_one_by_one(monkeypatch):
+    served, drawn = [], permutation._by_program
+    monkeypatch.setattr(permutation, "_by_program", lambda *how: served.append(how[1]) or drawn(*how))
+    for program in permutation.PROGRAMS:
+        assert program.now() is not None
+        for n in (257, program.most - 1, program.most):
+            one, other = MT19937(n), MT19937(n)
+            np.testing.assert_array_equal(permutation.randperm(one, n), permutation._swapped(other.word_list(n - 1), n))
+            assert one.state_bytes() == other.state_bytes()
+        assert served.count(program.most) >= 2
+    assert not program._proof(lambda given: [np.arange(program.most)])
 
 
 def test_a_program_serves_when_it_pays_and_is_right():
