@@ -9,16 +9,15 @@ other, and so on: results would depend on where the tape was cut. A *fence* is a
 that only the run knows, and the bitcast back: nothing can be concluded through it, it rounds nothing, and it costs about an
 addition. Each rule below names what it stops.
 """
-import functools
 import math
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from jtensor.base import compat
 from jtensor.trace import flat
+from jtensor.trace.barriers import fence, opaque, pinned, spread, written_out
 from jtensor.trace.flat import (
     ADD,
     CONSTANT,
@@ -46,7 +45,6 @@ IDENTITIES = "operator_result", "barrier"
 REPEATING = flat.ELEMENTWISE | ELEMENTWISE_MOVES | {"broadcast_in_dim", "reshape", "transpose", "squeeze", "expand_dims", "slice"}
 RESHAPING = {"reshape", "squeeze", "expand_dims", "transpose", "split"}
 UNROLLED = 32
-_BITS = {2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
 def mark(x):
@@ -96,61 +94,6 @@ def compiler_options(graph):
     if any(e.name == "conv_general_dilated" for e in graph.equations):
         options["xla_cpu_experimental_ynn_fusion_type"] = "LIBRARY_FUSION_TYPE_REDUCE,LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT"
     return options
-
-
-# ------------------------------------------------------------------ the fence
-
-def fence(x, zero):
-    """`x`, and nothing else that the compiler could tell."""
-    if jnp.iscomplexobj(x):
-        return lax.complex(fence(lax.real(x), zero), fence(lax.imag(x), zero))
-    bits = _BITS.get(x.dtype.itemsize)
-    if bits is None:
-        return x                        # eight-bit floats are only stored and converted
-    return lax.bitcast_convert_type(_added(zero.astype(bits), lax.bitcast_convert_type(x, bits)), x.dtype)
-
-
-def _added(zeros, x):
-    # In this order: XLA lets a sum's type inherit the order of axes of its first operand, and with it a guess at the layout. A transpose's
-    # guess would reach the reductions behind it, which choose their algorithm by it; zeros have the usual order.
-    return (zeros if zeros.ndim else lax.broadcast(zeros, x.shape)) + x
-
-
-def opaque(x, zero):
-    """`x`, of which not even the shape it came from can be told, nor whether its elements are all the same."""
-    if jnp.iscomplexobj(x):
-        return lax.complex(opaque(lax.real(x), zero), opaque(lax.imag(x), zero))
-    if x.dtype == bool:
-        return x ^ (opaque(lax.full(x.shape, 0, np.uint32), zero) != 0)
-    bits = x.dtype if jnp.issubdtype(x.dtype, jnp.integer) else _BITS.get(x.dtype.itemsize)
-    if bits is None:
-        return x
-    zeros = zero.astype(bits)
-    places = [lax.broadcasted_iota(bits, x.shape, axis) for axis, size in enumerate(x.shape) if size > 1]
-    if places:
-        zeros = functools.reduce(lax.add, places) & zeros
-    return lax.bitcast_convert_type(_added(zeros, lax.bitcast_convert_type(x, bits)), x.dtype)
-
-
-def pinned(x, zero):
-    """`x`, opaque and laid out in memory the way its shape says."""
-    return lax.reshape(opaque(lax.reshape(x, (x.size,)), zero), x.shape)
-
-
-def short_reduction(operation, x, axes):
-    """A sum or product over a few elements, in an order that no compiler chooses."""
-    for axis in sorted(axes, reverse=True):
-        length = x.shape[axis]
-        while length > 1:
-            half = length // 2
-            pairs = operation(lax.slice_in_dim(x, 0, half, axis=axis), lax.slice_in_dim(x, half, 2 * half, axis=axis))
-            if length % 2:
-                last = lax.slice_in_dim(x, length - 1, length, axis=axis)
-                first = operation(lax.slice_in_dim(pairs, 0, 1, axis=axis), last)
-                pairs = lax.concatenate([first, lax.slice_in_dim(pairs, 1, half, axis=axis)], axis) if half > 1 else first
-            x, length = pairs, half
-        x = lax.squeeze(x, [axis])
-    return x
 
 
 # ------------------------------------------------------------------ analysis
@@ -376,10 +319,10 @@ class _Rewriter:
                 if e.fences:
                     for at, guard in e.fences.items():
                         if guard is opaque and e.kind & DIV and graph.aval(e.inputs[at]).shape != e.avals[0].shape:
-                            guard = _spread(e.avals[0].shape)
+                            guard = spread(e.avals[0].shape)
                         arguments[at] = call(guard, arguments[at], zero)
                 if e.floating and e.kind & (SUM | PRODUCT) and _is_short(e, graph):
-                    results = [call(_written_out(bool(e.kind & SUM), tuple(e.params["axes"])), arguments[0], zero)]
+                    results = [call(written_out(bool(e.kind & SUM), tuple(e.params["axes"])), arguments[0], zero)]
                 else:
                     results = bind(e.primitive, *with_fences(e, arguments, zero), e.avals)
             if e.fenced:
@@ -397,19 +340,6 @@ def _bind(primitive, params, arguments, avals):
 
 def _call(function, *arguments):
     return function(*map(jnp.asarray, arguments))
-
-
-@functools.cache
-def _spread(shape):
-    return lambda x, zero: opaque(jnp.broadcast_to(x, shape), zero)
-
-
-@functools.cache
-def _written_out(sums, axes):
-    def reduction(x, zero):
-        result = short_reduction(lax.add if sums else lax.mul, x, axes)
-        return zero.astype(result.dtype) + result if sums else result           # a sum of -0.0 alone is 0.0
-    return reduction
 
 
 # ------------------------------------------------------------------ equations with programs inside

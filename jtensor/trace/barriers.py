@@ -1,0 +1,80 @@
+"""What stands between operators so that a compiler sees nothing through it, as functions of arrays that a program calls.
+
+Owns: the fence in its strengths (`fence`, `opaque`, `pinned`), and sums written out in an order of their own. Knows of nothing but JAX;
+where they are put, `fences` decides. ``zero`` is a uint32 scalar 0 that only the run knows.
+"""
+import functools
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+_BITS = {2: np.uint16, 4: np.uint32, 8: np.uint64}
+
+
+def fence(x, zero):
+    """`x`, and nothing else that the compiler could tell."""
+    if jnp.iscomplexobj(x):
+        return lax.complex(fence(lax.real(x), zero), fence(lax.imag(x), zero))
+    bits = _BITS.get(x.dtype.itemsize)
+    if bits is None:
+        return x                        # eight-bit floats are only stored and converted
+    return lax.bitcast_convert_type(_added(zero.astype(bits), lax.bitcast_convert_type(x, bits)), x.dtype)
+
+
+def _added(zeros, x):
+    # In this order: XLA lets a sum's type inherit the order of axes of its first operand, and with it a guess at the layout. A transpose's
+    # guess would reach the reductions behind it, which choose their algorithm by it; zeros have the usual order.
+    return (zeros if zeros.ndim else lax.broadcast(zeros, x.shape)) + x
+
+
+def opaque(x, zero):
+    """`x`, of which not even the shape it came from can be told, nor whether its elements are all the same."""
+    if jnp.iscomplexobj(x):
+        return lax.complex(opaque(lax.real(x), zero), opaque(lax.imag(x), zero))
+    if x.dtype == bool:
+        return x ^ (opaque(lax.full(x.shape, 0, np.uint32), zero) != 0)
+    bits = x.dtype if jnp.issubdtype(x.dtype, jnp.integer) else _BITS.get(x.dtype.itemsize)
+    if bits is None:
+        return x
+    zeros = zero.astype(bits)
+    places = [lax.broadcasted_iota(bits, x.shape, axis) for axis, size in enumerate(x.shape) if size > 1]
+    if places:
+        zeros = functools.reduce(lax.add, places) & zeros
+    return lax.bitcast_convert_type(_added(zeros, lax.bitcast_convert_type(x, bits)), x.dtype)
+
+
+def pinned(x, zero):
+    """`x`, opaque and laid out in memory the way its shape says."""
+    return lax.reshape(opaque(lax.reshape(x, (x.size,)), zero), x.shape)
+
+
+def short_reduction(operation, x, axes):
+    """A sum or product over a few elements, in an order that no compiler chooses."""
+    for axis in sorted(axes, reverse=True):
+        length = x.shape[axis]
+        while length > 1:
+            half = length // 2
+            pairs = operation(lax.slice_in_dim(x, 0, half, axis=axis), lax.slice_in_dim(x, half, 2 * half, axis=axis))
+            if length % 2:
+                last = lax.slice_in_dim(x, length - 1, length, axis=axis)
+                first = operation(lax.slice_in_dim(pairs, 0, 1, axis=axis), last)
+                pairs = lax.concatenate([first, lax.slice_in_dim(pairs, 1, half, axis=axis)], axis) if half > 1 else first
+            x, length = pairs, half
+        x = lax.squeeze(x, [axis])
+    return x
+
+
+@functools.cache
+def spread(shape):
+    """`opaque` of what is repeated to a shape first."""
+    return lambda x, zero: opaque(jnp.broadcast_to(x, shape), zero)
+
+
+@functools.cache
+def written_out(sums, axes):
+    """``(x, zero)`` to the sum, or the product, over these few axes (`short_reduction`)."""
+    def reduction(x, zero):
+        result = short_reduction(lax.add if sums else lax.mul, x, axes)
+        return zero.astype(result.dtype) + result if sums else result           # a sum of -0.0 alone is 0.0
+    return reduction
