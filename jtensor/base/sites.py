@@ -8,21 +8,24 @@ import os
 import sys
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_inside = {}
+
+
+class _Inside(dict):
+    """{name of a file: whether it is the library's own}."""
+
+    def __missing__(self, name):
+        if len(self) >= 1 << 16:
+            self.clear()
+        found = self[name] = name.startswith((_HERE, "<jtensor"))
+        return found
+
+
+_inside = _Inside()
 
 
 def inside(code):
     """Whether a code object is the library's own."""
-    return _is_inside(code.co_filename)
-
-
-def _is_inside(name):
-    found = _inside.get(name)
-    if found is None:
-        if len(_inside) >= 1 << 16:
-            _inside.clear()
-        found = _inside[name] = name.startswith((_HERE, "<jtensor"))
-    return found
+    return _inside[code.co_filename]
 
 
 def user_site(skip=1):
@@ -30,10 +33,7 @@ def user_site(skip=1):
     frame = sys._getframe(skip)
     while frame is not None:
         code = frame.f_code
-        inside = _inside.get(code.co_filename)         # by name: a text keeps its hash, a code object does not
-        if inside is None:
-            inside = _is_inside(code.co_filename)
-        if not inside:
+        if not _inside[code.co_filename]:              # by name: a text keeps its hash, a code object does not
             return code, frame.f_lasti
         frame = frame.f_back
     return None

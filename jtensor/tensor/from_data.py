@@ -14,7 +14,7 @@ from ..base.naming import type_name
 from ..ops.layout import like
 from ..storage import cell, host
 from ..trace import spec as specs
-from ..trace.tape import LOCAL
+from ..trace.tape import LOCAL, hosted
 from .core import Tensor, make_tensor
 from .create import _device, _finish, _type
 
@@ -320,6 +320,8 @@ def _walk(data):
                             f"must be real number, not {type(item).__name__}")
     return tuple(shape), flat, kind
 
+_layouts = {}                # {(shape, strides, type, default device): the Spec of a tensor on the CPU that copies such an ndarray}
+
 # -- factories --------------------------------------------------------------------------------------------------------
 
 
@@ -343,6 +345,11 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
         made = data.detach().to(device=data.device if device is None else device, dtype=_type(dtype, data.dtype), copy=True)
         made = make_tensor(made._storage, made._spec, offset=made._offset)
         return _finish(made, requires_grad)
+    if data.__class__ is np.ndarray and dtype is device is None:
+        layout = _layouts.get((data.shape, data.strides, data.dtype, devices.current()))
+        if layout is not None:
+            made = wrap_storage(cell.new(hosted(data.copy(), layout.aval), layout))
+            return _finish(made, True) if requires_grad else made
     wanted = None if dtype is None else _type(dtype)
     where = _device(device)
     if (data.__class__ is list or data.__class__ is tuple) and where is devices.cpu:
@@ -355,6 +362,10 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
     made = from_host(array, wanted, devices.cpu if where is devices.meta else where, isinstance(data, (list, tuple, int, float, complex)))
     if data is array or isinstance(data, np.ndarray):
         _lay_like(made, data)
+        if wanted is None and where is devices.cpu and data.flags.c_contiguous and made._spec is made._storage.spec:
+            if len(_layouts) >= 1 << 12:
+                _layouts.clear()
+            _layouts[data.shape, data.strides, data.dtype, devices.current() if device is None else device] = made._spec
     if where is devices.meta:
         made = made.to("meta")
     return _finish(made, requires_grad)

@@ -6,10 +6,12 @@ of a tensor written in place, or of the base under a view). How a node runs its 
 from ..autograd import gradmode_checks as checks
 from ..autograd import saved as saving
 from ..autograd.graph import CopySlices, accumulator, node_class, sequence
-from ..base import sites
 from ..base.dtypes import scalar_name
+from ..base.sites import user_site
 from ..ops import saves
 from ..trace.tape import LOCAL
+
+new_node = object.__new__
 
 # -- needs and edges --------------------------------------------------------------------------------------------------
 
@@ -93,29 +95,43 @@ def make_node(plan, tensors, needs, scalars, outs, originals=None, skip=2):
         if cls is None:
             raise RuntimeError(f"Autograd not support dtype: {scalar_name(plan.specs[0].dtype)}")
         return None
-    node = cls.__new__(cls)
-    edges = []                              # a comprehension would be a function call
-    for at, tensor in enumerate(tensors):
-        edges.append(None if at not in needs else tensor._edge if tensor._info is None and tensor._edge is not None else edge_of(tensor))
-    node.edges = tuple(edges)
+    node = new_node(cls)
+    if len(tensors) == 1:
+        tensor, = tensors
+        node.edges = (tensor._edge if tensor._info is None and tensor._edge is not None else edge_of(tensor),)
+    else:
+        edges = []                          # a comprehension would be a function call
+        for at, tensor in enumerate(tensors):
+            edges.append(None if at not in needs else
+                         tensor._edge if tensor._info is None and tensor._edge is not None else edge_of(tensor))
+        node.edges = tuple(edges)
     node.sequence = sequence()
     node.meta = node.hooks = node.pre_hooks = node.tensor_hooks = node.retained = node.site = None
     node.plan, node.needs, node.scalars = plan, needs, scalars
     if codes:
-        node.site = sites.user_site(skip)
+        node.site, watched = user_site(skip), saving._hooks
         saved = node.saved = []
-        if saving._hooks:                   # they see a result that is part of the graph already
+        if watched:                         # they see a result that is part of the graph already
             for k, out in enumerate(outs):
                 if plan.differentiable[k]:
                     out._edge, out._requires_grad = (node, k), True
-        for code in codes:
-            if code >= 0 and originals is None and (tensor := tensors[code])._auto is None and not saving._hooks:
-                counter = tensor._counter           # `save` without the call, for most
+        for code in codes:                  # `save` without the call, for most
+            if watched or originals is not None:
+                saved.append(save(code, tensors, outs, originals))
+            elif code >= 0:
+                tensor = tensors[code]
+                if tensor._auto is not None and tensor._auto.inference:
+                    save(code, tensors, outs)
+                counter = tensor._counter
                 if counter.site is None:
                     counter.site = WATCHED
                 saved.append((tensor, counter.version))
             else:
-                saved.append(save(code, tensors, outs, originals))
+                out = outs[~code]
+                counter = out._counter
+                if counter.site is None:
+                    counter.site = WATCHED
+                saved.append((out._storage, out._spec, out._offset, counter, counter.version))
     else:
         node.saved = ()
     return node

@@ -3,13 +3,11 @@
 Owns: these methods, with PyTorch's errors; what can be seen where it lies, without a program that fetches it.
 May not know: how a tape runs.
 """
-import struct
-
 import numpy as np
 
 from ..base import devices, dtypes
 from ..trace.arrival import awaited
-from ..trace.executor import on_host, seen
+from ..trace.executor import FORMATS, on_host, seen
 from ..trace.tape import LOCAL
 from .values import read
 
@@ -46,25 +44,22 @@ def item(self):
     storage, spec = self._storage, self._spec
     if spec.numel != 1:
         raise RuntimeError(f"a Tensor with {spec.numel} elements cannot be converted to Scalar")
-    if spec is storage.spec and spec.device is devices.cpu:
+    layout, form = storage.spec, FORMATS.get(spec.dtype)
+    if form is not None and spec.device is devices.cpu and (
+            spec is layout or layout is not None and layout.contiguous and layout.dtype is spec.dtype and not spec.neg):
         value = storage.value
         array = value.array
-        unpack = _UNPACK.get(spec.dtype)
-        if unpack is not None:
-            if array is None:
-                array = seen(value, "item()")
-                if array.__class__ is np.ndarray:
-                    return unpack(array)[0]
-            return unpack(array if array.is_ready() else awaited(array))[0]
-    elif spec.device is devices.meta:
+        if array is None:
+            array = seen(value, "item()")
+        if array.__class__ is not np.ndarray and not array.is_ready():
+            awaited(array)
+        return form.unpack_from(array, self._offset * form.size)[0]     # its bytes: half of what an ndarray of it costs
+    if spec.device is devices.meta:
         raise RuntimeError(_OF_META)
     return python_number(host_copy(self, "item()"))
 
 
 _OF_META = "Tensor.item() cannot be called on meta tensors"
-
-# An array's only element as a number of Python's, straight from its bytes: half of what an ndarray of it costs.
-_UNPACK = {d: struct.Struct(d.numpy.char).unpack for d in dtypes.ALL if d.numpy.isbuiltin == 1 and d.numpy.kind in "iufb"}
 
 
 def python_number(array):
@@ -80,7 +75,7 @@ def tolist(self):
     if self._spec.conj or self._spec.neg:
         self = self.resolve_conj().resolve_neg()                   # PyTorch records that, which a stale view may refuse
     array = host_copy(self, "tolist()")
-    if dtype not in _UNPACK and not dtype.is_complex:              # a type that NumPy does not know
+    if dtype not in FORMATS and not dtype.is_complex:              # a type that NumPy does not know
         array = array.astype(np.float32)
     return array.tolist()
 
@@ -98,7 +93,7 @@ def to_bool(self):
             array = seen(value, "bool()")
             if array.__class__ is not np.ndarray:
                 awaited(array)
-        return _UNPACK[dtypes.bool](array)[0]
+        return FORMATS[dtypes.bool].unpack(array)[0]
     if spec.device is devices.meta:
         raise RuntimeError(_OF_META)
     return bool(host_copy(self, "bool()").reshape(())[()])

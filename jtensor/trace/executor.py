@@ -132,9 +132,8 @@ def _run(segment, asked):
 def living(nodes):
     """The values of a tape that somebody holds, and their positions."""
     alive, wanted, position = [], [], 0
-    for node in nodes:
-        refs = node[3]
-        if type(refs) is list:
+    for _, _, _, refs in nodes:
+        if refs.__class__ is list:
             for ref in refs:
                 value = ref()
                 if value is not None:

@@ -37,8 +37,9 @@ class Program:
     many of the tape's floats, integers and complex numbers, the first of each; ``handed``: which of its results the second takes beside
     all arguments. ``order``: which of all the results are asked for, in their order; None where they are that already. ``left``: the runs
     until a program that was compiled in a hurry is compiled ``again``, of ``due`` in all; 0 if it is not. ``sent``: {the numbers of a
-    recent run, as bytes: on the device}; most programs take the same ones every time, or the same few. ``by_hand``: what does a single
-    operation on single numbers without an executable (`interpret`), which may then be None until it is needed.
+    recent run, as bytes, or the integers where there are no others: on the device}; most programs take the same ones every time, or the
+    same few. ``by_hand``: what does a single operation on single numbers without an executable (`interpret`), which may then be None until
+    it is needed.
     """
 
     __slots__ = ("executable", "gives", "donate", "sizes", "fences", "single", "count", "rest", "takes", "reach", "own", "handed", "order",
@@ -63,14 +64,19 @@ class Program:
     def numbers(self, *numbers):
         """The zero and a tape's floats, integers and complex numbers on the device, as its program takes them."""
         device = self.executable.device
-        if not any(numbers):
+        floats, integers, complexes = numbers
+        if floats or complexes:
+            text = scalars.text(floats, integers, complexes)
+        elif integers:
+            text = tuple(integers)
+        else:
             return [scalars.zero(device)]
-        text = scalars.text(*numbers)
         there = self.sent.get(text)
         if there is None:
             if len(self.sent) >= SENT:
                 self.sent.clear()
-            there = self.sent[text] = compat.put(scalars.pack(*numbers) if numbers[2] else np.frombuffer(text, np.int64), device)
+            there = self.sent[text] = compat.put(
+                np.frombuffer(text, np.int64) if floats and not complexes else scalars.pack(floats, integers, complexes), device)
         return [scalars.zero(device), there]
 
     def own_numbers(self, segment):

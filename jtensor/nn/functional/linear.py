@@ -1,5 +1,5 @@
 """Linear and bilinear maps."""
-from ...tensor import raw
+from ...tensor.raw import linear as _linear
 
 __all__ = ["linear", "bilinear"]
 
@@ -11,7 +11,7 @@ def linear(input, weight, bias=None, *, out=None):
     >>> torch.nn.functional.linear(torch.ones(2, 3), torch.ones(4, 3)).shape
     torch.Size([2, 4])
     """
-    return raw.linear(input, weight, bias) if out is None else raw.linear(input, weight, bias, out=out)
+    return _linear(input, weight, bias) if out is None else _linear(input, weight, bias, out=out)
 
 
 def bilinear(input1, input2, weight, bias=None):

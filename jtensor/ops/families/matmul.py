@@ -123,17 +123,18 @@ def _as_batch(matrices, size, flat):
 @composite("linear", function=False, method=False)
 def linear(input, weight, bias=None, *, out=None):
     """``input @ weight.T + bias`` over the last dimension."""
-    made = _linear(input, weight, bias)
+    turned = weight.t()
+    if bias is not None and input._spec.ndim == turned._spec.ndim == 2:
+        made = addmm.record(bias, input, turned)
+    else:
+        made = _linear_of_more(input, turned, bias)
     return made if out is None else put_out("linear", made, out)
 
 
-def _linear(input, weight, bias):
-    turned = weight.t()
+def _linear_of_more(input, turned, bias):
     if bias is None:
         return matmul(input, turned)
     spec = input._spec
-    if spec.ndim == 2 and turned._spec.ndim == 2:
-        return addmm.record(bias, input, turned)
     if spec.ndim and turned._spec.ndim == 2 and spec.contiguous and bias._spec.ndim == 1:
         size = tuple(spec.size)
         rows = 1
