@@ -89,6 +89,7 @@ def put(tensor, storage, spot, value=None, kind=None):
     storage.value = made
     bump(tensor)
     if state.cut:
+        base = value = None                        # what was there is nobody's any more, and the tape that ends here need not give it
         tape.over_cap()
 
 

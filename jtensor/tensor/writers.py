@@ -211,6 +211,7 @@ _END = """\
     if tracked:
         ended(a0, tracked, {numbers})
     if state.cut:
+        v0 = v = None
         tape.over_cap()
     return a0
 """

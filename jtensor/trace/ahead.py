@@ -20,7 +20,7 @@ MOST = 12                       # programs that are loaded ahead
 LARGEST = 1 << 24               # bytes of a program's inputs and results beyond which it is not run on zeros: that is no beginning any more
 KEPT = 512                      # milestones that the entry remembers
 _ENTRY = "ahead"
-_WORKER = Worker("ahead")
+_LOADER, _REHEARSER = Worker("ahead"), Worker("rehearsal")
 
 
 class Ahead:
@@ -62,8 +62,8 @@ def begin(names):
             handle.cancel()
     for name in names:
         if name not in store.coming and name not in store.used:
-            handle = store.coming[name] = _WORKER.submit(lambda name=name: store.load_named(name), 1, "load ahead")
-            _WORKER.submit(lambda name=name, handle=handle: _rehearse(name, handle), 0, "rehearse")     # when all are loaded
+            handle = store.coming[name] = _LOADER.submit(lambda name=name: store.load_named(name), name="load ahead")
+            _REHEARSER.submit(lambda name=name, handle=handle: _rehearse(name, handle), name="rehearse")
 
 
 def _rehearse(name, handle):

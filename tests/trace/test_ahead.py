@@ -25,7 +25,7 @@ for step in range(2):
     (x @ w.t()).exp().sum().backward()
     print(w.grad[0, 0].item())
 print((x + 1).cumsum(0).tolist()[1])
-ahead._WORKER.flush()
+ahead._LOADER.flush(), ahead._REHEARSER.flush()
 store.flush()
 print(json.dumps([loaded, store.used, rehearsed]))
 """

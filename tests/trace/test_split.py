@@ -110,3 +110,29 @@ def test_a_tape_that_was_recorded_another_way_has_the_same_programs():
     assert [v.tolist() for v in first] == [v.tolist() for v in second]
     third = tail(x)[0]                                  # fewer results of the same program
     assert third.tolist() == first[0].tolist() and sum(torch.report().programs.values()) == made
+
+
+def _filled(x):
+    x[1:-1, 1:-1] = x[2:, 1:-1] * 0.5 + x[:-2, 1:-1] * 0.25
+    x[:, -1] = 0.5
+
+
+def _multiplied(x):
+    x.mul_(0.75)
+    x.add_(0.5)
+
+
+@pytest.mark.parametrize("round_", [_filled, _multiplied])
+def test_a_loop_in_place_is_cut_where_nothing_lives_but_its_array(round_, monkeypatch):
+    wanted, execute = [], executor.execute
+
+    def counted(segment, nodes, *given):
+        if segment.state.cut:
+            wanted.append(len(given[0]))
+        return execute(segment, nodes, *given)
+    monkeypatch.setattr(executor, "execute", counted)
+    x = torch.linspace(0, 1, 42).reshape(6, 7).clone()
+    for _ in range(120):
+        round_(x)
+    x.sum().item()
+    assert len(wanted) > 2 and set(wanted) == {1}
