@@ -24,7 +24,7 @@ class Task:
         self.buffers, self.waiting, self.rows, self.row = {}, {}, rows, None
         self.needed = self._needed(roots, captures) if captures is not None else None
         self.roots = {node for node, _ in roots}
-        self._count(roots)
+        self._count()
 
     def _needed(self, roots, captures):
         """Nodes from which a captured edge can be reached (and the captured nodes themselves)."""
@@ -47,22 +47,22 @@ class Task:
                 needed.add(node)
         return needed
 
-    def _count(self, roots):
-        waiting, stack = self.waiting, []
-        seen = set()
-        for node, _ in roots:
-            if node not in seen:
-                seen.add(node)
-                stack.append(node)
+    def _count(self):
+        """How many gradients each node below the roots waits for."""
+        waiting, roots = self.waiting, self.roots
+        stack = list(roots)
+        known, push = waiting.get, stack.append
         while stack:
-            node = stack.pop()
-            for edge in node.edges:
+            for edge in stack.pop().edges:
                 if edge is not None:
                     after = edge[0]
-                    waiting[after] = waiting.get(after, 0) + 1
-                    if after not in seen:
-                        seen.add(after)
-                        stack.append(after)
+                    times = known(after)
+                    if times is not None:
+                        waiting[after] = times + 1
+                    else:
+                        waiting[after] = 1
+                        if after not in roots:
+                            push(after)
 
     def will_run(self, node):
         """Whether this backward reaches a node."""

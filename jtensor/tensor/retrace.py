@@ -13,6 +13,7 @@ from ..base import sites
 from ..ops import saves
 from ..storage import cell
 from ..trace import macros
+from ..trace.report import REPORT
 from ..trace.tape import LOCAL, Value, slot, take_back
 from . import written
 from .core import View, make_tensor
@@ -58,7 +59,7 @@ def backward(edge, grad, keep_graph):
     """Runs the backward of one root into the leaves: from a macro where there is one, else by the engine, learning it."""
     found = macro = None
     segment, keep_graph = LOCAL.segment, bool(keep_graph)
-    known = segment.state.macros
+    known, count = segment.state.macros, len(segment.inputs)
     if not (LOCAL.eager or LOCAL.inference or LOCAL.lesson or anomaly.ON["on"] or grad is None):
         if known is not None and known[macros.WRITTEN]:
             macro, found = _as_written(segment, known, edge, grad, keep_graph)
@@ -73,13 +74,15 @@ def backward(edge, grad, keep_graph):
         key = *key, keep_graph
         macro = macros.find(segment, key)
     if found is None or macro is macros.UNKNOWN:
+        if found is None or macros.patient(segment):
+            take_back(segment, count)                               # the tape is to be that of other times, when no key is made
         _unknown[0] = min(_unknown[0] + 1, 2 * NEW)
         engine.run([edge], [grad], keep_graph, False, rows=_unknown[0] > NEW)
     elif macro is not None:
         macro.plays += 1
         if macro.plays == written.AFTER and len(nodes) <= written.LARGEST:
             known = segment.state.macros
-            ask = written.Writer(segment, macro.wanted, _still_there).function(edge, grad, keep_graph)
+            ask = written.Graph(segment, macro.wanted, _still_there).function(edge, grad, keep_graph)
             known[macros.WRITTEN] = ((ask, macro), *known[macros.WRITTEN])[:AT_ONE_STATE]
         found = grad = nodes = None
         _play(macro, (named, leaves, numbers, holding), keep_graph)
@@ -337,15 +340,27 @@ def update(identity, tensors, numbers, run):
             rest = None if len(mine) == len(given) else tuple([None if type(n) is float else (type(n), n) for n in given])
         floats += mine
         others.append(rest)
-    named = []
+    named, what = [], (identity, tuple(others))
     segment = LOCAL.segment
-    key = _update_key(segment, named, (identity, tuple(others)), tensors)
+    key, again = None, segment.state.macros
+    if not (LOCAL.lesson or LOCAL.eager or LOCAL.inference or LOCAL.grad_enabled):
+        again = again.get(what) if again is not None else None
+        if again is not None:
+            count = len(segment.inputs)
+            if again(segment, tensors, floats):
+                REPORT.replayed += 1
+                return
+            take_back(segment, count)
+        key = _update_key(segment, named, what, tensors)
     macro = macros.UNKNOWN if key is None else macros.find(segment, key)
     if macro is macros.UNKNOWN or macro is None and len({id(t._storage.value) for t in tensors}) < len(tensors):
         run(numbers)                    # what is learnt is of tensors at places of their own, so that the key tells when two share memory
         return
     cells = [t._storage for t in tensors]
     if macro is not None:
+        macro.plays += 1
+        if macro.plays == written.AFTER:
+            segment.state.macros[what] = written.Update(segment).function(tensors, macro, macro.note)
         macros.play(macro, named, floats, cells)
         _written(tensors, macro.note)
         return
@@ -355,10 +370,10 @@ def update(identity, tensors, numbers, run):
     named = None
     with lesson:
         run(numbers)
-    written = [(at, t._counter.version - old) for at, (t, old) in enumerate(zip(tensors, versions, strict=True))
+    writes = [(at, t._counter.version - old) for at, (t, old) in enumerate(zip(tensors, versions, strict=True))
                if t._counter.version != old]
-    if all(tensors[at]._spec is tensors[at]._storage.spec for at, _ in written):
-        lesson.learn(key, (), written)
+    if all(tensors[at]._spec is tensors[at]._storage.spec for at, _ in writes):
+        lesson.learn(key, (), writes)
 
 
 def _written(tensors, note):
@@ -372,8 +387,6 @@ def _written(tensors, note):
 
 
 def _update_key(segment, named, identity, tensors):
-    if LOCAL.lesson or LOCAL.eager or LOCAL.inference or LOCAL.grad_enabled:
-        return None
     key, slots = [identity, macros.counts(segment)], segment.slots
     for tensor in tensors:
         storage, spec, auto = tensor._storage, tensor._spec, tensor._auto

@@ -1,18 +1,21 @@
-"""Graphs that keep coming, written out: one function asks of a graph all that `retrace` would put in its key, and keeps no key.
+"""Graphs and updates that keep coming, written out: one function asks all that `retrace` would put in a key, and makes none.
 
 To name a graph node by node costs several microseconds for each: what a loop over all kinds of nodes and of saved values looks up.
 A graph that has been played often enough is written out as it is, one sentence for each node and each saved value, with what is expected
 of it; where anything is otherwise the function answers None (or cannot take a saved entry apart: TypeError, ValueError), and the key
-decides. May not know: the walk, operators, the tape's macros.
+decides. An optimizer's step puts its macro on the tape in the same breath. May not know: the walk, operators, what macros are for.
 """
 from ..autograd import saved as saving
 from ..autograd.graph import HOOKED, AccumulateGrad
+from ..base import sites
 from ..ops import saves
 from ..trace.tape import Value, slot
+from . import templates
 
 AFTER = 32               # times that a graph is played before it is written out
 LARGEST = 2000           # nodes of such a graph: a sentence costs some ten microseconds to compile
 
+_NAMES = templates.NAMES | {"HOOKED": HOOKED, "Remembered": saving.Remembered, "user_site": sites.user_site}
 _HEAD = """\
 def ask(segment, edge, grad, keep_graph):
     n0, output = edge
@@ -159,13 +162,160 @@ _END = """\
 """
 
 
-class Writer:
-    """Writes out the graph under an edge as it is on the tape now. ``wanted``: the numbers of the named values that are to be answered."""
+_UPDATE = """\
+def again(segment, tensors, floats):
+    if len(segment.floats) != {floats} or len(segment.integers) != {integers} or len(segment.complexes) != {complexes}:
+        return None
+    slots = segment.slots
+    [{tensors}] = tensors
+"""
+_UPDATED = """\
+    t = t{i}
+    if t._auto is not None and t._auto.inference:
+        return None
+"""
+_STORAGE = """\
+    s{i} = s
+"""
+_LAY = """\
+    nodes = segment.nodes
+    begin = len(nodes)
+    nodes.extend({nodes})
+    segment.count, segment.state = {count}, {state}
+"""
+_NUMBERS = """\
+    segment.{kind}.extend({numbers})
+"""
+_RESULT_OF = templates.VALUE.format(name="r{which}", aval="{aval}", position="{position}") + """\
+    nodes[begin + {at}] = {plan}, {positions}, {places}, reference(r{which})
+"""
+_CELL = """\
+    s{i}.value = r{which}
+"""
+_SITE = """\
+    site = None
+"""
+_VERSION = """\
+    counter = t{i}._counter
+    counter.version += {times}
+    if counter.site is not None:
+        counter.site = site = site or user_site(3)
+"""
+_UPDATE_END = """\
+    return True
+"""
 
-    def __init__(self, segment, wanted, still_there):
+
+class _Text:
+    """A function's text, and what it names. ``wanted``: the numbers of the named values that are to be answered."""
+
+    def __init__(self, segment, wanted=()):
         self.segment, self.wanted, self.named = segment, wanted, 0
         self.text, self.constants, self.values = [], {}, {}
-        self.scope = {"HOOKED": HOOKED, "Value": Value, "slot": slot, "Remembered": saving.Remembered, "still_there": still_there}
+        self.scope = dict(_NAMES)
+
+    def made(self, name):
+        """The function."""
+        exec(compile("".join(self.text), "<jtensor graph>", "exec"), self.scope)
+        return self.scope[name]
+
+    def say(self, sentence, **words):
+        """Adds a sentence."""
+        self.text.append(sentence.format(**words))
+
+    def constant(self, thing):
+        """The name of something that is to be the same object, or an equal one, next time."""
+        name = self.constants.get(id(thing))
+        if name is None:
+            name = self.constants[id(thing)] = f"c{len(self.constants)}"
+            self.scope[name] = thing                        # which keeps it, so that its id is its own
+        return name
+
+    def tensor(self, tensor):
+        """Where the tensor ``t`` lies."""
+        self.say(_OF_TENSOR, spec=self.constant(tensor._spec))
+        self.memory(tensor._storage, tensor._spec, tensor._offset, "t._offset", tensor)
+
+    def memory(self, storage, spec, offset, place, tensor):
+        """Where a geometry over the storage ``s`` lies, and what is known of it if it is not all of it."""
+        if spec is storage.spec:
+            self.say(_WHOLE)
+            self.value(storage.value)
+            return
+        self.say(_PART, layout=self.constant(storage.layout), offset=offset, place=place)
+        self.value(storage.value)
+        if tensor is None:
+            return
+        cached = tensor._cached
+        if cached is not None and cached[0]() is storage.value:
+            self.say(_READ)
+            self.value(cached[1])
+        else:
+            self.say(_NOT_READ)
+
+    def value(self, value):
+        """Where the value ``v`` lies on the tape."""
+        known = self.values.get(id(value))
+        if known is not None:
+            self.say(_AGAIN, at=known)
+        else:
+            if value.segment is self.segment:
+                self.say(_MADE, at=value.position)
+            else:
+                self.say(_GIVEN, at=slot(self.segment, value))
+            self.values[id(value)] = len(self.values)
+            self.say(_KEPT, at=len(self.values) - 1)
+        if self.named in self.wanted:
+            self.say(_NAMED, number=self.named)
+        self.named += 1
+
+
+class Update(_Text):
+    """Writes out a step that changes tensors in place: what its key names, and what its macro puts on the tape.
+
+    ``note``: (which of the tensors was written to, how many times) of each.
+    """
+
+    def function(self, tensors, macro, note):
+        """The function, which answers whether it was done; None where it cannot be written out."""
+        piece, segment = macro.pieces[0], self.segment
+        cells = [(at, which) for at, (_, which) in piece.cells]
+        if len(macro.pieces) > 1 or len(tensors) > LARGEST or any(piece.results[which][1] is not None for _, which in cells):
+            return None
+        self.say(_UPDATE, floats=len(segment.floats), integers=len(segment.integers), complexes=len(segment.complexes),
+                 tensors=", ".join([f"t{i}" for i in range(len(tensors))]))
+        for i, tensor in enumerate(tensors):
+            self.say(_UPDATED, i=i)
+            self.tensor(tensor)
+            self.say(_STORAGE, i=i)
+        self.say(_LAY, nodes=self.constant(piece.nodes), count=piece.count, state=self.constant(piece.state))
+        if piece.floats:
+            numbers = "[" + ", ".join([f"floats[{at}]" for at in piece.floats]) + "]" if macro.given else self.constant(piece.floats)
+            self.say(_NUMBERS, kind="floats", numbers=numbers)
+        for kind in ("integers", "complexes"):
+            if getattr(piece, kind):
+                self.say(_NUMBERS, kind=kind, numbers=self.constant(getattr(piece, kind)))
+        for which in dict.fromkeys([which for _, which in cells]):
+            at, _, position, aval = piece.results[which]
+            plan, positions, places, _ = map(self.constant, piece.nodes[at])
+            self.say(_RESULT_OF, which=which, aval=self.constant(aval), position=position, at=at, plan=plan, positions=positions,
+                     places=places)
+        for i, which in cells:
+            self.say(_CELL, i=i, which=which)
+        if note:
+            self.say(_SITE)
+        for i, times in note:
+            self.say(_VERSION, i=i, times=times)
+        self.say(_UPDATE_END)
+        return self.made("again")
+
+
+class Graph(_Text):
+    """Writes out the graph under an edge as it is on the tape now."""
+
+    def __init__(self, segment, wanted, still_there):
+        super().__init__(segment, wanted)
+        self.scope["still_there"] = still_there
 
     def function(self, edge, grad, keep_graph):
         """The function: (the named values that are wanted, leaves, floats, nodes that let go of what they saved), or None."""
@@ -181,20 +331,7 @@ class Writer:
             else:
                 self.operator(i, node, first.sequence - node.sequence, nodes, index)
         self.say(_END, leaves="".join([f"n{i}, " for i in leaves]) or "0", count=max(len(leaves), 1))
-        exec(compile("".join(self.text), "<jtensor graph>", "exec"), self.scope)
-        return self.scope["ask"]
-
-    def say(self, sentence, **words):
-        """Adds a sentence."""
-        self.text.append(sentence.format(**words))
-
-    def constant(self, thing):
-        """The name of something that is to be the same object, or an equal one, next time."""
-        name = self.constants.get(id(thing))
-        if name is None:
-            name = self.constants[id(thing)] = f"c{len(self.constants)}"
-            self.scope[name] = thing                        # which keeps it, so that its id is its own
-        return name
+        return self.made("ask")
 
     def operator(self, i, node, behind, nodes, index):
         """A node of an operator, its edges, its numbers and what it saved."""
@@ -245,44 +382,6 @@ class Writer:
             storage, spec, offset, _, _ = entry
             self.say(_RESULT, entry=name, spec=self.constant(spec))
             self.memory(storage, spec, offset, "offset", None)
-
-    def tensor(self, tensor):
-        """Where the tensor ``t`` lies."""
-        self.say(_OF_TENSOR, spec=self.constant(tensor._spec))
-        self.memory(tensor._storage, tensor._spec, tensor._offset, "t._offset", tensor)
-
-    def memory(self, storage, spec, offset, place, tensor):
-        """Where a geometry over the storage ``s`` lies, and what is known of it if it is not all of it."""
-        if spec is storage.spec:
-            self.say(_WHOLE)
-            self.value(storage.value)
-            return
-        self.say(_PART, layout=self.constant(storage.layout), offset=offset, place=place)
-        self.value(storage.value)
-        if tensor is None:
-            return
-        cached = tensor._cached
-        if cached is not None and cached[0]() is storage.value:
-            self.say(_READ)
-            self.value(cached[1])
-        else:
-            self.say(_NOT_READ)
-
-    def value(self, value):
-        """Where the value ``v`` lies on the tape."""
-        known = self.values.get(id(value))
-        if known is not None:
-            self.say(_AGAIN, at=known)
-        else:
-            if value.segment is self.segment:
-                self.say(_MADE, at=value.position)
-            else:
-                self.say(_GIVEN, at=slot(self.segment, value))
-            self.values[id(value)] = len(self.values)
-            self.say(_KEPT, at=len(self.values) - 1)
-        if self.named in self.wanted:
-            self.say(_NAMED, number=self.named)
-        self.named += 1
 
     def leaf(self, i, node):
         """A leaf and its gradient."""

@@ -36,10 +36,10 @@ class Piece:
 
 class Macro:
     """``pieces``; ``answers``: the values that the caller wanted; ``note``: what it wanted to remember; ``plays``: how often it was found
-    by its key; ``wanted``: which of the named values it puts on the tape by itself.
+    by its key; ``wanted``: which of the named values it puts on the tape by itself; ``given``: whether its floats are among those given.
     """
 
-    __slots__ = ("pieces", "answers", "note", "plays", "wanted")
+    __slots__ = ("pieces", "answers", "note", "plays", "wanted", "given")
 
 
 def find(segment, key):
@@ -64,11 +64,17 @@ def find(segment, key):
     return UNKNOWN
 
 
-def hopeless(segment):
-    """Whether the keys asked for at this place keep changing, so that making one is not worth the while; now and then it is tried."""
+def patient(segment):
+    """Whether the keys asked for at this place keep changing."""
     macros = segment.state.macros
-    if macros is None or macros[MISSES] < PATIENCE:
+    return macros is not None and macros[MISSES] >= PATIENCE
+
+
+def hopeless(segment):
+    """The same, so that making a key is not worth the while; now and then it is tried."""
+    if not patient(segment):
         return False
+    macros = segment.state.macros
     macros[MISSES] += 1
     return macros[MISSES] % PATIENCE != 0
 
@@ -175,7 +181,7 @@ class Lesson:
             macros[key] = UNKNOWN
             return
         macro = macros[key] = Macro()
-        macro.pieces, macro.answers, macro.note, macro.plays = self.pieces, answers, note, 0
+        macro.pieces, macro.answers, macro.note, macro.plays, macro.given = self.pieces, answers, note, 0, bool(self.given)
         macro.wanted = frozenset([at for piece in self.pieces for made, at in (*piece.inputs, *(v for _, v in piece.cells)) if made < 0])
         kept = set(answers)
         for piece in reversed(self.pieces):
