@@ -246,9 +246,9 @@ def into_self(operator, signature, function, common):
         broadcast_inplace(*signature.specs)
         result = operator.result_dtype(common) if operator.result_dtype else (dtypes.bool if operator.promote == "bool" else common)
         if not dtypes.can_cast(result, own.dtype):
-            raise RuntimeError(
-                f"result type {dtypes.scalar_name(result)} can't be cast to the desired output type {dtypes.scalar_name(own.dtype)}"
-            )
+            from .families.composing import cpp_name
+            named = cpp_name if operator.name.startswith("clamp") and operator.name.endswith("_Scalar") else dtypes.scalar_name
+            raise RuntimeError(f"result type {dtypes.scalar_name(result)} can't be cast to the desired output type {named(own.dtype)}")
     target = own.dtype.numpy
 
     def inplace(*xs):
@@ -269,6 +269,9 @@ def output_specs(operator, signature, outputs, device):
         strides = [layout.pointwise(out.shape, operands, numbers) if operands else None for out in outputs]
     elif how == "columns":
         strides = [layout.columns(out.shape) if len(out.shape) >= signature.specs[0].ndim else None for out in outputs]
+    elif how == "suggested":
+        first = signature.specs[0]
+        strides = [layout.suggested(first.size, first.stride, out.shape) for out in outputs]
     elif how == "like":
         first = signature.specs[0]
         strides = [layout.like(first.size, first.stride) if tuple(first.size) == out.shape else None for out in outputs]

@@ -1,9 +1,19 @@
 """Strides of results, as PyTorch computes them.
 
 `pointwise` is TensorIterator's rule: the result keeps the permutation of its inputs, ambiguities are settled by the first operand that
-has an opinion; `like` that of `empty_like`. Pure functions of sizes and strides, on `base.geometry`, which knows density and order.
+has an opinion; `like` that of `empty_like`; `suggested` that of convolutions
+and pools: channels last, or row-major. Pure functions of sizes and strides, on `base.geometry`, which knows density and order.
 """
-from ..base.geometry import contiguous_strides, fastest_first, is_contiguous, is_non_overlapping_and_dense
+from ..base.geometry import (
+    channels_last_strides,
+    contiguous_strides,
+    fastest_first,
+    is_channels_last,
+    is_channels_last_3d,
+    is_contiguous,
+    is_non_overlapping_and_dense,
+    looks_channels_last,
+)
 from ..base.geometry import infer_dense_strides as like
 
 
@@ -25,6 +35,8 @@ def pointwise(shape, operands, numbers=False):
     if not numbers and all(tuple(size) == shape for size, _ in operands):
         if all(is_contiguous(shape, stride) for _, stride in operands):
             return contiguous_strides(shape)
+        if any(all(is_in_format(shape, stride) for _, stride in operands) for is_in_format in (is_channels_last, is_channels_last_3d)):
+            return channels_last_strides(shape)
         first = tuple(operands[0][1])
         if all(tuple(stride) == first for _, stride in operands) and is_non_overlapping_and_dense(shape, first):
             return first
@@ -36,6 +48,11 @@ def pointwise(shape, operands, numbers=False):
     if 0 in shape:
         return contiguous_strides(shape) if order == list(range(len(shape) - 1, -1, -1)) else tuple(strides)
     return tuple(strides)
+
+
+def suggested(size, stride, shape):
+    """Strides of a result of ``shape`` in the memory format that a tensor's geometry suggests: channels last, or None for row-major."""
+    return channels_last_strides(shape) if len(shape) == len(size) and looks_channels_last(size, stride) else None
 
 
 def columns(shape):
@@ -52,4 +69,4 @@ class Within(tuple):
         return self
 
 
-__all__ = ["Within", "broadcast_strides", "columns", "like", "operand", "pointwise"]
+__all__ = ["Within", "broadcast_strides", "columns", "like", "operand", "pointwise", "suggested"]

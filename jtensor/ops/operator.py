@@ -57,8 +57,9 @@ class Operator:
     promote    None: inputs arrive as they are. "numeric": cast to their promoted type. "float": the same, integers become the
                default float. "bool": promoted, for comparisons. "complex": like float for ints, complex allowed (same as float).
     layout     strides of the result: "pointwise" (PyTorch's TensorIterator: inputs' permutation is kept), "contiguous", "like"
-               (strides of the first input if dense), "columns" (matrices as LAPACK leaves them; results of fewer dimensions than the first
-               input are none), or a function (specs of inputs, output avals, statics dict) -> list of strides.
+               (strides of the first input if dense), "suggested" (channels last if the first input's strides suggest that), "columns"
+               (matrices as LAPACK leaves them; results of fewer dimensions than the first input are none), or a function (specs of
+               inputs, output avals, statics dict) -> list of strides.
     saves      what the default gradient (jax.vjp of the body) needs: () for linear operators, a tuple of parameter names (and "result"),
                or a dict {differentiable input: names}. None: every tensor input.
     grad       formulas instead of jax.vjp, PyTorch's convention (conjugates written out): for one differentiable input a function, for

@@ -37,10 +37,28 @@ def test_results(text, shapes):
     ("F.conv2d(a, b)", [X, (3, 2, 3, 3)]), ("F.conv2d(a, b)", [X, (3, 4, 9, 9)]), ("F.conv2d(a, b, c)", [X, (3, 4, 3, 3), (4,)]),
     ("F.conv2d(a, b, stride=0)", [X, (3, 4, 3, 3)]), ("F.max_pool2d(a, 9)", [X]), ("F.max_pool2d(a, 2, padding=2)", [X]),
     ("F.layer_norm(a, (4,))", [X]), ("F.group_norm(a, 3)", [X]), ("F.batch_norm(a, b, b, training=True)", [X, (3,)]),
-    ("F.pixel_shuffle(a, 3)", [X]),
+    ("F.pixel_shuffle(a, 3)", [X]), ("T.native_batch_norm(a, None, None, None, None, True, .1, 1e-5)", [(0, 4)]),
+    ("F.batch_norm(a, None, None, b)", [(2, 0, 3), (0,)]), ("F.fractional_max_pool2d(a, 2, 9)", [X]),
+    ("F.fractional_max_pool3d(a, 2, 2)", [(1, 4, 4, 3)]),
+    *((f"F.fractional_max_pool3d(a, 2, 2, _random_samples=b.detach(){dtype})", [(2, 4, 4, 4, 4), samples])
+      for dtype, samples in [("", (1, 4, 3)), ("", (2, 3, 3)), ("", (2, 4, 2)), ("", (4, 3)), (".double()", (2, 4, 3))]),
 ])
 def test_errors(text, shapes):
     same(text, *shapes)
+
+
+@pytest.mark.parametrize("text", [
+    "F.batch_norm(a, m, v, b, c, True)", "F.batch_norm(a, m, v, training=True)", "F.batch_norm(a, None, None, b)"])
+def test_an_empty_batch_leaves_the_running_statistics(text):
+    same(f"(lambda m, v: ({text}, m, v))(T.zeros(4), T.ones(4))", (0, 4, 3), (4,), (4,))
+
+
+@pytest.mark.parametrize("batch", [1, 2, 3])
+def test_samples_of_a_larger_batch_serve_a_smaller_one(batch):
+    places = f"F.fractional_max_pool3d(a, 2, 2, _random_samples=T.linspace(0, .9, {12 * batch}).view({batch}, 4, 3), return_indices=True)"
+    same(places, (4, 5, 4, 4))
+    if batch > 1:
+        same(places, (2, 4, 5, 4, 4))
 
 
 def test_running_statistics_move():

@@ -3,6 +3,7 @@ import math
 
 import jtensor
 
+from ...base.geometry import channels_last_strides, looks_channels_last
 from ...ops.families.bounds import check_bounds
 from ...tensor import raw
 from .activation import relu
@@ -92,7 +93,9 @@ def max_pool1d_with_indices(input, kernel_size, stride=None, padding=0, dilation
 def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     """The largest element of every window of ``(N, C, L)``; with ``return_indices`` its position too."""
     pooled = max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
-    return pooled if return_indices else pooled[0]
+    if return_indices:
+        return pooled
+    return pooled[0] if pooled[0].requires_grad else pooled[0].contiguous()        # without gradient PyTorch takes another kernel
 
 
 def max_pool3d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
@@ -173,7 +176,8 @@ def _fractional(n, input, kernel_size, output_size, output_ratio, samples):
     if samples is None:
         batch = 1 if input.dim() == n + 1 else input.size(0)
         samples = jtensor.rand(batch, input.size(-n - 1), n, dtype=input.dtype, device=input.device)
-    return getattr(raw, name)(input, _each(kernel_size, n), _each(output_size, n), samples)
+    kernel_size, output_size = ((v,) * n if isinstance(v, int) else tuple(v) for v in (kernel_size, output_size))
+    return getattr(raw, name)(input, kernel_size, output_size, samples)
 
 
 def fractional_max_pool2d_with_indices(input, kernel_size, output_size=None, output_ratio=None, return_indices=False,
@@ -316,11 +320,18 @@ def adaptive_avg_pool1d(input, output_size):
     return adaptive_avg_pool2d(input.unsqueeze(-2), (1, size)).squeeze(-2)
 
 
+def _mean_of_all(input, n):
+    """The mean over the last ``n`` dimensions, which stay with size one; channels last stay so."""
+    mean = input.mean(tuple(range(-1, -n - 1, -1)), keepdim=True)
+    suggested = input.dim() == n + 2 and looks_channels_last(tuple(input.shape), input.stride())
+    return mean.as_strided_(mean.shape, channels_last_strides(tuple(mean.shape))) if suggested else mean
+
+
 def adaptive_avg_pool2d(input, output_size):
     """The means of windows that divide the image evenly; a single window is a plain mean."""
     size = _output_size(output_size, input, 2)
     if size == (1, 1) and input.dim() in (3, 4) and input.is_floating_point():
-        return input.mean((-1, -2), keepdim=True)
+        return _mean_of_all(input, 2)
     return raw.adaptive_avg_pool2d(input, size)
 
 
@@ -328,5 +339,5 @@ def adaptive_avg_pool3d(input, output_size):
     """The means of windows that divide the volume evenly; a single window is a plain mean."""
     size = _output_size(output_size, input, 3)
     if size == (1, 1, 1) and input.dim() in (4, 5) and input.is_floating_point():
-        return input.mean((-1, -2, -3), keepdim=True)
+        return _mean_of_all(input, 3)
     return raw.adaptive_avg_pool3d(input, size)

@@ -61,7 +61,7 @@ def _adaptive_mean(x, output_size):
 
 def _adaptive(name, n, backward):
     @op(name=f"adaptive_avg_pool{n}d", method=False, function=False, backward=backward, saves=("self",),
-        check=_check_adaptive(f"adaptive_avg_pool{n}d", n))
+        check=_check_adaptive(f"adaptive_avg_pool{n}d", n), layout="suggested" if n == 2 else None)
     def adaptive_avg_pool(self: Tensor, output_size):
         """The means of windows that divide the last dimensions evenly."""
         return _adaptive_mean(self, output_size)
@@ -101,7 +101,7 @@ def _best_of(pixels, flat, valid):
 
 def _adaptive_max(n):
     @op(name=f"adaptive_max_pool{n}d", method=False, function=False, backward=f"AdaptiveMaxPool{n}DBackward0", nondiff=(1,),
-        check=_check_adaptive(f"adaptive_max_pool{n}d", n),
+        layout="suggested" if n == 2 else None, check=_check_adaptive(f"adaptive_max_pool{n}d", n),
         grad={"self": lambda grads, self, result1: to_positions(grads[0], result1, self.shape, n)})
     def adaptive_max_pool(self: Tensor, output_size):
         """The maxima of windows that divide the last dimensions evenly, and their positions."""
@@ -124,13 +124,43 @@ def _fractional_starts(sample, size, out, kernel):
     return jnp.concatenate([begin, jnp.full((*sample.shape, 1), size - kernel, jnp.int64)], -1)
 
 
+def _check_fractional(n):
+    name, where = f"fractional_max_pool{n}d", f"fractional_max_pool{n}d{'_out' if n == 3 else ''}()"
+
+    def check(self, kernel_size, output_size, random_samples):
+        for what, given in (("kernel_size", kernel_size), ("output_size", output_size)):
+            if len(given) != n:
+                raise RuntimeError(f"{name}: {what} must either be a single Int or tuple of {'three ' if n == 3 else ''}Ints")
+        if self.ndim not in (n + 1, n + 2):
+            raise RuntimeError(f"{where}: Expected {n + 1}D or {n + 2}D tensor, but got: {list(self.size)}")
+        for d in range(self.ndim - n - 1, self.ndim):
+            if not self.size[d]:
+                raise RuntimeError(f"{where}: Expected input to have non-zero size for non-batch dimensions, but got{list(self.size)} with "
+                                   f"dimension {d} being empty.")
+        for side, m, k, out in zip(("time", "height", "width")[3 - n:], self.size[-n:], kernel_size, output_size, strict=True):
+            if out + k - 1 > m - (n == 3):                         # PyTorch asks for one element more of a volume
+                raise RuntimeError(f"{where}: pool {side} {k} too large relative to input {side} {m}")
+        if random_samples.dtype is not self.dtype:
+            raise RuntimeError("Expect _random_samples to have the same dtype as input")
+        if random_samples.ndim != 3:
+            raise RuntimeError(f"Expect _random_samples to have 3 dimensions, got {random_samples.ndim}")
+        if random_samples.size[0] < (self.size[0] if self.ndim == n + 2 else 1):
+            raise RuntimeError("Expect _random_samples.size(0) no less then input batch size.")
+        if random_samples.size[1] != self.size[-n - 1]:
+            raise RuntimeError("Expect _random_samples.size(1) equals to input channel size.")
+        if random_samples.size[2] != n:
+            raise RuntimeError(f"Expect _random_samples.size(2) equals to {n}; got {random_samples.size[2]}.")
+    return check
+
+
 def _fractional(n):
     @op(name=f"fractional_max_pool{n}d", method=False, function=False, backward=f"FractionalMaxPool{n}DBackward0",
-        nondiff=("random_samples", 1), grad={"self": lambda grads, self, result1: to_positions(grads[0], result1, self.shape, n)})
+        check=_check_fractional(n), nondiff=("random_samples", 1),
+        grad={"self": lambda grads, self, result1: to_positions(grads[0], result1, self.shape, n)})
     def fractional_max_pool(self: Tensor, kernel_size, output_size, random_samples: Tensor):
         """The maxima of windows at places that random samples choose, and their positions."""
         lead = self.shape[:-n]
-        samples = random_samples.reshape(*lead, n)
+        samples = random_samples[:math.prod(lead[:-1])].reshape(*lead, n)      # there may be samples for a larger batch
         flat = jnp.zeros((*lead, *(1,) * 2 * n), jnp.int64)
         for d in range(n):
             # The last sample is that of the first dimension in three dimensions, of the width first in two: PyTorch's order.

@@ -67,6 +67,8 @@ def _check_batch(input, weight, bias, running_mean, running_var, training, eps):
         raise not_implemented("batch_norm", input.dtype)
     if input.ndim < 2:
         raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
+    if not input.numel:
+        raise RuntimeError(f"input tensor must have at least one element, but got input_sizes = {list(input.size)}")
     n = input.size[1]
     for name, s in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias)):
         if s is not None and s.numel != n:
@@ -89,7 +91,7 @@ def _batch_weight(grads, input, result1, result2):
 
 
 @op(name="native_batch_norm.raw", backward="NativeBatchNormBackward0", nondiff=("running_mean", "running_var", 1, 2, 3), check=_check_batch,
-    layout=lambda specs, outputs, statics: _like_first(specs, outputs), grad={
+    layout="suggested", grad={
         "input": _batch_input, "weight": _batch_weight,
         "bias": lambda grads: jnp.sum(_wide(grads[0]), _others(grads[0]))}, **RAW)
 def native_batch_norm_raw(input: Tensor, weight: OptTensor, bias: OptTensor, running_mean: OptTensor, running_var: OptTensor, training,
@@ -105,12 +107,6 @@ def native_batch_norm_raw(input: Tensor, weight: OptTensor, bias: OptTensor, run
         unbiased = jnp.zeros((0,), x.dtype)
     out = _affine((x - mean) * inverse, _column(weight, x), _column(bias, x)).astype(input.dtype)
     return out, mean.reshape(-1), inverse.reshape(-1), unbiased
-
-
-def _like_first(specs, outputs):
-    from ..layout import like
-    first = like(tuple(specs[0].size), specs[0].stride)
-    return [first, *[None] * (len(outputs) - 1)]
 
 
 @op(name="move_average", nondiff=("self", "batch", 0), **RAW)
@@ -135,8 +131,9 @@ def _batch_norm(input, weight, bias, running_mean, running_var, training, moment
 def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
     """Each channel (dimension 1) normalised: with the batch's statistics while ``training``, which also move the running ones by
     ``momentum``, else with the running ones; then ``* weight + bias``."""
-    if not input._spec.numel and (input._spec.ndim < 2 or not training and running_mean is None):
-        return input.clone()
+    if not input._spec.numel:                                      # nothing to count: the running statistics stay
+        out = input.clone() if weight is None else input.clone() * weight.select(0, 0)
+        return out if bias is None else out + bias.select(0, 0)
     if not training and (running_mean is None or running_var is None):
         raise RuntimeError(f"running_{'mean' if running_mean is None else 'var'} must be defined in evaluation mode")
     if training and running_mean is not None:
@@ -266,7 +263,7 @@ def _group_input(grads, input, weight, result1, result2, num_groups):
     return made.reshape(input.shape)
 
 
-@op(backward="NativeGroupNormBackward0", name="native_group_norm.raw", nondiff=(1, 2), check=_check_group, grad={
+@op(backward="NativeGroupNormBackward0", name="native_group_norm.raw", nondiff=(1, 2), check=_check_group, layout="suggested", grad={
     "input": _group_input,
     "weight": lambda grads, input, result1, result2, num_groups: jnp.sum(
         _wide(grads[0]) * _group_normed(input, result1, result2, num_groups), _others(input)),
