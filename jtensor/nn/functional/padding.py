@@ -26,7 +26,7 @@ def _wrapped(input, pad):
         if after > 0:
             parts.append(input.narrow(dim, 0, after))
         input = jtensor.cat(parts, dim) if len(parts) > 1 else parts[0]
-    return input
+    return input.contiguous() if max(pad) > 0 else input.clone(memory_format=jtensor.contiguous_format)
 
 
 def pad(input, pad, mode="constant", value=None):

@@ -3,10 +3,13 @@
 Owns: `convolution`. XLA's CPU library wants the channels last; the transposes around it cancel between layers once a tape is one program.
 Narrow floats accumulate in float32. May not know: tensors.
 """
+import math
+
 import jax.numpy as jnp
 from jax import lax
 
 from ...base import dtypes
+from ..layout import suggested
 from ..operator import OptTensor, Tensor, op
 from .composing import cpp_name
 from .numeric import NARROW, is_complex
@@ -93,6 +96,31 @@ def _check_bias(weight, bias, channels, start=None):
                            "instead")
 
 
+# -- strides ----------------------------------------------------------------------------------------------------------
+
+
+def _layout(specs, outputs, statics):
+    """Channels last if the input or the weight suggest that; volumes only where oneDNN works them out, for PyTorch's own loops do not."""
+    shape, (x, weight) = outputs[0].shape, specs[:2]
+    if x.ndim == 5 and not _taken_by_onednn(x, weight, statics):
+        return [None]
+    if x.ndim > 3:
+        return [suggested(x.size, x.stride, shape) or suggested(weight.size, weight.stride, shape)]
+    # PyTorch makes images of height 1 of what has one dimension, and packs the input before.
+    (o, i, k), (*steps, step) = weight.size, weight.stride
+    strides = suggested((o, i, 1, k), (*steps, k * step, step), (*shape[:2], 1, shape[2]))
+    return [strides and (*strides[:2], strides[3])]
+
+
+def _taken_by_onednn(x, weight, settings):
+    """Whether PyTorch hands a convolution of volumes to oneDNN: not in types it has no kernels for, nor a small one of a single sample."""
+    if settings["transposed"] and any(o >= s for o, s in zip(settings["output_padding"], settings["stride"], strict=True)):
+        return False
+    if x.dtype.name not in ("float32", "complex64"):
+        return x.dtype is dtypes.bfloat16
+    return settings["groups"] > 1 or min(weight.size[-2:]) > 3 or x.size[0] > 1 or math.prod(x.size[:4]) > 20480
+
+
 # -- bodies -----------------------------------------------------------------------------------------------------------
 
 
@@ -163,7 +191,7 @@ def convolve(x, w, stride, padding, dilation, transposed, output_padding, groups
     return _plain(x, w, stride, padding, dilation, groups)
 
 
-@op(check=_check, method=False, saves={"input": ("weight",), "weight": ("input",), "bias": ()})
+@op(check=_check, layout=_layout, method=False, saves={"input": ("weight",), "weight": ("input",), "bias": ()})
 def convolution(input: Tensor, weight: Tensor, bias: OptTensor, stride, padding, dilation, transposed, output_padding, groups):
     """Cross-correlation of ``(N, C, *)`` with ``(out, C / groups, *)``, or its transpose; what the convolution functions call."""
     out = convolve(input, weight, stride, padding, dilation, transposed, output_padding, groups)

@@ -5,7 +5,9 @@ Owns: concatenation with promotion. May not know: tensors as objects, but in com
 import jax.numpy as jnp
 
 from ...base import dtypes
+from ...views.rules.shapes import compute_view_strides
 from ..build import cast_to
+from ..layout import suggested
 from ..operator import Tensors, op
 from ..registry import composite
 from .numeric import wrap_dim
@@ -83,7 +85,17 @@ def _pieces(grad, node):
     return tuple([part(at) for at in node.needs])
 
 
-@op(out=True, method=False, check=_check_cat, grad={"tensors": _cat_gradient}, name="cat", double="SliceBackward0",
+def _format_of_all(geometries, shape):
+    """Strides of tensors put together: channels last if all of them suggest that."""
+    strides = [suggested(size, stride, shape) for size, stride in geometries]
+    return None if None in strides else strides[0]
+
+
+def _cat_layout(specs, outputs, statics):
+    return [_format_of_all([(s.size, s.stride) for s in specs], outputs[0].shape)]
+
+
+@op(out=True, method=False, check=_check_cat, layout=_cat_layout, grad={"tensors": _cat_gradient}, name="cat", double="SliceBackward0",
     inverse=lambda grad, node: _pieces(grad, node))
 def cat(tensors: Tensors, dim=0):
     """The tensors one behind the other along ``dim``; all other sizes have to agree. Types are promoted.
@@ -117,7 +129,18 @@ def _check_stack(tensors, dim):
                                f"{list(s.size)} at entry {at}")
 
 
-@op(out=True, method=False, check=_check_stack,
+def _stack_layout(specs, outputs, statics):
+    """That of `cat` along ``dim``, seen with one dimension more; behind the last one, of `cat` of tensors that have one more."""
+    shape, n = outputs[0].shape, specs[0].ndim
+    dim = wrap_dim(statics["dim"], n + 1)
+    if dim == n:
+        return [_format_of_all([((*s.size, 1), (*s.stride, 1)) for s in specs], shape)]
+    together = (*shape[:dim], shape[dim] * shape[dim + 1], *shape[dim + 2:])
+    strides = _format_of_all([(s.size, s.stride) for s in specs], together)
+    return [strides and compute_view_strides(together, strides, shape)]
+
+
+@op(out=True, method=False, check=_check_stack, layout=_stack_layout,
     grad={"tensors": lambda grad, dim: list(jnp.moveaxis(grad, dim, 0))}, double="SelectBackward0",
     inverse=lambda grad, node: tuple([grad.select(node.plan.notes.template[1], at) for at in node.needs]))
 def stack(tensors: Tensors, dim=0):

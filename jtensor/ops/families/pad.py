@@ -10,6 +10,7 @@ import numpy as np
 from jax import lax
 
 from ...base import dtypes
+from .. import layout
 from ..build import cast_to
 from ..operator import Number, Tensor, op
 from .numeric import not_implemented
@@ -33,7 +34,14 @@ def _check_constant(self, pad, value):
                                f"{d} of your input.")
 
 
-@op(method=False, saves=(), backward="ConstantPadNdBackward0", check=_check_constant, double="ConstantPadNdBackward0")
+def _constant_layout(specs, outputs, statics):
+    """What is only cut off is a copy of what remains."""
+    (given,), shape = specs, outputs[0].shape
+    return [layout.suggested(given.size, given.stride, shape) if max(statics["pad"], default=0) > 0 else layout.like(shape, given.stride)]
+
+
+@op(method=False, saves=(), layout=_constant_layout, backward="ConstantPadNdBackward0", check=_check_constant,
+    double="ConstantPadNdBackward0")
 def constant_pad_nd(self: Tensor, pad, value: Number = 0):
     """``value`` put around the tensor: two numbers a dimension, the last dimension first; negative ones cut off.
 
@@ -102,7 +110,8 @@ def _border(kind, mode, n):
     name = f"{kind}_pad{n}d"
     backward = {"reflection": "ReflectionPad", "replication": "ReplicationPad"}[kind] + f"{n}DBackward0"
 
-    @op(name=name, method=False, function=False, backward=backward, saves=(), check=_check_border(kind, n))
+    @op(name=name, method=False, function=False, backward=backward, saves=(), layout="suggested" if n > 1 else None,
+        check=_check_border(kind, n))
     def padded(self: Tensor, padding):
         """The last dimensions continued beyond their borders."""
         return _bordered(self, padding, mode)
@@ -124,7 +133,7 @@ def _check_shuffle(self, upscale_factor):
                            f"input.size(-3)={self.size[-3]} is not divisible by {upscale_factor * upscale_factor}")
 
 
-@op(method=False, saves=(), moves=True, check=_check_shuffle)
+@op(method=False, saves=(), layout="suggested", moves=True, check=_check_shuffle)
 def pixel_shuffle(self: Tensor, upscale_factor):
     """``(*, C r r, H, W)`` to ``(*, C, H r, W r)``: channels become pixels.
 
@@ -149,7 +158,7 @@ def _check_unshuffle(self, downscale_factor):
                                f"not divisible by {downscale_factor}")
 
 
-@op(method=False, saves=(), moves=True, check=_check_unshuffle)
+@op(method=False, saves=(), layout="suggested", moves=True, check=_check_unshuffle)
 def pixel_unshuffle(self: Tensor, downscale_factor):
     """``(*, C, H r, W r)`` to ``(*, C r r, H, W)``: the inverse of ``pixel_shuffle``.
 
@@ -172,7 +181,7 @@ def _check_channels(self, groups):
                            f"{self.size[1]} channels and {groups} groups.")
 
 
-@op(method=False, saves=(), moves=True, check=_check_channels)
+@op(method=False, saves=(), layout="suggested", moves=True, check=_check_channels)
 def channel_shuffle(self: Tensor, groups):
     """The channels (dimension 1) of ``groups`` groups taken in turn.
 

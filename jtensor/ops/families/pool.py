@@ -214,14 +214,14 @@ def _check_max(n):
     return check
 
 
-@op(method=False, function=False, backward="MaxPool2DWithIndicesBackward0", nondiff=(1,), check=_check_max(2),
+@op(method=False, function=False, backward="MaxPool2DWithIndicesBackward0", nondiff=(1,), check=_check_max(2), layout="suggested",
     grad={"self": _max_gradient(2)})
 def max_pool2d_with_indices(self: Tensor, kernel_size, stride=(), padding=0, dilation=1, ceil_mode=False):
     """The maxima of the windows over the last two dimensions, and their positions."""
     return _max_pool(self, 2, kernel_size, stride, padding, dilation, ceil_mode)
 
 
-@op(method=False, function=False, backward="MaxPool3DWithIndicesBackward0", nondiff=(1,), check=_check_max(3),
+@op(method=False, function=False, backward="MaxPool3DWithIndicesBackward0", nondiff=(1,), check=_check_max(3), layout="suggested",
     grad={"self": _max_gradient(3)})
 def max_pool3d_with_indices(self: Tensor, kernel_size, stride=(), padding=0, dilation=1, ceil_mode=False):
     """The maxima of the windows over the last three dimensions, and their positions."""
@@ -280,7 +280,7 @@ def _check_avg(n):
     return check
 
 
-@op(method=False, function=False, backward="AvgPool2DBackward0", saves=("self",), check=_check_avg(2))
+@op(method=False, function=False, backward="AvgPool2DBackward0", saves=("self",), check=_check_avg(2), layout="suggested")
 def avg_pool2d(self: Tensor, kernel_size, stride=(), padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
     """The means of the windows over the last two dimensions."""
     return _avg_pool(self, 2, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
@@ -310,7 +310,7 @@ def _back_from(grad, indices, n):
     return taken.reshape(indices.shape)
 
 
-@op(method=False, function=False, backward="MaxUnpool2DBackward0", nondiff=("indices",),
+@op(method=False, function=False, backward="MaxUnpool2DBackward0", nondiff=("indices",), layout="suggested",
     grad={"self": lambda grad, indices: _back_from(grad, indices, 2)})
 def max_unpool2d(self: Tensor, indices: Tensor, output_size):
     """Elements at their positions of zeros of ``output_size``."""

@@ -136,7 +136,7 @@ def _nearest(n, exact):
 
 def _declare(name, backward, n, forward, back):
     """The operator with one scale a dimension, as PyTorch's signatures have them."""
-    settings = {"name": name, "backward": backward, "check": _check_size(n), **RAW}
+    settings = {"name": name, "backward": backward, "check": _check_size(n), "layout": "suggested", **RAW}
     if n == 1:
         @op(grad={"self": lambda grad, output_size, scales, shapes: back(grad, output_size, (scales,), shapes)}, **settings)
         def resized(self: Tensor, output_size, scales=None):
@@ -164,7 +164,7 @@ def _blended(name, backward, n, taps):
     def back(grad, output_size, align_corners, scales, shapes):
         return _back_along_all(grad, shapes[0], lambda i, size: taps(size, output_size[i], scales[i], align_corners), n)
 
-    settings = {"name": name, "backward": backward, "check": _check_size(n), **RAW}
+    settings = {"name": name, "backward": backward, "check": _check_size(n), "layout": "suggested", **RAW}
     if n == 1:
         @op(grad={"self": lambda grad, output_size, align_corners, scales, shapes: back(
             grad, output_size, align_corners, (scales,), shapes)}, **settings)
