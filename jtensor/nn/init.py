@@ -39,12 +39,12 @@ def calculate_gain(nonlinearity, param=None):
 
 def _calculate_fan_in_and_fan_out(tensor):
     """The numbers of connections into and out of a unit: sizes 1 and 0 times those of the kernel."""
-    if tensor.dim() < 2:
+    shape = tuple(tensor.shape)
+    if len(shape) < 2:
         raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
-    kernel = 1
-    for size in tensor.shape[2:]:
-        kernel *= size
-    return tensor.size(1) * kernel, tensor.size(0) * kernel
+    outputs, inputs, *kernel = shape
+    kernel = math.prod(kernel)
+    return inputs * kernel, outputs * kernel
 
 
 def _calculate_correct_fan(tensor, mode):

@@ -188,8 +188,9 @@ def bernoulli_probabilities(p, dtype):
         return
     kernel_has("bernoulli_tensor_self", dtype)
     _numpy_kernel_has("bernoulli_tensor_p", p.dtype)
-    wide = p.astype(np.float64)
-    if not ((wide >= 0) & (wide <= 1)).all():
+    with np.errstate(invalid="ignore"):
+        right = p.min() >= 0 and p.max() <= 1       # a nan is neither
+    if not right:
         raise RuntimeError(
             "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please report an "
             "enhancement request to PyTorch.)"

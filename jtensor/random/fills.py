@@ -84,22 +84,29 @@ def bernoulli_(self, p=0.5, *, generator=None):
         p = a_number(p, "bernoulli_", "p", 1)
         return fill(self, "bernoulli", engine, lambda n, dtype: discrete.bernoulli(engine, n, p, dtype), ("bernoulli", p, 0.0),
                     lambda dtype, numel: checks.bernoulli(p, dtype, numel))
-    probabilities = p.detach().expand(self.shape)
+    probabilities = p if p._spec is self._spec else p.detach().expand(self.shape)
     if probabilities.is_meta or self.is_meta:
         return fill(self, "bernoulli_tensor", engine, None, None)
     if type(engine) is Counter:
         return counted_choices(self, engine, probabilities)
-    ordered = np.ascontiguousarray(looking.host_copy(probabilities, "bernoulli_").transpose(memory_order(self._spec))).reshape(-1)
+    ordered = looking.host_copy(probabilities, "bernoulli_")
+    if self._spec.ndim > 1 or not ordered.flags.c_contiguous:
+        ordered = np.ascontiguousarray(ordered.transpose(memory_order(self._spec)))
+    ordered = ordered.reshape(-1)
 
-    def check(dtype, numel):
-        try:
-            checks.bernoulli_probabilities(ordered, dtype)
-        except RuntimeError as error:           # PyTorch finds a wrong probability when its turn comes, having drawn for those before it
-            if not isinstance(error, NotImplementedError):
-                wide = ordered.astype(np.float64)
-                discrete.bernoulli_from(engine, ordered[:int(np.argmin((wide >= 0) & (wide <= 1)))])
-            raise
-    return fill(self, "bernoulli_tensor", engine, lambda n, dtype: discrete.bernoulli_from(engine, ordered, dtype), None, check)
+    return fill(self, "bernoulli_tensor", engine, lambda n, dtype: discrete.bernoulli_from(engine, ordered, dtype), None,
+                lambda dtype, numel: check_probabilities(engine, ordered, dtype))
+
+
+def check_probabilities(engine, ordered, dtype):
+    """What ``bernoulli`` of an array of probabilities refuses."""
+    try:
+        checks.bernoulli_probabilities(ordered, dtype)
+    except RuntimeError as error:           # PyTorch finds a wrong probability when its turn comes, having drawn for those before it
+        if not isinstance(error, NotImplementedError):
+            wide = ordered.astype(np.float64)
+            discrete.bernoulli_from(engine, ordered[:int(np.argmin((wide >= 0) & (wide <= 1)))])
+        raise
 
 
 def exponential_(self, lambd=1.0, *, generator=None):

@@ -37,7 +37,7 @@ def normal(engine, n, mean=0.0, std=1.0, dtype=FLOAT32, contiguous=True):
         if dtype in REAL_OF_COMPLEX:
             return normal(engine, 2 * n, mean, std / _SQRT2, REAL_OF_COMPLEX[dtype], contiguous).view(dtype)
         if n < BLOCK or not contiguous:
-            values = fma64(pairwise(engine, n), float(std), float(mean))
+            values = fma64(_few_pairs(engine, n) if n < BLOCK else pairwise(engine, n), float(std), float(mean))
             if dtype == FLOAT32 and std < _MODERATE and -_MODERATE < mean < _MODERATE:         # nothing to say about overflow
                 return values.astype(FLOAT32)
             return cast(values, dtype)
@@ -100,6 +100,25 @@ def pairwise(engine, n):
     else:
         engine.cached_normal = None
     return values[:n]
+
+
+def _few_pairs(engine, n):
+    """`pairwise`, of an even number or of one, made ahead where it is asked for again and again."""
+    if engine.cached_normal is None and n > 0 and (n == 1 or n % 2 == 0):
+        pairs = (n + 1) // 2
+        made = engine.row(("pairs", pairs), 4 * pairs, lambda calls: _pairs(engine, calls * pairs).reshape(calls, 2 * pairs))
+        if n == 1:
+            engine.cached_normal, made = float(made[1]), made[:1]
+        return made
+    return pairwise(engine, n)
+
+
+def _pairs(engine, pairs):
+    if pairs <= 8:
+        return pairwise(engine, 2 * pairs)
+    out = np.empty((pairs, 2), np.float64)
+    _fill_pairs(engine, out)
+    return out
 
 
 def _fill_pairs(engine, out):

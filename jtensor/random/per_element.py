@@ -6,7 +6,7 @@ those of `fills`. May not know: how a distribution is sampled.
 """
 import numpy as np
 
-from ..base import dtypes
+from ..base import devices, dtypes
 from ..base.errors import missing
 from ..ops.build import broadcast_shapes
 from ..ops.families.numeric import no_derivative
@@ -16,8 +16,9 @@ from ..tensor import looking
 from ..tensor.dispatch import write_out
 from ..trace.tape import LOCAL
 from . import checks, discrete, rejection
-from .arguments import a_generator, a_number, a_tensor, an_integer, host_engine_of
-from .fills import bernoulli_, normal_
+from .arguments import a_generator, a_number, a_tensor, an_integer, engine_of, host_engine_of
+from .counter import Counter
+from .fills import bernoulli_, check_probabilities, normal_
 from .placing import drawn, memory_order, target, undrawn
 
 
@@ -95,6 +96,13 @@ def bernoulli(input, p=None, *, generator=None, out=None):
     a_generator(generator, "bernoulli", (input,))
     if out is not None:
         return bernoulli_(target(out, "bernoulli", input.shape, composite=False), input, generator=generator)
+    spec = input._spec
+    engine = engine_of(generator, "bernoulli", device=spec.device)
+    if p is None and type(engine) is not Counter and spec.device is not devices.meta:
+        ordered = np.ascontiguousarray(looking.host_copy(input, "bernoulli")).reshape(-1)
+        check_probabilities(engine, ordered, spec.dtype)
+        made = drawn(discrete.bernoulli_from(engine, ordered), spec.size, spec.dtype, spec.device)
+        return _with_history(_BERNOULLI, made, input)
     made = input.detach().new_empty(input.shape)
     if p is not None:
         return _with_history(_BERNOULLI_P, bernoulli_(made, a_number(p, "bernoulli", "p", 2), generator=generator), input)

@@ -6,6 +6,7 @@ stretching to ``[low, high)``. Knows the engine and exact arithmetic.
 Every function takes the engine first, answers with a fresh one-dimensional array in memory order, and holds the engine's lock.
 """
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -107,6 +108,8 @@ def _reaches(low, high, width, dtype):
     """Whether a number of [low, high) may round to ``high``; the stretch is monotone, so the largest x tells."""
     product = (1.0 - 2.0**-24) * width
     top = product + low
+    if dtype == FLOAT32 and abs(high) > 1e-30 and top < high - math.ldexp(1.0, math.frexp(high)[1] - 24):
+        return False        # by more than a last place, as where the bounds lie around zero
     if (low - (top - product)) or (product - (top - (top - product))):
         return True  # the sum was inexact and might have been rounded twice: better look than guess
     return rounded(top, dtype) >= rounded(high, dtype)
@@ -115,11 +118,15 @@ def _reaches(low, high, width, dtype):
 def _stretched32(engine, n, low, width):
     bits = engine.words(n)
     bits &= MASK24
-    out = np.empty(n, np.float32)
     scale = width * 2.0**-24
     # With the summands this close in size the sum of product and low fits a double: nothing is lost, nothing rounds twice.
     close = low != 0.0 and width != 0.0 and 2.0**-20 < abs(low / width) < 8.0
     signed = bits.view(np.int32)
+    if close and n <= CHUNK:
+        product = signed * scale
+        product += low
+        return product.astype(np.float32)
+    out = np.empty(n, np.float32)
     for part in chunks(n):
         product = signed[part].astype(np.float64)
         product *= scale
