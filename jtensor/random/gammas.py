@@ -13,6 +13,7 @@ import numpy as np
 
 from . import exact
 from .mt19937 import MT19937
+from .normals import one_pair
 from .programs import HostProgram, put
 from .uniforms import u53
 from .walks import ELEMENTS, NUMBERS, TOLERANCE, Stretch
@@ -160,41 +161,55 @@ def _normals(first, second):
 
 
 # -- the program ---------------------------------------------------------------------------------------------------------------------
-# Its state: the number and the element it stands at, the place of the pair whose second half waits (-1: none), whether the element has
-# taken its first uniform, which, and whether the attempt is in doubt.
+# Its state: the number and the element it stands at, where the pair lies whose second half waits (`_KEPT`: it was there from the
+# beginning, `_NONE`: none does), that half, whether the element has taken its first uniform, which, and whether the attempt is in doubt.
+# The program tries normals that are right but for last bits. Which of them was taken it tells by the place of the pair, twice, and one
+# more for a second half; the numbers themselves are made of those, by the C library.
+
+_KEPT, _NONE = -1.0, -2.0
 
 
-def _walk(state, ends, settings, rows, numbers, firsts_of_pairs, seconds_of_pairs):
+def _walk(state, ends, settings, rows, numbers):
     import jax.numpy as jnp
     from jax import lax
 
-    def apart(x):           # rounded, before it is added to something
-        return (x.view(jnp.int64) + settings[0].astype(jnp.int64)).view(jnp.float64)
-
     def going(s):
         state = s[0]
-        return (state[1] < ends[1]) & (state[0] + _AN_ATTEMPT <= ends[0]) & (state[5] == 0)
+        return (state[1] < ends[1]) & (state[0] + _AN_ATTEMPT <= ends[0]) & (state[6] == 0)
 
-    def attempt(s):
-        state, cubes, scales = s
-        at, element, pair = state[0].astype(jnp.int32), state[1].astype(jnp.int32), state[2].astype(jnp.int32)
-        d, c, small = (rows[i, element] for i in range(3))
-        begins = (small != 0) & (state[3] == 0)
-        first = jnp.where(begins, numbers[at], state[4])
-        here = at + begins
-        x = jnp.where(pair >= 0, seconds_of_pairs[jnp.maximum(pair, 0)], firsts_of_pairs[here])
-        behind = here + jnp.where(pair >= 0, 0, 2)
-        y = 1.0 + apart(c * x)
-        v, xx, u, positive = y * y * y, x * x, 1.0 - numbers[behind], y > 0.0
-        now = u < 1.0 - apart(_SQUEEZE * xx * xx)
+    def fresh(here):
+        radius, angle = jnp.sqrt(-2.0 * jnp.log1p(-numbers[here + 1])), numbers[here] * (2.0 * math.pi)
+        return radius * jnp.cos(angle), radius * jnp.sin(angle)
+
+    def by_logarithms(u, v, xx, d):
         log_u, log_v = jnp.log(u), jnp.log(v)
         gap = 0.5 * xx + d * (1.0 - v + log_v) - log_u
         loose = 0.5 * xx + d * (1.0 + v + jnp.abs(log_v)) + jnp.abs(log_u)
-        doubt = positive & ~now & ~(jnp.abs(gap) > settings[1] * loose)
-        done = positive & (now | (gap > 0)) & ~doubt
-        after = jnp.stack([behind + positive, state[1] + done, jnp.where(pair >= 0, -1, here), jnp.where(done, 0.0, small), first, 0.0])
-        stays = jnp.stack([*state[:5], 1.0])
-        return (jnp.where(doubt, stays, after), lax.dynamic_update_index_in_dim(cubes, v, element, 0),
+        return gap > 0, ~(jnp.abs(gap) > settings[0] * loose)
+
+    def attempt(s):
+        state, places, scales = s
+        at, element = state[0].astype(jnp.int32), state[1].astype(jnp.int32)
+        d, c, small = (rows[i, element] for i in range(3))
+        begins, waits = (small != 0) & (state[4] == 0), state[2] != _NONE
+        first = jnp.where(begins, numbers[at], state[5])
+        here = at + begins
+        x, other = lax.cond(waits, lambda _: (state[3], 0.0), fresh, here)
+        place = jnp.where(waits, jnp.where(state[2] == _KEPT, _KEPT, 2 * state[2] + 1), 2 * here)
+        behind = here + jnp.where(waits, 0, 2)
+        y = 1.0 + c * x
+        v, xx, u, positive = y * y * y, x * x, 1.0 - numbers[behind], y > 0.0
+        squeeze = _SQUEEZE * xx * xx
+        room = 1.0 - squeeze - u
+        now = room > 0.0
+        # Only where it must be asked, for logarithms are half of the price.
+        accepted, unsure = lax.cond(positive & ~now, by_logarithms, lambda *_: (True, False), u, v, xx, d)
+        near = settings[0] * (1.0 + squeeze)
+        doubt = positive & (unsure | (jnp.abs(room) <= near)) | (jnp.abs(y) <= settings[0] * (1.0 + jnp.abs(c * x)))
+        done = positive & (now | accepted) & ~doubt
+        after = [behind + positive, state[1] + done, jnp.where(waits, _NONE, here), other, jnp.where(done, 0.0, small), first, 0.0]
+        state = jnp.stack([jnp.where(doubt, old, new) for old, new in zip([*state[:6], 1.0], after)])
+        return (state, lax.dynamic_update_index_in_dim(places, place, element, 0),
                 lax.dynamic_update_index_in_dim(scales, first, element, 0))
 
     return list(lax.while_loop(going, attempt, (state, jnp.zeros(ELEMENTS), jnp.zeros(ELEMENTS))))
@@ -211,41 +226,30 @@ def _proof(run):
     return same and one.state_bytes() == other.state_bytes()
 
 
-_INPUTS = (6,), (2,), (2,), (3, ELEMENTS), (NUMBERS,), (NUMBERS,), (NUMBERS,)
+_INPUTS = (7,), (2,), (1,), (3, ELEMENTS), (NUMBERS,)
 PROGRAM = HostProgram("gamma", _walk, [(shape, np.float64) for shape in _INPUTS], _PAYS_AFTER, _proof)
 
 # -- feeding -------------------------------------------------------------------------------------------------------------------------
 
 
 class _Stretch:
-    """Uniforms read ahead, the normals of the pairs that begin at each, and the place of the pair whose second half waits.
+    """Uniforms read ahead, and the normal that waits, or None. To be used under the engine's lock.
 
-    Place 0 is for a second half that was kept from before. To be used under the engine's lock.
+    Of the last two fillings: where the engine stood, how many numbers were kept from before, how many were drawn.
     """
 
     def __init__(self, engine):
-        self._engine, self._mark, self._drawn = engine, engine.mark(), 0
-        self.at, self.end, self.pair = 1, 1, -1
-        self.numbers, self.seconds = np.zeros(NUMBERS), np.zeros(NUMBERS)
-        if engine.cached_normal is not None:
-            self.pair, self.seconds[0] = 0, engine.cached_normal
+        self._engine, self._fills = engine, [(engine.mark(), 0, 0)] * 2
+        self.at, self.end, self.waiting = 0, 0, engine.cached_normal
+        self.numbers = np.zeros(NUMBERS)
 
     def refill(self, wanted):
-        left, waiting, kept = self.end - self.at, self.numbers[self.at : self.end], self.seconds[max(self.pair, 0)]
-        fresh = min(max(wanted, 64), NUMBERS - 1 - left)
-        self.numbers = np.zeros(NUMBERS)        # new room: a program may still look at the old
-        self.numbers[1 : 1 + left] = waiting
-        self.at, self.end, self._drawn = 1, 1 + left + fresh, self._drawn + fresh
-        self.numbers[1 + left : self.end] = u53(self._engine, fresh)
-        self.firsts, self.seconds = np.zeros(NUMBERS), np.zeros(NUMBERS)
-        pairs = slice(1, self.end - 1)
-        radius = exact.log1p(-self.numbers[2 : self.end])
-        radius *= -2.0
-        np.sqrt(radius, out=radius)
-        angle = self.numbers[pairs] * (2.0 * math.pi)
-        self.firsts[pairs], self.seconds[pairs] = radius * exact.cos(angle), radius * exact.sin(angle)
-        if self.pair >= 0:
-            self.pair, self.seconds[0] = 0, kept
+        left, waiting = self.end - self.at, self.numbers[self.at : self.end]
+        fresh = min(max(wanted, 64), NUMBERS - left)
+        self.numbers = np.empty(NUMBERS)        # new room: a program may still look at the old
+        self.numbers[:left] = waiting
+        self.at, self.end, self._fills = 0, left + fresh, [self._fills[1], (self._engine.mark(), left, fresh)]
+        self.numbers[left : self.end] = u53(self._engine, fresh)
 
     def uniform(self):
         if self.end - self.at < 1:
@@ -254,18 +258,29 @@ class _Stretch:
         return float(self.numbers[self.at - 1])
 
     def normal(self):
-        if self.pair >= 0:
-            waited, self.pair = self.pair, -1
-            return float(self.seconds[waited])
-        if self.end - self.at < 2:
-            self.refill(64)
-        self.pair, self.at = self.at, self.at + 2
-        return float(self.firsts[self.pair])
+        x, self.waiting = self.waiting, None
+        if x is None:
+            x, self.waiting = one_pair(self.uniform(), self.uniform())
+        return x
+
+    def normals(self, places):
+        """The normals that a program took, by what it tells of them."""
+        x = np.empty(places.size)
+        second, place = (places & 1).astype(bool), places >> 1
+        radius = exact.log1p(-self.numbers[place + 1])
+        radius *= -2.0
+        np.sqrt(radius, out=radius)
+        angle = self.numbers[place] * (2.0 * math.pi)
+        for half, trigonometric in ((~second).nonzero()[0], exact.cos), (second.nonzero()[0], exact.sin):
+            x[half] = radius[half] * trigonometric(angle[half])
+        return x
 
     def close(self):
         """Set the engine to just behind the last number used."""
-        self._engine.rewind(self._mark, 2 * (self._drawn - (self.end - self.at)))
-        self._engine.cached_normal = float(self.seconds[self.pair]) if self.pair >= 0 else None
+        (before, _, fresh), (mark, kept, _) = self._fills
+        here = self.at - kept
+        self._engine.rewind(*((mark, 2 * here) if here >= 0 else (before, 2 * (fresh + here))))     # a few were kept, and are left again
+        self._engine.cached_normal = self.waiting
 
 
 def standard_gamma(engine, alpha, fit):
@@ -278,34 +293,47 @@ def standard_gamma(engine, alpha, fit):
 
 
 def _drawn(engine, run, alpha, fit):
-    small = alpha < 1.0
-    d = fit(np.where(small, fit(alpha + 1.0), alpha) - _THIRD)
-    c = 1.0 / np.sqrt(9.0 * d)
-    cubes, scales, settings = np.empty(alpha.size), np.empty(alpha.size), put(np.array([0.0, TOLERANCE]))
-    stretch, begun, first = _Stretch(engine), 0.0, 0.0
-    each = 2.1 + small[:: max(alpha.size // 1000, 1)].mean()
+    out, stretch, settings = np.empty(alpha.size), _Stretch(engine), put(np.array([TOLERANCE]))
+    each = 2.1 + (alpha[:: max(alpha.size // 1000, 1)] < 1.0).mean()
     try:
         for start in range(0, alpha.size, ELEMENTS):
-            count, done = min(ELEMENTS, alpha.size - start), 0
-            rows = np.zeros((3, ELEMENTS))
-            rows[:, :count] = [x[start : start + count] for x in (d, c, small)]
-            rows = put(rows)
-            while done < count:
-                if stretch.end - stretch.at < _AN_ATTEMPT:
-                    stretch.refill(int(each * (alpha.size - start - done) * 1.02))
-                given = np.array([stretch.at, done, stretch.pair, begun, first, 0.0]), np.array([stretch.end, count], np.float64)
-                made = run([*map(put, given), settings, rows, *map(put, (stretch.numbers, stretch.firsts, stretch.seconds))])
-                at, reached, pair, begun, first, doubt = np.asarray(made[0]).tolist()
-                stretch.at, stretch.pair, part = int(at), int(pair), slice(start + done, start + int(reached))
-                cubes[part], scales[part] = (np.asarray(x)[done : int(reached)] for x in made[1:])
-                done = int(reached)
-                if doubt:
-                    here = start + done
-                    scales[here] = stretch.uniform() if small[here] and not begun else first
-                    cubes[here] = by_rejection(stretch.uniform, stretch.normal, float(d[here]), float(c[here]))
-                    done, begun = done + 1, 0.0
+            part = alpha[start : start + ELEMENTS]
+            out[start : start + ELEMENTS] = _part(stretch, run, part, fit, settings, each * (alpha.size - start))
     finally:
         stretch.close()
-    scale, few = np.ones(alpha.size), small.nonzero()[0]
+    return out
+
+
+def _part(stretch, run, alpha, fit, settings, wanted):
+    """The numbers of at most `ELEMENTS` alphas; ``wanted``: about how many uniforms these and all that follow take."""
+    count, done, begun, first = alpha.size, 0, 0.0, 0.0
+    small = alpha < 1.0
+    rows = np.zeros((3, ELEMENTS))
+    d = rows[0, :count] = fit(np.where(small, fit(alpha + 1.0), alpha) - _THIRD)
+    c = rows[1, :count] = 1.0 / np.sqrt(9.0 * d)
+    rows[2, :count] = small
+    rows, cubes, scales = put(rows), np.empty(count), np.empty(count)
+    while done < count:
+        if stretch.end - stretch.at < _AN_ATTEMPT:
+            stretch.refill(int(wanted * 1.02))
+        kept = stretch.waiting
+        given = [stretch.at, done, *((_NONE, 0.0) if kept is None else (_KEPT, kept)), begun, first, 0.0], [stretch.end, count]
+        made = run([*(put(np.array(x, np.float64)) for x in given), settings, rows, put(stretch.numbers)])
+        at, reached, pair, _, begun, first, doubt = np.asarray(made[0]).tolist()
+        stretch.at, part = int(at), slice(done, int(reached))
+        places, scales[part] = (np.asarray(x)[part] for x in made[1:])
+        if pair != _KEPT:
+            stretch.waiting = None if pair == _NONE else float(stretch.normals(np.array([2 * int(pair) + 1]))[0])
+        if places.size:
+            x = stretch.normals(np.maximum(places, 0.0).astype(np.int64))
+            x[places == _KEPT] = kept
+            y = 1.0 + c[part] * x
+            cubes[part] = y * y * y
+        done = int(reached)
+        if doubt:
+            scales[done] = stretch.uniform() if small[done] and not begun else first
+            cubes[done] = by_rejection(stretch.uniform, stretch.normal, float(d[done]), float(c[done]))
+            done, begun = done + 1, 0.0
+    scale, few = np.ones(count), small.nonzero()[0]
     scale[few] = powers(1.0 - scales[few], fit(1.0 / alpha[few]))
     return scale * d * cubes

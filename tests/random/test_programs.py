@@ -130,6 +130,20 @@ def test_gammas_of_one_kind_are_those_one_by_one(alpha, monkeypatch):
     assert gammas.alike(engine, 1.0, 64, float) is gammas.alike(engine, 0.5, 64, float) is None
 
 
+@pytest.mark.parametrize("last", [0, 1, 2, 3, 40])
+def test_what_was_read_ahead_for_gammas_is_given_back(last):
+    """Of a filling that kept two numbers of the one before, fewer may be used than those two."""
+    engine, other = MT19937(5), MT19937(5)
+    stretch = gammas._Stretch(engine)
+    stretch.refill(64)
+    used = [stretch.uniform() for _ in range(62)]
+    stretch.refill(64)
+    used += [stretch.uniform() for _ in range(last)]
+    stretch.close()
+    assert used == [draw % 2**53 * 2.0**-53 for draw in other.draws(62 + last).tolist()]
+    assert engine.state_bytes() == other.state_bytes()
+
+
 def test_many_numbers_are_live_torchs():
     torch = pytest.importorskip("torch")
     engine, generator = MT19937(6), torch.Generator().manual_seed(6)
