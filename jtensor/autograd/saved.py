@@ -11,7 +11,7 @@ May not know: the Tensor class.
 import threading
 
 from ..base import sites
-from ..base.dtypes import scalar_name
+from ..base.dtypes import bfloat16, scalar_name
 from ..trace.tape import LOCAL, Value
 from .graph import AccumulateGrad
 
@@ -119,7 +119,7 @@ def modified(counter, version, spec, edge, site):
     """PyTorch's error for a saved tensor that was written to since, followed by the user's lines."""
     place = "" if spec.device.type == "cpu" else spec.device.type + "."
     kind = f"torch.{place}{scalar_name(spec.dtype)}Tensor"
-    if spec.dtype.is_complex or spec.dtype.category == 0:                                      # PyTorch has no old name for these
+    if spec.dtype.is_complex or spec.dtype.category == 0 or spec.dtype is bfloat16:            # PyTorch has no old name for these
         kind = f"{spec.device.type.upper()}{scalar_name(spec.dtype)}Type"
     made = ""
     if edge is not None and not isinstance(edge[0], AccumulateGrad):

@@ -12,6 +12,7 @@ from ..base import devices, dtypes, geometry
 from ..base.naming import type_name
 from ..ops.families import create as ops
 from ..ops.families.composing import number_fits
+from ..ops.families.numeric import not_implemented
 from ..storage import cell
 from ..trace import spec as specs
 from .core import Tensor, make_tensor
@@ -208,6 +209,8 @@ def arange(start, end=None, step=1, *, out=None, dtype=None, layout=None, device
         dtype = out.dtype if out is not None else dtypes.get_default_dtype() if any(isinstance(x, float) for x in (start, end, step)) \
             else dtypes.int64
     dtype = _type(dtype)
+    if dtype.category in (0, 3):
+        raise not_implemented("arange_cpu", dtype)
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if not (math.isfinite(start) and math.isfinite(end)):

@@ -39,7 +39,7 @@ def register_hook(self, hook):
     if not self.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     HOOKED[0] = True
-    if self._edge is None:
+    if self.grad_fn is None:
         auto = self._autograd_meta()
         if auto.hooks is None:
             auto.hooks = OrderedDict()

@@ -110,6 +110,7 @@ def history_allows(self, *others):
     """What PyTorch asks before anything else of a tensor that is to be written to, for operators that check more than their plan does."""
     if LOCAL.grad_enabled or LOCAL.inference or self._info is not None or self._auto is not None:
         checks.before_inplace(self, LOCAL.grad_enabled and (self.requires_grad or any(t.requires_grad for t in others)))
+        refuse_stale([t for t in others if t._info is not None])
 
 
 def memory_allows(self, *others):

@@ -4,6 +4,7 @@ Owns: their argument forms. What is computed is recorded by `ops.families.create
 """
 from ..base import dtypes
 from ..ops.families import create as ops
+from ..ops.families.numeric import not_implemented
 from .core import Tensor
 from .create import _checked, _device, _finish, _out, _type, arange
 from .dispatch import call
@@ -27,6 +28,8 @@ def _spaced(name, operator, start, end, steps, extra, out, dtype, layout, device
     kind = _type(dtype, out.dtype if out is not None else default)
     if kind.category < 3 and complex in (type(start), type(end)):
         raise RuntimeError("value cannot be converted to type double without overflow")
+    if kind is dtypes.bool:
+        raise not_implemented(name + "_cpu", kind)
     made = call(operator, (start, end, *extra, steps, kind, _device(device)))
     return _finish(made, requires_grad) if out is None else _out(made, out)
 
@@ -64,6 +67,8 @@ def range(start, end=None, step=1, *, out=None, dtype=None, layout=None, device=
     count = int((end - start) / step) + 1
     made = arange(0, count, 1, dtype=dtypes.int64, device=device)
     kind = _type(dtype)
+    if kind.category in (0, 3):
+        raise not_implemented("range_cpu", kind)
     made = (made.to(kind if kind.category >= 2 else dtypes.float64) * step + start).to(kind)
     return _finish(made, requires_grad) if out is None else _out(made, out)
 

@@ -246,7 +246,8 @@ def _ends_in_view(plan, needs, outs):
         size = out._spec.size
         if at == always and size:
             _seen_as_view(out, size)
-        elif always is None and leading > len(size) > 0 and (out._spec.dtype is dtype or plan.operator.name == "copy"):
+        elif always is None and leading > len(size) > 0 and (
+                out._spec.dtype in (dtype, dtype.to_real()) or plan.operator.name == "copy"):
             # of other operators a cast would come after the sum
             _seen_as_view(out, (*(1,) * (leading - len(size)), *size))
 

@@ -336,6 +336,8 @@ def _inplace(function, name):
         from ..autograd import gradmode_checks as checks
         if LOCAL.grad_enabled and self.requires_grad:
             checks.before_inplace(self, True)
+        if function is t and self._spec.ndim > 2:
+            raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self._spec.ndim}D")
         return become(self, function(self, *args, **kwargs))
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"`{name[:-1]}`, changing this tensor's own geometry."

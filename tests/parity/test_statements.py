@@ -464,6 +464,17 @@ STATEMENTS = {
         torch.mv(z, x)
     """,
     "words of refusals": """
+        torch.arange(3, dtype=torch.complex64)
+        torch.arange(3, dtype=torch.bool)
+        torch.range(0, 3, dtype=torch.bool)
+        torch.linspace(0, 1, 3, dtype=torch.bool)
+        x.bool().clamp_(0)
+        x.long().clamp_min_(0.5)
+        x.long().clamp_(torch.tensor(0.5))
+        torch.ones(2,2,2).t_()
+        xg.scatter(0, torch.tensor([0]), 2, reduce='add').sum().backward()
+        (xg*1).scatter_(0, torch.tensor([0]), 2, reduce='multiply').sum().backward()
+        y=xg.bfloat16(); w=y*y; y.zero_(); w.sum().backward()
         torch.rsub(x, m[:,:2])
         torch.sort(torch.complex(x,x))
         torch.complex(x,x).topk(1)

@@ -203,14 +203,14 @@ def _check_reduced(self, dim, index, src, reduce):
 
 
 @op(name="scatter.reduce", backward="NotImplemented", check=_check_reduced, nondiff=("index",),
-    grad=no_derivative("scatter.reduce", "self", "src"), **RAW)
+    grad=no_derivative("scatter", "self", "src"), **RAW)
 def scatter_reduced(self: Tensor, dim, index: Tensor, src: Tensor, reduce):
     """The source's elements added to, or multiplied into, what is along ``dim``."""
     return scatter_at(self, dim, index, _cut(src, index), reduce)
 
 
 @op(name="scatter.value_reduce", backward="NotImplemented", check=_check_reduced, nondiff=("index",),
-    grad=no_derivative("scatter.value_reduce", "self"), **RAW)
+    grad=no_derivative("scatter", "self"), **RAW)
 def scatter_value_reduced(self: Tensor, dim, index: Tensor, src: Number, reduce):
     """A number added to, or multiplied into, what is along ``dim``."""
     return scatter_at(self, dim, index, jnp.broadcast_to(cast_to(jnp.asarray(src), self.dtype), index.shape), reduce)
