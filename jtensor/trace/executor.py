@@ -95,8 +95,8 @@ def run(segment, asked=None):
         while length < len(segment.nodes):
             parts.append(segment)
             segment, length = tape.split(segment, length), piece
-        if len(parts) > 1:
-            _foresee(segment)
+        if parts:
+            _prepare(parts, segment, asked)
     for part in parts:
         mine = asked is not None and asked < part.count
         _run(part, asked if mine else None)
@@ -104,14 +104,26 @@ def run(segment, asked=None):
     _run(segment, asked)
 
 
-def _foresee(segment):
-    """Makes the program of a loop's piece, of which others wait before it, and which ends where later ones will: they all run it.
+def _prepare(parts, last, asked):
+    """Has the two programs made side by side that a tape in parts needs first: of what stands before the rounds, and of a piece of them.
 
-    The tape ends in the middle of the user's loop, where more values are alive than at the ends of the rounds before.
+    Where several pieces wait, all run the program of the last one: the tape ends in the middle of the user's loop, where more values are
+    alive than at the ends of the rounds before, and later tapes will end there.
     """
+    head = parts[0]
+    mine = asked is not None and asked < head.count
+    if len(parts) > 1:
+        _foresee(head, asked if mine else None, True)
+        _foresee(last, None)
+    else:
+        _foresee(last, None if mine or asked is None else asked - head.count, True)
+
+
+def _foresee(segment, asked, later=False):
+    """Makes the program of a part that has none, or has it made in the background."""
     alive, wanted = living(segment.nodes)
-    if alive and segment.state.programs is None:
-        choose(segment, segment.nodes, segment.state, tuple(wanted), list(segment.inputs), None)
+    if alive and segment.state.programs is None and len(segment.nodes) > 1:
+        choose(segment, segment.nodes, segment.state, tuple(wanted), list(segment.inputs), asked, later)
 
 
 def _run(segment, asked):
@@ -220,8 +232,11 @@ def execute(segment, nodes, wanted, asked):
     return outs if found.order is None else [outs[k] for k in found.order]
 
 
-def choose(segment, nodes, state, wanted, inputs, asked):
-    """The program for a tape that has none for these wanted values, or None: op by op."""
+def choose(segment, nodes, state, wanted, inputs, asked, later=False):
+    """The program for a tape that has none for these wanted values, or None: op by op.
+
+    ``later``: it will be asked for again when the tape is run; until then the program is made in the background.
+    """
     key = wanted, asked
     if state.programs is None and len(nodes) > 1:
         state.programs = TRIE.programs(nodes)
@@ -237,7 +252,7 @@ def choose(segment, nodes, state, wanted, inputs, asked):
     if coming is None:
         plans = {node[0] for node in nodes}
         missing = sum(1 for plan in plans if plan.kernel is None)
-        if state.sightings == 1 and missing * KERNEL_COST <= len(plans) * NODE_COST + PROGRAM_COST:
+        if state.sightings == (0 if later else 1) and missing * KERNEL_COST <= len(plans) * NODE_COST + PROGRAM_COST:
             return None
         counts = scalars.counts(segment.floats, segment.integers, segment.complexes)
         del inputs[tape.reach(nodes):]              # in place: references are counted below
@@ -246,10 +261,10 @@ def choose(segment, nodes, state, wanted, inputs, asked):
 
         def compile_it():
             return programs.build(nodes, wanted, asked, avals, counts, donate, state.cut)
-        if not missing and len(nodes) >= WORTH_A_THREAD:
+        if later or not missing and len(nodes) >= WORTH_A_THREAD:
             if len(_coming) >= COMING_AT_ONCE:             # tapes that have not come again are given up
                 _coming.pop(next(iter(_coming))).cancel()
-            _coming[state, key] = programs.COMPILER.submit(compile_it, name="program")
+            _coming[state, key] = programs.COMPILER.submit(compile_it, int(later), name="program")
             return None
         coming = programs.COMPILER.submit(compile_it, 1, name="program")
     return compiled(coming, state, key, len(nodes))
@@ -269,7 +284,7 @@ def compiled(coming, state, key, count):
     return found
 
 
-_coming = {}                       # (state, (wanted, asked)): a program that is being compiled while the tape runs op by op
+_coming = {}                       # (state, (wanted, asked)): a program that is being made, while the tape runs op by op or waits its turn
 COMING_AT_ONCE = 64
 WORTH_A_THREAD = 8                 # nodes from which on a tape whose kernels are all there is compiled beside its run
 

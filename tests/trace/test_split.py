@@ -3,7 +3,7 @@ import jax
 import pytest
 
 import jtensor as torch
-from jtensor.trace import executor, lower, store, tape
+from jtensor.trace import executor, lower, programs, store, tape
 
 
 @pytest.fixture(autouse=True)
@@ -136,3 +136,30 @@ def test_a_loop_in_place_is_cut_where_nothing_lives_but_its_array(round_, monkey
         round_(x)
     x.sum().item()
     assert len(wanted) > 2 and set(wanted) == {1}
+
+
+def test_programs_of_a_tape_in_parts_are_made_side_by_side(monkeypatch):
+    events, submit, compiled = [], programs.COMPILER.submit, executor.compiled
+
+    def submitted(job, priority=0, name="job"):
+        events.append("begun")
+        return submit(job, priority, name)
+
+    def waited(coming, state, key, count):
+        events.append("waited")
+        return compiled(coming, state, key, count)
+    monkeypatch.setattr(programs.COMPILER, "submit", submitted)
+    monkeypatch.setattr(executor, "compiled", waited)
+    def steps(x):                                       # of a shape whose kernels no other test has made
+        x = (x - 0.5).tanh() * x.exp()
+        for i in range(40):
+            x = x.cos() * 0.5 + x.sin() * (i + 1.5)
+        return x
+    x = torch.linspace(0, 1, 91).reshape(7, 13)
+    executor.flush("test")
+    del events[:]
+    got = steps(x).tolist()
+    assert events[:4] == ["begun", "begun", "waited", "waited"], events
+    assert events.count("begun") == events.count("waited")
+    with torch.eager():
+        assert got == steps(x).tolist()
