@@ -186,9 +186,11 @@ def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=Non
 
 def _liked(input, dtype, device, memory_format=None, name="rand_like"):
     spec = a_tensor(input, name)._spec
-    dtype, size = _type(dtype, spec.dtype), tuple(spec.size)
+    dtype, size = spec.dtype if dtype is None else _type(dtype), tuple(spec.size)
+    if memory_format is None:
+        return dtype, spec.device if device is None else _device(device), _like(size, spec.stride)
     wanted = str(memory_format).removeprefix("torch.")
-    if wanted in ("None", "preserve_format"):
+    if wanted == "preserve_format":
         stride = _like(size, spec.stride)
     elif wanted == "contiguous_format":
         stride = None

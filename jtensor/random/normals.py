@@ -15,7 +15,7 @@ import numpy as np
 
 from . import exact
 from .exact import chunks, fma32, fma64
-from .rounding import FLOAT32, FLOAT64, REAL_OF_COMPLEX, cast, rounded
+from .rounding import FLOAT32, FLOAT64, REAL_OF_COMPLEX, cast, single
 from .uniforms import MASK24, u24, u53
 
 BLOCK = 16
@@ -34,6 +34,8 @@ def normal(engine, n, mean=0.0, std=1.0, dtype=FLOAT32, contiguous=True):
     view as 2n halves). ``contiguous=False`` says that the target is not one dense block in index order, which is drawn pair by pair.
     """
     with engine.lock:
+        if dtype is FLOAT32 and contiguous and n >= BLOCK:          # most are
+            return _normal32(engine, n, single(mean), single(std), True)
         if dtype in REAL_OF_COMPLEX:
             return normal(engine, 2 * n, mean, std / _SQRT2, REAL_OF_COMPLEX[dtype], contiguous).view(dtype)
         if n < BLOCK or not contiguous:
@@ -43,7 +45,7 @@ def normal(engine, n, mean=0.0, std=1.0, dtype=FLOAT32, contiguous=True):
             return cast(values, dtype)
         if dtype == FLOAT64:
             return fma64(_standard64(engine, n), float(std), float(mean))
-        return cast(_normal32(engine, n, rounded(mean, FLOAT32), rounded(std, FLOAT32), dtype == FLOAT32), dtype)
+        return cast(_normal32(engine, n, single(mean), single(std), dtype == FLOAT32), dtype)
 
 
 def _normal32(engine, n, mean, std, fill_first):

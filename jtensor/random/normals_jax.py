@@ -17,7 +17,7 @@ from .programs import HostProgram, put
 CHUNK, FEW = 1 << 17, 1 << 14   # words transformed by one call of a program: two shapes, so two compilations
 _LARGE = 1 << 16                # numbers from which on the program for many serves
 _PAYS_AFTER = 1 << 19           # numbers: who has drawn so many will draw more; compiling is done in the background
-_PAYS_AFTER_CALLS = 128         # the same for small arrays, where a call costs the same whatever its size
+_PAYS_AFTER_FEW = 1 << 17       # the same of small arrays, where NumPy's price is twice as high
 _MODERATE = 2.0**40             # between its inverse and this no result is subnormal, which XLA would flush to zero
 
 _F = np.float32
@@ -27,8 +27,8 @@ def serves(n, mean, std):
     """What makes ``n`` numbers of N(mean, std**2), ``(engine, n, mean, std, fill_first)``, where a program can and is there; else None."""
     if not _moderate(mean, std):
         return None
-    program, chunk, asked = (PROGRAM, CHUNK, n) if n >= _LARGE else (FOR_FEW, FEW, 1)
-    run = program.after(asked)
+    program, chunk = (PROGRAM, CHUNK) if n >= _LARGE else (FOR_FEW, FEW)
+    run = program.after(n)
     return None if run is None else functools.partial(normal32, run, chunk)
 
 
@@ -38,7 +38,7 @@ def _moderate(mean, std):
 
 def few32(words, mean, std):
     """Numbers of N(mean, std**2) out of words, a multiple of 16 and at most `FEW` of them; None as for `serves`."""
-    run = FOR_FEW.after(1) if _moderate(mean, std) else None
+    run = FOR_FEW.after(words.size) if _moderate(mean, std) else None
     if run is None:
         return None
     out = np.empty(words.size, np.float32)
@@ -177,4 +177,4 @@ def _program(name, chunk, pays_after, beside):
 
 
 PROGRAM = _program("normal32", CHUNK, _PAYS_AFTER, True)
-FOR_FEW = _program("normal32 few", FEW, _PAYS_AFTER_CALLS, False)
+FOR_FEW = _program("normal32 few", FEW, _PAYS_AFTER_FEW, False)

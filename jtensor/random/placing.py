@@ -31,22 +31,20 @@ def memory_order(spec):
 
 
 def placed(flat, spec):
-    """An ndarray of the spec's shape from numbers drawn in memory order."""
+    """A contiguous ndarray of the spec's shape from numbers drawn in memory order; the same memory where they lie as they should."""
+    if not flat.flags.c_contiguous:
+        flat = np.ascontiguousarray(flat)
     size = tuple(spec.size)
     if spec.contiguous or len(size) < 2:
-        return flat.reshape(size)
+        return flat if len(size) == 1 else flat.reshape(size)
     order = memory_order(spec)
-    return flat.reshape([size[d] for d in order]).transpose(np.argsort(order))
+    return np.require(flat.reshape([size[d] for d in order]).transpose(np.argsort(order)), requirements="C")
 
 
 def drawn(flat, size, dtype, device, requires_grad=False, stride=None):
     """A fresh tensor of drawn numbers; the array is not copied where it lies as it should."""
     spec = specs.spec(size if size.__class__ is tuple else tuple(size), stride, dtype, device)
-    if spec.ndim == 1 and flat.flags.c_contiguous:
-        array = flat
-    else:
-        array = np.require(placed(flat, spec), requirements="C")
-    out = make_tensor(cell.new(_entered(array, spec, device), spec), spec, inference=LOCAL.inference)
+    out = make_tensor(cell.new(_entered(placed(flat, spec), spec, device), spec), spec, inference=LOCAL.inference)
     return _finish(out, requires_grad) if requires_grad else out
 
 
@@ -143,7 +141,7 @@ def _put(self, storage, flat, stride):
     spot = overwriting.spot_of(storage.layout, spec, offset, lies)
     if not spot:
         return False
-    value = hosted(flat if spec.ndim == 1 and flat.flags.c_contiguous else np.require(placed(flat, lies), requirements="C"), spec.aval)
+    value = hosted(placed(flat, lies), spec.aval)
     if spot is overwriting.SHARED:
         storage.value = value
         bump(self)

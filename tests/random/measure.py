@@ -60,8 +60,9 @@ def timed(draw, T):
 
 
 def compiled():
-    from jtensor.random import gammas, loops, normals_jax
-    for program in (normals_jax.PROGRAM, normals_jax.FOR_FEW, gammas.PROGRAM, *(kind.program for kind in loops.KINDS)):
+    from jtensor.random import gammas, loops, normals_jax, permutation
+    for program in (normals_jax.PROGRAM, normals_jax.FOR_FEW, gammas.PROGRAM, *permutation.PROGRAMS,
+                    *(kind.program for kind in loops.KINDS)):
         if "--first" in sys.argv:
             program._pays_after = float("inf")
         else:
