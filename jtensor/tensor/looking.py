@@ -4,10 +4,12 @@ Owns: these methods, with PyTorch's errors; what can be seen where it lies, with
 May not know: how a tape runs.
 """
 import numpy as np
+from numpy import ndarray
 
 from ..base import devices, dtypes
 from ..trace.arrival import awaited
-from ..trace.executor import FORMATS, on_host, seen
+from ..trace.executor import on_host, seen
+from ..trace.hand import FORMATS
 from ..trace.tape import LOCAL
 from .values import read
 
@@ -51,9 +53,11 @@ def item(self):
         array = value.array
         if array is None:
             array = seen(value, "item()")
-        if array.__class__ is not np.ndarray and not array.is_ready():
+        if array.__class__ is not ndarray and not array.is_ready():
             awaited(array)
-        return form.unpack_from(array, self._offset * form.size)[0]     # its bytes: half of what an ndarray of it costs
+        if spec is layout:
+            return form.unpack(array)[0]                                # its bytes: half of what an ndarray of it costs
+        return form.unpack_from(array, self._offset * form.size)[0]
     if spec.device is devices.meta:
         raise RuntimeError(_OF_META)
     return python_number(host_copy(self, "item()"))

@@ -9,16 +9,16 @@ where most of its kernels are missing, else it runs op by op; from its second ru
 compiled a second time, with more effort (`programs`).
 """
 import contextlib
-import operator
-import struct
 import threading
 
 import jax
 import numpy as np
+from numpy import ndarray
 
-from ..base import compat, devices, dtypes
+from ..base import compat, devices
 from . import donation, interpret, lower, programs, scalars, tape
 from .arrival import awaited
+from .hand import NUMBERS, Hand
 from .macros import CAP
 from .programs import Program
 from .report import REPORT
@@ -37,17 +37,22 @@ def flush(reason, asked=None):
     segment = local.segment
     nodes = segment.nodes
     if nodes:
-        lesson = local.lesson
+        lesson, hand = local.lesson, segment.state.hand
+        if hand is not None and asked == 0 and lesson is None and hand.did(segment, seen, reason):
+            local.segment = Segment()
+            return
         if lesson is not None:
             lesson.cut(segment, reason)
         local.segment = Segment()
         if lesson is not None:
             lesson.go_on(local.segment)
         REPORT.flushed(reason, len(nodes))
+        if asked is None:
+            asked = segment.asked
         if segment.state.cut:
-            run(segment, segment.asked if asked is None else asked)
+            run(segment, asked)
         else:
-            _run(segment, segment.asked if asked is None else asked)
+            _run(segment, asked)
         if TRIE.size > TRIE.limit:
             TRIE.trim()
 
@@ -72,8 +77,8 @@ def seen(value, reason="read"):
     segment = value.segment
     if segment is LOCAL.segment:
         flush(reason, value.position)
-    array = tape.there(value)
-    return value_of(value, reason) if array is None else array
+        segment = value.segment
+    return segment if segment.__class__ is ndarray else value_of(value, reason)
 
 
 def on_host(value, reason="read"):
@@ -134,7 +139,7 @@ def _run(segment, asked):
         if segment.ahead is not None:
             segment.then.ahead = segment.ahead = None               # begun in vain
         for value, array in zip(alive, arrays, strict=True):
-            if array.__class__ is np.ndarray:                       # done by hand
+            if array.__class__ is ndarray:                          # done by hand
                 value.segment, value.owned = array, False
             else:
                 value.array, value.segment, value.owned = array, None, True
@@ -172,7 +177,8 @@ def run_for(segment, value):
             value.segment = None
         return
     nodes, inputs = list(segment.nodes), list(segment.inputs)       # nodes first: what they name is there before they are
-    if value.array is not None:                 # asked last: the owner, done meanwhile, has emptied the lists only after this
+    if value.segment is not segment:            # asked last: the owner, done meanwhile, has emptied the lists only after this
+        run_for(value.segment, value)
         return
     value.array, = op_by_op(nodes, (value.position,), inputs, segment)
     value.owned = False
@@ -185,9 +191,8 @@ def execute(segment, nodes, wanted, asked):
     if found is None and len(nodes) == 1:
         found = single(nodes[0][0], state, (wanted, asked))
     if found is not None and found.by_hand is not None:
-        outs = done_by_hand(found.by_hand, nodes[0], segment, asked)
+        outs = found.by_hand.results(segment, seen, asked)
         if outs is not None:
-            REPORT.hits += 1
             return outs
         if found.executable is None:
             found.executable = kernel_of(nodes[0][0])
@@ -296,35 +301,11 @@ def single(plan, state, key):
     if state.programs is None:
         state.programs = {}
     found = state.programs[key] = Program(None if plan.by_hand else kernel_of(plan), tuple(range(len(plan.outputs))), key[0], single=True)
-    found.by_hand = plan.by_hand or None
+    if plan.by_hand:
+        found.by_hand = Hand(plan)
+        if key == ((0,), 0) and len(plan.outputs) == 1:
+            state.hand = found.by_hand
     return found
-
-
-def done_by_hand(compute, node, segment, asked):
-    """The results of an operation on single numbers, as ndarrays; None if it is one for the device after all.
-
-    Nobody waits here for arguments that are still being computed, unless for the result anyway.
-    """
-    plan, positions, taken, _ = node
-    given = []
-    for p, aval in zip(positions, plan.inputs, strict=True):
-        array = seen(segment.inputs[~p])
-        if array.__class__ is not np.ndarray and not array.is_ready():
-            if asked is None:
-                return None
-            awaited(array)
-        given.append(FORMATS[aval.dtype].unpack(array)[0])
-    for kind, index in taken:
-        number = NUMBERS[kind](segment)[index]
-        given.append(number != 0 if kind == "b" else number)
-    made = compute(*given)
-    if made is not None:
-        made = [np.ndarray(aval.shape, aval.dtype.numpy, FORMATS[aval.dtype].pack(x)) for aval, x in zip(plan.outputs, made, strict=True)]
-    return made
-
-
-# A number's bytes, for the types that Python has.
-FORMATS = {d: struct.Struct(d.numpy.char) for d in dtypes.ALL if d.numpy.isbuiltin == 1 and d.numpy.kind in "iufb"}
 
 
 def kernel_of(plan):
@@ -370,7 +351,6 @@ def op_by_op(nodes, wanted, inputs, segment):
     return [results[p] for p in wanted]
 
 
-NUMBERS = {kind: operator.attrgetter(name) for kind, name in (("f", "floats"), ("i", "integers"), ("b", "integers"), ("c", "complexes"))}
 def _forced(value):
     value_of(value)
     return value

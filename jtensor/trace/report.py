@@ -23,12 +23,12 @@ class Report:
         self.compiled = []                         # (site, nodes, fences, why)
         self.failures = []
 
-    def flushed(self, reason, nodes):
-        site = sites.user_site(3)
-        key = (reason, None, 0) if site is None else (reason, id(site[0]), site[1])        # hashing a code object costs more than a look-up
+    def flushed(self, reason, nodes, skip=3):
+        site = code, at = sites.user_site(skip) or _NOWHERE
+        key = reason, id(code), at                     # hashing a code object costs more than a look-up
         found = self._flushes.get(key)
         if found is None:
-            found = self._flushes[key] = [0, reason, site]
+            found = self._flushes[key] = [0, reason, site if site is not _NOWHERE else None]
         found[0] += 1
         self.nodes += nodes
 
@@ -75,4 +75,5 @@ class Report:
         return "\n".join(lines)
 
 
+_NOWHERE = None, 0
 REPORT = Report()

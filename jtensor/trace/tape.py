@@ -38,14 +38,16 @@ class State:
     ``cut`` is not 0 if the tape ends here: it has grown too long, or a loop has gone round often enough, in so many nodes
     (`periods.ends_here`).
     ``macros`` are the stretches that have begun here and may be had again in one piece (`macros`). ``ahead``: the program in two stages
-    that a tape which got here with a value asked for became last, and how often in a row, or None (`executor.go_ahead`).
+    that a tape which got here with a value asked for became last, and how often in a row, or None (`executor.go_ahead`). ``hand``: what
+    does the only operation of a tape by hand, if somebody waits for its only result, or None (`hand.Hand`).
     """
 
-    __slots__ = ("children", "plan", "parent", "programs", "depth", "single", "spec", "sightings", "cut", "piece", "macros", "ahead")
+    __slots__ = ("children", "plan", "parent", "programs", "depth", "single", "spec", "sightings", "cut", "piece", "macros", "ahead",
+                 "hand")
 
     def __init__(self, plan, parent):
         self.children, self.plan, self.parent, self.programs, self.sightings, self.macros = {}, plan, parent, None, 0, None
-        self.ahead = None
+        self.ahead = self.hand = None
         self.depth = parent.depth + 1 if parent is not None else 0
         self.cut, self.piece = periods.ends_here(self) if self.depth >= PERIODIC else (0, 0)
         if plan is not None:

@@ -89,3 +89,21 @@ def test_nobody_waits_who_has_not_asked():
     executor.flush("a boundary")
     assert more._storage.value.array is not None or slow._storage.value.array.is_ready()
     assert more.item() == 2 * 600 ** 3
+
+
+def test_waiting_for_one_number_after_the_other(afresh):
+    """From the second time on a tape of one operation on numbers is done without asking what kind of tape it is."""
+    x, report = torch.tensor([2.0]), torch.report()
+    before, hits = sum(report.flushes.values()), report.hits
+    for _ in range(3):
+        found = [(x * k).item() for k in (0.5, math.inf, 3.0, -0.0)]
+        assert found == [1.0, math.inf, 6.0, 0.0] and math.copysign(1, found[-1]) == -1
+    assert sum(report.flushes.values()) - before == report.hits - hits == 12
+    for _ in range(3):
+        y = x * 3.0
+        z = y.detach()
+        assert y.item() == 6.0 and (y + 1).tolist() == [7.0]
+        y += 1
+        assert (z.item(), x.item(), bool(y > 6.5), bool((y == 6.5).any())) == (7.0, 2.0, True, False)
+    with torch.eager():
+        assert (x + 1.0).item() == 3.0
