@@ -299,37 +299,3 @@ def expand_strides(size: Ints, stride: Ints, new_size: Ints) -> Ints | None:
         elif length != 1:
             return None
     return tuple(strides)
-
-
-def pointwise_strides(size: Ints, operands) -> Ints:
-    """Strides of a fresh pointwise result of shape ``size`` from ``operands``, pairs ``(size, stride)`` that broadcast to it.
-
-    The result keeps the operands' order of dimensions where they have one.
-
-    >>> pointwise_strides((2, 3), [((2, 3), (1, 2)), ((3,), (1,))]), pointwise_strides((2, 3), [((3,), (1,)), ((2, 3), (1, 2))])
-    ((1, 2), (1, 2))
-    """
-    operands = [(tuple(own), tuple(stride)) for own, stride in operands]
-    if all(own == size for own, _ in operands):
-        # The three ways in which PyTorch needs no sorting; they differ from it only in strides of dimensions of size 0 and 1.
-        if all(is_contiguous(size, stride) for _, stride in operands):
-            return contiguous_strides(size)
-        if all(is_channels_last(size, stride) for _, stride in operands):
-            return channels_last_strides(size)
-        first = operands[0][1]
-        if all(stride == first for _, stride in operands) and is_non_overlapping_and_dense(size, first):
-            return first
-    broadcast = []
-    for own, stride in operands:
-        missing = len(size) - len(own)
-        steps = [0 if length == 1 and size[missing + dim] != 1 else stride[dim] for dim, length in enumerate(own)]
-        broadcast.append((0,) * missing + tuple(steps))
-    order = fastest_first(size, tuple(broadcast))
-    if order == list(range(len(size) - 1, -1, -1)):
-        return contiguous_strides(size)
-    strides = [0] * len(size)
-    step = 1
-    for dim in order:
-        strides[dim] = step
-        step *= size[dim]
-    return tuple(strides)

@@ -9,7 +9,6 @@ from ..base.geometry import (
     contiguous_strides,
     fastest_first,
     is_channels_last,
-    is_channels_last_3d,
     is_contiguous,
     is_non_overlapping_and_dense,
     looks_channels_last,
@@ -35,7 +34,7 @@ def pointwise(shape, operands, numbers=False):
     if not numbers and all(tuple(size) == shape for size, _ in operands):
         if all(is_contiguous(shape, stride) for _, stride in operands):
             return contiguous_strides(shape)
-        if any(all(is_in_format(shape, stride) for _, stride in operands) for is_in_format in (is_channels_last, is_channels_last_3d)):
+        if all(is_channels_last(shape, stride) for _, stride in operands):
             return channels_last_strides(shape)
         first = tuple(operands[0][1])
         if all(tuple(stride) == first for _, stride in operands) and is_non_overlapping_and_dense(shape, first):
