@@ -155,7 +155,7 @@ def test_programs_of_a_tape_in_parts_are_made_side_by_side(monkeypatch):
         for i in range(40):
             x = x.cos() * 0.5 + x.sin() * (i + 1.5)
         return x
-    x = torch.linspace(0, 1, 91).reshape(7, 13)
+    x = torch.linspace(0, 1, 187).reshape(11, 17)
     executor.flush("test")
     del events[:]
     got = steps(x).tolist()
