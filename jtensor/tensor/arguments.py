@@ -177,6 +177,6 @@ def of_method(error, name):
 def shown_name(operator):
     """An operator as PyTorch's users call it."""
     name = operator.name.split(".")[0]
-    for tail in ("_Tensor", "_Scalar", "_Tensor", "_dim", "_all", "_self", "_method"):
+    for tail in ("_Tensor", "_Scalar", "_Tensor", "_dim", "_dims", "_all", "_self", "_method"):
         name = name.removesuffix(tail)
     return name

@@ -15,8 +15,10 @@ from ..ops.families.composing import number_fits
 from ..ops.families.numeric import not_implemented
 from ..storage import cell
 from ..trace import spec as specs
+from ..trace.tape import LOCAL
 from .core import Tensor, make_tensor
 from .dispatch import write_out
+from .history import edge_of, rebase
 from .values import read
 
 # -- arguments of factories -------------------------------------------------------------------------------------------
@@ -79,11 +81,23 @@ def _finish(tensor, requires_grad):
     return tensor
 
 
-def _out(made, out, dtype=None):
+def _out(name, made, out, requires_grad, dtype=None):
+    """What a factory has made written to ``out``: a leaf then requires a gradient as asked, another tensor's history has no derivative."""
     if dtype is not None and made._spec.dtype is not out._spec.dtype:
         raise RuntimeError(f"dtype {dtypes.scalar_name(made._spec.dtype)} does not match dtype of out parameter "
                            f"({dtypes.scalar_name(out._spec.dtype)})")
+    edges = ()
+    if LOCAL.grad_enabled and out.requires_grad:
+        if out.is_leaf:
+            raise RuntimeError(f"aten::{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+                               "arguments requires grad.")
+        edges = (edge_of(out),)
     write_out(made, out)
+    if edges:
+        from .storages import Underivable
+        rebase(out, Underivable(edges, f"derivative for aten::{name} is not implemented"))
+    elif out.is_leaf and out._requires_grad is not requires_grad:
+        out.requires_grad_(requires_grad)
     return out
 
 
@@ -119,7 +133,7 @@ def zeros(*size, out=None, dtype=None, layout=None, device=None, pin_memory=Fals
     size = size_of(size or _size_alone(kw, "zeros"), "zeros")
     _checked(layout, pin_memory, kw, "zeros")
     made = ops.zeros_of.record(size, _type(dtype, out.dtype if out is not None else None), _device(device))
-    return _finish(made, requires_grad) if out is None else _out(made, out, dtype)
+    return _finish(made, requires_grad) if out is None else _out("zeros", made, out, requires_grad, dtype)
 
 
 def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -136,7 +150,7 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pi
         raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {type_name(type(fill_value))}")
     kind = _type(dtype, out.dtype if out is not None else dtypes.of_scalar(fill_value))
     made = ops.full_of.record(size, number_fits(fill_value, kind), kind, _device(device))
-    return _finish(made, requires_grad) if out is None else _out(made, out, dtype)
+    return _finish(made, requires_grad) if out is None else _out("full", made, out, requires_grad, dtype)
 
 
 def ones(*size, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, **kw):
@@ -148,7 +162,7 @@ def ones(*size, out=None, dtype=None, layout=None, device=None, pin_memory=False
     size = size_of(size or _size_alone(kw, "ones"), "ones")
     _checked(layout, pin_memory, kw, "ones")
     made = ops.full_of.record(size, 1, _type(dtype, out.dtype if out is not None else None), _device(device))
-    return _finish(made, requires_grad) if out is None else _out(made, out, dtype)
+    return _finish(made, requires_grad) if out is None else _out("ones", made, out, requires_grad, dtype)
 
 
 def empty(*size, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, memory_format=None, **kw):
@@ -159,12 +173,14 @@ def empty(*size, out=None, dtype=None, layout=None, device=None, pin_memory=Fals
     """
     size = size_of(size or _size_alone(kw, "empty"), "empty")
     _checked(layout, pin_memory, kw, "empty")
+    if out is not None and out.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
     made = ops.zeros_of.record(size, _type(dtype, out.dtype if out is not None else None), _device(device))
     if memory_format is not None:
         if str(memory_format).endswith("preserve_format"):
             raise RuntimeError("unsupported memory format Preserve")
         made = zeros_like_spec(specs.spec(size, geometry.strides_in_format(size, memory_format), made.dtype, made.device))
-    return _finish(made, requires_grad) if out is None else _out(made, out, dtype)
+    return _finish(made, requires_grad) if out is None else _out("empty", made, out, requires_grad, dtype)
 
 
 def zeros_like_spec(s):
@@ -224,7 +240,7 @@ def arange(start, end=None, step=1, *, out=None, dtype=None, layout=None, device
         count = max(0, math.ceil((end - start) / step))
         start, step = float(start), float(step)
     made = ops.arange_of.record(count, start, step, dtype, _device(device))
-    return _finish(made, requires_grad) if out is None else _out(made, out)
+    return _finish(made, requires_grad) if out is None else _out("arange", made, out, requires_grad)
 
 
 def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -240,7 +256,7 @@ def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, pin_memory
     if m < 0:
         raise RuntimeError(f"m must be greater or equal to 0, got {m}")
     made = ops.eye_of.record(int(n), int(m), _type(dtype, out.dtype if out is not None else None), _device(device))
-    return _finish(made, requires_grad) if out is None else _out(made, out)
+    return _finish(made, requires_grad) if out is None else _out("eye", made, out, requires_grad)
 
 
 def scalar_tensor(s, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):

@@ -166,7 +166,7 @@ def call_out(operator, args, out):
         if not isinstance(t, Tensor):
             raise TypeError(f"{operator.name}(): argument 'out' must be Tensor, not {type(t).__name__}")
     key, template, tensors, scalars = collect(operator, args)
-    if LOCAL.grad_enabled:
+    if LOCAL.grad_enabled and 0 not in operator.nondiff:
         for t in (*tensors, *outs):
             if t.requires_grad:
                 raise RuntimeError(

@@ -31,7 +31,7 @@ def _spaced(name, operator, start, end, steps, extra, out, dtype, layout, device
     if kind is dtypes.bool:
         raise not_implemented(name + "_cpu", kind)
     made = call(operator, (start, end, *extra, steps, kind, _device(device)))
-    return _finish(made, requires_grad) if out is None else _out(made, out)
+    return _finish(made, requires_grad) if out is None else _out(name, made, out, requires_grad)
 
 
 def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -70,7 +70,7 @@ def range(start, end=None, step=1, *, out=None, dtype=None, layout=None, device=
     if kind.category in (0, 3):
         raise not_implemented("range_cpu", kind)
     made = (made.to(kind if kind.category >= 2 else dtypes.float64) * step + start).to(kind)
-    return _finish(made, requires_grad) if out is None else _out(made, out)
+    return _finish(made, requires_grad) if out is None else _out("range", made, out, requires_grad)
 
 
 def _triangle(name, pick):

@@ -465,6 +465,10 @@ STATEMENTS = {
     """,
     "words of refusals": """
         torch.arange(3, dtype=torch.complex64)
+        m.long().renorm(2, 0, 1.)
+        torch.nn.functional.threshold_(x.bool(), 0., 1.)
+        torch.nn.functional.threshold(torch.complex(x, x), 0., 1.)
+        torch.ones(2,0).index_reduce_(0, torch.tensor([0]), torch.ones(1,0), 'mean')
         torch.arange(3, dtype=torch.bool)
         torch.range(0, 3, dtype=torch.bool)
         torch.linspace(0, 1, 3, dtype=torch.bool)

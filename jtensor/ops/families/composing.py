@@ -143,7 +143,7 @@ def put_out(name, result, out, apart=()):
     from ...tensor.dispatch import write_out
     results, outs = (result, out) if isinstance(result, tuple) else ((result,), (out,))
     for made, target in zip(results, outs, strict=True):
-        if made.requires_grad or target.requires_grad:
+        if LOCAL.grad_enabled and (made.requires_grad or target.requires_grad):
             raise RuntimeError(f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
                                "arguments requires grad.")
     for made, target in zip(results, outs, strict=True):

@@ -11,7 +11,7 @@ from jax import lax
 from ...base import dtypes
 from ..operator import Number, Tensor, op
 from ..registry import composite
-from .numeric import axes_of, cast, is_complex, not_implemented, restored, wide
+from .numeric import axes_of, cast, is_complex, restored, wide
 
 _PRIVATE = {"function": False, "method": False, "out": True}
 INF = math.inf
@@ -202,7 +202,8 @@ def _check_renorm(self, p, dim, maxnorm):
     if self.ndim < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions")
     if self.dtype.category < 2:
-        raise not_implemented("renorm", self.dtype)
+        raise RuntimeError("linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+                           f"{dtypes.scalar_name(self.dtype)}")
     axes_of(dim, self.ndim)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ...base import dtypes
 from ..operator import Number, Tensor, op
 from ..registry import composite
-from .numeric import cast_like, floats_only, wide
+from .numeric import cast_like, floats_only, not_implemented, wide
 
 _INTERNAL = {"inplace": True, "function": False, "method": False}
 
@@ -121,8 +121,13 @@ def _torch_name(d):
     return _CNAMES.get(d.name, d.name)
 
 
+def _check_threshold(self, threshold, value):
+    if self.dtype.category in (0, 3):
+        raise not_implemented("threshold_cpu", self.dtype)
+
+
 @op("numeric", grad=lambda grad, self, threshold: jnp.where(self <= cast_like(threshold, self), jnp.zeros_like(grad), grad), inplace=True,
-    function=True, method=False)
+    function=True, method=False, check=_check_threshold)
 def threshold(self: Tensor, threshold: Number, value: Number):
     """The input where it is above ``threshold``, ``value`` elsewhere.
 

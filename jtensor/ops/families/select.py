@@ -323,7 +323,7 @@ def _slices(dim, index, shape):
         raised = _raised(x)
         axis = dim % raised.ndim
         place = (slice(None),) * axis + (index.reshape(-1),)
-        return names[how](raised.at[place], source.reshape(raised.shape[:axis] + (-1,) + raised.shape[axis + 1:])).reshape(x.shape)
+        return names[how](raised.at[place], source.reshape(raised.shape[:axis] + (index.size,) + raised.shape[axis + 1:])).reshape(x.shape)
     return places, (lambda x: _pick(x, dim, index).reshape(shape))
 
 
