@@ -5,7 +5,15 @@ __all__ = ["Adadelta"]
 
 
 class Adadelta(Method):
-    """Steps in units of earlier steps: the root of their mean square over that of the gradients."""
+    """Steps in units of earlier steps: the root of their mean square over that of the gradients.
+
+    >>> import jtensor as torch
+    >>> p = torch.nn.Parameter(torch.tensor([1., -1.]))
+    >>> p.grad = torch.tensor([2., 2.])
+    >>> torch.optim.Adadelta([p]).step()
+    >>> p.detach()
+    tensor([ 0.9968, -1.0032])
+    """
 
     _late_options = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
 

@@ -7,7 +7,15 @@ __all__ = ["Adagrad"]
 
 
 class Adagrad(Method):
-    """Each coordinate's step is divided by the root of the sum of all its squared gradients."""
+    """Each coordinate's step is divided by the root of the sum of all its squared gradients.
+
+    >>> import jtensor as torch
+    >>> p = torch.nn.Parameter(torch.tensor([1., -1.]))
+    >>> p.grad = torch.tensor([2., 2.])
+    >>> torch.optim.Adagrad([p], lr=0.1).step()
+    >>> p.detach()
+    tensor([ 0.9000, -1.1000])
+    """
 
     _late_options = {"foreach": None, "maximize": False, "differentiable": False, "fused": None}
 

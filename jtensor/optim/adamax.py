@@ -7,7 +7,15 @@ __all__ = ["Adamax"]
 
 
 class Adamax(Method):
-    """Adam with the largest gradient (slowly forgotten) in place of the mean square."""
+    """Adam with the largest gradient (slowly forgotten) in place of the mean square.
+
+    >>> import jtensor as torch
+    >>> p = torch.nn.Parameter(torch.tensor([1., -1.]))
+    >>> p.grad = torch.tensor([2., 2.])
+    >>> torch.optim.Adamax([p], lr=0.1).step()
+    >>> p.detach()
+    tensor([ 0.9000, -1.1000])
+    """
 
     _late_options = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
 

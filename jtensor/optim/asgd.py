@@ -8,7 +8,15 @@ from ._method import Method, as_real, check, check_lr, number, scalar_dtype, zer
 __all__ = ["ASGD"]
 
 class ASGD(Method):
-    """Stochastic gradient descent that keeps the average of the parameters over time, from step ``t0`` on."""
+    """Stochastic gradient descent that keeps the average of the parameters over time, from step ``t0`` on.
+
+    >>> import jtensor as torch
+    >>> p = torch.nn.Parameter(torch.tensor([1., -1.]))
+    >>> p.grad = torch.tensor([2., 2.])
+    >>> torch.optim.ASGD([p], lr=0.1).step()
+    >>> p.detach()
+    tensor([ 0.8000, -1.2000])
+    """
 
     _late_options = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
     _scalars = ("step", "eta", "mu")

@@ -15,6 +15,18 @@ class LBFGS(Optimizer):
 
     One step makes up to ``max_iter`` iterations and calls the closure for each. It looks at values throughout. A single
     parameter group only: ValueError otherwise.
+
+    >>> import jtensor as torch
+    >>> p = torch.nn.Parameter(torch.tensor([3.]))
+    >>> optimizer = torch.optim.LBFGS([p], line_search_fn="strong_wolfe")
+    >>> def closure():
+    ...     optimizer.zero_grad()
+    ...     loss = ((p - 1) ** 2).sum()
+    ...     loss.backward()
+    ...     return loss
+    >>> loss = optimizer.step(closure)
+    >>> p.detach()
+    tensor([1.])
     """
 
     def __init__(self, params, lr=1, max_iter=20, max_eval=None, tolerance_grad=1e-7, tolerance_change=1e-9, history_size=100,

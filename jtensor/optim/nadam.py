@@ -5,7 +5,15 @@ __all__ = ["NAdam"]
 
 
 class NAdam(Method):
-    """Adam with Nesterov's momentum, whose weight grows over time (``momentum_decay``)."""
+    """Adam with Nesterov's momentum, whose weight grows over time (``momentum_decay``).
+
+    >>> import jtensor as torch
+    >>> p = torch.nn.Parameter(torch.tensor([1., -1.]))
+    >>> p.grad = torch.tensor([2., 2.])
+    >>> torch.optim.NAdam([p], lr=0.1).step()
+    >>> p.detach()
+    tensor([ 0.8944, -1.1056])
+    """
 
     _late_options = {"maximize": False, "foreach": None, "capturable": False, "differentiable": False,
                      "decoupled_weight_decay": False}

@@ -5,7 +5,15 @@ __all__ = ["RAdam"]
 
 
 class RAdam(Method):
-    """Adam that takes plain momentum steps until its mean square can be trusted, and rectifies it from then on."""
+    """Adam that takes plain momentum steps until its mean square can be trusted, and rectifies it from then on.
+
+    >>> import jtensor as torch
+    >>> p = torch.nn.Parameter(torch.tensor([1., -1.]))
+    >>> p.grad = torch.tensor([2., 2.])
+    >>> torch.optim.RAdam([p], lr=0.1).step()
+    >>> p.detach()
+    tensor([ 0.8000, -1.2000])
+    """
 
     _late_options = {"foreach": None, "maximize": False, "differentiable": False, "decoupled_weight_decay": False,
                      "capturable": False}

@@ -5,7 +5,15 @@ __all__ = ["RMSprop"]
 
 
 class RMSprop(Method):
-    """Gradients divided by the root of their running mean square; ``centered``: by their standard deviation."""
+    """Gradients divided by the root of their running mean square; ``centered``: by their standard deviation.
+
+    >>> import jtensor as torch
+    >>> p = torch.nn.Parameter(torch.tensor([1., -1.]))
+    >>> p.grad = torch.tensor([2., 2.])
+    >>> torch.optim.RMSprop([p], lr=0.1).step()
+    >>> p.detach()
+    tensor([ 5.9605e-08, -2.0000e+00])
+    """
 
     _late_options = {"momentum": 0, "centered": False, "foreach": None, "maximize": False, "differentiable": False,
                      "capturable": False}

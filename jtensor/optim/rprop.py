@@ -8,7 +8,15 @@ __all__ = ["Rprop"]
 
 class Rprop(Method):
     """Only the gradient's signs count: a coordinate's step grows by ``etas[1]`` while its sign stays and shrinks by ``etas[0]``
-    when it changes."""
+    when it changes.
+
+    >>> import jtensor as torch
+    >>> p = torch.nn.Parameter(torch.tensor([1., -1.]))
+    >>> p.grad = torch.tensor([2., 2.])
+    >>> torch.optim.Rprop([p], lr=0.1).step()
+    >>> p.detach()
+    tensor([ 0.9000, -1.1000])
+    """
 
     _late_options = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
 

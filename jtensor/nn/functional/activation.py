@@ -41,7 +41,12 @@ def relu_(input):
 
 
 def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
-    """``clamp(input, min_val, max_val)``; the gradient at both ends is 0."""
+    """``clamp(input, min_val, max_val)``; the gradient at both ends is 0.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.hardtanh(torch.tensor([-2., 0., 3.]))
+    tensor([-1.,  0.,  1.])
+    """
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
     return (raw.hardtanh_ if inplace else raw.hardtanh)(input, min_val, max_val)
@@ -53,12 +58,22 @@ def hardtanh_(input, min_val=-1.0, max_val=1.0):
 
 
 def relu6(input, inplace=False):
-    """``clamp(input, 0, 6)``."""
+    """``clamp(input, 0, 6)``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.relu6(torch.tensor([-2., 0., 3.]))
+    tensor([0., 0., 3.])
+    """
     return (raw.hardtanh_ if inplace else raw.hardtanh)(input, 0, 6)
 
 
 def elu(input, alpha=1.0, inplace=False):
-    """``input`` where positive, else ``alpha (exp(input) - 1)``."""
+    """``input`` where positive, else ``alpha (exp(input) - 1)``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.elu(torch.tensor([-2., 0., 3.]))
+    tensor([-0.8647,  0.0000,  3.0000])
+    """
     return (raw.elu_ if inplace else raw.elu)(input, alpha)
 
 
@@ -71,7 +86,12 @@ _SELU = (1.6732632423543772848170429916717, 1.0507009873554804934193349852946)  
 
 
 def selu(input, inplace=False):
-    """The self-normalising exponential linear unit."""
+    """The self-normalising exponential linear unit.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.selu(torch.tensor([-2., 0., 3.]))
+    tensor([-1.5202,  0.0000,  3.1521])
+    """
     return (raw.elu_ if inplace else raw.elu)(input, *_SELU)
 
 
@@ -81,7 +101,12 @@ def selu_(input):
 
 
 def celu(input, alpha=1.0, inplace=False):
-    """``input`` where positive, else ``alpha (exp(input / alpha) - 1)``."""
+    """``input`` where positive, else ``alpha (exp(input / alpha) - 1)``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.celu(torch.tensor([-2., 0., 3.]))
+    tensor([-0.8647,  0.0000,  3.0000])
+    """
     return (raw.celu_ if inplace else raw.celu)(input, alpha)
 
 
@@ -91,7 +116,12 @@ def celu_(input, alpha=1.0):
 
 
 def leaky_relu(input, negative_slope=0.01, inplace=False):
-    """``input`` where positive, else ``negative_slope * input``."""
+    """``input`` where positive, else ``negative_slope * input``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.leaky_relu(torch.tensor([-2., 0., 3.]))
+    tensor([-0.0200,  0.0000,  3.0000])
+    """
     return (raw.leaky_relu_ if inplace else raw.leaky_relu)(input, negative_slope)
 
 
@@ -115,24 +145,44 @@ def rrelu_(input, lower=1.0 / 8, upper=1.0 / 3, training=False):
 
 
 def hardsigmoid(input, inplace=False):
-    """``clamp(input / 6 + 1 / 2, 0, 1)``."""
+    """``clamp(input / 6 + 1 / 2, 0, 1)``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.hardsigmoid(torch.tensor([-2., 0., 3.]))
+    tensor([0.1667, 0.5000, 1.0000])
+    """
     return raw.hardsigmoid_(input) if inplace else raw.hardsigmoid(input)
 
 
 def silu(input, inplace=False):
-    """``input * sigmoid(input)``; PyTorch has no gradient of it for complex numbers."""
+    """``input * sigmoid(input)``; PyTorch has no gradient of it for complex numbers.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.silu(torch.tensor([-2., 0., 3.]))
+    tensor([-0.2384,  0.0000,  2.8577])
+    """
     if isinstance(input, jtensor.Tensor) and input.is_complex() and input.requires_grad and jtensor.is_grad_enabled():
         raise RuntimeError("silu does not support automatic differentiation for outputs with complex dtype.")
     return raw.silu_(input) if inplace else raw.silu(input)
 
 
 def mish(input, inplace=False):
-    """``input * tanh(softplus(input))``."""
+    """``input * tanh(softplus(input))``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.mish(torch.tensor([-2., 0., 3.]))
+    tensor([-0.2525,  0.0000,  2.9865])
+    """
     return raw.mish_(input) if inplace else raw.mish(input)
 
 
 def hardswish(input, inplace=False):
-    """``input * hardsigmoid(input)``."""
+    """``input * hardsigmoid(input)``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.hardswish(torch.tensor([-2., 0., 3.]))
+    tensor([-0.3333,  0.0000,  3.0000])
+    """
     return raw.hardswish_(input) if inplace else raw.hardswish(input)
 
 
@@ -144,12 +194,22 @@ def prelu(input, weight):
 
 
 def logsigmoid(input):
-    """``log(sigmoid(input))``."""
+    """``log(sigmoid(input))``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.logsigmoid(torch.tensor([-2., 0., 3.]))
+    tensor([-2.1269, -0.6931, -0.0486])
+    """
     return raw.log_sigmoid(input)
 
 
 def gelu(input, *, approximate="none"):
-    """``input`` times the normal distribution's cumulative probability; ``approximate``: "none" or "tanh"."""
+    """``input`` times the normal distribution's cumulative probability; ``approximate``: "none" or "tanh".
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.gelu(torch.tensor([-1., 0., 1.]))
+    tensor([-0.1587,  0.0000,  0.8413])
+    """
     return raw.gelu(input, approximate=approximate)
 
 
@@ -164,7 +224,12 @@ def softshrink(input, lambd=0.5):
 
 
 def softplus(input, beta=1, threshold=20):
-    """``log(1 + exp(beta input)) / beta``, and ``input`` where ``beta input`` is above ``threshold``."""
+    """``log(1 + exp(beta input)) / beta``, and ``input`` where ``beta input`` is above ``threshold``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.softplus(torch.tensor([-2., 0., 3.]))
+    tensor([0.1269, 0.6931, 3.0486])
+    """
     return raw.softplus(input, beta, threshold)
 
 
@@ -174,24 +239,44 @@ def tanhshrink(input):
 
 
 def softsign(input):
-    """``input / (1 + |input|)``."""
+    """``input / (1 + |input|)``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.softsign(torch.tensor([-2., 0., 3.]))
+    tensor([-0.6667,  0.0000,  0.7500])
+    """
     return input / (input.abs() + 1)
 
 
 def tanh(input):
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.tanh(torch.tensor([-2., 0., 3.]))
+    tensor([-0.9640,  0.0000,  0.9951])
+    """
     return input.tanh()
 
 
 def sigmoid(input):
-    """``1 / (1 + exp(-input))``."""
+    """``1 / (1 + exp(-input))``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.sigmoid(torch.tensor([-2., 0., 3.]))
+    tensor([0.1192, 0.5000, 0.9526])
+    """
     return input.sigmoid()
 
 
 # ---------------------------------------------------------------------------------------------------- along a dimension
 
 def glu(input, dim=-1):
-    """``a * sigmoid(b)`` of the two halves along ``dim``."""
+    """``a * sigmoid(b)`` of the two halves along ``dim``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.glu(torch.tensor([1., 2., 0., 0.]))
+    tensor([0.5000, 1.0000])
+    """
     if input.dim() == 0:
         raise RuntimeError("glu does not support scalars because halving size must be even")
     return raw.glu(input, dim)
@@ -223,7 +308,12 @@ def softmin(input, dim=None, _stacklevel=3, dtype=None):
 
 
 def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
-    """The logarithm of the softmax, computed as a whole."""
+    """The logarithm of the softmax, computed as a whole.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.log_softmax(torch.tensor([1., 2., 3.]), dim=-1)
+    tensor([-2.4076, -1.4076, -0.4076])
+    """
     if dim is None:
         dim = _implicit_dim("log_softmax", input.dim(), _stacklevel)
     return input.log_softmax(dim) if dtype is None else input.log_softmax(dim, dtype=dtype)

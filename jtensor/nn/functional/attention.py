@@ -58,6 +58,10 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     ``attn_mask``: booleans (True: look there) or numbers that are added to the scores; ``is_causal``: nobody looks ahead;
     ``scale``: by default ``1 / sqrt(E)``; ``enable_gqa``: several query heads share one of key and value.
     A row that may look nowhere comes out as zeros.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.scaled_dot_product_attention(torch.zeros(2, 4, 5, 8), torch.zeros(2, 4, 7, 8), torch.zeros(2, 4, 7, 6)).shape
+    torch.Size([2, 4, 5, 6])
     """
     _check_attention(query, key, value, attn_mask, is_causal)
     if enable_gqa:

@@ -48,7 +48,12 @@ def _conv(n, input, weight, bias, stride, padding, dilation, groups):
 
 
 def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
-    """Cross-correlation of ``(N, C, L)`` with ``(out, C / groups, K)``."""
+    """Cross-correlation of ``(N, C, L)`` with ``(out, C / groups, K)``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.conv1d(torch.zeros(2, 3, 8), torch.zeros(4, 3, 3), padding=1).shape
+    torch.Size([2, 4, 8])
+    """
     return _conv(1, input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -64,7 +69,12 @@ def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
 
 
 def conv3d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
-    """Cross-correlation of ``(N, C, D, H, W)`` with ``(out, C / groups, KD, KH, KW)``."""
+    """Cross-correlation of ``(N, C, D, H, W)`` with ``(out, C / groups, KD, KH, KW)``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.conv3d(torch.zeros(1, 3, 5, 6, 7), torch.zeros(4, 3, 3, 3, 3)).shape
+    torch.Size([1, 4, 3, 4, 5])
+    """
     return _conv(3, input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -81,7 +91,12 @@ def conv_transpose1d(input, weight, bias=None, stride=1, padding=0, output_paddi
 
 
 def conv_transpose2d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
-    """The gradient of ``conv2d`` with respect to its input."""
+    """The gradient of ``conv2d`` with respect to its input.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.conv_transpose2d(torch.zeros(1, 3, 5, 6), torch.zeros(3, 4, 2, 2), stride=2).shape
+    torch.Size([1, 4, 10, 12])
+    """
     return _conv_transpose(2, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 

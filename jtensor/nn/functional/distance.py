@@ -34,7 +34,12 @@ def pdist(input, p=2.0):
 
 
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):
-    """The cosine of the angle between ``x1`` and ``x2`` along ``dim``; lengths below ``eps`` count as ``eps``."""
+    """The cosine of the angle between ``x1`` and ``x2`` along ``dim``; lengths below ``eps`` count as ``eps``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.cosine_similarity(torch.tensor([[1., 0.]]), torch.tensor([[1., 1.]]))
+    tensor([0.7071])
+    """
     common = jtensor.result_type(x1, x2)
     if not common.is_floating_point:
         raise RuntimeError("expected common dtype to be floating point, yet common dtype is "
@@ -48,7 +53,12 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
 
 
 def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
-    """``input`` divided by its p-norm along ``dim``, or by ``eps`` where that is larger."""
+    """``input`` divided by its p-norm along ``dim``, or by ``eps`` where that is larger.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.normalize(torch.tensor([[3., 4.]]))
+    tensor([[0.6000, 0.8000]])
+    """
     length = input.norm(p, dim, keepdim=True)
     if out is None:
         return input / length.clamp_min(eps).expand_as(input)

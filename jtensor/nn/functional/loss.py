@@ -75,7 +75,12 @@ def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", we
 
 
 def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
-    """The mean of ``|input - target|``; a ``weight`` of the input's shape weights the elements."""
+    """The mean of ``|input - target|``; a ``weight`` of the input's shape weights the elements.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.l1_loss(torch.tensor([0., 3.]), torch.tensor([0.5, 0.]))
+    tensor(1.7500)
+    """
     left, right = _expanded(input, target)
     reduction = _reduction.resolved(size_average, reduce, reduction)
     if weight is None:
@@ -85,7 +90,12 @@ def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", wei
 
 
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
-    """Half the square over ``beta`` where the difference is below ``beta``, else linear."""
+    """Half the square over ``beta`` where the difference is below ``beta``, else linear.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.smooth_l1_loss(torch.tensor([0., 3.]), torch.tensor([0.5, 0.]))
+    tensor(1.3125)
+    """
     left, right = _expanded(input, target)
     code = _code(size_average, reduce, reduction)
     if beta < 0:
@@ -96,7 +106,12 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
 
 
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
-    """Half the square where the difference is below ``delta``, else linear with slope ``delta``."""
+    """Half the square where the difference is below ``delta``, else linear with slope ``delta``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.huber_loss(torch.tensor([0., 3.]), torch.tensor([0.5, 0.]))
+    tensor(1.3125)
+    """
     left, right = _expanded(input, target)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
@@ -139,7 +154,12 @@ def _no_class(n):
 
 
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
-    """Minus the log-probability of the target class: ``(N, C, *)`` and ``(N, *)``. The mean is weighted by ``weight``."""
+    """Minus the log-probability of the target class: ``(N, C, *)`` and ``(N, *)``. The mean is weighted by ``weight``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.nll_loss(torch.tensor([[-1., -2.], [-3., -4.]]), torch.tensor([0, 1]))
+    tensor(2.5000)
+    """
     return _nll(input, target, weight, _code(size_average, reduce, reduction), ignore_index)
 
 
@@ -211,7 +231,12 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
 
 
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
-    """Cross entropy of probabilities and targets, both in [0, 1] and of one shape; logarithms are cut off at -100."""
+    """Cross entropy of probabilities and targets, both in [0, 1] and of one shape; logarithms are cut off at -100.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.binary_cross_entropy(torch.tensor([0.25, 0.5]), torch.tensor([0., 1.]))
+    tensor(0.4904)
+    """
     code = _code(size_average, reduce, reduction)
     if target.size() != input.size():
         raise ValueError(f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
@@ -243,7 +268,12 @@ def _check_logits(input, target):
 
 def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction="mean",
                                      pos_weight=None):
-    """Binary cross entropy of the sigmoid of scores; ``pos_weight``: the factor of positive targets."""
+    """Binary cross entropy of the sigmoid of scores; ``pos_weight``: the factor of positive targets.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.binary_cross_entropy_with_logits(torch.tensor([0., 2.]), torch.tensor([0., 1.]))
+    tensor(0.4100)
+    """
     code = _code(size_average, reduce, reduction)
     if target.size() != input.size():
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
@@ -334,7 +364,12 @@ def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="m
 # --------------------------------------------------------------------------------------------------------- distributions
 
 def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
-    """``target (log target - input)``, input (and with ``log_target`` the target) in logarithms; "batchmean" divides by the batch."""
+    """``target (log target - input)``, input (and with ``log_target`` the target) in logarithms; "batchmean" divides by the batch.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.kl_div(torch.tensor([-1., -2.]), torch.tensor([0.5, 0.5]), reduction="sum")
+    tensor(0.8069)
+    """
     if size_average is not None or reduce is not None:
         code = _reduction.legacy_get_enum(size_average, reduce)
     else:

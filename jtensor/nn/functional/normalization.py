@@ -22,7 +22,12 @@ def _verify_batch_size(size):
 
 def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
     """Normalises each channel (dimension 1): with the batch's statistics while ``training``, which also move the running ones by
-    ``momentum``, else with the running ones."""
+    ``momentum``, else with the running ones.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.batch_norm(torch.zeros(2, 3), None, None, training=True).shape
+    torch.Size([2, 3])
+    """
     if training:
         _verify_batch_size(input.size())
         if eps <= 0.0:
@@ -55,7 +60,12 @@ def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=
 
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
-    """Normalises over the last dimensions, which have to be of ``normalized_shape``."""
+    """Normalises over the last dimensions, which have to be of ``normalized_shape``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.layer_norm(torch.tensor([1., 3.]), (2,)).round()
+    tensor([-1.,  1.])
+    """
     return raw.layer_norm(input, normalized_shape, weight, bias, eps, True)
 
 
@@ -87,7 +97,12 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
 
 
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
-    """Normalises groups of channels (dimension 1) of each sample."""
+    """Normalises groups of channels (dimension 1) of each sample.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.group_norm(torch.zeros(2, 4, 3), 2).shape
+    torch.Size([2, 4, 3])
+    """
     if input.dim() < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
     _verify_batch_size([input.size(0) * input.size(1) // num_groups, num_groups] + list(input.size()[2:]))

@@ -91,7 +91,12 @@ def max_pool1d_with_indices(input, kernel_size, stride=None, padding=0, dilation
 
 
 def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
-    """The largest element of every window of ``(N, C, L)``; with ``return_indices`` its position too."""
+    """The largest element of every window of ``(N, C, L)``; with ``return_indices`` its position too.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.max_pool1d(torch.zeros(2, 3, 8), 2).shape
+    torch.Size([2, 3, 4])
+    """
     pooled = max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
     if return_indices:
         return pooled
@@ -328,7 +333,12 @@ def _mean_of_all(input, n):
 
 
 def adaptive_avg_pool2d(input, output_size):
-    """The means of windows that divide the image evenly; a single window is a plain mean."""
+    """The means of windows that divide the image evenly; a single window is a plain mean.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.adaptive_avg_pool2d(torch.zeros(1, 3, 8, 9), 1).shape
+    torch.Size([1, 3, 1, 1])
+    """
     size = _output_size(output_size, input, 2)
     if size == (1, 1) and input.dim() in (3, 4) and input.is_floating_point():
         return _mean_of_all(input, 2)

@@ -68,6 +68,10 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
     """The "sum", "mean" or "max" of the rows of ``weight`` in every bag of indices.
 
     ``input`` ``(B, N)``: B bags; ``(N,)`` with ``offsets`` ``(B,)``: where each bag begins.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.embedding_bag(torch.tensor([[1, 2], [4, 5]]), torch.zeros(10, 3)).shape
+    torch.Size([2, 3])
     """
     if weight.dtype == jtensor.long and input.is_floating_point():
         warnings.warn("Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is "

@@ -35,12 +35,22 @@ def native_channel_shuffle(input, groups):
 
 
 def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
-    """The sliding windows of an image: ``(N, C, H, W)`` to ``(N, C k, L)``."""
+    """The sliding windows of an image: ``(N, C, H, W)`` to ``(N, C k, L)``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.unfold(torch.zeros(1, 3, 4, 5), 2).shape
+    torch.Size([1, 12, 12])
+    """
     return raw.im2col(input, *(_each(value, 2) for value in (kernel_size, dilation, padding, stride)))
 
 
 def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
-    """Adds sliding windows up to an image: ``(N, C k, L)`` to ``(N, C, *output_size)``."""
+    """Adds sliding windows up to an image: ``(N, C k, L)`` to ``(N, C, *output_size)``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.fold(torch.zeros(1, 12, 12), (4, 5), 2).shape
+    torch.Size([1, 3, 4, 5])
+    """
     return raw.col2im(input, *(_each(value, 2) for value in (output_size, kernel_size, dilation, padding, stride)))
 
 
@@ -171,7 +181,12 @@ def _default_corners(align_corners):
 
 
 def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
-    """The values of an image ``(N, C, H, W)`` (or a volume) at the places ``grid`` ``(N, H', W', 2)``, in [-1, 1]."""
+    """The values of an image ``(N, C, H, W)`` (or a volume) at the places ``grid`` ``(N, H', W', 2)``, in [-1, 1].
+
+    >>> import jtensor as torch
+    >>> torch.nn.functional.grid_sample(torch.zeros(1, 3, 4, 4), torch.zeros(1, 2, 5, 2), align_corners=False).shape
+    torch.Size([1, 3, 2, 5])
+    """
     if mode not in GRID_SAMPLE_INTERPOLATION_MODES:
         raise ValueError("nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: "
                          f"'{mode}'")

@@ -19,14 +19,24 @@ __all__ = [
 # ----------------------------------------------------------------------------------------------------- without a setting
 
 class Sigmoid(Module):
-    """``1 / (1 + exp(-x))``, elementwise."""
+    """``1 / (1 + exp(-x))``, elementwise.
+
+    >>> import jtensor as torch
+    >>> torch.nn.Sigmoid()(torch.tensor([-2., 0., 3.]))
+    tensor([0.1192, 0.5000, 0.9526])
+    """
 
     def forward(self, input):
         return jtensor.sigmoid(input)
 
 
 class Tanh(Module):
-    """The hyperbolic tangent, elementwise."""
+    """The hyperbolic tangent, elementwise.
+
+    >>> import jtensor as torch
+    >>> torch.nn.Tanh()(torch.tensor([-2., 0., 3.]))
+    tensor([-0.9640,  0.0000,  0.9951])
+    """
 
     def forward(self, input):
         return jtensor.tanh(input)
@@ -90,7 +100,12 @@ class SELU(_Inplace):
 
 
 class SiLU(_Inplace):
-    """``x sigmoid(x)``, elementwise."""
+    """``x sigmoid(x)``, elementwise.
+
+    >>> import jtensor as torch
+    >>> torch.nn.SiLU()(torch.tensor([-2., 0., 3.]))
+    tensor([-0.2384,  0.0000,  2.8577])
+    """
 
     def forward(self, input):
         return F.silu(input, inplace=self.inplace)
@@ -113,7 +128,12 @@ class Hardsigmoid(_Inplace):
 
 
 class Hardswish(_Inplace):
-    """``x hardsigmoid(x)``, elementwise."""
+    """``x hardsigmoid(x)``, elementwise.
+
+    >>> import jtensor as torch
+    >>> torch.nn.Hardswish()(torch.tensor([-2., 0., 3.]))
+    tensor([-0.3333,  0.0000,  3.0000])
+    """
 
     extra_repr = Module.extra_repr
 
@@ -150,7 +170,12 @@ class RReLU(_Inplace):
 
 
 class LeakyReLU(_Inplace):
-    """``x`` where positive, else ``negative_slope * x``."""
+    """``x`` where positive, else ``negative_slope * x``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.LeakyReLU()(torch.tensor([-2., 0., 3.]))
+    tensor([-0.0200,  0.0000,  3.0000])
+    """
 
     __constants__ = ["inplace", "negative_slope"]
     _shown = ("negative_slope",)
@@ -164,7 +189,12 @@ class LeakyReLU(_Inplace):
 
 
 class ELU(_Inplace):
-    """``x`` where positive, else ``alpha (exp(x) - 1)``."""
+    """``x`` where positive, else ``alpha (exp(x) - 1)``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.ELU()(torch.tensor([-2., 0., 3.]))
+    tensor([-0.8647,  0.0000,  3.0000])
+    """
 
     __constants__ = ["alpha", "inplace"]
     _shown = ("alpha",)
@@ -192,7 +222,12 @@ class CELU(_Inplace):
 
 
 class Hardtanh(_Inplace):
-    """``clamp(x, min_val, max_val)``, elementwise."""
+    """``clamp(x, min_val, max_val)``, elementwise.
+
+    >>> import jtensor as torch
+    >>> torch.nn.Hardtanh()(torch.tensor([-2., 0., 3.]))
+    tensor([-1.,  0.,  1.])
+    """
 
     __constants__ = ["min_val", "max_val", "inplace"]
     _shown = ("min_val", "max_val")
@@ -212,7 +247,12 @@ class Hardtanh(_Inplace):
 
 
 class ReLU6(Hardtanh):
-    """``clamp(x, 0, 6)``, elementwise."""
+    """``clamp(x, 0, 6)``, elementwise.
+
+    >>> import jtensor as torch
+    >>> torch.nn.ReLU6()(torch.tensor([-2., 0., 3.]))
+    tensor([0., 0., 3.])
+    """
 
     _shown = ()
 
@@ -239,7 +279,12 @@ class GLU(Module):
 
 
 class GELU(Module):
-    """``x`` times the normal distribution's cumulative probability at ``x``; ``approximate``: "none" or "tanh"."""
+    """``x`` times the normal distribution's cumulative probability at ``x``; ``approximate``: "none" or "tanh".
+
+    >>> import jtensor as torch
+    >>> torch.nn.GELU()(torch.tensor([-1., 0., 1.]))
+    tensor([-0.1587,  0.0000,  0.8413])
+    """
 
     __constants__ = ["approximate"]
 
@@ -287,7 +332,12 @@ class Softshrink(Module):
 
 
 class Softplus(Module):
-    """``log(1 + exp(beta x)) / beta``, and ``x`` where ``beta x`` is above ``threshold``."""
+    """``log(1 + exp(beta x)) / beta``, and ``x`` where ``beta x`` is above ``threshold``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.Softplus()(torch.tensor([-2., 0., 3.]))
+    tensor([0.1269, 0.6931, 3.0486])
+    """
 
     __constants__ = ["beta", "threshold"]
 
@@ -347,14 +397,24 @@ class Softmin(_AlongDim):
 
 
 class Softmax(_AlongDim):
-    """``exp(x)`` divided by its sum along ``dim``."""
+    """``exp(x)`` divided by its sum along ``dim``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.Softmax(dim=-1)(torch.tensor([1., 2., 3.]))
+    tensor([0.0900, 0.2447, 0.6652])
+    """
 
     def forward(self, input):
         return F.softmax(input, self.dim, _stacklevel=5)
 
 
 class LogSoftmax(_AlongDim):
-    """The logarithm of the softmax along ``dim``."""
+    """The logarithm of the softmax along ``dim``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.LogSoftmax(dim=-1)(torch.tensor([1., 2., 3.]))
+    tensor([-2.4076, -1.4076, -0.4076])
+    """
 
     def forward(self, input):
         return F.log_softmax(input, self.dim, _stacklevel=5)

@@ -102,7 +102,12 @@ class BatchNorm1d(_BatchNorm):
 
 
 class BatchNorm2d(_BatchNorm):
-    """Normalises each channel of ``(N, C, H, W)`` over batch and pixels."""
+    """Normalises each channel of ``(N, C, H, W)`` over batch and pixels.
+
+    >>> import jtensor as torch
+    >>> torch.nn.BatchNorm2d(3)(torch.zeros(2, 3, 4, 4)).shape
+    torch.Size([2, 3, 4, 4])
+    """
 
     def _check_input_dim(self, input):
         _expect_dims(input, 4)

@@ -153,7 +153,13 @@ class Sequential(_Listed):
 
 
 class ModuleList(_Listed):
-    """A list whose entries are registered as submodules; it is not called itself."""
+    """A list whose entries are registered as submodules; it is not called itself.
+
+    >>> import jtensor as torch
+    >>> layers = torch.nn.ModuleList(torch.nn.Linear(2, 2) for _ in range(3))
+    >>> len(layers), len(list(layers.parameters()))
+    (3, 6)
+    """
 
     def __init__(self, modules=None):
         super().__init__()
@@ -210,7 +216,15 @@ class ModuleList(_Listed):
 
 
 class ModuleDict(Module):
-    """A dictionary whose values are registered as submodules; it is not called itself."""
+    """A dictionary whose values are registered as submodules; it is not called itself.
+
+    >>> import jtensor as torch
+    >>> heads = torch.nn.ModuleDict({"a": torch.nn.Linear(2, 3), "b": torch.nn.ReLU()})
+    >>> heads["a"]
+    Linear(in_features=2, out_features=3, bias=True)
+    >>> list(heads)
+    ['a', 'b']
+    """
 
     def __init__(self, modules=None):
         super().__init__()

@@ -143,7 +143,12 @@ class Conv2d(_Conv):
 
 
 class Conv3d(_Conv):
-    """Cross-correlates ``(N, C_in, D, H, W)`` or ``(C_in, D, H, W)`` with ``out_channels`` learnt kernels."""
+    """Cross-correlates ``(N, C_in, D, H, W)`` or ``(C_in, D, H, W)`` with ``out_channels`` learnt kernels.
+
+    >>> import jtensor as torch
+    >>> torch.nn.Conv3d(3, 8, 3)(torch.zeros(2, 3, 5, 6, 7)).shape
+    torch.Size([2, 8, 3, 4, 5])
+    """
 
     _dims = 3
 
@@ -194,7 +199,12 @@ class ConvTranspose1d(_ConvTransposeNd):
 
 
 class ConvTranspose2d(_ConvTransposeNd):
-    """The gradient of a Conv2d with respect to its input, as a layer; ``output_size`` in the call settles ambiguous sizes."""
+    """The gradient of a Conv2d with respect to its input, as a layer; ``output_size`` in the call settles ambiguous sizes.
+
+    >>> import jtensor as torch
+    >>> torch.nn.ConvTranspose2d(3, 8, 2, stride=2)(torch.zeros(2, 3, 5, 6)).shape
+    torch.Size([2, 8, 10, 12])
+    """
 
     _dims = 2
 

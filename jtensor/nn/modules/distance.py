@@ -6,7 +6,12 @@ __all__ = ["PairwiseDistance", "CosineSimilarity"]
 
 
 class PairwiseDistance(Module):
-    """The p-norm of ``x1 - x2 + eps`` over the last dimension."""
+    """The p-norm of ``x1 - x2 + eps`` over the last dimension.
+
+    >>> import jtensor as torch
+    >>> torch.nn.PairwiseDistance(eps=0.0)(torch.tensor([[0., 0.]]), torch.tensor([[3., 4.]]))
+    tensor([5.])
+    """
 
     __constants__ = ["norm", "eps", "keepdim"]
 

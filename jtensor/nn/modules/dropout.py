@@ -39,7 +39,12 @@ class Dropout1d(_DropoutNd):
 
 
 class Dropout2d(_DropoutNd):
-    """While training, zeroes whole channels of ``(N, C, H, W)`` or ``(N, C, L)``."""
+    """While training, zeroes whole channels of ``(N, C, H, W)`` or ``(N, C, L)``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.Dropout2d()(torch.zeros(2, 3, 4, 4)).shape
+    torch.Size([2, 3, 4, 4])
+    """
 
     def forward(self, input):
         return F.dropout2d(input, self.p, self.training, self.inplace)

@@ -27,7 +27,12 @@ class Flatten(Module):
 
 
 class Unflatten(Module):
-    """Splits dimension ``dim`` into several of sizes ``unflattened_size``, one of which may be -1."""
+    """Splits dimension ``dim`` into several of sizes ``unflattened_size``, one of which may be -1.
+
+    >>> import jtensor as torch
+    >>> torch.nn.Unflatten(1, (2, 3))(torch.zeros(4, 6)).shape
+    torch.Size([4, 2, 3])
+    """
 
     __constants__ = ["dim", "unflattened_size"]
 

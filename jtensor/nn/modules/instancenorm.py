@@ -68,7 +68,12 @@ class InstanceNorm1d(_InstanceNorm):
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Normalises each channel of each sample of ``(N, C, H, W)`` or ``(C, H, W)`` over its pixels."""
+    """Normalises each channel of each sample of ``(N, C, H, W)`` or ``(C, H, W)`` over its pixels.
+
+    >>> import jtensor as torch
+    >>> torch.nn.InstanceNorm2d(3)(torch.zeros(2, 3, 4, 4)).shape
+    torch.Size([2, 3, 4, 4])
+    """
 
     def _get_no_batch_dim(self):
         return 3

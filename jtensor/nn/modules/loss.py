@@ -57,7 +57,12 @@ class MSELoss(_Loss):
 
 
 class SmoothL1Loss(_Loss):
-    """Half the square over ``beta`` where the difference is below ``beta``, else linear."""
+    """Half the square over ``beta`` where the difference is below ``beta``, else linear.
+
+    >>> import jtensor as torch
+    >>> torch.nn.SmoothL1Loss()(torch.tensor([0., 3.]), torch.tensor([0.5, 0.]))
+    tensor(1.3125)
+    """
 
     def __init__(self, size_average=None, reduce=None, reduction="mean", beta=1.0):
         super().__init__(size_average, reduce, reduction)
@@ -68,7 +73,12 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """Half the square where the difference is below ``delta``, else linear with slope ``delta``."""
+    """Half the square where the difference is below ``delta``, else linear with slope ``delta``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.HuberLoss()(torch.tensor([0., 3.]), torch.tensor([0.5, 0.]))
+    tensor(1.3125)
+    """
 
     __constants__ = ["reduction", "delta"]
 
@@ -85,7 +95,12 @@ class HuberLoss(_Loss):
 # -------------------------------------------------------------------------------------------------------- classification
 
 class NLLLoss(_WeightedLoss):
-    """Minus the log-probability of the target class: log-probabilities ``(N, C, *)`` and classes ``(N, *)``."""
+    """Minus the log-probability of the target class: log-probabilities ``(N, C, *)`` and classes ``(N, *)``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.NLLLoss()(torch.tensor([[-1., -2.], [-3., -4.]]), torch.tensor([0, 1]))
+    tensor(2.5000)
+    """
 
     __constants__ = ["ignore_index", "reduction"]
 
@@ -127,14 +142,24 @@ class CrossEntropyLoss(_WeightedLoss):
 
 
 class BCELoss(_WeightedLoss):
-    """Binary cross entropy of probabilities and targets in [0, 1]."""
+    """Binary cross entropy of probabilities and targets in [0, 1].
+
+    >>> import jtensor as torch
+    >>> torch.nn.BCELoss()(torch.tensor([0.25, 0.5]), torch.tensor([0., 1.]))
+    tensor(0.4904)
+    """
 
     def forward(self, input, target):
         return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
 
 
 class BCEWithLogitsLoss(_Loss):
-    """Binary cross entropy of the sigmoid of scores; ``pos_weight``: the factor of positive targets."""
+    """Binary cross entropy of the sigmoid of scores; ``pos_weight``: the factor of positive targets.
+
+    >>> import jtensor as torch
+    >>> torch.nn.BCEWithLogitsLoss()(torch.tensor([0., 2.]), torch.tensor([0., 1.]))
+    tensor(0.4100)
+    """
 
     def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None):
         super().__init__(size_average, reduce, reduction)
@@ -199,7 +224,12 @@ class CTCLoss(_Loss):
 # --------------------------------------------------------------------------------------------------------- distributions
 
 class KLDivLoss(_Loss):
-    """``target (log target - input)``, the input (and with ``log_target`` the target) in logarithms."""
+    """``target (log target - input)``, the input (and with ``log_target`` the target) in logarithms.
+
+    >>> import jtensor as torch
+    >>> torch.nn.KLDivLoss(reduction="sum")(torch.tensor([-1., -2.]), torch.tensor([0.5, 0.5]))
+    tensor(0.8069)
+    """
 
     def __init__(self, size_average=None, reduce=None, reduction="mean", log_target=False):
         super().__init__(size_average, reduce, reduction)
@@ -265,7 +295,12 @@ class CosineEmbeddingLoss(_Loss):
 
 
 class MarginRankingLoss(_Loss):
-    """``max(0, -target (input1 - input2) + margin)``."""
+    """``max(0, -target (input1 - input2) + margin)``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.MarginRankingLoss()(torch.tensor([1.]), torch.tensor([2.]), torch.tensor([1.]))
+    tensor(1.)
+    """
 
     __constants__ = ["margin", "reduction"]
 
@@ -278,7 +313,12 @@ class MarginRankingLoss(_Loss):
 
 
 class TripletMarginLoss(_Loss):
-    """``max(0, d(anchor, positive) - d(anchor, negative) + margin)`` for the p-norm distance."""
+    """``max(0, d(anchor, positive) - d(anchor, negative) + margin)`` for the p-norm distance.
+
+    >>> import jtensor as torch
+    >>> torch.nn.TripletMarginLoss()(torch.tensor([[0., 0.]]), torch.tensor([[3., 4.]]), torch.tensor([[0., 2.]]))
+    tensor(4.0000)
+    """
 
     __constants__ = ["margin", "p", "eps", "swap", "reduction"]
 

@@ -94,7 +94,12 @@ class LayerNorm(Module):
 
 
 class GroupNorm(Module):
-    """Normalises groups of channels of each sample: ``(N, C, *)``."""
+    """Normalises groups of channels of each sample: ``(N, C, *)``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.GroupNorm(2, 4)(torch.zeros(2, 4, 3)).shape
+    torch.Size([2, 4, 3])
+    """
 
     __constants__ = ["num_groups", "num_channels", "eps", "affine"]
 
@@ -118,7 +123,12 @@ class GroupNorm(Module):
 
 
 class RMSNorm(Module):
-    """Divides by the root of the mean square over the last dimensions; ``eps`` absent means the dtype's own."""
+    """Divides by the root of the mean square over the last dimensions; ``eps`` absent means the dtype's own.
+
+    >>> import jtensor as torch
+    >>> torch.nn.RMSNorm(4)(torch.zeros(2, 4)).shape
+    torch.Size([2, 4])
+    """
 
     __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
 

@@ -149,7 +149,12 @@ class ZeroPad1d(ConstantPad1d):
 
 
 class ZeroPad2d(ConstantPad2d):
-    """Pads the last two dimensions with zeros."""
+    """Pads the last two dimensions with zeros.
+
+    >>> import jtensor as torch
+    >>> torch.nn.ZeroPad2d(1)(torch.zeros(1, 3, 4, 5)).shape
+    torch.Size([1, 3, 6, 7])
+    """
 
     def __init__(self, padding):
         super().__init__(padding, 0.0)

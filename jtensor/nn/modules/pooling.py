@@ -32,7 +32,12 @@ class _MaxPoolNd(Module):
 
 
 class MaxPool1d(_MaxPoolNd):
-    """The largest element of every window of ``(N, C, L)`` or ``(C, L)``."""
+    """The largest element of every window of ``(N, C, L)`` or ``(C, L)``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.MaxPool1d(2)(torch.zeros(2, 3, 8)).shape
+    torch.Size([2, 3, 4])
+    """
 
     _function = "max_pool1d"
 
@@ -141,7 +146,12 @@ class _AvgPoolNd(Module):
 
 
 class AvgPool1d(_AvgPoolNd):
-    """The mean of every window of ``(N, C, L)`` or ``(C, L)``."""
+    """The mean of every window of ``(N, C, L)`` or ``(C, L)``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.AvgPool1d(2)(torch.zeros(2, 3, 8)).shape
+    torch.Size([2, 3, 4])
+    """
 
     def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
         super().__init__()
@@ -242,7 +252,12 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
-    """The maxima of as many windows as ``output_size`` says; None keeps a dimension's size."""
+    """The maxima of as many windows as ``output_size`` says; None keeps a dimension's size.
+
+    >>> import jtensor as torch
+    >>> torch.nn.AdaptiveMaxPool2d(2)(torch.zeros(2, 3, 8, 9)).shape
+    torch.Size([2, 3, 2, 2])
+    """
 
     _function = "adaptive_max_pool2d"
 
@@ -275,7 +290,12 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
-    """The means of as many windows as ``output_size`` says; None keeps a dimension's size."""
+    """The means of as many windows as ``output_size`` says; None keeps a dimension's size.
+
+    >>> import jtensor as torch
+    >>> torch.nn.AdaptiveAvgPool2d((2, 3))(torch.zeros(2, 3, 8, 9)).shape
+    torch.Size([2, 3, 2, 3])
+    """
 
     _function = "adaptive_avg_pool2d"
 

@@ -29,7 +29,12 @@ class PixelShuffle(Module):
 
 
 class PixelUnshuffle(Module):
-    """``(*, C, H r, W r)`` to ``(*, C r², H, W)``."""
+    """``(*, C, H r, W r)`` to ``(*, C r², H, W)``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.PixelUnshuffle(2)(torch.zeros(1, 3, 4, 6)).shape
+    torch.Size([1, 12, 2, 3])
+    """
 
     __constants__ = ["downscale_factor"]
 
@@ -61,7 +66,12 @@ class ChannelShuffle(Module):
 
 
 class Fold(Module):
-    """Adds sliding windows ``(N, C k, L)`` up to an image ``(N, C, *output_size)``."""
+    """Adds sliding windows ``(N, C k, L)`` up to an image ``(N, C, *output_size)``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.Fold((4, 5), 2)(torch.zeros(1, 12, 12)).shape
+    torch.Size([1, 3, 4, 5])
+    """
 
     __constants__ = ["output_size", "kernel_size", "dilation", "padding", "stride"]
 
@@ -78,7 +88,12 @@ class Fold(Module):
 
 
 class Unfold(Module):
-    """The sliding windows of an image: ``(N, C, H, W)`` to ``(N, C k, L)``."""
+    """The sliding windows of an image: ``(N, C, H, W)`` to ``(N, C k, L)``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.Unfold(2)(torch.zeros(1, 3, 4, 5)).shape
+    torch.Size([1, 12, 12])
+    """
 
     __constants__ = ["kernel_size", "dilation", "padding", "stride"]
 
@@ -94,7 +109,12 @@ class Unfold(Module):
 
 
 class Upsample(Module):
-    """Resizes the spatial dimensions of ``(N, C, *)`` to ``size`` or by ``scale_factor``; modes as in ``interpolate``."""
+    """Resizes the spatial dimensions of ``(N, C, *)`` to ``size`` or by ``scale_factor``; modes as in ``interpolate``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.Upsample(scale_factor=2)(torch.zeros(1, 3, 4, 5)).shape
+    torch.Size([1, 3, 8, 10])
+    """
 
     __constants__ = ["size", "scale_factor", "mode", "align_corners", "name", "recompute_scale_factor"]
 

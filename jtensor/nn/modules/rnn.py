@@ -211,6 +211,11 @@ class RNN(RNNBase):
 
     Input ``(L, N, input_size)`` (``(N, L, ...)`` with ``batch_first``, ``(L, ...)`` without a batch, or a PackedSequence);
     answers with the outputs of all steps and the last hidden state of every layer and direction.
+
+    >>> import jtensor as torch
+    >>> output, hidden = torch.nn.RNN(3, 5, batch_first=True)(torch.zeros(2, 7, 3))
+    >>> output.shape, hidden.shape
+    (torch.Size([2, 7, 5]), torch.Size([1, 2, 5]))
     """
 
     def __init__(self, *args, **kwargs):
@@ -226,7 +231,13 @@ class RNN(RNNBase):
 
 
 class GRU(RNNBase):
-    """Gated recurrent units over a sequence; input and answer as of RNN."""
+    """Gated recurrent units over a sequence; input and answer as of RNN.
+
+    >>> import jtensor as torch
+    >>> output, hidden = torch.nn.GRU(3, 5, batch_first=True)(torch.zeros(2, 7, 3))
+    >>> output.shape, hidden.shape
+    (torch.Size([2, 7, 5]), torch.Size([1, 2, 5]))
+    """
 
     def __init__(self, *args, **kwargs):
         _without_projection(kwargs)

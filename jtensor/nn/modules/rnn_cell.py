@@ -84,7 +84,13 @@ class RNNCell(RNNCellBase):
 
 
 class LSTMCell(RNNCellBase):
-    """One step of an LSTM; the state is a pair ``(h, c)``."""
+    """One step of an LSTM; the state is a pair ``(h, c)``.
+
+    >>> import jtensor as torch
+    >>> hidden, cell = torch.nn.LSTMCell(3, 5)(torch.zeros(2, 3))
+    >>> hidden.shape, cell.shape
+    (torch.Size([2, 5]), torch.Size([2, 5]))
+    """
 
     def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
         super().__init__(input_size, hidden_size, bias, num_chunks=4, device=device, dtype=dtype)
@@ -104,7 +110,12 @@ class LSTMCell(RNNCellBase):
 
 
 class GRUCell(RNNCellBase):
-    """One step of a GRU."""
+    """One step of a GRU.
+
+    >>> import jtensor as torch
+    >>> torch.nn.GRUCell(3, 5)(torch.zeros(2, 3)).shape
+    torch.Size([2, 5])
+    """
 
     def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
         super().__init__(input_size, hidden_size, bias, num_chunks=3, device=device, dtype=dtype)

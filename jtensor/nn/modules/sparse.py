@@ -92,7 +92,12 @@ class Embedding(_Table):
 
 
 class EmbeddingBag(_Table):
-    """The ``mode`` ("sum", "mean" or "max") of the rows of every bag of indices, without the rows in between."""
+    """The ``mode`` ("sum", "mean" or "max") of the rows of every bag of indices, without the rows in between.
+
+    >>> import jtensor as torch
+    >>> torch.nn.EmbeddingBag(10, 3)(torch.tensor([[1, 2], [4, 5]])).shape
+    torch.Size([2, 3])
+    """
 
     __constants__ = ["num_embeddings", "embedding_dim", "max_norm", "norm_type", "scale_grad_by_freq", "mode", "sparse",
                      "include_last_offset", "padding_idx"]

@@ -170,7 +170,12 @@ def _why_dense(layer):
 
 
 class TransformerEncoder(Module):
-    """``num_layers`` copies of an encoder layer, one after the other, and an optional norm at the end."""
+    """``num_layers`` copies of an encoder layer, one after the other, and an optional norm at the end.
+
+    >>> import jtensor as torch
+    >>> torch.nn.TransformerEncoder(torch.nn.TransformerEncoderLayer(8, 2, batch_first=True), 2)(torch.zeros(5, 2, 8)).shape
+    torch.Size([5, 2, 8])
+    """
 
     __constants__ = ["norm"]
 

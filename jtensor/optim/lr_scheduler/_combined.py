@@ -35,7 +35,20 @@ class _OfSchedulers(LRScheduler):
 
 
 class SequentialLR(_OfSchedulers):
-    """One scheduler after the other, the next one from each of the ``milestones`` on."""
+    """One scheduler after the other, the next one from each of the ``milestones`` on.
+
+    >>> import jtensor as torch
+    >>> optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+    >>> warm = torch.optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=2)
+    >>> later = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+    >>> scheduler = torch.optim.lr_scheduler.SequentialLR(optimizer, [warm, later], milestones=[2])
+    >>> rates = []
+    >>> for epoch in range(5):
+    ...     rates.append(scheduler.get_last_lr()[0])
+    ...     optimizer.step(); scheduler.step()
+    >>> rates
+    [0.5, 0.75, 1.0, 0.5, 0.25]
+    """
 
     def __init__(self, optimizer, schedulers, milestones, last_epoch=-1):
         if len(schedulers) < 1:

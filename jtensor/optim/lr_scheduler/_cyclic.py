@@ -35,6 +35,16 @@ class CyclicLR(_WithMomentum):
 
     ``mode``: "triangular", "triangular2" (half the height each cycle) or "exp_range" (``gamma ** iteration``), or a function
     ``scale_fn`` of the cycle or the iteration.
+
+    >>> import jtensor as torch
+    >>> optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.CyclicLR(optimizer, base_lr=0.1, max_lr=0.5, step_size_up=2)
+    >>> rates = []
+    >>> for epoch in range(5):
+    ...     rates.append(round(scheduler.get_last_lr()[0], 3))
+    ...     optimizer.step(); scheduler.step()
+    >>> rates
+    [0.1, 0.3, 0.5, 0.3, 0.1]
     """
 
     def __init__(self, optimizer, base_lr, max_lr, step_size_up=2000, step_size_down=None, mode="triangular", gamma=1.0,
@@ -108,7 +118,18 @@ def _half_height(cycle):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Down to ``eta_min`` along a cosine, then back to the start: first after ``T_0`` epochs, each time ``T_mult`` times later."""
+    """Down to ``eta_min`` along a cosine, then back to the start: first after ``T_0`` epochs, each time ``T_mult`` times later.
+
+    >>> import jtensor as torch
+    >>> optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0=2)
+    >>> rates = []
+    >>> for epoch in range(5):
+    ...     rates.append(round(scheduler.get_last_lr()[0], 3))
+    ...     optimizer.step(); scheduler.step()
+    >>> rates
+    [1.0, 0.5, 1.0, 0.5, 1.0]
+    """
 
     def __init__(self, optimizer, T_0, T_mult=1, eta_min=0.0, last_epoch=-1):
         if T_0 <= 0 or not isinstance(T_0, int):
@@ -164,6 +185,16 @@ class OneCycleLR(_WithMomentum):
     """Up from ``max_lr / div_factor`` to ``max_lr`` in the first ``pct_start`` of all steps, then down to next to nothing.
 
     ``three_phase``: down to the initial rate first, then to next to nothing. Made for one step a batch.
+
+    >>> import jtensor as torch
+    >>> optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=1.0, total_steps=6)
+    >>> rates = []
+    >>> for epoch in range(5):
+    ...     rates.append(round(scheduler.get_last_lr()[0], 3))
+    ...     optimizer.step(); scheduler.step()
+    >>> rates
+    [0.04, 0.994, 0.812, 0.463, 0.133]
     """
 
     def __init__(self, optimizer, max_lr, total_steps=None, epochs=None, steps_per_epoch=None, pct_start=0.3, anneal_strategy="cos",

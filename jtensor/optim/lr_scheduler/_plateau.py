@@ -12,6 +12,14 @@ class ReduceLROnPlateau(LRScheduler):
 
     ``mode``: whether lower ("min") or higher ("max") is better; ``threshold``: by how much it has to be, relatively or
     absolutely; ``cooldown``: epochs to wait after a change.
+
+    >>> import jtensor as torch
+    >>> optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=1)
+    >>> for loss in (3.0, 2.0, 2.0, 2.0):
+    ...     scheduler.step(loss)
+    >>> optimizer.param_groups[0]["lr"]
+    0.1
     """
 
     def __init__(self, optimizer, mode="min", factor=0.1, patience=10, threshold=1e-4, threshold_mode="rel", cooldown=0, min_lr=0,

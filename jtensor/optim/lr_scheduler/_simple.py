@@ -56,7 +56,18 @@ class LambdaLR(_OfFunctions):
 
 
 class MultiplicativeLR(_OfFunctions):
-    """The current rate times ``lr_lambda(epoch)``, each epoch."""
+    """The current rate times ``lr_lambda(epoch)``, each epoch.
+
+    >>> import jtensor as torch
+    >>> optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.MultiplicativeLR(optimizer, lambda epoch: 0.5)
+    >>> rates = []
+    >>> for epoch in range(5):
+    ...     rates.append(round(scheduler.get_last_lr()[0], 3))
+    ...     optimizer.step(); scheduler.step()
+    >>> rates
+    [1.0, 0.5, 0.25, 0.125, 0.062]
+    """
 
     def _check_functions(self):
         for fn in self.lr_lambdas:
@@ -71,7 +82,18 @@ class MultiplicativeLR(_OfFunctions):
 
 
 class StepLR(LRScheduler):
-    """Times ``gamma`` every ``step_size`` epochs."""
+    """Times ``gamma`` every ``step_size`` epochs.
+
+    >>> import jtensor as torch
+    >>> optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.1)
+    >>> rates = []
+    >>> for epoch in range(5):
+    ...     rates.append(round(scheduler.get_last_lr()[0], 3))
+    ...     optimizer.step(); scheduler.step()
+    >>> rates
+    [1.0, 1.0, 0.1, 0.1, 0.01]
+    """
 
     def __init__(self, optimizer, step_size, gamma=0.1, last_epoch=-1):
         self.step_size, self.gamma = step_size, gamma
@@ -88,7 +110,18 @@ class StepLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """Times ``gamma`` at each of the ``milestones``."""
+    """Times ``gamma`` at each of the ``milestones``.
+
+    >>> import jtensor as torch
+    >>> optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.MultiStepLR(optimizer, milestones=[1, 3], gamma=0.1)
+    >>> rates = []
+    >>> for epoch in range(5):
+    ...     rates.append(round(scheduler.get_last_lr()[0], 3))
+    ...     optimizer.step(); scheduler.step()
+    >>> rates
+    [1.0, 0.1, 0.1, 0.01, 0.01]
+    """
 
     def __init__(self, optimizer, milestones, gamma=0.1, last_epoch=-1):
         self.milestones, self.gamma = Counter(milestones), gamma
@@ -106,7 +139,18 @@ class MultiStepLR(LRScheduler):
 
 
 class ConstantLR(LRScheduler):
-    """Times ``factor`` for the first ``total_iters`` epochs."""
+    """Times ``factor`` for the first ``total_iters`` epochs.
+
+    >>> import jtensor as torch
+    >>> optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.ConstantLR(optimizer, factor=0.5, total_iters=2)
+    >>> rates = []
+    >>> for epoch in range(5):
+    ...     rates.append(round(scheduler.get_last_lr()[0], 3))
+    ...     optimizer.step(); scheduler.step()
+    >>> rates
+    [0.5, 0.5, 1.0, 1.0, 1.0]
+    """
 
     def __init__(self, optimizer, factor=1.0 / 3, total_iters=5, last_epoch=-1):
         if factor > 1.0 or factor < 0:
@@ -126,7 +170,18 @@ class ConstantLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """A factor that goes from ``start_factor`` to ``end_factor`` over ``total_iters`` epochs."""
+    """A factor that goes from ``start_factor`` to ``end_factor`` over ``total_iters`` epochs.
+
+    >>> import jtensor as torch
+    >>> optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=2)
+    >>> rates = []
+    >>> for epoch in range(5):
+    ...     rates.append(round(scheduler.get_last_lr()[0], 3))
+    ...     optimizer.step(); scheduler.step()
+    >>> rates
+    [0.5, 0.75, 1.0, 1.0, 1.0]
+    """
 
     def __init__(self, optimizer, start_factor=1.0 / 3, end_factor=1.0, total_iters=5, last_epoch=-1):
         if start_factor > 1.0 or start_factor <= 0:
@@ -152,7 +207,18 @@ class LinearLR(LRScheduler):
 
 
 class ExponentialLR(LRScheduler):
-    """Times ``gamma`` every epoch."""
+    """Times ``gamma`` every epoch.
+
+    >>> import jtensor as torch
+    >>> optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+    >>> rates = []
+    >>> for epoch in range(5):
+    ...     rates.append(round(scheduler.get_last_lr()[0], 3))
+    ...     optimizer.step(); scheduler.step()
+    >>> rates
+    [1.0, 0.5, 0.25, 0.125, 0.062]
+    """
 
     def __init__(self, optimizer, gamma, last_epoch=-1):
         self.gamma = gamma
@@ -167,7 +233,18 @@ class ExponentialLR(LRScheduler):
 
 
 class PolynomialLR(LRScheduler):
-    """The factor ``(1 - epoch / total_iters) ** power``."""
+    """The factor ``(1 - epoch / total_iters) ** power``.
+
+    >>> import jtensor as torch
+    >>> optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.PolynomialLR(optimizer, total_iters=4)
+    >>> rates = []
+    >>> for epoch in range(5):
+    ...     rates.append(round(scheduler.get_last_lr()[0], 3))
+    ...     optimizer.step(); scheduler.step()
+    >>> rates
+    [1.0, 0.75, 0.5, 0.25, 0.0]
+    """
 
     def __init__(self, optimizer, total_iters=5, power=1.0, last_epoch=-1):
         self.total_iters, self.power = total_iters, power
@@ -186,7 +263,18 @@ class PolynomialLR(LRScheduler):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """Down to ``eta_min`` and up again along a cosine of half period ``T_max``."""
+    """Down to ``eta_min`` and up again along a cosine of half period ``T_max``.
+
+    >>> import jtensor as torch
+    >>> optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=4)
+    >>> rates = []
+    >>> for epoch in range(5):
+    ...     rates.append(round(scheduler.get_last_lr()[0], 3))
+    ...     optimizer.step(); scheduler.step()
+    >>> rates
+    [1.0, 0.854, 0.5, 0.146, 0.0]
+    """
 
     def __init__(self, optimizer, T_max, eta_min=0.0, last_epoch=-1):
         self.T_max, self.eta_min = T_max, eta_min

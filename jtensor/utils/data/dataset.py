@@ -97,7 +97,12 @@ class StackDataset(Dataset):
 
 
 class ConcatDataset(Dataset[_T_co]):
-    """Datasets one after the other."""
+    """Datasets one after the other.
+
+    >>> from jtensor.utils.data import ConcatDataset
+    >>> len(ConcatDataset([[1, 2], [3]])), ConcatDataset([[1, 2], [3]])[2]
+    (3, 3)
+    """
 
     @staticmethod
     def cumsum(sequence):
@@ -151,7 +156,12 @@ class ChainDataset(IterableDataset):
 
 
 class Subset(Dataset[_T_co]):
-    """The items of a dataset at given indices."""
+    """The items of a dataset at given indices.
+
+    >>> from jtensor.utils.data import Subset
+    >>> list(Subset([10, 20, 30], [2, 0]))
+    [30, 10]
+    """
 
     def __init__(self, dataset, indices):
         self.dataset, self.indices = dataset, indices
