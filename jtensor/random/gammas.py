@@ -1,8 +1,8 @@
 """``_standard_gamma`` for many elements at once, as a loop of a host's XLA program. `rejection` has the same number by number, in Python.
 
 An attempt takes a normal number and a uniform one, and a normal is half of a pair whose other half waits for the next attempt; an alpha
-below 1 takes a uniform first. So where an attempt's numbers lie depends on all before it, and the program walks. The normals are made
-here, with the C library, for every place at which a pair may begin. Where all alphas are one number of at least 1, attempts follow each
+below 1 takes a uniform first. So where an attempt's numbers lie depends on all before it, and the program walks. It tells which normals
+were taken; these are made here, with the C library. Where all alphas are one number of at least 1, attempts follow each
 other in fixed places whatever comes of them, and NumPy makes them all at once (`alike`). Owns the formulas, the program, its proof and its
 feeding. Knows the engine, exact arithmetic, `walks` and `programs`.
 """
