@@ -12,8 +12,8 @@ from ..ops import saves
 from ..trace.tape import Value, slot
 from . import templates
 
-AFTER = 32               # times that a graph is played before it is written out
-LARGEST = 2000           # nodes of such a graph: a sentence costs some ten microseconds to compile
+AFTER = 64               # times that a graph is played before it is written out: to compile it costs what some 200 times save
+LARGEST = 1000           # nodes of such a graph: a sentence costs some ten microseconds to compile
 
 _NAMES = templates.NAMES | {"HOOKED": HOOKED, "Remembered": saving.Remembered, "user_site": sites.user_site}
 _HEAD = """\
