@@ -39,7 +39,9 @@ def test_results(text, shapes):
     ("F.layer_norm(a, (4,))", [X]), ("F.group_norm(a, 3)", [X]), ("F.batch_norm(a, b, b, training=True)", [X, (3,)]),
     ("F.pixel_shuffle(a, 3)", [X]), ("T.native_batch_norm(a, None, None, None, None, True, .1, 1e-5)", [(0, 4)]),
     ("F.batch_norm(a, None, None, b)", [(2, 0, 3), (0,)]), ("F.fractional_max_pool2d(a, 2, 9)", [X]),
-    ("F.fractional_max_pool3d(a, 2, 2)", [(1, 4, 4, 3)]),
+    ("F.fractional_max_pool3d(a, 2, 2)", [(1, 4, 4, 3)]), ("F.adaptive_avg_pool2d(a, ())", [X]),
+    ("F.adaptive_max_pool2d(a, (2, -1))", [X]), ("F.adaptive_avg_pool2d(a, (2, -1))", [X]),
+    ("F.max_unpool2d(a, T.zeros(2, 4, 6, 4).long(), 2)", [X]), ("F.max_unpool3d(a, a.int(), 2)", [X]),
     *((f"F.fractional_max_pool3d(a, 2, 2, _random_samples=b.detach(){dtype})", [(2, 4, 4, 4, 4), samples])
       for dtype, samples in [("", (1, 4, 3)), ("", (2, 3, 3)), ("", (2, 4, 2)), ("", (4, 3)), (".double()", (2, 4, 3))]),
 ])
@@ -59,6 +61,19 @@ def test_samples_of_a_larger_batch_serve_a_smaller_one(batch):
     same(places, (4, 5, 4, 4))
     if batch > 1:
         same(places, (2, 4, 5, 4, 4))
+
+
+@pytest.mark.parametrize("pads", [(1, 2), (4, 4), (-1, 1), (1, -1), (-2, 3), (-3, 4), (-1, -1), (0, 0)])
+def test_what_is_padded_goes_round(pads):
+    once = pads[1] <= 4 + min(pads[0], 0)                          # in a second round PyTorch copies what overlaps itself
+    same(f"F.pad(a, {pads}, 'circular')", (2, 3, 4), nodes=False, grad=once)
+    same(f"F.pad(a, {(*pads, 1, -1)}, 'circular')", (2, 3, 4), nodes=False, grad=once)
+
+
+@pytest.mark.parametrize("text", [
+    "F.max_pool2d(a, 2)", "F.fractional_max_pool2d(a, 2, 2)", "F.max_unpool2d(*F.max_pool2d(a, 2, return_indices=True), 2)"])
+def test_pools_of_no_samples(text):
+    same(text, (0, 4, 6, 6))
 
 
 def test_running_statistics_move():

@@ -6,8 +6,21 @@ from ...tensor import raw
 __all__ = ["pad"]
 
 
+def _round(x, dim, start, length):
+    """``length`` places along ``dim`` from ``start`` on, which go round and round."""
+    size, parts = x.size(dim), []
+    if length and not size:
+        raise RuntimeError("Negative padding value is resulting in an empty dimension")
+    while length:
+        start %= size
+        count = min(size - start, length)
+        parts.append(x.narrow(dim, start, count))
+        start, length = start + count, length - count
+    return jtensor.cat(parts, dim) if len(parts) > 1 else x
+
+
 def _wrapped(input, pad):
-    """Circular padding, a dimension at a time: what stands at the other end is put before and after."""
+    """Circular padding, a dimension at a time: what is cut off first, then what stands at the other end put before and after."""
     dims = len(pad) // 2
     for i in range(dims):
         dim, (before, after) = input.dim() - 1 - i, pad[2 * i:2 * i + 2]
@@ -18,14 +31,9 @@ def _wrapped(input, pad):
             raise RuntimeError("Negative padding value is resulting in an empty dimension")
     for i in range(dims):
         dim, (before, after) = input.dim() - 1 - i, pad[2 * i:2 * i + 2]
-        size, parts = input.size(dim), []
-        if before > 0:
-            parts.append(input.narrow(dim, size - before, before))
-        low, high = max(-before, 0), size - max(-after, 0)
-        parts.append(input.narrow(dim, low, high - low))
-        if after > 0:
-            parts.append(input.narrow(dim, 0, after))
-        input = jtensor.cat(parts, dim) if len(parts) > 1 else parts[0]
+        low = max(-before, 0)
+        kept = input.narrow(dim, low, input.size(dim) - max(-after, 0) - low)
+        input = _round(kept, dim, -max(before, 0), kept.size(dim) + max(before, 0) + max(after, 0))
     return input.contiguous() if max(pad) > 0 else input.clone(memory_format=jtensor.contiguous_format)
 
 

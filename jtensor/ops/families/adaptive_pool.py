@@ -26,10 +26,13 @@ def _check_adaptive(name, n):
         if self.ndim not in (n + 1, n + 2):
             raise RuntimeError(f"{name}(): Expected {n + 1}D or {n + 2}D tensor, but got {list(self.size)}")
         if len(output_size) != n:
-            raise RuntimeError(f"{name}: internal error: output_size.size() must be {n}")
+            raise RuntimeError(f"{name}{'(): internal error: output_size.size()' if 'max' in name else ': output_size'} must be {n}")
         if any(m == 0 for m in self.size[-n:]) or self.size[-n - 1] == 0:
             raise RuntimeError(f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
                                f"{list(self.size)} with dimension {next(d for d in range(1, self.ndim) if self.size[d] == 0)} being empty")
+        if "max" in name and min(output_size) < 0:
+            shape = [*self.size[:-n], *output_size]
+            raise RuntimeError(f"Trying to create tensor with negative dimension {min(output_size)}: {shape}")
         if any(o < 0 for o in output_size):
             raise RuntimeError(f"{name}: elements of output_size must be greater than or equal to 0 but received "
                                f"{{{', '.join(map(str, output_size))}}}")

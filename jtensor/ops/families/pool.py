@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ...base import dtypes
 from ..operator import Tensor, op
 from .numeric import NARROW, not_implemented
 
@@ -200,10 +201,10 @@ def _max_gradient(n):
 def to_positions(values, where, shape, n):
     """Values added at flat positions of the last ``n`` dimensions of zeros of ``shape``."""
     lead, pixels = shape[:-n], math.prod(shape[-n:])
-    rows = math.prod(lead)
-    flat = jnp.zeros((rows, pixels), values.dtype)
-    row = lax.broadcasted_iota(jnp.int64, (rows, where.size // max(rows, 1)), 0)
-    return flat.at[row, where.reshape(rows, -1)].add(values.reshape(rows, -1), mode="promise_in_bounds").reshape(shape)
+    found = (math.prod(lead), math.prod(where.shape[-n:]))
+    flat = jnp.zeros((found[0], pixels), values.dtype)
+    row = lax.broadcasted_iota(jnp.int64, found, 0)
+    return flat.at[row, where.reshape(found)].add(values.reshape(found), mode="promise_in_bounds").reshape(shape)
 
 
 def _check_max(n):
@@ -297,27 +298,36 @@ def avg_pool3d(self: Tensor, kernel_size, stride=(), padding=0, ceil_mode=False,
 def _unpooled(x, where, output_size):
     n = len(output_size)
     lead = x.shape[:-n]
-    rows, pixels = math.prod(lead), math.prod(output_size)
-    row = lax.broadcasted_iota(jnp.int64, (rows, x.size // max(rows, 1)), 0)
-    flat = jnp.zeros((rows, pixels), x.dtype).at[row, where.reshape(rows, -1)].set(x.reshape(rows, -1), mode="drop")
+    found = (math.prod(lead), math.prod(x.shape[-n:]))
+    row = lax.broadcasted_iota(jnp.int64, found, 0)
+    flat = jnp.zeros((found[0], math.prod(output_size)), x.dtype).at[row, where.reshape(found)].set(x.reshape(found), mode="drop")
     return flat.reshape(*lead, *output_size)
 
 
 def _back_from(grad, indices, n):
-    lead = grad.shape[:-n]
-    rows = grad.reshape(math.prod(lead), -1)
-    taken = jnp.take_along_axis(rows, indices.reshape(rows.shape[0], -1), 1, mode="clip")
+    rows = math.prod(grad.shape[:-n])
+    pixels = grad.reshape(rows, math.prod(grad.shape[-n:]))
+    taken = jnp.take_along_axis(pixels, indices.reshape(rows, math.prod(indices.shape[-n:])), 1, mode="clip")
     return taken.reshape(indices.shape)
 
 
-@op(method=False, function=False, backward="MaxUnpool2DBackward0", nondiff=("indices",), layout="suggested",
+def _check_unpool(self, indices, output_size, *_):
+    if indices.dtype is not dtypes.int64:
+        found = f" but got: {dtypes.scalar_name(indices.dtype)}" if len(output_size) == 2 else ""
+        raise RuntimeError(f"elements in indices should be type int64{found}")
+    if tuple(indices.size) != tuple(self.size):
+        raise RuntimeError(f"Expected shape of indices to be same as that of the input tensor ({list(self.size)}) but got indices tensor "
+                           f"with shape: {list(indices.size)}")
+
+
+@op(method=False, function=False, backward="MaxUnpool2DBackward0", nondiff=("indices",), layout="suggested", check=_check_unpool,
     grad={"self": lambda grad, indices: _back_from(grad, indices, 2)})
 def max_unpool2d(self: Tensor, indices: Tensor, output_size):
     """Elements at their positions of zeros of ``output_size``."""
     return _unpooled(self, indices, output_size)
 
 
-@op(method=False, function=False, backward="MaxUnpool3DBackward0", nondiff=("indices",),
+@op(method=False, function=False, backward="MaxUnpool3DBackward0", nondiff=("indices",), check=_check_unpool,
     grad={"self": lambda grad, indices: _back_from(grad, indices, 3)})
 def max_unpool3d(self: Tensor, indices: Tensor, output_size, stride, padding):
     """Elements at their positions of zeros of ``output_size``."""
