@@ -60,11 +60,18 @@ def passed_on(plan, needs):
 
 
 _CONSTANT_IF = {"AsStridedBackward0": lambda plan: 0 in plan.outputs[0].shape, "sgn": lambda plan: not plan.inputs[0].dtype.is_complex,
+                "angle": lambda plan: not plan.inputs[0].dtype.is_complex,
                 "pow_Tensor_Scalar": lambda plan: plan.notes.template[1] == 0}
+
+
+# Operators that hand the gradient on to what they add to.
+_ACCUMULATES = frozenset(("index_put.raw", "put.raw"))
 
 
 def _double_name(plan, at):
     operator = plan.operator
+    if operator.name in _ACCUMULATES and not at and plan.notes.template[operator.by_name["accumulate"]]:
+        return PASSED_ON
     declared = operator.double
     if operator.name in _CONSTANT_IF and _CONSTANT_IF[operator.name](plan):
         return CONSTANT

@@ -96,7 +96,10 @@ _BY_ELEMENTS = frozenset(("prod_all", "prod_dim", "var_dims", "std_dims", "linal
                           "nansum_dim", "dist", "flip.raw", "_to_copy"))
 # What is saved comes before the gradient in these formulas: it decides where the two lie differently.
 SAVED_FIRST = frozenset(("relu", "threshold", "leaky_relu", "clamp_Scalar", "clamp_Tensor", "clamp_min_Scalar", "clamp_min_Tensor",
-                          "clamp_max_Scalar", "clamp_max_Tensor"))
+                          "clamp_max_Scalar", "clamp_max_Tensor", "erf", "erfinv", "angle", "maximum", "minimum", "where_self",
+                          "where_method", "pow_Tensor_Tensor", "leaky_relu.result"))
+# Gradients that PyTorch makes as zeros like the input, to write into.
+_LIKE_INPUT = frozenset(("masked_select.raw", "take.raw"))
 
 
 def lie_plainly(plan):
@@ -151,4 +154,6 @@ def _lying(plan, at, a):
         return plan.notes
     if getattr(plan.operator, "flipped", None) is not None and at in columns(plan):
         return spec(a.shape, (1, a.shape[0]), a.dtype, a.device)
+    if plan.operator.name in _LIKE_INPUT and plan.notes.specs[at].dense:
+        return spec(a.shape, plan.notes.specs[at].stride, a.dtype, a.device)
     return of_aval(a)
