@@ -75,6 +75,22 @@ def default_device():
     return jax.local_devices()[0]
 
 
+def cpu_apart(queue):
+    """A CPU device of its own, whose programs wait for nobody else's: in a queue of theirs, or in the thread that calls them.
+
+    None where only the public way is there, which knows no devices but those that JAX made itself.
+
+    >>> cpu_apart(queue=False) in jax.devices("cpu")
+    False
+    """
+    if not _SHORT:
+        return None
+    try:
+        return _xc.make_cpu_client(asynchronous=queue, num_devices=1).local_devices()[0]
+    except (AttributeError, TypeError, RuntimeError):           # another jaxlib
+        return None
+
+
 def put(array, device=None):
     """A `jax.Array` of a NumPy array's elements and type (64-bit types stay), 2.5 us.
 

@@ -113,11 +113,5 @@ def _new_place(beside):
     """A device with a queue of its own, or (``beside`` false) none at all; where JAX has no way to make one, the device of everybody."""
     with _PLACES_LOCK:
         if beside not in _PLACES:
-            try:
-                if not compat.short_way():      # JAX's public way knows only the devices that it made itself
-                    raise NotImplementedError
-                from jaxlib import xla_client
-                _PLACES[beside] = xla_client.make_cpu_client(asynchronous=beside, num_devices=1).local_devices()[0]
-            except Exception:                   # another JAX: a draw may have to wait, no more
-                _PLACES[beside] = devices.jax_device(devices.cpu)
+            _PLACES[beside] = compat.cpu_apart(queue=beside) or devices.jax_device(devices.cpu)     # else a draw may have to wait
         return _PLACES[beside]
