@@ -8,6 +8,8 @@ Measure changes here with `inplace_*` and `dispatch_iadd` of the benchmark.
 """
 import functools
 
+from numpy import ndarray
+
 from ..autograd.gradmode_checks import APART, apart, apart_or_same
 from ..autograd.graph import sequence
 from ..base import devices, sites
@@ -43,7 +45,7 @@ def learn(operator, args, segment, key, place):
     if LOCAL.segment is segment and len(nodes) in (2, 3) and value.position == segment.count - 1 \
             and cached is not None and cached[0]() is value:         # else the tape was cut on the way, and will be cut here again
         *reads, (plan, second, _, _), (back, third, _, _) = nodes
-        if [node[0] for node in reads] in ([], [place.read]):
+        if [node[0] for node in reads] == ([place.read] if key[2] is None else []):
             start.children[key] = segment.state, reads[0][1] if reads else None, plan, second, back, third
     return answer
 
@@ -174,6 +176,9 @@ _VIEW = """\
         if v is not None and v[0]() is v0:
             v = v[1]
             at = v.position if v.segment is segment else slot(segment, v)
+        elif v0.segment.__class__ is ndarray:
+            v = read(a0)
+            at = v.position if v.segment is segment else slot(segment, v)
         else:
             at = None
         key = (mark, p0, at, place.read{key},)
@@ -236,7 +241,8 @@ def _source(untracked, overwrites, kinds):
 
 _NAMES = templates.NAMES | {
     "GONE": GONE, "NEEDS": NEEDS, "apart": apart_or_same, "begun": begun, "cpu": devices.cpu, "ended": ended, "followed": followed,
-    "learn": learn, "missed": missed, "place_of": place_of, "taken_from": taken_from, "user_site": sites.user_site, "where": places,
+    "learn": learn, "missed": missed, "ndarray": ndarray, "place_of": place_of, "taken_from": taken_from,
+    "user_site": sites.user_site, "where": places,
 }
 
 

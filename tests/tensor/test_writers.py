@@ -219,3 +219,21 @@ def test_a_part_that_was_never_written_to_is_written_as_its_like_was():
         if row == 2:
             other = other + base.sum()                              # another tape than before
         assert base[row].tolist() == jtensor.ones(3).exp().tolist()
+
+
+def test_views_of_what_waits_on_the_host():
+    """A view that is the base in another shape is read there without a node, and a way that was learnt with one is not taken for it."""
+    def written(x):
+        for v in x.unbind(0):
+            v.add_(1.0)
+        x.view(1, -1).mul_(3.0)
+        x[:1].neg_()
+        return x
+    hosted, made = [-2.0], lambda: torch.zeros(1) - 2
+    for x in (torch.tensor(hosted), made(), torch.tensor(hosted), made(), torch.tensor(hosted), torch.tensor(hosted)):
+        assert written(x).tolist() == [3.0]
+    for _ in range(4):
+        x = torch.tensor([0.5])
+        x[None][..., 0] = 0.75
+        x[..., -1] += 1.5
+        assert x.tolist() == [2.25]
