@@ -229,11 +229,11 @@ def test_views_of_what_waits_on_the_host():
         x.view(1, -1).mul_(3.0)
         x[:1].neg_()
         return x
-    hosted, made = [-2.0], lambda: torch.zeros(1) - 2
-    for x in (torch.tensor(hosted), made(), torch.tensor(hosted), made(), torch.tensor(hosted), torch.tensor(hosted)):
+    hosted, made = [-2.0], lambda: jtensor.zeros(1) - 2
+    for x in (jtensor.tensor(hosted), made(), jtensor.tensor(hosted), made(), jtensor.tensor(hosted), jtensor.tensor(hosted)):
         assert written(x).tolist() == [3.0]
     for _ in range(4):
-        x = torch.tensor([0.5])
+        x = jtensor.tensor([0.5])
         x[None][..., 0] = 0.75
         x[..., -1] += 1.5
         assert x.tolist() == [2.25]
