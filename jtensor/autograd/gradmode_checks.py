@@ -112,6 +112,9 @@ def out_memory(operator, result, target, operands):
     pointwise = operator.promote is not None and operator.layout == "pointwise"
     if pointwise:
         no_internal_overlap(target)
+        size, full = list(target._spec.size), list(result._spec.size)
+        if size != full and any(other is target for other in operands):         # what is read, too, is not resized
+            raise RuntimeError(f"output with shape {size} doesn't match the broadcast shape {full}")
     elif tuple(target._spec.size) != tuple(result._spec.size):
         return
     apart = operator.name.split(".")[0].split("_dim")[0] in _OUTAPART

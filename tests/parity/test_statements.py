@@ -210,6 +210,9 @@ STATEMENTS = {
         torch.where(x>0, x, x, out=xg)
         torch.matmul(x, x, out=xg[:1].expand(3))
         torch.add(m[0:1], 1, out=m[1:])
+        torch.mul(x, m.t(), out=x)
+        torch.maximum(n0, x, out=n0)
+        r=torch.mul(x, m.t(), out=x[:])
     """,
     "all elements in one place": """
         e[e>0]=x; r=e
