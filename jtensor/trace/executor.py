@@ -193,7 +193,7 @@ def execute(segment, nodes, wanted, asked):
     if found is not None and found.by_hand is not None:
         outs = found.by_hand.results(segment, seen, asked)
         if outs is not None:
-            return outs
+            return outs if found.order is None else [outs[k] for k in found.order]
         if found.executable is None:
             found.executable = kernel_of(nodes[0][0])
     if found is not None and found.executable is not None:

@@ -19,7 +19,7 @@ from .codes import CODES
 from .flat import flattened
 
 LONGEST = 12        # equations
-_MOVES = {"reshape", "squeeze", "broadcast_in_dim", "expand_dims", "transpose", "copy", "copy_p", "operator_result", "barrier"}
+_MOVES = {"reshape", "squeeze", "broadcast_in_dim", "expand_dims", "transpose", "copy", "operator_result", "barrier"}
 _FLOATS = {np.dtype(d): f"{float(np.finfo(d).tiny)!r} <= abs({{0}}) <= {float(np.finfo(d).max)!r} or {{0}} == 0.0"
            for d in (np.float32, np.float64)}
 _INTEGERS = {np.dtype(d): f"{np.iinfo(d).min} <= {{0}} <= {np.iinfo(d).max}" for d in (np.int64, np.int32, np.int16, np.int8, np.uint8)}
@@ -65,7 +65,7 @@ class _Unknown(Exception):
 def _source(graph):
     """The text of the function, or None."""
     names, fresh = {}, map("t{}".format, itertools.count())
-    lines, known = [], set()
+    lines = []
 
     def name(atom):
         if type(atom) is int:
@@ -86,7 +86,6 @@ def _source(graph):
             lines.append(f"if not ({ordinary(made, dtype)}): return None")
             if dtype == np.float32:
                 lines.append(f"{made} = unpack(pack({made}))[0]")
-        known.add(made)
         return made
 
     try:

@@ -81,6 +81,13 @@ def test_a_number_done_by_hand_is_a_value_like_any_other(afresh):
         assert total.item() == n * (n + 1) / 2
 
 
+def test_of_several_results_only_some_may_be_wanted(afresh):
+    for kept in (0, 1, 0):
+        x = torch.tensor([2.0])
+        found = torch.aminmax(x)[kept]
+        assert found.item() == 2.0
+
+
 def test_nobody_waits_who_has_not_asked():
     a = torch.ones(600, 600)
     slow = (a @ a).sum()
