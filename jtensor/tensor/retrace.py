@@ -2,9 +2,9 @@
 
 Owns: the key, which names everything that decides what such a stretch records. For a backward that is the graph (plans, edges, the order
 in which its nodes were made), where each saved value lies on the tape, and the leaves; for an update the tensors it reads and writes.
-Numbers are no part of it: they are handed over anew. Whatever is out of the ordinary (hooks, anomaly mode, memory shared with NumPy, a
-tensor written to since it was saved) has no key and goes the long way, which knows PyTorch's errors. May not know: the walk itself, the
-optimizers' arithmetic.
+Floats, and where a view begins, are no part of it: they are handed over anew. Whatever is out of the ordinary (hooks, anomaly mode, memory
+shared with NumPy, a tensor written to since it was saved) has no key and goes the long way, which knows PyTorch's errors. May not know: the
+walk itself, the optimizers' arithmetic.
 """
 from ..autograd import anomaly, engine
 from ..autograd import saved as saving
@@ -14,7 +14,7 @@ from ..ops import saves
 from ..storage import cell
 from ..trace import macros
 from ..trace.report import REPORT
-from ..trace.tape import LOCAL, Value, slot, take_back
+from ..trace.tape import LOCAL, Value
 from . import written
 from .core import View, make_tensor
 
@@ -41,15 +41,35 @@ def _place_of(segment, named, storage, spec, offset, cached=None):
     value = storage.value
     if storage.host is not None:
         return None
+    at = value.position if value.segment is segment else named.at(segment, value)
     named.append(value)
-    at = value.position if value.segment is segment else slot(segment, value)
     if spec is storage.spec:
         return at
     if cached is not None and cached[0]() is value:
-        read = cached[1]
+        read = cached[1]                    # which says where it was read, so that the offset need not be told
+        place = read.position if read.segment is segment else named.at(segment, read)
         named.append(read)
-        return at, storage.layout, spec, offset, read.position if read.segment is segment else slot(segment, read)
+        return at, storage.layout, spec, (place,)
     return at, storage.layout, spec, offset
+
+
+class _Named(list):
+    """The values that a key names. ``fresh``: places of those that the tape has not read yet: it numbers them when it does."""
+
+    __slots__ = ("fresh",)
+
+    def __init__(self):
+        self.fresh = {}
+
+    def at(self, segment, value):
+        """The place of a value that the tape did not make."""
+        at = segment.slots.get(id(value))
+        if at is None:
+            fresh = self.fresh
+            at = fresh.get(id(value))
+            if at is None:
+                at = fresh[id(value)] = ~(len(segment.inputs) + len(fresh))
+        return at
 
 
 # -- backward ---------------------------------------------------------------------------------------------------------
@@ -59,7 +79,7 @@ def backward(edge, grad, keep_graph):
     """Runs the backward of one root into the leaves: from a macro where there is one, else by the engine, learning it."""
     found = macro = None
     segment, keep_graph = LOCAL.segment, bool(keep_graph)
-    known, count = segment.state.macros, len(segment.inputs)
+    known = segment.state.macros
     if not (LOCAL.eager or LOCAL.inference or LOCAL.lesson or anomaly.ON["on"] or grad is None):
         if known is not None and known[macros.WRITTEN]:
             macro, found = _as_written(segment, known, edge, grad, keep_graph)
@@ -74,8 +94,6 @@ def backward(edge, grad, keep_graph):
         key = *key, keep_graph
         macro = macros.find(segment, key)
     if found is None or macro is macros.UNKNOWN:
-        if found is None or macros.patient(segment):
-            take_back(segment, count)                               # the tape is to be that of other times, when no key is made
         _unknown[0] = min(_unknown[0] + 1, 2 * NEW)
         engine.run([edge], [grad], keep_graph, False, rows=_unknown[0] > NEW)
     elif macro is not None:
@@ -87,12 +105,14 @@ def backward(edge, grad, keep_graph):
         found = grad = nodes = None
         _play(macro, (named, leaves, numbers, holding), keep_graph)
     else:
-        numbers = _numbers_apart(nodes) if numbers else numbers
+        numbers, apart = _numbers_apart(nodes) if numbers else (numbers, ())
         before = [None if leaf.grad is None else (leaf.grad, leaf.grad._counter.version) for leaf in leaves]
         lesson = macros.Lesson(named, numbers, _cells(leaves), None if keep_graph else _Releases(holding))
         found = named = None
         with lesson:
             engine.run([edge], [grad], keep_graph, False)
+        for node, scalars in apart:
+            node.scalars = scalars
         made = [_result(leaf, old) for leaf, old in zip(leaves, before, strict=True)]
         if None not in made and len({id(leaf.grad._storage) for leaf in leaves}) == len(leaves):
             lesson.learn(key, [leaf.grad._storage.value for leaf in leaves], made)
@@ -100,7 +120,6 @@ def backward(edge, grad, keep_graph):
 
 def _as_written(segment, known, edge, grad, keep_graph):
     """(macro, what `_play` wants) where a graph is one of those that have been written out, else (None, None)."""
-    count = len(segment.inputs)
     for ask, macro in known[macros.WRITTEN]:
         try:
             found = ask(segment, edge, grad, keep_graph)
@@ -109,12 +128,11 @@ def _as_written(segment, known, edge, grad, keep_graph):
         if found is not None:
             known[macros.MISSES] = 0
             return macro, found
-        take_back(segment, count)
     return None, None
 
 
 def _play(macro, found, keep_graph):
-    """Puts a backward on the tape: ``found`` is (named values, leaves, floats, nodes that let go of what they saved in the end)."""
+    """Puts a backward on the tape: ``found`` is (named values, leaves, numbers, nodes that let go of what they saved in the end)."""
     named, leaves, numbers, holding = found
     _unknown[0] = max(_unknown[0] - 1, 0)
 
@@ -145,12 +163,12 @@ class _Releases:
 
 
 def _graph(segment, edge, grad):
-    """(key, nodes, leaves, floats, values that the key names, nodes that let go of what they saved in the end) of the graph under an edge;
+    """(key, nodes, leaves, numbers, values that the key names, nodes that let go of what they saved in the end) of the graph under an edge;
     None where something is out of the ordinary.
 
     The order in which the nodes were made is in the key as their distance from the root, which a loop repeats.
     """
-    named = []
+    named = _Named()
     root = _place(segment, named, grad)
     if root is None:
         return None
@@ -192,8 +210,9 @@ def _graph(segment, edge, grad):
             add(at)
             add(output)
         for number in node.scalars:
-            if number.__class__ is float:
+            if number.__class__ is float or number.__class__ is int and node.plan.moves:
                 numbers.append(number)
+                add(number.__class__)
             else:
                 add((number.__class__, number))
         if saved.__class__ is list:
@@ -214,8 +233,8 @@ def _saved(segment, named, node, saved, add):
         if entry.__class__ is not tuple:
             if type(entry) is not Value or type(node.plan.notes) is not int:
                 return False
+            add(entry.position if entry.segment is segment else named.at(segment, entry))
             named.append(entry)                                                 # what a second backward has of the first
-            add(entry.position if entry.segment is segment else slot(segment, entry))
             continue
         if len(entry) == 2:
             tensor, version = entry
@@ -234,8 +253,8 @@ def _saved(segment, named, node, saved, add):
             place = None if spec is storage.spec else _place_of(segment, named, storage, spec, offset)
         if spec is storage.spec:                    # `_place_of` without the calls; never so where NumPy has the memory
             value = storage.value
+            add(value.position if value.segment is segment else named.at(segment, value))
             named.append(value)
-            add(value.position if value.segment is segment else slot(segment, value))
         elif place is None:
             return False
         else:
@@ -271,15 +290,22 @@ def _leaf(segment, named, variable):
 
 
 def _numbers_apart(nodes):
-    """Makes every float of the nodes an object of its own, so that the tape tells which of them it took."""
-    numbers = []
+    """Makes every float of the nodes, and where views begin, an object of its own, so that the tape tells which of them it took.
+
+    Answers these numbers, and (node, its numbers as they were) of each node that had any.
+    """
+    numbers, before = [], []
     for node in nodes:
-        if type(node) not in _kinds or _kinds[type(node)] is _LEAF:
-            continue
-        if any(type(n) is float for n in node.scalars):
-            node.scalars = tuple([n * 1.0 if type(n) is float else n for n in node.scalars])
-            numbers.extend([n for n in node.scalars if type(n) is float])
-    return numbers
+        if _kinds.get(type(node), _LEAF) is not _LEAF and node.scalars:
+            before.append((node, node.scalars))
+            apart = _APART_OF_VIEWS if node.plan.moves else _APART
+            node.scalars = tuple([apart[type(n)](n) if type(n) in apart else n for n in node.scalars])
+            numbers.extend([n for n in node.scalars if type(n) in (float, macros.Integer)])
+    return numbers, before
+
+
+_APART = {float: (1.0).__mul__}
+_APART_OF_VIEWS = _APART | {int: macros.Integer}
 
 
 def _result(leaf, before):
@@ -340,17 +366,14 @@ def update(identity, tensors, numbers, run):
             rest = None if len(mine) == len(given) else tuple([None if type(n) is float else (type(n), n) for n in given])
         floats += mine
         others.append(rest)
-    named, what = [], (identity, tuple(others))
+    named, what = _Named(), (identity, tuple(others))
     segment = LOCAL.segment
     key, again = None, segment.state.macros
     if not (LOCAL.lesson or LOCAL.eager or LOCAL.inference or LOCAL.grad_enabled):
         again = again.get(what) if again is not None else None
-        if again is not None:
-            count = len(segment.inputs)
-            if again(segment, tensors, floats):
-                REPORT.replayed += 1
-                return
-            take_back(segment, count)
+        if again is not None and again(segment, tensors, floats):
+            REPORT.replayed += 1
+            return
         key = _update_key(segment, named, what, tensors)
     macro = macros.UNKNOWN if key is None else macros.find(segment, key)
     if macro is macros.UNKNOWN or macro is None and len({id(t._storage.value) for t in tensors}) < len(tensors):
@@ -394,9 +417,9 @@ def _update_key(segment, named, identity, tensors):
             if storage.host is not None:
                 return None
             value = storage.value
-            named.append(value)
             at = value.position if value.segment is segment else slots.get(id(value))
-            key.append(slot(segment, value) if at is None else at)
+            key.append(named.at(segment, value) if at is None else at)
+            named.append(value)
         else:
             place = _place_of(segment, named, storage, spec, tensor._offset, tensor._cached)
             if place is None:

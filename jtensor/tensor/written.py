@@ -9,7 +9,7 @@ from ..autograd import saved as saving
 from ..autograd.graph import HOOKED, AccumulateGrad
 from ..base import sites
 from ..ops import saves
-from ..trace.tape import Value, slot
+from ..trace.tape import Value
 from . import templates
 
 AFTER = 64               # times that a graph is played before it is written out: to compile it costs what some 200 times save
@@ -20,9 +20,9 @@ _HEAD = """\
 def ask(segment, edge, grad, keep_graph):
     n0, output = edge
     if output != {output} or keep_graph is not {keep} or grad._spec is not {spec} or len(segment.floats) != {floats} or \\
-            len(segment.integers) != {integers} or len(segment.complexes) != {complexes}:
+            len(segment.integers) != {integers} or len(segment.complexes) != {complexes} or len(segment.inputs) != {inputs}:
         return None
-    named, leaves, numbers, holding, slots, top, hooked = {{}}, [], [], [], segment.slots, n0.sequence, HOOKED[0]
+    named, leaves, numbers, holding, slots, fresh, top, hooked = {{}}, [], [], [], segment.slots, {{}}, n0.sequence, HOOKED[0]
     t = grad
 """
 _USUAL = """\
@@ -49,9 +49,9 @@ _NO_NUMBERS = """\
     if n{i}.scalars:
         return None
 """
-_FLOAT = """\
+_NUMBER = """\
     number = n{i}.scalars[{at}]
-    if number.__class__ is not float:
+    if number.__class__ is not {kind}:
         return None
     numbers.append(number)
 """
@@ -105,9 +105,13 @@ _WHOLE = """\
     v = s.value
 """
 _PART = """\
-    if s.layout is not {layout} or s.host is not None or p is s.spec or {offset} != {place}:
+    if s.layout is not {layout} or s.host is not None or p is s.spec:
         return None
     v = s.value
+"""
+_OFFSET = """\
+    if {offset} != {place}:
+        return None
 """
 _READ = """\
     cached = t._cached
@@ -124,8 +128,13 @@ _MADE = """\
         return None
 """
 _GIVEN = """\
-    if v.segment is segment or (slots.get(id(v)) or slot(segment, v)) != {at}:
+    if v.segment is segment or slots.get(id(v)) != {at}:
         return None
+"""
+_FRESH = """\
+    if v.segment is segment or id(v) in slots or id(v) in fresh:
+        return None
+    fresh[id(v)] = None
 """
 _KEPT = """\
     v{at} = v
@@ -164,9 +173,10 @@ _END = """\
 
 _UPDATE = """\
 def again(segment, tensors, floats):
-    if len(segment.floats) != {floats} or len(segment.integers) != {integers} or len(segment.complexes) != {complexes}:
+    if len(segment.floats) != {floats} or len(segment.integers) != {integers} or len(segment.complexes) != {complexes} or \\
+            len(segment.inputs) != {inputs}:
         return None
-    slots = segment.slots
+    slots, fresh = segment.slots, {{}}
     [{tensors}] = tensors
 """
 _UPDATED = """\
@@ -176,6 +186,10 @@ _UPDATED = """\
 """
 _STORAGE = """\
     s{i} = s
+"""
+_TAKEN = """\
+    slots[id(v{at})] = {place}
+    segment.inputs.append(v{at})
 """
 _LAY = """\
     nodes = segment.nodes
@@ -207,10 +221,13 @@ _UPDATE_END = """\
 
 
 class _Text:
-    """A function's text, and what it names. ``wanted``: the numbers of the named values that are to be answered."""
+    """A function's text, and what it names. ``wanted``: the numbers of the named values that are to be answered.
+
+    ``named``: of each named value the number of the variable that holds it.
+    """
 
     def __init__(self, segment, wanted=()):
-        self.segment, self.wanted, self.named = segment, wanted, 0
+        self.segment, self.wanted, self.named = segment, wanted, []
         self.text, self.constants, self.values = [], {}, {}
         self.scope = dict(_NAMES)
 
@@ -242,15 +259,15 @@ class _Text:
             self.say(_WHOLE)
             self.value(storage.value)
             return
-        self.say(_PART, layout=self.constant(storage.layout), offset=offset, place=place)
+        self.say(_PART, layout=self.constant(storage.layout))
         self.value(storage.value)
-        if tensor is None:
-            return
-        cached = tensor._cached
+        cached = None if tensor is None else tensor._cached
         if cached is not None and cached[0]() is storage.value:
             self.say(_READ)
             self.value(cached[1])
-        else:
+            return
+        self.say(_OFFSET, offset=offset, place=place)
+        if tensor is not None:
             self.say(_NOT_READ)
 
     def value(self, value):
@@ -261,13 +278,15 @@ class _Text:
         else:
             if value.segment is self.segment:
                 self.say(_MADE, at=value.position)
+            elif id(value) in self.segment.slots:
+                self.say(_GIVEN, at=self.segment.slots[id(value)])
             else:
-                self.say(_GIVEN, at=slot(self.segment, value))
-            self.values[id(value)] = len(self.values)
-            self.say(_KEPT, at=len(self.values) - 1)
-        if self.named in self.wanted:
-            self.say(_NAMED, number=self.named)
-        self.named += 1
+                self.say(_FRESH)
+            known = self.values[id(value)] = len(self.values)
+            self.say(_KEPT, at=known)
+        if len(self.named) in self.wanted:
+            self.say(_NAMED, number=len(self.named))
+        self.named.append(known)
 
 
 class Update(_Text):
@@ -283,11 +302,13 @@ class Update(_Text):
         if len(macro.pieces) > 1 or len(tensors) > LARGEST or any(piece.results[which][1] is not None for _, which in cells):
             return None
         self.say(_UPDATE, floats=len(segment.floats), integers=len(segment.integers), complexes=len(segment.complexes),
-                 tensors=", ".join([f"t{i}" for i in range(len(tensors))]))
+                 inputs=len(segment.inputs), tensors=", ".join([f"t{i}" for i in range(len(tensors))]))
         for i, tensor in enumerate(tensors):
             self.say(_UPDATED, i=i)
             self.tensor(tensor)
             self.say(_STORAGE, i=i)
+        for k, (_, which) in enumerate(piece.inputs):
+            self.say(_TAKEN, at=self.named[which], place=~(len(segment.inputs) + k))
         self.say(_LAY, nodes=self.constant(piece.nodes), count=piece.count, state=self.constant(piece.state))
         if piece.floats:
             numbers = "[" + ", ".join([f"floats[{at}]" for at in piece.floats]) + "]" if macro.given else self.constant(piece.floats)
@@ -318,11 +339,11 @@ class Graph(_Text):
         self.scope["still_there"] = still_there
 
     def function(self, edge, grad, keep_graph):
-        """The function: (the named values that are wanted, leaves, floats, nodes that let go of what they saved), or None."""
+        """The function: (the named values that are wanted, leaves, numbers, nodes that let go of what they saved), or None."""
         first, output = edge
         segment, nodes, index, leaves = self.segment, [first], {first: 0}, []
         self.say(_HEAD, output=output, keep=keep_graph, spec=self.constant(grad._spec), floats=len(segment.floats),
-                 integers=len(segment.integers), complexes=len(segment.complexes))
+                 integers=len(segment.integers), complexes=len(segment.complexes), inputs=len(segment.inputs))
         self.tensor(grad)
         for i, node in enumerate(nodes):
             if isinstance(node, AccumulateGrad):
@@ -348,8 +369,8 @@ class Graph(_Text):
             if target.outputs > 1:
                 self.say(_OUTPUT, at=at, output=output)
         for at, number in enumerate(node.scalars):
-            if number.__class__ is float:
-                self.say(_FLOAT, i=i, at=at)
+            if number.__class__ is float or number.__class__ is int and node.plan.moves:
+                self.say(_NUMBER, i=i, at=at, kind=self.constant(number.__class__))
             else:
                 self.say(_CONSTANT, i=i, at=at, kind=self.constant(number.__class__), number=self.constant(number))
         if not node.scalars:

@@ -11,7 +11,7 @@ import weakref
 
 from . import tape
 from .report import REPORT
-from .tape import LOCAL, Value
+from .tape import LOCAL, Value, slot
 
 AT_ONE_STATE = 16                    # macros kept at one state of the trie: a tape whose keys keep changing learns no more
 CAP = "loop or node cap"             # the reason of the only flush that a macro can repeat
@@ -25,13 +25,14 @@ GONE = weakref.ref(Value())          # stands for every value that nobody holds
 class Piece:
     """A macro's part of one segment: ``nodes`` without references to their results, and where they lead (``state``, ``count``).
 
-    ``floats``: for each of its numbers which of the given ones it is. ``inputs``: what the segment reads, for all pieces but the first;
+    ``floats``: its numbers, or which of the given ones they are; ``integers``, ``handed``: its integers, and (which of them, which of the
+    given ones it is) of those that are given. ``inputs``: what the segment reads, in the first piece what it had not read before;
     ``results``: (index of the node, which of its outputs or None, position, aval) of the values that live at its end; ``cells``: (which
     cell, value) of those that hold another value then; ``progress``: what the caller said there; ``last``: values that are not read later.
     A value is (piece, index of the result), or (-1, which of the named ones).
     """
 
-    __slots__ = ("nodes", "state", "count", "floats", "integers", "complexes", "inputs", "results", "cells", "progress", "last")
+    __slots__ = ("nodes", "state", "count", "floats", "integers", "handed", "complexes", "inputs", "results", "cells", "progress", "last")
 
 
 class Macro:
@@ -80,24 +81,32 @@ def hopeless(segment):
 
 
 def counts(segment):
-    """How many scalars the tape holds, of each kind: nodes name theirs by number, so this belongs in the key."""
-    return len(segment.floats), len(segment.integers), len(segment.complexes)
+    """How many scalars of each kind and inputs the tape has: nodes name theirs by number, so this belongs in the key."""
+    return len(segment.floats), len(segment.integers), len(segment.complexes), len(segment.inputs)
 
 
 # -- learning ---------------------------------------------------------------------------------------------------------
 
+class Integer(int):
+    """An integer that is an object of its own, as every float can be: small ones are shared."""
+
+    __slots__ = ()
+
+
 class Lesson:
     """Watches a stretch of tape being recorded; a context manager around that.
 
-    ``named``: the Values that the key names, in an order of the key's; ``given``: the floats among the run's numbers that may be others
-    next time, each an object of its own: it is known again by identity. ``cells``: objects whose ``value`` the run replaces (storages);
-    ``progress()`` is asked at each cut and what it says handed back by `play` there.
+    ``named``: the Values that the key names, in an order of the key's; ``given``: the floats and `Integer`s among the run's numbers that
+    may be others next time, each an object of its own: it is known again by identity. ``cells``: objects whose ``value`` the run replaces
+    (storages); ``progress()`` is asked at each cut and what it says handed back by `play` there.
     """
 
     def __init__(self, named, given, cells=(), progress=None):
         segment = LOCAL.segment
         self.state, self.given, self.cells, self.progress = segment.state, given, cells, progress
         self.where = {id(number): at for at, number in enumerate(given)}
+        self.missed = {id(number) for number in given if type(number) is Integer}
+        self.floats = len(self.missed) < len(given)
         self.known = {id(value): (weakref.ref(value), (-1, at)) for at, value in enumerate(named)}     # weakly: they are to die as always
         self.held = [weakref.ref(cell.value) for cell in cells]
         self.pieces, self.failed = [], False
@@ -136,15 +145,14 @@ class Lesson:
         """Adds the piece that ends here, with all values of it that live."""
         nodes, count, floats, integers, complexes = self.begun
         piece, index = Piece(), len(self.pieces)
-        if index == 0:
-            self.failed = self.failed or len(segment.inputs) != self.inputs
-        piece.inputs = [self._value(v) for v in segment.inputs] if index else []
-        made = segment.floats[floats:]
-        if self.given and any(id(number) not in self.where for number in made):
+        piece.inputs = [self._value(v) for v in (segment.inputs if index else segment.inputs[self.inputs:])]
+        made, piece.integers, piece.complexes = segment.floats[floats:], segment.integers[integers:], segment.complexes[complexes:]
+        if self.floats and any(id(number) not in self.where for number in made):
             self.failed = True
             return
-        piece.floats = [self.where[id(number)] for number in made] if self.given else made
-        piece.integers, piece.complexes = segment.integers[integers:], segment.complexes[complexes:]
+        piece.floats = [self.where[id(number)] for number in made] if self.floats else made
+        piece.handed = [(at, self.where[id(number)]) for at, number in enumerate(piece.integers) if type(number) is Integer]
+        self.missed.difference_update([id(piece.integers[at]) for at, _ in piece.handed])
         piece.nodes, piece.results, position = [], [], count
         for at, (plan, positions, scalars, refs) in enumerate(segment.nodes[nodes:]):
             many = type(refs) is list
@@ -177,11 +185,13 @@ class Lesson:
         if not self.failed:
             self._piece(self.segment)
         answers = [self._value(v) for v in values]
-        if self.failed or any(owner < 0 for owner, _ in answers):              # an answer that was there before is somebody's memory
+        # Of a given integer that is not on the tape something else may be that was computed of it; an answer that was there before is
+        # somebody's memory.
+        if self.failed or self.missed or any(owner < 0 for owner, _ in answers):
             macros[key] = UNKNOWN
             return
         macro = macros[key] = Macro()
-        macro.pieces, macro.answers, macro.note, macro.plays, macro.given = self.pieces, answers, note, 0, bool(self.given)
+        macro.pieces, macro.answers, macro.note, macro.plays, macro.given = self.pieces, answers, note, 0, self.floats
         macro.wanted = frozenset([at for piece in self.pieces for made, at in (*piece.inputs, *(v for _, v in piece.cells)) if made < 0])
         kept = set(answers)
         for piece in reversed(self.pieces):
@@ -202,7 +212,10 @@ def play(macro, named, given, cells=(), progress=None):
     pieces = macro.pieces
     if len(pieces) == 1:
         piece, = pieces
-        values = _lay(LOCAL.segment, piece, given)
+        segment = LOCAL.segment
+        for _, at in piece.inputs:
+            slot(segment, named[at])
+        values = _lay(segment, piece, given, macro.given)
         for at, (_, which) in piece.cells:
             cells[at].value = values[which]
         return [values[which] for _, which in macro.answers]
@@ -214,7 +227,10 @@ def play(macro, named, given, cells=(), progress=None):
         if index:
             segment.inputs = [made[owner][at] for owner, at in piece.inputs]
             segment.slots = {id(value): ~at for at, value in enumerate(segment.inputs)}
-        made[index] = dict(enumerate(_lay(segment, piece, given)))
+        else:
+            for _, at in piece.inputs:
+                slot(segment, first[at])
+        made[index] = dict(enumerate(_lay(segment, piece, given, macro.given)))
         for at, (owner, which) in piece.cells:
             cells[at].value = made[owner][which]
         for owner, which in piece.last:
@@ -226,15 +242,19 @@ def play(macro, named, given, cells=(), progress=None):
     return [made[owner][at] for owner, at in macro.answers]
 
 
-def _lay(segment, piece, given):
+def _lay(segment, piece, given, floats):
     """Puts the nodes of a piece on the tape; answers the values of it that live."""
     nodes = segment.nodes
     begin = len(nodes)
     nodes.extend(piece.nodes)
     if piece.floats:
-        segment.floats.extend([given[at] for at in piece.floats] if given else piece.floats)
+        segment.floats.extend([given[at] for at in piece.floats] if floats else piece.floats)
     if piece.integers:
-        segment.integers.extend(piece.integers)
+        integers = segment.integers
+        first = len(integers)
+        integers.extend(piece.integers)
+        for at, which in piece.handed:
+            integers[first + at] = given[which]
     if piece.complexes:
         segment.complexes.extend(piece.complexes)
     segment.count, segment.state = piece.count, piece.state

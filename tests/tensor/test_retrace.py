@@ -311,11 +311,37 @@ def test_a_tape_whose_keys_keep_changing_is_asked_less_and_learns_no_more(monkey
     real, graph = macros.Lesson.learn, retrace._graph
     monkeypatch.setattr(macros.Lesson, "learn", lambda *given: made.append(1) or real(*given))
     monkeypatch.setattr(retrace, "_graph", lambda *given: asked.append(1) or graph(*given))
-    x, g = leaf(4), torch.tensor([1., 2., 3., 4.])
+    x, g = leaf(4), torch.tensor([1. + 0j, 2., 3., 4.])
     for at in range(300):
         x.grad = None
-        y = x * at                                      # a whole number is part of the key
+        y = x * complex(at)                             # a complex number is part of the key
         executor.flush("the same place of the tape every time")
         y.backward(g)
         assert x.grad.tolist() == [at, 2 * at, 3 * at, 4 * at]
     assert not made and macros.PATIENCE < len(asked) < 4 * macros.PATIENCE
+
+
+PICKED = {
+    "a row": lambda x, i: x[i], "a column": lambda x, i: x[:, i], "an element": lambda x, i: x[i, 2], "select": lambda x, i: x.select(1, i),
+    "narrow": lambda x, i: x.narrow(0, i, 1), "a window": lambda x, i: x[i:i + 2], "two": lambda x, i: x[i].log() * x[(2 * i) % 4, 3],
+    "many": lambda x, i: torch.stack([x[(i + k) % 4, k % 3] for k in range(6)])}
+
+
+@pytest.mark.parametrize("how", ["by its key", "written out"])
+@pytest.mark.parametrize("case", PICKED)
+def test_where_views_begin_is_handed_over(case, how, monkeypatch, afresh):
+    if how == "written out":
+        monkeypatch.setattr(written, "AFTER", 2)
+    x, pick = torch.arange(1., 25.).reshape(4, 6).requires_grad_(), PICKED[case]
+
+    def run(i):
+        x.grad = None
+        executor.flush("the same place of the tape every time")
+        (pick(x, i) ** 2).sum().backward()
+        return x.grad.tolist()
+    with monkeypatch.context() as plain:
+        plain.setattr(retrace, "_graph", lambda *given: None)
+        expected = [run(i % 3) for i in range(12)]
+    before = torch.report().replayed
+    assert [run(i % 3) for i in range(12)] == expected
+    assert torch.report().replayed - before >= 8
