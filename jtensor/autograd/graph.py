@@ -143,6 +143,7 @@ class OperatorNode(Node):
     """A recorded operator. ``plan`` replays it; ``needs`` are the input positions with an edge; ``codes`` say what is saved."""
 
     __slots__ = ("plan", "needs", "saved", "scalars")
+    __init__ = object.__init__          # who makes one fills it: `cls()` costs less than `cls.__new__(cls)`
 
     @property
     def outputs(self):

@@ -5,9 +5,8 @@ Owns: which operands they take, and which they leave to NumPy or to the methods.
 import numpy as np
 
 from ..ops.registry import REGISTRY
-from . import dispatch, from_data
+from . import dispatch, from_data, recorders
 from .core import Tensor
-from .recorders import recorder
 
 
 def binary_dunder(operator, method, dunder):
@@ -16,10 +15,8 @@ def binary_dunder(operator, method, dunder):
         and all(not p.required for p in operator.parameters[2:])
     arrays = dunder == "__eq__"
     if not plain:
-        takes_numbers = dunder != "__matmul__"
-
         def other_operator(self, other):
-            if isinstance(other, Tensor) or takes_numbers and (type(other) in _KNOWN or isinstance(other, np.generic)):
+            if isinstance(other, Tensor) or type(other) in _KNOWN or isinstance(other, np.generic):
                 return method(self, _native(other))
             return NotImplemented
         other_operator.__name__ = other_operator.__qualname__ = dunder
@@ -31,8 +28,20 @@ def binary_dunder(operator, method, dunder):
         if _from_numpy(other, arrays):
             return method(self, _native(other))
         return NotImplemented
-    dunder_method = recorder(operator, other_operand)
+    dunder_method = recorders.recorder(operator, other_operand)
     dunder_method.__name__ = dunder_method.__qualname__ = dunder
+    return dunder_method
+
+
+def product_dunder(method):
+    """``a @ b``: the recorder of `mm` where both are matrices, which is what `matmul` comes to; others go to that."""
+    def other_operands(self, other):
+        return method(self, other) if isinstance(other, Tensor) else NotImplemented
+
+    def missed(segment, key, operator, args):
+        return recorders.missed(segment, key, operator, args) if args[0]._spec.ndim == 2 == args[1]._spec.ndim else None
+    dunder_method = recorders.recorder(REGISTRY.operators["mm"], other_operands, missed)
+    dunder_method.__name__ = dunder_method.__qualname__ = "__matmul__"
     return dunder_method
 
 
@@ -86,7 +95,7 @@ def inplace_dunder(operator, method, dunder):
 
 _ARITHMETIC = {
     "__add__": "add", "__sub__": "sub", "__mul__": "mul", "__truediv__": "div", "__floordiv__": "floor_divide", "__mod__": "remainder",
-    "__pow__": "pow", "__matmul__": "matmul", "__and__": "bitwise_and", "__or__": "bitwise_or", "__xor__": "bitwise_xor",
+    "__pow__": "pow", "__and__": "bitwise_and", "__or__": "bitwise_or", "__xor__": "bitwise_xor",
     "__lshift__": "bitwise_left_shift", "__rshift__": "bitwise_right_shift", "__eq__": "eq", "__ne__": "ne", "__lt__": "lt", "__le__": "le",
     "__gt__": "gt", "__ge__": "ge",
 }
@@ -102,6 +111,7 @@ def install(functions):
         if hasattr(Tensor, name):
             operator = REGISTRY.operators.get({"div": "div_Tensor"}.get(name, name))
             setattr(Tensor, dunder, binary_dunder(operator, getattr(Tensor, name), dunder))
+    Tensor.__matmul__ = product_dunder(Tensor.matmul)
     for dunder, name in _REFLECTED.items():
         if hasattr(Tensor, name):
             setattr(Tensor, dunder, _reflected(getattr(Tensor, name), dunder))

@@ -3,15 +3,20 @@
 Owns: which inputs need a gradient, `edge_of`, `attach` (a node for fresh results), `save`, and `rebase` (a node that becomes the history
 of a tensor written in place, or of the base under a view). How a node runs its backward: `replay`. May not know: how operators are called.
 """
+import functools
+import sys
+from types import FunctionType
+
 from ..autograd import gradmode_checks as checks
 from ..autograd import saved as saving
 from ..autograd.graph import CopySlices, accumulator, node_class, sequence
+from ..base import sites
 from ..base.dtypes import scalar_name
-from ..base.sites import user_site
 from ..ops import saves
+from ..trace.codes import CODES
 from ..trace.tape import LOCAL
 
-new_node = object.__new__
+_getframe, _inside, user_site = sys._getframe, sites._inside, sites.user_site         # in the text of `maker`, too
 
 # -- needs and edges --------------------------------------------------------------------------------------------------
 
@@ -54,6 +59,11 @@ def edge_of(tensor):
     edge = tensor._edge
     if edge is not None or not tensor._requires_grad:              # a view of a leaf made in no_grad requires grad but leads nowhere
         return edge
+    auto = tensor._auto
+    if auto is not None and auto.accumulator is not None:
+        node = auto.accumulator()
+        if node is not None:
+            return node, 0
     return accumulator(tensor)
 
 
@@ -95,7 +105,7 @@ def make_node(plan, tensors, needs, scalars, outs, originals=None, skip=2):
         if cls is None:
             raise RuntimeError(f"Autograd not support dtype: {scalar_name(plan.specs[0].dtype)}")
         return None
-    node = new_node(cls)
+    node = cls()
     if len(tensors) == 1:
         tensor, = tensors
         node.edges = (tensor._edge if tensor._info is None and tensor._edge is not None else edge_of(tensor),)
@@ -150,6 +160,98 @@ def _way_to_make(plan, needs):
         needs = ()
     found = plan.nodes[asked] = needs, cls, saves.codes(plan, needs) if needs else ()
     return found
+
+
+# -- nodes of what recorders record ------------------------------------------------------------------------------------
+
+
+def maker(plan, which, there):
+    """``make(out, scalars, depth, *arguments)``, which gives a fresh result its node: what `make_node` does, written out for what is saved.
+
+    ``which``: for each argument whether it needs a gradient, and None; the plan keeps the function under that. ``there``: whether it is a
+    tensor. ``depth``: how many frames there are from the function to the first that may be the user's (`FROM_LIBRARY`).
+    """
+    given = tuple([at for at, tensor in enumerate(there) if tensor])
+    flags = NEEDS[tuple([which[at] for at in given])]
+    needs, cls, codes = plan.nodes.get(flags) or _way_to_make(plan, flags)
+    if not needs or len(there) > WRITTEN_OUT:
+        def make(out, scalars, depth, *arguments):
+            attach(plan, [arguments[at] for at in given], flags, (out,), scalars)
+    else:
+        make = FunctionType(_code(len(there), given, needs, tuple(codes), bool(codes)), globals(), "make", (plan, needs, cls))
+    plan.nodes[which] = make
+    return make
+
+
+FROM_LIBRARY = 3         # `make`, the recorder, what has called that, and here begins what may be the user's
+WRITTEN_OUT = 6          # inputs of an operation that has not a list of them
+_MAKE = """\
+def make(out, scalars, depth, {arguments}, plan, needs, cls):
+{unless_watched}    node = cls()
+    node.plan, node.needs, node.scalars = plan, needs, scalars
+    node.meta = node.hooks = node.pre_hooks = node.tensor_hooks = node.retained = None
+{edges}    node.edges = ({listed},)
+    node.sequence = sequence()
+{saved}    out._edge = (node, 0)
+    out._requires_grad = True
+"""
+_EDGE = """\
+    e{i} = a{i}._edge
+    if e{i} is None or a{i}._info is not None:
+        e{i} = edge_of(a{i})
+"""
+_UNLESS_WATCHED = """\
+    if saving._hooks:
+        attach(plan, ({tensors}), needs, (out,), scalars)
+        return
+"""
+_INPUT = """\
+    if a{i}._auto is not None and a{i}._auto.inference:
+        save({code}, ({tensors}), ())
+    c{i} = a{i}._counter
+    if c{i}.site is None:
+        c{i}.site = WATCHED
+"""
+_RESULT = """\
+    c = out._counter
+    if c.site is None:
+        c.site = WATCHED
+"""
+_SAVED = """\
+    try:
+        frame = _getframe(depth)
+        code = frame.f_code
+        node.site = user_site(depth + 2) if _inside[code.co_filename] else (code, frame.f_lasti)
+    except ValueError:                          # nobody has called from Python
+        node.site = None
+    node.saved = [{entries}]
+"""
+_NOTHING_SAVED = """\
+    node.site = None
+    node.saved = {saved}
+"""
+
+
+@functools.cache
+def _code(count, given, needs, codes, saves_any):
+    """The code of `maker`'s functions of so many arguments, of which those ``given`` are tensors: inputs of a node that saves this.
+
+    ``saves_any``: of numbers only, too, which PyTorch keeps as tensors (`saves.ONLY_NUMBERS`).
+    """
+    tensors = "".join([f"a{i}, " for i in given])
+    saved, entries = "", []
+    for code in codes:
+        i = given[code] if code >= 0 else None
+        saved += (_INPUT if code >= 0 else _RESULT).format(i=i, code=code, tensors=tensors)
+        entries.append(f"(a{i}, c{i}.version)" if code >= 0 else "(out._storage, out._spec, out._offset, c, c.version)")
+    text = _MAKE.format(
+        arguments=", ".join([f"a{i}" for i in range(count)]), unless_watched=_UNLESS_WATCHED.format(tensors=tensors) if codes else "",
+        edges="".join([_EDGE.format(i=given[at]) for at in needs]),
+        listed=", ".join([f"e{i}" if at in needs else "None" for at, i in enumerate(given)]),
+        saved=saved + _SAVED.format(entries=", ".join(entries)) if codes else _NOTHING_SAVED.format(saved="[]" if saves_any else "()"))
+    scope = {}
+    exec(CODES.compiled(text, "<jtensor node>"), scope)
+    return scope["make"].__code__
 
 
 QUIET = frozenset(("_to_copy", "floor_divide_Tensor", "heaviside"))            # operators whose integers PyTorch knows to have no history

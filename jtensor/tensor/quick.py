@@ -46,43 +46,50 @@ def key_of(index):
     return (index,) if index is None or index is Ellipsis else None
 
 
-def getitem(self, index):
-    """``self[index]``."""
-    info, local = self._info, LOCAL
-    key = index if type(index) is int else key_of(index)
-    if key is None or local.inference or self._auto is not None and self._auto.inference or info is not None and info.replay is not None:
-        return indexing.getitem(self, index)
-    tracked = local.grad_enabled and (self._requires_grad or info is not None and info.base._requires_grad and self.requires_grad)
-    spec = self._spec
-    found = _geometries.get((spec, key))
-    if found is None or tracked and found[2] is None:
-        return _learn(self, index, (spec, key), tracked)
-    out = _new(Tensor)
-    out._storage, out._spec, out._offset = self._storage, found[0], self._offset + found[1]
-    counter = out._counter = self._counter
-    out._requires_grad, out._cached, out._edge, out._auto = False, None, None, None
-    view = out._info = _new_view(View)
-    view.version, view.differentiable, view.replay = counter.version, True, None
-    if info is None:
-        view.base, view.creation = self, "default" if local.grad_enabled else "no_grad"
-    else:
-        view.base = info.base
-        view.creation = info.creation if local.grad_enabled or info.creation == "inference" else "no_grad"
-    if tracked:
-        edge = self._edge if info is None and self._edge is not None else edge_of(self)
-        for cls, plan, starts in found[2]:
-            node = cls.__new__(cls)
-            node.edges, node.sequence = (edge,), sequence()
-            node.meta = node.hooks = node.pre_hooks = node.tensor_hooks = node.retained = node.site = None
-            node.plan, node.needs, node.scalars, node.saved = plan, _FIRST, starts, ()
-            edge = node, 0
-        out._edge, out._requires_grad = edge, True
-    return out
+def views_by(rule, key_of):
+    """``view(self, index)`` by a rule that makes views: a geometry known by ``key_of(index)`` needs no rule, nor do its graph nodes."""
+    def view(self, index=None):
+        info, local = self._info, LOCAL
+        key = index if type(index) is int else key_of(index)
+        if key is None or local.inference or self._auto is not None and self._auto.inference or info is not None \
+                and info.replay is not None:
+            return rule(self, index)
+        tracked = local.grad_enabled and (self._requires_grad or info is not None and info.base._requires_grad and self.requires_grad)
+        where = self._spec, key
+        found = _geometries.get(where)
+        if found is None or tracked and found[2] is None:
+            return _learn(rule, self, index, where, tracked)
+        out = _new(Tensor)
+        out._storage, out._spec, out._offset = self._storage, found[0], self._offset + found[1]
+        counter = out._counter = self._counter
+        out._cached = out._edge = out._auto = None
+        out._requires_grad = tracked
+        view = out._info = View.__new__(View)
+        view.version, view.differentiable, view.replay = counter.version, True, None
+        if info is None:
+            view.base, view.creation = self, "default" if local.grad_enabled else "no_grad"
+        else:
+            view.base = info.base
+            view.creation = info.creation if local.grad_enabled or info.creation == "inference" else "no_grad"
+        if tracked:
+            edge = self._edge
+            if edge is None or info is not None:
+                edge = edge_of(self)
+            for cls, plan, starts in found[2]:
+                node = cls()
+                node.edges, node.sequence = (edge,), sequence()
+                node.meta = node.hooks = node.pre_hooks = node.tensor_hooks = node.retained = node.site = None
+                node.plan, node.needs, node.scalars = plan, _FIRST, starts
+                node.saved = ()
+                edge = node, 0
+            out._edge = edge
+        return out
+    return view
 
 
-def _learn(self, index, where, tracked):
-    """``self[index]`` by the rules; what geometry that is over ``self``, and which nodes of the graph made it, is remembered."""
-    out = indexing.getitem(self, index)
+def _learn(rule, self, index, where, tracked):
+    """``rule(self, index)``; what geometry that is over ``self``, and which nodes of the graph made it, is remembered."""
+    out = rule(self, index)
     steps = None
     if tracked:
         steps, begin, edge = [], edge_of(self), out._edge
@@ -96,8 +103,12 @@ def _learn(self, index, where, tracked):
     return out
 
 
+getitem = views_by(indexing.getitem, key_of)
+getitem.__name__ = getitem.__qualname__ = "getitem"
+getitem.__doc__ = "``self[index]``."
+turned = views_by(lambda self, index: self.t(), lambda index: "t")
+turned.__doc__ = "``self.t()``."
 _FIRST = (0,)
-_new_view = View.__new__
 
 
 def _remember(table, key, value):
@@ -176,4 +187,4 @@ def _place(self, index, key):
     return found[0], found[1] + self._offset
 
 
-__all__ = ["getitem", "setitem"]
+__all__ = ["getitem", "setitem", "turned"]

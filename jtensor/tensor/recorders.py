@@ -15,9 +15,9 @@ from ..trace.codes import CODES
 from ..trace.tape import LOCAL, TRIE
 from . import dispatch, templates
 from .arguments import collect
-from .history import NEEDS, make_node, needs_of
+from .history import FROM_LIBRARY, maker, needs_of
 from .templates import Signature
-from .values import lies_flipped
+from .values import turned_of
 
 # -- what the source text uses ----------------------------------------------------------------------------------------
 
@@ -63,8 +63,14 @@ _TENSOR = """\
 _TURNABLE = """\
     if isinstance(a{i}, Tensor):
         k{i} = a{i}._spec; s = a{i}._storage
-        f{i} = k{i} is not s.spec and lies_flipped(a{i})
-        v{i} = s.value if f{i} or k{i} is s.spec else read(a{i})
+        if k{i} is s.spec:
+            v{i} = s.value
+        else:
+            turned = turned_of[s.spec, k{i}]
+            if turned is None:
+                v{i} = read(a{i})
+            else:
+                k{i} = turned; v{i} = s.value
 """ + templates.OTHERWISE
 _READS = {
     OptTensor: """\
@@ -112,7 +118,7 @@ _ONE_RESULT = """\
     segment.state = state
 """ + templates.VALUE.format(name="value", aval="spec.aval", position="segment.count") + """\
     segment.count += 1
-    segment.nodes.append((plan, {positions}, {places}, reference(value)))
+    segment.nodes.append((plan, state.positions, {places}, reference(value)))
 """ + templates.STORAGE.format(value="value", spec="spec", version=0) + templates.TENSOR.format(
     name="out", storage="storage", spec="spec", offset=0, counter="storage") + """\
     local = LOCAL
@@ -125,15 +131,16 @@ _ONE_RESULT = """\
 """
 _HISTORY = """\
 {asked}        if {any}:
-            node = make_node(plan, {tensors}, NEEDS[{flags}], {numbers}, (out,), None, 3)
-            if node is not None:
-                out._edge, out._requires_grad = (node, 0), True
+            make = plan.nodes.get({which})
+            if make is None:
+                make = maker(plan, {which}, {there})
+            make(out, {numbers}, caller, {all})
 """
 
 
 def _source(kinds, turnable, several_results):
     """``def record(a0, a1=d1, ...)`` for parameters of these kinds (`templates.kinds_of`); which of them may lie transposed."""
-    signature = Signature(kinds, turnable)
+    signature = Signature(kinds)
     words, arrays = signature.words, signature.arrays
     reads = "".join([signature.said(_TURNABLE if i in turnable else _READS.get(kind, _TENSOR), i) for i, kind, _ in arrays])
     asked = "".join([_NEEDS[form].format(i=i) for i, _, form in arrays])
@@ -144,7 +151,7 @@ def _source(kinds, turnable, several_results):
 # -- making one -------------------------------------------------------------------------------------------------------
 
 
-_NAMES = templates.NAMES | {"NEEDS": NEEDS, "lies_flipped": lies_flipped, "make_node": make_node, "missed": missed, "several": several}
+_NAMES = templates.NAMES | {"maker": maker, "several": several, "turned_of": turned_of}
 
 
 @functools.cache
@@ -152,14 +159,19 @@ def _code(*signature):
     return CODES.compiled(_source(*signature), "<jtensor recorder>")
 
 
-def recorder(operator, general=None):
-    """``f(*arguments in the order of the declaration)``; ``general`` takes the same where a call is not ordinary."""
+def recorder(operator, general=None, missed=missed):
+    """``f(*arguments in the order of the declaration)``; ``general`` takes the same where a call is not ordinary.
+
+    Users call one that has a ``general`` of its own (`dunders`); the others are called by functions of the library. ``missed``: answers the
+    state of a call that this tape has not had here, or None: ``general`` takes it.
+    """
+    caller = FROM_LIBRARY if general is None else FROM_LIBRARY - 1
     general = general or functools.partial(_general, operator)
     if operator.sync:
         return general
     letters = operator.flipped[1] if operator.flipped is not None else ()
     turnable = tuple([i for i, p in enumerate(operator.parameters) if p.name in letters])
-    scope = _NAMES | templates.defaults_of(operator) | {"operator": operator, "general": general}
+    scope = _NAMES | templates.defaults_of(operator) | {"operator": operator, "general": general, "caller": caller, "missed": missed}
     exec(_code(templates.kinds_of(operator), turnable, operator.outputs is not None), scope)
     return scope["record"]
 

@@ -6,7 +6,7 @@ the tape, how a Value, a Storage and a Tensor are made), what is said of an oper
 May not know: what else a function asks and does, and who takes the calls that are not ordinary (``general``).
 
 The letters, each with its parameter's number: ``a`` the argument, ``d`` its default, ``k`` what it is (a part of the key in the trie),
-``v`` its Value, ``p`` where that is on the tape, ``n`` whether it needs a gradient, ``f`` whether it is taken as it lies, transposed.
+``v`` its Value, ``p`` where that is on the tape, ``n`` whether it needs a gradient.
 No more than three names are assigned at once: for four, Python makes a tuple.
 """
 import textwrap
@@ -22,9 +22,24 @@ from .values import read
 
 NAMES = {
     "LOCAL": LOCAL, "PLAIN": PLAIN, "Storage": Storage, "TRIE": TRIE, "Tensor": Tensor, "Value": Value, "identity": identity,
-    "new_storage": Storage.__new__, "new_tensor": object.__new__, "new_value": Value.__new__, "read": read, "reference": weakref.ref,
+    "new_tensor": object.__new__, "read": read, "reference": weakref.ref,
     "slot": slot, "tape": tape,
 }
+
+
+class _At(dict):
+    """{where a number lies among those of its kind: what a node says that takes it}."""
+
+    def __init__(self, kind):
+        self.kind = kind
+
+    def __missing__(self, at):
+        found = self[at] = ((self.kind, at),)
+        return found
+
+
+NAMES.update(floats_at=_At("f"), integers_at=_At("i"))
+
 
 def indent(text, by=4):
     """A text further to the right."""
@@ -57,11 +72,11 @@ _DEFAULTED_NUMBER = """\
 _PUT_NUMBER = """\
     if {given}:
         if k{i} is float:
-            places += ("f", len(segment.floats)),
+            places += floats_at[len(segment.floats)]
             segment.floats.append(a{i})
             numbers += a{i},
         elif k{i} is int:
-            places += ("i", len(segment.integers)),
+            places += integers_at[len(segment.integers)]
             segment.integers.append(a{i})
             numbers += a{i},
 """
@@ -71,23 +86,24 @@ FIND = """\
         state = missed(segment, key, operator, ({args},))
         if state is None:
             return general({args})
+        state.positions = {positions}
 """
 
 # -- the tape, and what is made of it ---------------------------------------------------------------------------------
 
-POSITION = "{v}.position if {v}.segment is segment else slot(segment, {v})"
+POSITION = "{v}.position if {v}.segment is segment else segment.slots.get(id({v})) or slot(segment, {v})"
 _POSITIONS = {
     "": POSITION.replace("{v}", "v{i}"),
     "?": "None if v{i} is None else " + POSITION.replace("{v}", "v{i}"),
     "*": "tuple([" + POSITION.replace("{v}", "v") + " for v in v{i}])",
 }
 VALUE = """\
-    {name} = new_value(Value)
+    {name} = Value()
     {name}.array, {name}.segment, {name}.aval = None, segment, {aval}
     {name}.position = {position}
 """
 STORAGE = """\
-    storage = new_storage(Storage)
+    storage = Storage()
     storage.value, storage.spec, storage.layout = {value}, {spec}, {spec}
     storage.version = {version}
     storage.host = storage._address = storage.site = None
@@ -121,7 +137,7 @@ class Signature:
     all of them, by the names that templates use. The first ``known`` parameters have their ``k`` and ``p`` already, and are tensors.
     """
 
-    def __init__(self, kinds, turnable=(), known=0):
+    def __init__(self, kinds, known=0):
         self.optional = {i for i, (_, default) in enumerate(kinds) if default == "None"}
         self.args = ", ".join([f"a{i}" for i in range(len(kinds))])
         self.arrays = [(i, kinds[i][0], "") for i in range(known)]
@@ -138,7 +154,7 @@ class Signature:
                 form = "*" if kind is Tensors else "?" if kind in (OptTensor, TensorOrNumber) else ""
                 self.arrays.append((i, kind, form))
                 placed.append(f"    p{i} = {_POSITIONS[form].format(i=i)}\n")
-                key.append(f", p{i}, f{i}" if i in turnable else f", p{i}")
+                key.append(f", p{i}")
             key.append(f", k{i}")
         self.words = {
             "args": self.args, "parameters": ", ".join([f"a{i}=d{i}" if default else f"a{i}" for i, (_, default) in enumerate(kinds)]),
@@ -146,6 +162,10 @@ class Signature:
             "put": "".join(["    places = numbers = ()\n", *put] if put else ()),
             "places": "places" if put else "()", "numbers": "numbers" if put else "()",
             "positions": self._present("p"), "tensors": self._present("a"), "flags": self._present("n"),
+            "which": "(" + "".join([f"{form.strip('?')}n{i}, " for i, _, form in self.arrays]) + "None)",
+            "there": "(" + "".join([{"": "True, ", "?": f"v{i} is not None, ", "*": f"*[True] * len(n{i}), "}[form]
+                                    for i, _, form in self.arrays]) + ")",
+            "all": ", ".join([f"{form.strip('?')}a{i}" for i, _, form in self.arrays]),
             "any": " or ".join([f"any(n{i})" if form == "*" else f"n{i}" for i, _, form in self.arrays]),
         }
 

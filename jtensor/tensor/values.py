@@ -17,24 +17,62 @@ from ..views import access as accesses
 from .core import make_tensor
 
 reference = weakref.ref
-new_value = Value.__new__
+cpu = devices.cpu
 
 # -- reading ----------------------------------------------------------------------------------------------------------
 
 
 def read(tensor):
-    """The `Value` of a tensor: its storage's base, or the view's part of it (recorded, and kept while the base stays)."""
+    """The `Value` of a tensor: its storage's base, or the view's part of it (recorded, and kept while the base stays).
+
+    A geometry and offset over a layout seen before is one look-up and one node.
+    """
     storage, spec = tensor._storage, tensor._spec
-    if spec is storage.spec:
+    layout = storage.spec
+    if spec is layout:
         return storage.value
+    if layout is None or spec.device is not cpu:
+        return _read_elsewhere(tensor, storage, spec)
+    base, cached = storage.value, tensor._cached
+    if cached is not None and cached[0]() is base:
+        return cached[1]
+    if base.array is None and base.segment.__class__ is ndarray and spec.contiguous and spec.numel == layout.numel and layout.contiguous \
+            and spec.dtype is layout.dtype and not spec.conj and not spec.neg:
+        value = hosted(base.segment.reshape(spec.size), spec.aval)      # on the host another shape costs nothing
+        tensor._cached = (reference(base), value)
+        return value
+    where = layout, spec, tensor._offset
+    place = places.get(where) or place_of(*where)
+    segment, plan, starts = LOCAL.segment, place.read, place.starts
+    positions = (base.position if base.segment is segment else segment.slots.get(id(base)) or slot(segment, base),)
+    key = plan, positions
+    state = segment.state.children.get(key)
+    if state is None:
+        state = TRIE.grow(segment.state, key, plan)
+    taken = ()
+    if starts:
+        taken = taken_from[len(segment.integers), len(starts)]
+        segment.integers += starts
+    value = Value()
+    value.array, value.segment, value.aval = None, segment, spec.aval
+    value.position = segment.count
+    segment.count += 1
+    segment.nodes.append((plan, positions, taken, reference(value)))
+    segment.state = state
+    tensor._cached = (reference(base), value)
+    if state.cut or LOCAL.eager:
+        tape.over_cap()
+    return value
+
+
+def _read_elsewhere(tensor, storage, spec):
+    """`read` of what shares its memory with NumPy, or is not on the CPU."""
     base = storage.current()
     if spec is storage.layout:
         return base
     cached = tensor._cached
     if cached is not None and cached[0]() is base:
         return cached[1]
-    if storage.host is None and spec.device is devices.cpu:
-        return quick_read(tensor, storage, spec)
     value = read_at(storage, spec, tensor._offset, base)
     tensor._cached = (reference(base), value)
     return value
@@ -61,37 +99,6 @@ def place_of(layout, spec, offset):
         found = places[key] = Place()
         found.program, found.starts, found.read = program, tuple(starts), plan
     return found
-
-
-def quick_read(tensor, storage, spec):
-    """The value of a view: a geometry and offset over a layout seen before is one look-up and one node."""
-    layout, base = storage.layout, storage.value
-    if base.array is None and base.segment.__class__ is ndarray and spec.contiguous and spec.numel == layout.numel and layout.contiguous \
-            and spec.dtype is layout.dtype and not spec.conj and not spec.neg:
-        value = hosted(base.segment.reshape(spec.size), spec.aval)      # on the host another shape costs nothing
-        tensor._cached = (reference(base), value)
-        return value
-    place = places.get((layout, spec, tensor._offset)) or place_of(layout, spec, tensor._offset)
-    segment, plan, starts = LOCAL.segment, place.read, place.starts
-    positions = (base.position if base.segment is segment else slot(segment, base),)
-    key = plan, positions
-    state = segment.state.children.get(key)
-    if state is None:
-        state = TRIE.grow(segment.state, key, plan)
-    taken = ()
-    if starts:
-        taken = taken_from[len(segment.integers), len(starts)]
-        segment.integers += starts
-    value = new_value(Value)
-    value.array, value.segment, value.aval = None, segment, spec.aval
-    value.position = segment.count
-    segment.count += 1
-    segment.nodes.append((plan, positions, taken, reference(value)))
-    segment.state = state
-    tensor._cached = (reference(base), value)
-    if state.cut or LOCAL.eager:
-        tape.over_cap()
-    return value
 
 
 class _Taken(dict):
@@ -155,24 +162,29 @@ def _read_plan(program, layout, spec, count):
 # -- operands that lie transposed -------------------------------------------------------------------------------------
 
 
+class _Turned(dict):
+    """{(Spec of a storage or None, Spec of a tensor on it): None, or what stands in keys for a matrix that is the transpose of all that the
+    storage holds}."""
+
+    def __missing__(self, key):
+        if len(self) >= 1 << 16:
+            self.clear()
+        found = self[key] = object() if _is_transpose(*key) else None
+        return found
+
+
+turned_of = _Turned()
+
+
 def lies_flipped(tensor):
     """Whether a matrix is the transpose of all that its storage holds."""
-    key = tensor._storage.spec, tensor._spec
-    found = _flipped.get(key)
-    if found is None:
-        if len(_flipped) >= 1 << 16:
-            _flipped.clear()
-        found = _flipped[key] = _is_transpose(*key)
-    return found
+    return turned_of[tensor._storage.spec, tensor._spec] is not None
 
 
 def _is_transpose(layout, spec):
     return (layout is not None and spec.ndim == 2 and spec is not layout and layout.ndim == 2 and layout.contiguous
             and spec.size == layout.size[::-1] and spec.stride == layout.stride[::-1] and not spec.conj and spec.dtype is layout.dtype
             and spec.numel > 0)
-
-
-_flipped = {}
 
 
 def read_flipped(tensor):

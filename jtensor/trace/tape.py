@@ -43,7 +43,7 @@ class State:
     """
 
     __slots__ = ("children", "plan", "parent", "programs", "depth", "single", "spec", "sightings", "cut", "piece", "macros", "ahead",
-                 "hand")
+                 "hand", "positions")
 
     def __init__(self, plan, parent):
         self.children, self.plan, self.parent, self.programs, self.sightings, self.macros = {}, plan, parent, None, 0, None
@@ -211,6 +211,8 @@ def expect(value):
     """Says that a value of this tape will be waited for, before the rest: what depends on it need not be done by then."""
     segment = value.segment
     if segment is LOCAL.segment:
+        if segment.ahead is not None:
+            segment.then.ahead = segment.ahead = None               # begun in vain: another value is waited for
         segment.asked, segment.then = value.position, segment.state
         if segment.state.ahead is not None:
             go_ahead(segment)

@@ -2,6 +2,8 @@
 import copy
 import pickle
 
+import pytest
+
 import jtensor
 
 from .both import raised, same, warned
@@ -256,3 +258,25 @@ def test_prefix_is_taken_off():
         return [list(state), list(state._metadata)]
 
     same(program)
+
+
+def test_calling_goes_by_what_the_instance_has_now():
+    class Twice(jtensor.nn.Module):
+        def forward(self, x, *, more=0):
+            return 2 * x + more
+    module = Twice()
+    assert module(3) == module.__call__(3) == 6 and module(3, more=1) == 7 and module(x=3) == 6
+    module.forward = lambda x: -x
+    assert module(3) == -3
+    del module.forward, module.__dict__["_backward_hooks"]           # as of a module that something else has unpickled
+    with pytest.raises(AttributeError, match="'Twice' object has no attribute '_backward_hooks'"):
+        module(3)
+    module._backward_hooks = {}
+    module.register_forward_pre_hook(lambda module, given: (given[0] + 1,))
+    assert module(3) == 8
+
+    class Unfinished(jtensor.nn.Module):
+        def __init__(self):
+            pass
+    with pytest.raises(AttributeError, match="'Unfinished' object has no attribute '_backward_hooks'"):
+        Unfinished()(3)

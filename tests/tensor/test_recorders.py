@@ -64,3 +64,51 @@ def test_a_refused_call_leaves_the_tape_as_it_was():
         torch.add(x, wrong, alpha=0.5)
     assert before == (len(segment.nodes), segment.count, segment.floats, segment.state)
     assert (x + 1).tolist() == [3.0, 5.0]
+
+
+def test_a_node_knows_the_line_that_saved_however_it_was_called():
+    F, relu, weight = torch.nn.functional, torch.nn.ReLU(), a(2, 2, grad=True)
+    for call in (lambda x: x * x, lambda x: x / weight, lambda x: x @ weight, torch.exp, lambda x: x.sigmoid(), F.relu, relu, torch.relu,
+                 lambda x: F.linear(x, weight, a(2)), lambda x: torch.nn.Sequential(relu, torch.nn.Tanh())(x)):
+        for written in "ab":                                     # the operand, or the result: one of them was saved
+            x = a(2, 2, grad=True) * 1.0
+            y = call(x)
+            with torch.no_grad():
+                (x if written == "a" else y).add_(1)
+            try:
+                y.sum().backward()
+            except RuntimeError as error:
+                text = str(error)
+                assert "modified by an inplace operation" in text and "saved for the gradient at test_recorders.py" in text, (call, text)
+                assert "in test_a_node_knows" in text or "in <lambda>" in text, text
+                break
+        else:
+            raise AssertionError(f"{call} saved nothing")
+
+
+def test_nodes_of_what_saves_only_numbers_can_be_freed():
+    x = a(2, grad=True)
+    for make, freed in ((lambda: x * 2.0, True), (lambda: x + 2.0, False), (lambda: 2.0 * x, True), (lambda: -x, False),
+                        (lambda: x / 2.0, True)):
+        y = make()
+        y.sum().backward()
+        if freed:
+            with pytest.raises(RuntimeError, match="a second time"):
+                y.sum().backward()
+        else:
+            y.sum().backward()
+
+
+def test_products_of_all_shapes_by_the_operator_and_by_the_function():
+    for left, right in (((2, 3), (3, 4)), ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 4)), ((5, 2, 3), (3, 4)), ((5, 2, 3), (5, 3, 4))):
+        for _ in range(2):
+            x, y = a(*left, grad=True), a(*right, grad=True)
+            assert shown(x @ y) == shown(torch.matmul(x, y))
+    assert shown(a(3, 2).t() @ a(4, 3, grad=True).t()) == shown(torch.mm(a(3, 2).t(), a(4, 3, grad=True).t()))
+    assert a(2, 2).__matmul__(3) is NotImplemented
+    with pytest.raises(TypeError):
+        a(2, 2) @ 3
+    with pytest.raises(RuntimeError, match="mat1 and mat2 shapes cannot be multiplied"):
+        a(2, 3) @ a(2, 3)
+    with pytest.raises(RuntimeError, match="at least 1D"):
+        a(2, 3) @ torch.tensor(1.0)

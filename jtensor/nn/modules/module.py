@@ -61,6 +61,12 @@ def _filtered(hooks, module, name, value):
     return value
 
 
+def _hooked(module):
+    """Whether anything is to be done around a module's ``forward``."""
+    return (module._backward_hooks or module._backward_pre_hooks or module._forward_hooks or module._forward_pre_hooks
+            or _hooks.forward or _hooks.forward_pre or _hooks.backward or _hooks.backward_pre)
+
+
 def _forward_unimplemented(self, *input):
     """Every subclass says here what it computes."""
     raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
@@ -200,18 +206,22 @@ class Module:
     # ---------------------------------------------------------------------------------------------------------- calling
 
     def _call_impl(self, *args, **kwargs):
-        if (self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks
-                or _hooks.forward or _hooks.forward_pre or _hooks.backward or _hooks.backward_pre):
+        if _hooked(self):
             return _hooks.call_with_hooks(self, args, kwargs)
         return self.forward(*args, **kwargs)
 
     def __call__(self, *args, **kwargs):
         if self._compiled_call_impl is not None:
             return self._compiled_call_impl(*args, **kwargs)
-        if (self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks
-                or _hooks.forward or _hooks.forward_pre or _hooks.backward or _hooks.backward_pre):
+        state = self.__dict__                   # an attribute of a class that has a `__getattr__` costs more
+        try:
+            hooked = (state["_forward_hooks"] or state["_forward_pre_hooks"] or state["_backward_hooks"] or state["_backward_pre_hooks"]
+                      or _hooks.forward or _hooks.forward_pre or _hooks.backward or _hooks.backward_pre)
+        except KeyError:
+            hooked = _hooked(self)
+        if hooked:
             return _hooks.call_with_hooks(self, args, kwargs)
-        return self.forward(*args, **kwargs)
+        return self.forward(*args, **kwargs) if kwargs else self.forward(*args)
 
     _wrapped_call_impl = __call__
 
