@@ -28,18 +28,22 @@ class Task:
 
     def _needed(self, roots, captures):
         """Nodes from which a captured edge can be reached (and the captured nodes themselves)."""
-        order, seen, stack = [], set(), [(e[0], iter(e[0].edges)) for e in roots]
-        seen.update(e[0] for e in roots)
-        while stack:
-            node, edges = stack[-1]
-            for edge in edges:
-                if edge is not None and edge[0] not in seen:
-                    seen.add(edge[0])
-                    stack.append((edge[0], iter(edge[0].edges)))
-                    break
-            else:
-                order.append(node)
-                stack.pop()
+        order, seen = [], set()
+        for root, _ in roots:                              # one may lie below another
+            if root in seen:
+                continue
+            seen.add(root)
+            stack = [(root, iter(root.edges))]
+            while stack:
+                node, edges = stack[-1]
+                for edge in edges:
+                    if edge is not None and edge[0] not in seen:
+                        seen.add(edge[0])
+                        stack.append((edge[0], iter(edge[0].edges)))
+                        break
+                else:
+                    order.append(node)
+                    stack.pop()
         targets = {node for node, _ in captures}
         needed = set()
         for node in order:

@@ -40,8 +40,17 @@ COMPUTED = {"log1p": ("self",), "log2": ("self",), "log10": ("self",), "var_dims
 # Operators whose formula multiplies the gradient by what it has computed of the inputs or the result: by that product's other factor, as it
 # was, the second backward multiplies again. Formulas of several operations are in `tensor.differentiated`.
 FACTOR_COMPUTED = frozenset((
-    "pow_Tensor_Scalar", "pow_Tensor_Number", "pow_Scalar", "sin", "cos", "tan", "sinh", "cosh", "reciprocal", "expm1", "sinc", "mish",
-    "log_sigmoid", "linalg_vector_norm", "prod_all", "prod_dim"))
+    "abs", "pow_Tensor_Scalar", "pow_Tensor_Number", "pow_Scalar", "sin", "cos", "tan", "sinh", "cosh", "reciprocal", "expm1",
+    "sinc", "mish", "log_sigmoid", "linalg_vector_norm", "prod_all", "prod_dim"))
+
+
+# Backwards that PyTorch does not differentiate again: the operators that have them, and what PyTorch calls them. The error names the first
+# kind by its function in C++, the second by its entry among the derivatives.
+NO_DERIVATIVE = {
+    "hardsigmoid": "aten::hardsigmoid_backward", "multi_margin_loss": "aten::multi_margin_loss_backward",
+    "multilabel_margin_loss": "aten::multilabel_margin_loss_backward", "_ctc_loss": "aten::_ctc_loss_backward",
+    "_scaled_dot_product_flash_attention_for_cpu": "aten::_scaled_dot_product_flash_attention_for_cpu_backward",
+    "cdist.raw": "_cdist_backward", "pdist": "_pdist_backward"}
 
 
 def positions_named(plan, codes, table):

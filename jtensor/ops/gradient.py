@@ -83,7 +83,7 @@ def _refuse(plan, needs):
     for name, formula in plan.operator.grad.items():
         never = formula and getattr(formula[0], "never", None)
         if never and touches(plan.notes.where.get(name), needs):
-            raise RuntimeError(never.format("" if plan.key[0] == plan.operator.key else "_"))         # in place it has another name
+            raise never("" if plan.key[0] == plan.operator.key else "_")                              # in place it has another name
         allows = formula and getattr(formula[0], "allows", None)
         if allows is not None:
             allows(*[plan.notes.template[plan.operator.by_name[asked]] for asked in formula[1] if asked in plan.operator.by_name])

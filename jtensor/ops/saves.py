@@ -21,9 +21,29 @@ def codes(plan, needs):
     return found
 
 
+# Inputs that may not require a gradient, though they are floating-point numbers: {operator: (PyTorch's function, parameters)}.
+_NEVER_NEEDED = {
+    "soft_margin_loss": ("soft_margin_loss", ("target",)), "binary_cross_entropy": ("binary_cross_entropy", ("weight",)),
+    "binary_cross_entropy_with_logits": ("binary_cross_entropy_with_logits", ("weight", "pos_weight")),
+    "nll_loss": ("nll_loss_forward", ("weight",)), "nll_loss2d": ("nll_loss2d_forward", ("weight",)),
+    "multi_margin_loss": ("multi_margin_loss", ("weight",)),
+    "native_batch_norm.raw": ("native_batch_norm", ("running_mean", "running_var")),
+    "fractional_max_pool2d": ("fractional_max_pool2d", ("random_samples",)),
+    "fractional_max_pool3d": ("fractional_max_pool3d", ("random_samples",))}
+
+
+def _refuse(plan, needs):
+    function, parameters = _NEVER_NEEDED.get(plan.operator.name, ("", ()))
+    for name in parameters:
+        if touches(plan.notes.where.get(name), needs):
+            raise RuntimeError(f"The function '{function}' is not differentiable with respect to argument '{name}'. This input cannot have "
+                               "requires_grad True.")
+
+
 def _saved(plan, needs):
     operator = plan.operator
     names = None
+    _refuse(plan, needs)
     if not isinstance(operator, Operator) and operator.saves is not None:
         return operator.saves
     if isinstance(operator, Operator):

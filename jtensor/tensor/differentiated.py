@@ -8,6 +8,7 @@ after the other as PyTorch has it. What one operation says is left to `tensor.re
 import functools
 import math
 
+from ..ops import raw
 from ..ops.operator import asked
 
 
@@ -72,6 +73,10 @@ def _log_times(grad, self, other):
     return grad.xlogy(other).masked_fill((self == 0) & (other <= 0), 0)
 
 
+def _log1p_times(grad, self, other):
+    return raw.special_xlog1py(grad, other).masked_fill((self == 0) & (other <= -1), 0)
+
+
 # {operator: {parameter: its gradient}}; the parameters of a formula are `grad`, `result` and the operator's own.
 FORMULAS = {
     "div_Tensor": {"self": lambda grad, other: grad / _conj(other), "other": _quotient_by},
@@ -85,6 +90,7 @@ FORMULAS = {
     "atan2": {"self": lambda grad, self, other: grad * other * _from_angle(self, other),
               "other": lambda grad, self, other: grad * -self * _from_angle(self, other)},
     "xlogy_Tensor": {"self": _log_times, "other": lambda grad, self, other: grad * self / other},
+    "xlogy_Scalar_Self": {"other": lambda grad, self, other: grad * self / other},
     "pow_Tensor_Tensor": {"self": _power_of, "exponent": _power_by},
     "sqrt": {"self": lambda grad, result: grad / (2 * result.conj())},
     "rsqrt": {"self": lambda grad, result: -0.5 * grad * result.pow(3).conj()},
@@ -99,6 +105,8 @@ FORMULAS = {
     "erfinv": {"self": lambda grad, self: 0.5 * math.sqrt(math.pi) * self.erfinv().pow(2).exp() * grad},
     "lgamma": {"self": lambda grad, self: grad * self.digamma()},
     "digamma": {"self": lambda grad, self: grad * self.polygamma(1)},
+    "polygamma_of": {"self": lambda grad, self, n: grad * self.polygamma(n + 1)},
+    "special_xlog1py": {"self": _log1p_times, "other": lambda grad, self, other: grad * self / (other + 1)},
     "silu": {"self": _silu},
     "logit": {"self": _logit},
     "logsumexp": {"self": _log_of_sum},

@@ -197,12 +197,14 @@ def _differentiable_backward(node, plan, grads, codes, saved, outs, only_grads):
         entries.append((g, g._counter.version))
     for code, entry in zip(codes, saved, strict=True):
         edge = node.edges[code] if code >= 0 else (node, ~code)
-        dtype = (node.plan.inputs[code] if code >= 0 else node.plan.outputs[~code]).dtype
-        edges.append(edge if dtype.differentiable and not only_grads else None)
+        differentiable = node.plan.inputs[code].dtype.differentiable if code >= 0 else node.plan.differentiable[~code]
+        edges.append(edge if differentiable and not only_grads else None)
         entries.append(entry)
     needs = tuple([i for i, e in enumerate(edges) if e is not None])
     if not needs:
         return
+    if node.plan.operator.name in double.NO_DERIVATIVE:
+        return _underivable(plan, [edges[at] for at in needs], outs, double.NO_DERIVATIVE[node.plan.operator.name])
     cls = node_type(plan.operator)
     made = cls.__new__(cls)
     made.edges, made.sequence = tuple(edges), sequence()
@@ -213,6 +215,18 @@ def _differentiable_backward(node, plan, grads, codes, saved, outs, only_grads):
     for k, out in enumerate(outs):
         if plan.differentiable[k]:
             out._edge, out._requires_grad = (made, k), True
+
+
+def _underivable(plan, edges, outs, name):
+    """The same for a backward that PyTorch does not differentiate: it can be asked for, but not gone through."""
+    from .storages import Underivable, underivable_called
+    for k, out in enumerate(outs):
+        if name.startswith("aten::"):
+            made = Underivable(tuple(edges), f"derivative for {name} is not implemented")
+        else:
+            made = underivable_called(plan.operator.name)(
+                tuple(edges), f"the derivative for '{name}' is not implemented.", NotImplementedError)
+        out._edge, out._requires_grad = (made, 0), plan.differentiable[k]
 
 
 # -- as PyTorch's formula leaves it -----------------------------------------------------------------------------------

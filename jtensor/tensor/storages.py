@@ -3,6 +3,8 @@
 Owns: the two classes of storages, bytes and elements, and the methods that give a tensor other memory or another size of it.
 May not know: operators.
 """
+import functools
+
 import numpy as np
 
 from ..autograd import engine
@@ -260,19 +262,27 @@ def _strides_taken(size, stride, offset):
 
 
 class Underivable(Node):
-    """The node of an operation that has no derivative; backward raises ``text``."""
+    """The node of an operation that has no derivative; backward raises an ``error`` that says ``text``."""
 
-    __slots__ = ("text",)
+    __slots__ = ("text", "error")
 
-    def __init__(self, edges, text):
+    def __init__(self, edges, text, error=RuntimeError):
         Node.__init__(self, edges)
-        self.text = text
+        self.text, self.error = text, error
 
     def apply(self, grads):
-        raise RuntimeError(self.text)
+        raise self.error(self.text)
 
 
 Underivable.__name__ = Underivable.__qualname__ = "NotImplemented"
+
+
+@functools.cache
+def underivable_called(name):
+    """The class of such nodes under another name."""
+    return type(name, (Underivable,), {"__slots__": ()})
+
+
 _C_TYPES = {"float32": "float", "float64": "double", "int32": "int", "int64": "long int", "bool": "bool", "uint8": "unsigned char",
             "int8": "signed char", "int16": "short", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
             "float16": "c10::Half", "bfloat16": "c10::BFloat16"}

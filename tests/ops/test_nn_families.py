@@ -185,3 +185,21 @@ def test_gradient_of_log_probabilities_is_that_of_what_they_were_made_from():
         T.nn.functional.ctc_loss(p, T.tensor(LABELS), T.tensor([2, 6, 5]), T.tensor(SHORT), reduction="none").sum().backward()
         found.append(torch.tensor(p.grad.tolist()))
     torch.testing.assert_close(*found, rtol=1e-4, atol=1e-5, equal_nan=True)
+
+
+@pytest.mark.parametrize("text, shapes", [
+    ("F.interpolate(a.double(), scale_factor=1.7, mode='linear')", [(1, 1, 4)]),
+    ("F.interpolate(a.double(), size=(3, 5), mode='bilinear')", [(1, 1, 4, 4)]),
+    ("F.interpolate(a.double(), size=(3, 5), mode='bicubic', align_corners=True)", [(1, 1, 4, 4)]),
+    ("F.interpolate(a.double(), size=(3, 5), mode='bicubic', antialias=True)", [(1, 1, 4, 4)]),
+    ("F.interpolate(a, scale_factor=(1.3, 1.7), mode='bilinear')", [(1, 1, 2, 3)]),           # sizes that stay, whatever the scale
+    ("F.interpolate(a, scale_factor=(1.3, 1.7), mode='bilinear', antialias=True)", [(1, 1, 2, 3)]),
+    ("F.interpolate(a, scale_factor=(1.3, 1.3), mode='bicubic')", [(1, 1, 2, 2)]),
+])
+def test_images_are_resized_in_their_own_precision(text, shapes):
+    same(text, *shapes, strides=False, nodes=False, tolerance=1e-12 if "double" in text else 1e-6)
+
+
+@pytest.mark.parametrize("mode, n", [("linear", 1), ("nearest", 1), ("nearest", 2), ("bicubic", 2), ("trilinear", 3), ("nearest", 3)])
+def test_images_of_no_size(mode, n):
+    same(f"F.interpolate(a, scale_factor=0.2, mode={mode!r})", (1, 1, *(3,) * n))

@@ -158,7 +158,7 @@ def _check_fractional(n):
 
 def _fractional(n):
     @op(name=f"fractional_max_pool{n}d", method=False, function=False, backward=f"FractionalMaxPool{n}DBackward0",
-        check=_check_fractional(n), nondiff=("random_samples", 1),
+        check=_check_fractional(n), nondiff=(1,),
         grad={"self": lambda grads, self, result1: to_positions(grads[0], result1, self.shape, n)})
     def fractional_max_pool(self: Tensor, kernel_size, output_size, random_samples: Tensor):
         """The maxima of windows at places that random samples choose, and their positions."""

@@ -151,7 +151,7 @@ def _incomplete(function):
 
 
 @op("float", inplace=True, out=True, check=refuses("igamma", "complex"),
-    grad={**no_derivative("igamma: input", "self"), "other": wide(_gamma_density)})
+    grad={**no_derivative("'igamma: input'", "self"), "other": wide(_gamma_density)})
 def igamma(self: Tensor, other: Tensor):
     """The regularized lower incomplete gamma function of order ``input`` at ``other``.
 
@@ -162,7 +162,7 @@ def igamma(self: Tensor, other: Tensor):
 
 
 @op("float", inplace=True, out=True, check=refuses("igammac", "complex"),
-    grad={**no_derivative("igammac: input", "self"), "other": wide(lambda grad, self, other: -_gamma_density(grad, self, other))})
+    grad={**no_derivative("'igammac: input'", "self"), "other": wide(lambda grad, self, other: -_gamma_density(grad, self, other))})
 def igammac(self: Tensor, other: Tensor):
     """The regularized upper incomplete gamma function of order ``input`` at ``other``.
 
@@ -178,7 +178,7 @@ def _zeta(s, q):
 
 
 @op("float", name="special_zeta", out=True, function=False, method=False,
-    grad={**no_derivative("zeta", "self"), "other": lambda grad, self, other: grad * -self * wide(_zeta)(self + 1, other)})
+    grad={**no_derivative("'zeta'", "self"), "other": lambda grad, self, other: grad * -self * wide(_zeta)(self + 1, other)})
 @wide
 def special_zeta(self: TensorOrNumber, other: TensorOrNumber):
     """Hurwitz's zeta function."""

@@ -276,7 +276,7 @@ def _nll_gradient(grad, self, target, weight, reduction, ignore_index):
     return jnp.where(hit, -jnp.expand_dims(part, axis), jnp.zeros((), grad.dtype))
 
 
-_NLL = {"nondiff": ("target", "weight"), "grad": {"self": wide(_nll_gradient)}, **_PRIVATE}
+_NLL = {"nondiff": ("target",), "grad": {"self": wide(_nll_gradient)}, **_PRIVATE}
 
 
 @op(None, name="nll_loss", check=_check_nll, **_NLL)
@@ -310,7 +310,7 @@ def _check_multi_margin(self, target, p, margin, weight, reduction):
         raise RuntimeError(f"inconsistent weight size, expected {self.size[-1]} but got {list(weight.size)}")
 
 
-@op(None, name="multi_margin_loss", nondiff=("target", "weight"), saves=("self", "target", "weight"), check=_check_multi_margin, **_PRIVATE)
+@op(None, name="multi_margin_loss", nondiff=("target",), saves=("self", "target", "weight"), check=_check_multi_margin, **_PRIVATE)
 @wide
 def multi_margin_loss(self: Tensor, target: Tensor, p=1, margin: Number = 1.0, weight: OptTensor = None, reduction=MEAN):
     """How far each class comes within the margin of the target's, to the power ``p``, averaged over the classes."""

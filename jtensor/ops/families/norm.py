@@ -3,8 +3,10 @@
 Owns: statistics over some dimensions and the three gradients that all normalisations share. Computed in float32 for narrow floats.
 May not know: tensors as objects, but in composites.
 """
+import functools
 import math
 
+import jax
 import jax.numpy as jnp
 
 from ..operator import RAW, Number, OptTensor, Tensor, op
@@ -33,6 +35,19 @@ def statistics(x, axes, eps):
     return mean, variance, 1 / jnp.sqrt(variance + cast(eps, x.dtype))
 
 
+@functools.partial(jax.custom_jvp, nondiff_argnums=(3,))
+def observed(x, mean, inverse, axes):
+    """(mean, inverse deviation) as they were saved, which a derivative takes for functions of ``x``."""
+    return mean, inverse
+
+
+@observed.defjvp
+def _observed_slope(axes, primals, tangents):
+    x, dx = primals[0], tangents[0]
+    mean, inverse = observed(*primals, axes)
+    return (mean, inverse), (_mean(dx, axes), -inverse * inverse * inverse * _mean((x - mean) * dx, axes))
+
+
 def _affine(x, weight, bias):
     if weight is not None:
         x = x * weight
@@ -41,6 +56,7 @@ def _affine(x, weight, bias):
 
 def input_gradient(grad, x, mean, inverse, axes):
     """The gradient of ``(x - mean) * inverse``; ``grad`` has the weight in it already."""
+    mean, inverse = observed(x, mean, inverse, axes)
     normed = (x - mean) * inverse
     return (grad - _mean(grad, axes) - normed * _mean(grad * normed, axes)) * inverse
 
@@ -85,12 +101,15 @@ def _batch_input(grads, input, weight, result1, result2, training):
     return input_gradient(g, x, _column(result1, x), inverse, _others(x))
 
 
-def _batch_weight(grads, input, result1, result2):
+def _batch_weight(grads, input, result1, result2, training):
     x = _wide(input)
-    return jnp.sum(_wide(grads[0]) * ((x - _column(result1, x)) * _column(result2, x)), _others(x))
+    mean, inverse = _column(result1, x), _column(result2, x)
+    if training:
+        mean, inverse = observed(x, mean, inverse, _others(x))
+    return jnp.sum(_wide(grads[0]) * ((x - mean) * inverse), _others(x))
 
 
-@op(name="native_batch_norm.raw", backward="NativeBatchNormBackward0", nondiff=("running_mean", "running_var", 1, 2, 3), check=_check_batch,
+@op(name="native_batch_norm.raw", backward="NativeBatchNormBackward0", nondiff=(1, 2, 3), check=_check_batch,
     layout="suggested", grad={
         "input": _batch_input, "weight": _batch_weight,
         "bias": lambda grads: jnp.sum(_wide(grads[0]), _others(grads[0]))}, **RAW)
@@ -200,7 +219,9 @@ def _first(x, normalized_shape):
 
 
 def _layer_weight(grads, input, result1, result2, normalized_shape):
-    normed = (_wide(input) - _wide(result1)) * _wide(result2)
+    x = _wide(input)
+    mean, inverse = observed(x, _wide(result1), _wide(result2), _last(x, normalized_shape))
+    normed = (x - mean) * inverse
     return jnp.sum(_wide(grads[0]) * normed, _first(input, normalized_shape))
 
 
@@ -251,7 +272,8 @@ def _grouped(x, groups):
 
 def _group_normed(input, result1, result2, num_groups):
     x = _grouped(_wide(input), num_groups)
-    return ((x - _wide(result1)[..., None]) * _wide(result2)[..., None]).reshape(input.shape)
+    mean, inverse = observed(x, _wide(result1)[..., None], _wide(result2)[..., None], (2,))
+    return ((x - mean) * inverse).reshape(input.shape)
 
 
 def _group_input(grads, input, weight, result1, result2, num_groups):

@@ -91,11 +91,17 @@ def zeros_gradient(grad):
 
 
 def no_derivative(name, *inputs):
-    """Formulas of an operator that PyTorch cannot differentiate either: asking for them raises its ``RuntimeError``."""
+    """Formulas of an operator that PyTorch cannot differentiate either: asking for them raises its error.
+
+    That is a ``NotImplementedError`` where only one derivative is missing: ``name`` says which, in quotes ("'igamma: input'").
+    """
     def formula(grad):
-        raise RuntimeError(formula.never.format(""))
-    formula.never = f"derivative for aten::{name}{{}} is not implemented"     # raised when the backward is asked for, before it is traced
-    return dict.fromkeys(inputs, formula)
+        raise formula.never("")
+    if name[0] == "'":
+        formula.never = lambda mark: NotImplementedError(f"the derivative for {name} is not implemented.")
+    else:
+        formula.never = lambda mark: RuntimeError(f"derivative for aten::{name}{mark} is not implemented")
+    return dict.fromkeys(inputs, formula)                  # raised when the backward is asked for, before it is traced
 
 
 def common_dtype(*given):

@@ -13,36 +13,43 @@ from .numeric import NARROW
 # -- along one dimension ----------------------------------------------------------------------------------------------
 
 
-def _ratio(size, out, scale, align_corners):
-    """The distance of neighbouring results in the input."""
+def _ratio(size, out, scale, align_corners, kind):
+    """The distance of neighbouring results in the input, computed in the type ``kind``."""
     if align_corners:
-        return np.float32(size - 1) / np.float32(out - 1) if out > 1 else np.float32(0)
-    return np.float32(1.0 / scale) if scale is not None and scale > 0 else np.float32(size) / np.float32(out)
+        return kind(size - 1) / kind(out - 1) if out > 1 else kind(0)
+    return kind(1.0 / scale) if scale is not None and scale > 0 else kind(size) / kind(out)
+
+
+def _kind(x):
+    """The type that places and weights are computed in: that of the image, but not a narrow one."""
+    return np.float64 if x.dtype == np.float64 else np.float32
 
 
 def nearest_places(size, out, scale, exact):
     """The input's place for each result."""
-    ratio = _ratio(size, out, scale, False)
+    ratio = _ratio(size, out, scale, False, np.float32)
     at = np.arange(out, dtype=np.float32)
     found = np.floor((at + np.float32(0.5)) * ratio) if exact else np.floor(at * ratio)
     return np.minimum(found.astype(np.int64), size - 1)
 
 
-def _sources(size, out, scale, align_corners, cubic=False):
-    ratio = _ratio(size, out, scale, align_corners)
-    at = np.arange(out, dtype=np.float32)
+def _sources(size, out, scale, align_corners, kind, cubic=False):
+    ratio = _ratio(size, out, scale, align_corners, kind)
+    at = np.arange(out, dtype=kind)
     if align_corners:
         return at * ratio
-    source = (at + np.float32(0.5)) * ratio - np.float32(0.5)
-    return source if cubic else np.maximum(source, np.float32(0))
+    source = (at + kind(0.5)) * ratio - kind(0.5)
+    return source if cubic else np.maximum(source, kind(0))
 
 
-def linear_taps(size, out, scale, align_corners):
-    """(places, weights) of two slices each."""
-    source = _sources(size, out, scale, align_corners)
+def linear_taps(size, out, scale, align_corners, kind):
+    """(places, weights) of two slices each. A dimension that keeps its size keeps its values, whatever the scale."""
+    if size == out:
+        return [(np.arange(out), np.ones(out, kind))]
+    source = _sources(size, out, scale, align_corners, kind)
     low = np.minimum(source.astype(np.int64), size - 1)
     high = np.minimum(low + 1, size - 1)
-    part = np.clip(source - low.astype(np.float32), 0, 1)
+    part = np.clip(source - low.astype(kind), 0, 1)
     return [(low, 1 - part), (high, part)]
 
 
@@ -53,13 +60,13 @@ def _cubic_weight(t, a=-0.75):
     return np.where(t <= 1, near, far)
 
 
-def cubic_taps(size, out, scale, align_corners):
+def cubic_taps(size, out, scale, align_corners, kind):
     """(places, weights) of four slices each; places beyond the border are at it."""
-    source = _sources(size, out, scale, align_corners, cubic=True)
+    source = _sources(size, out, scale, align_corners, kind, cubic=True)
     low = np.floor(source)
     part = (source - low).astype(np.float64)
     low = low.astype(np.int64)
-    return [(np.clip(low + i, 0, size - 1), _cubic_weight(part - i).astype(np.float32)) for i in (-1, 0, 1, 2)]
+    return [(np.clip(low + i, 0, size - 1), _cubic_weight(part - i).astype(kind)) for i in (-1, 0, 1, 2)]
 
 
 def _matrix(taps, size):
@@ -85,7 +92,8 @@ def _along_all(x, output_size, taps_of):
     x = x.astype(jnp.float32) if dtype in NARROW else x
     for i in reversed(range(n)):
         d = x.ndim - n + i
-        x = _blend(x, d, taps_of(i, x.shape[d]))
+        taps = taps_of(i, x.shape[d], _kind(x))
+        x = x if taps is None else _blend(x, d, taps)
     return x.astype(dtype)
 
 
@@ -95,7 +103,7 @@ def _back_along_all(grad, shape, taps_of, n):
     for i in range(n):
         d = g.ndim - n + i
         size = shape[d]
-        weights = jnp.asarray(_matrix(taps_of(i, size), size)).astype(g.dtype)
+        weights = jnp.asarray(_matrix(taps_of(i, size, _kind(g)), size)).astype(g.dtype)
         g = jnp.moveaxis(lax.dot_general(g, weights, (((d,), (0,)), ((), ())), precision=lax.Precision.HIGHEST), -1, d)
     return g.astype(dtype)
 
@@ -111,8 +119,9 @@ def _check_size(n):
         if any(m == 0 for m in self.size[1:]):
             raise RuntimeError(f"Non-empty {n + 2}D data tensor expected but got a tensor with sizes {list(self.size)}")
         if any(m <= 0 for m in (*self.size[2:], *output_size)):
-            raise RuntimeError(f"Input and output sizes should be greater than 0, but got input (H: {self.size[2]}, W: {self.size[-1]}) "
-                               f"output (H: {output_size[0]}, W: {output_size[-1]})")
+            shown = [", ".join(f"{letter}: {m}" for letter, m in zip("DHW"[3 - n:], sizes)) for sizes in (self.size[2:], output_size)]
+            raise RuntimeError(f"Input and output sizes should be greater than 0, but got input ({shown[0]}) {'and ' if n == 1 else ''}"
+                               f"output ({shown[1]})")
     return check
 
 
@@ -121,7 +130,7 @@ def _nearest(n, exact):
     backward = f"UpsampleNearest{'Exact' if exact else ''}{n}DBackward0"
 
     def taps_of(shape, output_size, scales):
-        return lambda i, size: [(nearest_places(size, output_size[i], scales[i], exact), np.ones(output_size[i], np.float32))]
+        return lambda i, size, kind: [(nearest_places(size, output_size[i], scales[i], exact), np.ones(output_size[i], np.float32))]
 
     def pick(x, output_size, scales):
         for i in range(n):
@@ -157,12 +166,19 @@ def _declare(name, backward, n, forward, back):
 NEAREST = [_nearest(n, exact) for n in (1, 2, 3) for exact in (False, True)]
 
 
-def _blended(name, backward, n, taps):
+def _blended(name, backward, n, taps, keeps=False):
+    """``keeps``: whether the result, but not the gradient, leaves a dimension alone that keeps its size.
+
+    (Of `cubic_taps` it is the gradient that is left alone, where all dimensions keep theirs.)
+    """
     def forward(x, output_size, align_corners, scales):
-        return _along_all(x, output_size, lambda i, size: taps(size, output_size[i], scales[i], align_corners))
+        return _along_all(x, output_size, lambda i, size, kind: None if keeps and size == output_size[i] else taps(
+            size, output_size[i], scales[i], align_corners, kind))
 
     def back(grad, output_size, align_corners, scales, shapes):
-        return _back_along_all(grad, shapes[0], lambda i, size: taps(size, output_size[i], scales[i], align_corners), n)
+        if taps is cubic_taps and tuple(output_size) == tuple(shapes[0][2:]):
+            return grad
+        return _back_along_all(grad, shapes[0], lambda i, size, kind: taps(size, output_size[i], scales[i], align_corners, kind), n)
 
     settings = {"name": name, "backward": backward, "check": _check_size(n), "layout": "suggested", **RAW}
     if n == 1:
@@ -185,8 +201,8 @@ def _blended(name, backward, n, taps):
 
 def _antialiased(support, weight):
     """Taps of a filter that widens where the image shrinks: every place within reach, weights normalised."""
-    def taps(size, out, scale, align_corners):
-        ratio = float(_ratio(size, out, scale, align_corners))
+    def taps(size, out, scale, align_corners, kind):
+        ratio = float(_ratio(size, out, scale, align_corners, kind))
         stretch = max(ratio, 1.0)
         reach = support * stretch
         found = []
@@ -198,7 +214,7 @@ def _antialiased(support, weight):
             found.append((begin, weights / weights.sum()))
         longest = max(len(w) for _, w in found)
         return [(np.array([min(b + k, size - 1) for b, _ in found]),
-                 np.array([w[k] if k < len(w) else 0.0 for _, w in found], np.float32)) for k in range(longest)]
+                 np.array([w[k] if k < len(w) else 0.0 for _, w in found], kind)) for k in range(longest)]
     return taps
 
 
@@ -214,8 +230,8 @@ LINEAR = [_blended("upsample_linear1d", "UpsampleLinear1DBackward0", 1, linear_t
           _blended("upsample_bilinear2d", "UpsampleBilinear2DBackward0", 2, linear_taps),
           _blended("upsample_trilinear3d", "UpsampleTrilinear3DBackward0", 3, linear_taps),
           _blended("upsample_bicubic2d", "UpsampleBicubic2DBackward0", 2, cubic_taps),
-          _blended("_upsample_bilinear2d_aa", "UpsampleBilinear2DAaBackward0", 2, _antialiased(1.0, _triangle)),
-          _blended("_upsample_bicubic2d_aa", "UpsampleBicubic2DAaBackward0", 2, _antialiased(2.0, _cubic))]
+          _blended("_upsample_bilinear2d_aa", "UpsampleBilinear2DAaBackward0", 2, _antialiased(1.0, _triangle), True),
+          _blended("_upsample_bicubic2d_aa", "UpsampleBicubic2DAaBackward0", 2, _antialiased(2.0, _cubic), True)]
 
 
 # -- grids ------------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 Owns: scans. May not know: tensors as objects.
 """
+import functools
 import math
 
 import jax
@@ -97,12 +98,24 @@ def _cumulative_product(x, dim):
 def _cumprod_gradient(grad, self, result, dim):
     if self.ndim == 0 or self.size == 0:
         return grad
-    axis, n = dim % self.ndim, self.shape[dim]
-    self = self.astype(grad.dtype)
+    return _of_products(grad, self.astype(grad.dtype), result, dim % self.ndim)
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(3,))
+def _of_products(grad, x, result, axis):
     weighted = lax.cumsum(conj_times(result, grad), axis, reverse=True)
-    zero = self == 0
-    plain = weighted / jnp.conj(jnp.where(zero, jnp.ones_like(self), self))
-    return jnp.where(zero, _at_zeros(grad, self, axis, n), plain)
+    zero = x == 0
+    plain = weighted / jnp.conj(jnp.where(zero, jnp.ones_like(x), x))
+    return jnp.where(zero, _at_zeros(grad, x, axis, x.shape[axis]), plain)
+
+
+@_of_products.defjvp
+def _of_products_slope(axis, primals, tangents):
+    """Of the same gradient by a tree of products, in which nothing is divided, so that zeros do no harm. ``result`` depends on ``x``."""
+    def by_tree(grad, x):
+        _, pull = jax.vjp(lambda v: lax.associative_scan(jnp.multiply, v, axis=axis), x)
+        return jnp.conj(pull(jnp.conj(grad))[0])
+    return _of_products(*primals, axis), jax.jvp(by_tree, primals[:2], tangents[:2])[1]
 
 
 def conj_times(a, b):

@@ -235,7 +235,8 @@ def xlogy_Scalar_Self(self: TensorOrNumber, other: Tensor):
     return _xlogy(self, other)
 
 
-@op("float", name="xlogy_Scalar_Other", backward="XlogyBackward2", inplace=True, **_HIDDEN, grad={"self": _xlogy_first})
+@op("float", name="xlogy_Scalar_Other", backward="XlogyBackward2", inplace=True, **_HIDDEN, grad={"self": _xlogy_first},
+    double="MaskedFillBackward0!")
 def xlogy_Scalar_Other(self: Tensor, other: TensorOrNumber):
     """``input * log(other)`` of a tensor and a number."""
     return _xlogy(self, other)

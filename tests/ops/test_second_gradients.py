@@ -1,0 +1,96 @@
+"""Gradients of gradients: what finite differences say, what PyTorch says where there is none, and which inputs may not have any."""
+import pytest
+
+import jtensor
+
+F = jtensor.nn.functional
+
+
+def leaf(T, *shape, seed=1.7):
+    n = 1
+    for m in shape:
+        n *= m
+    return ((T.arange(n, dtype=T.float64) + 1) * seed).sin().reshape(shape).requires_grad_()
+
+
+@pytest.mark.parametrize("function, shapes", [
+    (lambda x, w, b: F.layer_norm(x, (4,), w, b), [(3, 4), (4,), (4,)]), (lambda x: F.layer_norm(x, (3, 2)), [(2, 3, 2)]),
+    (lambda x, w, b: F.group_norm(x, 2, w, b), [(2, 4, 3), (4,), (4,)]), (lambda x: F.instance_norm(x), [(2, 2, 3)]),
+    (lambda x, w, b: F.batch_norm(x, None, None, w, b, True), [(3, 2, 2), (2,), (2,)]),
+    (lambda x, w: F.batch_norm(x, jtensor.zeros(2, dtype=x.dtype), jtensor.ones(2, dtype=x.dtype), w), [(3, 2), (2,)]),
+    (lambda x: jtensor.polygamma(1, x.abs() + 1), [(3,)]), (lambda x, y: jtensor.special.xlog1py(x, y), [(3,), (3,)]),
+    (lambda x: x.cumprod(0), [(4,)]),
+], ids=range(9))
+def test_finite_differences_agree(function, shapes):
+    """Along one direction, which no coordinate is left out of."""
+    given = [leaf(jtensor, *shape, seed=1.7 + at) for at, shape in enumerate(shapes)]
+    along = [leaf(jtensor, *shape, seed=0.3 + at).detach() for at, shape in enumerate(shapes)]
+
+    def slope(given, create_graph=False):
+        result = function(*given)
+        grads = jtensor.autograd.grad((result * leaf(jtensor, *result.shape, seed=2.3).detach()).sum(), given, create_graph=create_graph)
+        return sum([(g * leaf(jtensor, *g.shape, seed=0.9 + at).detach()).sum() for at, g in enumerate(grads)])
+
+    second = jtensor.autograd.grad(slope(given, True), given, allow_unused=True)
+    told = sum([(g * v).sum().item() for g, v in zip(second, along, strict=True) if g is not None])
+    up, down = [slope([(x + h * v).detach().requires_grad_() for x, v in zip(given, along, strict=True)]).item() for h in (1e-5, -1e-5)]
+    assert told == pytest.approx((up - down) / 2e-5, rel=1e-6, abs=1e-8)
+
+
+def test_zeros_in_a_cumulative_product():
+    x = jtensor.tensor([2.0, 0.0, 3.0, 0.0, 5.0], requires_grad=True)
+    first, = jtensor.autograd.grad((x.cumprod(0) * jtensor.arange(1.0, 6)).sum(), x, create_graph=True)
+    (first * jtensor.arange(1.0, 6)).sum().backward()
+    assert first.tolist() == [1, 22, 0, 0, 0] and x.grad.tolist() == [22, 725, 12, 348, 0]
+
+
+def test_one_output_below_another():
+    """Roots of a backward that leads to some tensors only: one of them may be reached from the others."""
+    leaf = jtensor.tensor(1.0, requires_grad=True)
+    a, b = jtensor.tensor(3.0), jtensor.tensor(5.0)
+    for outputs in ([leaf, leaf * 1], [leaf * 1, leaf], [leaf, leaf]):
+        assert jtensor.autograd.grad(outputs, leaf, [a, b])[0].item() == 8
+    middle = leaf * 1
+    assert [g.item() for g in jtensor.autograd.grad([middle, middle * 2], [middle, leaf], [a, b])] == [13, 13]
+    middle = leaf * 1
+    jtensor.autograd.backward([middle, middle * 2], [a, b], inputs=[leaf])
+    assert leaf.grad.item() == 13
+
+
+# -- beside PyTorch ---------------------------------------------------------------------------------------------------
+
+def outcome(T, function):
+    x, w = leaf(T, 3, 4), leaf(T, 3, 4, seed=0.7)
+    try:
+        result = function(T, T.nn.functional, x, w)
+        first, = T.autograd.grad(result.sum(), x, create_graph=True)
+        name = first.grad_fn and first.grad_fn.name()
+        try:
+            first.square().sum().backward()
+        except Exception as error:
+            return name, type(error).__name__, str(error)
+        return name, x.grad is None
+    except Exception as error:
+        return type(error).__name__, str(error).split("\n")[0]
+
+
+@pytest.mark.parametrize("function", [
+    lambda T, F, x, w: T.cdist(x, w), lambda T, F, x, w: T.pdist(x), lambda T, F, x, w: F.hardsigmoid(x),
+    lambda T, F, x, w: F.multi_margin_loss(x, T.tensor([0, 1, 2])), lambda T, F, x, w: T.igamma(x, w),
+    lambda T, F, x, w: T.special.zeta(x, w),
+    lambda T, F, x, w: F.multilabel_margin_loss(x, T.tensor([[0, 1, -1, 0]] * 3)),
+    lambda T, F, x, w: F.ctc_loss(x[:, None], T.tensor([[1]]), T.tensor([3]), T.tensor([1])),
+    lambda T, F, x, w: F.scaled_dot_product_attention(x[None, None], w[None, None], w[None, None]),
+    lambda T, F, x, w: F.soft_margin_loss(x, w), lambda T, F, x, w: F.binary_cross_entropy(x.sigmoid(), w.detach().sigmoid(), weight=w),
+    lambda T, F, x, w: F.binary_cross_entropy_with_logits(x, w.detach(), pos_weight=w),
+    lambda T, F, x, w: F.cross_entropy(x, T.tensor([0, 1, 2]), weight=w[0]),
+    lambda T, F, x, w: F.multi_margin_loss(x, T.tensor([0, 1, 2]), weight=w[0]), lambda T, F, x, w: F.batch_norm(x, w[0], w[0]),
+], ids=range(15))
+def test_what_has_no_derivative(function):
+    torch = pytest.importorskip("torch")
+    assert outcome(jtensor, function) == outcome(torch, function)
+
+
+def test_what_only_chooses_has_no_second_derivative():
+    x = jtensor.tensor([1.0, 2.0], requires_grad=True)
+    assert not jtensor.autograd.grad(jtensor.xlogy(x, 2.0).sum(), x, create_graph=True)[0].requires_grad
