@@ -42,6 +42,8 @@ def product_dunder(method):
         return recorders.missed(segment, key, operator, args) if args[0]._spec.ndim == 2 == args[1]._spec.ndim else None
     dunder_method = recorders.recorder(REGISTRY.operators["mm"], other_operands, missed)
     dunder_method.__name__ = dunder_method.__qualname__ = "__matmul__"
+    code = dunder_method.__code__
+    dunder_method.__code__ = code.replace(co_varnames=("self", "other", *code.co_varnames[2:]))
     return dunder_method
 
 

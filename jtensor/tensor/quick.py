@@ -48,7 +48,7 @@ def key_of(index):
 
 def views_by(rule, key_of):
     """``view(self, index)`` by a rule that makes views: a geometry known by ``key_of(index)`` needs no rule, nor do its graph nodes."""
-    def view(self, index=None):
+    def view(self, index):
         info, local = self._info, LOCAL
         key = index if type(index) is int else key_of(index)
         if key is None or local.inference or self._auto is not None and self._auto.inference or info is not None \
@@ -106,8 +106,9 @@ def _learn(rule, self, index, where, tracked):
 getitem = views_by(indexing.getitem, key_of)
 getitem.__name__ = getitem.__qualname__ = "getitem"
 getitem.__doc__ = "``self[index]``."
-turned = views_by(lambda self, index: self.t(), lambda index: "t")
-turned.__doc__ = "``self.t()``."
+turned = views_by(lambda self, letter: self.t(), lambda letter: letter)
+turned.__name__ = turned.__qualname__ = "turned"
+turned.__doc__ = "``turned(matrix, 't')`` is ``matrix.t()``."
 _FIRST = (0,)
 
 

@@ -14,7 +14,7 @@ def linear(input, weight, bias=None, *, out=None):
     torch.Size([2, 4])
     """
     if bias is not None and out is None and input._spec.ndim == 2 == weight._spec.ndim:
-        return _addmm.record(bias, input, _turned(weight))
+        return _addmm.record(bias, input, _turned(weight, "t"))
     return _linear(input, weight, bias) if out is None else _linear(input, weight, bias, out=out)
 
 
