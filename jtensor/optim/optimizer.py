@@ -13,6 +13,7 @@ from itertools import chain
 import jtensor
 
 from ..utils.hooks import register
+from ._turns import goes_on
 
 __all__ = ["Optimizer", "register_optimizer_step_pre_hook", "register_optimizer_step_post_hook"]
 
@@ -104,10 +105,12 @@ class Optimizer:
     def _optimizer_step_code(self):
         """A place for debuggers and profilers."""
 
+    _follower, _credit = None, 0         # a reference to the optimizer that steps next, and how sure that is (`_turns`)
+
     def _boundary(self):
-        """The end of a step: a good moment for the lazy engine to run what was recorded."""
+        """The end of a step: a good moment for the lazy engine to run what was recorded, unless another optimizer is about to step."""
         boundary = getattr(jtensor, "trace_boundary", None)
-        if boundary is not None:
+        if boundary is not None and not goes_on(self):
             boundary("optimizer.step")
 
     def step(self, closure=None):

@@ -1,0 +1,53 @@
+"""Optimizers that take turns: which of their steps ends the tape.
+
+Each step ends the tape by itself, so that the device begins at once and each iteration is the same tape. Where another optimizer's step
+always comes next (a discriminator's and a generator's, an actor's and a critic's), the tape goes on to that: one program runs in less
+time than two, and hands less over. That is learnt from the order of steps alone; no number depends on it. Owns: this order. May not know:
+what a step records, what runs when.
+"""
+import threading
+import weakref
+
+from ..trace.tape import LOCAL
+
+MOST, LOSS = 8, 4        # a step that did not come next, or came after somebody had looked, counts as much as LOSS that did; both ways no
+                         # more than MOST of them are remembered
+
+
+class _Turns(threading.local):
+    """``last``: a reference to the optimizer that stepped last in this thread; ``tape``: one to the tape that it left open, or None."""
+
+    last = tape = None
+
+
+_TURNS = _Turns()
+
+
+def goes_on(optimizer):
+    """Whether the tape goes on after this step, because another optimizer's is next. To be asked once at the end of each step."""
+    turns, segment = _TURNS, LOCAL.segment
+    before = None if turns.last is None else turns.last()
+    if before is not None:
+        left_open = turns.tape is not None
+        if before is optimizer or left_open and turns.tape() is not segment:
+            before._credit = max(before._credit - LOSS, -MOST)
+        elif not _leads(optimizer, before):
+            if before._follower is None or before._follower() is not optimizer:
+                before._follower, before._credit = weakref.ref(optimizer), min(before._credit, 0)
+            before._credit = min(before._credit + 1, MOST)
+    if before is not optimizer:
+        turns.last = weakref.ref(optimizer)
+    open_ = optimizer._credit > 0 and optimizer._follower() is not None
+    turns.tape = weakref.ref(segment) if open_ else None
+    return open_
+
+
+def _leads(optimizer, to):
+    """Whether the turns that begin with one optimizer come to another: one of them has to end the tape."""
+    seen = []
+    while optimizer is not to:
+        seen.append(optimizer)
+        optimizer = None if optimizer._follower is None else optimizer._follower()
+        if optimizer is None or optimizer in seen:
+            return False
+    return True
