@@ -28,38 +28,56 @@ class Hand:
         self.takes = [FORMATS[aval.dtype].unpack for aval in plan.inputs]
         self.gives = [(aval.shape, aval.dtype.numpy, FORMATS[aval.dtype].pack) for aval in plan.outputs]
 
-    def results(self, segment, seen, asked):
-        """What the only operation of a tape gives, as ndarrays; None if it is one for the device after all. ``seen``: the executor's.
+    def computed(self, segment, seen, waits):
+        """The numbers that the only operation of a tape gives; None if it is one for the device after all. ``seen``: the executor's.
 
-        Nobody waits here for arguments that are still being computed, unless for the result anyway.
+        Nobody waits here for arguments that are still being computed, unless somebody ``waits`` for the result anyway.
         """
         (_, positions, taken, _), = segment.nodes
-        given = []
-        for p, take in zip(positions, self.takes, strict=True):
-            array = seen(segment.inputs[~p])
-            if array.__class__ is not ndarray and not array.is_ready():
-                if asked is None:
-                    return None
-                awaited(array)
-            given.append(take(array)[0])
+        inputs, takes, given = segment.inputs, self.takes, []
+        for p in positions:
+            value = inputs[~p]
+            array = value.segment
+            if array.__class__ is ndarray:
+                given.append(takes[len(given)](array)[0])
+                continue
+            try:
+                number = value.number               # on a `jax.Array` it is looked at once
+            except AttributeError:
+                array = seen(value)
+                if array.__class__ is not ndarray and not array.is_ready():
+                    if not waits:
+                        return None
+                    awaited(array)
+                value.number = number = takes[len(given)](array)[0]
+            given.append(number)
         for kind, index in taken:
             number = NUMBERS[kind](segment)[index]
             given.append(number != 0 if kind == "b" else number)
-        made = self.compute(*given)
+        return self.compute(*given)
+
+    def results(self, segment, seen, asked):
+        """What the only operation of a tape gives, as ndarrays; None if it is one for the device after all."""
+        made = self.computed(segment, seen, asked is not None)
         if made is None:
             return None
         REPORT.hits += 1
-        if len(made) == 1:
-            (shape, kind, give), = self.gives
-            return [ndarray(shape, kind, give(made[0]))]
         return [ndarray(shape, kind, give(x)) for (shape, kind, give), x in zip(self.gives, made, strict=True)]
 
     def did(self, segment, seen, reason):
         """Gives a closed tape's only value, for which somebody waits, its number; False if that is for the device after all."""
-        made = self.results(segment, seen, 0)
+        made = self.computed(segment, seen, True)
         if made is None:
             return False
-        REPORT.flushed(reason, 1, 4)
+        REPORT.hits += 1
+        try:
+            REPORT.flushed(reason, 1, FROM_LIBRARY)
+        except ValueError:                      # who waits has not been called from Python
+            REPORT.flushed(reason, 1)
+        (shape, kind, give), = self.gives
         value = segment.nodes[0][3]()
-        value.segment, value.owned = made[0], False
+        value.segment, value.owned = ndarray(shape, kind, give(made[0])), False
         return True
+
+
+FROM_LIBRARY = 6    # frames that are the library's: the two that look for the user, `did`, `flush`, who has called that, and who that

@@ -23,10 +23,11 @@ class Value:
     """``array`` is None while pending; then ``segment`` and ``position`` say where it will come from.
 
     Numbers that the host has made wait there until somebody wants them on the device: then ``segment`` is their ndarray (`hosted`).
-    ``bounds`` is set once the smallest and the largest number are known (`ops.families.bounds`).
+    ``bounds`` is set once the smallest and the largest number are known (`ops.families.bounds`), ``number`` once an array of one has been
+    looked at (`hand`).
     """
 
-    __slots__ = ("array", "segment", "position", "aval", "owned", "bounds", "__weakref__")
+    __slots__ = ("array", "segment", "position", "aval", "owned", "bounds", "number", "__weakref__")
 
 
 PERIODIC = 64           # nodes from which on a tape may be cut where a loop's round ends

@@ -114,3 +114,26 @@ def test_waiting_for_one_number_after_the_other(afresh):
         assert (z.item(), x.item(), bool(y > 6.5), bool((y == 6.5).any())) == (7.0, 2.0, True, False)
     with torch.eager():
         assert (x + 1.0).item() == 3.0
+
+
+def test_a_number_that_has_been_looked_at_is_that_of_its_value():
+    import jtensor
+    x = (jtensor.arange(4.0) * 2)[1:2].clone()                   # an array on the device, not numbers of the host
+    for _ in range(3):
+        seen = []
+        for step in range(4):
+            seen.append((x + 1.0).item())
+            if step % 2:
+                x.add_(1.0)
+            else:
+                x = x * 2.0
+        assert seen == [x0 + 1 for x0 in _followed(seen[0] - 1)]
+        assert x.item() == _followed(seen[0] - 1)[-1] + 1
+        x = jtensor.ones(8)[:1].clone()
+
+
+def _followed(number):
+    found = [number]
+    for step in range(3):
+        found.append(found[-1] + 1 if step % 2 else found[-1] * 2)
+    return found
