@@ -5,15 +5,18 @@ counted), `wrap`, and the plans that read and write a geometry. May not know: op
 """
 import weakref
 
+import numpy as np
 from numpy import ndarray
 
 from ..base import devices, sites
 from ..storage import cell
 from ..trace import spec as specs
 from ..trace import tape
+from ..trace.executor import on_host
 from ..trace.plan import Plan
 from ..trace.tape import LOCAL, TRIE, Value, hosted, ready, record, slot
 from ..views import access as accesses
+from .changing import kind_of
 from .core import make_tensor
 
 reference = weakref.ref
@@ -43,6 +46,10 @@ def read(tensor):
         return value
     where = layout, spec, tensor._offset
     place = places.get(where) or place_of(*where)
+    if place.kind.apart and place.kind.on_host(layout):
+        value = _read_on_host(base, spec, tensor._offset)
+        tensor._cached = (reference(base), value)
+        return value
     segment, plan, starts = LOCAL.segment, place.read, place.starts
     positions = (base.position if base.segment is segment else segment.slots.get(id(base)) or slot(segment, base),)
     key = plan, positions
@@ -78,10 +85,16 @@ def _read_elsewhere(tensor, storage, spec):
     return value
 
 
-class Place:
-    """Where a view lies in a layout: the ``program`` for it with its ``starts``, and the plan that reads it there."""
+def _read_on_host(base, spec, offset):
+    """A copy of the elements where they lie in a base's memory, which is run first if it is pending."""
+    array, size = on_host(base, "a view of changing memory"), spec.dtype.itemsize
+    return hosted(np.ndarray(spec.size, array.dtype, array, offset * size, [n * size for n in spec.stride]).copy(), spec.aval)
 
-    __slots__ = ("program", "starts", "read")
+
+class Place:
+    """Where a view lies in a layout: the ``program`` for it with its ``starts``, the plan that reads it there, and its `changing.Kind`."""
+
+    __slots__ = ("program", "starts", "read", "kind")
 
 
 def place_of(layout, spec, offset):
@@ -97,7 +110,7 @@ def place_of(layout, spec, offset):
         if len(places) >= 1 << 16:
             places.clear()
         found = places[key] = Place()
-        found.program, found.starts, found.read = program, tuple(starts), plan
+        found.program, found.starts, found.read, found.kind = program, tuple(starts), plan, kind_of(layout, spec)
     return found
 
 
