@@ -20,6 +20,10 @@ def _from_angle(self, other):
     return (self * self + other * other).reciprocal()
 
 
+def _power_by_number(grad, self, exponent):
+    return grad * (exponent * self.pow(exponent - 1)).conj() if exponent != 0 else grad.new_zeros(()).expand(self.shape)
+
+
 def _power_of(grad, self, exponent):
     slope = grad * (exponent * self.pow(exponent - 1)).conj()
     return _zero_where(exponent == 0, slope)
@@ -91,6 +95,8 @@ FORMULAS = {
               "other": lambda grad, self, other: grad * -self * _from_angle(self, other)},
     "xlogy_Tensor": {"self": _log_times, "other": lambda grad, self, other: grad * self / other},
     "xlogy_Scalar_Self": {"other": lambda grad, self, other: grad * self / other},
+    "pow_Tensor_Scalar": {"self": _power_by_number},
+    "pow_Tensor_Number": {"self": _power_by_number},
     "pow_Tensor_Tensor": {"self": _power_of, "exponent": _power_by},
     "sqrt": {"self": lambda grad, result: grad / (2 * result.conj())},
     "rsqrt": {"self": lambda grad, result: -0.5 * grad * result.pow(3).conj()},

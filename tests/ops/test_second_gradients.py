@@ -94,3 +94,22 @@ def test_what_has_no_derivative(function):
 def test_what_only_chooses_has_no_second_derivative():
     x = jtensor.tensor([1.0, 2.0], requires_grad=True)
     assert not jtensor.autograd.grad(jtensor.xlogy(x, 2.0).sum(), x, create_graph=True)[0].requires_grad
+
+
+@pytest.mark.parametrize("power, orders", [(2, 3), (3, 4), (4, 5), (-1, 3), (0.5, 3)])
+def test_powers_have_one_derivative_after_the_last(power, orders):
+    """The constant that a power comes to has a history still, of which the gradient is 0, as in PyTorch: loops over orders end alike."""
+    x, shown = jtensor.tensor([2.0, 0.0], requires_grad=True), []
+    made = x ** power
+    for _ in range(orders):
+        made, = jtensor.autograd.grad(made.sum(), x, create_graph=True)
+        shown.append((made.tolist(), made.requires_grad))
+    torch = pytest.importorskip("torch")
+    x, expected = torch.tensor([2.0, 0.0], requires_grad=True), []
+    made = x ** power
+    for _ in range(orders):
+        made, = torch.autograd.grad(made.sum(), x, create_graph=True)
+        expected.append((made.tolist(), made.requires_grad))
+    assert [s[1] for s in shown] == [e[1] for e in expected]
+    for (got, _), (want, _) in zip(shown, expected, strict=True):
+        assert got == pytest.approx(want, nan_ok=True, rel=1e-6)
