@@ -75,6 +75,8 @@ class Operator:
     backward   the autograd node's name, default CamelCase + "Backward0".
     inverse    a backward made of public operators, for gradients that are views of the gradient (sum: expand) or cost less so (add: the
                gradient itself): a function (grad, node) of tensors -> a tuple along ``node.needs``, or None to replay after all.
+    on_host    of operators that put a list of tensors together, the same for NumPy arrays of one type (the list, the statics): where lists
+               are of another length every time (`tensor/changing.py`).
     overwrites an in-place operator whose result does not depend on the old values (fill, copy): they are not read. "src": it is the value
                of that parameter, in the tensor's type and shape.
     flipped    (operator, {parameter: letter}): the twin that takes matrices as they lie in memory where they are transposed views of it; it
@@ -90,7 +92,8 @@ class Operator:
     """
 
     def __init__(self, body, promote, layout, saves, grad, check, nondiff, inplace, out, function, method, backward, sync, outputs, name,
-                 method_name, promoted, double, moves, result_dtype, inverse, overwrites, flipped, check_inplace=None, unrounded=()):
+                 method_name, promoted, double, moves, result_dtype, inverse, overwrites, flipped, check_inplace=None, unrounded=(),
+                 on_host=None):
         self.body, self.name = body, name or body.__name__
         self.promote, self.layout, self.saves, self.check = promote, layout, saves, check
         self.nondiff = frozenset(nondiff)
@@ -99,7 +102,7 @@ class Operator:
         self.backward = backward or camel(self.name) + "Backward0"
         self.sync, self.outputs, self.promoted, self.double = sync, outputs, promoted, double
         self.moves, self.inverse, self.overwrites = moves, inverse, overwrites
-        self.flipped, self.unrounded = flipped, frozenset(unrounded)
+        self.flipped, self.unrounded, self.on_host = flipped, frozenset(unrounded), on_host
         self.letters = None
         self.node_class = None               # of the graph's nodes, made by the room above
         self.by_result = None                # the operator that stands for this one in place: the gradient is made of the result
@@ -163,7 +166,7 @@ RAW = {"function": False, "method": False}         # for the declaration of an o
 
 def op(promote=None, *, layout=None, saves=None, grad=None, check=None, nondiff=(), inplace=False, out=False, function=True, method=True,
        backward=None, sync=False, outputs=None, name=None, method_name=None, promoted=None, double=None, moves=False, result_dtype=None,
-       inverse=None, overwrites=False, flipped=None, check_inplace=None, unrounded=()):
+       inverse=None, overwrites=False, flipped=None, check_inplace=None, unrounded=(), on_host=None):
     """Declares the decorated body as an operator and registers it; answers the `Operator`. See the class for the fields."""
     if layout is None:
         layout = "pointwise" if promote else "contiguous"
@@ -171,7 +174,7 @@ def op(promote=None, *, layout=None, saves=None, grad=None, check=None, nondiff=
     def declare(body):
         operator = Operator(body, promote, layout, saves, grad, check, nondiff, inplace, out, function, method, backward, sync,
                             outputs, name, method_name, promoted, double, moves, result_dtype, inverse, overwrites, flipped,
-                            check_inplace, unrounded)
+                            check_inplace, unrounded, on_host)
         REGISTRY.add(operator)
         return operator
     return declare

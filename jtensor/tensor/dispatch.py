@@ -10,8 +10,10 @@ from ..ops import build
 from ..ops.operator import Operator
 from ..trace import spec as specs
 from ..trace import tape
-from ..trace.tape import LOCAL, record
+from ..trace.executor import on_host
+from ..trace.tape import LOCAL, hosted, record
 from .arguments import bind, collect, shown_name
+from .changing import kind_of_list
 from .core import Tensor
 from .history import attach, needs_of, refuse_stale
 from .refusals import check_statics
@@ -34,7 +36,9 @@ def plan_of(key, operator, template, inplace=False, tensors=()):
             raise
         if len(PLANS) > 200_000:
             PLANS.clear()
-        plan = PLANS[key] = plan
+        if operator.on_host is not None:
+            plan.together = kind_of_list(plan)
+        PLANS[key] = plan
     return plan
 
 
@@ -90,7 +94,12 @@ def run(plan, tensors, scalars):
     else:
         if device is not devices.cpu:
             values = [v if v.aval.device is device else moved(v, device) for v in values]
-        made = record(plan, values, scalars)
+        kind = plan.together
+        if kind is not None and kind.apart and kind.on_host(plan):
+            arrays = [on_host(v, "a list of changing length") for v in values]
+            made = [hosted(plan.operator.on_host(arrays, *plan.notes.template[1:]), plan.single)]
+        else:
+            made = record(plan, values, scalars)
     return results(plan, made, tensors, needs, scalars)
 
 

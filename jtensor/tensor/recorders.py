@@ -23,8 +23,8 @@ from .values import turned_of
 
 
 def missed(segment, key, operator, args):
-    """The state after a call that this tape has not had at this place; None where the general path must take it: on the meta device, and
-    where numbers must be moved from one device to another."""
+    """The state after a call that this tape has not had at this place; None where the general path must take it: on the meta device, where
+    numbers must be moved from one device to another, and for lists that are put together on the host."""
     try:
         plan_key, template, tensors, _ = collect(operator, args)
         if operator.flipped is not None:
@@ -40,6 +40,9 @@ def missed(segment, key, operator, args):
             tape.take_back(segment, at[0])
         return None
     if any(t._spec.device is not device for t in tensors):
+        return None
+    if plan.together is not None and plan.together.apart and plan.together.on_host(plan):
+        tape.take_back(segment, tape.reach(segment.nodes))
         return None
     return TRIE.grow(segment.state, key, plan)
 

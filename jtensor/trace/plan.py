@@ -24,7 +24,7 @@ class Plan:
     """
 
     __slots__ = ("key", "function", "inputs", "outputs", "scalar_kinds", "single", "kernel", "by_hand", "notes", "children", "specs",
-                 "spec", "operator", "saves", "nodes", "vjps", "ways", "differentiable", "moves", "inverse", "flipped", "kept",
+                 "spec", "operator", "saves", "nodes", "vjps", "ways", "differentiable", "moves", "inverse", "flipped", "kept", "together",
                  "__weakref__")
 
     def __init__(self, key, function, inputs, outputs, scalar_kinds=(), moves=False):
@@ -43,6 +43,7 @@ class Plan:
         self.differentiable = ()
         self.flipped = ()                    # inputs that are taken as they lie in memory, the transposes of what tensors show
         self.kept = ()                       # inputs that a node saves in any case
+        self.together = None                 # of what puts a list of tensors together: whether it is done on the host, a room above says
         self.inverse = None                  # where the gradient is a view of the gradient: a function of tensors
         self.moves = moves                   # only moves data: no arithmetic, so nothing to fence
 

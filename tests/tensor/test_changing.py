@@ -19,6 +19,7 @@ ROW = spec.spec((3,), None, dtypes.float32, devices.cpu)
 def kinds(monkeypatch):
     monkeypatch.setattr(changing, "_kinds", {})
     monkeypatch.setattr(values, "places", {})
+    monkeypatch.setattr(changing, "MANY", 5)
 
 
 def met(numbers):
@@ -89,26 +90,51 @@ def written_between(x, h):
     return h
 
 
-RUNS = {"rows": steps_of, "gradients": gradients, "columns": columns, "pieces": pieces, "written between": written_between}
+def lists(x, h):
+    rows = [x[t % 3] + t for t in range(x.shape[0] + 2)]
+    return h + torch.stack(rows, -1).sum(1) * torch.cat([r.unsqueeze(1) for r in rows], dim=-1).select(1, -1)
 
 
-CASES = [(run, dtype) for run in RUNS for dtype in ("float32", "bfloat16", "complex64") if run != "gradients" or dtype == "float32"]
+def gradients_of_lists(x, w):
+    outs = [(w * (t + 1)).sum() for t in range(x.shape[0] + 2)]
+    (torch.stack(outs) * torch.cat([o.reshape(1) for o in outs])).sum().backward()
+    return w.grad
+
+
+RUNS = {"lists": lists, "gradients of lists": gradients_of_lists,
+        "rows": steps_of, "gradients": gradients, "columns": columns, "pieces": pieces, "written between": written_between}
+
+
+def flushed(reason):
+    return sum(n for (why, _), n in torch.report().flushes.items() if why == reason)
+
+
+CASES = [(run, dtype) for run in RUNS for dtype in ("float32", "bfloat16", "complex64") if "gradients" not in run or dtype == "float32"]
 
 
 @pytest.mark.parametrize("run, dtype", CASES)
 def test_nothing_shows(run, dtype, kinds, monkeypatch, afresh):
     def all_lengths():
         answers = []
-        for n in range(3, 10):
+        for n in range(3, 7):
             x = torch.tensor(np.random.default_rng(n).integers(-9, 9, (n, 3)).astype(np.float32)).to(getattr(torch, dtype))
-            h = torch.ones(3, dtype=getattr(torch, dtype), requires_grad=run == "gradients")
+            h = torch.ones(3, dtype=getattr(torch, dtype), requires_grad="gradients" in run)
             answers.append(RUNS[run](x.clone(), h).tolist())
         return answers
+    monkeypatch.setattr(changing, "FEW", 1)
+    why = "a list of changing length" if "lists" in run else "a view of changing memory"
+    before = flushed(why)
     usual = all_lengths()
-    flushes = sum(n for (why, _), n in torch.report().flushes.items() if why == "a view of changing memory")
-    assert flushes
+    assert flushed(why) > before
     monkeypatch.setattr(changing.Kind, "on_host", lambda *given: False)
     assert all_lengths() == usual
+
+
+def test_lists_that_differ_in_more_than_their_length_are_put_together_by_programs(kinds, afresh):
+    for n in range(6, 6 + 2 * changing.FEW):
+        for tensors in ([torch.ones(n % 3 + k % 2) for k in range(n)],
+                        [torch.ones(2, dtype=torch.int8 if k else torch.int16) for k in range(n)]):
+            assert torch.cat(tensors)._storage.value.segment.__class__ is not np.ndarray
 
 
 def test_the_rounds_of_all_lengths_are_the_same_programs(kinds, afresh):

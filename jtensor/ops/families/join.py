@@ -3,6 +3,7 @@
 Owns: concatenation with promotion. May not know: tensors as objects, but in composites.
 """
 import jax.numpy as jnp
+import numpy as np
 
 from ...base import dtypes
 from ...views.rules.shapes import compute_view_strides
@@ -96,7 +97,7 @@ def _cat_layout(specs, outputs, statics):
 
 
 @op(out=True, method=False, check=_check_cat, layout=_cat_layout, grad={"tensors": _cat_gradient}, name="cat", double="SliceBackward0",
-    inverse=lambda grad, node: _pieces(grad, node))
+    inverse=lambda grad, node: _pieces(grad, node), on_host=np.concatenate)
 def cat(tensors: Tensors, dim=0):
     """The tensors one behind the other along ``dim``; all other sizes have to agree. Types are promoted.
 
@@ -142,7 +143,7 @@ def _stack_layout(specs, outputs, statics):
 
 @op(out=True, method=False, check=_check_stack, layout=_stack_layout,
     grad={"tensors": lambda grad, dim: list(jnp.moveaxis(grad, dim, 0))}, double="SelectBackward0",
-    inverse=lambda grad, node: tuple([grad.select(node.plan.notes.template[1], at) for at in node.needs]))
+    inverse=lambda grad, node: tuple([grad.select(node.plan.notes.template[1], at) for at in node.needs]), on_host=np.stack)
 def stack(tensors: Tensors, dim=0):
     """Tensors of one size side by side along a new dimension ``dim``.
 
