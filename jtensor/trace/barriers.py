@@ -1,7 +1,7 @@
 """What stands between operators so that a compiler sees nothing through it, as functions of arrays that a program calls.
 
-Owns: the fence in its strengths (`fence`, `opaque`, `pinned`), and sums written out in an order of their own. Knows of nothing but JAX;
-where they are put, `fences` decides. ``zero`` is a uint32 scalar 0 that only the run knows.
+Owns: the fence in its strengths (`fence`, `opaque`, `pinned`), what puts a value into memory (`kept`), and sums written out in an order of
+their own. Knows of nothing but JAX; where they are put, `fences` and `boxes` decide. ``zero`` is a uint32 scalar 0 that only the run knows.
 """
 import functools
 
@@ -47,6 +47,13 @@ def opaque(x, zero):
 def pinned(x, zero):
     """`x`, opaque and laid out in memory the way its shape says."""
     return lax.reshape(opaque(lax.reshape(x, (x.size,)), zero), x.shape)
+
+
+def kept(x, zero):
+    """`x`, put into memory: who reads it finds it there and does not compute it anew. Its first element is written to it once more."""
+    first = [zero.astype(np.int32)] * x.ndim
+    return lax.dynamic_update_slice(x, lax.dynamic_slice(x, first, (1,) * x.ndim, allow_negative_indices=False), first,
+                                    allow_negative_indices=False)
 
 
 def short_reduction(operation, x, axes):

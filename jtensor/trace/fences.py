@@ -16,8 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from jtensor.base import compat
-from jtensor.trace import flat
-from jtensor.trace.barriers import fence, opaque, pinned, spread, written_out
+from jtensor.trace import boxes, flat
+from jtensor.trace.barriers import fence, kept, opaque, pinned, spread, written_out
 from jtensor.trace.flat import (
     ADD,
     CONSTANT,
@@ -55,12 +55,12 @@ def mark(x):
 class Fenced:
     """What `fenced` gives: `program(zero, *inputs)` to be jitted, `count` of fences on results, `compiler_options` to compile it with.
 
-    `jaxpr()`: the program traced.
+    `jaxpr()`: the program traced. `boxes`: in which way it writes to large boxes, or None (`boxes`).
     """
-    __slots__ = ("program", "count", "compiler_options", "jaxpr")
+    __slots__ = ("program", "count", "compiler_options", "jaxpr", "boxes")
 
-    def __init__(self, program, count, compiler_options, jaxpr):
-        self.program, self.count, self.compiler_options, self.jaxpr = program, count, compiler_options, jaxpr
+    def __init__(self, program, count, compiler_options, jaxpr, boxes):
+        self.program, self.count, self.compiler_options, self.jaxpr, self.boxes = program, count, compiler_options, jaxpr, boxes
 
 
 def fenced(function, avals):
@@ -76,16 +76,16 @@ def fenced(function, avals):
 
     def program(zero, *inputs):
         return jax.tree_util.tree_unflatten(tree, flat_program(zero, *inputs))
-    return Fenced(program, made.count, made.compiler_options, made.jaxpr)
+    return Fenced(program, made.count, made.compiler_options, made.jaxpr, made.boxes)
 
 
-def of_graph(graph):
-    """The same for a `Flat`: its program gives a list."""
-    rewriter = _Rewriter(graph)
+def of_graph(graph, briefly=False):
+    """The same for a `Flat`: its program gives a list. ``briefly``: it is compiled in a hurry."""
+    rewriter = _Rewriter(boxes.opened(graph, briefly))
 
     def program(zero, *inputs):
         return rewriter.run(zero, inputs)
-    return Fenced(program, rewriter.count, compiler_options(graph), rewriter.jaxpr)
+    return Fenced(program, rewriter.count, compiler_options(graph), rewriter.jaxpr, graph.boxes)
 
 
 def compiler_options(graph):
@@ -93,6 +93,8 @@ def compiler_options(graph):
     options = {"xla_allow_excess_precision": False}
     if any(e.name == "conv_general_dilated" for e in graph.equations):
         options["xla_cpu_experimental_ynn_fusion_type"] = "LIBRARY_FUSION_TYPE_REDUCE,LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT"
+    if graph.boxes == boxes.PADDED:
+        options["xla_cpu_use_fusion_emitters"] = True
     return options
 
 
@@ -328,6 +330,8 @@ class _Rewriter:
             if e.fenced:
                 guard = opaque if e.fenced is opaque else fence
                 results = [call(guard, results[0], zero), *results[1:]]
+            if e.kept:
+                results = [call(kept, results[0], zero)]
             for v, result in zip(e.outputs, results):
                 values[v] = result
         return [values[v] if type(v) is int else v.value for v in graph.outputs]

@@ -74,7 +74,7 @@ class Constant:
 
 class Equation:
     """One primitive applied. `inputs` holds ints (variables) and `Constant`s, `outputs` the ints it defines, `avals` their types."""
-    __slots__ = ("primitive", "name", "params", "inputs", "outputs", "avals", "floating", "kind", "fences", "fenced")
+    __slots__ = ("primitive", "name", "params", "inputs", "outputs", "avals", "floating", "kind", "fences", "fenced", "kept")
 
     def __init__(self, primitive, params, inputs, outputs, avals):
         self.primitive, self.name, self.params = primitive, primitive.name, params
@@ -83,6 +83,7 @@ class Equation:
         self.kind = KINDS.get(self.name, 0)
         self.fences = None          # {position: fence} for its inputs, and
         self.fenced = False         # whether its result is: filled in by `fences`
+        self.kept = False           # whether its result is put into memory before it is read: filled in by `boxes`
 
 
 def is_floating(aval):
@@ -113,6 +114,7 @@ class Flat:
         self.inputs = list(range(len(self.avals)))
         self.equations, self.outputs = [], None
         self.effects = False                # whether an equation does more than compute
+        self.boxes = None                   # in which way writes to boxes became operations on whole arrays (`boxes`)
 
     def call(self, closed, inputs):
         """The results of a jaxpr."""

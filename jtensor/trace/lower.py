@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from ..base import compat, devices
-from . import fences, scalars, store
+from . import boxes, fences, scalars, store
 from .executable import compile_program, possible
 from .flat import Flat, flattened
 from .plan import scalar_struct
@@ -142,12 +142,14 @@ def program(nodes, wanted, inputs, counts, donate, given=(), effort="all"):
             _SHARED[key, device] = found
             return found, "disk", 0, got
     with jax.enable_x64(True):
-        fenced = fences.of_graph(graph_of(nodes, wanted, inputs, counts, given))
+        fenced = fences.of_graph(graph_of(nodes, wanted, inputs, counts, given), effort == "brief")
         jaxpr = fenced.jaxpr()
-        effort = possible(effort, jaxpr, device)
+        effort = how = possible(effort, jaxpr, device)
+        if fenced.boxes == boxes.MASKED:            # it gets no better
+            effort, how = "all", "swift"
         lead = 2 if counts else 1
         buffers = [(d + lead, wanted.index(p)) for d, p in donate if p in wanted]
-        made = compile_program(jaxpr, [], donate=buffers, options=fenced.compiler_options, effort=effort, device=device)
+        made = compile_program(jaxpr, [], donate=buffers, options=fenced.compiler_options, effort=how, device=device)
     key = _key_for(effort, text)
     if not store.fleeting(key):
         _SHARED[key, device] = made

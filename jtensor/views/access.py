@@ -24,7 +24,7 @@ from jtensor.views.reinterpret import Reinterpret, reinterpretation
 Ints = tuple[int, ...]
 
 # A window that can be in this few places, and is this long, is `u[1:-1]` and its neighbours rather than a moving index: its
-# start is part of the program, which lets a write become a select that fuses (a 256x256 stencil step: 20 us, else 42).
+# start is part of the program, which lets writes become operations on the whole array (`trace.boxes`), and a stencil one loop.
 _FEW_PLACES = 2
 _LONG_WINDOW = 16
 _SPREAD_STEP = 4
@@ -153,8 +153,7 @@ def _form(lengths, counts, steps, fixed) -> str:
         return "all"
     stepped = [step for step in steps if step > 1]
     if not stepped:
-        mostly = 2 * math.prod(counts) >= math.prod(lengths)
-        return "select" if mostly and None not in fixed else "update"
+        return "update"
     if len(stepped) > 1 or stepped[0] > _SPREAD_STEP:
         return "scatter"
     return "spread" if None in fixed else "select"
