@@ -6,7 +6,7 @@ know: when tapes run, how programs are made. The cut changes no number: boundari
 """
 import collections
 
-from .lower import grown, needed
+from .lower import needed
 
 WORTH_A_PROGRAM = 1 << 17           # elements that the rest must touch: a program more costs some 50 us
 WORTH_A_CUT = 1 << 24, 200_000      # elements of a tape on a CPU, and for each node, beyond which recording hardly counts, but fusion does
@@ -25,8 +25,6 @@ def cut(nodes, wanted, asked):
     if nodes[0][0].outputs[0].device.type == "cpu" and sum(work) > max(WORTH_A_CUT[0], WORTH_A_CUT[1] * len(nodes)):
         return None
     owner = [at for at, node in enumerate(nodes) for _ in node[0].outputs]
-    if sum(work[owner[p]] for p in grown(nodes, wanted).values() if early[owner[p]]) >= WORTH_A_PROGRAM:
-        return None                 # an optimizer has updated these by then; a first program, which may run in vain, writes over no input
     shared, waiting = set(), [p for node, marked in zip(nodes, late, strict=True) if marked for p in node[1] if p >= 0]
     again = set()
     while waiting:

@@ -151,19 +151,6 @@ def test_a_buffer_goes_to_what_its_value_has_become():
     assert x.sum().item() == 5 * 16 and gradient.sum().item() == 3 * 16
 
 
-def test_what_an_optimizer_has_updated_belongs_to_no_first_stage():
-    w, state = torch.ones(400, 400), torch.ones(400, 400)
-    executor.flush("a new start")
-    w.mul_(0.5)                                                     # a step before the loss that somebody waits for
-    loss = (w * 2).sum()
-    state.mul_(2).add_(w)
-    asked, wanted = loss._storage.value.position, [t._storage.value.position for t in (loss, w, state)]
-    nodes = LOCAL.segment.nodes
-    assert stages.cut(nodes, (wanted[0], wanted[2]), asked) is not None     # nobody wants the weights themselves
-    assert stages.cut(nodes, tuple(wanted), asked) is None
-    assert loss.item() == 160000.0
-
-
 def test_a_second_value_that_is_waited_for_ends_what_was_begun_for_the_first(monkeypatch):
     executor.flush("a new start")
     begun, go_ahead = [], executor.go_ahead
