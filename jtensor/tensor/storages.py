@@ -168,7 +168,7 @@ def resize_(self, sizes, memory_format=None):
     stride = geometry.strides_in_format(size, memory_format)
     resize(self, size)
     if stride is not None and stride != self._spec.stride:
-        self._spec, self._cached = specs.spec(size, stride, self._spec.dtype, self._spec.device), None
+        _shaped(self, size, stride)
     counting_allowed(self)
     return self
 
@@ -179,8 +179,14 @@ def resize(self, size):
         return self
     _hold(self._storage, geometry.extent(size, geometry.contiguous_strides(size), self._offset), self._spec.dtype)
     self._counter.version += 1
-    self._spec, self._cached = specs.spec(size, None, self._spec.dtype, self._spec.device), None
+    _shaped(self, size)
     return self
+
+
+def _shaped(self, size, stride=None):
+    """Gives a tensor another shape and nothing else: a conjugate or negative view stays one."""
+    spec = self._spec
+    self._spec, self._cached = specs.spec(size, stride, spec.dtype, spec.device, spec.conj, spec.neg), None
 
 
 def _hold(storage, elements, dtype):

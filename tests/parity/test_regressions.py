@@ -534,6 +534,13 @@ SCRIPTS = {
                   lambda: torch.ones(2).resize_(3)._version, lambda: torch.broadcast_tensors(v, v)[0] is v):
             tried(f)
     """,
+    "a conjugate stays one in another size": """
+        z = torch.zeros(2, dtype=torch.complex64)
+        y = z.conj()
+        print(y.resize_(3).fill_(-0.25).is_conj(), torch.view_as_real(y.conj()).tolist(), y.resize_(2).is_conj())
+        n = z.conj().imag
+        print(n.is_neg(), n.resize_(4).is_neg(), n.fill_(1).tolist(), torch.zeros(3).resize_(2).is_neg())
+    """,
 }
 
 
