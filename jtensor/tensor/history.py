@@ -197,7 +197,7 @@ def make(out, scalars, depth, {arguments}, plan, needs, cls):
 """
 _EDGE = """\
     e{i} = a{i}._edge
-    if e{i} is None or a{i}._info is not None:
+    if e{i} is None or a{i}._info is not None and a{i}._info.version != a{i}._counter.version:
         e{i} = edge_of(a{i})
 """
 _UNLESS_WATCHED = """\

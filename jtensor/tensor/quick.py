@@ -73,7 +73,7 @@ def views_by(rule, key_of):
             view.creation = info.creation if local.grad_enabled or info.creation == "inference" else "no_grad"
         if tracked:
             edge = self._edge
-            if edge is None or info is not None:
+            if edge is None or info is not None and info.version != counter.version:
                 edge = edge_of(self)
             for cls, plan, starts in found[2]:
                 node = cls()

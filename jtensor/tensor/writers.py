@@ -160,7 +160,7 @@ _WHOLE = """\
             tracked = begun(state.plan, {tensors}, NEEDS[{flags}], v0)
 {put}""" + indent(templates.VALUE.format(name="made", aval="k0.aval", position="segment.count")) + """\
         segment.count += 1
-        segment.nodes.append((state.plan, {positions}, {places}, reference(made)))
+        segment.nodes.append((state.plan, state.positions, {places}, reference(made)))
 """
 _TAKE_STARTS = """\
     if starts:

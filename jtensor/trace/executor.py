@@ -46,7 +46,10 @@ def flush(reason, asked=None):
         local.segment = Segment()
         if lesson is not None:
             lesson.go_on(local.segment)
-        REPORT.flushed(reason, len(nodes))
+        try:
+            REPORT.flushed(reason, len(nodes), 3 if asked is None else 5)       # who waits for a value has been called by the library
+        except ValueError:                                                      # which has not been called from Python
+            REPORT.flushed(reason, len(nodes))
         if asked is None:
             asked = segment.asked
         if segment.state.cut:

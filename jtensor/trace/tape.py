@@ -162,17 +162,22 @@ LOCAL = Local()
 
 def ready(array, aval):
     """A `Value` that is there already."""
-    value = Value.__new__(Value)
+    value = Value()
     value.array, value.segment, value.position, value.aval, value.owned = array, None, 0, aval, False
     return value
 
 
 def hosted(array, aval):
     """A `Value` of the CPU whose numbers are an ndarray that nobody writes to any more; `executor.value_of` sends it to the device."""
-    devices.jax_device(devices.cpu)                     # a script that has numbers will compute: `ahead` waits for the backend
-    value = Value.__new__(Value)
-    value.array, value.segment, value.position, value.aval, value.owned = None, array, 0, aval, False
+    if not _begun:
+        _begun.append(devices.jax_device(devices.cpu))  # a script that has numbers will compute: `ahead` waits for the backend
+    value = Value()
+    value.array, value.segment, value.aval = None, array, aval
+    value.position, value.owned = 0, False
     return value
+
+
+_begun = []
 
 
 def there(value):
