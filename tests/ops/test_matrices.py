@@ -47,3 +47,13 @@ def test_transforms_read_as_in_pytorch():
                 T.fft.rfft(x, norm="forward"), T.fft.ihfft(x), T.fft.fft(T.arange(5.0), n=3), T.fft.ifft(x.detach())]
         return [(str(y), y.is_conj()) for y in made], T.autograd.grad(T.fft.ifft(x * T.arange(4.0)).abs().pow(2).sum(), x)[0].tolist()
     assert shown(jtensor) == shown(torch)
+
+
+@pytest.mark.parametrize("n", [-1, 0, 1, 2])
+def test_a_power_of_a_matrix_is_another_tensor(n):
+    given = jtensor.tensor([[2.0, 1.0], [0.0, 4.0]], requires_grad=True)
+    made = jtensor.linalg.matrix_power(given, n)
+    assert made is not given and made.grad_fn is not None
+    made.mul_(2)                                           # of a leaf that would be refused
+    assert given.tolist() == [[2, 1], [0, 4]]
+    assert n not in (0, 1) or jtensor.linalg.matrix_power(given.t(), n).is_contiguous()

@@ -244,13 +244,14 @@ def matrix_power(input, n, *, out=None):
 
 
 def _power(a, n):
-    if n == 0:
+    if n in (0, 1):
         import jtensor
-        return jtensor.eye(a._spec.size[-1], dtype=a.dtype, device=a.device).expand(a._spec.size).clone()
+        made = a.clone(memory_format=jtensor.contiguous_format)
+        return made if n else made.copy_(jtensor.eye(a._spec.size[-1], dtype=a.dtype, device=a.device))
     if n < 0:
         a, n = linalg_inv(a), -n
     if n == 1:
-        return a.clone() if a.requires_grad is False else a
+        return a
     if n == 3:
         return a @ a @ a
     result = None
