@@ -161,6 +161,7 @@ def _autograd():
         setattr(autograd, name, getattr(mode, name))
     autograd.detect_anomaly, autograd.set_detect_anomaly = anomaly.detect_anomaly, anomaly.set_detect_anomaly
     tools.install(snapshot=shown.snapshot, restore=shown.restore)
+    shown.install()
     for name, part in tools.PUBLIC.items():
         setattr(graph, name, part)
     autograd.grad_mode, autograd.anomaly_mode, autograd.functional = mode, anomaly, functional

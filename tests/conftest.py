@@ -36,6 +36,14 @@ def what_is_remembered_is_what_would_be_inferred():
     Remembered.outputs = outputs
 
 
+@pytest.fixture(autouse=True)
+def no_size_has_been_met():
+    """What is learnt of memories and lists of many sizes (`tensor.changing`) is learnt in this test."""
+    from jtensor.tensor import changing, values
+    changing._kinds.clear()
+    values.places.clear()
+
+
 @pytest.fixture
 def settled():
     """Nothing that earlier tests began goes on beside this one, for tests that count, patch or move what the background uses too."""

@@ -10,6 +10,7 @@ from ..autograd.graph import SECOND_TIME, OperatorNode
 from ..ops import saves
 from ..ops.operator import Number, Operator, OptTensor, Static, TensorOrNumber, Tensors
 from ..ops.operator import Tensor as TensorKind
+from ..ops.registry import REGISTRY
 from ..trace.tape import LOCAL, Value
 from . import custom, history, inplace, quick, replay, views, writers
 from .core import Tensor, make_tensor
@@ -96,8 +97,9 @@ def listed(node):
     """`dir(node)`: with the names of what it has saved."""
     operator = node.plan.operator
     names = _names(operator) & {*operator.by_name, "result"} if isinstance(operator, Operator) else ()
-    return sorted({*object.__dir__(node), *[lead + name for name in names for lead in ("_saved_", "_raw_saved_")
-                                            if lead == "_saved_" or not _is_static(operator, name)]})
+    own = [name for name in object.__dir__(node) if "_saved_" not in name]
+    return sorted({*own, *[lead + name for name in names for lead in ("_saved_", "_raw_saved_")
+                           if lead == "_saved_" or not _is_static(operator, name)]})
 
 
 def _is_static(operator, name):
@@ -174,8 +176,26 @@ def restore(packed):
     return wrap(*packed)
 
 
-OperatorNode.places_shown = places_shown
-OperatorNode.__getattr__, OperatorNode.__dir__ = attribute, listed
+class _Shown:
+    """What a node shows under one name, if its operator saves that. A `__getattr__` would make every look at a node ten times as dear."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __get__(self, node, cls=None):
+        return self if node is None else attribute(node, self.name)
+
+
+def install():
+    """Gives operators' nodes all names that any operator's gradient may ask for."""
+    for operator in REGISTRY.operators.values():
+        for name in _names(operator):
+            for lead in ("_saved_", "_raw_saved_"):
+                if not hasattr(OperatorNode, lead + name):
+                    setattr(OperatorNode, lead + name, _Shown(lead + name))
+
+
+OperatorNode.places_shown, OperatorNode.__dir__ = places_shown, listed
 OperatorNode._input_metadata = property(lambda node: tuple(InputMetadata(s) for s in node.plan.specs))
 custom.FunctionNode._input_metadata = property(lambda node: tuple(None if s is None else InputMetadata(s) for s in node.made))
 for _room in (history, replay, inplace, quick, writers, views):

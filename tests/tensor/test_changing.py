@@ -4,7 +4,7 @@ import pytest
 
 import jtensor as torch
 from jtensor.base import devices, dtypes
-from jtensor.tensor import changing, values
+from jtensor.tensor import changing
 from jtensor.trace import spec
 
 
@@ -17,8 +17,6 @@ ROW = spec.spec((3,), None, dtypes.float32, devices.cpu)
 
 @pytest.fixture
 def kinds(monkeypatch):
-    monkeypatch.setattr(changing, "_kinds", {})
-    monkeypatch.setattr(values, "places", {})
     monkeypatch.setattr(changing, "MANY", 5)
 
 
