@@ -89,9 +89,10 @@ def _double_name(plan, at):
     if declared == TIMES_ALPHA:
         declared = "MulBackward1" if _scaled(plan, "alpha") else PASSED_ON
     shape = tuple(plan.inputs[at].shape)
+    chooses = CHOOSES if type(operator.double) is str and operator.double.endswith(CHOOSES) else ""
     if isinstance(operator, Operator) and operator.promote is not None:
         if plan.notes.common is not None and plan.inputs[at].dtype is not plan.notes.common and not takes_part(plan, at):
-            return "ToCopyBackward0"
+            return "ToCopyBackward0" + chooses
         if shape != broadcast_shapes([tuple(a.shape) for a in plan.inputs]):
             declared = SUMMED
         elif declared == PASSED_ON and plan.inputs[at].dtype is not plan.outputs[0].dtype and not _part_of_complex(plan, at):
@@ -104,7 +105,7 @@ def _double_name(plan, at):
         declared = SUMMED
     if declared == SUMMED:
         name = "SumBackward0" if not shape else "ViewBackward0" if len(shape) < len(plan.outputs[0].shape) else "SumBackward1"
-        return name + CHOOSES if type(operator.double) is str and operator.double.endswith(CHOOSES) else name
+        return name + chooses
     return declared or operator.backward.replace("Backward", "BackwardBackward", 1)
 
 

@@ -534,6 +534,14 @@ SCRIPTS = {
                   lambda: torch.ones(2).resize_(3)._version, lambda: torch.broadcast_tensors(v, v)[0] is v):
             tried(f)
     """,
+    "of two of different types the choice has no history either": """
+        for name in ("maximum", "fmin"):
+            for kinds in ((torch.float32, torch.float64), (torch.float64, torch.float32)):
+                a, b = [torch.tensor([1., k, 3.], dtype=kind, requires_grad=True) for k, kind in zip((2., 5.), kinds)]
+                for lead in (1., a):
+                    grads = torch.autograd.grad((getattr(torch, name)(a, b) * lead).sum(), [a, b], create_graph=True)
+                    print(name, [(g.requires_grad, g.grad_fn and g.grad_fn.name(), g.dtype, g.tolist()) for g in grads])
+    """,
     "a conjugate stays one in another size": """
         z = torch.zeros(2, dtype=torch.complex64)
         y = z.conj()
