@@ -5,8 +5,8 @@ op by op and one fused program. Every flush has a reason; `report` counts them. 
 their inputs they may write over (`donation`).
 
 The choice is made by cost and by what the script has done before, never by the clock: a tape seen for the first time is compiled whole
-where most of its kernels are missing, else it runs op by op; from its second run on it is one program. A program that is run often is
-compiled a second time, with more effort (`programs`).
+where most of its kernels are missing (and have not been missed often), else it runs op by op; from its second run on it is one program. A
+program that is run often is compiled a second time, with more effort (`programs`).
 """
 import contextlib
 import threading
@@ -25,6 +25,7 @@ from .report import REPORT
 from .tape import LOCAL, TRIE, Segment
 
 KERNEL_COST, NODE_COST, PROGRAM_COST = 20.0, 4.0, 15.0       # ms: a kernel by itself, a node of a program, a program
+OFTEN = 8                          # programs made for want of an operation's kernel after which that is worth its cost
 _compile_lock = threading.RLock()
 
 
@@ -259,9 +260,13 @@ def choose(segment, nodes, state, wanted, inputs, asked, later=False):
     coming = _coming.pop((state, key), None)
     if coming is None:
         plans = {node[0] for node in nodes}
-        missing = sum(1 for plan in plans if plan.kernel is None)
-        if state.sightings == (0 if later else 1) and missing * KERNEL_COST <= len(plans) * NODE_COST + PROGRAM_COST:
-            return None
+        missing = [plan for plan in plans if plan.kernel is None]
+        if state.sightings == (0 if later else 1) and not state.cut:
+            dear = sum(1 for plan in missing if plan.wanted < OFTEN)
+            if dear * KERNEL_COST <= len(plans) * NODE_COST + PROGRAM_COST:
+                return None
+            for plan in missing:
+                plan.wanted += 1
         counts = scalars.counts(segment.floats, segment.integers, segment.complexes)
         del inputs[tape.reach(nodes):]              # in place: references are counted below
         donate = donation.donatable(inputs, nodes, wanted)

@@ -1,4 +1,5 @@
 """Running: failures leave every tensor whole, donation harms nobody, programs are chosen by cost and kept on disk."""
+import itertools
 import json
 import os
 import subprocess
@@ -230,6 +231,23 @@ def test_kernels_first_then_one_program_then_that_one():
     assert step() == first and sum(report.programs.values()) == programs + 1 and report.hits == hits + 1
 
 
+def test_tapes_that_are_always_others_get_kernels_in_the_end(afresh):
+    x, report = torch.rand(11), torch.report()
+    turns = [lambda y: y + 0.5, lambda y: y * 0.75, lambda y: y.sin(), lambda y: y - x, lambda y: y.exp(), lambda y: y.sigmoid()]
+    orders = itertools.islice(itertools.permutations(turns), 0, None, 37)
+
+    def made_by(order):
+        """How many programs and kernels are compiled for the operations in this order."""
+        before, y = (sum(report.programs.values()), sum(report.kernels.values())), x
+        for turn in order:
+            y = turn(y)
+        assert y.isfinite().all()
+        return sum(report.programs.values()) - before[0], sum(report.kernels.values()) - before[1]
+    made = [made_by(order) for order, _ in zip(orders, range(executor.OFTEN + 3), strict=False)]
+    assert all(programs and not kernels for programs, kernels in made[1:executor.OFTEN])
+    assert not any(programs for programs, _ in made[-2:]) and sum(kernels for _, kernels in made[-3:]) >= len(turns)
+
+
 def test_a_look_at_less_is_served_by_the_same_program():
     x = torch.rand(9)
 
@@ -249,6 +267,7 @@ def test_a_look_at_less_is_served_by_the_same_program():
 # -- the cache on disk ------------------------------------------------------------------------------------------------
 
 SCRIPT = """
+import itertools
 import json
 import jtensor as torch
 from jtensor.trace import store
