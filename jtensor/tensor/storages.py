@@ -192,6 +192,8 @@ def _shaped(self, size, stride=None):
 def _hold(storage, elements, dtype):
     """The storage, which may be of another type, grows if it has less memory than that."""
     if elements * dtype.itemsize > storage.layout.numel * storage.dtype.itemsize:
+        if dtype is dtypes.bool and storage.dtype.itemsize == 1:       # somebody sees its bytes: truth values cannot hold them all
+            dtype = storage.dtype
         resize_storage(storage, max(elements, storage.nbytes() // dtype.itemsize), dtype)
 
 

@@ -542,6 +542,12 @@ SCRIPTS = {
                     grads = torch.autograd.grad((getattr(torch, name)(a, b) * lead).sum(), [a, b], create_graph=True)
                     print(name, [(g.requires_grad, g.grad_fn and g.grad_fn.name(), g.dtype, g.tolist()) for g in grads])
     """,
+    "the bytes of truth values stay bytes in another size": """
+        b = torch.tensor([False])
+        u = b.view(torch.uint8)
+        b.resize_((2,)).fill_(True)
+        print(u[0].sub_(torch.tensor(-4)), u.tolist(), b.tolist(), b.view(torch.uint8).tolist(), b.resize_(3)[:2].tolist())
+    """,
     "a conjugate stays one in another size": """
         z = torch.zeros(2, dtype=torch.complex64)
         y = z.conj()
