@@ -73,6 +73,12 @@ def kind_of_list(plan):
     return _added((plan.operator, plan.inputs[0], *plan.notes.template[1:]), plan)
 
 
+def joined_on_host(plan):
+    """Whether a plan's list of tensors is to be put together on the host now."""
+    kind = plan.together
+    return kind is not None and kind.apart and kind.on_host(plan)
+
+
 def _added(key, size):
     kind = _kinds.get(key)
     if kind is None:

@@ -13,7 +13,7 @@ from ..trace import tape
 from ..trace.executor import on_host
 from ..trace.tape import LOCAL, hosted, record
 from .arguments import bind, collect, shown_name
-from .changing import kind_of_list
+from .changing import joined_on_host, kind_of_list
 from .core import Tensor
 from .history import attach, needs_of, refuse_stale
 from .refusals import check_statics
@@ -94,8 +94,7 @@ def run(plan, tensors, scalars):
     else:
         if device is not devices.cpu:
             values = [v if v.aval.device is device else moved(v, device) for v in values]
-        kind = plan.together
-        if kind is not None and kind.apart and kind.on_host(plan):
+        if joined_on_host(plan):
             arrays = [on_host(v, "a list of changing length") for v in values]
             made = [hosted(plan.operator.on_host(arrays, *plan.notes.template[1:]), plan.single)]
         else:

@@ -15,6 +15,7 @@ from ..trace.codes import CODES
 from ..trace.tape import LOCAL, TRIE
 from . import dispatch, templates
 from .arguments import collect
+from .changing import joined_on_host
 from .history import FROM_LIBRARY, maker, needs_of
 from .templates import Signature
 from .values import turned_of
@@ -41,7 +42,7 @@ def missed(segment, key, operator, args):
         return None
     if any(t._spec.device is not device for t in tensors):
         return None
-    if plan.together is not None and plan.together.apart and plan.together.on_host(plan):
+    if joined_on_host(plan):
         tape.take_back(segment, tape.reach(segment.nodes))
         return None
     return TRIE.grow(segment.state, key, plan)
