@@ -41,7 +41,7 @@ COMPUTED = {"log1p": ("self",), "log2": ("self",), "log10": ("self",), "var_dims
 # was, the second backward multiplies again. Formulas of several operations are in `tensor.differentiated`.
 FACTOR_COMPUTED = frozenset((
     "abs", "pow_Tensor_Scalar", "pow_Tensor_Number", "pow_Scalar", "sin", "cos", "tan", "sinh", "cosh", "reciprocal", "expm1",
-    "sinc", "mish", "log_sigmoid", "linalg_vector_norm", "prod_all", "prod_dim"))
+    "sinc", "mish", "log_sigmoid", "linalg_vector_norm"))
 
 
 # Backwards that PyTorch does not differentiate again: the operators that have them, and what PyTorch calls them. The error names the first

@@ -81,6 +81,43 @@ def _log1p_times(grad, self, other):
     return raw.special_xlog1py(grad, other).masked_fill((self == 0) & (other <= -1), 0)
 
 
+def _product_gradient(grad, self, result):
+    if not self.ndim:
+        return grad
+    self = self.to(grad.dtype)
+    if _without_zero(self):
+        return grad * (result / self).conj()
+    return _times_others(grad, self.contiguous().view(-1), 0).view_as(self)
+
+
+def _product_gradient_along(grad, self, result, dim, keepdim):
+    if not self.ndim:
+        return grad
+    self = self.to(grad.dtype)
+    if not keepdim:
+        grad, result = grad.unsqueeze(dim), result.unsqueeze(dim)
+    return grad * (result / self).conj() if _without_zero(self) else _times_others(grad, self, dim)
+
+
+def _without_zero(self):
+    """Whether PyTorch divides by these factors: it looks at them, for what its graph is depends on it."""
+    return not self.is_meta and bool((self.detach() != 0).all())
+
+
+def _times_others(grad, self, dim):
+    """The gradient times the products of all other factors along ``dim``, without division or the result."""
+    n = self.shape[dim]
+    if not self.numel():
+        return self.new_zeros(self.shape)
+    if n == 1:
+        return grad
+    first = self.narrow(dim, 0, n - 1)
+    one = grad.new_ones(()).expand_as(self.narrow(dim, 0, 1))
+    before = raw.cat([one, first], dim).cumprod(dim)
+    after = raw.cat([one, self.narrow(dim, 1, n - 1).flip(dim)], dim).cumprod(dim).flip(dim)
+    return grad * (before * after).conj()
+
+
 # {operator: {parameter: its gradient}}; the parameters of a formula are `grad`, `result` and the operator's own.
 FORMULAS = {
     "div_Tensor": {"self": lambda grad, other: grad / _conj(other), "other": _quotient_by},
@@ -116,6 +153,8 @@ FORMULAS = {
     "silu": {"self": _silu},
     "logit": {"self": _logit},
     "logsumexp": {"self": _log_of_sum},
+    "prod_all": {"self": _product_gradient},
+    "prod_dim": {"self": _product_gradient_along},
 }
 
 
