@@ -156,7 +156,7 @@ def run(roots, grads, keep_graph, create_graph, captures=None, checks=None, rows
         for (node, nr), at in captures.items():
             by_node.setdefault(node, []).append((nr, at))
     waiting, buffers, needed = task.waiting, task.buffers, task.needed
-    plain = captures is None and not keep_graph
+    plain = captures is None and not keep_graph and not RESHAPED[0]
     previous, outer = switch(create_graph), current_task()
     LOCAL.task = task
     push, pop = heapq.heappush, heapq.heappop
@@ -244,6 +244,9 @@ def _run_node(node, arrived, task, by_node, results):
         answers = anomaly.apply(node, arrived)
     else:
         answers = node.apply(arrived)
+    if RESHAPED[0]:                                                # a node whose gradients do not fit keeps what it saved
+        answers = [answer if edge is None or answer is None else _fitting(edge, at, answer, node)
+                   for at, (edge, answer) in enumerate(zip(node.edges, answers, strict=False))]
     if node.hooks:
         answers = hooking.after_node(node, answers, arrived)
     if not task.keep_graph:
