@@ -97,6 +97,8 @@ def by_formulas(plan, needs, defined, codes, fit=True):
                 return values[~int(name[6:])]
             if name == "needs":
                 return needs
+            if name == "defined":
+                return defined
             if name == "shapes":
                 return [a.shape for a in plan.inputs]
             where = signature.where.get(name)

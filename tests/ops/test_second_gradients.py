@@ -113,3 +113,37 @@ def test_powers_have_one_derivative_after_the_last(power, orders):
     assert [s[1] for s in shown] == [e[1] for e in expected]
     for (got, _), (want, _) in zip(shown, expected, strict=True):
         assert got == pytest.approx(want, nan_ok=True, rel=1e-6)
+
+
+def _times_sin(T, U, s, V):
+    return (U * s.sin()[..., None, :]) @ V
+
+
+@pytest.mark.parametrize("function", [
+    lambda T, x: T.linalg.lstsq(x, x[:, :2]).solution, lambda T, x: T.linalg.svdvals(x),
+    lambda T, x: T.linalg.eigvalsh(x), lambda T, x: T.linalg.eigvals(x).abs(),
+    lambda T, x: T.linalg.norm(x, "nuc"), lambda T, x: T.linalg.cond(x),
+    lambda T, x: (lambda L, V: _times_sin(T, V, L, V.mH))(*T.linalg.eigh(x)),
+    lambda T, x: _times_sin(T, *T.linalg.svd(x)),
+    lambda T, x: T.cholesky_solve(x[:, :2], x), lambda T, x: T.cholesky_solve(x[:, :2], x, upper=True),
+    lambda T, x: T.cholesky_inverse(x), lambda T, x: T.cholesky_inverse(x, upper=True),
+], ids=range(12))
+def test_matrices_have_the_gradients_of_pytorch(function):
+    """First ones where singular values are equal or none, too; second ones where they are not."""
+    torch = pytest.importorskip("torch")
+
+    def made(T, rows, dtype):
+        x = T.tensor(rows, dtype=dtype, requires_grad=True)
+        y = function(T, x)
+        first, = T.autograd.grad((y * (T.arange(y.numel(), dtype=T.float64).reshape(y.shape) + 1).cos()).real.sum(), x, create_graph=True)
+        return [first.tolist(), T.autograd.grad((first.abs() ** 2).sum(), x)[0].tolist() if rows[0][1] else []]
+
+    for rows in ([[1.0, 0, 0], [0, 1, 0], [0, 0, 1]], [[2.0, 0, 0], [0, 3, 0], [0, 0, 2]], [[2.0, 1, 0.5], [0.25, 3, 0.5], [1, 0.5, 4]]):
+        for dtype in ("float64", "complex128"):
+            got, want = made(jtensor, rows, getattr(jtensor, dtype)), made(torch, rows, getattr(torch, dtype))
+            if all(w == w for w in _flat(want)):                      # vectors of equal values have no derivative
+                assert _flat(got) == pytest.approx(_flat(want), rel=1e-8, abs=1e-8)
+
+
+def _flat(x):
+    return [n for part in x for n in _flat(part)] if isinstance(x, list) else [x]

@@ -192,14 +192,17 @@ def _gaps(values):
     return away + jnp.eye(values.shape[-1], dtype=values.dtype)
 
 
-def _eigh_gradient(grads, result0, result1):
+def _eigh_gradient(grads, result0, result1, defined):
     values, v = result0, result1
     g_values, g_v = grads
+    if 1 not in defined:                                           # equal eigenvalues do no harm: only eigenvectors are torn apart by them
+        return product(v * g_values[..., None, :].astype(v.dtype), adjoint(v))
     inner = product(adjoint(v), g_v)
     gaps = _gaps(values).astype(v.dtype)
     off = 1 - jnp.eye(values.shape[-1], dtype=v.dtype)
     middle = inner / gaps * off + (jnp.eye(values.shape[-1], dtype=v.dtype) * g_values[..., None, :].astype(v.dtype))
-    return product(product(v, middle), adjoint(v))
+    total = product(product(v, middle), adjoint(v))
+    return (total + adjoint(total)) / 2
 
 
 @op(name="linalg_eigh_dim.raw", layout="columns", backward="LinalgEighBackward0",
@@ -212,9 +215,11 @@ def eigh_raw(A: Tensor, UPLO="L"):
     return w, v
 
 
-def _eig_gradient(grads, result0, result1, shapes):
+def _eig_gradient(grads, result0, result1, shapes, defined):
     values, v = result0, result1
     g_values, g_v = grads
+    if 1 not in defined:
+        return jnp.linalg.solve(adjoint(v), g_values[..., :, None] * adjoint(v))
     inner = product(adjoint(v), g_v)
     gram = product(adjoint(v), v)
     diagonal = jnp.real(jnp.diagonal(inner, axis1=-2, axis2=-1)).astype(v.dtype)
@@ -232,10 +237,12 @@ def eig_raw(self: Tensor):
 
 # -- singular values --------------------------------------------------------------------------------------------------
 
-def _svd_gradient(grads, result0, result1, result2, full_matrices, shapes):
+def _svd_gradient(grads, result0, result1, result2, full_matrices, shapes, defined):
     k = result1.shape[-1]
     m, n = shapes[0][-2:]
     u, s, vh = result0[..., :k], result1, result2[..., :k, :]
+    if 0 not in defined and 2 not in defined:
+        return product(u * grads[1][..., None, :].astype(u.dtype), vh)
     g_u, g_s, g_vh = grads[0][..., :k], grads[1], grads[2][..., :k, :]
     v, g_v = adjoint(vh), adjoint(g_vh)
     eye = jnp.eye(k, dtype=s.dtype)

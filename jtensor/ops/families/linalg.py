@@ -3,6 +3,9 @@
 Owns: operators of one factorization and the composites that check and look at what came of it. Equations are in `solving`.
 May not know: tensors as objects, but in composites.
 """
+import functools
+
+import jax
 import jax.numpy as jnp
 from jax import lax
 
@@ -181,16 +184,51 @@ def cholesky(input, upper=False, *, out=None):
     return put_out("cholesky", made[0], out)
 
 
-@op(name="cholesky_solve.raw", layout="columns", backward="CholeskySolveBackward0", **RAW)
-def cholesky_solve_raw(self: Tensor, input2: Tensor, upper=False):
-    """The solution of ``A X = B`` for a matrix given by its Cholesky factor."""
-    b, u = together(self, input2)
+def _factor_gradient(symmetric, triangle, upper):
+    """Of a function of ``L L^H``, whose gradient by that is ``symmetric``: as PyTorch has it, both triangles of the factor get one."""
+    return product(triangle, symmetric) if upper else product(symmetric, triangle)
+
+
+def _by_factor(b, u, upper):
+    return _factored(*together(b, u), upper)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(2,))
+def _factored(b, u, upper):
+    """The solution for a matrix given by its factor; its derivatives of every order have both triangles."""
     solve = lax.linalg.triangular_solve
     if upper:
         b = solve(u, b, left_side=True, lower=False, transpose_a=True, conjugate_a=True)
         return solve(u, b, left_side=True, lower=False)
     b = solve(u, b, left_side=True, lower=True)
     return solve(u, b, left_side=True, lower=True, transpose_a=True, conjugate_a=True)
+
+
+def _solved_factor(grad, input2, result, upper):
+    g, x, u = together(_by_factor(grad, input2, upper), result, input2)
+    both = product(g, adjoint(x))
+    return _factor_gradient(-(both + adjoint(both)), u, upper)
+
+
+def _factored_kept(b, u, upper):
+    x = _factored(b, u, upper)
+    return x, (u, x)
+
+
+def _factored_turned(upper, kept, ct):
+    u, x = kept
+    g = jnp.conj(ct)                                               # JAX's cotangent is the conjugate of PyTorch's gradient
+    return jnp.conj(_factored(g, u, upper)), jnp.conj(_solved_factor(g, u, x, upper))
+
+
+_factored.defvjp(_factored_kept, _factored_turned)
+
+
+@op(name="cholesky_solve.raw", layout="columns", backward="CholeskySolveBackward0", grad={
+    "self": lambda grad, input2, upper: _by_factor(grad, input2, upper), "input2": _solved_factor}, **RAW)
+def cholesky_solve_raw(self: Tensor, input2: Tensor, upper=False):
+    """The solution of ``A X = B`` for a matrix given by its Cholesky factor."""
+    return _by_factor(self, input2, upper)
 
 
 @composite()
@@ -206,7 +244,11 @@ def cholesky_solve(input, input2, upper=False, *, out=None):
     return put_out("cholesky_solve", cholesky_solve_raw(input, input2, bool(upper)), out)
 
 
-@op(name="cholesky_inverse.raw", layout="columns", backward="CholeskyInverseBackward0", **RAW)
+def _inverse_factor(grad, self, result, upper):
+    return _factor_gradient(-product(product(result, grad + adjoint(grad)), result), self, upper)
+
+
+@op(name="cholesky_inverse.raw", layout="columns", backward="CholeskyInverseBackward0", grad={"self": _inverse_factor}, **RAW)
 def cholesky_inverse_raw(self: Tensor, upper=False):
     """The inverse of a matrix given by its Cholesky factor."""
     eye = jnp.broadcast_to(jnp.eye(self.shape[-1], dtype=self.dtype), self.shape)

@@ -19,6 +19,7 @@ from .factor import adjoint, product, together
 from .linalg import linalg_inv
 from .matrices import checked, eps, floating, matrices, named, square
 from .numeric import wrap_dim
+from .spectral import pinv_gradient, pseudoinverse
 
 # -- of matrices ------------------------------------------------------------------------------------------------------
 
@@ -147,7 +148,16 @@ def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False,
 
 # -- least squares ----------------------------------------------------------------------------------------------------
 
-@op(name="linalg_lstsq.raw", backward="LinalgLstsqBackward0", nondiff=(1, 2), **RAW)
+def _lstsq_b(grads, self):
+    return product(adjoint(pseudoinverse(self)), grads[0])
+
+
+def _lstsq_a(grads, self, b):
+    """By the pseudoinverse: singular values that are equal or zero do no harm."""
+    return pinv_gradient(product(grads[0], adjoint(b)), self, pseudoinverse(self))
+
+
+@op(name="linalg_lstsq.raw", backward="LinalgLstsqBackward0", nondiff=(1, 2), grad={"self": _lstsq_a, "b": _lstsq_b}, **RAW)
 def lstsq_raw(self: Tensor, b: Tensor, rcond):
     """(solution, rank, singular values): of least length where several are as good."""
     a, b = together(self, b)

@@ -145,7 +145,7 @@ def linalg_matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, ou
 
 
 @op(name="linalg_pinv.raw", backward="LinalgPinvBackward0", nondiff=("limit",), grad={
-    "A": lambda grad, A, result: _pinv_gradient(grad, A, result)}, **RAW)
+    "A": lambda grad, A, result: pinv_gradient(grad, A, result)}, **RAW)
 def pinv_raw(A: Tensor, limit: Tensor, hermitian):
     """The pseudoinverse, singular values up to a limit counted as zero."""
     if hermitian:
@@ -155,12 +155,36 @@ def pinv_raw(A: Tensor, limit: Tensor, hermitian):
         inverse = jnp.where(keep, 1 / jnp.where(keep, w, 1), 0).astype(A.dtype)
         return product(v * inverse[..., None, :], adjoint(v))
     u, s, vh = lax.linalg.svd(A, full_matrices=False)
+    return _inverted(u, s, vh, limit)
+
+
+def _inverted(u, s, vh, limit):
     keep = s > limit
-    inverse = jnp.where(keep, 1 / jnp.where(keep, s, 1), 0).astype(A.dtype)
+    inverse = jnp.where(keep, 1 / jnp.where(keep, s, 1), 0).astype(u.dtype)
     return product(adjoint(vh) * inverse[..., None, :], adjoint(u))
 
 
-def _pinv_gradient(grad, A, result):
+@jax.custom_vjp
+def pseudoinverse(a):
+    """The pseudoinverse inside of a formula: its own derivatives, of every order, are those of the operator."""
+    u, s, vh = lax.linalg.svd(a, full_matrices=False)
+    limit = s.max(-1, keepdims=True) * (max(a.shape[-2:]) * jnp.finfo(a.dtype).eps) if s.shape[-1] else 0
+    return _inverted(u, s, vh, limit)
+
+
+def _pseudoinverse_kept(a):
+    p = pseudoinverse(a)
+    return p, (a, p)
+
+
+def _pseudoinverse_turned(kept, ct):
+    return jnp.conj(pinv_gradient(jnp.conj(ct), *kept)),           # JAX's cotangent is the conjugate of PyTorch's gradient
+
+
+pseudoinverse.defvjp(_pseudoinverse_kept, _pseudoinverse_turned)
+
+
+def pinv_gradient(grad, A, result):
     """Golub and Pereyra's formula, turned round for the gradient."""
     p, h = adjoint(result), adjoint(grad)
     rows = jnp.eye(A.shape[-2], dtype=A.dtype) - product(A, result)
