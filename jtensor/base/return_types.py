@@ -37,6 +37,17 @@ def return_type(name, fields):
     return cls
 
 
+def written_type(cls):
+    """The class that ``out=`` answers with where the operator answers with ``cls``: PyTorch gives it a name of its own."""
+    return tuple if cls is tuple else return_type(cls.__name__ + "_out", cls.__match_args__)
+
+
+def as_many(made, outs):
+    """Refuses an ``out=`` of another number of tensors than there are results."""
+    if len(made) != len(outs):
+        raise TypeError(f"expected tuple of {len(made)} elements but got {len(outs)}")
+
+
 def _make(name, fields):
     long_name, count = f"torch.return_types.{name}", len(fields)
 

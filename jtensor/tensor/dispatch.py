@@ -5,7 +5,7 @@ calls go the same way in `tensor.recorders`, written out for the operator; calls
 """
 from ..autograd import gradmode_checks as checks
 from ..base import devices
-from ..base.return_types import return_type
+from ..base.return_types import as_many, return_type, written_type
 from ..ops import build
 from ..ops.operator import Operator
 from ..trace import spec as specs
@@ -186,6 +186,7 @@ def call_out(operator, args, out):
     else:
         made = run(plan_of(key, operator, template), tensors, scalars)
     results = made if isinstance(made, tuple) else (made,)
+    as_many(results, outs)
     for result, target in zip(results, outs, strict=True):
         checks.out_memory(operator, result, target, tensors)
         checks.out_fits(operator, result, target)
@@ -193,7 +194,7 @@ def call_out(operator, args, out):
         write_out(result, target)
     if not isinstance(made, tuple):
         return outs[0]
-    return type(made)(outs) if type(made) is not tuple else tuple(outs)
+    return written_type(type(made))(outs)
 
 
 def write_out(result, target):

@@ -57,3 +57,19 @@ def test_a_power_of_a_matrix_is_another_tensor(n):
     made.mul_(2)                                           # of a leaf that would be refused
     assert given.tolist() == [[2, 1], [0, 4]]
     assert n not in (0, 1) or jtensor.linalg.matrix_power(given.t(), n).is_contiguous()
+
+
+def test_several_results_that_are_written_have_a_type_of_their_own():
+    torch = pytest.importorskip("torch")
+    for call in (lambda T, out: T.max(T.eye(2), 0, out=out), lambda T, out: T.sort(T.eye(2), out=out),
+                 lambda T, out: T.linalg.svd(T.eye(2), out=out), lambda T, out: T.linalg.eigh(T.eye(2), out=out),
+                 lambda T, out: T.linalg.inv_ex(T.eye(2), out=out), lambda T, out: T.linalg.cholesky_ex(T.eye(2), out=out)):
+        told = []
+        for T in (jtensor, torch):
+            out = tuple([T.empty(0, dtype=result.dtype) for result in call(T, None)])
+            made = call(T, out)
+            told.append((type(made).__name__, made[0].tolist(), all(a is b for a, b in zip(made, out, strict=True))))
+            with pytest.raises(TypeError) as raised:
+                call(T, out[:1])
+            told[-1] += str(raised.value),
+        assert told[0] == told[1]

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...base import dtypes
+from ...base.return_types import as_many, written_type
 from ...trace.tape import LOCAL
 from ...views.rules import expand
 from .numeric import cast
@@ -142,6 +143,7 @@ def put_out(name, result, out, apart=()):
     from ...autograd import gradmode_checks as checks
     from ...tensor.dispatch import write_out
     results, outs = (result, out) if isinstance(result, tuple) else ((result,), (out,))
+    as_many(results, outs)
     for made, target in zip(results, outs, strict=True):
         if LOCAL.grad_enabled and (made.requires_grad or target.requires_grad):
             raise RuntimeError(f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
@@ -154,4 +156,4 @@ def put_out(name, result, out, apart=()):
         checks.out_fits(_Named(name), made, target)
     for made, target in zip(results, outs, strict=True):
         write_out(made, target)
-    return out if not isinstance(result, tuple) or type(result) is tuple else type(result)(outs)
+    return written_type(type(result))(outs) if isinstance(result, tuple) else out
