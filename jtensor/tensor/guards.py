@@ -11,6 +11,7 @@ import types
 from ..base import sites
 from ..ops.operator import REQUIRED
 from .arguments import of_method
+from .former import modern
 from .refusals import ELSEWHERE, refusal
 
 
@@ -156,6 +157,8 @@ def odd_call(form, values, rest, named, others):
     if method and others.get("out", others) is None:         # so asks NumPy when it is given a tensor: np.all(t)
         kwargs.pop("out")
         return form.function(*args, **kwargs)
+    if rest and (today := modern(form.name, args, kwargs)):
+        return form.function(*today[0], **today[1])
     refused = refusal(form.name, args[method:], kwargs)
     if refused is not None:
         raise refused

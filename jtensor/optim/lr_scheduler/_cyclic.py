@@ -96,7 +96,7 @@ class CyclicLR(_WithMomentum):
         """Everything but the optimizer; a function of the user's is saved only if it is an object with attributes."""
         state = super().state_dict()
         state.pop("_scale_fn_ref", None)
-        custom = state["_scale_fn_custom"]
+        custom = state.pop("_scale_fn_custom")              # comes last in what is saved, as PyTorch's dict has it
         state["_scale_fn_custom"] = None if custom is None else saved_function(custom)
         return state
 
