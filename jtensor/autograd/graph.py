@@ -140,9 +140,12 @@ class AccumulateGrad(Node):
 
 
 class OperatorNode(Node):
-    """A recorded operator. ``plan`` replays it; ``needs`` are the input positions with an edge; ``codes`` say what is saved."""
+    """A recorded operator. ``plan`` replays it; ``needs`` are the input positions with an edge; ``saved``: see `autograd.saved`.
 
-    __slots__ = ("plan", "needs", "saved", "scalars")
+    ``seen_as`` is there where it has written through a view: a weak reference to the node that the view got as its history.
+    """
+
+    __slots__ = ("plan", "needs", "saved", "scalars", "seen_as")
     __init__ = object.__init__          # who makes one fills it: `cls()` costs less than `cls.__new__(cls)`
 
     @property

@@ -5,14 +5,18 @@ of a tensor written in place, or of the base under a view). How a node runs its 
 """
 import functools
 import sys
+import weakref
+from textwrap import indent
 from types import FunctionType
 
 from ..autograd import gradmode_checks as checks
 from ..autograd import saved as saving
-from ..autograd.graph import CopySlices, accumulator, node_class, sequence
+from ..autograd.graph import CopySlices, OperatorNode, accumulator, node_class, sequence
 from ..base import sites
 from ..base.dtypes import scalar_name
 from ..ops import saves
+from ..ops.double import is_number
+from ..ops.operator import Operator
 from ..trace.codes import CODES
 from ..trace.tape import LOCAL
 
@@ -51,8 +55,12 @@ class _Needs(dict):
 NEEDS = _Needs()
 
 
-def edge_of(tensor):
-    """The edge that leads a gradient to a tensor that requires it."""
+class Unrecorded(Exception):
+    """An input that requires a gradient is an inference tensor: whether the operation is recorded at all is for `_unrecorded` to say."""
+
+
+def edge_of(tensor, recording=False):
+    """The edge that leads a gradient to a tensor that requires it; `Unrecorded` for an inference tensor while ``recording``."""
     info = tensor._info
     if info is not None and info.version != tensor._counter.version:
         tensor._refresh()
@@ -60,10 +68,13 @@ def edge_of(tensor):
     if edge is not None or not tensor._requires_grad:              # a view of a leaf made in no_grad requires grad but leads nowhere
         return edge
     auto = tensor._auto
-    if auto is not None and auto.accumulator is not None:
-        node = auto.accumulator()
-        if node is not None:
-            return node, 0
+    if auto is not None:
+        if recording and auto.inference:
+            raise Unrecorded
+        if auto.accumulator is not None:
+            node = auto.accumulator()
+            if node is not None:
+                return node, 0
     return accumulator(tensor)
 
 
@@ -106,15 +117,20 @@ def make_node(plan, tensors, needs, scalars, outs, originals=None, skip=2):
             raise RuntimeError(f"Autograd not support dtype: {scalar_name(plan.specs[0].dtype)}")
         return None
     node = cls()
-    if len(tensors) == 1:
-        tensor, = tensors
-        node.edges = (tensor._edge if tensor._info is None and tensor._edge is not None else edge_of(tensor),)
-    else:
-        edges = []                          # a comprehension would be a function call
-        for at, tensor in enumerate(tensors):
-            edges.append(None if at not in needs else
-                         tensor._edge if tensor._info is None and tensor._edge is not None else edge_of(tensor))
-        node.edges = tuple(edges)
+    try:
+        if len(tensors) == 1:
+            tensor, = tensors
+            node.edges = (tensor._edge if tensor._info is None and tensor._edge is not None else edge_of(tensor, True),)
+        else:
+            edges = []                      # a comprehension would be a function call
+            for at, tensor in enumerate(tensors):
+                edges.append(None if at not in needs else
+                             tensor._edge if tensor._info is None and tensor._edge is not None else edge_of(tensor, True))
+            node.edges = tuple(edges)
+    except Unrecorded:
+        if _unrecorded(plan, tensors):
+            return None
+        node.edges = tuple([edge_of(tensor) if at in needs else None for at, tensor in enumerate(tensors)])
     node.sequence = sequence()
     node.meta = node.hooks = node.pre_hooks = node.tensor_hooks = node.retained = node.site = None
     node.plan, node.needs, node.scalars = plan, needs, scalars
@@ -131,6 +147,8 @@ def make_node(plan, tensors, needs, scalars, outs, originals=None, skip=2):
             elif code >= 0:
                 tensor = tensors[code]
                 if tensor._auto is not None and tensor._auto.inference:
+                    if _unrecorded(plan, tensors):
+                        return None
                     save(code, tensors, outs)
                 counter = tensor._counter
                 if counter.site is None:
@@ -145,6 +163,23 @@ def make_node(plan, tensors, needs, scalars, outs, originals=None, skip=2):
     else:
         node.saved = ()
     return node
+
+
+def _unrecorded(plan, tensors):
+    """Whether autograd does not hear of an operation: all that it takes are inference tensors.
+
+    Such a tensor can require a gradient where it has got its memory by ``.data =``. A number in a tensor's place is an ordinary tensor;
+    the overloads that PyTorch calls Scalar take it as a number.
+    """
+    if not all(t._auto is not None and t._auto.inference for t in tensors):
+        return False
+    operator = plan.operator
+    return not isinstance(operator, Operator) or operator.name not in _INTO_ORDINARY and (
+        operator.name.endswith("_Scalar") or not any(is_number(operator, plan.notes, name) for name in plan.notes.where))
+
+
+# Operators that PyTorch has make an ordinary tensor, of zeros or nothing, and write to that, which autograd hears of.
+_INTO_ORDINARY = frozenset(("clone", "contiguous_copy", "_to_copy", "sort_dim.default", "sort_dim.stable", "diag_embed", "constant_pad_nd"))
 
 
 def _way_to_make(plan, needs):
@@ -187,18 +222,21 @@ FROM_LIBRARY = 3         # `make`, the recorder, what has called that, and here 
 WRITTEN_OUT = 6          # inputs of an operation that has not a list of them
 _MAKE = """\
 def make(out, scalars, depth, {arguments}, plan, needs, cls):
-{unless_watched}    node = cls()
-    node.plan, node.needs, node.scalars = plan, needs, scalars
-    node.meta = node.hooks = node.pre_hooks = node.tensor_hooks = node.retained = None
-{edges}    node.edges = ({listed},)
-    node.sequence = sequence()
-{saved}    out._edge = (node, 0)
-    out._requires_grad = True
+{unless_watched}    try:
+        node = cls()
+        node.plan, node.needs, node.scalars = plan, needs, scalars
+        node.meta = node.hooks = node.pre_hooks = node.tensor_hooks = node.retained = None
+{edges}        node.edges = ({listed},)
+        node.sequence = sequence()
+{saved}        out._edge = (node, 0)
+        out._requires_grad = True
+    except Unrecorded:
+        attach(plan, ({tensors}), needs, (out,), scalars)
 """
 _EDGE = """\
     e{i} = a{i}._edge
     if e{i} is None or a{i}._info is not None and a{i}._info.version != a{i}._counter.version:
-        e{i} = edge_of(a{i})
+        e{i} = edge_of(a{i}, True)
 """
 _UNLESS_WATCHED = """\
     if saving._hooks:
@@ -207,7 +245,7 @@ _UNLESS_WATCHED = """\
 """
 _INPUT = """\
     if a{i}._auto is not None and a{i}._auto.inference:
-        save({code}, ({tensors}), ())
+        raise Unrecorded
     c{i} = a{i}._counter
     if c{i}.site is None:
         c{i}.site = WATCHED
@@ -242,13 +280,14 @@ def _code(count, given, needs, codes, saves_any):
     saved, entries = "", []
     for code in codes:
         i = given[code] if code >= 0 else None
-        saved += (_INPUT if code >= 0 else _RESULT).format(i=i, code=code, tensors=tensors)
+        saved += (_INPUT if code >= 0 else _RESULT).format(i=i)
         entries.append(f"(a{i}, c{i}.version)" if code >= 0 else "(out._storage, out._spec, out._offset, c, c.version)")
     text = _MAKE.format(
         arguments=", ".join([f"a{i}" for i in range(count)]), unless_watched=_UNLESS_WATCHED.format(tensors=tensors) if codes else "",
-        edges="".join([_EDGE.format(i=given[at]) for at in needs]),
+        edges=indent("".join([_EDGE.format(i=given[at]) for at in needs]), "    "), tensors=tensors,
         listed=", ".join([f"e{i}" if at in needs else "None" for at, i in enumerate(given)]),
-        saved=saved + _SAVED.format(entries=", ".join(entries)) if codes else _NOTHING_SAVED.format(saved="[]" if saves_any else "()"))
+        saved=indent(saved + _SAVED.format(entries=", ".join(entries)) if codes else
+                     _NOTHING_SAVED.format(saved="[]" if saves_any else "()"), "    "))
     scope = {}
     exec(CODES.compiled(text, "<jtensor node>"), scope)
     return scope["make"].__code__
@@ -307,6 +346,8 @@ def rebase(self, node):
     base._edge, base._requires_grad = (slices, 0), True
     self._requires_grad = True
     self._refresh()
+    if isinstance(node, OperatorNode) and node.saved:
+        node.seen_as = weakref.ref(self._edge[0])
 
 
 def move_retained(self, node):
