@@ -68,7 +68,8 @@ def passed_on(plan, needs):
     return found
 
 
-_CONSTANT_IF = {"AsStridedBackward0": lambda plan: 0 in plan.outputs[0].shape, "sgn": lambda plan: not plan.inputs[0].dtype.is_complex,
+_CONSTANT_IF = {"AsStridedBackward0": lambda plan: 0 in plan.outputs[0].shape,
+                "repeat.raw": lambda plan: 0 in plan.notes.template[1], "sgn": lambda plan: not plan.inputs[0].dtype.is_complex,
                 "angle": lambda plan: not plan.inputs[0].dtype.is_complex,
                 "pow_Tensor_Scalar": lambda plan: plan.notes.template[1] == 0}
 
@@ -86,6 +87,8 @@ def _double_name(plan, at):
         return CONSTANT
     if type(declared) is dict:
         declared = declared.get(parameter_at(plan, at))
+    if declared == CONSTANT:
+        return CONSTANT
     if declared == TIMES_ALPHA:
         declared = "MulBackward1" if _scaled(plan, "alpha") else PASSED_ON
     shape = tuple(plan.inputs[at].shape)

@@ -24,7 +24,7 @@ from .placing import drawn, memory_order, target, undrawn
 
 def _result(name, backward, grad=None, nondiff=("values",)):
     """The operator that gives drawn numbers the history of the tensor they were drawn for: its gradient is zero, or refused."""
-    extra = {"grad": grad} if grad else {"saves": ()}
+    extra = {"grad": grad} if grad else {"saves": (), "double": "-"}
 
     @op(layout="contiguous", nondiff=nondiff, name=name, backward=backward, function=False, method=False, **extra)
     def result(self: TensorKind, values: TensorKind):
@@ -41,7 +41,8 @@ _BINOMIAL = _result("binomial_of", "NotImplemented", no_derivative("binomial", "
 _DIRICHLET = _result("dirichlet_of", "NotImplemented", no_derivative("_sample_dirichlet", "self"))
 
 
-@op(layout="contiguous", saves=(), nondiff=("values",), name="normal_of_both", backward="NormalBackward3", function=False, method=False)
+@op(layout="contiguous", saves=(), nondiff=("values",), name="normal_of_both", backward="NormalBackward3", function=False, method=False,
+    double="-")
 def _both(self: TensorKind, std: TensorKind, values: TensorKind):
     return values
 

@@ -89,7 +89,8 @@ def undrawn(size, dtype, device, requires_grad=False, stride=None):
 
 def _overwriter(name, backward):
     """The in-place operator that puts drawn numbers in a tensor's place; its gradient is zero."""
-    @op(layout="like", saves=(), nondiff=("values",), inplace=True, name="drawn_" + name, backward=backward, function=False, method=False)
+    @op(layout="like", saves=(), nondiff=("values",), inplace=True, name="drawn_" + name, backward=backward, function=False, method=False,
+        double="-")
     def overwrite(self: TensorKind, values: TensorKind):
         return values
     return overwrite

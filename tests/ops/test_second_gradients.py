@@ -20,7 +20,9 @@ def leaf(T, *shape, seed=1.7):
     (lambda x, w: F.batch_norm(x, jtensor.zeros(2, dtype=x.dtype), jtensor.ones(2, dtype=x.dtype), w), [(3, 2), (2,)]),
     (lambda x: jtensor.polygamma(1, x.abs() + 1), [(3,)]), (lambda x, y: jtensor.special.xlog1py(x, y), [(3,), (3,)]),
     (lambda x: x.cumprod(0), [(4,)]),
-], ids=range(9))
+    (lambda x, w: sum([(k + 1) * y.sin().sum() for k, y in enumerate(jtensor.native_group_norm(x, w, None, 2, 4, 3, 2, 1e-5))]),
+     [(2, 4, 3), (4,)]),
+], ids=range(10))
 def test_finite_differences_agree(function, shapes):
     """Along one direction, which no coordinate is left out of."""
     given = [leaf(jtensor, *shape, seed=1.7 + at) for at, shape in enumerate(shapes)]
@@ -94,6 +96,15 @@ def test_what_has_no_derivative(function):
 def test_what_only_chooses_has_no_second_derivative():
     x = jtensor.tensor([1.0, 2.0], requires_grad=True)
     assert not jtensor.autograd.grad(jtensor.xlogy(x, 2.0).sum(), x, create_graph=True)[0].requires_grad
+
+
+def test_gradients_that_are_zero_have_no_history():
+    """Of what is rounded, drawn anew or repeated no times, broadcast or not."""
+    for function in (lambda x: jtensor.div(x, jtensor.ones(2, 2, requires_grad=True), rounding_mode="floor"), lambda x: x.round(decimals=2),
+                     lambda x: jtensor.normal(x, 1.0), lambda x: jtensor.bernoulli(x), lambda x: (x * 1).normal_(), lambda x: x.repeat(0)):
+        x = jtensor.ones(2, requires_grad=True)
+        first, = jtensor.autograd.grad(function(x).sum(), x, create_graph=True)
+        assert not first.requires_grad and first.tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("power, orders", [(2, 3), (3, 4), (4, 5), (-1, 3), (0.5, 3)])

@@ -276,16 +276,20 @@ def _group_normed(input, result1, result2, num_groups):
     return ((x - mean) * inverse).reshape(input.shape)
 
 
-def _group_input(grads, input, weight, result1, result2, num_groups):
+def _group_input(grads, input, weight, result1, result2, num_groups, defined):
     g = _wide(grads[0])
     if weight is not None:
         g = g * _column(weight, input)
     mean, inverse = _wide(result1)[..., None], _wide(result2)[..., None]
-    made = input_gradient(_grouped(g, num_groups), _grouped(_wide(input), num_groups), mean, inverse, (2,))
+    x = _grouped(_wide(input), num_groups)
+    made = input_gradient(_grouped(g, num_groups), x, mean, inverse, (2,)) if 0 in defined else jnp.zeros_like(x)
+    if 1 in defined or 2 in defined:
+        mean, inverse = observed(x, mean, inverse, (2,))
+        made = made + (_wide(grads[1])[..., None] - _wide(grads[2])[..., None] * inverse ** 3 * (x - mean)) / x.shape[2]
     return made.reshape(input.shape)
 
 
-@op(backward="NativeGroupNormBackward0", name="native_group_norm.raw", nondiff=(1, 2), check=_check_group, layout="suggested", grad={
+@op(backward="NativeGroupNormBackward0", name="native_group_norm.raw", check=_check_group, layout="suggested", grad={
     "input": _group_input,
     "weight": lambda grads, input, result1, result2, num_groups: jnp.sum(
         _wide(grads[0]) * _group_normed(input, result1, result2, num_groups), _others(input)),

@@ -71,7 +71,7 @@ def round_whole(self: Tensor):
 
 
 @op("numeric", name="round_decimals", backward="RoundBackward1", **_ROUND,
-    check=lambda self, decimals: refuses("round_cpu", "complex")(self))
+    check=lambda self, decimals: refuses("round_cpu", "complex")(self), double="-")
 @wide
 def round_decimals(self: Tensor, decimals):
     """To a number of decimal places."""
