@@ -302,7 +302,7 @@ class Tensor:
 
     def detach_(self):
         """Forgets this tensor's history, in place."""
-        if LOCAL.inference:                            # there PyTorch leaves autograd's fields alone
+        if LOCAL.inference or self._inference_tensor():          # there, and of such tensors, PyTorch leaves autograd's fields alone
             return self
         if self._is_view() and self._info.differentiable:
             raise RuntimeError(
