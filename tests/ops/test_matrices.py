@@ -73,3 +73,17 @@ def test_several_results_that_are_written_have_a_type_of_their_own():
                 call(T, out[:1])
             told[-1] += str(raised.value),
         assert told[0] == told[1]
+
+
+def test_condition_numbers_of_singular_matrices_and_their_refusals():
+    torch = pytest.importorskip("torch")
+    for call in (lambda T: T.linalg.cond(T.tensor([[[1.0, 0], [0, 0]], [[2.0, 0], [0, 2]]]), "nuc").tolist(),
+                 lambda T: T.logdet(T.ones(2, 3)), lambda T: T.linalg.eigvalsh(T.ones(2, 3)), *[
+                     lambda T, p=p: T.linalg.cond(T.ones(2, 3), p) for p in ("nuc", "fro", 1, -float("inf"))]):
+        told = []
+        for T in (jtensor, torch):
+            try:
+                told.append(call(T))
+            except RuntimeError as error:
+                told.append(str(error))
+        assert told[0] == told[1]

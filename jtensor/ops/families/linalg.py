@@ -138,7 +138,7 @@ def logdet(input):
     >>> torch.logdet(torch.eye(2))
     tensor(0.)
     """
-    square("linalg.slogdet", input)
+    square("logdet", input)
     sign, log = slogdet_raw(input)
     if sign._spec.dtype.is_complex:
         return log + sign.log()

@@ -6,7 +6,7 @@ May not know: operators of its own.
 from ..operator import RAW
 from ..registry import composite
 from .composing import put_out
-from .linalg import inv_ex_raw, linalg_inv
+from .linalg import inv_ex_raw
 from .matrices import floats, matrices, square
 from .numeric import wrap_dim
 from .spectral import linalg_svdvals
@@ -77,10 +77,10 @@ def linalg_cond(A, p=None, *, out=None):
         values = linalg_svdvals(A)
         first, last = values.narrow(-1, 0, 1), values.narrow(-1, values._spec.size[-1] - 1, 1)
         return put_out("linalg_cond", (last / first if p == -2 else first / last).squeeze(-1), out)
-    square("linalg.cond", A)
-    if p == "nuc":
-        return put_out("linalg_cond", linalg_matrix_norm(A, p) * linalg_matrix_norm(linalg_inv(A), p), out)
+    square(f"linalg.cond(ord={p if isinstance(p, str) else format(p, 'g')})", A)
     inverse, info = inv_ex_raw(A)
-    made = linalg_matrix_norm(A, p) * linalg_matrix_norm(inverse, p)
+    norm, other = linalg_matrix_norm(A, p), linalg_matrix_norm(inverse, p)
     import jtensor
-    return put_out("linalg_cond", jtensor.where(info == 0, made, float("inf")), out)
+    if p == "nuc":                                                 # NaN of a matrix of zeros, as PyTorch
+        return put_out("linalg_cond", norm * jtensor.where(info == 0, other, float("inf")), out)
+    return put_out("linalg_cond", jtensor.where(info == 0, norm * other, float("inf")), out)

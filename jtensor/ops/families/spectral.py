@@ -45,7 +45,7 @@ def linalg_eigh(A, UPLO="L", *, out=None):
 @composite("linalg_eigvalsh", **RAW)
 def linalg_eigvalsh(A, UPLO="L", *, out=None):
     """The real eigenvalues of Hermitian matrices, in order."""
-    square("linalg.eigvalsh", A)
+    square("linalg.eigh", A)
     if UPLO.upper() not in ("L", "U"):
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
     return put_out("linalg_eigvalsh", factor.eigh_raw(A, UPLO.upper())[0], out)
