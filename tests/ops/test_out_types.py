@@ -1,0 +1,23 @@
+"""``out=`` of another type, and grids of several types: refused in PyTorch's words, or taken."""
+import pytest
+
+import jtensor
+
+CALLS = [f"torch.{name}({given}, out=torch.zeros(2, dtype=torch.{kind}))"
+         for name in "neg sign sgn floor ceil round trunc bitwise_not signbit sqrt square logical_not".split()
+         for given in ("i", "f") for kind in ("float64", "int16", "int64") if name != "bitwise_not" or given == "i"] + [
+    "torch.meshgrid(i, f, indexing='ij')", "torch.meshgrid(f, i, indexing='zz')", "torch.meshgrid(f, f, indexing='zz')",
+    "torch.meshgrid(f, M, i)", "torch.meshgrid(f, f, indexing='xy')"]
+
+
+def outcomes(torch, call):
+    try:
+        return str(eval(call, {"torch": torch, "i": torch.arange(2), "f": torch.ones(2), "M": torch.ones(2, 2)}))
+    except (TypeError, RuntimeError) as error:
+        return f"{type(error).__name__} {error}"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_types_are_refused_in_pytorchs_words():
+    torch = pytest.importorskip("torch")
+    assert {call: outcomes(jtensor, call) for call in CALLS} == {call: outcomes(torch, call) for call in CALLS}
