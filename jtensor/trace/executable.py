@@ -13,9 +13,11 @@ import math
 import threading
 import time
 
+import numpy as np
+
 from jtensor.base import compat
 from jtensor.trace.background import Worker
-from jtensor.trace.flat import EXTREME, KINDS, OTHER, PRODUCT, SUM
+from jtensor.trace.flat import EXTREME, KINDS, MOVES, OTHER, PRODUCT, SUM
 
 # What is asked of XLA for a program, beside what it does by default ("all"); measured on programs of 2 to 200 operators.
 _EFFORTS = {"cpu": {
@@ -30,10 +32,21 @@ _EFFORTS = {"cpu": {
     "brief": {"xla_cpu_use_fusion_emitters": False, "xla_cpu_parallel_codegen_split_count": 1, "xla_backend_extra_options": (
         "xla_cpu_disable_loop_unrolling", "xla_cpu_disable_slp_vectorizer", "xla_cpu_optimize_for_size")},
 }}
+# The same on arrays so small that loops over them hardly take time: LLVM optimizes nothing. It compiles in a third of a brief one's time,
+# and its loops run five to ten times slower.
+_EFFORTS["cpu"]["rough"] = {**_EFFORTS["cpu"]["brief"], "xla_backend_optimization_level": 0}
 # Functions that the two emitters compute with other last bits (of 90 tried, in float32, float64, bfloat16 and complex): a program
 # with one of them keeps the default emitters, so that its bits do not depend on the effort.
 _TELLING = {"tan", "atan", "cbrt", "erf"}
 _TELLING_COMPLEX = {"rsqrt", "cumprod"}
+# What has the same bits where nothing is optimized (of 120 operations tried in each type). Many others XLA writes out as products and
+# sums where no fence can stand, and only what optimizes contracts these: a program with one of them is not compiled roughly.
+_ROUGHLY = MOVES - {"complex", "conj"} | frozenset("""add sub add_any mul div neg abs sign max min sqrt integer_pow square eq ne lt le
+    gt ge and or xor not is_finite clamp floor ceil round convert_element_type bitcast_convert_type iota reduce_sum reduce_max reduce_min
+    reduce_and reduce_or argmax argmin scatter-add scatter_add shift_left shift_right_arithmetic shift_right_logical dot_general""".split())
+_ROUGHLY_NARROW = frozenset("exp exp2 log sin cos erf erfc logistic expm1 pow atan2".split())         # in float32 and narrower types
+_BFLOAT16 = np.dtype("bfloat16")
+_LEAST = 8          # of any side of a matrix product: with fewer than four, XLA writes loops of its own
 
 compiled = {"programs": 0, "trace": 0.0, "lower": 0.0, "compile": 0.0}
 """Since the start: how many programs were compiled, and the seconds that each part took."""
@@ -48,6 +61,8 @@ def options_of(effort, jaxpr, device=None):
     """XLA's options for a program that is compiled with this effort; its bits are those of any other."""
     options = efforts(device).get(effort, {})
     if options and any(_windowed(eqn) or effort == "swift" and _adds_up(eqn) for eqn in _equations(jaxpr)):
+        return {}
+    if effort == "rough" and not all(_same_if_rough(eqn) for eqn in _equations(jaxpr)):
         return {}
     if options and any(_tells(eqn) for eqn in _equations(jaxpr)):
         options = {name: value for name, value in options.items() if name != "xla_cpu_use_fusion_emitters"}
@@ -72,14 +87,31 @@ def _windowed(eqn):
     return sum(shape[axis] > 32 for axis in eqn.params["axes"]) > 1
 
 
+def _same_if_rough(eqn):
+    name, types = eqn.primitive.name, {np.dtype(v.aval.dtype) for v in (*eqn.invars, *eqn.outvars)}
+    if name == "jit":                                               # what it calls is looked at, too
+        return True
+    if any(dtype.kind == "c" or dtype.kind == "V" and dtype != _BFLOAT16 for dtype in types):
+        return False
+    if name == "dot_general":
+        return types == {np.dtype(np.float32)} and min(_sides(eqn)) >= _LEAST
+    return name in _ROUGHLY or name in _ROUGHLY_NARROW and all(dtype.itemsize <= 4 for dtype in types)
+
+
+def _sides(eqn):
+    """How many rows and columns a matrix product has, and over how many elements each of its elements sums."""
+    (left, _), (batch, _) = eqn.params["dimension_numbers"]
+    first = eqn.invars[0].aval
+    free = eqn.outvars[0].aval.shape[len(batch):]
+    rows = first.ndim - len(left) - len(batch)
+    return math.prod(free[:rows]), math.prod(free[rows:]), math.prod(first.shape[axis] for axis in left)
+
+
 def _adds_up(eqn):
     # The vectorizer takes a sum apart in another order where it cannot unroll the loop; and without the emitters a reduction is slower.
     name = eqn.primitive.name
     if name == "dot_general":
-        (left, right), (batch, _) = eqn.params["dimension_numbers"]
-        free = eqn.outvars[0].aval.shape[len(batch):]
-        rows = eqn.invars[0].aval.ndim - len(left) - len(batch)
-        return math.prod(free[:rows]) == 1 or math.prod(free[rows:]) == 1
+        return 1 in _sides(eqn)[:2]
     return name == "conv_general_dilated" or bool(KINDS.get(name, 0) & (SUM | PRODUCT | EXTREME | OTHER))
 
 
@@ -112,7 +144,8 @@ def compile_program(function, avals, *, donate=(), options=None, effort="all", x
 
     ``function``: positional arrays to a list or tuple of arrays, or a closed jaxpr. ``avals``: `jax.ShapeDtypeStruct`s (anything
     with ``shape`` and ``dtype``). ``donate``: positions of inputs whose buffers may be taken over; `Executable.donated` says which
-    are. ``options``: XLA's compiler options of this program alone; ``effort``: "all", "kernel", "swift" or "brief", see `options_of`.
+    are. ``options``: XLA's compiler options of this program alone; ``effort``: "all", "kernel", "swift", "brief" or "rough"
+    (`options_of`).
     ``x64``: trace with real 64-bit types. ``device``: a JAX device; results are then committed to it. ``name``: of the program in profiles.
 
     Answers an `Executable`: ``.run(list)`` gives a list of `jax.Array`s. Inputs are trusted to have the given shapes and types;

@@ -122,17 +122,17 @@ def key_of(nodes, wanted, inputs, counts, donate, given=()):
     return "\n".join([*parts, f"in {inputs!r} {counts}", f"out {wanted} donate {donate} given {given}"])
 
 
-def program(nodes, wanted, inputs, counts, donate, given=(), effort="all"):
+def program(nodes, wanted, inputs, counts, donate, given=(), efforts=("all",)):
     """The executable ``run([zero, numbers, *inputs])`` of a tape; from disk if it is there.
 
     ``inputs`` are the avals of the external inputs, and then of the values at the positions ``given``, which another program of this
-    tape makes; ``counts`` (kind, how many) of the numbers (`scalars`); ``effort``: XLA's (`executable.options_of`); a program on disk
-    that got more is taken. Answers (executable, where it came from: "shared" with another tape, "disk" or "compiled", number of fences,
-    the effort it got).
+    tape makes; ``counts`` (kind, how many) of the numbers (`scalars`); ``efforts``: XLA's (`executable.options_of`), of which it gets the
+    first that would not tell in the bits; a program on disk that got more is taken. Answers (executable, where it came from: "shared"
+    with another tape, "disk" or "compiled", number of fences, the effort it got).
     """
     device = jax_device_of(nodes[-1][0])
     text = key_of(nodes, wanted, inputs, counts, donate, given)
-    for got in dict.fromkeys(("all", effort)):
+    for got in dict.fromkeys(("all", *efforts[::-1])):
         key = _key_for(got, text)
         found = _SHARED.get((key, device))
         if found is not None:
@@ -142,9 +142,13 @@ def program(nodes, wanted, inputs, counts, donate, given=(), effort="all"):
             _SHARED[key, device] = found
             return found, "disk", 0, got
     with jax.enable_x64(True):
-        fenced = fences.of_graph(graph_of(nodes, wanted, inputs, counts, given), effort == "brief")
-        jaxpr = fenced.jaxpr()
-        effort = how = possible(effort, jaxpr, device)
+        for effort in efforts:
+            fenced = fences.of_graph(graph_of(nodes, wanted, inputs, counts, given), effort in HURRIED)
+            jaxpr = fenced.jaxpr()
+            how = possible(effort, jaxpr, device)
+            if how == effort:
+                break
+        effort = how
         if fenced.boxes == boxes.MASKED:            # it gets no better
             effort, how = "all", "swift"
         lead = 2 if counts else 1
@@ -174,19 +178,16 @@ def kernel(plan):
         return found, "disk"
     with jax.enable_x64(True):
         fenced = fences.of_graph(flattened(plan.jaxpr()))
-        made = compile_program(fenced.jaxpr(), [], options=fenced.compiler_options, device=device,
-                               effort="brief" if _is_small(plan) else "kernel")
+        jaxpr = fenced.jaxpr()
+        effort = "kernel" if plan.elements() > SMALL else possible("rough", jaxpr, device) if plan.elements() <= TINY else "all"
+        made = compile_program(jaxpr, [], options=fenced.compiler_options, device=device, effort="brief" if effort == "all" else effort)
     store.save(key, made, device)
     REMEMBERED.keep()
     return made, "compiled"
 
 
-def _is_small(plan):
-    """Whether loops over a plan's arrays take less time than calling its kernel, however they are compiled."""
-    return plan.elements() <= SMALL
-
-
-SMALL = 1 << 13
+SMALL, TINY = 1 << 13, 1 << 10      # elements over which loops take less time than calling a kernel, compiled briefly or roughly
+HURRIED = "brief", "rough"
 
 
 def jax_device_of(plan):

@@ -4,8 +4,9 @@ A first step is often one of a kind (an optimizer's state appears only in the se
 a program is compiled briefly, which takes a quarter to a half of the time, and counts its runs. When it is plain that what that has
 saved will be lost again (`worth`) it is compiled with all effort: begun in the background at three quarters, waited for at the last, so
 that the change comes at the same run every time. On large arrays and in loops that run would come soon: there a program is compiled
-"swift", which saves a little less and loses next to nothing, or with all effort where that would tell in the bits. Both give the same
-bits. Owns: `Program`, making one, this estimate. May not know: the trie, when tapes run.
+"swift", which saves a little less and loses next to nothing, or with all effort where that would tell in the bits; on very small arrays
+"rough", which saves most and loses most. All give the same bits. Owns: `Program`, making one, this estimate. May not know: the trie, when
+tapes run.
 """
 import math
 
@@ -17,9 +18,10 @@ from . import executable, lower, scalars, stages
 from .background import Worker
 from .report import REPORT
 
-SAVED = {"brief": 6e6, "swift": 4e6}       # ns: what an operator costs less to compile so
-LOST = {"brief": 1.0, "swift": 0.01}       # ns: what an element of a result takes longer then, on average over operators
-FEW, LOOP = 32, 1024    # fewer runs than FEW, in a loop than LOOP: brief is not worth it
+SAVED = {"rough": 8e6, "brief": 6e6, "swift": 4e6}      # ns: what an operator costs less to compile so
+LOST = {"rough": 6.0, "brief": 1.0, "swift": 0.01}      # ns: what an element of a result takes longer then, at worst
+FEW = {"rough": 128, "brief": 32, "swift": 0}           # fewer runs than these: not worth it
+LOOP = {"rough": 256, "brief": 1024, "swift": 0}        # and in a loop
 MANY = 1 << 15          # more are not waited for: on small arrays the two hardly differ
 SURE = 3                # what has been run a third of that number will be run the rest, too
 
@@ -106,19 +108,20 @@ def build(nodes, wanted, asked, inputs, counts, donate, loop=False):
 
     ``loop``: it is a piece of a loop, and will come again. The other arguments are those of `lower.program`.
     """
-    effort, due = worth(nodes, lower.jax_device_of(nodes[-1][0]), loop)
-    found, origins, got = _build(nodes, wanted, asked, inputs, counts, donate, effort)
-    if due and effort in got:
+    chosen = worth(nodes, lower.jax_device_of(nodes[-1][0]), loop)
+    found, origins, got = _build(nodes, wanted, asked, inputs, counts, donate, tuple(chosen))
+    due = min([chosen[effort] for effort in got if effort in chosen], default=0)
+    if due:
         found.due, found.left = due, due
-        found.again = lambda: _build(nodes, wanted, asked, inputs, counts, donate, "all")
+        found.again = lambda: _build(nodes, wanted, asked, inputs, counts, donate, ("all",))
     return found, origins
 
 
-def _build(nodes, wanted, asked, inputs, counts, donate, effort):
+def _build(nodes, wanted, asked, inputs, counts, donate, efforts):
     cut = stages.cut(nodes, wanted, asked) if asked in wanted else None
     lead = 2 if counts else 1
     if cut is None:
-        made, origin, fences, got = lower.program(nodes, wanted, inputs, counts, donate, effort=effort)
+        made, origin, fences, got = lower.program(nodes, wanted, inputs, counts, donate, efforts=efforts)
         return Program(made, wanted, wanted, tuple([d - lead for d in made.donated]), fences, count=len(inputs)), (origin,), (got,)
     outputs = [a for node in nodes for a in node[0].outputs]
     handed = [outputs[p] for p in cut.handed]
@@ -129,8 +132,8 @@ def _build(nodes, wanted, asked, inputs, counts, donate, effort):
             kind = "i" if kind == "b" else kind
             own[kind] = max(own[kind], at + 1)
     taken = tuple([(kind, own[kind]) for kind, _ in counts if own[kind]])
-    second = _BESIDE.submit(lambda: lower.program(nodes, cut.rest, [*inputs, *handed], counts, donate, cut.handed, effort), name="stage")
-    first, origin, fences, got = lower.program(early, gives, [inputs[at] for at in takes], taken, (), effort=effort)
+    second = _BESIDE.submit(lambda: lower.program(nodes, cut.rest, [*inputs, *handed], counts, donate, cut.handed, efforts), name="stage")
+    first, origin, fences, got = lower.program(early, gives, [inputs[at] for at in takes], taken, (), efforts=efforts)
     rest, later, more, too = second.result()
     where = {p: at for at, p in enumerate(cut.first)}
     made = Program(first, cut.first + cut.rest, wanted, tuple([d - lead for d in rest.donated]), fences + more, count=len(inputs),
@@ -139,11 +142,17 @@ def _build(nodes, wanted, asked, inputs, counts, donate, effort):
 
 
 def worth(nodes, device=None, loop=False):
-    """With which effort a tape's program is compiled, and after how many runs it gets all, because they will be enough to repay it."""
-    efforts = executable.efforts(device)
+    """{effort: after how many runs a tape's program that was compiled so gets all, because they will be enough to repay it}.
+
+    The least effort that is worth it comes first; the next stands in where that would tell in the bits.
+    """
+    efforts, least = executable.efforts(device), LOOP if loop else FEW
     elements = sum(math.prod(aval.shape) for node in nodes for aval in node[0].outputs)
-    for effort, least in {"brief": LOOP if loop else FEW, "swift": 0}.items():
+    chosen = {}
+    for effort in FEW:
         runs = len(nodes) * SAVED[effort] / (elements * LOST[effort] + 1)
-        if effort in efforts and runs >= least:
-            return effort, int(max(FEW, min(runs, MANY) / SURE))
-    return "all", 0
+        if effort in efforts and runs >= least[effort]:
+            chosen[effort] = int(max(FEW["brief"], min(runs, MANY) / SURE))
+            if effort != "rough":
+                break
+    return chosen or {"all": 0}

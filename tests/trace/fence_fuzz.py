@@ -483,7 +483,7 @@ def differing(program, results):
 
 def check(program, rng, on=True):
     """Positions of the values that differ, fused whole or cut, compiled with two of the efforts."""
-    efforts = [str(effort) for effort in rng.permutation(["all", "brief", "swift"])]
+    efforts = [str(effort) for effort in rng.permutation(["all", "brief", "swift", "rough"])]
     found = differing(program, run_fused(program.nodes, program.inputs, program.wanted, on, efforts[0]))
     if not found:
         found = differing(program, run_cut(program, int(rng.integers(1, max(2, len(program.nodes)))), on, efforts[1]))

@@ -151,7 +151,8 @@ def test_options_reach_the_compiler(way):
 # ---- kernels ---------------------------------------------------------------------------------------------------------
 
 FUNCTIONS = [jnp.tan, jnp.arctan, jnp.cbrt, jnp.exp, jnp.tanh, jax.scipy.special.erf,
-             lambda a: jnp.cumprod(jax.lax.complex(a, -a)[:, :9], 1), lambda a: a.var(1), lambda a: jax.nn.softmax(a, 1)]
+             lambda a: jnp.cumprod(jax.lax.complex(a, -a)[:, :9], 1), lambda a: a.var(1), lambda a: jax.nn.softmax(a, 1),
+             jnp.log, jax.nn.sigmoid, jnp.cos, lambda a: abs(a) ** a, lambda a: a @ a.T, lambda a: a[:, :9].sum(1), lambda a: a * a + a]
 
 
 def test_bits_do_not_depend_on_the_effort():
@@ -164,7 +165,7 @@ def test_bits_do_not_depend_on_the_effort():
 
     everything = compiled(lambda a: [fences.mark(f(a)) for f in FUNCTIONS], "all")
     for f, expected in zip(FUNCTIONS, everything, strict=True):
-        for effort in ("kernel", "brief"):
+        for effort in ("kernel", "brief", "rough"):
             alone, = compiled(lambda a, f=f: [fences.mark(f(a))], effort)
             assert np.asarray(alone).tobytes() == np.asarray(expected).tobytes(), (f, effort)
 

@@ -193,7 +193,7 @@ def test_a_slice_is_written_after_its_neighbours_are_read(dtype):
     for _ in range(2):
         want[1:-1] = want[2:] ^ want[:-2] if dtype is bool else want[2:] + want[:-2]
     one = np.int32(1) if dtype is bool else dtype(1)
-    for effort in "all", "brief":
+    for effort in "all", "brief", "rough":
         assert (run(twice, x, one.real, np.int32(0), np.int32(2), effort=effort) == want).all()
 
 

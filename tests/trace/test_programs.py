@@ -57,10 +57,10 @@ def steps(count, efforts):
 
 
 def test_the_change_comes_at_its_run_and_changes_no_bit(monkeypatch, efforts):
-    monkeypatch.setattr(programs, "worth", lambda *given: ("all", 0))
+    monkeypatch.setattr(programs, "worth", lambda *given: {"all": 0})
     wanted, made = steps(9, efforts)
     assert {"brief"}.isdisjoint(made[-1]) and made[2] == made[-1]
-    monkeypatch.setattr(programs, "worth", lambda *given: ("brief", 6))
+    monkeypatch.setattr(programs, "worth", lambda *given: {"brief": 6})
     report = torch.report()
     again = report.again
     bits, made = steps(9, efforts)
@@ -71,14 +71,14 @@ def test_the_change_comes_at_its_run_and_changes_no_bit(monkeypatch, efforts):
 
 
 def test_a_better_program_that_does_not_compile_leaves_the_brief_one(monkeypatch, efforts):
-    monkeypatch.setattr(programs, "worth", lambda *given: ("brief", 4))
+    monkeypatch.setattr(programs, "worth", lambda *given: {"brief": 4})
     wanted, _ = steps(4, efforts)
     program = lower.program
 
-    def failing(*given, effort, **how):
-        if effort == "all":
+    def failing(*given, efforts, **how):
+        if efforts == ("all",):
             raise jax.errors.JaxRuntimeError("INTERNAL: all effort was too much")
-        return program(*given, effort=effort, **how)
+        return program(*given, efforts=efforts, **how)
     monkeypatch.setattr(lower, "program", failing)
     bits, _ = steps(8, efforts)
     assert bits[:4] == wanted and "all effort was too much" in str(torch.report())
@@ -90,12 +90,14 @@ def test_large_arrays_and_loops_are_not_worth_brevity():
         nodes = [(plan.Plan("a", None, (aval,), (aval,)), (0,), (), None)] * count
         return programs.worth(nodes, compat.default_device(), loop)
     if not executable.efforts():
-        assert worth(10, 30) == ("all", 0)
+        assert worth(10, 30) == {"all": 0}
         pytest.skip("this device has one effort")
-    assert worth(10, 30) == worth(10, 30, True) == ("brief", programs.MANY // programs.SURE)
-    assert worth(4_000_000, 30) == ("swift", 33) and worth(65_536, 64, True)[0] == "swift"
-    assert worth(150_000, 30) == ("brief", programs.FEW)
-    assert programs.FEW < worth(30_000, 3)[1] < programs.MANY // programs.SURE
+    most, fewest = programs.MANY // programs.SURE, programs.FEW["brief"]
+    assert worth(10, 30) == worth(10, 30, True) == {"rough": most, "brief": most} and list(worth(10, 30)) == ["rough", "brief"]
+    assert worth(4_000_000, 30) == {"swift": 33} and list(worth(65_536, 64, True)) == ["swift"]
+    assert worth(150_000, 30) == {"brief": fewest}
+    assert list(worth(4_000, 30, True)) == ["rough", "brief"] and list(worth(5_500, 30, True)) == ["brief"]
+    assert fewest < worth(30_000, 3)["brief"] < most
 
 
 def test_a_sum_is_not_compiled_swiftly():
@@ -139,3 +141,18 @@ def test_tapes_that_begin_alike_share_what_is_waited_for(monkeypatch, efforts):
         losses.append(loss.item())
     assert report.programs["shared"] == shared + 1 and len(efforts) == 3, "one forward pass, two ways to go on"
     assert losses[0] > losses[1] > losses[2]
+
+
+def test_what_would_tell_is_not_compiled_roughly():
+    """XLA writes some functions out as products and sums that only an optimizer contracts, and so it does products of thin matrices."""
+    x, wide = np.linspace(0.1, 1, 64, dtype=np.float32), np.ones((8, 16), np.float32)
+    rough, spared = "rough" if executable.efforts() else "all", "all"
+    for function, effort in ((lambda a: jax.numpy.exp(a) * a + a.sum(), rough), (lambda a: jax.jit(jax.numpy.sort)(a) - a[::-1], rough),
+                             (jax.numpy.tanh, spared), (jax.lax.rsqrt, spared), (jax.jit(jax.lax.lgamma), spared),
+                             (jax.numpy.cumsum, spared),
+                             (lambda a: wide @ a.reshape(16, 4), spared), (lambda a: wide @ a[:16], spared),
+                             (lambda a: wide.T @ a.reshape(8, 8), rough), (lambda a: jax.lax.complex(a, a), spared)):
+        assert executable.possible("rough", jax.make_jaxpr(function)(x)) == effort
+    with jax.enable_x64(True):
+        for function, effort in ((jax.numpy.exp, spared), (lambda a: a * a + a, rough)):
+            assert executable.possible("rough", jax.make_jaxpr(function)(x.astype(np.float64))) == effort
