@@ -161,7 +161,7 @@ def place_fences(graph):
     facts, behind, count = _Facts(graph), bytearray(len(graph.avals)), 0
     skewed, uniform, reshaped = (bytearray(len(graph.avals)) for _ in range(3))
     for at, e in enumerate(graph.equations):
-        _carry(e, graph, skewed, uniform, reshaped)
+        _carry(e, graph, facts.constant, skewed, uniform, reshaped)
         if e.name == "dynamic_update_slice" and type(e.inputs[0]) is int and reshaped[e.inputs[0]] and _reads_its_base(e, at, graph):
             e.fences = {0: opaque}
         if not e.floating:
@@ -201,7 +201,7 @@ def place_fences(graph):
                     e.fences = {0: fence}
         through = e.name in MOVES and e.name != "neg" and all(
             type(v) is int and behind[v] for v in e.inputs if is_floating(graph.aval(v)))
-        if through:
+        if through and e.fenced is not opaque:
             e.fenced = False
         count += bool(e.fenced)
         if e.fenced or through:
@@ -212,17 +212,19 @@ def place_fences(graph):
     return count
 
 
-def _carry(e, graph, skewed, uniform, reshaped):
+def _carry(e, graph, constant, skewed, uniform, reshaped):
     """What becomes of three properties in an equation: whether its results are guessed to be laid out in another order of axes, whether all
     their elements are the same, and whether XLA could hold them in another shape.
 
-    XLA takes a chain of operators on one repeated number apart, an operator in each run of its simplifier; after 50 runs it complains.
+    XLA takes a chain of operators on one repeated number apart, an operator in each run of its simplifier; after 50 runs it complains. And
+    it sums up a repeated number by a product. What is known when compiled, such as ones, is repeated or as good as that.
     Into what is held in another shape it writes a slice in place while the same loop still reads from it, which gives wrong numbers.
     """
     variables = [v for v in e.inputs if type(v) is int]
     skew = e.name == "transpose" or any(skewed[v] for v in variables) and not (
         e.kind & (SUM | PRODUCT | EXTREME | OTHER) or e.name in MATRIX_PRODUCTS)
-    same = bool(variables) and e.name in REPEATING and all(uniform[v] or _is_one(graph.avals[v]) for v in variables)
+    numbers = [v for v in variables if not constant[v]]
+    same = bool(numbers) and e.name in REPEATING and all(uniform[v] or _is_one(graph.avals[v]) for v in numbers)
     for v in e.outputs:
         skewed[v], uniform[v] = skew, same and not _is_one(graph.avals[v])
         reshaped[v] = e.name in RESHAPING or e.name in MATRIX_PRODUCTS or bool(e.kind & (SUM | PRODUCT | EXTREME)) or (
@@ -247,6 +249,8 @@ def _crossing(made, used):
     """Whether an operator's result, made by one kind of arithmetic and used by another, has to be fenced."""
     if made & CONSTANT or made & FOLDED and used & FOLDED:
         return used & ~(TURNED | PLAIN) != 0
+    if made & FOLDED and made & used & MUL:     # (a * 0.5) * b is not a * (0.5 * b), which XLA makes of it where b is one number
+        return True
     if made & CONVERT and used & SUM:           # sums of bfloat16 have an algorithm of their own
         return True
     return bool(made & REWRITTEN and used & REWRITTEN and (made | used) & ~(FOLDED | TURNED | PLAIN) != MUL)

@@ -178,6 +178,22 @@ def test_a_long_chain_on_a_repeated_number_keeps_the_compiler_quiet(capfd):
     assert "circular" not in capfd.readouterr().err
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_a_factor_that_is_known_is_not_put_together_with_another(dtype):
+    x, s, c = (RNG.standard_normal(999)).astype(dtype), dtype(1.37), dtype(0.3)
+    want = run(lambda y, s: fences.mark(y * s), run(lambda x: fences.mark(x * c), x), s)
+    assert (run(lambda x, s: fences.mark(fences.mark(x * c) * s), x, s) == want).all() and (x * (c * s) != want).any()
+
+
+def test_a_repeated_number_is_summed_up_and_not_multiplied():
+    """XLA would take `n` times the number for the sum of what was made of ones and a number."""
+    x, s = np.ones((1003, 5), np.float32), np.float32(0.7132103)
+    want, = run(lambda y: [fences.mark(y.sum(0))], x * s)
+    for effort in "all", "brief", "rough":
+        got, = run(lambda x, s: [fences.mark(fences.mark(fences.mark(jnp.ones_like(x)) * s).sum(0))], x, s, effort=effort)
+        assert (got == want).all() and (want != np.float32(1003) * s).all()
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.int32, np.complex64, bool])
 def test_a_slice_is_written_after_its_neighbours_are_read(dtype):
     """XLA writes it in place while it still reads, where what is written to was reshaped."""
