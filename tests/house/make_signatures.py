@@ -128,7 +128,8 @@ def of_schemas(torch, name):
     if made is None:
         return []
     for overload, text in by_name.items():
-        if overload.startswith(name + ".") and overload.endswith("out") and (out := of_schema(text)):
+        writes = overload.endswith("out") or "(b!)" in text         # where several are written to, an overload is named after the first
+        if overload.startswith(name + ".") and writes and (out := of_schema(text)):
             names = [p[1] for p in out if p != "*"]
             own = [p[1] for p in made if p != "*"]
             if names[:len(own)] == own and len(names) > len(own):
