@@ -127,8 +127,8 @@ def program(nodes, wanted, inputs, counts, donate, given=(), efforts=("all",)):
 
     ``inputs`` are the avals of the external inputs, and then of the values at the positions ``given``, which another program of this
     tape makes; ``counts`` (kind, how many) of the numbers (`scalars`); ``efforts``: XLA's (`executable.options_of`), of which it gets the
-    first that would not tell in the bits; a program on disk that got more is taken. Answers (executable, where it came from: "shared"
-    with another tape, "disk" or "compiled", number of fences, the effort it got).
+    first that would not tell in the bits (`HURRIED` ones, or a single other); a program on disk that got more is taken. Answers
+    (executable, where it came from: "shared" with another tape, "disk" or "compiled", number of fences, the effort it got).
     """
     device = jax_device_of(nodes[-1][0])
     text = key_of(nodes, wanted, inputs, counts, donate, given)
@@ -142,13 +142,9 @@ def program(nodes, wanted, inputs, counts, donate, given=(), efforts=("all",)):
             _SHARED[key, device] = found
             return found, "disk", 0, got
     with jax.enable_x64(True):
-        for effort in efforts:
-            fenced = fences.of_graph(graph_of(nodes, wanted, inputs, counts, given), effort in HURRIED)
-            jaxpr = fenced.jaxpr()
-            how = possible(effort, jaxpr, device)
-            if how == effort:
-                break
-        effort = how
+        fenced = fences.of_graph(graph_of(nodes, wanted, inputs, counts, given), efforts[0] in HURRIED)
+        jaxpr = fenced.jaxpr()
+        effort = how = possible(efforts, jaxpr, device)
         if fenced.boxes == boxes.MASKED:            # it gets no better
             effort, how = "all", "swift"
         lead = 2 if counts else 1
@@ -179,15 +175,16 @@ def kernel(plan):
     with jax.enable_x64(True):
         fenced = fences.of_graph(flattened(plan.jaxpr()))
         jaxpr = fenced.jaxpr()
-        effort = "kernel" if plan.elements() > SMALL else possible("rough", jaxpr, device) if plan.elements() <= TINY else "all"
-        made = compile_program(jaxpr, [], options=fenced.compiler_options, device=device, effort="brief" if effort == "all" else effort)
+        elements = plan.elements()
+        effort = "kernel" if elements > SMALL else "brief" if elements > TINY else possible(HURRIED, jaxpr, device)
+        made = compile_program(jaxpr, [], options=fenced.compiler_options, device=device, effort=effort)
     store.save(key, made, device)
     REMEMBERED.keep()
     return made, "compiled"
 
 
 SMALL, TINY = 1 << 13, 1 << 10      # elements over which loops take less time than calling a kernel, compiled briefly or roughly
-HURRIED = "brief", "rough"
+HURRIED = "rough", "brief"            # efforts, the least first
 
 
 def jax_device_of(plan):

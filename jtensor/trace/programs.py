@@ -21,7 +21,7 @@ from .report import REPORT
 SAVED = {"rough": 8e6, "brief": 6e6, "swift": 4e6}      # ns: what an operator costs less to compile so
 LOST = {"rough": 6.0, "brief": 1.0, "swift": 0.01}      # ns: what an element of a result takes longer then, at worst
 FEW = {"rough": 128, "brief": 32, "swift": 0}           # fewer runs than these: not worth it
-LOOP = {"rough": 1024, "brief": 1024, "swift": 0}        # and in a loop
+LOOP = {"rough": 1024, "brief": 1024, "swift": 0}       # and in a loop
 MANY = 1 << 15          # more are not waited for: on small arrays the two hardly differ
 SURE = 3                # what has been run a third of that number will be run the rest, too
 
@@ -144,7 +144,7 @@ def _build(nodes, wanted, asked, inputs, counts, donate, efforts):
 def worth(nodes, device=None, loop=False):
     """{effort: after how many runs a tape's program that was compiled so gets all, because they will be enough to repay it}.
 
-    The least effort that is worth it comes first; the next stands in where that would tell in the bits.
+    The least effort that is worth it comes first. Where "rough" would tell in the bits "brief" stands in, which is worth it whenever that is.
     """
     efforts, least = executable.efforts(device), LOOP if loop else FEW
     elements = sum(math.prod(aval.shape) for node in nodes for aval in node[0].outputs)

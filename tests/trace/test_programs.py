@@ -106,8 +106,8 @@ def test_a_sum_is_not_compiled_swiftly():
     for function, sums in ((lambda a: a * 2 + jax.numpy.tanh(a), False), (lambda a: a.sum(), True), (lambda a: jax.numpy.cumsum(a), True),
                            (lambda a: a.reshape(8, 8) @ a.reshape(8, 8), False), (lambda a: a.reshape(8, 8) @ a[:8], True)):
         jaxpr = jax.make_jaxpr(function)(x)
-        assert executable.possible("swift", jaxpr) == ("all" if sums or not executable.efforts() else "swift")
-        assert executable.possible("all", jaxpr) == "all"
+        assert executable.possible(["swift"], jaxpr) == ("all" if sums or not executable.efforts() else "swift")
+        assert executable.possible(["all"], jaxpr) == "all"
 
 
 def test_xla_hears_what_only_a_message_can_say():
@@ -152,7 +152,7 @@ def test_what_would_tell_is_not_compiled_roughly():
                              (jax.numpy.cumsum, spared),
                              (lambda a: wide @ a.reshape(16, 4), spared), (lambda a: wide @ a[:16], spared),
                              (lambda a: wide.T @ a.reshape(8, 8), rough), (lambda a: jax.lax.complex(a, a), spared)):
-        assert executable.possible("rough", jax.make_jaxpr(function)(x)) == effort
+        assert executable.possible(["rough"], jax.make_jaxpr(function)(x)) == effort
     with jax.enable_x64(True):
         for function, effort in ((jax.numpy.exp, spared), (lambda a: a * a + a, rough)):
-            assert executable.possible("rough", jax.make_jaxpr(function)(x.astype(np.float64))) == effort
+            assert executable.possible(["rough"], jax.make_jaxpr(function)(x.astype(np.float64))) == effort
