@@ -144,7 +144,7 @@ def _build(nodes, wanted, asked, inputs, counts, donate, efforts):
 def worth(nodes, device=None, loop=False):
     """{effort: after how many runs a tape's program that was compiled so gets all, because they will be enough to repay it}.
 
-    The least effort that is worth it comes first. Where "rough" would tell in the bits "brief" stands in, which is worth it whenever that is.
+    The least effort that is worth it comes first. Where "rough" would tell in the bits "brief" stands in, and that is worth it, too.
     """
     efforts, least = executable.efforts(device), LOOP if loop else FEW
     elements = sum(math.prod(aval.shape) for node in nodes for aval in node[0].outputs)
