@@ -53,13 +53,21 @@ class ASGD(Method):
     def _identity(self, group):
         return (group["weight_decay"] != 0,)
 
-    def _numbers(self, p, state, group):
+    def _next_eta(self, step, state, group):
+        """The length of the next step. With ``foreach`` PyTorch computes it with the count as it lies in the state, so in its precision."""
         lambd, lr = group["lambd"], number(group["lr"])
+        if group["foreach"]:
+            count = state["step"].dtype.numpy.type
+            divisor = (1 + count(lambd * lr) * count(step)) ** count(group["alpha"])
+            return (1 / divisor * count(lr)).item()
+        return lr / ((1 + lambd * lr * step) ** group["alpha"])
+
+    def _numbers(self, p, state, group):
         step = self._advance(p, state, group)
         eta, mu = self._read(state["eta"]), self._read(state["mu"])
-        self._write(state["eta"], lr / ((1 + lambd * lr * step) ** group["alpha"]))
+        self._write(state["eta"], self._next_eta(step, state, group))
         self._write(state["mu"], 1 / max(1, step - group["t0"]))
-        return group["weight_decay"], 1 - lambd * eta, -eta, None if mu == 1 else mu
+        return group["weight_decay"], 1 - group["lambd"] * eta, -eta, None if mu == 1 else mu
 
     def _update(self, p, grad, state, group, numbers):
         weight_decay, keep, step, mu = numbers

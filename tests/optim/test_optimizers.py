@@ -283,3 +283,17 @@ def test_a_differentiable_step_in_inference_mode_records_nothing():
         jtensor.optim.SGD([p], 0.5, differentiable=True).step(lambda: seen.append((jtensor.is_grad_enabled(), (p * 2).requires_grad)))
         assert not jtensor.is_grad_enabled()
     assert seen == [(True, False)] and p.tolist() == [0.5, 0.5] and jtensor.is_grad_enabled()
+
+
+def test_asgd_with_foreach_counts_in_the_precision_of_its_steps():
+    """The step's length is then a float32 number, which doubles show."""
+    def program(torch):
+        p = torch.nn.Parameter(torch.tensor([1., -2.], dtype=torch.float64))
+        optimizer, lengths = torch.optim.ASGD([p], lr=0.02, lambd=0.1, foreach=True), []
+        for _ in range(4):
+            p.grad = torch.tensor([0.5, 1.5], dtype=torch.float64)
+            optimizer.step()
+            lengths.append(optimizer.state[p]["eta"].item())
+        return [p, lengths]
+
+    close(program, rtol=1e-13, atol=0)
