@@ -16,18 +16,19 @@ from .mode import set_grad_enabled, switch
 class Task:
     """One backward: the nodes that must run, how many gradients each still waits for, and what has arrived.
 
-    ``rows``: whether nodes may run by rows; ``row``: the one that is being watched (`tensor.chains`).
+    ``rows``: whether nodes may run by rows; ``row``: the one that is being watched (`tensor.chains`). ``into``: see `run`.
     """
 
-    def __init__(self, roots, captures, keep_graph, checks, rows=False):
-        self.keep_graph, self.captures, self.checks = keep_graph, captures, checks
+    def __init__(self, roots, captures, keep_graph, rows=False, into=None):
+        self.keep_graph, self.captures = keep_graph, captures
         self.buffers, self.waiting, self.rows, self.row = {}, {}, rows, None
-        self.needed = self._needed(roots, captures) if captures is not None else None
+        targets = into if captures is None else {node for node, _ in captures}
+        self.needed = self._needed(roots, targets) if targets is not None else None
         self.roots = {node for node, _ in roots}
         self._count()
 
-    def _needed(self, roots, captures):
-        """Nodes from which a captured edge can be reached (and the captured nodes themselves)."""
+    def _needed(self, roots, targets):
+        """Nodes from which a target can be reached (and the targets themselves)."""
         order, seen = [], set()
         for root, _ in roots:                              # one may lie below another
             if root in seen:
@@ -44,7 +45,6 @@ class Task:
                 else:
                     order.append(node)
                     stack.pop()
-        targets = {node for node, _ in captures}
         needed = set()
         for node in order:
             if node in targets or any(e is not None and e[0] in needed for e in node.edges):
@@ -134,13 +134,13 @@ SEEN_HERE = 3            # references to a gradient that is in a buffer only: th
 OWN_STORAGE = 3          # to a storage that is one tensor's only: its two fields, getrefcount's argument
 
 
-def run(roots, grads, keep_graph, create_graph, captures=None, checks=None, rows=False):
+def run(roots, grads, keep_graph, create_graph, captures=None, rows=False, into=None):
     """Runs backward from the root edges. ``captures`` ({edge: position}) collects gradients instead of accumulating into leaves.
 
-    Answers the captured gradients by position. ``checks`` are tests the tensor layer makes of a gradient before a node takes it;
-    ``rows``: whether nodes may run by rows (`tensor.chains`).
+    Answers the captured gradients by position. ``rows``: whether nodes may run by rows (`tensor.chains`); ``into``: the nodes that are
+    to run, and none that does not lead to them.
     """
-    task = Task(roots, captures, keep_graph, checks, rows)
+    task = Task(roots, captures, keep_graph, rows, into)
     tie = itertools.count()
     heap, started = [], set()
     for at, (edge, grad) in enumerate(zip(roots, grads, strict=True)):
@@ -156,7 +156,7 @@ def run(roots, grads, keep_graph, create_graph, captures=None, checks=None, rows
         for (node, nr), at in captures.items():
             by_node.setdefault(node, []).append((nr, at))
     waiting, buffers, needed = task.waiting, task.buffers, task.needed
-    plain = captures is None and not keep_graph and not RESHAPED[0]
+    plain = needed is None and not keep_graph and not RESHAPED[0]
     previous, outer = switch(create_graph), current_task()
     LOCAL.task = task
     push, pop = heapq.heappush, heapq.heappop
@@ -248,6 +248,9 @@ def _run_node(node, arrived, task, by_node, results):
         answers = [answer if edge is None or answer is None else _fitting(edge, at, answer, node)
                    for at, (edge, answer) in enumerate(zip(node.edges, answers, strict=False))]
     if node.hooks:
+        if task.needed is not None and node.face is node:          # PyTorch's formulas compute none that this backward does not ask for
+            answers = [answer if edge is not None and edge[0] in task.needed else None
+                       for edge, answer in zip(node.edges, answers, strict=False)]
         answers = hooking.after_node(node, answers, arrived)
     if not task.keep_graph:
         node.release()

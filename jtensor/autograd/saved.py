@@ -24,6 +24,7 @@ DETACHED = ("Trying to use a saved tensor that has been detached in-place, i.e. 
             "`.detach()` instead")
 _hooks = []          # the stack of (thread, pack, unpack) of `saved_tensors_hooks`, of all threads
 _forbidden = threading.local()
+PACKED = [False]     # whether anything was ever packed: only then what is saved may come back otherwise
 
 
 class Packed:
@@ -33,6 +34,7 @@ class Packed:
 
     def __init__(self, packed, undo):
         self.packed, self.undo = packed, undo
+        PACKED[0] = True
 
     def unpack(self):
         """The tensor again."""

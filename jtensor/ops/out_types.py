@@ -25,11 +25,10 @@ _JOINED = "torch.cat(): input types can't be cast to the desired output type {Go
 
 # What does not follow from how the operator promotes: the ways above, or PyTorch's words.
 _WAYS = {
-    **dict.fromkeys("""max_all min_all var_dims std_dims outer kron linalg_pinv clamp_Tensor clamp_min_Tensor clamp_max_Tensor
-                       hardshrink softshrink""".split(), CAST),
+    **dict.fromkeys("""max_all min_all var_dims std_dims outer kron linalg_pinv clamp_Tensor clamp_min_Tensor clamp_max_Tensor""".split(), CAST),
     **dict.fromkeys("sum_all sum_dim nansum_dim mean_all mean_dim prod_all prod_dim cumsum cumprod linalg_matrix_rank".split(), ANY),
     **dict.fromkeys("""clamp_Scalar clamp_min_Scalar clamp_max_Scalar round_decimals _conj_physical neg sign sgn floor ceil round_whole
-                       trunc frac bitwise_not""".split(), _FOUND),
+                       trunc frac bitwise_not hardshrink softshrink softplus gelu""".split(), _FOUND),
     "signbit": "signbit does not support non-boolean outputs.",
     **dict.fromkeys(("complex", "polar"), _OBJECT),
     **dict.fromkeys(("cummax", "cummin", "logcumsumexp"), _SCALAR),
@@ -43,6 +42,8 @@ _WAYS = {
     **dict.fromkeys(("searchsorted", "bucketize"), _SEARCH),
     **dict.fromkeys(("cat", "stack"), _JOINED),
     **dict.fromkeys(("linalg_norm", "linalg_matrix_norm"), "{name} expected out tensor dtype {Want} but got: {Got}"),
+    **dict.fromkeys(("log_sigmoid", "native_batch_norm"), "expected scalar type {Want} but found {Got}"),
+    "linalg_householder_product": CAST,
     "renorm": SAME,
     "where_self": "Expected out type to be {Want} but got {Got}",
     "take": "take(): self and out expected to have the same dtype, but got self.dtype = {Want} and out.dtype = {Got}",

@@ -15,7 +15,11 @@ from .history import edge_of
 
 
 def _tuple(x):
-    return (x,) if isinstance(x, (Tensor, GradientEdge)) else tuple(x) if x is not None else ()
+    return (x,) if isinstance(x, (Tensor, GradientEdge)) else tuple(x)
+
+
+def _given(grads, tensors):
+    return (None,) * len(tensors) if grads is None else _tuple(grads)
 
 
 def _edge(x):
@@ -25,12 +29,15 @@ def _edge(x):
 
 def _roots(tensors, grads, is_batched=False):
     edges, gradients = [], []
-    if len(grads) == 0:
-        grads = (None,) * len(tensors)
-    if len(grads) != len(tensors):
-        raise RuntimeError(f"got {len(tensors)} tensors and {len(grads)} gradients")
-    for at, (tensor, grad) in enumerate(zip(tensors, grads, strict=True)):
-        gradients.append(_gradient_of_edge(tensor, grad) if isinstance(tensor, GradientEdge) else _gradient(tensor, grad, at))
+    for at, (tensor, grad) in enumerate(zip(tensors, grads, strict=False)):            # too many gradients are not looked at
+        if isinstance(tensor, GradientEdge):
+            gradients.append(_gradient_of_edge(tensor, grad))
+        elif isinstance(tensor, Tensor):
+            gradients.append(_gradient(tensor, grad, at))
+        else:
+            raise AssertionError("Expected output to be a torch.Tensor")
+    if len(gradients) != len(tensors):
+        raise RuntimeError(f"got {len(tensors)} tensors and {len(gradients)} gradients")
     for at, tensor in enumerate(tensors):
         edge = _edge(tensor) if isinstance(tensor, GradientEdge) or tensor.requires_grad else None
         if edge is None:
@@ -83,7 +90,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     if inputs is not None and len(_tuple(inputs)) == 0:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     tensors = _tuple(tensors)
-    edges, grads = _roots(tensors, _tuple(grad_tensors))
+    edges, grads = _roots(tensors, _given(grad_tensors, tensors))
     for root in tensors:
         if isinstance(root, Tensor) and root._storage.host is None:
             expect(root._storage.value)
@@ -127,21 +134,12 @@ Tensor.backward = of_tensor
 
 
 def _into(inputs, edges, grads, retain_graph, create_graph):
-    """`backward` into the ``.grad`` of some tensors only."""
-    targets = []
+    """`backward` into the ``.grad`` of some tensors only: their nodes run, and what is no leaf keeps its gradient from then on."""
     _differentiable(inputs)
     for given in inputs:
-        target = given.node.variable if isinstance(given, GradientEdge) else given
-        if not target.requires_grad:
-            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-        targets.append(target)
-    captures = _captures(inputs)
-    found = engine.run(edges, grads, retain_graph, create_graph, captures)
-    from ..autograd.mode import set_grad_enabled
-    for at in captures.values():
-        if found.get(at) is not None:
-            with set_grad_enabled(create_graph):
-                targets[at]._accumulate(found[at])
+        if isinstance(given, Tensor):
+            given.retain_grad()
+    engine.run(edges, grads, retain_graph, create_graph, into={edge[0] for edge in map(_edge, inputs) if edge is not None})
 
 
 def _differentiable(inputs):
@@ -183,8 +181,8 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     if not inputs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     if is_grads_batched:
-        return _batched(outputs, inputs, _tuple(grad_outputs), retain_graph, create_graph, allow_unused, materialize_grads)
-    edges, grads = _roots(outputs, _tuple(grad_outputs))
+        return _batched(outputs, inputs, _given(grad_outputs, outputs), retain_graph, create_graph, allow_unused, materialize_grads)
+    edges, grads = _roots(outputs, _given(grad_outputs, outputs))
     if retain_graph is None:
         retain_graph = create_graph
     captures = _captures(inputs)

@@ -249,7 +249,7 @@ def rebuild(cls, array, dtype, requires_grad, device, state, stride=None):
         made = made.to(device)
     if cls is not None:
         made = as_subclass(made, cls)
-    made._requires_grad = requires_grad
+    made._requires_grad, made._counter.version = requires_grad, int(device != "meta")        # PyTorch makes it empty and calls `set_`
     if state:
         made.__dict__.update(state)
     return made

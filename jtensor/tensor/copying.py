@@ -140,15 +140,25 @@ def deepcopy(self, memo):
             "https://github.com/pytorch/pytorch/pull/103001"
         )
     import copy
+    made = memo[id(self)] = _copy_of_memory(self, memo)
+    made._requires_grad = self.requires_grad
+    if self._auto is not None and self._auto.grad is not None:
+        made._autograd_meta().grad = copy.deepcopy(self._auto.grad, memo)
+    if self.__dict__:
+        made.__dict__.update(copy.deepcopy(self.__dict__, memo))
+    return made
+
+
+def _copy_of_memory(self, memo):
+    """A tensor that lies on a copy of this one's memory, which tensors copied with it share; of a lazily negated or conjugated one a clone."""
+    if self._spec.conj or self._spec.neg:
+        made = self.detach().clone()
+        made.__class__ = type(self)
+        return made
     storage = memo.get(("jtensor storage", id(self._storage)))
     if storage is None:
         storage = cell.new(self._storage.current(), self._storage.layout)
         memo["jtensor storage", id(self._storage)] = storage
     made = make_tensor(storage, self._spec, self._offset, type(self), inference=LOCAL.inference)
-    made._counter, made._requires_grad = VersionCounter(1), self.requires_grad        # PyTorch makes it empty and calls `set_`
-    memo[id(self)] = made
-    if self._auto is not None and self._auto.grad is not None:
-        made._autograd_meta().grad = copy.deepcopy(self._auto.grad, memo)
-    if self.__dict__:
-        made.__dict__.update(copy.deepcopy(self.__dict__, memo))
+    made._counter = VersionCounter(1)                                                 # PyTorch makes it empty and calls `set_`
     return made

@@ -103,6 +103,8 @@ def _replay(node, grads, needs, answers, name=""):
         every = saves.codes(plan, node.needs)
         entries = [entries[every.index(c)] for c in codes]
     values = saved_values(node, codes, entries)
+    if saving.PACKED[0]:
+        values = _unpacked(node, codes, entries, values)
     if type(plan.notes) is int and saving.Remembered in map(type, entries):
         as_it_was = [entry.value if type(entry) is saving.Remembered else value for entry, value in zip(entries, values, strict=True)]
         factors = tuple([at for at in needs if at < plan.notes])       # gradients, of which the other factor is the derivative
@@ -112,7 +114,7 @@ def _replay(node, grads, needs, answers, name=""):
             _replay(node, grads, factors, answers, name)
             return _replay(node, grads, tuple([at for at in needs if at not in factors]), answers, name)
     if engine.RESHAPED[0] and reshaped.differ(plan, codes, values):
-        saved = dict(zip(codes, entries, strict=True))
+        saved = {c: value if type(entry) is saving.Packed else entry for c, entry, value in zip(codes, entries, values, strict=True)}
         for at, out in zip(needs, reshaped.replay(node, grads, needs, saved, replay), strict=True):
             answers[at] = out
         return
@@ -162,6 +164,27 @@ def saved_values(node, codes, entries):
         return [saving.value(entry, node, code, read_flipped if code in flips else read, read_at)
                 for entry, code in zip(entries, codes, strict=True)]
     return [saving.value(entry, node, code, read, read_at) for entry, code in zip(entries, codes, strict=True)]
+
+
+def _unpacked(node, codes, entries, values):
+    """Values of which an unpack hook may have made others: in the dtype that the formula takes; of their shape `reshaped` hears."""
+    plan, made = node.plan, []
+    for code, entry, value in zip(codes, entries, values, strict=True):
+        if type(entry) is saving.Packed:
+            aval = plan.inputs[code] if code >= 0 else plan.outputs[~code]
+            _as_leaf(node, code, value)
+            if value.aval.dtype is not aval.dtype:
+                value = read(wrap(value, specs.of_aval(value.aval)).to(aval.dtype))
+            if value.aval.shape != aval.shape:
+                engine.RESHAPED[0] = True
+        made.append(value)
+    return made
+
+
+def _as_leaf(node, code, value):
+    """Raises where a leaf was packed and something came back that cannot be one."""
+    if code >= 0 and node.edges[code] is not None and not node.edges[code][0].edges and not value.aval.dtype.differentiable:
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
 
 
 def fitted(grad, spec):
@@ -315,6 +338,7 @@ def saved_tensor(node, at):
         made = make_tensor(storage, spec, offset)              # the same memory, so that a later `.data` write has PyTorch's effect
         made._counter = counter
     else:
+        _as_leaf(node, at, value)
         made = wrap(value, specs.of_aval(value.aval))
     if LOCAL.grad_enabled and edge is not None:
         made._edge, made._requires_grad = edge, True

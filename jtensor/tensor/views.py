@@ -310,8 +310,10 @@ def history_of_view(self, info):
     if info.replay is not None:
         previous, LOCAL.grad_enabled = LOCAL.grad_enabled, True
         try:
-            self._edge = info.replay(base)._edge
-            self._requires_grad = self._edge is not None                # not if the base has been detached
+            edge = info.replay(base)._edge
+            if edge is not None:                                        # else the base has been detached
+                move_retained(self, edge[0])
+            self._edge, self._requires_grad = edge, edge is not None
         finally:
             LOCAL.grad_enabled = previous
         return

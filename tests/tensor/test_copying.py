@@ -1,4 +1,7 @@
-"""`copy_` of what fits as it is: no operation, and yet two tensors."""
+"""Copies: `copy_` of what fits as it is, which is no operation and yet two tensors; `copy.deepcopy`, pickles."""
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -55,3 +58,12 @@ def test_a_number_put_in_without_gradients_leaves_the_history():
     with torch.no_grad():
         x[()] = 3
     assert x.grad_fn.name() == "MulBackward0" and x.item() == 3.0
+
+
+def test_a_deep_copy_of_what_is_conjugated_lazily_is_a_clone():
+    x = torch.tensor([1 + 2j, 3 - 1j])
+    whole, conjugated, negative = copy.deepcopy([x, x.conj(), x.conj().imag])
+    assert not conjugated.is_conj() and not negative.is_neg()
+    whole.zero_()
+    assert conjugated.tolist() == [1 - 2j, 3 + 1j] and negative.tolist() == [-2, 1] and negative._version == 0
+    assert whole._version == 2 and pickle.loads(pickle.dumps(x))._version == 1

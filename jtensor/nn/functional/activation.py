@@ -193,44 +193,44 @@ def prelu(input, weight):
     return raw.prelu(input, weight)
 
 
-def logsigmoid(input):
+def logsigmoid(input, *, out=None):
     """``log(sigmoid(input))``.
 
     >>> import jtensor as torch
     >>> torch.nn.functional.logsigmoid(torch.tensor([-2., 0., 3.]))
     tensor([-2.1269, -0.6931, -0.0486])
     """
-    return raw.log_sigmoid(input)
+    return raw.log_sigmoid(input, out=out)
 
 
-def gelu(input, *, approximate="none"):
+def gelu(input, *, approximate="none", out=None):
     """``input`` times the normal distribution's cumulative probability; ``approximate``: "none" or "tanh".
 
     >>> import jtensor as torch
     >>> torch.nn.functional.gelu(torch.tensor([-1., 0., 1.]))
     tensor([-0.1587,  0.0000,  0.8413])
     """
-    return raw.gelu(input, approximate=approximate)
+    return raw.gelu(input, approximate=approximate, out=out)
 
 
-def hardshrink(input, lambd=0.5):
+def hardshrink(input, lambd=0.5, *, out=None):
     """``input`` outside of [-lambd, lambd], else 0."""
-    return raw.hardshrink(input, lambd)
+    return raw.hardshrink(input, lambd, out=out)
 
 
-def softshrink(input, lambd=0.5):
+def softshrink(input, lambd=0.5, *, out=None):
     """``input`` moved towards 0 by ``lambd``, and 0 where that would pass it."""
-    return raw.softshrink(input, lambd)
+    return raw.softshrink(input, lambd, out=out)
 
 
-def softplus(input, beta=1, threshold=20):
+def softplus(input, beta=1, threshold=20, *, out=None):
     """``log(1 + exp(beta input)) / beta``, and ``input`` where ``beta input`` is above ``threshold``.
 
     >>> import jtensor as torch
     >>> torch.nn.functional.softplus(torch.tensor([-2., 0., 3.]))
     tensor([0.1269, 0.6931, 3.0486])
     """
-    return raw.softplus(input, beta, threshold)
+    return raw.softplus(input, beta, threshold, out=out)
 
 
 def tanhshrink(input):

@@ -220,25 +220,25 @@ def avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, coun
                           None).squeeze(-2)
 
 
-def _avg_pool(n, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+def _avg_pool(n, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out):
     kernel = _each(kernel_size, n)
     stride = kernel if stride is None else _each(stride, n) or kernel
-    return getattr(raw, f"avg_pool{n}d")(input, kernel, stride, _each(padding, n), ceil_mode, count_include_pad, divisor_override)
+    return getattr(raw, f"avg_pool{n}d")(input, kernel, stride, _each(padding, n), ceil_mode, count_include_pad, divisor_override, out=out)
 
 
-def avg_pool2d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
+def avg_pool2d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None, *, out=None):
     """The mean of every window of ``(N, C, H, W)``; ``divisor_override`` divides by that number instead.
 
     >>> import jtensor as torch
     >>> torch.nn.functional.avg_pool2d(torch.arange(4.).reshape(1, 1, 2, 2), 2)
     tensor([[[[1.5000]]]])
     """
-    return _avg_pool(2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    return _avg_pool(2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out)
 
 
-def avg_pool3d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
+def avg_pool3d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None, *, out=None):
     """The mean of every window of ``(N, C, D, H, W)``."""
-    return _avg_pool(3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    return _avg_pool(3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out)
 
 
 def _lp_pool(n, input, norm_type, kernel_size, stride, ceil_mode, count):

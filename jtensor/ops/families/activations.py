@@ -234,7 +234,7 @@ def _gelu_gradient(grad, self, approximate):
     return grad * (cdf + self * jnp.exp(-0.5 * self * self) * (1 / math.sqrt(2 * math.pi)))
 
 
-@op("numeric", grad=_gelu_gradient, check=_check_gelu, **_INTERNAL)
+@op("numeric", grad=_gelu_gradient, check=_check_gelu, out=True, **_INTERNAL)
 @wide
 def gelu(self: Tensor, *, approximate="none"):
     """``input`` times the standard normal distribution function, exact or by a tanh."""

@@ -188,6 +188,17 @@ def unique_runs_raw(self: Tensor, dim):
     return values, run.reshape(self.shape if dim is None else (-1,)).astype(np.int64), lengths
 
 
+def _check_slices(self, axis):
+    """PyTorch's errors for slices along ``axis`` of a tensor without elements."""
+    size = tuple(self._spec.size)
+    if 0 not in size:
+        return
+    if size[axis]:
+        raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+    if size.count(0) > 1:
+        raise RuntimeError("Number of zero sized dimensions is more than one, so unique cannot be applied ")
+
+
 def _answer(made, return_inverse, return_counts):
     values, inverse, counts = made
     answer = (values, *((inverse,) if return_inverse else ()), *((counts,) if return_counts else ()))
@@ -204,6 +215,8 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
     axis = None if dim is None else wrap_dim(dim, input._spec.ndim)
     if axis is None and input._spec.dtype.is_complex:
         raise not_implemented("unique", input._spec.dtype)
+    if axis is not None:
+        _check_slices(input, axis)
     return _answer(unique_raw(input, axis), return_inverse, return_counts)
 
 
@@ -215,4 +228,6 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
     tensor([1, 2, 1])
     """
     axis = None if dim is None else wrap_dim(dim, input._spec.ndim)
+    if axis is not None:
+        _check_slices(input, axis)
     return _answer(unique_runs_raw(input, axis), return_inverse, return_counts)

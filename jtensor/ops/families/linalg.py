@@ -375,11 +375,11 @@ def linalg_householder_product(A, tau, *, out=None):
 
 
 @composite()
-def orgqr(input, tau):
+def orgqr(input, tau, *, out=None):
     """Another name of ``linalg.householder_product``.
 
     >>> torch.orgqr(torch.eye(2), torch.zeros(2))
     tensor([[1., 0.],
             [0., 1.]])
     """
-    return linalg_householder_product(input, tau)
+    return linalg_householder_product(input, tau, out=out)

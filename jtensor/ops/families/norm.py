@@ -11,6 +11,7 @@ import jax.numpy as jnp
 
 from ..operator import RAW, Number, OptTensor, Tensor, op
 from ..registry import composite
+from .composing import put_out
 from .numeric import NARROW, cast, not_implemented
 
 # -- shared -----------------------------------------------------------------------------------------------------------
@@ -161,12 +162,12 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
 
 
 @composite(method=False)
-def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
+def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, *, out=None):
     """`batch_norm` with the mean and the inverse deviation that were used: (result, mean, inverse deviation)."""
-    out, mean, inverse, _ = _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
+    made, mean, inverse, _ = _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
     if not training:
-        return out, input.new_empty((0,)), input.new_empty((0,))
-    return out, mean, inverse
+        mean, inverse = input.new_empty((0,)), input.new_empty((0,))
+    return put_out("native_batch_norm", (made, mean, inverse), out)
 
 
 @composite(method=False)

@@ -113,7 +113,13 @@ def _g(p):
     return f"{p:g}"
 
 
-@op(None, name="linalg_vector_norm", check=_check_vector_norm, grad={"self": _vector_gradient}, **_PRIVATE, double="MulBackward0")
+def _none_of_counts(place):
+    """The norm of order 0 counts, and PyTorch's gradient of it is none; of the others there is a formula. ``place``: where the order is."""
+    return lambda grad, node: (None,) * len(node.needs) if node.plan.notes.template[place] == 0 else None
+
+
+@op(None, name="linalg_vector_norm", check=_check_vector_norm, grad={"self": _vector_gradient}, **_PRIVATE, double="MulBackward0",
+    inverse=_none_of_counts(1))
 @wide
 def linalg_vector_norm(self: Tensor, ord=2, dim=None, keepdim=False, *, dtype=None):
     """The norm of order ``ord`` of the elements along ``dim``, whatever the shape."""
@@ -178,7 +184,8 @@ def _dist_gradient(grad, self, other, p, result):
 
 @op("numeric", layout="contiguous", grad={
     "self": lambda grad, self, other, p, result: _dist_gradient(grad, self, other, p, result),
-    "other": lambda grad, self, other, p, result: -_dist_gradient(grad, self, other, p, result)}, double="MulBackward0")
+    "other": lambda grad, self, other, p, result: -_dist_gradient(grad, self, other, p, result)}, double="MulBackward0",
+    inverse=_none_of_counts(2))
 @wide
 def dist(self: Tensor, other: Tensor, p=2):
     """The p-norm of the difference of two tensors.
@@ -198,7 +205,7 @@ def _check_renorm(self, p, dim, maxnorm):
     if not isinstance(p, (int, float)):
         raise RuntimeError("renorm: p must be real-valued")
     if p <= 0:
-        raise RuntimeError("renorm: non-positive norm not supported")
+        raise RuntimeError("renorm: non-positive-norm not supported")
     if self.ndim < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions")
     if self.dtype.category < 2:

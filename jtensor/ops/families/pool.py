@@ -281,13 +281,13 @@ def _check_avg(n):
     return check
 
 
-@op(method=False, function=False, backward="AvgPool2DBackward0", saves=("self",), check=_check_avg(2), layout="suggested")
+@op(method=False, function=False, out=True, backward="AvgPool2DBackward0", saves=("self",), check=_check_avg(2), layout="suggested")
 def avg_pool2d(self: Tensor, kernel_size, stride=(), padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
     """The means of the windows over the last two dimensions."""
     return _avg_pool(self, 2, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
-@op(method=False, function=False, backward="AvgPool3DBackward0", saves=("self",), check=_check_avg(3))
+@op(method=False, function=False, out=True, backward="AvgPool3DBackward0", saves=("self",), check=_check_avg(3))
 def avg_pool3d(self: Tensor, kernel_size, stride=(), padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
     """The means of the windows over the last three dimensions."""
     return _avg_pool(self, 3, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)

@@ -127,7 +127,7 @@ def _check_threshold(self, threshold, value):
 
 
 @op("numeric", grad=lambda grad, self, threshold: jnp.where(self <= cast_like(threshold, self), jnp.zeros_like(grad), grad), inplace=True,
-    function=True, method=False, check=_check_threshold)
+    out=True, method=False, check=_check_threshold)
 def threshold(self: Tensor, threshold: Number, value: Number):
     """The input where it is above ``threshold``, ``value`` elsewhere.
 

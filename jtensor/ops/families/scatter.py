@@ -3,6 +3,7 @@
 Owns: gather, take_along_dim, scatter, scatter_add, scatter_reduce. Indices are in bounds by `bounds`, and never negative.
 May not know: tensors as objects, but in composites.
 """
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -367,11 +368,24 @@ def reduce_gradients(grad, self, src, result, reduce, include_self, places, pick
     return jnp.where(mine, shared, zero), jnp.where(theirs, pick(shared), zero)
 
 
+def _product_at(places, base, src):
+    """``src`` multiplied into ``base``; none of the factors is 0, so that the gradient is the product by each of them."""
+    @jax.custom_jvp
+    def product(base, src):
+        return places(base, src, "multiply")
+
+    @product.defjvp
+    def slope(factors, changes):
+        whole = product(*factors)
+        return whole, whole * places(changes[0] / factors[0], changes[1] / factors[1], "add")
+    return product(base, src)
+
+
 def _product_gradients(grad, self, src, result, include_self, places, pick, off):
     """The product of all others: of what is not zero, where there is none or one zero."""
     one, zero = jnp.ones((), grad.dtype), jnp.zeros((), grad.dtype)
     base = self if include_self else places(self, jnp.ones(src.shape, self.dtype), "set")
-    whole = places(jnp.where(base == 0, one, base), jnp.where(src == 0, one, src), "multiply")
+    whole = _product_at(places, jnp.where(base == 0, one, base), jnp.where(src == 0, one, src))
     zeros = places((base == 0).astype(grad.dtype), (src == 0).astype(grad.dtype), "add")
 
     def others(x, whole, zeros, grad):

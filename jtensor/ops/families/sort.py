@@ -111,13 +111,13 @@ def sort(input, dim=-1, descending=False, stable=None, *, out=None):
 
 
 @composite()
-def argsort(input, dim=-1, descending=False, *, stable=False):
+def argsort(input, dim=-1, descending=False, *, stable=False, out=None):
     """The positions that put the elements in order along ``dim``.
 
     >>> torch.argsort(torch.tensor([3., 1., 2.]))
     tensor([1, 2, 0])
     """
-    return sort_default(input.detach(), dim, bool(descending))[1]
+    return put_out("argsort", sort_default(input.detach(), dim, bool(descending))[1], out)
 
 
 @composite()
