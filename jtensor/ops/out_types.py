@@ -25,7 +25,8 @@ _JOINED = "torch.cat(): input types can't be cast to the desired output type {Go
 
 # What does not follow from how the operator promotes: the ways above, or PyTorch's words.
 _WAYS = {
-    **dict.fromkeys("""max_all min_all var_dims std_dims outer kron linalg_pinv clamp_Tensor clamp_min_Tensor clamp_max_Tensor""".split(), CAST),
+    **dict.fromkeys("""max_all min_all var_dims std_dims outer kron linalg_pinv clamp_Tensor clamp_min_Tensor
+                       clamp_max_Tensor""".split(), CAST),
     **dict.fromkeys("sum_all sum_dim nansum_dim mean_all mean_dim prod_all prod_dim cumsum cumprod linalg_matrix_rank".split(), ANY),
     **dict.fromkeys("""clamp_Scalar clamp_min_Scalar clamp_max_Scalar round_decimals _conj_physical neg sign sgn floor ceil round_whole
                        trunc frac bitwise_not hardshrink softshrink softplus gelu""".split(), _FOUND),

@@ -150,7 +150,7 @@ def call_sync(operator, args, tensors):
         for tensor, stride in zip(made, operator.layout(None, found, None), strict=True):
             laid(tensor, stride)
     else:
-        made = list(map(_lay_like, made, found))
+        made = [_lay_like(m, f) if f.size else m for m, f in zip(made, found, strict=True)]     # NumPy's empty arrays have strides of 0
     return made[0] if not isinstance(outs, tuple) else tuple(made)
 
 

@@ -57,6 +57,14 @@ def test_gradient_at_a_corner(function, inputs, gradients):
         assert leaf.grad.tolist() == pytest.approx(expected, nan_ok=True, rel=1e-6)
 
 
+def test_the_norm_that_counts_has_no_gradient():
+    for function in (lambda x: x.norm(0), lambda x: torch.linalg.vector_norm(x, 0.0, 0), lambda x: torch.dist(x, x * 2, 0)):
+        leaf = torch.tensor([1.0, 0.0], requires_grad=True)
+        result = function(leaf)
+        result.backward()
+        assert result.requires_grad and leaf.grad is None
+
+
 @pytest.mark.parametrize("function, inputs, gradients", TABLE, ids=[str(i) for i in range(len(TABLE))])
 def test_the_table_is_pytorchs(function, inputs, gradients):
     oracle = pytest.importorskip("torch")

@@ -42,7 +42,8 @@ def test_results(text, more):
     ("a.index_put((b,), c)", [[0], (5,)]),
     ("a.masked_fill(b, 1)", [[True]]), ("a.masked_scatter(b, c)", [M, (3,)]), ("T.cat((a, b))", [(2, 3)]), ("T.stack((a, b))", [(2, 3)]),
     ("T.cat(())", []), ("T.cat(a)", []), ("T.topk(a, 9)", []), ("T.kthvalue(a, 0)", []), ("T.roll(a, (1, 2))", []), ("T.tril(a[0])", []),
-    ("a.repeat(2)", []), ("F.embedding(b, a)", [[0, 3]]),
+    ("a.repeat(2)", []), ("F.embedding(b, a)", [[0, 3]]), ("T.unique(a[:0], dim=1)", []), ("T.unique_consecutive(a[:0], dim=1)", []),
+    ("T.unique(a[:0, :0], dim=1)", []), ("T.unique_consecutive(a[:0, :0], dim=0)", []),
 ])
 def test_errors(text, more):
     same(text, (3, 4), *more)
@@ -73,7 +74,9 @@ def test_order_of_special_values():
 def test_what_looks_at_the_data():
     for text in ("T.nonzero(T.tensor([[0, 1], [2, 0]]), as_tuple=True)",
     "T.unique(T.tensor([3, 1, 3]), return_inverse=True, return_counts=True)",
-                 "T.unique_consecutive(T.tensor([1, 1, 2, 1]), return_counts=True)", "T.bincount(T.tensor([0, 2, 2]), minlength=5)",
+                 "T.unique_consecutive(T.tensor([1, 1, 2, 1]), return_counts=True)",
+                 "T.unique_consecutive(T.zeros(0, 2), dim=0, return_inverse=True, return_counts=True)",
+                 "T.bincount(T.tensor([0, 2, 2]), minlength=5)",
                  "T.histc(T.tensor([1., 2., 1.]), 4, 0, 3)", "T.bucketize(T.tensor([0, 3]), T.tensor([1, 3, 5]))"):
         same(text, grad=False)
 

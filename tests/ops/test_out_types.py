@@ -7,7 +7,15 @@ CALLS = [f"torch.{name}({given}, out=torch.zeros(2, dtype=torch.{kind}))"
          for name in "neg sign sgn floor ceil round trunc bitwise_not signbit sqrt square logical_not".split()
          for given in ("i", "f") for kind in ("float64", "int16", "int64") if name != "bitwise_not" or given == "i"] + [
     "torch.meshgrid(i, f, indexing='ij')", "torch.meshgrid(f, i, indexing='zz')", "torch.meshgrid(f, f, indexing='zz')",
-    "torch.meshgrid(f, M, i)", "torch.meshgrid(f, f, indexing='xy')"]
+    "torch.meshgrid(f, M, i)", "torch.meshgrid(f, f, indexing='xy')"] + [
+    f"torch.nn.functional.{call}, out=torch.zeros(2, dtype=torch.{kind}))" for kind in ("float32", "float64", "int32")
+    for call in ("gelu(f", "gelu(f, approximate='tanh'", "softplus(f", "softshrink(f", "hardshrink(f, 2.", "logsigmoid(f",
+                 "avg_pool2d(M[None], 2", "avg_pool3d(M[None, None], (1, 1, 2)")] + [
+    "torch.threshold(f, 1, 2, out=torch.zeros(2, dtype=torch.float64))", "torch.threshold(f, 1, 2, out=torch.zeros(2, dtype=torch.int32))",
+    "torch.argsort(-i, stable=True, out=torch.zeros(2, dtype=torch.int64))", "torch.argsort(i, stable=True, out=torch.zeros(2))",
+    "torch.orgqr(M, torch.ones(2), out=torch.zeros(2, 2, dtype=torch.float64))",
+    "torch.native_batch_norm(M, None, None, None, None, True, 0.1, 1., out=(torch.zeros(0), torch.zeros(0), torch.zeros(0)))",
+    "torch.native_batch_norm(M, None, None, f, f, False, 0.1, 1., out=(torch.zeros(0), torch.zeros(0), torch.zeros(0)))"]
 
 
 def outcomes(torch, call):

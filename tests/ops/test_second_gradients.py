@@ -20,9 +20,11 @@ def leaf(T, *shape, seed=1.7):
     (lambda x, w: F.batch_norm(x, jtensor.zeros(2, dtype=x.dtype), jtensor.ones(2, dtype=x.dtype), w), [(3, 2), (2,)]),
     (lambda x: jtensor.polygamma(1, x.abs() + 1), [(3,)]), (lambda x, y: jtensor.special.xlog1py(x, y), [(3,), (3,)]),
     (lambda x: x.cumprod(0), [(4,)]),
+    (lambda x, y: jtensor.scatter_reduce(x, 0, jtensor.tensor([0, 0, 1]), y, "prod"), [(3,), (3,)]),
+    (lambda x, y: jtensor.index_reduce(x, 0, jtensor.tensor([0, 0, 1]), y, "prod", include_self=False), [(2, 2), (3, 2)]),
     (lambda x, w: sum([(k + 1) * y.sin().sum() for k, y in enumerate(jtensor.native_group_norm(x, w, None, 2, 4, 3, 2, 1e-5))]),
      [(2, 4, 3), (4,)]),
-], ids=range(10))
+], ids=range(12))
 def test_finite_differences_agree(function, shapes):
     """Along one direction, which no coordinate is left out of."""
     given = [leaf(jtensor, *shape, seed=1.7 + at) for at, shape in enumerate(shapes)]
