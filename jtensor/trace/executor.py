@@ -210,7 +210,7 @@ def execute(segment, nodes, wanted, asked):
             found = choose(segment, nodes, state, wanted, [v if v.array is not None else _forced(v) for v in inputs], asked)
         if found is None or found.executable is None:
             return op_by_op(nodes, wanted, inputs, segment)
-    executable = found.executable
+    executable, known = found.executable, ()
     try:
         if found.single:
             given = [scalars.zero(executable.device)]
@@ -228,16 +228,17 @@ def execute(segment, nodes, wanted, asked):
             donation.protect(found, inputs, arrays)
         if len(arrays) != found.count:
             del arrays[found.count:]           # numbered for an operation that was then refused
-        given = [*found.numbers(segment.floats, segment.integers, segment.complexes), *arrays]
+        numbers = found.numbers(segment.floats, segment.integers, segment.complexes)
         if found.rest is None:
-            outs = executable.run(given)
+            outs = executable.run([*numbers, *arrays])
         else:
             outs = begun(segment, found)
             if outs is None:
                 outs = executable.run([*found.own_numbers(segment), *[arrays[at] for at in found.takes]])
-            outs += found.rest.run([*given, *[outs[k] for k in found.handed]])
+            known = outs
+            outs = known + found.rest.run([*numbers, *[arrays[at] if at >= 0 else known[~at] for at in found.later]])
     except jax.errors.JaxRuntimeError as error:
-        return out_of_memory(error, nodes, wanted, inputs, segment)
+        return out_of_memory(error, nodes, wanted, inputs, segment, dict(zip(found.gives, known, strict=False)))
     return outs if found.order is None else [outs[k] for k in found.order]
 
 
@@ -329,9 +330,9 @@ def kernel_of(plan):
     return kernel
 
 
-def op_by_op(nodes, wanted, inputs, segment):
-    """Runs the nodes that are needed one at a time, each by its own kernel."""
-    live = lower.needed(nodes, wanted)
+def op_by_op(nodes, wanted, inputs, segment, known=()):
+    """Runs the nodes that are needed one at a time, each by its own kernel. ``known``: {position: array} of what has been made already."""
+    live = lower.needed(nodes, wanted, known)
     last = {}
     for at, node in enumerate(nodes):
         if live[at]:
@@ -339,7 +340,7 @@ def op_by_op(nodes, wanted, inputs, segment):
                 last[p] = at
     for p in wanted:
         last[p] = len(nodes)
-    results, position = {}, 0
+    results, position = dict(known), 0
     numbers = {"f": segment.floats, "i": segment.integers, "b": segment.integers, "c": segment.complexes}
     for at, ((plan, positions, taken, _), here) in enumerate(zip(nodes, live, strict=True)):
         if here:
@@ -373,7 +374,7 @@ def go_ahead(segment):
     was in vain, and the numbers are the same.
     """
     found, times = segment.state.ahead
-    if times < SURE or LOCAL.eager:
+    if times < SURE or LOCAL.eager or found.executable.donated:             # what it writes over may be wanted yet
         return
     inputs, (floats, integers, complexes) = segment.inputs, found.own
     if found.reach > len(inputs) or floats > len(segment.floats) or integers > len(segment.integers) or complexes > len(segment.complexes):
@@ -405,12 +406,15 @@ def begun(segment, found):
 
 # -- failures ---------------------------------------------------------------------------------------------------------
 
-def out_of_memory(error, nodes, wanted, inputs, segment):
-    """A fused program that does not fit is run op by op, which needs less at a time; what fails then is reported as PyTorch does."""
+def out_of_memory(error, nodes, wanted, inputs, segment, known):
+    """A fused program that does not fit is run op by op, which needs less at a time; what fails then is reported as PyTorch does.
+
+    ``known``: what its first stage has made, whose inputs it may have written over.
+    """
     if not compat.is_out_of_memory(error):
         raise error
     REPORT.failed(error)
-    return op_by_op(nodes, wanted, inputs, segment)
+    return op_by_op(nodes, wanted, inputs, segment, known)
 
 
 def over_cap():

@@ -38,21 +38,22 @@ def needed(nodes, wanted, given=()):
     return marked
 
 
-def alone(nodes, wanted):
-    """The part of a tape that the wanted values need, as a tape of its own: nodes, the values' positions on it, the inputs that it takes.
+def alone(nodes, wanted, given=()):
+    """The part of a tape that the wanted values need beside those at the positions ``given``, as a tape of its own: nodes, the values'
+    positions on it, and where what it takes is on the whole tape: positions of values, and ``~n`` for input number n.
 
     Two tapes that begin alike have it in common.
     """
-    place, taken, made, position, count = {}, {}, [], 0, 0
-    for (plan, positions, numbers, outs), live in zip(nodes, needed(nodes, wanted), strict=True):
+    place, taken, made, position, count = {}, {p: ~at for at, p in enumerate(given)}, [], 0, 0
+    for (plan, positions, numbers, outs), live in zip(nodes, needed(nodes, wanted, given), strict=True):
         outputs = len(plan.outputs)
         if live:
-            here = [place[p] if p >= 0 else taken.setdefault(p, ~len(taken)) for p in positions]
+            here = [taken[p] if p in taken else place[p] if p >= 0 else taken.setdefault(p, ~len(taken)) for p in positions]
             made.append((plan, tuple(here), numbers, outs))
             place.update((position + at, count + at) for at in range(outputs))
             count += outputs
         position += outputs
-    return made, tuple([place[p] for p in wanted]), tuple([~p for p in taken])
+    return made, tuple([place[p] for p in wanted]), tuple(taken)
 
 
 def grown(nodes, wanted):
@@ -74,19 +75,15 @@ def grown(nodes, wanted):
     return found
 
 
-def graph_of(nodes, wanted, inputs, counts, given=()):
-    """The tape as equations: of the numbers (where there are any), the inputs and the values at the positions ``given``, which another
-    program has made; of each operation the jaxpr that it was planned with.
-    """
+def graph_of(nodes, wanted, inputs, counts):
+    """The tape as equations: of the numbers (where there are any) and the inputs; of each operation the jaxpr that it was planned with."""
     vector = [jax.core.ShapedArray((scalars.words(counts),), np.dtype(np.int64))] if counts else []
     graph = Flat([*vector, *(jax.core.ShapedArray(a.struct.shape, a.struct.dtype) for a in inputs)])
     takes = graph.inputs[len(vector):]
     vectors = dict(zip((kind for kind, _ in counts), graph.call(_unpacked(counts), graph.inputs[:1]), strict=True)) if counts else {}
-    handed = dict(zip(given, takes[len(takes) - len(given):], strict=True))
     results = []
-    for (plan, positions, numbers, _), live in zip(nodes, needed(nodes, wanted, given), strict=True):
-        begin, count = len(results), len(plan.outputs)
-        outs = [None] * count
+    for (plan, positions, numbers, _), live in zip(nodes, needed(nodes, wanted), strict=True):
+        outs = [None] * len(plan.outputs)
         if live:
             operands = [results[p] if p >= 0 else takes[~p] for p in positions]
             for kind, at in numbers:
@@ -95,7 +92,7 @@ def graph_of(nodes, wanted, inputs, counts, given=()):
                 operands.append(graph.call(_truth(), [number])[0] if kind == "b" else number)
             outs = graph.call(plan.jaxpr(), operands)
             outs = outs if plan.moves else [graph.mark(x) for x in outs]
-        results += [handed.get(begin + k, x) for k, x in enumerate(outs)] if handed else outs
+        results += outs
     return graph.finish([results[p] for p in wanted])
 
 
@@ -110,7 +107,7 @@ def _truth():
     return compat.trace(lambda number: [number != 0], [scalar_struct("i")])
 
 
-def key_of(nodes, wanted, inputs, counts, donate, given=()):
+def key_of(nodes, wanted, inputs, counts, donate):
     """The structural identity of a program, the same in every process: a text that the disk cache hashes."""
     numbers, parts = {}, []
     for plan, positions, taken, _ in nodes:
@@ -119,19 +116,19 @@ def key_of(nodes, wanted, inputs, counts, donate, given=()):
             number = numbers[plan] = len(numbers)
             parts.append(f"P{number}={plan.key!r}{plan.inputs!r}{plan.outputs!r}{plan.scalar_kinds}")
         parts.append(f"{number}{positions}{tuple(taken)}" if taken else f"{number}{positions}")
-    return "\n".join([*parts, f"in {inputs!r} {counts}", f"out {wanted} donate {donate} given {given}"])
+    return "\n".join([*parts, f"in {inputs!r} {counts}", f"out {wanted} donate {donate}"])
 
 
-def program(nodes, wanted, inputs, counts, donate, given=(), efforts=("all",)):
+def program(nodes, wanted, inputs, counts, donate, efforts=("all",)):
     """The executable ``run([zero, numbers, *inputs])`` of a tape; from disk if it is there.
 
-    ``inputs`` are the avals of the external inputs, and then of the values at the positions ``given``, which another program of this
-    tape makes; ``counts`` (kind, how many) of the numbers (`scalars`); ``efforts``: XLA's (`executable.options_of`), of which it gets the
-    first that would not tell in the bits (`HURRIED` ones, or a single other); a program on disk that got more is taken. Answers
-    (executable, where it came from: "shared" with another tape, "disk" or "compiled", number of fences, the effort it got).
+    ``inputs`` are the avals of the external inputs; ``counts`` (kind, how many) of the numbers (`scalars`); ``donate``: (an input, the
+    position of the wanted value that may have its buffer) each; ``efforts``: XLA's (`executable.options_of`), of which it gets the first
+    that would not tell in the bits (`HURRIED` ones, or a single other); a program on disk that got more is taken. Answers (executable,
+    where it came from: "shared" with another tape, "disk" or "compiled", number of fences, the effort it got).
     """
     device = jax_device_of(nodes[-1][0])
-    text = key_of(nodes, wanted, inputs, counts, donate, given)
+    text = key_of(nodes, wanted, inputs, counts, donate)
     for got in dict.fromkeys(("all", *efforts[::-1])):
         key = _key_for(got, text)
         found = _SHARED.get((key, device))
@@ -142,7 +139,7 @@ def program(nodes, wanted, inputs, counts, donate, given=(), efforts=("all",)):
             _SHARED[key, device] = found
             return found, "disk", 0, got
     with jax.enable_x64(True):
-        fenced = fences.of_graph(graph_of(nodes, wanted, inputs, counts, given), efforts[0] in HURRIED)
+        fenced = fences.of_graph(graph_of(nodes, wanted, inputs, counts), efforts[0] in HURRIED)
         jaxpr = fenced.jaxpr()
         effort = how = possible(efforts, jaxpr, device)
         if fenced.boxes == boxes.MASKED:            # it gets no better

@@ -36,21 +36,21 @@ class Program:
 
     ``donate``: positions of the inputs that they overwrite, ``sizes`` their bytes, once known. ``rest``: the second executable of a tape
     that runs in two stages (`stages`); ``takes``: which of the inputs the first takes, ``reach``: of how many there must be; ``own``: how
-    many of the tape's floats, integers and complex numbers, the first of each; ``handed``: which of its results the second takes beside
-    all arguments. ``order``: which of all the results are asked for, in their order; None where they are that already. ``left``: the runs
-    until a program that was compiled in a hurry is compiled ``again``, of ``due`` in all; 0 if it is not. ``sent``: {the numbers of a
-    recent run, as bytes, or the integers where there are no others: on the device}; most programs take the same ones every time, or the
-    same few. ``by_hand``: what does a single operation on single numbers without an executable (`interpret`), which may then be None until
-    it is needed.
+    many of the tape's floats, integers and complex numbers, the first of each; ``later``: what the second takes beside all numbers, inputs
+    and (as ``~n``) results of the first. ``order``: which of all the results are asked for, in their order; None where they are that
+    already. ``left``: the runs until a program that was compiled in a hurry is compiled ``again``, of ``due`` in all; 0 if it is not.
+    ``sent``: {the numbers of a recent run, as bytes, or the integers where there are no others: on the device}; most programs take the
+    same ones every time, or the same few. ``by_hand``: what does a single operation on single numbers without an executable (`interpret`),
+    which may then be None until it is needed.
     """
 
-    __slots__ = ("executable", "gives", "donate", "sizes", "fences", "single", "count", "rest", "takes", "reach", "own", "handed", "order",
+    __slots__ = ("executable", "gives", "donate", "sizes", "fences", "single", "count", "rest", "takes", "reach", "own", "later", "order",
                  "due", "left", "again", "coming", "sent", "by_hand")
 
     def __init__(self, executable, gives, wanted, donate=(), fences=0, single=False, count=0, rest=None, takes=(), own=(),
-                 handed=()):
+                 later=()):
         self.executable, self.gives, self.donate, self.fences, self.single = executable, gives, donate, fences, single
-        self.count, self.rest, self.takes, self.own, self.handed, self.sizes = count, rest, takes, own, handed, None
+        self.count, self.rest, self.takes, self.own, self.later, self.sizes = count, rest, takes, own, later, None
         self.due, self.left, self.again, self.coming, self.sent, self.by_hand = 0, 0, None, None, {}, None
         self.reach = max(takes, default=-1) + 1
         where = {p: at for at, p in enumerate(gives)}
@@ -59,7 +59,7 @@ class Program:
     def giving(self, wanted):
         """The same program for fewer results."""
         made = Program(self.executable, self.gives, wanted, self.donate, self.fences, self.single, self.count, self.rest, self.takes,
-                       self.own, self.handed)
+                       self.own, self.later)
         made.due, made.left, made.again = self.due, self.left, self.again
         return made
 
@@ -119,26 +119,40 @@ def build(nodes, wanted, asked, inputs, counts, donate, loop=False):
 
 def _build(nodes, wanted, asked, inputs, counts, donate, efforts):
     cut = stages.cut(nodes, wanted, asked) if asked in wanted else None
-    lead = 2 if counts else 1
     if cut is None:
         made, origin, fences, got = lower.program(nodes, wanted, inputs, counts, donate, efforts=efforts)
-        return Program(made, wanted, wanted, tuple([d - lead for d in made.donated]), fences, count=len(inputs)), (origin,), (got,)
-    outputs = [a for node in nodes for a in node[0].outputs]
-    handed = [outputs[p] for p in cut.handed]
-    early, gives, takes = lower.alone(nodes, cut.first)         # equal in the next step, though the optimizer does something else there
-    own = {"f": 0, "i": 0, "c": 0}
-    for _, _, numbers, _ in early:
+        donated = tuple([d - (2 if counts else 1) for d in made.donated])
+        return Program(made, wanted, wanted, donated, fences, count=len(inputs)), (origin,), (got,)
+    first = lower.alone(nodes, cut.first)               # equal in the next step, though the optimizer does something else there
+    second = lower.alone(nodes, cut.rest, cut.handed)
+    taken = _own(first[0])
+    mine, yours = stages.buffers(donate, cut, first, second)
+    avals = [*(a for node in nodes for a in node[0].outputs), *inputs[::-1]]         # by position: an input's is negative
+    after = _BESIDE.submit(lambda: _stage(second, avals, counts, yours, efforts), name="stage")
+    first_counts = tuple([(kind, taken[kind]) for kind, _ in counts if taken[kind]])
+    program, donated, origin, fences, got = _stage(first, avals, first_counts, mine, efforts)
+    rest, others, later, more, too = after.result()
+    where = {p: ~at for at, p in enumerate(cut.first)}
+    made = Program(program, cut.first + cut.rest, wanted, donated + others, fences + more, count=len(inputs), rest=rest,
+                   takes=tuple([~p for p in first[2]]), own=tuple(taken.values()), later=tuple([where.get(p, ~p) for p in second[2]]))
+    return made, (origin, later), (got, too)
+
+
+def _own(nodes):
+    """How many numbers of each kind the nodes need, the first ones of the tape."""
+    found = {"f": 0, "i": 0, "c": 0}
+    for _, _, numbers, _ in nodes:
         for kind, at in numbers:
             kind = "i" if kind == "b" else kind
-            own[kind] = max(own[kind], at + 1)
-    taken = tuple([(kind, own[kind]) for kind, _ in counts if own[kind]])
-    second = _BESIDE.submit(lambda: lower.program(nodes, cut.rest, [*inputs, *handed], counts, donate, cut.handed, efforts), name="stage")
-    first, origin, fences, got = lower.program(early, gives, [inputs[at] for at in takes], taken, (), efforts=efforts)
-    rest, later, more, too = second.result()
-    where = {p: at for at, p in enumerate(cut.first)}
-    made = Program(first, cut.first + cut.rest, wanted, tuple([d - lead for d in rest.donated]), fences + more, count=len(inputs),
-                   rest=rest, takes=takes, own=tuple(own.values()), handed=[where[p] for p in cut.handed])
-    return made, (origin, later), (got, too)
+            found[kind] = max(found[kind], at + 1)
+    return found
+
+
+def _stage(stage, avals, counts, donate, efforts):
+    """(executable, the tape's inputs that it overwrites, where it comes from, number of fences, effort) of what `lower.alone` answered."""
+    nodes, gives, takes = stage
+    made, *about = lower.program(nodes, gives, [avals[p] for p in takes], counts, donate, efforts=efforts)
+    return made, tuple([~takes[d - (2 if counts else 1)] for d in made.donated]), *about
 
 
 def worth(nodes, device=None, loop=False):

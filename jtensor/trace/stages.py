@@ -41,3 +41,12 @@ def cut(nodes, wanted, asked):
     first = tuple(sorted({asked, *handed, *(p for p in wanted if early[owner[p]])}))
     made = frozenset(first)
     return Stages(first, handed, tuple(p for p in wanted if p not in made))
+
+
+def buffers(donate, stages, first, second):
+    """Of pairs (input, position of the value that may have its buffer) those of the first program, and those of the second, as these number
+    them. The first leaves alone what the second takes, too. ``first``, ``second``: what `lower.alone` answers of the two.
+    """
+    (_, early, takes), (_, late, later) = first, second
+    return (tuple([(takes.index(~at), early[stages.first.index(p)]) for at, p in donate if p in stages.first and ~at not in later]),
+            tuple([(later.index(~at), late[stages.rest.index(p)]) for at, p in donate if p in stages.rest and ~at in later]))

@@ -1,6 +1,7 @@
 """Tapes in two stages: the part that somebody waits for first, the same numbers, nothing made twice but rearrangements."""
 import contextlib
 
+import jax
 import numpy as np
 import pytest
 
@@ -125,7 +126,7 @@ def test_values_of_the_first_stage_are_handed_over_and_views_made_again():
 
 
 @pytest.mark.parametrize("keep", [True, False])
-def test_buffers_are_given_up_only_by_the_second_stage(keep):
+def test_what_both_stages_take_is_given_up_by_the_second(keep):
     w = torch.ones(500, 500)
     kept = []
     for step in range(5):
@@ -170,3 +171,58 @@ def test_a_second_value_that_is_waited_for_ends_what_was_begun_for_the_first(mon
     state, before = begun[-1], len(begun)
     step(2)
     assert state.ahead is None and begun[before:] == [state]        # once in vain, and then no more
+
+
+def taking_turns(rounds, each=lambda p, q: None, size=400):
+    """Two tensors that are overwritten in turn, as a discriminator and a generator are: one before what is looked at, one after."""
+    p, q, told = torch.linspace(0, 1, size * 400).reshape(size, 400).clone(), torch.ones(size, 400), []
+    for _ in range(rounds):
+        p.mul_(0.5).add_(0.25)
+        loss = (p * q).mean()
+        each(p, q)
+        q.sub_(torch.sin(p) * 0.125).sub_(torch.sin(q) * 0.125)
+        told.append(loss.item())
+    return told, p.numpy(), q.numpy()
+
+
+def the_same(found, wanted):
+    for a, b in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_the_first_stage_writes_over_what_it_alone_takes(monkeypatch):
+    monkeypatch.setattr(executor.tape.Local, "threads", 1)          # while another thread has a tape, nothing is donated
+    made, build, kept = [], executor.programs.build, []
+    monkeypatch.setattr(executor.programs, "build", lambda *of: made.append(build(*of)) or made[-1])
+    with torch.eager():
+        wanted = taking_turns(6)
+    found = taking_turns(6)
+    two = [program for program, _ in made if program.rest is not None]
+    assert any(program.executable.donated and program.rest.donated for program in two)
+    the_same(found, wanted)
+    the_same(taking_turns(6, lambda p, q: kept.append((p.detach()[:1].clone(), q.jax()))), wanted)
+    assert len({float(row[0, -1]) for row, _ in kept}) == 6 and float(kept[0][1].mean()) == 1.0
+
+
+def test_a_second_stage_without_memory_goes_on_with_what_the_first_has_made(monkeypatch):
+    with torch.eager():
+        wanted = taking_turns(8, size=401)
+    error, failed = jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 1 byte"), []
+
+    class Failing:
+        def __init__(self, rest):
+            self.rest, self.donated = rest, rest.donated
+
+        def run(self, arrays):
+            failed.append(len(arrays))
+            raise error
+    build = executor.programs.build
+
+    def building(*of):
+        program, origins = build(*of)
+        if program.rest is not None:
+            program.rest = Failing(program.rest)
+        return program, origins
+    monkeypatch.setattr(executor.programs, "build", building)
+    the_same(taking_turns(8, size=401), wanted)
+    assert failed
