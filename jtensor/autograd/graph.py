@@ -14,6 +14,8 @@ sequence = itertools.count().__next__
 TOP = float("inf")
 HOOKED = [False]         # whether any node has ever got a hook, or a tensor's gradient to keep
 # Nodes that PyTorch does not generate from a table have their namespace in the name.
+SHOWN = frozenset(("_input_metadata", "_sequence_nr", "metadata", "name", "next_functions", "register_hook", "register_prehook",
+                   "requires_grad", "variable"))
 HAND_WRITTEN = frozenset(("AccumulateGrad", "NotImplemented", "CopySlices", "CopyBackwards", "Error", "DelayedError"))
 
 
@@ -118,6 +120,12 @@ class Node:
     def __repr__(self):
         return f"<{type(self).__name__} object at {id(self):#x}>"
 
+    def __dir__(self):
+        return [name for name in object.__dir__(self) if name in SHOWN or name[:2] == "__"]
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError(f"cannot pickle '{type(self).__name__}' object")
+
 
 Node.__module__ = "torch.autograd.graph"
 
@@ -164,7 +172,7 @@ def node_class(name, base=OperatorNode):
     """The class of nodes with this name, made once: ``type(grad_fn).__name__`` is what PyTorch users grep for."""
     found = _classes.get((name, base))
     if found is None:
-        found = _classes[name, base] = type(name, (base,), {"__slots__": (), "__module__": "torch.autograd"})
+        found = _classes[name, base] = type(name, (base,), {"__slots__": (), "__module__": "builtins"})
     return found
 
 

@@ -43,14 +43,18 @@ def increment_version(tensor):
     if not hasattr(tensors, "__iter__"):
         raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
     for one in tensors:
+        if not hasattr(one, "_storage"):
+            raise RuntimeError("increment_version expects each element of the iterable to be a tensor")
         one._counter.version += 1
 
 
 # -- hooks over several tensors ---------------------------------------------------------------------------------------
 
 
-class _Handles(RemovableHandle):
+class _MultiHandle(RemovableHandle):
     """One handle for several."""
+
+    __module__ = "torch.autograd.graph"
 
     def __init__(self, handles):
         self.handles = handles
@@ -76,6 +80,8 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    if not all(t.requires_grad for t in tensors):
+        raise AssertionError("Expected gradient function to be set")
     edges = [get_gradient_edge(t).edge for t in tensors]
     lock, backwards = threading.Lock(), {}          # {task: (how many are expected, how many came, gradients)}
 
@@ -100,7 +106,7 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
                 del backwards[task]
         if complete:
             fn(state[2])
-    return _Handles([t.register_hook(lambda grad, at=at: came(at, grad)) for at, t in enumerate(tensors)])
+    return _MultiHandle([t.register_hook(lambda grad, at=at: came(at, grad)) for at, t in enumerate(tensors)])
 
 
 # -- what is saved, and where -----------------------------------------------------------------------------------------

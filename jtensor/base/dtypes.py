@@ -186,6 +186,16 @@ def scalar_name(d):
     return _SCALAR_NAMES[d.name]
 
 
+_C_TYPES = {"float32": "float", "float64": "double", "int32": "int", "int64": "long int", "bool": "bool", "uint8": "unsigned char",
+            "int8": "signed char", "int16": "short", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
+            "float16": "c10::Half", "bfloat16": "c10::BFloat16"}
+
+
+def c_name(d):
+    """The name of C++: ``float``, ``long int``."""
+    return _C_TYPES.get(d.name, scalar_name(d))
+
+
 _promoted = {}
 
 

@@ -150,7 +150,7 @@ def deepcopy(self, memo):
 
 
 def _copy_of_memory(self, memo):
-    """A tensor that lies on a copy of this one's memory, which tensors copied with it share; of a lazily negated or conjugated one a clone."""
+    """A tensor that lies on a copy of this one's memory, which tensors copied with it share; a clone where it is lazily conjugated."""
     if self._spec.conj or self._spec.neg:
         made = self.detach().clone()
         made.__class__ = type(self)

@@ -10,7 +10,7 @@ import inspect
 from ..ops.families.aliases import ALIASES, INPLACE_FUNCTIONS
 from ..ops.operator import Operator
 from ..ops.registry import REGISTRY
-from . import convert, copying, dunders, facts, hooks, likes, looking
+from . import by_element, convert, copying, dunders, facts, hooks, likes, looking
 from .core import Tensor
 from .dispatch import call
 from .guards import Form, guarded, renamed, written
@@ -124,6 +124,7 @@ def _by_hand():
     Tensor._host = lambda self: looking.host_copy(self, "print")
     facts.install()
     hooks.install()
+    by_element.install()
     for name in (*_WRITTEN, *vars(facts.Facts)):
         method = getattr(Tensor, name) if not name.startswith("__") else None
         if hasattr(method, "__code__"):

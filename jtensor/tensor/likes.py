@@ -3,6 +3,7 @@
 Owns: what is taken over from the tensor that is given (size, dtype, device, strides). How a tensor is made: `create`, `from_data`.
 """
 from ..base import dtypes, geometry
+from ..base.size import Size
 from ..ops.families import create as ops
 from ..ops.families.composing import number_fits
 from ..ops.layout import like as like_strides
@@ -61,7 +62,38 @@ def _new(name, factory):
     return method
 
 
-METHODS = {"new_zeros": _new("new_zeros", zeros), "new_ones": _new("new_ones", ones), "new_empty": _new("new_empty", empty),
+def new(self, *args, size=None, device=None):
+    """The constructor of old, of this tensor's type: sizes, a sequence of numbers, another tensor of that type, whose memory it takes.
+
+    ``TypeError`` for a tensor of another type or what is no sequence.
+
+    >>> torch.ones(2, dtype=torch.int64).new([1, 2])
+    tensor([1, 2])
+    """
+    own = self.device
+    if device is not None and _device(device).type != own.type:
+        raise RuntimeError(f"legacy constructor expects device type: {own.type} but device type: {_device(device).type} was passed")
+    given = args[0] if len(args) == 1 and size is None else None
+    if isinstance(given, Tensor):
+        if given.dtype is not self.dtype or given.device.type != own.type:
+            raise TypeError(f"expected {_options(self)} (got {_options(given)})")
+        return given.detach()
+    if given is None or isinstance(given, (int, Size)):
+        return empty(*(args or (0,)) if size is None else size, dtype=self.dtype, device=own)
+    if isinstance(given, str):
+        raise TypeError("new(): invalid data type 'str'")
+    if not hasattr(given, "__len__"):
+        raise TypeError(f"new(): data must be a sequence (got {type(given).__name__})")
+    return tensor(given, dtype=self.dtype, device=own)
+
+
+def _options(tensor):
+    """A tensor's type as that error tells it."""
+    return (f"TensorOptions(dtype={dtypes.c_name(tensor.dtype)}, device={tensor.device}, layout=Strided, requires_grad=false (default), "
+            "pinned_memory=false (default), memory_format=(nullopt))")
+
+
+METHODS = {"new": new, "new_zeros": _new("new_zeros", zeros), "new_ones": _new("new_ones", ones), "new_empty": _new("new_empty", empty),
            "new_full": _new("new_full", full), "new_empty_strided": _new("new_empty_strided", empty_strided),
            "new_tensor": _new("new_tensor", tensor)}
 

@@ -7,6 +7,7 @@ Owns: views of which several hang on one node, as PyTorch has them, and may not 
 from ..base import geometry
 from ..base.naming import type_name
 from ..ops.registry import composite
+from ..storage import VersionCounter
 from ..trace import spec as specs
 from ..trace.plan import Plan
 from ..trace.tape import LOCAL
@@ -120,6 +121,39 @@ def chunk(input, chunks, dim=0):
     chunks, dim, size = _whole(chunks, "chunk", "chunks", 1), _whole(dim, "chunk", "dim", 2), input._spec.size
     name = "SplitWithSizesBackward0" if -len(size) <= dim < len(size) and not size[dim] else "SplitBackward0"
     return _multi(input, rules.chunk, name, chunks, dim)
+
+
+# -- that do not know of each other -----------------------------------------------------------------------------------
+
+
+def _unaware(pieces):
+    """The same, each with its own history and count of writes, and none a view: what is written to one, autograd sees of that one only."""
+    for piece in pieces:
+        piece._info, piece._counter = None, VersionCounter()
+    return pieces
+
+
+@composite()
+def unsafe_split(tensor, split_size, dim=0):
+    """`split` whose pieces may be written to although they share the tensor's memory: autograd takes them for tensors of their own."""
+    size, dim = _whole(split_size, "unsafe_split", "split_size", 1), _whole(dim, "unsafe_split", "dim", 2)
+    return _unaware(_multi(tensor, rules.split, "UnsafeSplitBackward0", size, dim))
+
+
+@composite()
+def unsafe_split_with_sizes(input, split_sizes, dim=0):
+    """`split_with_sizes` of that kind (`unsafe_split`)."""
+    dim = _whole(dim, "unsafe_split_with_sizes", "dim", 2)
+    return _unaware(_multi(input, rules.split, "UnsafeSplitWithSizesBackward0", _sizes(split_sizes, 1), dim))
+
+
+@composite()
+def unsafe_chunk(input, chunks, dim=0):
+    """`chunk` of that kind (`unsafe_split`)."""
+    chunks, dim, size = _whole(chunks, "unsafe_chunk", "chunks", 1), _whole(dim, "unsafe_chunk", "dim", 2), input._spec.size
+    empty = -len(size) <= dim < len(size) and not size[dim]
+    return _unaware(_multi(input, rules.chunk, "UnsafeSplitWithSizesBackward0" if empty else "UnsafeSplitBackward0", chunks, dim))
+
 
 # -- each with a node -------------------------------------------------------------------------------------------------
 

@@ -288,9 +288,9 @@ def expand_as(self, other):
 
 
 @composite()
-def broadcast_to(input, size):
-    """Expanded to ``size``."""
-    return expand(input, tuple(size))
+def broadcast_to(input, size, *more):
+    """Expanded to ``size``, given as a sequence or number by number."""
+    return expand(input, size, *more)
 
 
 @composite(function=False)

@@ -6,7 +6,7 @@ import weakref
 
 from ..autograd import anomaly
 from ..autograd import saved as saving
-from ..autograd.graph import SECOND_TIME, OperatorNode
+from ..autograd.graph import SECOND_TIME, Node, OperatorNode
 from ..ops import saves
 from ..ops.operator import Number, Operator, OptTensor, Static, TensorOrNumber, Tensors
 from ..ops.operator import Tensor as TensorKind
@@ -25,6 +25,8 @@ def places_shown(node):
     operator = plan.operator
     if not isinstance(operator, Operator):
         return range(len(node.edges))
+    if operator.backward == "NotImplemented":                      # PyTorch makes these for whatever needs a gradient, by hand
+        return [at for at, edge in enumerate(node.edges) if edge is not None]
     found = _places.get(plan)
     if found is None:
         found = _places[plan] = _places_of(operator, plan)
@@ -97,7 +99,7 @@ def listed(node):
     """`dir(node)`: with the names of what it has saved."""
     operator = node.plan.operator
     names = _names(operator) & {*operator.by_name, "result"} if isinstance(operator, Operator) else ()
-    own = [name for name in object.__dir__(node) if "_saved_" not in name]
+    own = Node.__dir__(node)
     return sorted({*own, *[lead + name for name in names for lead in ("_saved_", "_raw_saved_")
                            if lead == "_saved_" or not _is_static(operator, name)]})
 

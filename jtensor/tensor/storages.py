@@ -226,7 +226,7 @@ def set_(self, source=None, storage_offset=None, size=None, stride=None):
                 raise RuntimeError("passed in tensor to be used as storage must be contiguous")
             storage_offset, dtype = source._offset + (storage_offset or 0), self._spec.dtype           # its memory, not its type
     if dtype is not self._spec.dtype:
-        raise RuntimeError(f"Could not set tensor of type {_type_name(dtype)} to a tensor of type {_type_name(self._spec.dtype)}")
+        raise RuntimeError(f"Could not set tensor of type {dtypes.c_name(dtype)} to a tensor of type {dtypes.c_name(self._spec.dtype)}")
     before_inplace(self, recording)
     edges = tuple([edge_of(t) if t.requires_grad else None for t in concerned]) if recording else ()
     size, given = tuple(size), tuple(stride or ())
@@ -289,12 +289,3 @@ Underivable.__name__ = Underivable.__qualname__ = "NotImplemented"
 def underivable_called(name):
     """The class of such nodes under another name."""
     return type(name, (Underivable,), {"__slots__": ()})
-
-
-_C_TYPES = {"float32": "float", "float64": "double", "int32": "int", "int64": "long int", "bool": "bool", "uint8": "unsigned char",
-            "int8": "signed char", "int16": "short", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
-            "float16": "c10::Half", "bfloat16": "c10::BFloat16"}
-
-
-def _type_name(dtype):
-    return _C_TYPES.get(dtype.name, dtypes.scalar_name(dtype))

@@ -46,36 +46,6 @@ def dsplit(input, indices_or_sections):
     return _pieces(input, rules.dsplit, indices_or_sections)
 
 
-@composite()
-def unsafe_split(tensor, split_size, dim=0):
-    """``split`` whose pieces may be written to: copies here.
-
-    >>> torch.unsafe_split(torch.tensor([1, 2]), 1)
-    (tensor([1]), tensor([2]))
-    """
-    return tuple([t.clone() for t in tensor.split(split_size, dim)])
-
-
-@composite()
-def unsafe_split_with_sizes(input, split_sizes, dim=0):
-    """``split_with_sizes`` whose pieces may be written to: copies here.
-
-    >>> torch.unsafe_split_with_sizes(torch.tensor([1, 2, 3]), (1, 2))
-    (tensor([1]), tensor([2, 3]))
-    """
-    return tuple([t.clone() for t in input.split_with_sizes(split_sizes, dim)])
-
-
-@composite()
-def unsafe_chunk(input, chunks, dim=0):
-    """``chunk`` whose pieces may be written to: copies here.
-
-    >>> torch.unsafe_chunk(torch.tensor([1, 2]), 2)
-    (tensor([1]), tensor([2]))
-    """
-    return tuple([t.clone() for t in input.chunk(chunks, dim)])
-
-
 def _copying(name, view, method=False):
     def copy(input, *args, out=None, **kwargs):
         made = getattr(input, view)(*args, **kwargs)
