@@ -32,10 +32,6 @@ class _RequiredParameter:
 required = _RequiredParameter()
 
 
-def _typename(obj):
-    return obj.type() if isinstance(obj, jtensor.Tensor) else getattr(obj, "__qualname__", type(obj).__name__)
-
-
 def register_optimizer_step_pre_hook(hook):
     """``hook(optimizer, args, kwargs)`` runs before every step of every optimizer; it may return new (args, kwargs)."""
     return register(_common_pre_hooks, hook)
@@ -85,7 +81,7 @@ class Optimizer:
         self._patch_step_function()
         if isinstance(params, jtensor.Tensor):
             raise TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
-                            + _typename(params))
+                            + jtensor.typename(params))
         self.state = defaultdict(dict)
         self.param_groups = []
         groups = list(params)
@@ -160,7 +156,7 @@ class Optimizer:
             param_group["param_names"] = names
         for p in params:
             if not isinstance(p, jtensor.Tensor):
-                raise TypeError("optimizer can only optimize Tensors, but one of the params is " + _typename(p))
+                raise TypeError("optimizer can only optimize Tensors, but one of the params is " + jtensor.typename(p))
             if not self.defaults.get("differentiable", None) and not (p.is_leaf or p.retains_grad):
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, default in self.defaults.items():

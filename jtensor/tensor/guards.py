@@ -39,15 +39,16 @@ class Form:
         caller = sys._getframe(3)
         keywords = sites.keywords(caller.f_code, caller.f_lasti)
         for (name, default), value in zip(self.positional, values, strict=True):
-            if not rest and (value is MISSING or value is default):
+            if not rest and (value is MISSING or value is default and name not in keywords):
                 in_order = False
             elif in_order and name not in keywords:
                 args.append(value)
             else:
                 kwargs[name] = value
         kwargs.update({name: value for (name, default), value in zip(self.named, named, strict=True)
-                       if value is not default and value is not MISSING})
-        return [*args, *rest], {**kwargs, **others}
+                       if value is not MISSING and (value is not default or name in keywords)})
+        kwargs.update(others)
+        return [*args, *rest], {**{name: kwargs[name] for name in keywords if name in kwargs}, **kwargs}
 
 
 def form_of(function):

@@ -205,7 +205,7 @@ def check_statics(operator, name, template):
         if parameter.kind is not Static or given is parameter.default:
             continue
         kind, default = type(given), type(parameter.default)
-        if kind in _ORDINARY and not (kind is int and default is bool or kind is bool and default is int) and not (
+        if kind in _ORDINARY and not (kind is int and default is bool or kind is bool and default is not bool) and not (
                 kind is tuple and given and type(given[0]) not in _ORDINARY) or kind is str and default is str:
             continue
         known = _known(name).get(parameter.name)
@@ -261,7 +261,7 @@ def refusal(name, args, kwargs):
         if kwargs:
             return TypeError(f"TensorBase.{shown}() takes no keyword arguments")
         return TypeError(f"TensorBase.{shown}() takes no arguments ({len(args)} given)") if args else None
-    shown = shown.removeprefix("special_") if shown.startswith("special_") else shown
+    shown = "log_sigmoid" if shown == "logsigmoid" else shown.removeprefix("special_")       # what PyTorch calls its kernel
     texts = []
     for signature in found:
         try:
@@ -279,24 +279,74 @@ def refusal(name, args, kwargs):
         return TypeError(plausible[0])
     listed = [s for s in found if not s.hidden]
     got = f"{shown}() received an invalid combination of arguments - got "
-    if len(listed) == 1 and (strange := _strange(listed, kwargs)):
-        return TypeError(f"{got}unrecognized keyword arguments: {', '.join(strange)}")
-    got += f"{_described(args, kwargs)}, but expected "
+    kwargs = {k: kwargs[k] for k in listing(kwargs)}
     if len(listed) == 1:
-        return TypeError(got + listed[0].text)
+        return TypeError(got + _against(listed[0], args, kwargs))
+    got += f"{_described(args, kwargs)}, but expected "
     return TypeError(got + "one of:\n" + "".join([f" * {s.text}\n{_mismatch(s, args, kwargs)}" for s in listed]))
 
 
-def _strange(found, kwargs):
-    """Keywords that no signature has."""
-    known = {p.name for s in found for p in s.parameters} | set(ELSEWHERE)
-    return [k for k in kwargs if k not in known]
+def _against(signature, args, kwargs):
+    """What PyTorch says where it shows one signature. It reads its own text, in which a ``*`` is an argument and a default the name."""
+    shown = [(part.rpartition(" ")[2], p) for part, p in _parts(signature)]
+    names = [name for name, _ in shown[max(0, len(shown) - len(kwargs)):]]
+    strange = [k for k in kwargs if k not in names]
+    if strange:
+        return f"unrecognized keyword arguments: {', '.join(strange)}"
+    expected = f", but expected {signature.text}"
+    if len(args) + len(kwargs) != len(shown):
+        return _described(args, kwargs) + expected
+    given = [_marked(p, a) for (_, p), a in zip(shown, args)] + [f"{k}={type_name(type(v))}" for k, v in kwargs.items()]
+    return f"({', '.join(given)}){expected}"
+
+
+def _parts(signature):
+    """The pieces of a signature's text, with the parameters that PyTorch recognises in them: those without a default."""
+    required = {p.shown(): p for p in signature.parameters if p.required}
+    return [(part, required.get(part)) for part in signature.text[1:-1].split(", ")]
+
+
+def listing(names):
+    """The order in which PyTorch lists the keywords of a call: that of an ``unordered_map`` of libstdc++ with 13 buckets.
+
+    A new entry comes first, but where its bucket has one already: then it comes before that.
+
+    >>> listing(["foo", "bar", "dim", "keepdim", "a"])
+    ['keepdim', 'dim', 'bar', 'a', 'foo']
+    """
+    order, buckets = [], {}
+    for name in names:
+        first = buckets.get(bucket := _hash(name.encode()) % 13)
+        order.insert(0 if first is None else order.index(first), name)
+        buckets[bucket] = name
+    return order
+
+
+_MIX, _WORD = 0xC6A4A7935BD1E995, (1 << 64) - 1
+
+
+def _hash(text):
+    """MurmurHash as libstdc++ has it for strings."""
+    found = 0xC70F6907 ^ (len(text) * _MIX & _WORD)
+    whole = len(text) & ~7
+    for at in range(0, whole, 8):
+        piece = int.from_bytes(text[at:at + 8], "little") * _MIX & _WORD
+        found = (found ^ ((piece ^ piece >> 47) * _MIX & _WORD)) * _MIX & _WORD
+    if len(text) > whole:
+        found = (found ^ int.from_bytes(text[whole:], "little")) * _MIX & _WORD
+    found = (found ^ found >> 47) * _MIX & _WORD
+    return found ^ found >> 47
 
 
 def _described(args, kwargs):
-    types = [type_name(type(a)) for a in args]
-    named = [f"{k}={type_name(type(v))}" for k, v in kwargs.items()]
+    types = [_type_of(a) for a in args]
+    named = [f"{k}={_type_of(v)}" for k, v in kwargs.items()]
     return f"({', '.join(types + named)})" if types or not named else f"({', '.join(named)}, )"
+
+
+def _type_of(given):
+    name = type_name(type(given))
+    return "torch.dtype" if name == "dtype" else name
 
 
 def _mismatch(signature, args, kwargs):
@@ -313,9 +363,9 @@ def _mismatch(signature, args, kwargs):
 
 
 def _marked(parameter, given):
-    text = type_name(type(given))
+    text = _type_of(given)
     if isinstance(given, tuple) and type(given) is tuple:
         text = f"tuple of ({', '.join([type_name(type(g)) for g in given])}{',' if len(given) == 1 else ''})"
     elif type(given) is list:
         text = f"list of [{', '.join([type_name(type(g)) for g in given])}]"
-    return text if takes(parameter, given) else f"!{text}!"
+    return text if parameter is not None and takes(parameter, given) else f"!{text}!"

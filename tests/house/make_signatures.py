@@ -43,6 +43,9 @@ BY_HAND = {
     "Tensor.requires_grad_": "(bool requires_grad=True)",
     "Tensor.size": "(int? dim=None)",
     "Tensor.stride": "(int? dim=None)",
+    "Tensor.new_tensor": "(object data, *, torch.dtype? dtype=None, torch.device? device=None, bool requires_grad=False)",
+    "cdist": "(Tensor x1, Tensor x2, float p=2.0, object compute_mode=None)",
+    "Tensor.uniform_": "(float from=0, float to=1, *, torch.Generator? generator=None)",
     "Tensor.to": None,
     "Tensor.set_": None,
     "amax": "(Tensor input, ints1? dim=(), bool keepdim=False, *, Tensor? out=None)",
@@ -139,7 +142,13 @@ def of_schemas(torch, name):
 
 
 def shown(signature):
-    return "(" + ", ".join(["*" if p == "*" else f"{p[0]} {p[1]}" + ("" if p[2] is None else f"={p[2]}") for p in signature]) + ")"
+    return "(" + ", ".join(["*" if p == "*" else f"{_none_too(p)} {p[1]}" + ("" if p[2] is None else f"={p[2]}") for p in signature]) + ")"
+
+
+def _none_too(parameter):
+    """The kind of a parameter; an ``out`` may always be None."""
+    kind, name, default = parameter
+    return kind + "?" if name == "out" and default == "None" and not kind.endswith("?") else kind
 
 
 def of_message(text):
@@ -191,7 +200,9 @@ def listed(name, function, known, method=False):
             at, one = matched(known, s)
             used.add(at)
             made.append(one)
-        hidden = [k for at, k in enumerate(known) if at not in used and plain(k) not in map(plain, made)]
+        # (The stubs let ``linspace`` go without ``steps``, which the parser has not taken for years.)
+        hidden = [k for at, k in enumerate(known)
+                  if at not in used and plain(k) not in map(plain, made) and ("int?", "steps", "None") not in k]
         if len(made) == 1 and not hidden:
             hidden = [[("deprecated", "signature", None)]]
     else:

@@ -4,6 +4,7 @@ import warnings
 import jtensor
 
 from ...tensor import raw
+from ._given import Tensor, refuse
 
 __all__ = [
     "threshold", "threshold_", "relu", "relu_", "glu", "hardtanh", "hardtanh_", "relu6", "elu", "elu_", "selu", "selu_", "celu",
@@ -64,6 +65,8 @@ def relu6(input, inplace=False):
     >>> torch.nn.functional.relu6(torch.tensor([-2., 0., 3.]))
     tensor([0., 0., 3.])
     """
+    if not isinstance(input, Tensor):
+        refuse("relu6", input=input)
     return (raw.hardtanh_ if inplace else raw.hardtanh)(input, 0, 6)
 
 
@@ -92,6 +95,8 @@ def selu(input, inplace=False):
     >>> torch.nn.functional.selu(torch.tensor([-2., 0., 3.]))
     tensor([-1.5202,  0.0000,  3.1521])
     """
+    if not isinstance(input, Tensor):
+        refuse("selu", input=input)
     return (raw.elu_ if inplace else raw.elu)(input, *_SELU)
 
 
@@ -190,6 +195,8 @@ def hardswish(input, inplace=False):
 
 def prelu(input, weight):
     """A leaky ReLU with learnt slopes: one, or one a channel (dimension 1)."""
+    if not (isinstance(input, Tensor) and isinstance(weight, Tensor)):
+        refuse("prelu", input=input, weight=weight)
     return raw.prelu(input, weight)
 
 

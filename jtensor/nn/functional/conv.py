@@ -1,5 +1,6 @@
 """Convolutions: settings filled up to one number a dimension, a missing batch added, padding in words worked out."""
 from ...tensor import raw
+from ._given import Tensor, refuse
 from .padding import pad as _pad
 
 __all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "conv_tbc"]
@@ -79,6 +80,8 @@ def conv3d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
 
 
 def _conv_transpose(n, input, weight, bias, stride, padding, output_padding, groups, dilation):
+    if not isinstance(input, Tensor):
+        refuse(f"conv_transpose{n}d", input=input)
     input, has_batch = _batched(input, n, f"conv_transpose{n}d")
     out = raw.convolution(input, weight, bias, _each(stride, n), _each(padding, n), _each(dilation, n), True,
                           _each(output_padding, n), groups)

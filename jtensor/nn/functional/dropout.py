@@ -4,6 +4,8 @@ import warnings
 
 import jtensor
 
+from ._given import Tensor, refuse
+
 __all__ = ["dropout", "alpha_dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"]
 
 _ALPHA = 1.7580993408473766  # minus SELU's value at minus infinity
@@ -48,6 +50,8 @@ def dropout(input, p=0.5, training=True, inplace=False):
     tensor([1., 1.])
     """
     _check(p)
+    if not isinstance(input, Tensor):
+        refuse("dropout", input=input)
     return _dropped(input, p, training, inplace)
 
 

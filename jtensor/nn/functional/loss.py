@@ -7,6 +7,7 @@ import jtensor
 from ...ops.families.bounds import check_bounds, check_probabilities
 from ...tensor import raw
 from .. import _reduction
+from ._given import Tensor, refuse
 from .activation import logsigmoid
 from .distance import SCALAR_TYPES
 from .linear import linear
@@ -160,6 +161,8 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
     >>> torch.nn.functional.nll_loss(torch.tensor([[-1., -2.], [-3., -4.]]), torch.tensor([0, 1]))
     tensor(2.5000)
     """
+    if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
+        refuse("nll_loss_nd", input=input, target=target)
     return _nll(input, target, weight, _code(size_average, reduce, reduction), ignore_index)
 
 
@@ -218,6 +221,8 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
     code = _code(size_average, reduce, reduction)
     if label_smoothing < 0.0 or label_smoothing > 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
+    if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
+        refuse("cross_entropy_loss", input=input, target=target)
     if input.size() == target.size():
         if not target.is_floating_point():
             raise RuntimeError("Expected floating point type for target with class probabilities, got "
@@ -378,6 +383,8 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
                           "only by the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the "
                           "same as 'batchmean' in the next major release.", stacklevel=2)
         code = _reduction.get_enum("sum" if reduction == "batchmean" else reduction)
+    if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
+        refuse("kl_div", input=input, target=target)
     if input.is_complex() or target.is_complex():
         raise RuntimeError("kl_div: Complex inputs not supported.")
     if not (input.is_floating_point() and target.is_floating_point()):
@@ -396,6 +403,8 @@ def poisson_nll_loss(input, target, log_input=True, full=False, size_average=Non
     reduction = _reduction.resolved(size_average, reduce, reduction)
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(reduction + " is not a valid value for reduction")
+    if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
+        refuse("poisson_nll_loss", input=input, target=target)
     if log_input:
         loss = jtensor.exp(input) - target * input
     else:

@@ -2,6 +2,7 @@
 import jtensor
 
 from ...tensor import raw
+from ._given import Tensor, refuse
 from .padding import pad
 from .pooling import avg_pool2d, avg_pool3d
 
@@ -34,6 +35,8 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
             raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     if eps < 0.0:
         raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
+    if not isinstance(input, Tensor):
+        refuse("batch_norm", input=input)
     return raw.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, True)
 
 
@@ -66,6 +69,8 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     >>> torch.nn.functional.layer_norm(torch.tensor([1., 3.]), (2,)).round()
     tensor([-1.,  1.])
     """
+    if not isinstance(input, Tensor):
+        refuse("layer_norm", input=input)
     return raw.layer_norm(input, normalized_shape, weight, bias, eps, True)
 
 

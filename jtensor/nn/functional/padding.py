@@ -2,6 +2,7 @@
 import jtensor
 
 from ...tensor import raw
+from ._given import Tensor, refuse
 
 __all__ = ["pad"]
 
@@ -46,6 +47,8 @@ def pad(input, pad, mode="constant", value=None):
     >>> torch.nn.functional.pad(torch.ones(1, 2), (1, 1))
     tensor([[0., 1., 1., 0.]])
     """
+    if not isinstance(input, Tensor):
+        refuse("pad", input=input)
     dims, length = input.dim(), len(pad)
     if length % 2:
         raise RuntimeError("Padding length must be divisible by 2")

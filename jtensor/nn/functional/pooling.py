@@ -6,6 +6,7 @@ import jtensor
 from ...base.geometry import channels_last_strides, looks_channels_last
 from ...ops.families.bounds import check_bounds
 from ...tensor import raw
+from ._given import Tensor, refuse
 from .activation import relu
 
 __all__ = [
@@ -58,6 +59,8 @@ def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
     >>> torch.nn.functional.max_pool2d(torch.arange(4.).reshape(1, 1, 2, 2), 2)
     tensor([[[[3.]]]])
     """
+    if not isinstance(input, Tensor):
+        refuse("max_pool2d", input=input)
     pooled = max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
     return pooled if return_indices else pooled[0]
 
@@ -97,6 +100,8 @@ def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
     >>> torch.nn.functional.max_pool1d(torch.zeros(2, 3, 8), 2).shape
     torch.Size([2, 3, 4])
     """
+    if not isinstance(input, Tensor):
+        refuse("max_pool1d", input=input)
     pooled = max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
     if return_indices:
         return pooled

@@ -2,6 +2,7 @@
 import jtensor
 
 from .. import _reduction
+from ._given import Tensor, refuse
 from .distance import pairwise_distance
 from .loss import _code, _reduced
 
@@ -21,6 +22,8 @@ def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=No
 def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
     """``1 - cos`` where the target is 1, ``max(0, cos - margin)`` where it is -1."""
     code = _code(size_average, reduce, reduction)
+    if not (isinstance(input1, Tensor) and isinstance(input2, Tensor) and isinstance(target, Tensor)):
+        refuse("cosine_embedding_loss", input1=input1, input2=input2, target=target)
     dim = target.dim()
     if dim not in (0, 1):
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
@@ -65,6 +68,8 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-6, s
     code = _code(size_average, reduce, reduction)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
+    if not (isinstance(anchor, Tensor) and isinstance(positive, Tensor) and isinstance(negative, Tensor)):
+        refuse("triplet_margin_loss", anchor=anchor, positive=positive, negative=negative)
     _check_triplet(anchor, positive, negative)
     return _triplet(anchor, positive, negative, lambda a, b: pairwise_distance(a, b, p, eps), margin, swap, code)
 

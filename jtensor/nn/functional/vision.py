@@ -4,6 +4,7 @@ import warnings
 import jtensor
 
 from ...tensor import raw
+from ._given import Tensor, refuse
 from .pooling import _each, adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
 __all__ = [
@@ -194,6 +195,8 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
         raise ValueError("nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: "
                          f"'{padding_mode}'")
     align_corners = _default_corners(align_corners)
+    if not (isinstance(input, Tensor) and isinstance(grid, Tensor)):
+        refuse("grid_sampler", input=input, grid=grid)
     modes = GRID_SAMPLE_INTERPOLATION_MODES[mode], GRID_SAMPLE_PADDING_MODES[padding_mode]
     sampler = raw.grid_sampler_3d if input.dim() == 5 else raw.grid_sampler_2d
     return sampler(input, grid, *modes, align_corners)

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...base import dtypes
+from ...base.naming import type_name
 from ...base.return_types import as_many, written_type
 from ...trace.tape import LOCAL
 from ...views.rules import expand
@@ -134,6 +135,13 @@ class _Named:
 
     def __init__(self, name):
         self.name = name
+
+
+def only_tensors(items, argument=0):
+    """Refuses a list that holds something else than tensors, as PyTorch does when it unpacks an ``argument``."""
+    for k, t in enumerate(items):
+        if not hasattr(t, "_spec"):
+            raise TypeError(f"expected Tensor as element {k} in argument {argument}, but got {type_name(type(t))}")
 
 
 def put_out(name, result, out, apart=()):

@@ -6,6 +6,7 @@ which more than two operands are multiplied. May not know: tensors as objects, b
 import math
 
 from ..registry import composite
+from .composing import only_tensors
 from .products import bmm
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -24,6 +25,7 @@ def einsum(equation, *operands):
         operands = tuple(operands[0])
     if not operands:
         raise RuntimeError("einsum(): must provide at least one operand")
+    only_tensors(operands, 1)
     terms, result = _parsed(equation, operands)
     labels, result = _labels(terms, result)
     sizes = _sizes(terms, operands, labels)

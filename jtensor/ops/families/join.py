@@ -11,6 +11,7 @@ from ..build import cast_to
 from ..layout import suggested
 from ..operator import Tensors, op
 from ..registry import composite
+from .composing import only_tensors
 from .numeric import wrap_dim
 
 # -- cat --------------------------------------------------------------------------------------------------------------
@@ -321,6 +322,7 @@ def broadcast_tensors(*tensors):
     from ..build import broadcast_shapes
     if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
         tensors = tensors[0]
+    only_tensors(tensors)
     shape = broadcast_shapes([tuple(t._spec.size) for t in tensors])
     return tuple([t if tuple(t._spec.size) == shape else t.expand(shape) for t in tensors])
 
@@ -340,6 +342,7 @@ def meshgrid(*tensors, indexing=None):
         tensors = tuple(tensors[0])
     if not tensors:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
+    only_tensors(tensors)
     if indexing is None:
         import warnings
         warnings.warn("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.", UserWarning,
@@ -373,6 +376,7 @@ def cartesian_prod(*tensors):
     """
     if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
         tensors = tuple(tensors[0])
+    only_tensors(tensors)
     for t in tensors:
         if t._spec.ndim != 1:
             raise RuntimeError(f"Expect a 1D vector, but got shape {list(t._spec.size)}")
