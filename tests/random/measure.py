@@ -1,8 +1,9 @@
 """Times of the random functions beside PyTorch's, as a table in Markdown: ``python tests/random/measure.py``.
 
-Milliseconds of processor time for a million numbers through the public functions (a tenth of that for ``multinomial``), the median of runs
-taken in turns in one process; jtensor's include handing the numbers to XLA. The compiled programs are waited for first: without them, in a
-new installation's first moments, the rows in NumPy or Python hold, which ``--first`` measures.
+Milliseconds of processor time (``--wall``: of the clock, for a machine that has nothing else to do) for a million numbers through the
+public functions (a tenth of that for ``multinomial``), the median of runs taken in turns in one process; jtensor's include handing the
+numbers to XLA. The compiled programs are waited for first: without them, in a new installation's first moments, the rows in NumPy or
+Python hold, which ``--first`` measures.
 """
 import statistics
 import sys
@@ -50,13 +51,16 @@ ROWS = {
 }
 
 
+clock = time.perf_counter if "--wall" in sys.argv else time.process_time
+
+
 def timed(draw, T):
     T.manual_seed(1)
-    start = time.process_time()
+    start = clock()
     made = draw(T)
     if T is jtensor and isinstance(made, jtensor.Tensor):
         made._host()                        # what was recorded has run
-    return (time.process_time() - start) * 1e3
+    return (clock() - start) * 1e3
 
 
 def compiled():
