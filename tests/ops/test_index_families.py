@@ -81,6 +81,13 @@ def test_what_looks_at_the_data():
         same(text, grad=False)
 
 
+@pytest.mark.parametrize("text", [
+    "T.nonzero_static(a > 0, size=3)", "a.nonzero_static(size=30, fill_value=7)", "T.nonzero_static(a, size=-1)",
+    "T.nonzero_static(a[:0], size=2)", "T.nonzero_static(a[0, 0], size=2)", "T.nonzero_static(a, size=1.5)"])
+def test_as_many_positions_as_are_asked_for(text):
+    same(text, (3, 4), grad=False)
+
+
 def test_indices_within_bounds_by_origin_are_not_looked_at(monkeypatch):
     import jtensor as T
     from jtensor.ops.families import bounds

@@ -92,7 +92,7 @@ def cross(input, other, dim=None, *, out=None):
             "Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim explicitly or simply "
             "use torch.linalg.cross.\nThe default value of dim will change to agree with that of linalg.cross in a future release.",
             UserWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     return put_out("cross", linalg_cross_raw(input, other, dim), out)
 

@@ -346,7 +346,7 @@ def meshgrid(*tensors, indexing=None):
     if indexing is None:
         import warnings
         warnings.warn("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.", UserWarning,
-                      stacklevel=2)
+                      stacklevel=3)
         indexing = "ij"
     if any(t._spec.dtype is not tensors[0]._spec.dtype for t in tensors):
         raise RuntimeError("meshgrid expects all tensors to have the same dtype")

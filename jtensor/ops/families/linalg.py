@@ -15,6 +15,7 @@ from . import factor
 from .composing import put_out
 from .factor import adjoint, product, together
 from .matrices import checked, matrices, named, square
+from .numeric import not_implemented
 
 
 def _singular(name):
@@ -318,6 +319,22 @@ def linalg_lu_factor(A, *, pivot=True, out=None):
     _pivots_only("torch.linalg.lu_factor", pivot)
     lu, pivots, _ = factor.lu_factor_ex_raw(A)
     return put_out("linalg_lu_factor", named("linalg_lu_factor", ("LU", "pivots"), (lu, pivots)), out)
+
+
+@composite()
+def lu(input, pivot=True, get_infos=False):
+    """(both triangles in one matrix, rows exchanged (from 1)), with ``get_infos`` also the first zero pivot: `linalg.lu_factor`.
+
+    >>> torch.lu(torch.tensor([[1., 2.], [4., 4.]]))[1]
+    tensor([2, 2], dtype=torch.int32)
+    """
+    if input._spec.ndim < 2:
+        raise RuntimeError(f"torch.lu_factor: Expected tensor with 2 or more dimensions. Got size: {list(input._spec.size)} instead")
+    if input._spec.dtype.category < 2 or input._spec.dtype.itemsize < 4:
+        raise not_implemented("lu_cpu", input._spec.dtype)
+    _pivots_only("linalg.lu_factor", pivot)
+    made = factor.lu_factor_ex_raw(input)
+    return named("_lu_with_info", ("LU", "pivots", "info"), made) if get_infos else tuple(made[:2])
 
 
 @composite("lu_unpack", method=False)

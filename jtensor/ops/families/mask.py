@@ -119,6 +119,27 @@ def nonzero(input, *, out=None, as_tuple=False):
     return put_out("nonzero", nonzero_raw(input), out)
 
 
+def _check_size(input, size, fill_value):
+    if size < 0:
+        raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
+
+
+@op(out=True, nondiff=("input",), check=_check_size)
+def nonzero_static(input: Tensor, *, size, fill_value=-1):
+    """The coordinates of the first ``size`` elements that are not zero, a row for each; rows without one are of ``fill_value``.
+
+    Since the shape does not depend on the values, nothing is looked at.
+
+    >>> torch.nonzero_static(torch.tensor([1, 0, 2]), size=3)
+    tensor([[ 0],
+            [ 2],
+            [-1]])
+    """
+    if not input.size or not input.ndim:
+        return jnp.full((size, input.ndim), fill_value, jnp.int64)
+    return jnp.stack(jnp.nonzero(input, size=size, fill_value=fill_value), -1).astype(jnp.int64)
+
+
 @composite()
 def argwhere(input):
     """``torch.nonzero`` without a choice of form.

@@ -1,10 +1,14 @@
-"""Short-time Fourier transforms, made of windows of a signal and `fourier`'s operators.
+"""Short-time Fourier transforms and their inverse, made of windows of a signal and `fourier`'s operators.
 
-Owns: `stft`: its frames, its window, its refusals. May not know: operators of its own.
+Owns: `stft` and `istft`: their frames, their windows, their refusals. May not know: how a spectrum is computed.
 """
 import warnings
 
+import jax.numpy as jnp
+import numpy as np
+
 from ...base import dtypes
+from ..operator import RAW, Tensor, op
 from ..registry import composite
 
 _warned = set()
@@ -13,7 +17,7 @@ _warned = set()
 def _warn_once(text):
     if text not in _warned:
         _warned.add(text)
-        warnings.warn(text, UserWarning, stacklevel=3)
+        warnings.warn(text, UserWarning, stacklevel=4)
 
 
 def _described(t):
@@ -101,3 +105,104 @@ def _transformed(input, n_fft, hop, width, window, normalized, onesided, return_
     found = (jtensor.fft.rfft(frames, norm=norm) if onesided else jtensor.fft.fft(frames, norm=norm)).transpose_(1, 2)
     found = found.squeeze_(0) if alone else found
     return found if return_complex else jtensor.view_as_real(found)
+
+
+# -- the inverse ------------------------------------------------------------------------------------------------------
+
+@op(name="unfold_backward", backward="UnfoldBackwardBackward0", saves=(), **RAW)
+def overlapped(grad_in: Tensor, length, hop):
+    """Windows ``(*, windows, width)`` added where they lie in a signal of ``length``, ``hop`` apart."""
+    windows, width = grad_in.shape[-2:]
+    places = np.arange(windows)[:, None] * hop + np.arange(width)
+    return jnp.zeros((*grad_in.shape[:-2], length), grad_in.dtype).at[..., places].add(grad_in, mode="promise_in_bounds")
+
+
+def _why_not(input, n_fft, hop, width, window, onesided):
+    """What is wrong with the arguments of an inverse, or None."""
+    frequencies, dims = input.size(-2) if input.dim() > 1 else 0, input.dim() + 1
+    if not input.numel():
+        return "input tensor cannot be empty."
+    if dims not in (3, 4):
+        return f"expected a tensor with 3 or 4 dimensions, but got {dims}"
+    wanted = "expected the frequency dimension (3rd to the last) of the input tensor to match n_fft"
+    if onesided and frequencies != n_fft // 2 + 1:
+        return f"{wanted} / 2 + 1 when onesided=True, but got {frequencies}"
+    if not onesided and frequencies != n_fft:
+        return f"{wanted} when onesided=False, but got {frequencies}"
+    if not 0 < hop <= width:
+        return "expected 0 < hop_length <= win_length"
+    if not 0 < width <= n_fft:
+        return "expected 0 < win_length <= n_fft"
+    if window is not None and (window.dim() != 1 or window.size(0) != width):
+        return "Invalid window shape. window has to be 1D and length of `win_length`"
+    return None
+
+
+@composite()
+def istft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, normalized=False, onesided=None, length=None,
+          return_complex=False):
+    """The signal ``(*, T)`` whose `stft` is ``(*, F, windows)``: windows transformed back, added, and divided by the windows' squares.
+
+    The arguments are those that `stft` had; ``length`` cuts the signal, or fills it with zeros. RuntimeError where the windows leave a
+    place of the signal out.
+
+    >>> spectrum = torch.stft(torch.arange(8.), 4, window=torch.ones(4), return_complex=True)
+    >>> torch.istft(spectrum, 4, window=torch.ones(4)).round()
+    tensor([0., 1., 2., 3., 4., 5., 6., 7.])
+    """
+    if not input.is_complex():
+        raise RuntimeError("istft requires a complex-valued input tensor matching the output from stft with return_complex=True.")
+    if window is None:
+        _warn_once("A window was not provided. A rectangular window will be applied.Please provide the same window used by stft to make "
+                   "the inversion lossless.To suppress this warning and use a rectangular window, explicitly set `window=torch.ones(n_fft, "
+                   "device=<device>)`.")
+    hop = n_fft // 4 if hop_length is None else hop_length
+    width = n_fft if win_length is None else win_length
+    one = input.dim() > 1 and input.size(-2) != n_fft if onesided is None else onesided
+
+    def refused(reason):
+        shown = "None" if window is None else f"{_described(window)}{{{list(window.shape)}}}"
+        side, cut = ("None" if given is None else int(given) for given in (onesided, length))
+        return RuntimeError(f"istft(CPU{dtypes.scalar_name(input._spec.dtype)}Type{list(input.shape)}, n_fft={n_fft}, hop_length={hop}, "
+                            f"win_length={width}, window={shown}, center={int(center)}, normalized={int(normalized)}, onesided={side}, length={cut}, "
+                            f"return_complex={int(return_complex)}) {reason}")
+    reason = _why_not(input, n_fft, hop, width, window, one)
+    if reason is not None:
+        raise refused(": " + reason)
+    return _restored(input, n_fft, hop, width, window, center, normalized, one, length, return_complex, refused)
+
+
+def _restored(input, n_fft, hop, width, window, center, normalized, onesided, length, return_complex, refused):
+    import jtensor
+    if return_complex and onesided:
+        raise RuntimeError("Cannot have onesided output if window or input is complex")
+    if not return_complex and window is not None and window.is_complex():
+        raise RuntimeError("Complex windows are incompatible with return_complex=False")
+    if window is None:
+        window = jtensor.ones(width, dtype=input.dtype.to_real(), device=input.device)
+    if width < n_fft:
+        left = (n_fft - width) // 2
+        window = jtensor.nn.functional.pad(window, [left, n_fft - width - left])
+    alone = input.dim() == 2
+    parts = jtensor.view_as_real(input.resolve_conj())
+    frames = jtensor.view_as_complex((parts.unsqueeze(0) if alone else parts).transpose(1, 2))
+    norm = "ortho" if normalized else None
+    if return_complex:
+        frames = jtensor.fft.ifft(frames, norm=norm)
+    else:
+        frames = jtensor.fft.irfft(frames if onesided else frames[..., :n_fft // 2 + 1], n_fft, norm=norm)
+    whole = n_fft + hop * (frames.size(1) - 1)
+    signal = overlapped(frames * window.view(1, 1, n_fft), whole, hop)
+    envelope = overlapped(window.pow(2).expand(1, frames.size(1), n_fft), whole, hop)
+    start = n_fft // 2 if center else 0
+    end = start + length if length is not None else whole - start
+    signal, envelope = signal[:, start:end], envelope[:, start:end]
+    if bool(envelope.abs().min() < 1e-11):
+        raise refused("window overlap add min: 1\n[ CPUBoolType{} ]")
+    signal = signal / envelope
+    signal = signal.squeeze(0) if alone else signal
+    if end <= whole:
+        return signal
+    warnings.warn("The length of signal is shorter than the length parameter. Result is being padded with zeros in the tail. Please check "
+                  "your center and hop_length settings.", UserWarning, stacklevel=4)
+    return jtensor.nn.functional.pad(signal, [0, end - whole])

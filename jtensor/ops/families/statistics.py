@@ -70,7 +70,7 @@ def _not_negative(left):
         if left <= 0:
             import warnings
             warnings.warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
-                          UserWarning, stacklevel=3)
+                          UserWarning, stacklevel=4)
         return left if left > 0 else 0
     return left.clamp_min(0)
 

@@ -121,7 +121,7 @@ def _spread_arguments(name, input, dim, unbiased, correction):
     if isinstance(correction, (int, float)) and size_of(input.shape, axes) <= correction and input.dtype.category >= 2:
         import warnings
         warnings.warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel "
-                      "divided by output numel).", UserWarning, stacklevel=3)
+                      "divided by output numel).", UserWarning, stacklevel=4)
     return dim, correction
 
 
