@@ -115,6 +115,8 @@ def _on_its_memory(obj, dtype, copy, requires_grad):
 def from_dlpack(ext_tensor, *, device=None, copy=None):
     """A tensor on the memory of an object with ``__dlpack__``: of another library, on the CPU. Shared unless ``copy``.
 
+    ``ext_tensor`` may also be a capsule that such an object has given, which serves once.
+
     >>> array = np.zeros(2)
     >>> torch.from_dlpack(array)[0] = 1
     >>> array
@@ -123,8 +125,31 @@ def from_dlpack(ext_tensor, *, device=None, copy=None):
     if isinstance(ext_tensor, jtensor.Tensor):
         made = ext_tensor.detach()
     else:
-        made = jtensor.from_numpy(np.from_dlpack(ext_tensor))
+        made = jtensor.from_numpy(_of_capsule(ext_tensor) if type(ext_tensor).__name__ == "PyCapsule" else np.from_dlpack(ext_tensor))
     return (made.clone() if copy else made).to(device) if device is not None or copy else made
+
+
+class _Given:
+    """An object that gives what NumPy asks it for."""
+
+    def __init__(self, **given):
+        self.__dict__.update(given)
+
+    def __dlpack__(self, **options):
+        return self.capsule
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+
+def _of_capsule(capsule):
+    """The memory that a capsule holds. It does not say whether it may be written to; NumPy thinks not, PyTorch thinks it may."""
+    if '"dltensor' not in repr(capsule):
+        raise RuntimeError("from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so you might "
+                           "have already constructed a tensor from it once.")
+    array = np.from_dlpack(_Given(capsule=capsule))
+    there = array.__array_interface__
+    return np.asarray(_Given(array=array, __array_interface__={**there, "data": (there["data"][0], False)}))
 
 
 def dlpack(self, **options):

@@ -3,6 +3,8 @@
 Owns: `collect`, which sorts a call into what the plan depends on (operator, Specs, statics) and what it runs on (tensors, numbers);
 `bind`; the `TypeError` for an argument of the wrong type. May not know: what becomes of the call.
 """
+import numpy as np
+
 from ..base import devices, dtypes
 from ..base.naming import type_name
 from ..ops import build
@@ -23,7 +25,7 @@ def _static(value):
     if isinstance(value, (list, tuple)):
         value = tuple([_static(v)[0] for v in value])
         return value, (tuple, tuple([_static(v)[1] for v in value]))
-    if isinstance(value, Tensor) and value.ndim == 0:
+    if isinstance(value, Tensor) and value.ndim == 0 or isinstance(value, np.generic):
         return _static(value.item())
     return value, value
 

@@ -19,6 +19,9 @@ from .core import Tensor
 from .dispatch import call
 from .inplace import call_inplace
 
+NO_TUPLE = ("Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use x[tuple(seq)] "
+            "instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)], which will result either in "
+            "an error or a different result")
 INVALID = ("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})")
 
 
@@ -70,6 +73,8 @@ def setitem(self, index, value):
     if index is False:
         return
     if not isinstance(value, Tensor):
+        if value.__class__ is int:
+            _countable(value)
         value = number_fits(value, self._spec.dtype)
     view, tensors = shapes.unsqueeze(self, 0) if index is True else _basic(self, index, False), None
     if view is None:
@@ -173,8 +178,11 @@ def _bool_index(flag, self):
 
 def _listed_items(index):
     """The items of an index: a tuple's, or those of a list that PyTorch takes for a tuple; else the index is the only one."""
-    if isinstance(index, tuple) or isinstance(index, list) and len(index) < 32 and any(
+    if isinstance(index, tuple):
+        return index
+    if isinstance(index, list) and len(index) < 32 and any(
             isinstance(i, (slice, type(None), type(Ellipsis), Tensor, list, tuple, str, np.ndarray)) for i in index):
+        warnings.warn(NO_TUPLE, UserWarning, stacklevel=4)
         return index
     return (index,)
 
@@ -190,6 +198,8 @@ def _item(item):
             warnings.warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.", UserWarning,
                           stacklevel=5)
         return item
+    if isinstance(item, np.ndarray) and not item.ndim and item.dtype.kind in "iu":
+        return int(item)
     if isinstance(item, (list, tuple, np.ndarray, range)):
         return _sequence(item)
     if isinstance(item, np.bool_):
@@ -224,10 +234,20 @@ def _select(self, index, dim, at=0):
         )
     n = size[dim]
     if not -n <= index < n:
+        _countable(index)
         raise IndexError(f"index {index} is out of bounds for dimension {at} with size {n}")
     if index < 0:
         index += n
     return shapes.select(self, dim, index)
+
+
+def _countable(n):
+    """Raises for an integer that has more than 64 bits."""
+    if not -_BEYOND <= n < _BEYOND:
+        raise ValueError("Overflow when unpacking long long")
+
+
+_BEYOND = 1 << 63
 
 
 def _slice(self, item, dim, always=False):

@@ -86,7 +86,7 @@ def _dims(dims):
 @composite(aliases=("moveaxis",))
 def movedim(input, source, destination):
     """Dimensions moved to other places; a view."""
-    given = [tuple(d) if isinstance(d, list) else d for d in (source, destination)]
+    given = [tuple(d) if isinstance(d, (tuple, list)) else _index(d) for d in (source, destination)]
     if not input._spec.ndim:
         rules.movedim((), (), 0, *given)
         return alias(input)
@@ -254,7 +254,7 @@ def squeeze(input, dim=None):
         return view_of(input, rules.squeeze, "SqueezeBackward0", inverse=_squeeze_back)
     if isinstance(dim, (tuple, list)):
         return view_of(input, rules.squeeze, "SqueezeBackward2", tuple(dim), inverse=_squeeze_back)
-    return view_of(input, rules.squeeze, "SqueezeBackward1", dim, inverse=_squeeze_back)
+    return view_of(input, rules.squeeze, "SqueezeBackward1", _index(dim), inverse=_squeeze_back)
 
 
 def _squeeze_back(grad, size, *args):

@@ -282,7 +282,9 @@ def _cells(count, size, stride, offset):
 
 
 def _index(n):
-    return n.__index__() if not isinstance(n, int) else n
+    if n.__class__ is bool:
+        raise TypeError("must be int, not bool")
+    return n if isinstance(n, int) else n.__index__()
 
 
 @composite()

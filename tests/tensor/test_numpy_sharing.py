@@ -240,3 +240,47 @@ def test_memory_that_nobody_else_has_any_more_is_a_value_like_any_other():
         assert x.sum().item() == size - 1
         del n
         assert x.sum().item() == size - 1 and not shared(x)
+
+
+def test_capsules_share_too(torch):
+    from_dlpack, to_dlpack = torch.utils.dlpack.from_dlpack, torch.utils.dlpack.to_dlpack
+    x = torch.arange(4.)
+    capsule = to_dlpack(x)
+    y = from_dlpack(capsule)
+    y[1] = 50
+    x[2] = 7
+    assert x.tolist() == y.tolist() == [0, 50, 7, 3]
+    with pytest.raises(RuntimeError, match="capsules can be consumed only once"):
+        from_dlpack(capsule)
+    turned = torch.from_dlpack(to_dlpack(torch.arange(6).reshape(2, 3).t()))
+    assert turned.stride() == (1, 3) and turned.tolist() == [[0, 3], [1, 4], [2, 5]]
+
+
+def test_numbers_of_numpy_where_integers_are_asked_for(torch):
+    x, zero, one = torch.arange(6.).reshape(2, 3), np.int64(0), np.int64(1)
+    made = (x.sum(zero), x.mean(dim=zero, keepdim=True), x.std(one), x.amax(zero), x.any(zero), x.norm(2, one), x.logsumexp(zero),
+            x.prod(one), x.renorm(2, zero, 1), x.movedim(zero, one), x[:1].squeeze(zero), x.var((zero, one)),
+            torch.nn.functional.max_pool2d(x[None], np.int64(2)))
+    plain = (x.sum(0), x.mean(dim=0, keepdim=True), x.std(1), x.amax(0), x.any(0), x.norm(2, 1), x.logsumexp(0),
+             x.prod(1), x.renorm(2, 0, 1), x.movedim(0, 1), x[:1].squeeze(0), x.var((0, 1)),
+             torch.nn.functional.max_pool2d(x[None], 2))
+    for a, b in zip(made, plain, strict=True):
+        assert a.tolist() == b.tolist() and a.shape == b.shape
+    row = x[np.array(1)]
+    assert row._is_view() and row.tolist() == [3, 4, 5]
+
+
+def test_integers_of_more_than_64_bits(torch):
+    x = torch.arange(3)
+    for call in (lambda: x[1 << 63], lambda: x.__setitem__(0, 1 << 70), lambda: x.__setitem__(1 << 63, 0)):
+        with pytest.raises(ValueError, match="Overflow when unpacking long long"):
+            call()
+
+
+def test_lists_that_are_taken_for_tuples_warn(torch):
+    x = torch.arange(6.).reshape(2, 3)
+    for index, where in (([slice(None), 0], (slice(None), 0)), ([[0, 1], [1, 0]], ([0, 1], [1, 0])), ([None, 0], (None, 0))):
+        with pytest.warns(UserWarning, match="Using a non-tuple sequence for multidimensional indexing is deprecated"):
+            found = x[index]
+        assert found.tolist() == x[where].tolist()
+    assert x[[0, 1]].tolist() == x.tolist()

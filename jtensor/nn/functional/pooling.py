@@ -21,8 +21,8 @@ __all__ = [
 
 def _each(value, n):
     """One number a dimension."""
-    if isinstance(value, int):
-        return (value,) * n
+    if hasattr(value, "__index__"):
+        return (int(value),) * n
     value = tuple(value)
     return value * n if len(value) == 1 else value
 

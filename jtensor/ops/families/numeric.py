@@ -156,7 +156,7 @@ def size_at(spec, dim):
 
 def axes_of(dim, ndim):
     """The axes that ``dim`` (None, an int or a tuple; () is all) names, counted from the front."""
-    if dim is None or dim == ():
+    if dim is None or dim.__class__ is tuple and not dim:
         return tuple(range(ndim))
     axes = [wrap_dim(d, ndim) for d in (dim if isinstance(dim, tuple) else (dim,))]
     for at, axis in enumerate(axes):
