@@ -3,6 +3,7 @@
 Owns: what ``jtensor.x`` is. Imports every layer in order; nothing imports it but the package itself.
 """
 import importlib
+import sys
 
 from .autograd import anomaly, function, functional, gradcheck, graph, mode, tools
 from .base import devices, dtypes, errors, info, size
@@ -165,6 +166,8 @@ def _autograd():
     for name, part in tools.PUBLIC.items():
         setattr(graph, name, part)
     autograd.grad_mode, autograd.anomaly_mode, autograd.functional = mode, anomaly, functional
+    for name, part in (("grad_mode", mode), ("anomaly_mode", anomaly), ("variable", variable)):
+        sys.modules[f"{autograd.__name__}.{name}"] = part          # under PyTorch's name, too, it can be imported
     autograd.gradcheck, autograd.gradgradcheck = gradcheck.gradcheck, gradcheck.gradgradcheck
     autograd.Variable, autograd.Function = variable.Variable, function.Function
 
