@@ -50,6 +50,11 @@ class Form:
         kwargs.update(others)
         return [*args, *rest], {**{name: kwargs[name] for name in keywords if name in kwargs}, **kwargs}
 
+    def by_name(self, values, named, others):
+        """The same call with all but the first argument by keyword, as it may have been written where that cannot be told."""
+        pairs = [*zip(self.positional, values, strict=True), *zip(self.named, named, strict=True)]
+        return values[:1], {name: value for (name, default), value in pairs[1:] if value is not MISSING and value is not default} | others
+
 
 def form_of(function):
     """The `Form` of a Python function, read from its code."""
@@ -162,7 +167,10 @@ def odd_call(form, values, rest, named, others):
         return form.function(*today[0], **today[1])
     refused = refusal(form.name, args[method:], kwargs)
     if refused is not None:
-        raise refused
+        if not rest and values:
+            args, kwargs = form.by_name(values, named, others)
+        if rest or not values or refusal(form.name, args[method:], kwargs) is not None:
+            raise refused
     if form.rest and not rest and len(others) == 1 and isinstance(sizes := next(iter(others.values())), (tuple, list)):
         kwargs.pop(next(iter(others)))                       # x.view(size=(2, 3)): numbers that are mostly written one by one
         return form.function(*args, sizes, **kwargs)

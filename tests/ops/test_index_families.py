@@ -76,6 +76,7 @@ def test_what_looks_at_the_data():
     "T.unique(T.tensor([3, 1, 3]), return_inverse=True, return_counts=True)",
                  "T.unique_consecutive(T.tensor([1, 1, 2, 1]), return_counts=True)",
                  "T.unique_consecutive(T.zeros(0, 2), dim=0, return_inverse=True, return_counts=True)",
+                 "T.unique_consecutive(T.zeros(1, 2), dim=0, return_inverse=True, return_counts=True)",
                  "T.bincount(T.tensor([0, 2, 2]), minlength=5)",
                  "T.histc(T.tensor([1., 2., 1.]), 4, 0, 3)", "T.bucketize(T.tensor([0, 3]), T.tensor([1, 3, 5]))"):
         same(text, grad=False)

@@ -57,6 +57,12 @@ def test_a_second_name_speaks_of_itself():
     assert refused(lambda: torch.ones(2).arccos(1)) == "TensorBase.arccos() takes no arguments (1 given)"
 
 
+def test_keywords_that_cannot_be_told_may_have_been_written():
+    """Of ``f(*args, **options)`` the code does not say what was named."""
+    options, out = {"dim": 0, "descending": True, "stable": True}, (torch.empty(0), torch.empty(0, dtype=torch.int64))
+    assert torch.sort(torch.tensor([1., 3., 2.]), **options, out=out)[1].tolist() == [1, 2, 0]
+
+
 def test_methods_have_no_out():
     x = torch.ones(3)
     assert "out=Tensor" in refused(lambda: x.eq(x, out=torch.zeros(3, dtype=torch.bool)))

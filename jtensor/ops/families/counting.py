@@ -180,7 +180,7 @@ def unique_runs_raw(self: Tensor, dim):
     n = len(x)
     if not n or not x.size:
         return (self.reshape(0) if dim is None else self), np.zeros(self.shape if dim is None else (n,), np.int64), np.zeros(0, np.int64)
-    differs = (x[1:] != x[:-1]).reshape(n - 1, -1).any(1)
+    differs = (x[1:] != x[:-1]).any(tuple(range(1, x.ndim)))
     begins = np.concatenate([[True], differs])
     run = np.cumsum(begins) - 1
     lengths = np.diff(np.append(np.flatnonzero(begins), n)).astype(np.int64)

@@ -322,7 +322,7 @@ def linalg_lu_factor(A, *, pivot=True, out=None):
 
 
 @composite()
-def lu(input, pivot=True, get_infos=False):
+def lu(input, pivot=True, get_infos=False, *, out=None):
     """(both triangles in one matrix, rows exchanged (from 1)), with ``get_infos`` also the first zero pivot: `linalg.lu_factor`.
 
     >>> torch.lu(torch.tensor([[1., 2.], [4., 4.]]))[1]
@@ -334,7 +334,14 @@ def lu(input, pivot=True, get_infos=False):
         raise not_implemented("lu_cpu", input._spec.dtype)
     _pivots_only("linalg.lu_factor", pivot)
     made = factor.lu_factor_ex_raw(input)
-    return named("_lu_with_info", ("LU", "pivots", "info"), made) if get_infos else tuple(made[:2])
+    made = named("_lu_with_info", ("LU", "pivots", "info"), made) if get_infos else tuple(made[:2])
+    if out is None:
+        return made
+    if len(out) != len(made):
+        raise TypeError(f"expected tuple of {len(made)} elements but got {len(out)}")
+    for target, result in zip(out, made, strict=True):
+        target.resize_as_(result).copy_(result)
+    return out
 
 
 @composite("lu_unpack", method=False)

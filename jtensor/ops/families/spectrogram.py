@@ -164,8 +164,8 @@ def istft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tr
         shown = "None" if window is None else f"{_described(window)}{{{list(window.shape)}}}"
         side, cut = ("None" if given is None else int(given) for given in (onesided, length))
         return RuntimeError(f"istft(CPU{dtypes.scalar_name(input._spec.dtype)}Type{list(input.shape)}, n_fft={n_fft}, hop_length={hop}, "
-                            f"win_length={width}, window={shown}, center={int(center)}, normalized={int(normalized)}, onesided={side}, length={cut}, "
-                            f"return_complex={int(return_complex)}) {reason}")
+                            f"win_length={width}, window={shown}, center={int(center)}, normalized={int(normalized)}, onesided={side}, "
+                            f"length={cut}, return_complex={int(return_complex)}) {reason}")
     reason = _why_not(input, n_fft, hop, width, window, one)
     if reason is not None:
         raise refused(": " + reason)
