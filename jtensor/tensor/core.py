@@ -295,9 +295,8 @@ class Tensor:
         False
         """
         other = self._share()
-        other._counter = self._counter
-        if self._inference_tensor():
-            other._autograd_meta().inference = True if LOCAL.inference else COUNTED
+        if not self._inference_tensor() or LOCAL.inference:             # an inference tensor has no counter to share
+            other._counter = self._counter
         return other
 
     def detach_(self):
