@@ -71,8 +71,17 @@ def _of_type(function, kind, arguments, state):
     return made
 
 
-def _device_of(text):
-    return devices.device(text)
+def _device_of(place):
+    """The device that a file or `map_location` names, where it can be had."""
+    try:
+        found = devices.device(place)
+    except RuntimeError:
+        raise RuntimeError(f"don't know how to restore data location of torch.storage.UntypedStorage (tagged with {place})") from None
+    if found.type == "cuda" and not devices.accelerators():
+        raise RuntimeError("Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If you are running on "
+                           "a CPU-only machine, please use torch.load with map_location=torch.device('cpu') to map your storages to the "
+                           "CPU.")
+    return found
 
 
 _REBUILT = {("torch._utils", "_rebuild_tensor_v2"): _tensor, ("torch._utils", "_rebuild_tensor_v3"): _of_dtype,
@@ -116,7 +125,7 @@ def _placer(map_location):
     if isinstance(map_location, dict):
         return lambda place: _device_of(map_location.get(place, place))
     if isinstance(map_location, (str, devices.device)):
-        return lambda place: devices.device(map_location)
+        return lambda place: _device_of(map_location)
     if callable(map_location):
         def placed(place):
             answer = map_location(storages.UntypedStorage(create.empty(0, dtype=dtypes.uint8)._storage), place)

@@ -174,6 +174,22 @@ def test_map_location():
         assert str(jtensor.load(file, map_location=place).device) == "cpu"
 
 
+@pytest.mark.skipif(jtensor.cuda.is_available(), reason="here it can be loaded")
+def test_files_of_a_gpu_say_how_to_load_them():
+    file, other = io.BytesIO(), io.BytesIO()
+    jtensor.save(jtensor.ones(2), file)
+    with zipfile.ZipFile(file) as source, zipfile.ZipFile(other, "w") as target:
+        for name in source.namelist():
+            target.writestr(name, source.read(name).replace(b"X\x03\x00\x00\x00cpu", b"X\x06\x00\x00\x00cuda:0"))
+    for place in (None, "cuda", {"cuda:0": "cuda:1"}):
+        with pytest.raises(RuntimeError, match="Attempting to deserialize object on a CUDA device but"):
+            jtensor.load(other, map_location=place)
+    for place in ("cpu", {"cuda:0": "cpu"}):
+        assert jtensor.load(other, map_location=place).tolist() == [1, 1]
+    with pytest.raises(RuntimeError, match=r"don't know how to restore data location of .* \(tagged with foo\)"):
+        jtensor.load(other, map_location="foo")
+
+
 @pytest.mark.parametrize("damaged", [b"", b"text", b"PK\x03\x04 cut"])
 def test_damaged_files_say_so(damaged):
     with pytest.raises((EOFError, RuntimeError)):
