@@ -261,7 +261,7 @@ def refusal(name, args, kwargs):
         if kwargs:
             return TypeError(f"TensorBase.{shown}() takes no keyword arguments")
         return TypeError(f"TensorBase.{shown}() takes no arguments ({len(args)} given)") if args else None
-    shown = "log_sigmoid" if shown == "logsigmoid" else shown.removeprefix("special_")       # what PyTorch calls its kernel
+    shown = "log_sigmoid" if shown == "logsigmoid" else shown              # what PyTorch calls its kernel
     texts = []
     for signature in found:
         try:
