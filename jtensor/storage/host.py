@@ -9,9 +9,9 @@ import weakref
 
 import numpy as np
 
-from ..base import compat, devices, dtypes
+from ..base import dtypes
 from ..trace import executor
-from ..trace.tape import ready
+from ..trace.tape import hosted
 
 
 class _Owner:
@@ -68,7 +68,7 @@ class HostMemory:
             self.bytes = flat.tobytes()
         else:
             self.bytes = _words(array.reshape(-1) if self.layout.contiguous else flat.copy())
-        self.taken = ready(compat.put(array, devices.jax_device(self.layout.device)), self.aval)
+        self.taken = hosted(array, self.aval)
         return self.taken
 
     def _as_found(self):
@@ -80,8 +80,7 @@ class HostMemory:
     def current(self, storage):
         """The value of the storage whose memory this is. If nobody is left who could write to it, host mode ends."""
         if self.foreign is not None and self._alone():
-            value = self.taken if self.taken is not None and self._as_found() else ready(
-                compat.put(self.logical(), devices.jax_device(self.layout.device)), self.aval)
+            value = self.taken if self.taken is not None and self._as_found() else hosted(self.logical(), self.aval)
             storage.host, storage.spec, storage.value = None, storage.layout, value
             EXPORTED.add(storage)
             return value

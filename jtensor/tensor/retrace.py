@@ -38,9 +38,11 @@ def _place(segment, named, tensor):
 
 
 def _place_of(segment, named, storage, spec, offset, cached=None):
-    value = storage.value
     if storage.host is not None:
-        return None
+        storage.current()                   # which notices that nobody else has the memory any more
+        if storage.host is not None:
+            return None
+    value = storage.value
     at = value.position if value.segment is segment else named.at(segment, value)
     named.append(value)
     if spec is storage.spec:

@@ -39,9 +39,7 @@ def read(tensor):
     base, cached = storage.value, tensor._cached
     if cached is not None and cached[0]() is base:
         return cached[1]
-    if base.array is None and base.segment.__class__ is ndarray and spec.contiguous and spec.numel == layout.numel and layout.contiguous \
-            and spec.dtype is layout.dtype and not spec.conj and not spec.neg:
-        value = hosted(base.segment.reshape(spec.size), spec.aval)      # on the host another shape costs nothing
+    if base.array is None and base.segment.__class__ is ndarray and (value := _reshaped(base, spec, layout)) is not None:
         tensor._cached = (reference(base), value)
         return value
     where = layout, spec, tensor._offset
@@ -80,9 +78,19 @@ def _read_elsewhere(tensor, storage, spec):
     cached = tensor._cached
     if cached is not None and cached[0]() is base:
         return cached[1]
-    value = read_at(storage, spec, tensor._offset, base)
+    value = _reshaped(base, spec, storage.layout) if base.array is None and base.segment.__class__ is ndarray else None
+    if value is None:
+        value = read_at(storage, spec, tensor._offset, base)
     tensor._cached = (reference(base), value)
     return value
+
+
+def _reshaped(base, spec, layout):
+    """All of a memory that is on the host, in another shape, which costs nothing there; None where it lies otherwise."""
+    if spec.contiguous and spec.numel == layout.numel and layout.contiguous and spec.dtype is layout.dtype \
+            and not spec.conj and not spec.neg:
+        return hosted(base.segment.reshape(spec.size), spec.aval)
+    return None
 
 
 def _read_on_host(base, spec, offset):

@@ -345,3 +345,26 @@ def test_where_views_begin_is_handed_over(case, how, monkeypatch, afresh):
     before = torch.report().replayed
     assert [run(i % 3) for i in range(12)] == expected
     assert torch.report().replayed - before >= 8
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_memory_that_numpy_let_go_of_is_known_again(held, afresh):
+    """What a policy was shown, step by step: arrays that nobody has any more when the episode is over."""
+    w, kept = leaf(3, 4), []
+
+    def episode(seed):
+        w.grad = None
+        shown = [np.random.default_rng([seed, t]).normal(size=4).astype(np.float32) for t in range(3)]
+        logs = [(torch.from_numpy(x).unsqueeze(0) @ w.t()).exp().sum() for x in shown]
+        if held:
+            shown[1] *= 2                                       # PyTorch's gradient is of what is there now
+            kept.append(shown)
+        del shown
+        executor.flush("the same place of the tape every time")
+        torch.stack(logs).log().sum().backward()
+        return w.grad.tolist()
+    with torch.eager():
+        expected = [episode(seed) for seed in range(6)]
+    before = torch.report().replayed
+    assert [episode(seed) for seed in range(6)] == expected
+    assert (torch.report().replayed - before >= 3) is not held
