@@ -78,8 +78,8 @@ def _device_of(place):
     except RuntimeError:
         raise RuntimeError(f"don't know how to restore data location of torch.storage.UntypedStorage (tagged with {place})") from None
     if found.type == "cuda" and not devices.accelerators():
-        raise RuntimeError("Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If you are running on "
-                           "a CPU-only machine, please use torch.load with map_location=torch.device('cpu') to map your storages to the "
+        raise RuntimeError("Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If you are running "
+                           "on a CPU-only machine, please use torch.load with map_location=torch.device('cpu') to map your storages to the "
                            "CPU.")
     return found
 
