@@ -233,12 +233,14 @@ def arange(start, end=None, step=1, *, out=None, dtype=None, layout=None, device
         raise RuntimeError(f"unsupported range: {start} -> {end}")
     if (step > 0) != (end >= start) and start != end:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    if dtype.category == 1:
+    if dtype is dtypes.int64:                       # alone counts in its own type
+        if not int(step):
+            raise ValueError("step must be nonzero")
         count = max(0, -((int(start) - int(end)) // int(step)))
-        start, step = int(start), int(step)
     else:
         count = max(0, math.ceil((end - start) / step))
-        start, step = float(start), float(step)
+    kind = int if dtype.category == 1 else float
+    start, step = kind(start), kind(step)
     made = ops.arange_of.record(count, start, step, dtype, _device(device))
     return _finish(made, requires_grad) if out is None else _out("arange", made, out, requires_grad)
 

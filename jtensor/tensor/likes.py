@@ -115,7 +115,12 @@ def legacy_constructor(cls, args, kwargs):
 
 
 def as_subclass(t, cls):
-    """The same tensor (memory, history) as an object of a subclass."""
+    """The same tensor (memory, history) as an object of a subclass. ``TypeError`` for what is none."""
+    if not isinstance(cls, type):
+        raise TypeError(f"cls must be a type (got {type(cls).__name__})")
+    if not issubclass(cls, Tensor):
+        raise TypeError("Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. Make sure your class "
+                        "inherits from Tensor.")
     made = make_tensor(t._storage, t._spec, t._offset, cls)
     made._cached, made._counter = t._cached, t._counter
     made._requires_grad, made._edge, made._info = t._requires_grad, t._edge, t._info

@@ -2,6 +2,8 @@
 
 Owns: their argument forms. What is computed is recorded by `ops.families.create`.
 """
+import numpy as np
+
 from ..base import dtypes
 from ..ops.families import create as ops
 from ..ops.families.numeric import not_implemented
@@ -13,6 +15,16 @@ from .from_data import from_host
 
 def _number(x):
     return x.item() if isinstance(x, Tensor) else x
+
+
+def _step(start, end, steps, kind):
+    """The distance of ``steps`` numbers, rounded as PyTorch rounds it; 0 where what computes them takes it for itself."""
+    if kind.category == 3 or kind.category == 2 and kind.itemsize < 4 or steps < 2:
+        return 0.0
+    one = np.float32 if kind is dtypes.float32 else np.float64
+    whole = int if kind.category < 2 else float
+    with np.errstate(all="ignore"):
+        return float((one(whole(end)) - one(whole(start))) / one(steps - 1))
 
 
 def _spaced(name, operator, start, end, steps, extra, out, dtype, layout, device, requires_grad):
@@ -30,6 +42,7 @@ def _spaced(name, operator, start, end, steps, extra, out, dtype, layout, device
         raise RuntimeError("value cannot be converted to type double without overflow")
     if kind is dtypes.bool:
         raise not_implemented(name + "_cpu", kind)
+    extra = (_step(start, end, steps, kind),) if extra is None else extra
     made = call(operator, (start, end, *extra, steps, kind, _device(device)))
     return _finish(made, requires_grad) if out is None else _out(name, made, out, requires_grad)
 
@@ -40,7 +53,7 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
     >>> torch.linspace(0, 1, 3)
     tensor([0.0000, 0.5000, 1.0000])
     """
-    return _spaced("linspace", ops.linspace_of, start, end, steps, (), out, dtype, layout, device, requires_grad)
+    return _spaced("linspace", ops.linspace_of, start, end, steps, None, out, dtype, layout, device, requires_grad)
 
 
 def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -64,18 +77,17 @@ def range(start, end=None, step=1, *, out=None, dtype=None, layout=None, device=
     )
     if end is None:
         start, end = 0, start
-    count = int((end - start) / step) + 1
-    made = arange(0, count, 1, dtype=dtypes.int64, device=device)
+    count = int((end - start) / step + 1)
     kind = _type(dtype)
     if kind.category in (0, 3):
         raise not_implemented("range_cpu", kind)
-    made = (made.to(kind if kind.category >= 2 else dtypes.float64) * step + start).to(kind)
+    made = arange(0, count, 1, dtype=dtypes.int64, device=device)
+    made = (made.to(dtypes.float64) * step + start).to(kind)
     return _finish(made, requires_grad) if out is None else _out("range", made, out, requires_grad)
 
 
 def _triangle(name, pick):
     def indices(row, col, offset=0, *, dtype=dtypes.int64, device=None, layout=None):
-        import numpy as np
         if row < 0 or col < 0:
             raise RuntimeError(f"{'row' if row < 0 else 'col'} must be non-negative, got{row if row < 0 else col}")
         return from_host(np.ascontiguousarray(np.stack(pick(np)(row, offset, col))), _type(dtype), _device(device))

@@ -307,7 +307,8 @@ def block_diag(*tensors):
     tensor([[1, 2, 0],
             [0, 0, 3]])
     """
-    return block_diag_raw(list(tensors))
+    import jtensor
+    return block_diag_raw(list(tensors) or [jtensor.empty(0)])
 
 
 @composite(method=False)
