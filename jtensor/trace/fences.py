@@ -44,6 +44,7 @@ MATRIX_PRODUCTS = "dot_general", "conv_general_dilated"
 IDENTITIES = "operator_result", "barrier"
 REPEATING = flat.ELEMENTWISE | ELEMENTWISE_MOVES | {"broadcast_in_dim", "reshape", "transpose", "squeeze", "expand_dims", "slice"}
 RESHAPING = {"reshape", "squeeze", "expand_dims", "transpose", "split"}
+WRITES = {"dynamic_update_slice", "scatter-add", "scatter_add"}
 UNROLLED = 32
 
 
@@ -199,6 +200,8 @@ def place_fences(graph):
                     e.fences = {0: opaque}
                 elif skewed[e.inputs[0]]:
                     e.fences = {0: fence}
+        if e.name in WRITES and used & ADD and (type(e.inputs[0]) is not int or facts.constant[e.inputs[0]]):
+            e.fenced = True         # into zeros, and added to something: XLA writes into that, where -0.0 then stays what it was
         through = e.name in MOVES and e.name != "neg" and all(
             type(v) is int and behind[v] for v in e.inputs if is_floating(graph.aval(v)))
         if through and e.fenced is not opaque:

@@ -61,6 +61,7 @@ CALLS = frozenset(("jit", "pjit", "custom_jvp_call", "custom_vjp_call", "custom_
 _INNER = "jaxpr", "call_jaxpr", "fun_jaxpr", "call"
 
 
+EXTREMES = "reduce_max", "reduce_min"
 REFORMULATED = frozenset(REAL) | frozenset(COMPLEX)
 
 
@@ -159,6 +160,10 @@ class Flat:
             formula = formulation(name, equation.params, [a.aval for a in equation.invars]) if name in REFORMULATED else None
             if formula is not None:
                 outputs = self._inline(formula.jaxpr, formula.consts, inputs)
+            elif name in EXTREMES and all(equation.invars[0].aval.shape[axis] == 1 for axis in equation.params["axes"]):
+                # of one number each, which is that number: XLA sees through it as through any other move
+                outputs = [self._equation(jax.lax.squeeze_p, {"dimensions": tuple(equation.params["axes"])}, inputs,
+                                          equation.outvars[0].aval)]
             elif name in CALLS or name == "custom_linear_solve":
                 inner, inputs = _called(equation, inputs)
                 outputs = self._inline(getattr(inner, "jaxpr", inner), getattr(inner, "consts", ()), inputs)

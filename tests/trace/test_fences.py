@@ -68,6 +68,10 @@ CHAINS = {  # name: (operators with the number of their other operands, inputs)
     "sum of a reshape": ([(jnp.ravel, 0), (jnp.sum, 0)], (normal(36, 67),)),
     "sum of an expanded": ([(lambda x: jnp.broadcast_to(x, (40, 67)), 0), (lambda x: x.sum(0), 0)], (normal(67),)),
     "sum of sums": ([(lambda x: x.sum(1), 0), (lambda x: x.sum(0), 0)], (normal(50, 70),)),
+    "product, extreme of one, add": (
+        [(jnp.multiply, 1), (lambda x: x.max(0), 0), (lambda x: x.min(1, keepdims=True), 0), (jnp.add, 1)],
+        (normal(1, 1000, 1), normal(1, 1000, 1), normal(1000, 1)),
+    ),
     "turned sum": ([(jnp.transpose, 0), (lambda x: x * 1.5, 0), (lambda x: x.sum(0), 0)], (normal(40, 67),)),
     "turned, multiplied, summed": ([(jnp.transpose, 0), (jnp.multiply, 1), (lambda x: x.sum(0), 0)], (normal(71, 71), normal(71, 71))),
     "turned, added, averaged": (
@@ -95,6 +99,14 @@ CHAINS = {  # name: (operators with the number of their other operands, inputs)
     "cumsum, summed crosswise": ([(lambda x: lax.cumsum(x, 0), 0), (lambda x: x.sum(1), 0)], (normal(64, 64),)),
     "summed in windows of two axes": ([(jnp.negative, 0), (jnp.sum, 0)], (normal(63, 63),)),
     "x + zeros": ([(jnp.zeros_like, 0), (jnp.add, 1)], (normal(3), np.float32([-0.0, 1, 2]))),
+    "written into zeros, + x": (
+        [(lambda u: lax.dynamic_update_slice(jnp.zeros(6, u.dtype), u, (u[0].astype(int),)), 0), (jnp.add, 1)],
+        (np.float32([1, 2]), np.float32([-0.0] * 6)),
+    ),
+    "scattered into zeros, + x": (
+        [(lambda u: jnp.zeros(6, u.dtype).at[u.astype(int)].add(u), 0), (jnp.add, 1)],
+        (np.float32([1, 2]), np.float32([-0.0] * 6)),
+    ),
     "zeros * x": ([(jnp.zeros_like, 0), (jnp.multiply, 1)], (normal(3), np.float32([np.inf, np.nan, -1]))),
     "ones, gradient": (
         [(jnp.ones_like, 0), (lambda ct, x: jax.vjp(lambda x: jnp.std(x, 1, keepdims=True) + 0 * x, x)[1](ct)[0], 1)],
