@@ -111,6 +111,7 @@ class _Facts:
         self.constant = [False] * count
         self.moved = [False] * count    # it is something moved, or computed from nothing else
         self.turned = [False] * count   # the same for transposes
+        self.truth = [False] * count    # it is truth values as numbers, perhaps moved
         for e in graph.equations:
             self._look_back(e)
         for e in reversed(graph.equations):
@@ -142,8 +143,11 @@ class _Facts:
             moved = turned = True
         if constant:
             made = CONSTANT
+        truth = type(e.inputs[0]) is int and (self.truth[e.inputs[0]] if e.name in MOVES else e.name == "convert_element_type" and (
+            self.truth[e.inputs[0]] or self.avals[e.inputs[0]].dtype == bool)) if e.inputs else False
         for v in e.outputs:
             self.made[v], self.constant[v], self.moved[v], self.turned[v] = made, constant, bool(moved), bool(turned)
+            self.truth[v] = truth
 
     def _look_on(self, e):
         used = e.kind
@@ -177,6 +181,8 @@ def place_fences(graph):
             e.fenced = True
         elif kind & MUL:
             e.fenced = bool(used & (ADD | SUM))
+            # XLA makes a choice of a product with truth values, and then nothing times NaN, or times a negative number, is 0.0.
+            e.fences = {at: fence for at, v in enumerate(e.inputs) if type(v) is int and facts.truth[v]} or None
         elif e.name in MATRIX_PRODUCTS:
             # XLA sums a product of matrices by summing a factor first: `(a @ b).sum(1)` becomes `a @ b.sum(1)`.
             e.fenced = bool(used & (TURNED | SUM) or used & ADD and _is_product(e, graph))

@@ -190,6 +190,18 @@ def test_a_long_chain_on_a_repeated_number_keeps_the_compiler_quiet(capfd):
     assert "circular" not in capfd.readouterr().err
 
 
+@pytest.mark.parametrize("moved", [lambda m: m, lambda m: m[::-1], lambda m: m.reshape(2, 3).reshape(-1)])
+@pytest.mark.parametrize("marked", [fences.mark, lambda x: x])
+def test_truth_values_are_factors_and_no_choice(marked, moved):
+    """Of the product XLA would make a choice, in which nothing times NaN, or times a negative number, is 0.0."""
+    m, x = np.array([0, 1, 0, 0, 1, 0], bool), np.float32([np.nan, 2, np.inf, -3, -4, 5])
+    got, = run(lambda m, x: [fences.mark(marked(moved(m).astype(x.dtype)) * x)], m, x)
+    with np.errstate(invalid="ignore"):
+        want = moved(m).astype(x.dtype) * x
+    np.testing.assert_array_equal(got, want)
+    np.testing.assert_array_equal(np.signbit(got[3]), np.signbit(want[3]))
+
+
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 def test_a_factor_that_is_known_is_not_put_together_with_another(dtype):
     x, s, c = (RNG.standard_normal(999)).astype(dtype), dtype(1.37), dtype(0.3)
