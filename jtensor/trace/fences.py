@@ -111,7 +111,7 @@ class _Facts:
         self.constant = [False] * count
         self.moved = [False] * count    # it is something moved, or computed from nothing else
         self.turned = [False] * count   # the same for transposes
-        self.truth = [False] * count    # it is truth values as numbers, perhaps moved
+        self.truth = [False] * count    # it is made of truth values as numbers, or is a sign, which may be no more than one
         for e in graph.equations:
             self._look_back(e)
         for e in reversed(graph.equations):
@@ -143,11 +143,12 @@ class _Facts:
             moved = turned = True
         if constant:
             made = CONSTANT
-        truth = type(e.inputs[0]) is int and (self.truth[e.inputs[0]] if e.name in MOVES else e.name == "convert_element_type" and (
-            self.truth[e.inputs[0]] or self.avals[e.inputs[0]].dtype == bool)) if e.inputs else False
+        asks = any if e.name in MOVES else all if e.name == "convert_element_type" or e.kind & (ADD | MUL) else None
+        truth = e.name == "sign" or asks is not None and asks(self.truth[v] or e.kind & CONVERT and self.avals[v].dtype == bool
+                                                              for v in e.inputs if type(v) is int)
         for v in e.outputs:
             self.made[v], self.constant[v], self.moved[v], self.turned[v] = made, constant, bool(moved), bool(turned)
-            self.truth[v] = truth
+            self.truth[v] = bool(truth)
 
     def _look_on(self, e):
         used = e.kind

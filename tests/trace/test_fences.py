@@ -99,6 +99,10 @@ CHAINS = {  # name: (operators with the number of their other operands, inputs)
     "cumsum, summed crosswise": ([(lambda x: lax.cumsum(x, 0), 0), (lambda x: x.sum(1), 0)], (normal(64, 64),)),
     "summed in windows of two axes": ([(jnp.negative, 0), (jnp.sum, 0)], (normal(63, 63),)),
     "x + zeros": ([(jnp.zeros_like, 0), (jnp.add, 1)], (normal(3), np.float32([-0.0, 1, 2]))),
+    "sign of what is not negative, times it": (
+        [(jnp.exp, 0), (lambda x: (x > 0).astype(x.dtype) - (x < 0).astype(x.dtype), 0), (jnp.multiply, 1)],
+        (np.float32([np.nan, 1, np.inf, -2]), np.float32([np.nan, 1, np.inf, -2])),
+    ),
     "written into zeros, + x": (
         [(lambda u: lax.dynamic_update_slice(jnp.zeros(6, u.dtype), u, (u[0].astype(int),)), 0), (jnp.add, 1)],
         (np.float32([1, 2]), np.float32([-0.0] * 6)),
