@@ -18,8 +18,8 @@ def _number(x):
 
 
 def _step(start, end, steps, kind):
-    """The distance of ``steps`` numbers, rounded as PyTorch rounds it; 0 where what computes them takes it for itself."""
-    if kind.category == 3 or kind.category == 2 and kind.itemsize < 4 or steps < 2:
+    """The distance of ``steps`` numbers, rounded as PyTorch rounds it; 0 where there is none, or what computes them works it out."""
+    if not ops.is_given(kind) or steps < 2:
         return 0.0
     one = np.float32 if kind is dtypes.float32 else np.float64
     whole = int if kind.category < 2 else float
@@ -42,8 +42,7 @@ def _spaced(name, operator, start, end, steps, extra, out, dtype, layout, device
         raise RuntimeError("value cannot be converted to type double without overflow")
     if kind is dtypes.bool:
         raise not_implemented(name + "_cpu", kind)
-    extra = (_step(start, end, steps, kind),) if extra is None else extra
-    made = call(operator, (start, end, *extra, steps, kind, _device(device)))
+    made = call(operator, (start, end, extra(start, end, steps, kind), steps, kind, _device(device)))
     return _finish(made, requires_grad) if out is None else _out(name, made, out, requires_grad)
 
 
@@ -53,7 +52,7 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
     >>> torch.linspace(0, 1, 3)
     tensor([0.0000, 0.5000, 1.0000])
     """
-    return _spaced("linspace", ops.linspace_of, start, end, steps, None, out, dtype, layout, device, requires_grad)
+    return _spaced("linspace", ops.linspace_of, start, end, steps, _step, out, dtype, layout, device, requires_grad)
 
 
 def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -62,7 +61,7 @@ def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None,
     >>> torch.logspace(0, 2, 3)
     tensor([  1.,  10., 100.])
     """
-    return _spaced("logspace", ops.logspace_of, start, end, steps, (float(base),), out, dtype, layout, device, requires_grad)
+    return _spaced("logspace", ops.logspace_of, start, end, steps, lambda *_: float(base), out, dtype, layout, device, requires_grad)
 
 
 def range(start, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):

@@ -119,6 +119,11 @@ def key_of(nodes, wanted, inputs, counts, donate):
     return "\n".join([*parts, f"in {inputs!r} {counts}", f"out {wanted} donate {donate}"])
 
 
+def lead(counts):
+    """How many arguments an executable takes before the tape's inputs: the zero, and the numbers where there are any."""
+    return 2 if counts else 1
+
+
 def program(nodes, wanted, inputs, counts, donate, efforts=("all",)):
     """The executable ``run([zero, numbers, *inputs])`` of a tape; from disk if it is there.
 
@@ -144,8 +149,7 @@ def program(nodes, wanted, inputs, counts, donate, efforts=("all",)):
         effort = how = possible(efforts, jaxpr, device)
         if fenced.boxes == boxes.MASKED:            # it gets no better
             effort, how = "all", "swift"
-        lead = 2 if counts else 1
-        buffers = [(d + lead, wanted.index(p)) for d, p in donate if p in wanted]
+        buffers = [(d + lead(counts), wanted.index(p)) for d, p in donate if p in wanted]
         made = compile_program(jaxpr, [], donate=buffers, options=fenced.compiler_options, effort=how, device=device)
     key = _key_for(effort, text)
     if not store.fleeting(key):

@@ -121,7 +121,7 @@ def _build(nodes, wanted, asked, inputs, counts, donate, efforts):
     cut = stages.cut(nodes, wanted, asked) if asked in wanted else None
     if cut is None:
         made, origin, fences, got = lower.program(nodes, wanted, inputs, counts, donate, efforts=efforts)
-        donated = tuple([d - (2 if counts else 1) for d in made.donated])
+        donated = tuple([d - lower.lead(counts) for d in made.donated])
         return Program(made, wanted, wanted, donated, fences, count=len(inputs)), (origin,), (got,)
     first = lower.alone(nodes, cut.first)               # equal in the next step, though the optimizer does something else there
     second = lower.alone(nodes, cut.rest, cut.handed)
@@ -152,7 +152,7 @@ def _stage(stage, avals, counts, donate, efforts):
     """(executable, the tape's inputs that it overwrites, where it comes from, number of fences, effort) of what `lower.alone` answered."""
     nodes, gives, takes = stage
     made, *about = lower.program(nodes, gives, [avals[p] for p in takes], counts, donate, efforts=efforts)
-    return made, tuple([~takes[d - (2 if counts else 1)] for d in made.donated]), *about
+    return made, tuple([~takes[d - lower.lead(counts)] for d in made.donated]), *about
 
 
 def worth(nodes, device=None, loop=False):

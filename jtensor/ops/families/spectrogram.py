@@ -89,13 +89,18 @@ def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tru
     return _transformed(input, n_fft, hop, width, window, normalized, onesided, return_complex)
 
 
-def _transformed(input, n_fft, hop, width, window, normalized, onesided, return_complex):
+def _widened(window, width, n_fft, dtype, device):
+    """A window with zeros on both sides, as wide as a frame; of ones where there is none."""
     import jtensor
     if window is None:
-        window = jtensor.ones(width, dtype=input.dtype, device=input.device)
-    if width < n_fft:
-        left = (n_fft - width) // 2
-        window = jtensor.nn.functional.pad(window, [left, n_fft - width - left])
+        window = jtensor.ones(width, dtype=dtype, device=device)
+    left = (n_fft - width) // 2
+    return jtensor.nn.functional.pad(window, [left, n_fft - width - left]) if width < n_fft else window
+
+
+def _transformed(input, n_fft, hop, width, window, normalized, onesided, return_complex):
+    import jtensor
+    window = _widened(window, width, n_fft, input.dtype, input.device)
     alone = input.dim() == 1
     frames = (input.unsqueeze(0) if alone else input).unfold(-1, n_fft, hop) * window
     onesided = not frames.is_complex() if onesided is None else onesided
@@ -178,11 +183,7 @@ def _restored(input, n_fft, hop, width, window, center, normalized, onesided, le
         raise RuntimeError("Cannot have onesided output if window or input is complex")
     if not return_complex and window is not None and window.is_complex():
         raise RuntimeError("Complex windows are incompatible with return_complex=False")
-    if window is None:
-        window = jtensor.ones(width, dtype=input.dtype.to_real(), device=input.device)
-    if width < n_fft:
-        left = (n_fft - width) // 2
-        window = jtensor.nn.functional.pad(window, [left, n_fft - width - left])
+    window = _widened(window, width, n_fft, input.dtype.to_real(), input.device)
     alone = input.dim() == 2
     parts = jtensor.view_as_real(input.resolve_conj())
     frames = jtensor.view_as_complex((parts.unsqueeze(0) if alone else parts).transpose(1, 2))
