@@ -239,8 +239,8 @@ def build(jaxpr, donate=(), options=None, device=None, name="program", apart=lam
 
     ``donate``: positions of inputs whose buffers the program may take over, or pairs of an input's and an output's; what does not match
     is left alone.
-    ``options``: XLA's compiler options of this program; "xla_backend_extra_options" is a tuple of names. ``apart(job)`` runs XLA's part of
-    the work, which needs no scope, and answers its result. Raises what XLA raises.
+    ``options``: XLA's compiler options of this program; "xla_backend_extra_options" is a tuple of names, or of "name=value". ``apart(job)``
+    runs XLA's part of the work, which needs no scope, and answers its result. Raises what XLA raises.
     """
     committed, device = device is not None, device or default_device()
     inputs = tuple((a.shape, np.dtype(a.dtype)) for a in jaxpr.in_avals)
@@ -352,7 +352,8 @@ def _options(device, options):
     found = _compiler.get_compile_options(1, 1, device_assignment=np.array([[device]]), env_options_overrides=options,
                                           detailed_logging=False, backend=device.client)
     if extra:                   # a map, for which JAX has no setter: written as its message is, which adds it to the one before
-        entries = [_field(_EXTRA_NUMBER, _field(1, name.encode()) + _field(2, b"")) for name in extra]
+        named = (name.partition("=") for name in extra)
+        entries = [_field(_EXTRA_NUMBER, _field(1, name.encode()) + _field(2, value.encode())) for name, _, value in named]
         found = found.ParseFromString(found.SerializeAsString() + b"".join(_field(3, _field(3, entry)) for entry in entries))
     return found
 

@@ -98,7 +98,7 @@ def alike(engine, alpha, total, fit):
         return None
     at_once = int(min(max(1.0 / max(outside, 1e-9), 64), NUMBERS // 2))
     out, done, waiting = np.empty(total), 0, engine.cached_normal
-    stretch = Stretch(engine, False)
+    stretch = Stretch(engine, np.empty(NUMBERS))
     try:
         while done < total:
             if waiting is not None:

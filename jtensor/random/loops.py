@@ -12,12 +12,12 @@ import numpy as np
 from . import exact, walks
 from .mt19937 import MT19937
 from .programs import HostProgram
-from .walks import ELEMENTS, NO_LIMIT, ROOM, WIDTH
+from .walks import ELEMENTS, NO_LIMIT, ROOM
 
 FEW = 512               # elements; for fewer Python is as quick
 FEW_ALIKE = 64          # the same where all elements are of one kind
 _PAYS_AFTER = 1 << 13
-_TABLE = 1024           # log k! and log k for so many k: a look-up costs a fifth of a logarithm
+_TABLE = 1024           # log k! for so many k: a look-up costs a fifth of a logarithm
 
 
 def _apart(jnp, zero, x):
@@ -34,13 +34,7 @@ def _log_factorial(jnp, k, moderate):
     return jnp.where(k < _TABLE, jnp.asarray(_FACTORIALS)[jnp.clip(k, 0, _TABLE - 1).astype(jnp.int32)], series)
 
 
-def _log(jnp, k, moderate):
-    """The logarithm of a number > 0; where ``moderate``, of an integer within the table."""
-    return jnp.asarray(_LOGARITHMS)[jnp.clip(k, 0, _TABLE).astype(jnp.int32)] if moderate else jnp.log(k)
-
-
 _FACTORIALS = np.array([math.lgamma(k + 1.0) for k in range(_TABLE)])
-_LOGARITHMS = np.array([-math.inf, *[math.log(k) for k in range(1, _TABLE + 1)]])
 
 
 def _some(x):
@@ -51,7 +45,7 @@ def _some(x):
 # -- poisson -------------------------------------------------------------------------------------------------------------------------
 
 
-def _poisson_attempt(jnp, zero, u, v, _, row, moderate=False):
+def _poisson_attempt(jnp, zero, u, v, row, moderate=False):
     _, rate, a, b, quick, inverse_alpha, log_rate = row
     u = u - 0.5
     us = 0.5 - jnp.abs(u)
@@ -98,19 +92,16 @@ def _poisson_by(kind, run, engine, rate, one):
 # -- binomial ------------------------------------------------------------------------------------------------------------------------
 
 
-def _binomial_attempt(jnp, zero, u, v, log_v, row, moderate=False):
-    _, _, count, a, b, c, quick, log_odds, log_alpha, log_less, base = row
+def _binomial_attempt(jnp, zero, u, v, row, moderate=False):
+    _, _, count, a, b, c, quick, log_odds, base = row
     u = u - 0.5
     us = 0.5 - jnp.abs(u)
     k = jnp.floor(_apart(jnp, zero, (2 * a / us + b) * u) + c)
     never = (us == 0) | (k < 0) | (k > count)
-    left = log_v + log_alpha - jnp.log(a / (us * us) + b)
-    rest = count - k
-    log_rest = _log(jnp, rest + 1, moderate)
-    first, second = (count + 1) * (log_less - log_rest), (k + 0.5) * (log_odds + log_rest - _log(jnp, k + 1, moderate))
-    loose = jnp.abs(log_v) + jnp.abs(log_alpha) + jnp.abs(base) + jnp.abs(first) + jnp.abs(second) + 10 * count + 10.0
-    gap = base + first + second - stirling_tail(k, jnp) - stirling_tail(rest, jnp) - left
-    return k, (us >= 0.07) & (v <= quick) & ~never, never, gap, loose
+    left = jnp.log(v / (a / (us * us) + b))
+    first, second = base - _stirling(jnp, count - k, moderate), k * log_odds - _stirling(jnp, k, moderate)
+    loose = jnp.abs(left) + jnp.abs(base) + jnp.abs(k * log_odds) + 10 * count + 10.0
+    return k, (us >= 0.07) & (v <= quick) & ~never, never, first + second - left, loose
 
 
 STIRLING = np.array([
@@ -123,6 +114,16 @@ def stirling_tail(k, np=np):
     square = (k + 1) * (k + 1)
     series = (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1)
     return np.where(k <= 9, np.asarray(STIRLING)[np.clip(k, 0, 9).astype(np.int32)], series)
+
+
+def _stirling(jnp, k, moderate):
+    """The part of log k! that is not linear in k, by Stirling's formula as PyTorch takes it; where ``moderate``, within the table."""
+    if moderate:
+        return jnp.asarray(_STIRLINGS)[jnp.clip(k, 0, _TABLE - 1).astype(jnp.int32)]
+    return (k + 0.5) * jnp.log(k + 1) + stirling_tail(k, jnp)
+
+
+_STIRLINGS = _stirling(np, np.arange(float(_TABLE)), False)
 
 
 def binomial(engine, count, p, fit, one):
@@ -149,7 +150,7 @@ def _binomial_by(kind, run, engine, count, p, fit, one):
         with np.errstate(all="ignore"):     # what makes no attempts has no use for most of these
             yield fit(exact.log1p(-q))
             if kind.rows > 2:
-                yield from _binomial_rows(n, q, fit)
+                yield from _binomial_rows(n, q, fit, kind.moderate)
 
     whole = bool((count == np.floor(count)).all())      # else the test's own sums round to the dtype, which the program's do not
     expected = fit(_some(count) * _some(p))
@@ -157,26 +158,32 @@ def _binomial_by(kind, run, engine, count, p, fit, one):
                       float(np.where(expected >= 10.0, 2.6, expected + 1).mean()), 1.0 if whole else 1e7)
 
 
-def _binomial_rows(n, p, fit):
+def _binomial_rows(n, p, fit, moderate):
     expected, q = fit(n * p), fit(1.0 - p)
     spread = fit(np.sqrt(fit(expected * q)))
     b = 1.15 + 2.53 * spread
     a = -0.0873 + 0.0248 * b + 0.01 * p
-    odds, mode = fit(p / q), np.floor(fit(fit(n + 1) * p))
-    base = (mode + 0.5) * np.log((mode + 1) / (odds * (n - mode + 1))) + stirling_tail(mode) + stirling_tail(n - mode)
-    return n, a, b, expected + 0.5, 0.92 - 4.2 / b, np.log(odds), np.log((2.83 + 5.1 / b) * spread), np.log(n - mode + 1), base
+    log_odds, mode = np.log(fit(p / q)), np.floor(fit(fit(n + 1) * p))
+    # How likely k successes are, beside the mode: where PyTorch adds up logarithms of quotients, nearly all of them cancel.
+    base = _stirling(np, mode, moderate) + _stirling(np, n - mode, moderate) - mode * log_odds - np.log((2.83 + 5.1 / b) * spread)
+    return n, a, b, expected + 0.5, 0.92 - 4.2 / b, log_odds, base
 
 
 # -- the programs --------------------------------------------------------------------------------------------------------------------
 
 
 class _Kind:
-    """A program, and what it looks at: the ``numbers``, their ``logs`` or ``both``. ``start``: what an element has reached at first."""
+    """A program, the number of its parameters' rows, and what an element has reached at first.
 
-    def __init__(self, name, walk, looks, start, rows, proof):
-        self.looks, self.start, self.rows = looks, start, rows
-        inputs = [(5,), (2,), (2,), (rows, ELEMENTS + WIDTH), *[(ROOM,)] * (2 if looks == "both" else 1)]
-        self.program = HostProgram(name, walk, [(shape, np.float64) for shape in inputs], _PAYS_AFTER, lambda run: proof(self, run))
+    ``attempt``: None where no element makes any; ``moderate``: its logarithms are looked up; ``logs``: the program is shown the numbers'
+    logarithms, too.
+    """
+
+    def __init__(self, name, rows, proof, reach, is_done, start, attempt=None, moderate=False, logs=False):
+        self.rows, self.start, self.moderate = rows, start, moderate
+        inputs = [(5,), (4,), (rows, ELEMENTS), *[(ROOM,)] * (1 + logs)]
+        program = walks.walk(reach, is_done, start, attempt and functools.partial(attempt, moderate=moderate))
+        self.program = HostProgram(name, program, [(shape, np.float64) for shape in inputs], _PAYS_AFTER, lambda run: proof(self, run))
 
     def at_hand(self, total):
         """What is to draw so many elements; None: Python."""
@@ -189,6 +196,8 @@ class _Kind:
 
 class _Alike:
     """Elements of one kind, which make attempts: in NumPy, which is as quick at it as a program."""
+
+    moderate = False
 
     def __init__(self, attempt, rows):
         self.rows, self.judge = rows, walks.judge(attempt)
@@ -226,20 +235,20 @@ def _binomial_proof(kind, run):
                            lambda engine: rejection.binomial(engine, count, p))
 
 
-def _poisson_kind(name, attempt):
-    return _Kind(name, walks.mixed(walks.product, walks.below, 1.0, attempt), "numbers", 1.0, 7, _poisson_proof)
+def _poisson_kind(name, *attempt):
+    return _Kind(name, 7 if attempt else 2, _poisson_proof, walks.product, walks.below, 1.0, *attempt)
 
 
-def _binomial_kind(name, attempt):
-    return _Kind(name, walks.mixed(walks.steps, walks.above, 0.0, attempt), "both", 0.0, 11, _binomial_proof)
+def _binomial_kind(name, *attempt):
+    return _Kind(name, 9 if attempt else 2, _binomial_proof, walks.steps, walks.above, 0.0, *attempt, logs=True)
 
 
-POISSON_FEW = _Kind("poisson_few", walks.one_by_one(walks.product, walks.below, 1.0), "numbers", 1.0, 2, _poisson_proof)
-POISSON = _poisson_kind("poisson", functools.partial(_poisson_attempt, moderate=True))
+POISSON_FEW = _poisson_kind("poisson_few")
+POISSON = _poisson_kind("poisson", _poisson_attempt, True)
 POISSON_LARGE = _poisson_kind("poisson_large", _poisson_attempt)
 POISSON_ALIKE = _Alike(_poisson_attempt, 7)
-BINOMIAL_FEW = _Kind("binomial_few", walks.one_by_one(walks.steps, walks.above, 0.0), "logs", 0.0, 2, _binomial_proof)
-BINOMIAL = _binomial_kind("binomial", functools.partial(_binomial_attempt, moderate=True))
+BINOMIAL_FEW = _binomial_kind("binomial_few")
+BINOMIAL = _binomial_kind("binomial", _binomial_attempt, True)
 BINOMIAL_LARGE = _binomial_kind("binomial_large", _binomial_attempt)
-BINOMIAL_ALIKE = _Alike(_binomial_attempt, 11)
+BINOMIAL_ALIKE = _Alike(_binomial_attempt, 9)
 KINDS = POISSON_FEW, POISSON, POISSON_LARGE, BINOMIAL_FEW, BINOMIAL, BINOMIAL_LARGE

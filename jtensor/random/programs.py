@@ -6,17 +6,24 @@ same, so nobody can tell when the change came. Also the places where these run: 
 that on the device of everybody else a draw would wait for what a training step has begun. Knows the programs' cache and the compiler, no
 distribution.
 """
+import contextlib
+import math
 import os
 import threading
 
 import jax
+import numpy as np
 
 from ..base import compat, devices
 from ..trace import executable, store
 from ..trace.background import Worker
 
 _WORKER = Worker("random programs")
-_ALONE = {"xla_cpu_multi_thread_eigen": False}      # one thread each: what they do is over before others have woken up
+_OPTIONS = {
+    "xla_cpu_multi_thread_eigen": False,        # one thread each: what they do is over before others have woken up
+    # A loop becomes one piece of machine code, whatever it looks at; else a turn is a list of kernels, at some hundred nanoseconds each.
+    "xla_backend_extra_options": (f"xla_cpu_small_while_loop_byte_threshold={1 << 30}",),
+}
 _forked = [False]               # a child of fork has none of XLA's threads
 
 
@@ -48,7 +55,7 @@ class HostProgram:
         self.name, self._function, self._inputs, self._beside = "random " + name, function, inputs, beside
         self._pays_after, self._proof = pays_after, proof
         self._lock = threading.Lock()
-        self._asked, self._handle, self._run, self._wrong = 0, None, None, False
+        self._asked, self._handle, self._run, self._wrong, self._desks = 0, None, None, False, []
 
     def after(self, numbers):
         """The program's ``run``, or None: it is not worth it yet, not there yet, not right on this machine, or this is a forked child."""
@@ -72,6 +79,17 @@ class HostProgram:
                 self._handle = _WORKER.submit(self._made, name=self.name)
         return self._taken(self._handle)
 
+    @contextlib.contextmanager
+    def desk(self):
+        """A `Desk` for the program's inputs, of one that does not run ``beside``; nobody else's meanwhile."""
+        with self._lock:
+            desk = self._desks.pop() if self._desks else None
+        desk = desk or Desk(self._inputs)
+        try:
+            yield desk
+        finally:
+            self._desks[:] = [desk]         # one is kept
+
     def _taken(self, handle):
         try:
             run = handle.result().run
@@ -89,9 +107,36 @@ class HostProgram:
         found = store.load(self.name, device)
         if found is None:
             avals = [jax.ShapeDtypeStruct(*spec) for spec in self._inputs]
-            found = executable.compile_program(self._function, avals, device=device, name=self.name, options=_ALONE)
+            found = executable.compile_program(self._function, avals, device=device, name=self.name, options=_OPTIONS)
             store.save(self.name, found, device)
         return found
+
+
+class Desk:
+    """NumPy arrays to write to, and what a program is given of them: they lie where XLA reads them, and are not copied for each run.
+
+    Nobody may write to them while the program runs.
+    """
+
+    def __init__(self, inputs):
+        self.arrays = [_aligned(shape, np.dtype(dtype)) for shape, dtype in inputs]
+        self._given = [put(array) for array in self.arrays]
+        self._shared = all(theirs.unsafe_buffer_pointer() == ours.ctypes.data for theirs, ours in zip(self._given, self.arrays))
+
+    def given(self):
+        """The arrays as a program takes them."""
+        return self._given if self._shared else [put(array.copy()) for array in self.arrays]
+
+
+def _aligned(shape, dtype):
+    """Zeros that begin where XLA wants an array to begin."""
+    count = math.prod(shape)
+    room = np.zeros(count * dtype.itemsize + _ALIGNED, np.uint8)
+    start = -room.ctypes.data % _ALIGNED
+    return room[start : start + count * dtype.itemsize].view(dtype).reshape(shape)
+
+
+_ALIGNED = 64       # bytes
 
 
 # -- where they run ------------------------------------------------------------------------------------------------------------------

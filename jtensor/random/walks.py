@@ -1,7 +1,8 @@
 """Programs that walk along a stream of numbers, drawing element after element, and how the host feeds them.
 
 A sampler that tries and tries again takes as many numbers as it takes, so element follows element. A program walks along a stretch of
-numbers and a stretch of elements until one of them ends. Where all elements are of one kind, whether an attempt succeeds does not depend
+numbers and a stretch of elements until one of them ends: a loop that is one piece of machine code, an element's next numbers or its next
+attempt in each turn. Where all elements are of one kind, whether an attempt succeeds does not depend
 on whose it is: then all attempts of a stretch are made at once, and NumPy will do (`alike`). Owns the feeding and what is done in doubt:
 where two sides of a test lie so close that another logarithm might order them the other way, the element is drawn in Python, by the C
 library. Knows the engine, exact arithmetic and `programs`; no distribution.
@@ -9,42 +10,39 @@ library. Knows the engine, exact arithmetic and `programs`; no distribution.
 import numpy as np
 
 from . import exact
-from .programs import put
 from .uniforms import u53
 
 ELEMENTS = 1 << 14      # worked on by one call
 NUMBERS = 1 << 15       # looked at by one call
 TOLERANCE = 1e-13       # some hundred last bits: more than logarithms differ by
 AT_ONCE = 4             # numbers that an element takes in one turn of a loop, if it takes so many: a turn has its price
-WIDTH = 8               # attempts that are made in one turn
-ROOM = NUMBERS + 2 * WIDTH      # a turn may look beyond the last
+ROOM = NUMBERS + AT_ONCE        # a turn may look beyond the last
 NO_LIMIT = -1.0         # in the first row of an element that makes attempts
 
 # -- feeding -------------------------------------------------------------------------------------------------------------------------
 
 
 class Stretch:
-    """Uniform numbers (and, if asked for, their logarithms) read ahead of use. To be used under the engine's lock.
+    """Uniform numbers (and, where there is an array for them, their logarithms) read ahead of use. To be used under the engine's lock.
 
-    The arrays have room for `NUMBERS`; those from ``at`` to ``end`` wait.
+    They lie in the arrays given, which have room for `NUMBERS`; those from ``at`` to ``end`` wait.
     """
 
-    def __init__(self, engine, logs):
+    def __init__(self, engine, numbers, logs=None):
         self._engine, self.at, self.end = engine, 0, 0
-        self.numbers, self.logs = np.zeros(ROOM), np.zeros(ROOM) if logs else None
-        self._mark, self._kept = engine.mark(), 0       # where the engine stood when it had given the first so many of the numbers
+        self.numbers, self.logs = numbers, logs
+        # Of the last two fillings: where the engine stood, how many numbers were kept from before, how many were drawn.
+        self._fills = [(engine.mark(), 0, 0)] * 2
 
     def refill(self, wanted):
         """Keep what waits, and draw until about ``wanted`` wait or the room is full."""
         left = self.end - self.at
         fresh = min(max(wanted, 64), NUMBERS - left)
-        self._mark, self._kept = self._engine.mark(), left
-        waiting, self.numbers = self.numbers[self.at : self.end], np.empty(ROOM)      # new room: a program may still look at the old
-        self.numbers[:left] = waiting
+        self._fills = [self._fills[1], (self._engine.mark(), left, fresh)]
+        self.numbers[:left] = self.numbers[self.at : self.end]
         self.numbers[left : left + fresh] = u53(self._engine, fresh)
         self.at, self.end = 0, left + fresh
         if self.logs is not None:
-            self.logs = np.empty(ROOM)
             self.logs[: self.end] = exact.log(self.numbers[: self.end])
 
     def uniform(self):
@@ -56,8 +54,9 @@ class Stretch:
 
     def close(self):
         """Set the engine to just behind the last number used."""
-        # What was kept over a refill is used first, for a refill comes only when an element needs more than that.
-        self._engine.rewind(self._mark, 2 * max(self.at - self._kept, 0))
+        (before, _, fresh), (mark, kept, _) = self._fills
+        here = self.at - kept
+        self._engine.rewind(*((mark, 2 * here) if here >= 0 else (before, 2 * (fresh + here))))     # a few were kept, and are left again
 
 
 def drawn(engine, kind, run, total, rows, one, numbers_each, tolerance=1.0):
@@ -67,61 +66,81 @@ def drawn(engine, kind, run, total, rows, one, numbers_each, tolerance=1.0):
     ``tolerance``: how many times `TOLERANCE` the two sides of a test must be apart, relative to what they are made of.
     """
     out = np.empty(total)
-    stretch = Stretch(engine, kind.looks != "numbers")
-    settings = put(np.array([0.0, TOLERANCE * tolerance]))
-    state = np.array([0.0, 0.0, kind.start, 0.0, 0.0])
-    try:
-        for start in range(0, total, ELEMENTS):
-            count = min(ELEMENTS, total - start)
-            parameters = np.empty((kind.rows, ELEMENTS + WIDTH))
-            for row, values in zip(parameters, rows(slice(start, start + count)), strict=True):
-                row[:count] = values
-            parameters = put(parameters)
-            done = 0
-            while done < count:
-                if stretch.end - stretch.at < 2:
-                    stretch.refill(int(numbers_each * (total - start - done) * 1.05))
-                state[:2] = stretch.at, done
-                seen = {"numbers": (stretch.numbers,), "logs": (stretch.logs,), "both": (stretch.numbers, stretch.logs)}[kind.looks]
-                results = run([put(state), put(np.array([stretch.end, count], np.float64)), settings, parameters, *map(put, seen)])
-                state, values = np.array(results[0]), np.asarray(results[1])
-                stretch.at, reached = int(state[0]), int(state[1])
-                out[start + done : start + reached] = values[done:reached]
-                done = reached
-                if state[4]:
-                    out[start + done] = one(stretch.uniform, start + done)
-                    done += 1
-                    state[2:] = kind.start, 0, 0
-    finally:
-        stretch.close()
+    with kind.program.desk() as desk:
+        state, settings, parameters, numbers, *logs = desk.arrays
+        stretch = Stretch(engine, numbers, *logs)
+        state[:] = 0.0, 0.0, kind.start, 0.0, 0.0
+        settings[2:] = 0.0, TOLERANCE * tolerance
+        try:
+            for start in range(0, total, ELEMENTS):
+                count = min(ELEMENTS, total - start)
+                for row, values in zip(parameters, rows(slice(start, start + count)), strict=True):
+                    row[:count] = values
+                done, state[1] = 0, 0.0
+                while done < count:
+                    if stretch.end - stretch.at < 2:
+                        stretch.refill(int(numbers_each * (total - start - done) * 1.05))
+                    state[0], settings[:2] = stretch.at, (stretch.end, count)
+                    state[:], values = map(np.asarray, run(desk.given()))
+                    stretch.at, reached = int(state[0]), int(state[1])
+                    out[start + done : start + reached] = values[done:reached]
+                    done = reached
+                    if state[4]:
+                        out[start + done] = one(stretch.uniform, start + done)
+                        done += 1
+                        state[1:] = done, kind.start, 0.0, 0.0
+        finally:
+            stretch.close()
     return out
 
 
 # -- walking -------------------------------------------------------------------------------------------------------------------------
 # A program's state: the number and the element it stands at, what has been reached (a product or a sum), how often, and whether in doubt.
+# Its settings: where numbers and elements end, a zero that only the run knows, and the tolerance.
 
 
-def one_by_one(reach, is_done, start):
-    """The program whose elements use number after number: from ``start`` by ``reach(reached, number, scale)`` until ``is_done``."""
+def walk(reach, is_done, start, attempt=None):
+    """The program whose elements use number after number: from ``start`` by ``reach(reached, number, scale)`` until ``is_done``; or, where
+    their limit says so, make attempts of two numbers each.
+
+    ``attempt(jnp, zero, u, v, row)``: the value that would be accepted, whether it is at once, whether it never is, by how much one side of
+    the test is above the other, and the size of what the two are made of.
+
+    The numbers are followed by their logarithms, if it is these that are used one after the other.
+    """
     taken = _some(reach, is_done)
 
-    def walk(state, ends, _, parameters, numbers):
+    def walked(state, settings, parameters, *seen):
         import jax.numpy as jnp
         from jax import lax
 
+        ends = settings[:2].astype(jnp.int32)
+
         def going(s):
-            return (s[1] < ends[1].astype(jnp.int32)) & (s[0] + 1 < ends[0].astype(jnp.int32))
+            at, element, _, _, doubt, _ = s
+            return (element < ends[1]) & (at + 1 < ends[0]) & ~doubt
 
-        def step(s):
-            at, element, reached, times, values = s
-            used, further, done = taken(numbers, at, ends[0].astype(jnp.int32), reached, parameters[0, element], parameters[1, element])
+        def some_numbers(s):
+            at, element, reached, times, doubt, values = s
+            used, further, done = taken(seen[-1], at, ends[0], reached, parameters[0, element], parameters[1, element])
             values = lax.dynamic_update_index_in_dim(values, times + (used - 1), element, 0)
-            return at + used, element + done, jnp.where(done, start, further), jnp.where(done, 0.0, times + used), values
+            return at + used, element + done, jnp.where(done, start, further), jnp.where(done, 0.0, times + used), doubt, values
 
-        at, element, reached, times, values = lax.while_loop(
-            going, step, (state[0].astype(jnp.int32), state[1].astype(jnp.int32), state[2], state[3], jnp.zeros(ELEMENTS)))
-        return [jnp.stack([at.astype(jnp.float64), element.astype(jnp.float64), reached, times, 0.0]), values]
-    return walk
+        def an_attempt(s):
+            at, element, reached, times, _, values = s
+            value, now, never, gap, loose = attempt(jnp, settings[2], seen[0][at], seen[0][at + 1], [row[element] for row in parameters])
+            doubt = ~now & ~never & ~(jnp.abs(gap) > settings[3] * loose)
+            done = (now | ~never & (gap >= 0)) & ~doubt
+            values = lax.dynamic_update_index_in_dim(values, value, element, 0)
+            return jnp.where(doubt, at, at + 2), element + done, reached, times, doubt, values
+
+        def turn(s):
+            return some_numbers(s) if attempt is None else lax.cond(parameters[0, s[1]] == NO_LIMIT, an_attempt, some_numbers, s)
+
+        at, element = state[:2].astype(jnp.int32)
+        *state, values = lax.while_loop(going, turn, (at, element, state[2], state[3], jnp.bool_(False), jnp.zeros(ELEMENTS)))
+        return [jnp.stack([x.astype(jnp.float64) for x in state]), values]
+    return walked
 
 
 def _some(reach, is_done):
@@ -159,60 +178,6 @@ def above(reached, limit):
     return reached > limit
 
 
-def mixed(reach, is_done, start, attempt):
-    """The program for elements of which some make attempts of two numbers each.
-
-    ``attempt(jnp, zero, u, v, log of v if known, row)``: the value that would be accepted, whether it is at once, whether it never is, by
-    how much one side of the test is above the other, and the size of what the two are made of.
-    """
-    taken = _some(reach, is_done)
-
-    def walk(state, ends, settings, parameters, numbers, logs=None):
-        import jax.numpy as jnp
-        from jax import lax
-
-        # The state is one array, so that a turn is few kernels: from nine on XLA hands them to a pool, at a microsecond each.
-        def going(s, tries=None):
-            state, _ = s
-            more = (state[1] < ends[1]) & (state[0] + 1 < ends[0]) & (state[4] == 0)
-            return more if tries is None else more & ((parameters[0, state[1].astype(jnp.int32)] == NO_LIMIT) == tries)
-
-        def some_numbers(s):
-            """Of one element."""
-            state, values = s
-            at, element = state[0].astype(jnp.int32), state[1].astype(jnp.int32)
-            limit, scale, looked = parameters[0, element], parameters[1, element], numbers if start else logs
-            used, reached, done = taken(looked, at, ends[0].astype(jnp.int32), state[2], limit, scale)
-            times = state[3] + used
-            values = lax.dynamic_update_index_in_dim(values, times - 1, element, 0)
-            reached, times = jnp.where(done, start, reached), jnp.where(done, 0.0, times)
-            return jnp.stack([state[0] + used, state[1] + done, reached, times, 0.0]), values
-
-        def some_attempts(s):
-            """Of as many elements, as if each succeeded at once: they count up to the first that does not."""
-            state, values = s
-            at, element, k = state[0].astype(jnp.int32), state[1].astype(jnp.int32), jnp.arange(WIDTH)
-            rows = list(lax.dynamic_slice_in_dim(parameters, element, WIDTH, 1))
-            pairs = lax.dynamic_slice(numbers, (at,), (2 * WIDTH,)).reshape(WIDTH, 2)
-            log_v = None if logs is None else lax.dynamic_slice(logs, (at,), (2 * WIDTH,)).reshape(WIDTH, 2)[:, 1]
-            value, now, never, gap, loose = attempt(jnp, settings[0], pairs[:, 0], pairs[:, 1], log_v, rows)
-            doubt = ~now & ~never & ~(jnp.abs(gap) > settings[1] * loose)
-            mine = (rows[0] == NO_LIMIT) & (state[1] + k < ends[1]) & (state[0] + 2 * k + 1 < ends[0])
-            done = mine & (now | ~never & (gap >= 0)) & ~doubt
-            # What comes of each, and its place, in one number: the least one says all.
-            first = jnp.min(4 * k + jnp.where(done, 4 * WIDTH, jnp.where(~mine, 0, jnp.where(doubt, 2, 1))), initial=4 * WIDTH)
-            count, what = first // 4, first % 4
-            state = jnp.stack([state[0] + 2 * (count + (what == 1)), state[1] + count, start, 0.0, (what == 2) * 1.0])
-            return state, lax.dynamic_update_slice(values, value, (element,))
-
-        def turn(s):
-            s = lax.while_loop(lambda s: going(s, False), some_numbers, s)
-            return lax.while_loop(lambda s: going(s, True), some_attempts, s)
-
-        return list(lax.while_loop(going, turn, (state, jnp.zeros(ELEMENTS + WIDTH))))
-    return walk
-
-
 # -- all alike -----------------------------------------------------------------------------------------------------------------------
 
 
@@ -220,7 +185,7 @@ def judge(attempt):
     """What makes attempts for elements of one kind, ``(settings, row, numbers)``: the values, and 1 where one succeeds, 2 in doubt."""
     def made(settings, row, numbers):
         with np.errstate(all="ignore"):
-            value, now, never, gap, loose = attempt(np, settings[0], *numbers.T, np.log(numbers[:, 1]), list(row))
+            value, now, never, gap, loose = attempt(np, settings[0], *numbers.T, list(row))
             doubt = ~now & ~never & ~(np.abs(gap) > settings[1] * loose)
             return value, np.where(doubt, 2, now | ~never & (gap >= 0))
     return made

@@ -2,7 +2,7 @@
 
 Milliseconds of processor time (``--wall``: of the clock, for a machine that has nothing else to do) for a million numbers through the
 public functions (a tenth of that for ``multinomial``), the median of runs taken in turns in one process; jtensor's include handing the
-numbers to XLA. The compiled programs are waited for first: without them, in a new installation's first moments, the rows in NumPy or
+numbers to XLA. Words among the arguments choose the rows whose names hold one of them (``poisson binomial``). The compiled programs are waited for first: without them, in a new installation's first moments, the rows in NumPy or
 Python hold, which ``--first`` measures.
 """
 import statistics
@@ -74,8 +74,11 @@ def compiled():
 
 
 compiled()
+wanted = [word for word in sys.argv[1:] if not word.startswith("--")]
 print("| function | torch ms | jtensor ms | ratio |\n|---|---|---|---|")
 for name, draw in ROWS.items():
+    if wanted and not any(word in name for word in wanted):
+        continue
     turns = 5 if "--first" in sys.argv and name.startswith(("poisson", "binomial", "_s")) else 15
     rounds = [(timed(draw, torch), timed(draw, jtensor)) for _ in range(turns)][2:]
     theirs, ours = (statistics.median(column) for column in zip(*rounds, strict=True))
