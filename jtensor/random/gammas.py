@@ -14,8 +14,7 @@ import numpy as np
 from . import exact
 from .mt19937 import MT19937
 from .normals import one_pair
-from .programs import HostProgram, put
-from .uniforms import u53
+from .programs import HostProgram
 from .walks import ELEMENTS, NUMBERS, TOLERANCE, Stretch
 
 FEW = 256               # elements; for fewer Python is as quick
@@ -169,13 +168,13 @@ def _normals(first, second):
 _KEPT, _NONE = -1.0, -2.0
 
 
-def _walk(state, ends, settings, rows, numbers):
+def _walk(state, settings, rows, numbers):
     import jax.numpy as jnp
     from jax import lax
 
     def going(s):
         state = s[0]
-        return (state[1] < ends[1]) & (state[0] + _AN_ATTEMPT <= ends[0]) & (state[6] == 0)
+        return (state[1] < settings[1]) & (state[0] + _AN_ATTEMPT <= settings[0]) & (state[6] == 0)
 
     def fresh(here):
         radius, angle = jnp.sqrt(-2.0 * jnp.log1p(-numbers[here + 1])), numbers[here] * (2.0 * math.pi)
@@ -185,7 +184,7 @@ def _walk(state, ends, settings, rows, numbers):
         log_u, log_v = jnp.log(u), jnp.log(v)
         gap = 0.5 * xx + d * (1.0 - v + log_v) - log_u
         loose = 0.5 * xx + d * (1.0 + v + jnp.abs(log_v)) + jnp.abs(log_u)
-        return gap > 0, ~(jnp.abs(gap) > settings[0] * loose)
+        return gap > 0, ~(jnp.abs(gap) > settings[2] * loose)
 
     def attempt(s):
         state, places, scales = s
@@ -204,8 +203,8 @@ def _walk(state, ends, settings, rows, numbers):
         now = room > 0.0
         # Only where it must be asked, for logarithms are half of the price.
         accepted, unsure = lax.cond(positive & ~now, by_logarithms, lambda *_: (True, False), u, v, xx, d)
-        near = settings[0] * (1.0 + squeeze)
-        doubt = positive & (unsure | (jnp.abs(room) <= near)) | (jnp.abs(y) <= settings[0] * (1.0 + jnp.abs(c * x)))
+        near = settings[2] * (1.0 + squeeze)
+        doubt = positive & (unsure | (jnp.abs(room) <= near)) | (jnp.abs(y) <= settings[2] * (1.0 + jnp.abs(c * x)))
         done = positive & (now | accepted) & ~doubt
         after = [behind + positive, state[1] + done, jnp.where(waits, _NONE, here), other, jnp.where(done, 0.0, small), first, 0.0]
         state = jnp.stack([jnp.where(doubt, old, new) for old, new in zip([*state[:6], 1.0], after)])
@@ -226,36 +225,18 @@ def _proof(run):
     return same and one.state_bytes() == other.state_bytes()
 
 
-_INPUTS = (7,), (2,), (1,), (3, ELEMENTS), (NUMBERS,)
+_INPUTS = (7,), (3,), (3, ELEMENTS), (NUMBERS,)
 PROGRAM = HostProgram("gamma", _walk, [(shape, np.float64) for shape in _INPUTS], _PAYS_AFTER, _proof)
 
 # -- feeding -------------------------------------------------------------------------------------------------------------------------
 
 
-class _Stretch:
-    """Uniforms read ahead, and the normal that waits, or None. To be used under the engine's lock.
+class _Stretch(Stretch):
+    """With the normal that waits, or None."""
 
-    Of the last two fillings: where the engine stood, how many numbers were kept from before, how many were drawn.
-    """
-
-    def __init__(self, engine):
-        self._engine, self._fills = engine, [(engine.mark(), 0, 0)] * 2
-        self.at, self.end, self.waiting = 0, 0, engine.cached_normal
-        self.numbers = np.zeros(NUMBERS)
-
-    def refill(self, wanted):
-        left, waiting = self.end - self.at, self.numbers[self.at : self.end]
-        fresh = min(max(wanted, 64), NUMBERS - left)
-        self.numbers = np.empty(NUMBERS)        # new room: a program may still look at the old
-        self.numbers[:left] = waiting
-        self.at, self.end, self._fills = 0, left + fresh, [self._fills[1], (self._engine.mark(), left, fresh)]
-        self.numbers[left : self.end] = u53(self._engine, fresh)
-
-    def uniform(self):
-        if self.end - self.at < 1:
-            self.refill(64)
-        self.at += 1
-        return float(self.numbers[self.at - 1])
+    def __init__(self, engine, numbers):
+        super().__init__(engine, numbers)
+        self.waiting = engine.cached_normal
 
     def normal(self):
         x, self.waiting = self.waiting, None
@@ -276,10 +257,7 @@ class _Stretch:
         return x
 
     def close(self):
-        """Set the engine to just behind the last number used."""
-        (before, _, fresh), (mark, kept, _) = self._fills
-        here = self.at - kept
-        self._engine.rewind(*((mark, 2 * here) if here >= 0 else (before, 2 * (fresh + here))))     # a few were kept, and are left again
+        super().close()
         self._engine.cached_normal = self.waiting
 
 
@@ -293,35 +271,38 @@ def standard_gamma(engine, alpha, fit):
 
 
 def _drawn(engine, run, alpha, fit):
-    out, stretch, settings = np.empty(alpha.size), _Stretch(engine), put(np.array([TOLERANCE]))
+    out = np.empty(alpha.size)
     each = 2.1 + (alpha[:: max(alpha.size // 1000, 1)] < 1.0).mean()
-    try:
-        for start in range(0, alpha.size, ELEMENTS):
-            part = alpha[start : start + ELEMENTS]
-            out[start : start + ELEMENTS] = _part(stretch, run, part, fit, settings, each * (alpha.size - start))
-    finally:
-        stretch.close()
+    with PROGRAM.desk() as desk:
+        stretch = _Stretch(engine, desk.arrays[-1])
+        try:
+            for start in range(0, alpha.size, ELEMENTS):
+                part = alpha[start : start + ELEMENTS]
+                out[start : start + ELEMENTS] = _part(stretch, run, desk, part, fit, each * (alpha.size - start))
+        finally:
+            stretch.close()
     return out
 
 
-def _part(stretch, run, alpha, fit, settings, wanted):
+def _part(stretch, run, desk, alpha, fit, wanted):
     """The numbers of at most `ELEMENTS` alphas; ``wanted``: about how many uniforms these and all that follow take."""
     count, done, begun, first = alpha.size, 0, 0.0, 0.0
+    state, settings, rows, _ = desk.arrays
     small = alpha < 1.0
-    rows = np.zeros((3, ELEMENTS))
-    d = rows[0, :count] = fit(np.where(small, fit(alpha + 1.0), alpha) - _THIRD)
-    c = rows[1, :count] = 1.0 / np.sqrt(9.0 * d)
-    rows[2, :count] = small
-    rows, cubes, scales = put(rows), np.empty(count), np.empty(count)
+    d, c = fit(np.where(small, fit(alpha + 1.0), alpha) - _THIRD), rows[1, :count]
+    rows[0, :count], rows[2, :count] = d, small
+    np.divide(1.0, np.sqrt(9.0 * d), out=c)
+    cubes, scales = np.empty(count), np.empty(count)
     while done < count:
         if stretch.end - stretch.at < _AN_ATTEMPT:
             stretch.refill(int(wanted * 1.02))
         kept = stretch.waiting
-        given = [stretch.at, done, *((_NONE, 0.0) if kept is None else (_KEPT, kept)), begun, first, 0.0], [stretch.end, count]
-        made = run([*(put(np.array(x, np.float64)) for x in given), settings, rows, put(stretch.numbers)])
-        at, reached, pair, _, begun, first, doubt = np.asarray(made[0]).tolist()
+        state[:] = stretch.at, done, *((_NONE, 0.0) if kept is None else (_KEPT, kept)), begun, first, 0.0
+        settings[:] = stretch.end, count, TOLERANCE
+        state[:], *made = map(np.asarray, run(desk.given()))
+        at, reached, pair, _, begun, first, doubt = state.tolist()
         stretch.at, part = int(at), slice(done, int(reached))
-        places, scales[part] = (np.asarray(x)[part] for x in made[1:])
+        places, scales[part] = (x[part] for x in made)
         if pair != _KEPT:
             stretch.waiting = None if pair == _NONE else float(stretch.normals(np.array([2 * int(pair) + 1]))[0])
         if places.size:

@@ -37,14 +37,15 @@ def poisson(engine, rate):
     """A Poisson number for each rate (float dtype, not negative)."""
     if rate.size >= loops.FEW_ALIKE:
         wide = rate.reshape(-1).astype(np.float64)
-        drawn_for = slice(None) if wide.min() > 0.0 else wide > 0.0
-        some = wide[drawn_for]
+        some = wide if wide.min() > 0.0 else wide[wide > 0.0]
         if some.size and some.max() < 1e15:
             with engine.lock:
                 values = loops.poisson(engine, some, poisson_by_rejection)
             if values is not None:
-                wide[drawn_for] = values
-                return cast(wide, rate.dtype).reshape(rate.shape)
+                if some is not wide:
+                    wide[wide > 0.0] = values
+                    values = wide
+                return cast(values, rate.dtype).reshape(rate.shape)
     return cast(_each(engine, (rate,), _poisson, 4), rate.dtype)
 
 

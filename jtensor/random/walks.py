@@ -15,7 +15,7 @@ from .uniforms import u53
 ELEMENTS = 1 << 14      # worked on by one call
 NUMBERS = 1 << 15       # looked at by one call
 TOLERANCE = 1e-13       # some hundred last bits: more than logarithms differ by
-AT_ONCE = 4             # numbers that an element takes in one turn of a loop, if it takes so many: a turn has its price
+AT_ONCE = 6             # numbers that an element takes in one turn of a loop, if it takes so many: a turn has its price
 ROOM = NUMBERS + AT_ONCE        # a turn may look beyond the last
 NO_LIMIT = -1.0         # in the first row of an element that makes attempts
 

@@ -2,8 +2,9 @@
 
 Milliseconds of processor time (``--wall``: of the clock, for a machine that has nothing else to do) for a million numbers through the
 public functions (a tenth of that for ``multinomial``), the median of runs taken in turns in one process; jtensor's include handing the
-numbers to XLA. Words among the arguments choose the rows whose names hold one of them (``poisson binomial``). The compiled programs are waited for first: without them, in a new installation's first moments, the rows in NumPy or
-Python hold, which ``--first`` measures.
+numbers to XLA. Words among the arguments choose the rows whose names hold one of them (``poisson binomial``). The
+compiled programs are waited for first: without them, in a new installation's first moments, the rows in NumPy or Python hold, which
+``--first`` measures.
 """
 import statistics
 import sys

@@ -131,10 +131,10 @@ def test_gammas_of_one_kind_are_those_one_by_one(alpha, monkeypatch):
 
 
 @pytest.mark.parametrize("last", [0, 1, 2, 3, 40])
-def test_what_was_read_ahead_for_gammas_is_given_back(last):
+def test_what_was_read_ahead_is_given_back(last):
     """Of a filling that kept two numbers of the one before, fewer may be used than those two."""
     engine, other = MT19937(5), MT19937(5)
-    stretch = gammas._Stretch(engine)
+    stretch = walks.Stretch(engine, np.zeros(walks.NUMBERS))
     stretch.refill(64)
     used = [stretch.uniform() for _ in range(62)]
     stretch.refill(64)
@@ -142,6 +142,18 @@ def test_what_was_read_ahead_for_gammas_is_given_back(last):
     stretch.close()
     assert used == [draw % 2**53 * 2.0**-53 for draw in other.draws(62 + last).tolist()]
     assert engine.state_bytes() == other.state_bytes()
+
+
+def test_a_desk_is_nobody_elses_and_what_lies_on_it_is_seen():
+    program = loops.POISSON_FEW.program
+    with program.desk() as one, program.desk() as other:
+        assert one is not other
+    desk = programs.Desk([((3,), np.float64), ((2, 5), np.int32)])
+    desk.arrays[1][1] = 7
+    assert np.asarray(desk.given()[1]).tolist() == [[0] * 5, [7] * 5]
+    desk._shared = False                                    # where XLA would rather have a copy
+    desk.arrays[0][:] = 4.5
+    assert [np.asarray(x).ravel()[-1] for x in desk.given()] == [4.5, 7]
 
 
 def test_many_numbers_are_live_torchs():
