@@ -11,10 +11,11 @@ from .ops import families  # fills the registry
 from .tensor import backward, convert, create, custom, dispatch, from_data, install, likes, pieces, ranges, retyped, shown, variable
 from .tensor.core import Tensor
 from .tensor.guards import guarded
+from .tensor.overriding import Layer
 from .trace import executor, report
 
 _SUBMODULES = ("nn", "optim", "random", "utils", "linalg", "fft", "special", "autograd", "cuda", "func", "testing", "backends", "version",
-               "distributions", "amp", "accelerator", "jit", "serialization", "types", "compiler", "masked", "signal")
+               "distributions", "amp", "accelerator", "jit", "serialization", "types", "compiler", "masked", "signal", "overrides", "_C")
 
 _CREATION = {
     from_data: ("tensor", "from_numpy", "as_tensor"),
@@ -78,6 +79,7 @@ def assemble(space):
     space.update({name: guarded(function, name) if hasattr(function, "__code__") else function for name, function in
                   draws.FUNCTIONS.items()})
     space.update(Generator=generator.Generator, default_generator=generator.default_generator)
+    Layer.put_in = lambda: importlib.import_module("jtensor.overridable").put_in()
     for name in ("cuda",):
         space[name] = importlib.import_module("jtensor." + name)
 

@@ -39,6 +39,21 @@ def user_site(skip=1):
     return None
 
 
+def within(name):
+    """Whether a file of that name is the library's own, or text of it that was compiled."""
+    return _inside[name]
+
+
+def room(name):
+    """Where in the package a file of that name lies, with slashes; None for others."""
+    return name[len(_HERE):].replace(os.sep, "/") if name.startswith(_HERE) else None
+
+
+def by_user(depth):
+    """Whether the frame so many above the caller is not the library's."""
+    return not _inside[sys._getframe(depth).f_code.co_filename]
+
+
 def line(site):
     """(file name, line number) of a site."""
     code, lasti = site

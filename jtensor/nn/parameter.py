@@ -6,6 +6,8 @@ from collections import OrderedDict
 
 import jtensor
 
+from ..tensor.overriding import disabled
+
 __all__ = ["Parameter", "UninitializedParameter", "is_lazy", "Buffer", "UninitializedBuffer", "UninitializedTensorMixin"]
 
 
@@ -25,17 +27,6 @@ class _BufferMeta(type(jtensor.Tensor)):
         if type.__instancecheck__(cls, instance):
             return True
         return cls is Buffer and isinstance(instance, jtensor.Tensor) and getattr(instance, "_is_buffer", False)
-
-
-def _as_subclass(cls, data, requires_grad):
-    """A leaf of class ``cls`` on the memory of ``data``."""
-    made = data.detach()
-    made.__class__ = cls
-    if requires_grad:
-        if not (made.is_floating_point() or made.is_complex()):
-            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-        made.requires_grad_()
-    return made
 
 
 def _rebuild_parameter(data, requires_grad, backward_hooks, state=None):
@@ -58,12 +49,14 @@ class Parameter(jtensor.Tensor, metaclass=_ParameterMeta):
     tensor([1., 1.], requires_grad=True)
     """
 
+    __torch_function__ = staticmethod(disabled)                    # what is made of a parameter is a plain tensor
+
     def __new__(cls, data=None, requires_grad=True):
         if data is None:
             data = jtensor.empty(0)
         kind = type(data)
         if kind is jtensor.Tensor or kind is Parameter:
-            return _as_subclass(cls, data, requires_grad)
+            return jtensor.Tensor._make_subclass(cls, data, requires_grad)
         param = data.detach().requires_grad_(requires_grad)
         if type(param) is not kind:
             raise RuntimeError(
@@ -95,6 +88,8 @@ class Buffer(jtensor.Tensor, metaclass=_BufferMeta):
 
     ``persistent``: whether it is part of the module's state dict. The result is a plain tensor.
     """
+
+    __torch_function__ = staticmethod(disabled)                    # of this class there are no instances
 
     def __new__(cls, data=None, *, persistent=True):
         if data is None:
@@ -151,7 +146,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
     cls_to_become = Parameter
 
     def __new__(cls, requires_grad=True, device=None, dtype=None):
-        return _as_subclass(cls, jtensor.empty(0, device=device, dtype=dtype), requires_grad)
+        return jtensor.Tensor._make_subclass(cls, jtensor.empty(0, device=device, dtype=dtype), requires_grad)
 
     def __deepcopy__(self, memo):
         known = memo.get(id(self))
@@ -164,9 +159,10 @@ class UninitializedBuffer(UninitializedTensorMixin, jtensor.Tensor):
     """A buffer without a shape as yet, as the lazy normalisations hold."""
 
     cls_to_become = jtensor.Tensor
+    __torch_function__ = staticmethod(disabled)
 
     def __new__(cls, requires_grad=False, device=None, dtype=None, persistent=True):
-        buffer = _as_subclass(cls, jtensor.empty(0, device=device, dtype=dtype), requires_grad)
+        buffer = jtensor.Tensor._make_subclass(cls, jtensor.empty(0, device=device, dtype=dtype), requires_grad)
         buffer.persistent = persistent
         buffer._is_buffer = True
         return buffer

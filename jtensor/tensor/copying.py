@@ -18,6 +18,7 @@ from ..storage import VersionCounter, cell
 from ..trace.tape import LOCAL
 from . import overwriting
 from .core import COUNTED, Tensor, make_tensor
+from .overriding import disabled
 from .values import bump
 
 
@@ -139,6 +140,8 @@ def deepcopy(self, memo):
             "attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
             "https://github.com/pytorch/pytorch/pull/103001"
         )
+    if type(self) is not Tensor and type(self).__torch_function__ is not disabled and type(self.new_empty([])) is not type(self):
+        raise RuntimeError(_NO_COPY)
     import copy
     made = memo[id(self)] = _copy_of_memory(self, memo)
     made._requires_grad = self.requires_grad
@@ -147,6 +150,13 @@ def deepcopy(self, memo):
     if self.__dict__:
         made.__dict__.update(copy.deepcopy(self.__dict__, memo))
     return made
+
+
+_NO_COPY = (
+    "The default implementation of __deepcopy__() for non-wrapper subclasses only works for subclass types that implement new_empty() and "
+    "for which that function returns another instance of the same subclass. You should either properly implement new_empty() for your "
+    "subclass or override __deepcopy__() if it is intended behavior for new_empty() to return an instance of a different type."
+)
 
 
 def _copy_of_memory(self, memo):

@@ -81,9 +81,38 @@ class Tensor:
         pass
 
     def __init_subclass__(cls, **kwargs):
-        if "__torch_function__" in cls.__dict__ or "__torch_dispatch__" in cls.__dict__:
-            raise missing("operators that a subclass of Tensor overrides", "a class of your own that holds a tensor")
+        if "__torch_dispatch__" in cls.__dict__:
+            raise missing("__torch_dispatch__: there is nothing below a public function for a class to be asked by", "__torch_function__")
         super().__init_subclass__(**kwargs)
+        from . import overriding
+        if cls.__torch_function__ is not overriding.disabled:
+            overriding.install()
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        """What a public function asks a subclass that one of its arguments is of: here, its results as ones of the subclass.
+
+        ``func``: the function, method or property's ``__get__``; ``types``: the classes that are asked; ``args``, ``kwargs``: the call's.
+        A subclass that overrides it answers in place of ``func``, with NotImplemented if it cannot.
+
+        >>> class Loud(torch.Tensor):
+        ...     @classmethod
+        ...     def __torch_function__(cls, func, types, args=(), kwargs=None):
+        ...         print(func.__name__)
+        ...         return super().__torch_function__(func, types, args, kwargs)
+        >>> total = torch.ones(2).as_subclass(Loud).sum()
+        sum
+        >>> type(total).__name__
+        'Loud'
+        """
+        from .overriding import default
+        return default(cls, func, types, args, kwargs)
+
+    @staticmethod
+    def _make_subclass(cls, data, require_grad=False, **options):
+        """A leaf of a subclass on the memory of ``data``, without its history."""
+        from .likes import make_subclass
+        return make_subclass(cls, data, require_grad, **options)
 
     # -- metadata -----------------------------------------------------------------------------------------------------
 
@@ -123,7 +152,8 @@ class Tensor:
     def is_meta(self):
         return self._spec.device.type == "meta"
 
-    is_sparse = is_quantized = is_mkldnn = is_nested = is_sparse_csr = is_xpu = is_mps = is_vulkan = property(lambda self: False)
+    is_sparse, is_quantized, is_mkldnn, is_nested, is_sparse_csr, is_xpu, is_mps, is_vulkan = [
+        property(lambda self: False) for _ in range(8)]
 
     @property
     def names(self):
@@ -270,6 +300,8 @@ class Tensor:
     def grad(self):
         if self._auto is not None:
             self._auto.grad = None
+
+    _grad = property(lambda self: None if self._auto is None else self._auto.grad, grad.fset, grad.fdel)
 
     def _accumulate(self, grad, held=0):
         """What the leaf's node does with a gradient: the first is kept (copied if somebody else may hold it), later ones are added."""

@@ -7,6 +7,7 @@ import numpy as np
 from ..ops.registry import REGISTRY
 from . import dispatch, from_data, recorders
 from .core import Tensor
+from .overriding import unforeseen
 
 
 def binary_dunder(operator, method, dunder):
@@ -18,7 +19,7 @@ def binary_dunder(operator, method, dunder):
         def other_operator(self, other):
             if isinstance(other, Tensor) or type(other) in _KNOWN or isinstance(other, np.generic):
                 return method(self, _native(other))
-            return NotImplemented
+            return unforeseen(dunder, self, other)
         other_operator.__name__ = other_operator.__qualname__ = dunder
         return other_operator
 
@@ -27,7 +28,7 @@ def binary_dunder(operator, method, dunder):
             return dispatch.call(operator, (self, other, *defaults))
         if _from_numpy(other, arrays):
             return method(self, _native(other))
-        return NotImplemented
+        return unforeseen(dunder, self, other)
     dunder_method = recorders.recorder(operator, other_operand)
     dunder_method.__name__ = dunder_method.__qualname__ = dunder
     return dunder_method
@@ -36,7 +37,7 @@ def binary_dunder(operator, method, dunder):
 def product_dunder(method):
     """``a @ b``: the recorder of `mm` where both are matrices, which is what `matmul` comes to; others go to that."""
     def other_operands(self, other):
-        return method(self, other) if isinstance(other, Tensor) else NotImplemented
+        return method(self, other) if isinstance(other, Tensor) else unforeseen("__matmul__", self, other)
 
     def missed(segment, key, operator, args):
         return recorders.missed(segment, key, operator, args) if args[0]._spec.ndim == 2 == args[1]._spec.ndim else None
@@ -79,7 +80,7 @@ def inplace_dunder(operator, method, dunder):
         def other_operator(self, other):
             if isinstance(other, Tensor) or type(other) in _KNOWN or isinstance(other, np.generic):
                 return method(self, _native(other))
-            return NotImplemented
+            return unforeseen(dunder, self, other)
         other_operator.__name__ = other_operator.__qualname__ = dunder
         return other_operator
 
@@ -88,7 +89,7 @@ def inplace_dunder(operator, method, dunder):
             return operator.write(self, other)
         if isinstance(other, np.generic):
             return method(self, _native(other))
-        return NotImplemented                           # `t += ndarray` makes another tensor, as in PyTorch
+        return unforeseen(dunder, self, other)          # `t += ndarray` makes another tensor, as in PyTorch
     dunder_method.__name__ = dunder_method.__qualname__ = dunder
     return dunder_method
 
@@ -128,6 +129,8 @@ def install(functions):
         setattr(Tensor, dunder, _turned(functions[name], name, dunder))
     Tensor.__rsub__ = _reflected(functions["rsub"], "__rsub__")
     Tensor.__rtruediv__ = lambda self, other: functions["reciprocal"](self) * other if not isinstance(other, Tensor) else other / self
+    Tensor.__rtruediv__.__name__ = "__rdiv__"
+    Tensor.__rdiv__ = Tensor.__rtruediv__
     Tensor.__invert__, Tensor.__reversed__ = _inverted, _reversed
     Tensor.__hash__ = object.__hash__
     Tensor.__contains__, Tensor.__delitem__ = _contains, _not_deleted
@@ -168,7 +171,7 @@ def _turned(function, name, dunder):
         if isinstance(other, np.generic):
             other = other.item()
         if not isinstance(other, (Tensor, *_KNOWN)) or name == "matmul" and not isinstance(other, Tensor):
-            return NotImplemented
+            return unforeseen(dunder, self, other)
         return function(_tensor(other, self) if name == "floor_divide" else other, self)
     turned.__name__ = turned.__qualname__ = dunder
     return turned
@@ -183,6 +186,6 @@ def _reflected(method, dunder):
         try:
             return method(self, other)
         except TypeError:
-            return NotImplemented
+            return unforeseen(dunder, self, other)
     reflected.__name__ = reflected.__qualname__ = dunder
     return reflected

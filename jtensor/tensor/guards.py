@@ -12,6 +12,7 @@ from ..base import sites
 from ..ops.operator import REQUIRED
 from .arguments import of_method
 from .former import modern
+from .overriding import Layer, is_overridable, once_more
 from .refusals import ELSEWHERE, refusal
 
 
@@ -37,6 +38,8 @@ class Form:
         """The arguments of a call as the user wrote them, or may have: (positional, by keyword)."""
         args, kwargs, in_order = [], {}, True
         caller = sys._getframe(3)
+        if is_overridable(caller.f_code):
+            return list(caller.f_locals["args"]), dict(caller.f_locals["kwargs"])
         keywords = sites.keywords(caller.f_code, caller.f_lasti)
         for (name, default), value in zip(self.positional, values, strict=True):
             if not rest and (value is MISSING or value is default and name not in keywords):
@@ -102,7 +105,8 @@ def _code(n, m, last, own_rest, own_others, out, called):
     odd = f"    if {asked}:\n        found = _odd(_form, {values})\n        if found is not _m:\n            return found\n"
     source = (f"def made({', '.join([*positional, '*rest', *named, '**others'])}):\n{odd if asked else ''}"
               f"    try:\n        return {called}\n"
-              f"    except Exception as error:\n        _again(error, _form, {values})\n        raise\n")
+              f"    except Exception as error:\n        found = _again(error, _form, {values})\n        if found is not _m:\n"
+              f"            return found\n        raise\n")
     scope = {}
     exec(compile(source, "<jtensor function>", "exec"), scope)
     return scope["made"].__code__
@@ -140,14 +144,22 @@ def renamed(function, name):
 
 
 def again(error, form, values, rest, named, others):
-    """Raises PyTorch's refusal of a call that has failed, if it would have refused it; and words of methods count from after ``self``."""
+    """Raises PyTorch's refusal of a call that has failed, if it would have refused it; and words of methods count from after ``self``.
+
+    The first call with an object whose class answers for it (`overriding`) has failed, too: what that answers, else `MISSING`.
+    """
     args, kwargs = form.given(values, rest, named, others)
+    if Layer.put_in is not None and sites.by_user(3):
+        answer = once_more(form.name, args, kwargs)
+        if answer is not NotImplemented:
+            return answer
     method = form.name.startswith("Tensor.")
     refused = refusal(form.name, args[method:], kwargs)
     if refused is None and method and isinstance(error, TypeError) and hasattr(error, "text"):
         refused = of_method(error, form.name[7:])
     if refused is not None:
         raise refused from None
+    return MISSING
 
 
 def odd_call(form, values, rest, named, others):

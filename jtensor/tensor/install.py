@@ -108,7 +108,8 @@ def _by_hand():
             setattr(Tensor, name, getattr(room, name))
     from . import retyped, shapes
     Tensor.T, Tensor.mT = property(shapes.transposed), property(shapes.matrix_transposed)
-    Tensor.H, Tensor.mH = (property(functools.partial(shapes.adjoint_property, name=name)) for name in ("H", "mH"))
+    Tensor.H, Tensor.mH = property(lambda self: shapes.adjoint_property(self, name="H")), property(
+        lambda self: shapes.adjoint_property(self, name="mH"))
     FUNCTIONS.update(detach=_named(lambda input: input.detach(), "detach"), detach_=_named(lambda input: input.detach_(), "detach_"),
                      zero_=_named(lambda input: input.zero_(), "zero_"), fill_=_named(lambda input, value: input.fill_(value), "fill_"),
                      as_strided_=_named(lambda input, size, stride, storage_offset=None: input.as_strided_(size, stride, storage_offset),
@@ -117,6 +118,7 @@ def _by_hand():
     Tensor.real, Tensor.imag = property(retyped.real, retyped.set_real), property(retyped.imag, retyped.set_imag)
     Tensor.type, Tensor.jax = convert.type_, convert.jax_array
     from . import quick
+    quick.getitem.__name__, quick.setitem.__name__ = "__getitem__", "__setitem__"
     Tensor.__getitem__, Tensor.__setitem__ = quick.getitem, quick.setitem
     Tensor.__bool__, Tensor.__int__, Tensor.__float__ = looking.to_bool, looking.to_int, looking.to_float
     Tensor.__complex__, Tensor.__index__ = looking.to_complex, looking.to_index
@@ -146,7 +148,7 @@ def _named(function, name):
 def _texts():
     from . import printing
     Tensor.__repr__ = lambda self, *, tensor_contents=None: printing.tensor_str(self, tensor_contents=tensor_contents)
-    Tensor.__str__ = lambda self: printing.tensor_str(self)
+    Tensor.__repr__.__name__ = "__repr__"
     Tensor.__format__ = printing.tensor_format
 
 

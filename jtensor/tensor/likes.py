@@ -3,11 +3,14 @@
 Owns: what is taken over from the tensor that is given (size, dtype, device, strides). How a tensor is made: `create`, `from_data`.
 """
 from ..base import dtypes, geometry
+from ..base.errors import missing
+from ..base.naming import type_name
 from ..base.size import Size
 from ..ops.families import create as ops
 from ..ops.families.composing import number_fits
 from ..ops.layout import like as like_strides
 from ..trace import spec as specs
+from . import shapes
 from .core import Tensor, make_tensor
 from .create import _device, _finish, _type, empty, empty_strided, full, ones, zeros
 from .from_data import tensor
@@ -106,12 +109,16 @@ def legacy_constructor(cls, args, kwargs):
     if not args:
         made = empty(0, device=device)
     elif len(args) == 1 and isinstance(args[0], Tensor):
-        made = args[0].detach()
+        made = args[0].detach() if cls is Tensor else shapes.alias(args[0])
     elif len(args) == 1 and not isinstance(args[0], int) and not type(args[0]).__name__ == "Size":
         made = tensor(args[0], dtype=dtypes.get_default_dtype(), device=device)
     else:
         made = empty(*args, device=device)
-    return made if cls is Tensor else as_subclass(made, cls)
+    return made if cls is Tensor else of_class(made, cls)
+
+
+NO_SUBCLASS = ("Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. Make sure your class inherits "
+               "from Tensor.")
 
 
 def as_subclass(t, cls):
@@ -119,9 +126,30 @@ def as_subclass(t, cls):
     if not isinstance(cls, type):
         raise TypeError(f"cls must be a type (got {type(cls).__name__})")
     if not issubclass(cls, Tensor):
-        raise TypeError("Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. Make sure your class "
-                        "inherits from Tensor.")
-    made = make_tensor(t._storage, t._spec, t._offset, cls)
-    made._cached, made._counter = t._cached, t._counter
-    made._requires_grad, made._edge, made._info = t._requires_grad, t._edge, t._info
+        raise TypeError(NO_SUBCLASS)
+    return of_class(shapes.alias(t), cls)
+
+
+def of_class(fresh, cls):
+    """A tensor that nobody else holds, as an object of a subclass."""
+    made = make_tensor(fresh._storage, fresh._spec, fresh._offset, cls)
+    for field in ("_cached", "_counter", "_requires_grad", "_edge", "_info", "_auto"):
+        setattr(made, field, getattr(fresh, field))
+    return made
+
+
+def make_subclass(cls, data, require_grad=False, *, dispatch_sizes_strides_policy=None, dispatch_device=False, dispatch_layout=False,
+                  device_for_backend_keys=None):
+    """`Tensor._make_subclass`."""
+    if not isinstance(data, Tensor):
+        raise TypeError(f"_make_subclass(): argument 'data' (position 2) must be Tensor, not {type_name(type(data))}")
+    if not issubclass(cls, Tensor):
+        raise TypeError(NO_SUBCLASS)
+    if dispatch_sizes_strides_policy is not None or dispatch_device or dispatch_layout or device_for_backend_keys is not None:
+        raise missing("subclasses that answer for their size, device or layout themselves", "__torch_function__")
+    made = of_class(data.detach(), cls)
+    if require_grad:
+        if not made._spec.dtype.differentiable:
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+        made._requires_grad = True
     return made

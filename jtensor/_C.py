@@ -1,0 +1,41 @@
+"""The few names of ``torch._C`` that programs use: those that switch ``__torch_function__`` off."""
+from .tensor import overriding as _overriding
+
+
+class DisableTorchFunctionSubclass(_overriding.switched):
+    """Context manager: no class is asked, modes are."""
+
+    __slots__ = ()
+    __module__ = "torch._C"
+
+    def __init__(self):
+        super().__init__(_overriding.NO_SUBCLASSES)
+
+
+class DisableTorchFunction(_overriding.switched):
+    """Context manager: neither classes nor modes are asked."""
+
+    __slots__ = ()
+    __module__ = "torch._C"
+
+    def __init__(self):
+        super().__init__(_overriding.ALL_OFF)
+
+
+_disabled_torch_function_impl = _overriding.disabled
+
+
+def _is_torch_function_enabled():
+    return _overriding.STATE.off is _overriding.ON
+
+
+def _is_torch_function_all_disabled():
+    return _overriding.STATE.off is _overriding.ALL_OFF
+
+
+def _is_torch_function_mode_enabled():
+    return bool(_overriding.STATE.modes) and not _is_torch_function_all_disabled()
+
+
+def _has_torch_function(arguments, /):
+    return _overriding.any_overrides(arguments)

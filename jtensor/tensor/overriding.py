@@ -1,0 +1,420 @@
+"""``__torch_function__``: how a public function asks the classes of its arguments, and the modes, before it does anything.
+
+A process in which no class overrides and no mode was entered pays nothing for this: the functions are as they were written. The first
+class, or mode, has `jtensor.overridable` give each public function another ``__code__`` (`overridable`), which looks at the arguments and
+then goes on with the old one. The function stays the same object, so that ``func is torch.add`` holds for whoever imported it before.
+
+Owns: who is asked, in which order and in which form, what is said when nobody answers, the default of Tensor's subclasses. May not know:
+which functions there are (`jtensor.overridable`), and what they do.
+
+The rooms of the engine are PyTorch's C++: what they call goes past all this. ``nn`` and its like are written in the public interface and
+are treated as a user's program.
+"""
+import functools
+import inspect
+import sys
+import threading
+import types
+
+from ..base import sites
+from .core import Tensor
+from .refusals import ELSEWHERE, WITHOUT, signatures
+
+# -- what is on ---------------------------------------------------------------------------------------------------------
+
+ON, NO_SUBCLASSES, ALL_OFF = range(3)
+
+
+class _State(threading.local):
+    """Of a thread: what is switched off, and the modes from the outermost to the innermost."""
+
+    off = ON
+
+    def __init__(self):
+        self.modes = []
+
+
+STATE = _State()
+MODES = []                               # the modes entered in any thread: where there is none, nobody looks for this thread's
+# Types that override nothing, asked by class: those with which calls are made all the time.
+PLAIN = {Tensor, int, float, bool, complex, str, bytes, type(None), type(...), slice, dict, set}
+
+
+class switched:
+    """Context manager: ``__torch_function__`` of subclasses, or all of it, is off in this thread."""
+
+    __slots__ = ("to", "before")
+
+    def __init__(self, to):
+        self.to = to
+
+    def __enter__(self):
+        self.before, STATE.off = STATE.off, max(self.to, STATE.off)
+
+    def __exit__(self, *exc):
+        STATE.off = self.before
+
+
+def disabled(func, types, args=(), kwargs=None, /):
+    """The ``__torch_function__`` of a class that overrides nothing, such as `nn.Parameter`: the function itself."""
+    with switched(NO_SUBCLASSES):
+        return func(*args, **(kwargs or {}))
+
+
+disabled.__name__ = disabled.__qualname__ = "_disabled_torch_function_impl"
+
+class Layer:
+    """The codes that ask, which are put in once, by what `namespace` has put here."""
+
+    put_in = None
+
+
+def install():
+    """Has the public functions ask from here on."""
+    put_in, Layer.put_in = Layer.put_in, None                 # once; and what it imports may ask for it again
+    if put_in is not None:
+        put_in()
+
+# -- who is asked -------------------------------------------------------------------------------------------------------
+
+
+def overrides(given):
+    """Whether an argument's class is to be asked."""
+    kind = type(given)
+    if kind in PLAIN:
+        return False
+    handler = getattr(given, "__torch_function__", None)
+    if handler is disabled:
+        PLAIN.add(kind)
+    return handler is not None and handler is not disabled and not isinstance(given, (type, types.ModuleType))
+
+
+def join(asked, given):
+    """Adds an argument to those that are asked: one of each class, a subclass before its parents, else in order."""
+    kind = type(given)
+    for one in asked:
+        if type(one) is kind:
+            return
+    at = next((at for at, one in enumerate(asked) if issubclass(kind, type(one))), len(asked))
+    asked.insert(at, given)
+
+
+def spread(given):
+    """Arguments with what the lists among them hold."""
+    for one in given:
+        if isinstance(one, (list, tuple)):
+            yield from one
+        else:
+            yield one
+
+
+def asked_of(relevant):
+    """The arguments that PyTorch's functions in Python ask: all with a ``__torch_function__``, plain tensors too."""
+    asked = []
+    if STATE.off is not ON:
+        return asked
+    for one in relevant:
+        handler = getattr(type(one), "__torch_function__", None)
+        if handler is not None and handler is not disabled:
+            join(asked, one)
+    return asked
+
+
+def any_overrides(relevant):
+    """Whether a call with these arguments would be overridden, by a class or by a mode."""
+    if STATE.off is ALL_OFF:
+        return False
+    return bool(STATE.modes) or STATE.off is ON and any(overrides(one) for one in relevant)
+
+def unforeseen(dunder, self, other):
+    """What an operator answers for an operand that it does not know: NotImplemented, but for the first operand of all that overrides."""
+    if Layer.put_in is None or not overrides(other):
+        return NotImplemented
+    install()
+    return getattr(Tensor, dunder)(self, other)
+
+
+def once_more(key, args, kwargs):
+    """A call that has failed, of a function that did not ask as yet; NotImplemented where none of its arguments overrides."""
+    if Layer.put_in is None or not any(overrides(one) for one in spread((*args, *kwargs.values()))):
+        return NotImplemented
+    install()
+    return FUNCTIONS[key](*args, **kwargs) if key in FUNCTIONS else NotImplemented
+
+# -- asking -------------------------------------------------------------------------------------------------------------
+
+
+class innermost:
+    """Context manager: the innermost mode is out while it is asked, and is what the context gives."""
+
+    __slots__ = ("mode",)
+
+    def __enter__(self):
+        self.mode = STATE.modes.pop()
+        return self.mode
+
+    def __exit__(self, *exc):
+        STATE.modes.append(self.mode)
+
+
+def ask(public, asked, kinds, given):
+    """What the innermost mode or the first of the classes answers that does not answer NotImplemented; else NotImplemented."""
+    if STATE.modes:
+        with innermost() as mode:
+            answer = mode.__torch_function__(public, kinds, *given)
+        if answer is not NotImplemented:
+            return answer
+    for one in asked:
+        answer = one.__torch_function__(public, kinds, *given)
+        if answer is not NotImplemented:
+            return answer
+    return NotImplemented
+
+
+TITLES = {}                              # {function: its name in the errors that nobody answered}
+
+
+def handle(public, relevant, args, kwargs):
+    """PyTorch's `handle_torch_function`, by which its functions in Python ask. ``TypeError`` where nobody answers."""
+    asked = asked_of(relevant)
+    answer = ask(public, asked, tuple(map(type, asked)), (args, kwargs))
+    if answer is NotImplemented:
+        mode = f" nor in mode {STATE.modes[-1]}" if STATE.modes else ""
+        title = TITLES.get(public) or f"{public.__module__}.{public.__name__}"
+        raise TypeError(f"no implementation found for '{title}' on types that implement __torch_function__: "
+                        f"{[type(one) for one in asked]}{mode}")
+    return answer
+
+
+def default(cls, func, types, args=(), kwargs=None):
+    """`Tensor.__torch_function__`: the function as it is, and of the results that are tensors ones of the class ``cls``."""
+    if not all(issubclass(cls, kind) for kind in types):
+        return NotImplemented
+    with switched(NO_SUBCLASSES):
+        made = func(*args, **(kwargs or {}))
+        return made if func in nowrap() else converted(made, cls)
+
+
+def converted(made, cls):
+    """A result with its tensors as ones of a subclass."""
+    if cls is Tensor:
+        return made
+    if isinstance(made, Tensor) and not isinstance(made, cls):
+        return made.as_subclass(cls)
+    if isinstance(made, (tuple, list)):
+        return type(made)([converted(one, cls) for one in made])
+    return made
+
+
+@functools.cache
+def nowrap():
+    """The properties that subclasses answer as they are."""
+    return {Tensor._base.__get__, Tensor.grad.__get__, Tensor._grad.__get__}
+
+# -- a function that asks -----------------------------------------------------------------------------------------------
+
+
+class Entry:
+    """An overridable function.
+
+    ``public``: what the classes are given as ``func``. ``key``: its name among the signatures. ``title``: its name in the error that nobody
+    answered. ``python``: PyTorch's is written in Python. Then ``first`` is how many of its arguments are handed on by position (None: those
+    that are required), and ``unsaid`` those that are named only if they were given. ``relevant``: how many are asked (None: all).
+    ``operator``: one of Python's operators, which leaves what nobody takes to the other operand. ``modes_only``: no argument overrides it.
+    """
+
+    def __init__(self, public, key, title, *, python=False, first=None, unsaid=(), relevant=None, operator=False, modes_only=False):
+        self.public, self.key, self.title, self.python, self.first, self.relevant = public, key, title, python, first, relevant
+        self.operator, self.modes_only, self.method = operator, modes_only, key is not None and key.startswith("Tensor.")
+        self.unsaid, self.original = unsaid, None
+        TITLES.setdefault(public, title)
+        self.counted, self.bound = {}, {}
+
+    def call(self, args, kwargs):
+        """The function called with arguments that may override it."""
+        if STATE.off is ALL_OFF or _engine(sys._getframe(2)) or self.method and not (args and isinstance(args[0], Tensor)):
+            return self.original(*args, **kwargs)
+        asked = self._overriding(args, kwargs) if STATE.off is ON and not self.modes_only else []
+        if not asked and not STATE.modes or not self.python and not self._bound(len(args) - self.method, tuple(kwargs)):
+            return self.original(*args, **kwargs)
+        try:
+            return self._ask_as_python(args, kwargs) if self.python else self._ask(asked, args, kwargs)
+        except TypeError:
+            if self.operator:
+                return NotImplemented
+            raise
+
+    def _overriding(self, args, kwargs):
+        """The arguments whose classes are asked."""
+        asked = []
+        for named in (enumerate(args[:self.relevant]), kwargs.items() if self.relevant is None else ()):
+            for place, given in named:
+                if isinstance(given, (list, tuple)):
+                    for one in given:
+                        if overrides(one):
+                            join(asked, one)
+                elif overrides(given) and (self.python or not isinstance(given, Tensor) or self._counts(place)):
+                    join(asked, given)
+        return asked
+
+    def _counts(self, place):
+        """Whether a tensor in this place is one and no number: PyTorch asks no class where it wants a number."""
+        found = self.counted.get(place)
+        if found is None:
+            found = self.counted[place] = self._is_tensor(place)
+        return found
+
+    def _is_tensor(self, place):
+        known = signatures(self.key) if self.key is not None else None
+        if known in (None, WITHOUT):
+            return True
+        if isinstance(place, int):
+            place -= self.method
+            if place < 0:
+                return True
+        kinds = [p for one in known for at, p in enumerate(one.parameters) if p.name == place or at == place and not p.keyword_only]
+        return not kinds or any(p.number or p.kind not in ("Number", "int", "float", "bool") and not (p.kind == "ints" and p.one)
+                                for p in kinds)
+
+    def _bound(self, count, names):
+        """Whether PyTorch would have bound so many arguments and these keywords; what it would not is refused, and nobody asked."""
+        found = self.bound.get((count, names))
+        if found is None:
+            known = signatures(self.key) if self.key is not None else None
+            found = self.bound[count, names] = known in (None, WITHOUT) or any(_binds(one, count, names) for one in known)
+        return found
+
+    def _ask(self, asked, args, kwargs):
+        kinds = args[:1] if not asked and len(args) == 1 and self._without_arguments() else asked
+        answer = ask(self.public, asked, tuple(map(type, kinds)), (args, kwargs) if kwargs else (args,))
+        if answer is NotImplemented:
+            raise TypeError(_nobody(self.title, asked))
+        return answer
+
+    def _without_arguments(self):
+        """Of methods and properties that take nothing, modes are told the type of the tensor."""
+        return self.method and (signatures(self.key) == WITHOUT or self.title.endswith("__") or self.title.endswith("_is_view"))
+
+    def _ask_as_python(self, args, kwargs):
+        """PyTorch's functions in Python name all arguments but the first ones, also those that were not given."""
+        form = inspect.signature(self.original)
+        try:
+            bound = form.bind(*args, **kwargs)
+        except TypeError:
+            return self.original(*args, **kwargs)                  # which refuses it
+        given = set(bound.arguments)
+        bound.apply_defaults()
+        args, kwargs = [], {}
+        for at, (name, parameter) in enumerate(form.parameters.items()):
+            value = bound.arguments[name]
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                args += value
+            elif parameter.kind is parameter.VAR_KEYWORD:
+                kwargs.update(value)
+            elif parameter.kind is not parameter.KEYWORD_ONLY and (
+                    at < self.first if self.first is not None else parameter.default is parameter.empty or _required(parameter)):
+                args.append(value)
+            elif name not in self.unsaid or name in given:
+                kwargs[name] = value
+        relevant = list(spread(args if self.relevant is None else args[:self.relevant]))
+        if self.relevant is None:
+            relevant += [one for one in spread(kwargs.values()) if overrides(one)]
+        return handle(self.public, relevant, tuple(args), kwargs)
+
+
+def _binds(signature, count, names):
+    names = {ELSEWHERE.get(name, name) if name not in signature.text else name for name in names}
+    positional = [p for p in signature.parameters if not p.keyword_only]
+    by_number = bool(positional) and positional[0].kind == "ints"                    # x.view(2, 3)
+    return (count <= len(positional) or by_number) and names <= {p.name for p in signature.parameters} and all(
+        not p.required or p.name in names for p in [*positional[count:], *[p for p in signature.parameters if p.keyword_only]])
+
+
+def _required(parameter):
+    return repr(parameter.default) == "<required>"                 # as `guards` writes it
+
+
+def _nobody(title, asked):
+    mode = f"  - mode object {STATE.modes[-1]!r}\n" if STATE.modes else ""
+    classes = "".join([f"  - tensor subclass {type(one)!r}\n" for one in asked])
+    return (f"Multiple dispatch failed for '{title}'; all __torch_function__ handlers returned NotImplemented:\n\n{mode}{classes}\n"
+            "For more information, try re-running with TORCH_LOGS=not_implemented")
+
+
+# Rooms in the public interface; of this one, `default` calls what a user has called.
+_PUBLIC_ROOMS = ("nn/", "distributions/", "utils/", "func/", "signal/", "amp/", "overridable.py", "overrides.py",
+                 "tensor/overriding.py")
+
+
+class _OfEngine(dict):
+    """{name of a file: whether it belongs to the engine}."""
+
+    def __missing__(self, name):
+        if len(self) >= 1 << 16:
+            self.clear()
+        found = self[name] = sites.within(name) and not (sites.room(name) or "").startswith(_PUBLIC_ROOMS)
+        return found
+
+
+_of_engine = _OfEngine()
+
+
+def _engine(frame):
+    """Whether a call comes from the engine's own rooms."""
+    return _of_engine[frame.f_code.co_filename]
+
+# -- another code for a function ----------------------------------------------------------------------------------------
+
+FILE = "<jtensor override>"
+_SOURCE = """\
+def outer():
+    {bound} = None
+    def overridable(*args, **kwargs):
+        plain = "<plain>"; modes = "<modes>"
+        {named}
+        if not modes:
+            for one in args:
+                if one.__class__ not in plain:
+                    break
+            else:
+                if not kwargs:
+                    original = "<original>"
+                    return original(*args)
+        call = "<call>"
+        return call(args, kwargs)
+"""
+
+
+@functools.cache
+def _template(count):
+    """The code of a function with so many free variables, before its constants are put in."""
+    cells = [f"c{at}" for at in range(count)]
+    source = _SOURCE.format(bound=" = ".join(cells or ["_"]), named="; ".join(cells or ["pass"]))
+    outer = compile(source, FILE, "exec").co_consts[0]
+    return next(const for const in outer.co_consts if isinstance(const, types.CodeType))
+
+
+def overridable(function, entry):
+    """Has a function ask by an `Entry` before it does what it did; it stays the same object."""
+    code = function.__code__
+    ENTRIES[function] = entry
+    FUNCTIONS.setdefault(entry.key, function)
+    entry.original = original = types.FunctionType(code, function.__globals__, function.__name__, function.__defaults__,
+                                                   function.__closure__)
+    original.__kwdefaults__, original.__qualname__ = function.__kwdefaults__, function.__qualname__
+    original.__dict__.update(function.__dict__)
+    put = {"<plain>": PLAIN, "<modes>": MODES, "<original>": original, "<call>": entry.call}
+    made = _template(len(code.co_freevars))
+    constants = tuple([put.get(const, const) if isinstance(const, str) else const for const in made.co_consts])
+    function.__code__ = made.replace(co_consts=constants, co_name=code.co_name, co_qualname=code.co_qualname)
+    function.__defaults__ = function.__kwdefaults__ = None
+    function.__wrapped__ = original                       # so that `inspect.signature` shows what it showed
+
+
+ENTRIES = {}                             # {function: its Entry}
+FUNCTIONS = {}                           # {key of an Entry: the function}
+
+
+def is_overridable(code):
+    """Whether a frame's code is what `overridable` puts in front of a function: ``args`` and ``kwargs`` are the call's."""
+    return code.co_filename == FILE or code is Entry.call.__code__
