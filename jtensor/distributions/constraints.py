@@ -4,10 +4,11 @@ Owns: the constraints and their texts. May not know: distributions.
 """
 import jtensor
 
-__all__ = ["Constraint", "boolean", "dependent", "dependent_property", "greater_than", "greater_than_eq", "half_open_interval",
-           "independent", "integer_interval", "interval", "is_dependent", "less_than", "lower_cholesky", "lower_triangular", "multinomial",
-           "nonnegative", "nonnegative_integer", "one_hot", "positive", "positive_definite", "positive_integer", "positive_semidefinite",
-           "real", "real_vector", "simplex", "square", "symmetric", "unit_interval"]
+__all__ = ["Constraint", "MixtureSameFamilyConstraint", "boolean", "cat", "corr_cholesky", "dependent", "dependent_property",
+           "greater_than", "greater_than_eq", "half_open_interval", "independent", "integer_interval", "interval",
+           "is_dependent", "less_than", "lower_cholesky", "lower_triangular", "multinomial", "nonnegative",
+           "nonnegative_integer", "one_hot", "positive", "positive_definite", "positive_integer", "positive_semidefinite",
+           "real", "real_vector", "simplex", "square", "stack", "symmetric", "unit_interval"]
 
 
 class Constraint:
@@ -204,6 +205,98 @@ class _PositiveDefinite(_Symmetric):
         return symmetric if not symmetric.all() else jtensor.linalg.cholesky_ex(value).info.eq(0)
 
 
+class _CorrCholesky(Constraint):
+    """Lower triangular, of positive diagonal, each row of length 1."""
+
+    event_dim = 2
+
+    def check(self, value):
+        loose = jtensor.finfo(value.dtype).eps * value.size(-1) * 10        # 10 is what rounding may cost
+        length = jtensor.linalg.norm(value.detach(), dim=-1)
+        return _LowerCholesky().check(value) & (length - 1).abs().le(loose).all(dim=-1)
+
+
+# -- of several -------------------------------------------------------------------------------------------------------
+
+
+class _Joined(Constraint):
+    """A constraint for each slice along ``dim``; ``_cut`` says which slices."""
+
+    def __init__(self, cseq, dim):
+        if not all(isinstance(c, Constraint) for c in cseq):
+            raise AssertionError("All elements of cseq must be Constraint instances")
+        self.cseq, self.dim = list(cseq), dim
+
+    @property
+    def is_discrete(self):
+        return any(c.is_discrete for c in self.cseq)
+
+
+class _Cat(_Joined):
+    def __init__(self, cseq, dim=0, lengths=None):
+        super().__init__(cseq, dim)
+        self.lengths = list([1] * len(self.cseq) if lengths is None else lengths)
+        if len(self.lengths) != len(self.cseq):
+            raise AssertionError(f"lengths ({len(self.lengths)}) must match cseq ({len(self.cseq)})")
+
+    @property
+    def event_dim(self):
+        return max(c.event_dim for c in self.cseq)
+
+    def check(self, value):
+        if not -value.dim() <= self.dim < value.dim():
+            raise AssertionError(f"dim {self.dim} out of range for tensor with {value.dim()} dimensions")
+        starts = [sum(self.lengths[:i]) for i in range(len(self.lengths))]
+        checks = [c.check(value.narrow(self.dim, start, n)) for c, start, n in zip(self.cseq, starts, self.lengths)]
+        return jtensor.cat(checks, self.dim)
+
+
+class _Stack(_Joined):
+    def __init__(self, cseq, dim=0):
+        super().__init__(cseq, dim)
+
+    @property
+    def event_dim(self):
+        n = max(c.event_dim for c in self.cseq)
+        return n + 1 if self.dim + n < 0 else n
+
+    def check(self, value):
+        if not -value.dim() <= self.dim < value.dim():
+            raise AssertionError(f"dim {self.dim} out of range for tensor with {value.dim()} dimensions")
+        return jtensor.stack([c.check(value.select(self.dim, i)) for i, c in enumerate(self.cseq)], self.dim)
+
+
+class MixtureSameFamilyConstraint(Constraint):
+    """The support of a mixture: what one of the components, which lie side by side along the batch's last dimension, may take.
+
+    The base's ``check`` is asked with that dimension put in.
+    """
+
+    def __init__(self, base_constraint):
+        if not isinstance(base_constraint, Constraint):
+            raise AssertionError(f"base_constraint must be a Constraint instance, got {type(base_constraint).__name__}")
+        self.base_constraint = base_constraint
+
+    @property
+    def is_discrete(self):
+        return self.base_constraint.is_discrete
+
+    @property
+    def event_dim(self):
+        return self.base_constraint.event_dim
+
+    def check(self, value):
+        """Whether any component allows a value."""
+        n = self.event_dim
+        result = self.base_constraint.check(value.unsqueeze(-1 - n))
+        if value.dim() < n:
+            raise ValueError(f"Expected value.dim() >= {n} but got {value.dim()}")
+        return result.reshape(result.shape[:value.dim() - n] + (-1,)).any(-1)
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self.base_constraint!r})"
+
+
 dependent, dependent_property = _Dependent(), _DependentProperty
 independent = _IndependentConstraint
 boolean, one_hot, simplex, real = _Boolean(), _OneHot(), _Simplex(), _Real()
@@ -212,5 +305,6 @@ positive, nonnegative, unit_interval = _GreaterThan(0.0), _GreaterThanEq(0.0), _
 nonnegative_integer, positive_integer = _IntegerGreaterThan(0), _IntegerGreaterThan(1)
 greater_than, greater_than_eq, less_than = _GreaterThan, _GreaterThanEq, _LessThan
 interval, half_open_interval, integer_interval, multinomial = _Interval, _HalfOpenInterval, _IntegerInterval, _Multinomial
+cat, stack, corr_cholesky = _Cat, _Stack, _CorrCholesky()
 lower_triangular, lower_cholesky, square, symmetric = _LowerTriangular(), _LowerCholesky(), _Square(), _Symmetric()
 positive_semidefinite, positive_definite = _PositiveSemidefinite(), _PositiveDefinite()

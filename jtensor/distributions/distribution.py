@@ -71,12 +71,16 @@ class Distribution:
             raise ValueError(f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) to be within the support "
                              f"({support!r}) of the distribution {self!r}, but found invalid values:\n{value}")
 
+    def _get_checked_instance(self, cls, _instance=None):
+        """An empty instance for `expand` to fill, unless that is for a subclass to say."""
+        if _instance is None and type(self).__init__ != cls.__init__:
+            raise NotImplementedError(f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ method must also "
+                                      "define a custom .expand() method.")
+        return self.__new__(type(self)) if _instance is None else _instance
+
     def _expanded(self, like, batch_shape, instance, event_shape=(), **parameters):
         """What `expand` answers: another of the class ``like`` with these parameters, unchecked."""
-        if instance is None and type(self).__init__ != like.__init__:
-            raise NotImplementedError(f"Subclass {type(self).__name__} of {like.__name__} that defines a custom __init__ method must also "
-                                      "define a custom .expand() method.")
-        new = self.__new__(type(self)) if instance is None else instance
+        new = self._get_checked_instance(like, instance)
         for name, value in parameters.items():
             setattr(new, name, value)
         Distribution.__init__(new, batch_shape, event_shape, validate_args=False)

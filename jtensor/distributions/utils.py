@@ -3,7 +3,10 @@ from numbers import Number
 
 import jtensor
 
-__all__ = ["broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits", "standard_normal"]
+__all__ = ["broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits", "standard_normal", "tril_matrix_to_vec",
+           "vec_to_tril_matrix"]
+
+euler_constant = 0.57721566490153286060
 
 
 def broadcast_all(*values):
@@ -24,10 +27,49 @@ def standard_normal(shape, dtype, device):
     return jtensor.normal(jtensor.zeros(shape, dtype=dtype, device=device), jtensor.ones(shape, dtype=dtype, device=device))
 
 
+def batch_shape_of(made, *given):
+    """The batch shape of a distribution: none if only numbers were given, else that of what they were broadcast to."""
+    return jtensor.Size() if all(isinstance(x, Number) for x in given) else made.size()
+
+
+def _sum_rightmost(value, dim):
+    """The sum over the last ``dim`` dimensions."""
+    return value if dim == 0 else value.reshape(value.shape[:-dim] + (-1,)).sum(-1)
+
+
+def tril_matrix_to_vec(mat, diag=0):
+    """What stands in the lower triangles, up to a diagonal, of matrices ``(*, D, D)``, row by row."""
+    n = mat.shape[-1]
+    if diag < -n or diag >= n:
+        raise ValueError(f"diag ({diag}) provided is outside [{-n}, {n - 1}].")
+    row, column = jtensor.tril_indices(n, n, diag)
+    return mat[..., row, column]
+
+
+def vec_to_tril_matrix(vec, diag=0):
+    """The matrices ``(*, D, D)`` that have these numbers in their lower triangles, and zeros elsewhere.
+
+    >>> torch.distributions.utils.vec_to_tril_matrix(torch.tensor([1.0, 2.0, 3.0]))
+    tensor([[1., 0.],
+            [2., 3.]])
+    """
+    # D (D + 1) / 2 + diag D - diag (diag + 1) / 2 numbers above the main diagonal or on it, and a smaller triangle's below it
+    length, k = vec.shape[-1], diag
+    corner = 4 * abs(k) * (k + 1)
+    size = round((((1 + 2 * k) ** 2 + 8 * length + corner) ** 0.5 - (1 + 2 * k)) / 2)
+    mat = vec.new_zeros(vec.shape[:-1] + (size, size))
+    row, column = jtensor.tril_indices(size, size, k)
+    mat[..., row, column] = vec
+    return mat
+
+
 def clamp_probs(probs):
     """Probabilities kept away from 0 and 1, so that their logarithms are finite."""
     eps = jtensor.finfo(probs.dtype).eps
     return probs.clamp(min=eps, max=1 - eps)
+
+
+_standard_normal = standard_normal          # as other libraries import it
 
 
 def probs_to_logits(probs, is_binary=False):

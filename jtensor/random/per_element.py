@@ -7,8 +7,8 @@ those of `fills`. May not know: how a distribution is sampled.
 import numpy as np
 
 from ..base import devices, dtypes
-from ..base.errors import missing
 from ..ops.build import broadcast_shapes
+from ..ops.families.gammas import _standard_gamma_grad
 from ..ops.families.numeric import no_derivative
 from ..ops.operator import Tensor as TensorKind
 from ..ops.operator import op
@@ -38,6 +38,7 @@ _POISSON = _result("poisson_of", "PoissonBackward0")
 _MEAN = _result("normal_of_mean", "NormalBackward1")
 _STD = _result("normal_of_std", "NormalBackward2")
 _BINOMIAL = _result("binomial_of", "NotImplemented", no_derivative("binomial", "self"))
+_GAMMA = _result("standard_gamma_of", "StandardGammaBackward0", lambda grad, self, result: grad * _standard_gamma_grad.body(self, result))
 _DIRICHLET = _result("dirichlet_of", "NotImplemented", no_derivative("_sample_dirichlet", "self"))
 
 
@@ -138,7 +139,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
 
 
 def _without_replacement(engine, spec, p, samples):
-    if spec.contiguous or p.ndim < 2 or memory_order(spec) == [0, 1]:
+    if spec.contiguous or p.ndim < 2 or 0 in spec.stride or memory_order(spec) == [0, 1]:      # an expanded one's memory has no order
         return discrete.multinomial(engine, p, samples, False)
     return discrete.multinomial(engine, p, samples, False, columns_first=True)
 
@@ -173,12 +174,10 @@ def binomial(count, prob, generator=None):
 
 
 def _standard_gamma(input, generator=None):
-    """Numbers of the gamma distribution of scale 1, one for each concentration. No gradient: `missing` where one is asked for."""
-    if a_tensor(input, "_standard_gamma").requires_grad and LOCAL.grad_enabled:
-        raise missing("the gradient of gamma samples in their concentrations", "draw under torch.no_grad()")
-    checks.kernel_has("_standard_gamma", input.dtype)
+    """Numbers of the gamma distribution of scale 1, one for each concentration; these have an implicit gradient."""
+    checks.kernel_has("_standard_gamma", a_tensor(input, "_standard_gamma").dtype)
     made = rejection.standard_gamma(host_engine_of(generator, "_standard_gamma", input.device), _host(input, "_standard_gamma"))
-    return drawn(np.ascontiguousarray(made).reshape(-1), input.shape, input.dtype, input.device)
+    return _with_history(_GAMMA, drawn(np.ascontiguousarray(made).reshape(-1), input.shape, input.dtype, input.device), input)
 
 
 def _sample_dirichlet(input, generator=None):

@@ -1,7 +1,7 @@
 """Gamma functions: lgamma, digamma, polygamma, the incomplete ones.
 
-Owns: those with a gradient; `jtensor.special` gives them their public names. float32 is computed through float64 where XLA's own function
-is off by more than PyTorch's. May not know: tensors as objects.
+Owns: those with a gradient, and the slopes of gamma and Dirichlet samples; `jtensor.special` gives the functions their public names.
+float32 is computed through float64 where XLA's own function is off by more than PyTorch's. May not know: tensors as objects.
 """
 import math
 
@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.scipy import special as jsp
 
+from ...base import dtypes
 from ..operator import Tensor, TensorOrNumber, op
 from ..registry import composite
 from .numeric import no_derivative, refuses, through_double, unary, wide
@@ -183,3 +184,66 @@ def _zeta(s, q):
 def special_zeta(self: TensorOrNumber, other: TensorOrNumber):
     """Hurwitz's zeta function."""
     return _zeta(self, other)
+
+
+# -- slopes of samples ------------------------------------------------------------------------------------------------
+# A sample z of a distribution F(z; a) moves with its parameter so that F stays where it is: dz/da = -(dF/da) / (dF/dz), the implicit
+# reparametrisation of Figurnov, Mohamed and Mnih (2018). PyTorch approximates these; here they are exact but for rounding.
+
+
+def _check_slopes(kernel):
+    """One of the two types that PyTorch has a kernel for, the same for all."""
+    def check(first, *others):
+        for other in others:
+            if other.dtype is not first.dtype:
+                raise RuntimeError(f"Found dtype {dtypes.scalar_name(other.dtype)} but expected {dtypes.scalar_name(first.dtype)}")
+        if first.dtype not in (dtypes.float32, dtypes.float64):
+            raise NotImplementedError(f'"{kernel}" not implemented for \'{dtypes.scalar_name(first.dtype)}\'')
+    return check
+
+
+@op("numeric", name="_standard_gamma_grad", method=False, check=_check_slopes("_standard_gamma_grad_cpu"), nondiff=("output",),
+    grad=no_derivative("'_standard_gamma_grad'", "self"))
+def _standard_gamma_grad(self: Tensor, output: Tensor):
+    """How a gamma number ``output`` of the concentration ``self`` moves with it."""
+    return through_double(lax.random_gamma_grad, *jnp.broadcast_arrays(self, output))
+
+
+_TERMS = 20_000
+
+
+def _beta_slope(x, a, b):
+    """``dx/da / (1 - x)`` of beta numbers x.
+
+    The distribution function is ``x^a (1 - x)^b / (a B(a, b))`` times the series of terms ``(a + b)_n / (a + 1)_n x^n``, which is quick
+    left of the mean; right of it stands 1 less the same of ``1 - x``, a and b exchanged. Its logarithm is differentiated, term by term.
+    """
+    total = a + b
+    left = x < (a + 1) / (total + 2)
+    at, first = jnp.where(left, x, 1 - x), jnp.where(left, a, b)
+
+    def going(state):
+        n, term, _, series, _ = state
+        return (n < _TERMS) & ((term > 1e-17 * series) & (series < jnp.inf)).any()
+
+    def step(state):
+        n, term, slope, series, slopes = state
+        below = first + 1 + n
+        slope = slope + 1 / (total + n) - jnp.where(left, 1 / below, 0)
+        term = term * (total + n) / below * at
+        return n + 1, term, slope, series + term, slopes + term * slope
+
+    ones, zeros = jnp.ones_like(at), jnp.zeros_like(at)
+    _, _, _, series, slopes = lax.while_loop(going, step, (jnp.zeros((), at.dtype), ones, zeros, ones, zeros))
+    in_front = jnp.log(x) - lax.digamma(a) + lax.digamma(total) - jnp.where(left, 1 / a, 0)
+    slope = jnp.where(left, -1, 1) * x / first * series * (in_front + slopes / series)
+    return jnp.where((x <= 0) | (b <= 0), zeros, slope)
+
+
+@op("numeric", name="_dirichlet_grad", method=False, check=_check_slopes("_dirichlet_grad_cpu"), backward="NotImplemented",
+    grad=no_derivative("_dirichlet_grad", "x", "alpha", "total"))
+def _dirichlet_grad(x: Tensor, alpha: Tensor, total: Tensor):
+    """How a share ``x`` of a Dirichlet sample moves with its concentration ``alpha`` of a ``total``, divided by ``1 - x``."""
+    def slope(x, alpha, total):
+        return _beta_slope(x, alpha, total - alpha)
+    return through_double(slope, *jnp.broadcast_arrays(x, alpha, total))

@@ -1,0 +1,74 @@
+"""The negative binomial distribution."""
+import jtensor
+
+from . import constraints
+from .distribution import Distribution
+from .gamma import Gamma
+from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+
+__all__ = ["NegativeBinomial"]
+
+
+class NegativeBinomial(Distribution):
+    """How many trials of probability ``probs`` (or of log-odds ``logits``) succeed before ``total_count`` have failed."""
+
+    arg_constraints = {"total_count": constraints.greater_than_eq(0), "probs": constraints.half_open_interval(0.0, 1.0),
+                       "logits": constraints.real}
+    support = constraints.nonnegative_integer
+
+    def __init__(self, total_count, probs=None, logits=None, validate_args=None):
+        if (probs is None) == (logits is None):
+            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+        name, given = ("probs", probs) if probs is not None else ("logits", logits)
+        count, self._param = broadcast_all(total_count, given)
+        self.total_count = count.type_as(self._param)
+        setattr(self, name, self._param)
+        super().__init__(self._param.size(), validate_args=validate_args)
+
+    def expand(self, batch_shape, _instance=None):
+        kept = {name: self.__dict__[name].expand(batch_shape) for name in ("total_count", "probs", "logits") if name in self.__dict__}
+        return self._expanded(NegativeBinomial, batch_shape, _instance, **kept, _param=kept["probs" if "probs" in kept else "logits"])
+
+    @property
+    def mean(self):
+        return self.total_count * jtensor.exp(self.logits)
+
+    @property
+    def mode(self):
+        return ((self.total_count - 1) * self.logits.exp()).floor().clamp(min=0.0)
+
+    @property
+    def variance(self):
+        return self.mean / jtensor.sigmoid(-self.logits)
+
+    @lazy_property
+    def logits(self):
+        """The log-odds of success."""
+        return probs_to_logits(self.probs, is_binary=True)
+
+    @lazy_property
+    def probs(self):
+        """The probability of success."""
+        return logits_to_probs(self.logits, is_binary=True)
+
+    @property
+    def param_shape(self):
+        """The shape of the parameter that was given."""
+        return self._param.size()
+
+    @lazy_property
+    def _gamma(self):
+        """The distribution of the rates, of which the counts are Poisson numbers."""
+        return Gamma(concentration=self.total_count, rate=jtensor.exp(-self.logits), validate_args=False)
+
+    def sample(self, sample_shape=()):
+        with jtensor.no_grad():
+            return jtensor.poisson(self._gamma.sample(sample_shape=sample_shape))
+
+    def log_prob(self, value):
+        if self._validate_args:
+            self._validate_sample(value)
+        logsigmoid, n = jtensor.nn.functional.logsigmoid, self.total_count
+        unnormalised = n * logsigmoid(-self.logits) + value * logsigmoid(self.logits)
+        normaliser = -jtensor.lgamma(n + value) + jtensor.lgamma(1.0 + value) + jtensor.lgamma(n)
+        return unnormalised - normaliser.masked_fill(n + value == 0.0, 0.0)
