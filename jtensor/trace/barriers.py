@@ -16,7 +16,7 @@ def fence(x, zero):
     """`x`, and nothing else that the compiler could tell."""
     if jnp.iscomplexobj(x):
         return lax.complex(fence(lax.real(x), zero), fence(lax.imag(x), zero))
-    bits = _BITS.get(x.dtype.itemsize)
+    bits = x.dtype if jnp.issubdtype(x.dtype, jnp.integer) else _BITS.get(x.dtype.itemsize)
     if bits is None:
         return x                        # eight-bit floats are only stored and converted
     return lax.bitcast_convert_type(_added(zero.astype(bits), lax.bitcast_convert_type(x, bits)), x.dtype)

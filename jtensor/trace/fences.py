@@ -35,6 +35,7 @@ from jtensor.trace.flat import (
     SUM,
     TRANSCENDENTAL,
     TURNED,
+    are_equal,
     flattened,
     is_floating,
 )
@@ -112,6 +113,7 @@ class _Facts:
         self.moved = [False] * count    # it is something moved, or computed from nothing else
         self.turned = [False] * count   # the same for transposes
         self.truth = [False] * count    # it is made of truth values as numbers, or is a sign, which may be no more than one
+        self.maker = [None] * count     # the equation
         for e in graph.equations:
             self._look_back(e)
         for e in reversed(graph.equations):
@@ -133,7 +135,7 @@ class _Facts:
             elif e.kind & ~PLAIN:
                 e.kind |= FOLDED
         if e.name not in MOVES:
-            made = e.kind
+            made = e.kind | (made if e.name == "abs" else 0)        # there is none of what is not negative: sqrt(abs(x * x)) is abs(x)
         elif e.name not in ELEMENTWISE_MOVES:
             moved = True
             turned = turned or e.name == "transpose"
@@ -148,11 +150,11 @@ class _Facts:
                                                               for v in e.inputs if type(v) is int)
         for v in e.outputs:
             self.made[v], self.constant[v], self.moved[v], self.turned[v] = made, constant, bool(moved), bool(turned)
-            self.truth[v] = bool(truth)
+            self.truth[v], self.maker[v] = bool(truth), e
 
     def _look_on(self, e):
         used = e.kind
-        if e.name in MOVES:
+        if e.name in MOVES or e.name == "abs":
             for v in e.outputs:
                 used |= self.used[v]
             if e.name == "transpose":
@@ -171,6 +173,8 @@ def place_fences(graph):
         if e.name == "dynamic_update_slice" and type(e.inputs[0]) is int and reshaped[e.inputs[0]] and _reads_its_base(e, at, graph):
             e.fences = {0: opaque}
         if not e.floating:
+            e.fenced = _may_wrap(e, facts.maker)
+            count += e.fenced
             continue
         result, kind = e.outputs[0], e.kind
         used = facts.used[result]
@@ -239,6 +243,16 @@ def _carry(e, graph, constant, skewed, uniform, reshaped):
         skewed[v], uniform[v] = skew, same and not _is_one(graph.avals[v])
         reshaped[v] = e.name in RESHAPING or e.name in MATRIX_PRODUCTS or bool(e.kind & (SUM | PRODUCT | EXTREME)) or (
             e.name != "dynamic_update_slice" and any(reshaped[u] for u in variables))
+
+
+def _may_wrap(e, maker):
+    """Whether XLA takes an integer for not negative that may be: the least one's absolute value, and a square that does not fit.
+
+    It would leave out what is only for negative numbers, as the corrections of `//` and `%`, a comparison with zero, another `abs`.
+    """
+    if e.name not in ("abs", "mul", "square", "integer_pow") or e.avals[0].dtype.kind != "i":
+        return False
+    return e.name != "mul" or are_equal(*e.inputs, maker)
 
 
 def _reads_its_base(e, at, graph):

@@ -111,6 +111,7 @@ CHAINS = {  # name: (operators with the number of their other operands, inputs)
         [(lambda u: jnp.zeros(6, u.dtype).at[u.astype(int)].add(u), 0), (jnp.add, 1)],
         (np.float32([1, 2]), np.float32([-0.0] * 6)),
     ),
+    "square, abs, sqrt": ([(jnp.square, 0), (jnp.abs, 0), (jnp.sqrt, 0)], (np.float32([1e30, -3, 1e-30]),)),
     "zeros * x": ([(jnp.zeros_like, 0), (jnp.multiply, 1)], (normal(3), np.float32([np.inf, np.nan, -1]))),
     "ones, gradient": (
         [(jnp.ones_like, 0), (lambda ct, x: jax.vjp(lambda x: jnp.std(x, 1, keepdims=True) + 0 * x, x)[1](ct)[0], 1)],
@@ -204,6 +205,33 @@ def test_truth_values_are_factors_and_no_choice(marked, moved):
         want = moved(m).astype(x.dtype) * x
     np.testing.assert_array_equal(got, want)
     np.testing.assert_array_equal(np.signbit(got[3]), np.signbit(want[3]))
+
+
+SQUARES = {
+    "abs": jnp.abs,
+    "x*x": lambda x: x * x,
+    "x**4": lambda x: lax.integer_pow(x, 4),
+    "of one number twice": lambda x: (x - 1) * (x - 1),
+    "of a copy": lambda x: jnp.copy(x) * x,
+}
+
+
+@pytest.mark.parametrize("name", SQUARES)
+def test_squares_of_integers_and_absolute_values_may_be_negative(name):
+    """XLA takes them not to be, whether they fit or not, and leaves out what is for negative numbers."""
+    uses = jnp.abs, lambda y: y // 7, lambda y: y % 8, lambda y: jnp.maximum(y, 0), lambda y: y < 0, lambda y: jnp.sign(y).astype(float)
+    x = np.array([-(2**31), 46341, 50000, -7, 6, 0, 92683], np.int32)
+    square = fences.mark(SQUARES[name](x))
+    for use in uses:
+        got, = run(lambda x, use=use: [use(fences.mark(SQUARES[name](x)))], x)
+        np.testing.assert_array_equal(got, run(use, np.asarray(square)))
+
+
+def test_fences_on_products_of_integers_are_few():
+    i = np.int32([3, 5])
+    count = lambda function: fences.fenced(function, (i, i)).count
+    assert count(lambda x, y: x * y + (x + 1) * (y + 1) + (x - 1) * (x - 2)) == 0
+    assert count(lambda x, y: x * x + (x - y) * (x - y) + jnp.abs(y)) == 3
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])

@@ -87,6 +87,8 @@ def _check_sub(self, other, alpha):
 
 @wide
 def _minus(self, other, alpha):
+    if is_one(alpha) and is_complex(other):             # -1 times the second term, which makes another zero of -0.0
+        return self + lax.complex(-other.real - other.imag * 0, other.real * 0 - other.imag)
     return self - _scaled(other, alpha)
 
 
