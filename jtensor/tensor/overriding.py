@@ -34,10 +34,22 @@ class _State(threading.local):
         self.modes = []
 
 
+class _Modes(list):
+    """A list among the constants of a code, which can be hashed."""
+
+    __hash__ = object.__hash__
+
+
+class _Kinds(set):
+    """A set of that kind."""
+
+    __hash__ = object.__hash__
+
+
 STATE = _State()
-MODES = []                               # the modes entered in any thread: where there is none, nobody looks for this thread's
+MODES = _Modes()                         # the modes entered in any thread: where there is none, nobody looks for this thread's
 # Types that override nothing, asked by class: those with which calls are made all the time.
-PLAIN = {Tensor, int, float, bool, complex, str, bytes, type(None), type(...), slice, dict, set}
+PLAIN = _Kinds((Tensor, int, float, bool, complex, str, bytes, type(None), type(...), slice, dict, set))
 
 
 class switched:
@@ -214,6 +226,9 @@ def nowrap():
 # -- a function that asks -----------------------------------------------------------------------------------------------
 
 
+NOBODY = object()
+
+
 class Entry:
     """An overridable function.
 
@@ -230,19 +245,23 @@ class Entry:
         TITLES.setdefault(public, title)
         self.counted, self.bound = {}, {}
 
-    def call(self, args, kwargs):
-        """The function called with arguments that may override it."""
+    def answer(self, args, kwargs):
+        """What the classes and modes make of a call; `NOBODY` where none is to be asked."""
         if STATE.off is ALL_OFF or _engine(sys._getframe(2)) or self.method and not (args and isinstance(args[0], Tensor)):
-            return self.original(*args, **kwargs)
+            return NOBODY
         asked = self._overriding(args, kwargs) if STATE.off is ON and not self.modes_only else []
         if not asked and not STATE.modes or not self.python and not self._bound(len(args) - self.method, tuple(kwargs)):
-            return self.original(*args, **kwargs)
+            return NOBODY
         try:
             return self._ask_as_python(args, kwargs) if self.python else self._ask(asked, args, kwargs)
         except TypeError:
             if self.operator:
                 return NotImplemented
             raise
+
+    @functools.cached_property
+    def _form(self):
+        return inspect.signature(self.original)
 
     def _overriding(self, args, kwargs):
         """The arguments whose classes are asked."""
@@ -297,11 +316,11 @@ class Entry:
 
     def _ask_as_python(self, args, kwargs):
         """PyTorch's functions in Python name all arguments but the first ones, also those that were not given."""
-        form = inspect.signature(self.original)
+        form = self._form
         try:
             bound = form.bind(*args, **kwargs)
         except TypeError:
-            return self.original(*args, **kwargs)                  # which refuses it
+            return NOBODY                                          # the function refuses it
         given = set(bound.arguments)
         bound.apply_defaults()
         args, kwargs = [], {}
@@ -365,12 +384,13 @@ def _engine(frame):
 
 # -- another code for a function ----------------------------------------------------------------------------------------
 
-FILE = "<jtensor override>"
+# Python's warnings pass over frames of a file with these two words in its name: they name the line that has called the function.
+FILE = "<jtensor override, importlib _bootstrap>"
 _SOURCE = """\
 def outer():
     {bound} = None
     def overridable(*args, **kwargs):
-        plain = "<plain>"; modes = "<modes>"
+        original = "<original>"; plain = "<plain>"; modes = "<modes>"; answer = "<answer>"; nobody = "<nobody>"
         {named}
         if not modes:
             for one in args:
@@ -378,10 +398,9 @@ def outer():
                     break
             else:
                 if not kwargs:
-                    original = "<original>"
                     return original(*args)
-        call = "<call>"
-        return call(args, kwargs)
+        found = answer(args, kwargs)
+        return original(*args, **kwargs) if found is nobody else found
 """
 
 
@@ -403,7 +422,7 @@ def overridable(function, entry):
                                                    function.__closure__)
     original.__kwdefaults__, original.__qualname__ = function.__kwdefaults__, function.__qualname__
     original.__dict__.update(function.__dict__)
-    put = {"<plain>": PLAIN, "<modes>": MODES, "<original>": original, "<call>": entry.call}
+    put = {"<plain>": PLAIN, "<modes>": MODES, "<original>": original, "<answer>": entry.answer, "<nobody>": NOBODY}
     made = _template(len(code.co_freevars))
     constants = tuple([put.get(const, const) if isinstance(const, str) else const for const in made.co_consts])
     function.__code__ = made.replace(co_consts=constants, co_name=code.co_name, co_qualname=code.co_qualname)
@@ -417,4 +436,4 @@ FUNCTIONS = {}                           # {key of an Entry: the function}
 
 def is_overridable(code):
     """Whether a frame's code is what `overridable` puts in front of a function: ``args`` and ``kwargs`` are the call's."""
-    return code.co_filename == FILE or code is Entry.call.__code__
+    return code.co_filename == FILE
