@@ -15,7 +15,8 @@ from .tensor.overriding import Layer
 from .trace import executor, report
 
 _SUBMODULES = ("nn", "optim", "random", "utils", "linalg", "fft", "special", "autograd", "cuda", "func", "testing", "backends", "version",
-               "distributions", "amp", "accelerator", "jit", "serialization", "types", "compiler", "masked", "signal", "overrides", "_C")
+               "distributions", "amp", "cpu", "accelerator", "jit", "serialization", "types", "compiler", "masked", "signal",
+               "overrides", "_C")
 
 _CREATION = {
     from_data: ("tensor", "from_numpy", "as_tensor"),
@@ -91,7 +92,13 @@ _ROOM_OF = {
     **dict.fromkeys("bartlett_window blackman_window hamming_window hann_window kaiser_window".split(), "signal.top_level"),
     **dict.fromkeys("asarray fill from_dlpack frombuffer get_device is_distributed is_signed resize_as_ unravel_index".split(), "sharing"),
     **dict.fromkeys("typename set_default_tensor_type".split(), "legacy"),
-    **dict.fromkeys("autocast get_autocast_dtype is_autocast_enabled".split(), "amp.autocast_mode"),
+    **dict.fromkeys(
+        """autocast autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache get_autocast_cpu_dtype get_autocast_dtype
+        get_autocast_gpu_dtype is_autocast_cache_enabled is_autocast_cpu_enabled is_autocast_enabled set_autocast_cache_enabled
+        set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled set_autocast_gpu_dtype""".split(),
+        "amp.autocast_mode",
+    ),
+    "GradScaler": "amp.grad_scaler",
     **dict.fromkeys(
         """get_num_threads set_num_threads get_num_interop_threads set_num_interop_threads use_deterministic_algorithms
         are_deterministic_algorithms_enabled is_deterministic_algorithms_warn_only_enabled get_float32_matmul_precision

@@ -1,9 +1,11 @@
-"""Mixed precision: a scaler of losses, and `autocast` as far as it is switched off.
+"""Mixed precision: regions whose operations choose their types, and a scaler of losses.
 
-There are no rules yet for which operations run in which type, so an `autocast` that would change types raises; off, or for a device that
-is not there, it is a context without effect, as in PyTorch.
+    autocast_mode.py   the regions: their arguments, what can be asked about them, custom functions inside
+    casting.py         what they do to a call
+    tables.py          which functions in which type
+    grad_scaler.py     losses multiplied up, so that small gradients survive in half precision
 """
-from .autocast_mode import autocast, is_autocast_available
+from .autocast_mode import autocast, custom_bwd, custom_fwd, is_autocast_available
 from .grad_scaler import GradScaler
 
-__all__ = ["GradScaler", "autocast", "is_autocast_available"]
+__all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]

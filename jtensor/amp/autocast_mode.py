@@ -1,52 +1,156 @@
-"""`torch.autocast`: a region whose operations choose their types. Owns: its arguments, and the refusal where it would have an effect."""
+"""`torch.autocast`: a region whose operations choose their types, and the functions that ask about it. Owns: the regions' arguments.
+
+What happens to a call inside is in `casting`, what is cast to which type in `tables`.
+"""
+import contextlib
 import functools
 import warnings
 
 import jtensor
 
-from ..base.errors import missing
-
-__all__ = ["autocast", "get_autocast_dtype", "is_autocast_available", "is_autocast_enabled"]
+__all__ = ["autocast", "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache", "custom_bwd", "custom_fwd",
+           "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_available", "is_autocast_cache_enabled",
+           "is_autocast_cpu_enabled", "is_autocast_enabled", "set_autocast_cache_enabled", "set_autocast_cpu_dtype",
+           "set_autocast_cpu_enabled", "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype"]
 
 _DEVICES = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy", "vulkan", "mps",
             "meta", "hpu", "mtia", "privateuseone")
-_DEFAULTS = {"cpu": "bfloat16", "cuda": "float16"}
+_WITH_REGIONS = frozenset((                             # of most there are no tensors here: such a region is open, and nothing happens
+    "cpu", "cuda", "ipu", "xpu", "xla", "mps", "hpu", "mtia", "maia", "privateuseone"))
+
+
+def _state():
+    from .casting import STATE
+    return STATE
+
+
+def _device_type(device_type, function):
+    if not isinstance(device_type, str):
+        raise TypeError(f"{function}(): argument 'device_type' (position 1) must be str, not {type(device_type).__name__}")
+    if device_type not in _DEVICES:
+        raise RuntimeError(f"Expected one of {', '.join(_DEVICES)} device type at start of device string: {device_type}")
+    return device_type
+
+
+# -- what PyTorch's C++ shows of the state ----------------------------------------------------------------------------------
 
 
 def is_autocast_available(device_type):
     """Whether there is a device type of this name that PyTorch's `autocast` knows."""
-    return device_type in _DEFAULTS
+    return _device_type(device_type, "is_autocast_available") in _WITH_REGIONS
 
 
-def is_autocast_enabled(device_type=None):
-    """Whether operations choose their types now: never, so far."""
-    return False
+def is_autocast_enabled(device_type="cuda"):
+    """Whether operations on tensors of that device type choose their types now, in this thread.
+
+    >>> with torch.autocast("cpu"):
+    ...     torch.is_autocast_enabled("cpu")
+    True
+    """
+    return _device_type(device_type, "is_autocast_enabled") in _state().enabled
+
+
+def set_autocast_enabled(device_type, enabled=None):
+    """Opens or closes a region without an end; ``set_autocast_enabled(enabled)`` is for "cuda"."""
+    if enabled is None and isinstance(device_type, bool):
+        device_type, enabled = "cuda", device_type
+    if not isinstance(enabled, bool):
+        raise TypeError(f"set_autocast_enabled(): argument 'enabled' (position 2) must be bool, not {type(enabled).__name__}")
+    state = _state()
+    if enabled:
+        from .casting import put_doors
+        put_doors()
+    state.enabled = state.enabled - {device_type} | ({_device_type(device_type, "set_autocast_enabled")} if enabled else set())
 
 
 def get_autocast_dtype(device_type):
-    """The type that `autocast` would cast to by default."""
-    return getattr(jtensor, _DEFAULTS.get(device_type, "bfloat16"))
+    """The type that regions of that device type cast to."""
+    if _device_type(device_type, "get_autocast_dtype") not in _WITH_REGIONS:
+        raise RuntimeError("unsupported scalarType")
+    return _state().type_for(device_type)
+
+
+def set_autocast_dtype(device_type, dtype):
+    """Says which type regions of that device type cast to."""
+    _state().lower[_device_type(device_type, "set_autocast_dtype")] = dtype
+
+
+def is_autocast_cache_enabled():
+    """Whether the cast of a parameter is kept for its next use in the region."""
+    return _state().keeps
+
+
+def set_autocast_cache_enabled(enabled, /):
+    """Says whether the cast of a parameter is kept for its next use in the region."""
+    if not isinstance(enabled, bool):
+        raise TypeError(f"enabled must be a bool (got {type(enabled).__name__})")
+    _state().keeps = enabled
+
+
+def clear_autocast_cache():
+    """Forgets the casts of parameters that were kept."""
+    _state().kept.clear()
+
+
+def autocast_increment_nesting():
+    """Counts a region that is entered; answers how many are open."""
+    state = _state()
+    state.nesting += 1
+    return state.nesting
+
+
+def autocast_decrement_nesting():
+    """Counts a region that is left; answers how many are open."""
+    state = _state()
+    state.nesting -= 1
+    return state.nesting
+
+
+def _older(name, now, function):
+    """A function under the name it had before it took a device type."""
+    def older(*args):
+        warnings.warn(f"torch.{name}({', '.join(function.__code__.co_varnames[1:len(args) + 1])}) is deprecated. Please use "
+                      f"torch.{now} instead.", DeprecationWarning, stacklevel=2)
+        return function("gpu" in name and "cuda" or "cpu", *args)
+    older.__name__ = older.__qualname__ = name
+    older.__doc__ = f"The older name of ``{now}``."
+    return older
+
+
+is_autocast_cpu_enabled = _older("is_autocast_cpu_enabled", "is_autocast_enabled('cpu')", is_autocast_enabled)
+get_autocast_cpu_dtype = _older("get_autocast_cpu_dtype", "get_autocast_dtype('cpu')", get_autocast_dtype)
+get_autocast_gpu_dtype = _older("get_autocast_gpu_dtype", "get_autocast_dtype('cuda')", get_autocast_dtype)
+set_autocast_cpu_enabled = _older("set_autocast_cpu_enabled", "set_autocast_enabled('cpu', enabled)", set_autocast_enabled)
+set_autocast_cpu_dtype = _older("set_autocast_cpu_dtype", "set_autocast_dtype('cpu', dtype)", set_autocast_dtype)
+set_autocast_gpu_dtype = _older("set_autocast_gpu_dtype", "set_autocast_dtype('cuda', dtype)", set_autocast_dtype)
+
+
+# -- regions ----------------------------------------------------------------------------------------------------------------
 
 
 class autocast:
-    """A context manager and decorator. With ``enabled=False``, or for "cuda" on a machine without it, nothing happens in the region.
+    """A context manager and decorator: inside, products run in ``dtype`` (by default bfloat16 on the CPU, float16 on CUDA), what needs the
+    range in float32, and the rest in the types that come.
 
-    Where operations would be cast, ``NotImplementedError`` is raised: that is not there yet.
+    Casts of parameters (leaves in float32 that require grad) are kept until the outermost region ends, unless ``cache_enabled=False``.
+    ``backward()`` belongs outside. ``enabled=False``, or a device type that is not there: nothing happens. ``RuntimeError`` for a device
+    type without such regions, ``ValueError`` for what is no text. https://docs.pytorch.org/docs/stable/amp.html
 
-    >>> with torch.autocast("cpu", enabled=False):
+    >>> with torch.autocast("cpu"):
     ...     (torch.ones(2, 2) @ torch.ones(2, 2)).dtype
-    torch.float32
+    torch.bfloat16
     """
 
     def __init__(self, device_type, dtype=None, enabled=True, cache_enabled=None):
         if not isinstance(device_type, str):
             raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
-        if device_type not in _DEVICES:
-            raise RuntimeError(f"Expected one of {', '.join(_DEVICES)} device type at start of device string: {device_type}")
-        if device_type == "meta":
+        if _device_type(device_type, "autocast") == "meta":
             raise RuntimeError("unsupported scalarType")
-        self.device = device_type
+        if device_type not in _WITH_REGIONS:
+            raise RuntimeError(f"User specified an unsupported autocast device_type '{device_type}'")
         self.fast_dtype = get_autocast_dtype(device_type) if dtype is None else dtype
+        self.device, self.custom_backend_name = device_type, "privateuseone"
+        self._cache_enabled = is_autocast_cache_enabled() if cache_enabled is None else cache_enabled
         if enabled and device_type == "cuda" and not jtensor.cuda.is_available():
             warnings.warn("CUDA is not available or torch_xla is imported. Disabling autocast.", stacklevel=2)
             enabled = False
@@ -54,15 +158,24 @@ class autocast:
             warnings.warn("In CPU autocast, but the target dtype is not supported. Disabling autocast.\n"
                           "CPU Autocast only supports dtypes of torch.bfloat16, torch.float16 currently.", stacklevel=2)
             enabled = False
-        if enabled and device_type in _DEFAULTS:
-            raise missing(f"autocast to {self.fast_dtype}", "autocast(..., enabled=False), and casts by `.to(dtype)`")
-        self._enabled = False
+        self._enabled = enabled
 
     def __enter__(self):
+        self.prev_cache_enabled = is_autocast_cache_enabled()
+        self.prev, self.prev_fastdtype = is_autocast_enabled(self.device), get_autocast_dtype(self.device)
+        set_autocast_enabled(self.device, bool(self._enabled))
+        set_autocast_dtype(self.device, self.fast_dtype)
+        autocast_increment_nesting()
+        set_autocast_cache_enabled(self._cache_enabled)
         return self
 
     def __exit__(self, *exc):
-        return None
+        if autocast_decrement_nesting() == 0:
+            clear_autocast_cache()
+        set_autocast_enabled(self.device, self.prev)
+        set_autocast_dtype(self.device, self.prev_fastdtype)
+        set_autocast_cache_enabled(self.prev_cache_enabled)
+        return False
 
     def __call__(self, function):
         @functools.wraps(function)
@@ -70,3 +183,88 @@ class autocast:
             with self:
                 return function(*args, **kwargs)
         return wrapper
+
+
+def as_now():
+    """A function that opens the regions again that are open now: what runs a second time does so as the first time (`checkpoint`)."""
+    regions = [(device, get_autocast_dtype(device), is_autocast_enabled(device)) for device in ("cpu", "cuda")]
+    keeps = is_autocast_cache_enabled()
+
+    @contextlib.contextmanager
+    def again():
+        with contextlib.ExitStack() as stack:
+            for region in regions:
+                stack.enter_context(autocast(*region, cache_enabled=keeps))
+            yield
+    return again
+
+
+# -- custom functions ---------------------------------------------------------------------------------------------------------
+
+
+def _cast_given(value, device_type, dtype):
+    """Floating point tensors of a device type in another type, also inside of tuples, lists and dicts; float64 stays."""
+    if isinstance(value, jtensor.Tensor):
+        takes_part = value.is_floating_point() and value.device.type == device_type and value.dtype is not jtensor.float64
+        return value.to(dtype) if takes_part else value
+    if isinstance(value, dict):
+        return {_cast_given(key, device_type, dtype): _cast_given(item, device_type, dtype) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_cast_given(item, device_type, dtype) for item in value)
+    return value
+
+
+def _known(device_type, name):
+    if not isinstance(device_type, str):
+        raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+    return device_type
+
+
+def custom_fwd(fwd=None, *, device_type, cast_inputs=None):
+    """Decorates the ``forward`` of a `torch.autograd.Function` that is used in regions of `autocast`.
+
+    ``cast_inputs``: a type that its tensors are cast to, in a forward pass for which the region is closed; None: it runs in the region.
+
+    >>> class Square(torch.autograd.Function):
+    ...     @staticmethod
+    ...     @torch.amp.custom_fwd(device_type="cpu", cast_inputs=torch.float32)
+    ...     def forward(ctx, x):
+    ...         return x @ x
+    ...     @staticmethod
+    ...     @torch.amp.custom_bwd(device_type="cpu")
+    ...     def backward(ctx, grad):
+    ...         return grad
+    >>> with torch.autocast("cpu"):
+    ...     Square.apply(torch.ones(2, 2, dtype=torch.bfloat16)).dtype
+    torch.float32
+    """
+    _known(device_type, "custom_fwd")
+    if fwd is None:
+        return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
+
+    @functools.wraps(fwd)
+    def forward(*args, **kwargs):
+        ctx, inside = args[0], is_autocast_enabled(device_type)
+        ctx._dtype = get_autocast_dtype(device_type)
+        if cast_inputs is None:
+            ctx._fwd_used_autocast = inside
+            return fwd(*args, **kwargs)
+        ctx._fwd_used_autocast = False
+        if not inside:
+            return fwd(*args, **kwargs)
+        with autocast(device_type=device_type, enabled=False):
+            return fwd(*_cast_given(args, device_type, cast_inputs), **_cast_given(kwargs, device_type, cast_inputs))
+    return forward
+
+
+def custom_bwd(bwd=None, *, device_type):
+    """Decorates the ``backward`` that belongs to `custom_fwd`: it runs in the region in which the forward pass ran."""
+    _known(device_type, "custom_bwd")
+    if bwd is None:
+        return functools.partial(custom_bwd, device_type=device_type)
+
+    @functools.wraps(bwd)
+    def backward(*args, **kwargs):
+        with autocast(device_type=device_type, enabled=args[0]._fwd_used_autocast, dtype=args[0]._dtype):
+            return bwd(*args, **kwargs)
+    return backward

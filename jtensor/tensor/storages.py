@@ -131,7 +131,7 @@ def typed(tensor):
         _told.append(True)
         warnings.warn("TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. "
                       "This should only matter to you if you are using storages directly.  To access UntypedStorage directly, use "
-                      "tensor.untyped_storage() instead of tensor.storage()", UserWarning, stacklevel=3)
+                      "tensor.untyped_storage() instead of tensor.storage()", UserWarning, stacklevel=4)
     return TypedStorage(tensor._storage, tensor._spec.dtype)
 
 

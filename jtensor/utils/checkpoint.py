@@ -54,23 +54,25 @@ def set_checkpoint_debug_enabled(enabled):
     return contextlib.nullcontext()
 
 
-class _RandomState:
-    """The random generators as they were when the function ran."""
+class _Surroundings:
+    """The regions of `autocast` that the function ran in, and the random generators as they were then."""
 
     def __init__(self, keep):
-        self.states = _states() if keep else None
+        import jtensor as torch
+        self.states, self.regions = _states() if keep else None, torch.amp.autocast_mode.as_now()
 
     @contextlib.contextmanager
     def again(self):
-        if self.states is None:
-            yield
-            return
-        present = _states()
-        _resume(self.states)
-        try:
-            yield
-        finally:
-            _resume(present)
+        with self.regions():
+            if self.states is None:
+                yield
+                return
+            present = _states()
+            _resume(self.states)
+            try:
+                yield
+            finally:
+                _resume(present)
 
 
 def _states():
@@ -136,7 +138,7 @@ class _Frame:
     def __init__(self, function, args, kwargs, context_fn, preserve, check, stop):
         self.function, self.args, self.kwargs, self.check, self.stop = function, args, kwargs, check, stop
         self.contexts = context_fn()
-        self.random = _RandomState(preserve)
+        self.surroundings = _Surroundings(preserve)
         self.promises, self.metadata, self.found = [], [], {}
         self.versions = [(t, t._counter.version) for t in (*args, *kwargs.values()) if hasattr(t, "_storage") and not t.is_inference()]
 
@@ -176,7 +178,7 @@ class _Frame:
                 raise _Stop
             return tensor.detach()
         different = []
-        with contextlib.suppress(_Stop), torch.enable_grad(), self.random.again(), saved.saved_tensors_hooks(keep, lambda t: t), \
+        with contextlib.suppress(_Stop), torch.enable_grad(), self.surroundings.again(), saved.saved_tensors_hooks(keep, lambda t: t), \
                 self.contexts[1]:
             self.function(*self.args, **self.kwargs)
         if counter[0] != len(self.promises):
@@ -223,7 +225,7 @@ class CheckpointFunction(Function):
     def forward(ctx, run_function, preserve_rng_state, *args):
         import jtensor as torch
         check_backward_validity(args)
-        ctx.run_function, ctx.random, ctx.args = run_function, _RandomState(preserve_rng_state), list(args)
+        ctx.run_function, ctx.surroundings, ctx.args = run_function, _Surroundings(preserve_rng_state), list(args)
         ctx.places = [at for at, a in enumerate(args) if isinstance(a, torch.Tensor)]
         for at in ctx.places:
             ctx.args[at] = None
@@ -239,7 +241,7 @@ class CheckpointFunction(Function):
         for at, t in zip(ctx.places, ctx.saved_tensors, strict=True):
             args[at] = t
         args = detach_variable(tuple(args))
-        with ctx.random.again(), torch.enable_grad():
+        with ctx.surroundings.again(), torch.enable_grad():
             outputs = ctx.run_function(*args)
         outputs = (outputs,) if isinstance(outputs, torch.Tensor) else outputs
         pairs = [(o, g) for o, g in zip(outputs, grads, strict=True) if isinstance(o, torch.Tensor) and o.requires_grad]

@@ -18,7 +18,9 @@ TOP, ROOT, ALIAS = len(LAYERS), len(LAYERS) + 1, len(LAYERS) + 2
 SIBLINGS = {
     "nn": {"utils": "hook handles"},
     "optim": {"nn": "parameters", "utils": "hook handles"},
-    "cuda": {"random": "the seeds and states of its generators"},
+    "amp": {"nn": "the functions that a region casts for"},
+    "cuda": {"random": "the seeds and states of its generators", "amp": "its older names"},
+    "cpu": {"amp": "its older names"},
 }
 
 # Modules of upper rooms that import nothing of the library, so that any room may import them.

@@ -173,8 +173,29 @@ def test_the_norm_of_one_element_is_its_size():
         assert all(s.tolist() == x.detach().abs().flatten().tolist() for s in sizes) and x.grad.tolist() == [[1], [-1]]
 
 
+@pytest.mark.parametrize("kind", ["float16", "bfloat16"])
+def test_norms_of_narrow_numbers_in_a_wider_type(kind):
+    found = []
+    for lib in (torch, jtensor):
+        x = lib.tensor([[0.25, 0.75], [1.5, 2.25]], dtype=getattr(lib, kind), requires_grad=True)
+        norms = [lib.norm(x, dtype=lib.float32), lib.linalg.vector_norm(x, 3, dtype=lib.float64),
+                 lib.linalg.matrix_norm(x, dtype=lib.float32)]
+        sum(norms).backward()
+        found.append(([str(n.dtype) for n in norms], [n.item() for n in norms], x.grad.tolist()))
+    assert found[0][::2] == found[1][::2] and found[0][1] == pytest.approx(found[1][1], rel=1e-6)
+
+
 def test_deviations_of_numbers_whose_squares_are_too_small():
     for lib in (torch, jtensor):
         x = lib.tensor([[1e-24, -1e-24, 3e-24], [2e24, 4e24, 6e24]])
         assert x.std(1).tolist() == pytest.approx([2e-24, 2e24], rel=1e-6, abs=0)
         assert lib.std_mean(x, 1)[0].tolist() == x.std(1).tolist()
+
+
+def test_differences_of_complex_numbers_have_pytorchs_zeros():
+    """PyTorch adds -1 times the second number, a product of complex numbers, which has no -0.0 left."""
+    parts = [0.0, -0.0, 1.0, float("inf"), float("nan")]
+    pairs = [[complex(*p) for p in pair] for pair in itertools.product(itertools.product(parts, parts), repeat=2)]
+    for call in (lambda a, b: a - b, lambda a, b: a - a, lambda a, b: a.sub(b, alpha=2), lambda a, b: a - 0, lambda a, b: 1j - a):
+        got, want = (call(*(lib.tensor(column) for column in zip(*pairs, strict=True))).tolist() for lib in (jtensor, torch))
+        assert list(map(str, got)) == list(map(str, want))

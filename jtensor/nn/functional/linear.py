@@ -37,5 +37,5 @@ def bilinear(input1, input2, weight, bias=None):
     n, out, features = left.size(0), weight.size(0), weight.size(1)
     # (n, in1) x (in1, out * in2) first, then the product with input2 along in2.
     mixed = left.matmul(weight.permute(1, 0, 2).reshape(features, -1)).view(n, out, weight.size(2))
-    answer = mixed.matmul(right.unsqueeze(-1)).view(shape)
+    answer = mixed.matmul(right.unsqueeze(-1)).view(shape).to(input1.dtype)   # `autocast` multiplies in a narrower type
     return answer if bias is None else answer + bias

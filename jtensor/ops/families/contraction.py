@@ -11,7 +11,7 @@ from ..registry import composite
 from .composing import put_out, unsafe_view
 from .matrices import floats
 from .numeric import wrap_dim
-from .products import contract, mm
+from .products import contract, dot, mm
 
 # -- of vectors -------------------------------------------------------------------------------------------------------
 
@@ -213,9 +213,12 @@ def tensordot(a, b, dims=2, out=None):
     other = [d for d in range(m) if d not in theirs]
     rows, columns = [a._spec.size[d] for d in free], [b._spec.size[d] for d in other]
     k = math.prod([a._spec.size[d] for d in ours])
-    left = a.permute(*free, *ours).reshape(math.prod(rows), k)
-    right = b.permute(*theirs, *other).reshape(k, math.prod(columns))
-    return put_out("tensordot", mm(left, right).reshape(*rows, *columns) if rows or columns else mm(left, right).reshape(()), out)
+    left, right = a.permute(*free, *ours), b.permute(*theirs, *other)
+    if rows or columns:
+        made = mm(left.reshape(math.prod(rows), k), right.reshape(k, math.prod(columns))).reshape(*rows, *columns)
+    else:
+        made = dot(*(t if t._spec.ndim == 1 else t.reshape(k) for t in (left, right))).view(())
+    return put_out("tensordot", made, out)
 
 
 def _shown(dims, axis, n, which):

@@ -1,14 +1,14 @@
 """`torch.cuda`: honest answers about the GPUs that JAX can use."""
-from .base import devices
-from .random.cuda_seeding import get_rng_state as get_rng_state
-from .random.cuda_seeding import get_rng_state_all as get_rng_state_all
-from .random.cuda_seeding import initial_seed as initial_seed
-from .random.cuda_seeding import manual_seed as manual_seed
-from .random.cuda_seeding import manual_seed_all as manual_seed_all
-from .random.cuda_seeding import seed as seed
-from .random.cuda_seeding import seed_all as seed_all
-from .random.cuda_seeding import set_rng_state as set_rng_state
-from .random.cuda_seeding import set_rng_state_all as set_rng_state_all
+from ..base import devices
+from ..random.cuda_seeding import get_rng_state as get_rng_state
+from ..random.cuda_seeding import get_rng_state_all as get_rng_state_all
+from ..random.cuda_seeding import initial_seed as initial_seed
+from ..random.cuda_seeding import manual_seed as manual_seed
+from ..random.cuda_seeding import manual_seed_all as manual_seed_all
+from ..random.cuda_seeding import seed as seed
+from ..random.cuda_seeding import seed_all as seed_all
+from ..random.cuda_seeding import set_rng_state as set_rng_state
+from ..random.cuda_seeding import set_rng_state_all as set_rng_state_all
 
 
 def is_available():
@@ -34,7 +34,7 @@ def current_device():
 def synchronize(device=None):
     """Waits for the work on the GPU: runs the tape of this thread."""
     _wanted()
-    from .trace.executor import flush
+    from ..trace.executor import flush
     flush("cuda.synchronize")
 
 
@@ -52,7 +52,7 @@ def set_device(device):
     """Makes a GPU the current one; jtensor's is always the first."""
     _wanted()
     if devices.index_of(device) not in (None, 0):
-        from .base.errors import missing
+        from ..base.errors import missing
         raise missing("another current GPU than the first", f'device="cuda:{devices.index_of(device)}"')
 
 
@@ -94,3 +94,10 @@ def _wanted():
 
 def is_bf16_supported(including_emulation=True):
     return is_available()
+
+
+def __getattr__(name):
+    if name == "amp":                                      # mixed precision is loaded by those who use it
+        import importlib
+        return importlib.import_module("jtensor.cuda.amp")
+    raise AttributeError(f"module 'jtensor.cuda' has no attribute '{name}'")
