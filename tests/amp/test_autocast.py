@@ -185,7 +185,8 @@ ON_CUDA = {
         F.cosine_similarity(h, h) | F.interpolate(x4.half(), scale_factor=2) | h.sum() | h.sum(0) | h.prod(0) | h.softmax(0)
         F.log_softmax(h, 0) | F.softmin(h, 0) | h.cumsum(0) | T.cumprod(h, 0) | h.norm() | T.linalg.norm(h) | T.linalg.matrix_norm(h)
         F.normalize(h) | F.cross_entropy(h, t) | F.mse_loss(h, a) | T.addcmul(a, h, h) | T.dot(h[0], v) | T.cat([a, h])
-        h + a | T.atan2(h, a) | T.scatter_add(a, 0, T.zeros(1, 4).long(), h) | T.index_put(a, (T.tensor([0]),), h[:1]) | T.tensordot(h, a, 2)""",
+        h + a | T.atan2(h, a) | T.scatter_add(a, 0, T.zeros(1, 4).long(), h)
+        T.index_put(a, (T.tensor([0]),), h[:1]) | T.tensordot(h, a, 2)""",
     "RuntimeError": "F.binary_cross_entropy(h, h)",
 }
 
