@@ -87,9 +87,11 @@ def _check_sub(self, other, alpha):
 
 @wide
 def _minus(self, other, alpha):
-    if is_one(alpha) and is_complex(other):             # -1 times the second term, which makes another zero of -0.0
+    if not is_complex(other):
+        return self - _scaled(other, alpha)
+    if is_one(alpha):                       # -1 times the second term, which has other zeros
         return self + lax.complex(-other.real - other.imag * 0, other.real * 0 - other.imag)
-    return self - _scaled(other, alpha)
+    return self + times(other, -alpha)
 
 
 @op("numeric", inplace=True, out=True, check=_check_sub, inverse=_difference_passed_on,
