@@ -15,6 +15,7 @@ from ..nn.functional import recurrent
 from ..ops.registry import REGISTRY
 from ..tensor.convert import converted
 from ..tensor.core import Tensor
+from ..tensor.overriding import beneath
 from .tables import ASKED, FLOAT, LOWER, NAMES, REFUSAL, REFUSED, RULES, WIDEST
 
 DEFAULTS = {"cpu": dtypes.bfloat16, "xla": dtypes.bfloat16, "hpu": dtypes.bfloat16}
@@ -130,6 +131,7 @@ def _put_door(function, name, operator=None):
 
     ``operator``: the one whose recorder it is.
     """
+    function = beneath(function)                             # a subclass is asked before anything is cast
     original = types.FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
     original.__kwdefaults__, original.__doc__ = function.__kwdefaults__, function.__doc__
     code, defaults = original.__code__, None

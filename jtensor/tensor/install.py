@@ -118,7 +118,6 @@ def _by_hand():
     Tensor.real, Tensor.imag = property(retyped.real, retyped.set_real), property(retyped.imag, retyped.set_imag)
     Tensor.type, Tensor.jax = convert.type_, convert.jax_array
     from . import quick
-    quick.getitem.__name__, quick.setitem.__name__ = "__getitem__", "__setitem__"
     Tensor.__getitem__, Tensor.__setitem__ = quick.getitem, quick.setitem
     Tensor.__bool__, Tensor.__int__, Tensor.__float__ = looking.to_bool, looking.to_int, looking.to_float
     Tensor.__complex__, Tensor.__index__ = looking.to_complex, looking.to_index
@@ -133,8 +132,12 @@ def _by_hand():
             setattr(Tensor, name, guarded(method, name, True))
     dunders.install(FUNCTIONS)
     _texts()
+    for name in _CALLED_SO:
+        getattr(Tensor, name).__name__ = name
 
 
+_CALLED_SO = ("type __array__ __array_wrap__ __bool__ __complex__ __contains__ __delitem__ __float__ __format__ __getitem__ __index__ "
+              "__int__ __invert__ __repr__ __reversed__ __setitem__").split()
 _WRITTEN = ("copy_", "fill_", "zero_", "type_as", "item", "tolist", "cpu", "detach", "detach_", "retain_grad", "requires_grad_")
 
 
@@ -148,7 +151,6 @@ def _named(function, name):
 def _texts():
     from . import printing
     Tensor.__repr__ = lambda self, *, tensor_contents=None: printing.tensor_str(self, tensor_contents=tensor_contents)
-    Tensor.__repr__.__name__ = "__repr__"
     Tensor.__format__ = printing.tensor_format
 
 

@@ -247,7 +247,7 @@ class Entry:
 
     def answer(self, args, kwargs):
         """What the classes and modes make of a call; `NOBODY` where none is to be asked."""
-        if STATE.off is ALL_OFF or _engine(sys._getframe(2)) or self.method and not (args and isinstance(args[0], Tensor)):
+        if STATE.off is ALL_OFF or _engine(sys._getframe(1).f_back) or self.method and not (args and isinstance(args[0], Tensor)):
             return NOBODY
         asked = self._overriding(args, kwargs) if STATE.off is ON and not self.modes_only else []
         if not asked and not STATE.modes or not self.python and not self._bound(len(args) - self.method, tuple(kwargs)):
@@ -361,7 +361,7 @@ def _nobody(title, asked):
 
 
 # Rooms in the public interface; of this one, `default` calls what a user has called.
-_PUBLIC_ROOMS = ("nn/", "distributions/", "utils/", "func/", "signal/", "amp/", "overridable.py", "overrides.py",
+_PUBLIC_ROOMS = ("base/return_types.py", "nn/", "distributions/", "utils/", "func/", "signal/", "overridable.py", "overrides.py",
                  "tensor/overriding.py")
 
 
@@ -379,8 +379,8 @@ _of_engine = _OfEngine()
 
 
 def _engine(frame):
-    """Whether a call comes from the engine's own rooms."""
-    return _of_engine[frame.f_code.co_filename]
+    """Whether a call comes from the engine's own rooms; None stands for the interpreter, which shows an uncaught error."""
+    return frame is not None and _of_engine[frame.f_code.co_filename]
 
 # -- another code for a function ----------------------------------------------------------------------------------------
 
@@ -432,6 +432,11 @@ def overridable(function, entry):
 
 ENTRIES = {}                             # {function: its Entry}
 FUNCTIONS = {}                           # {key of an Entry: the function}
+
+
+def beneath(function):
+    """What a function does once nobody has been asked: itself where it does not ask."""
+    return ENTRIES[function].original if function in ENTRIES else function
 
 
 def is_overridable(code):

@@ -296,6 +296,12 @@ def test_a_warning_names_the_line_that_has_called():
     assert seen[0].filename == __file__
 
 
+def test_an_uncaught_error_shows_a_subclass():
+    program = "import jtensor\nclass A(jtensor.Tensor): pass\nraise ValueError([jtensor.ones(2).as_subclass(A)])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stderr.endswith("ValueError: [A([1., 1.])]\n")
+
+
 def test_wrong_calls_are_refused_as_before():
     """The function that asks hands on what it was given, so that errors name what was written."""
     overriding.install()
@@ -331,6 +337,28 @@ assert not pays()
 {first}
 assert pays()
 """
+
+
+AUTOCAST = """
+import jtensor as torch
+def region():
+    with torch.autocast("cpu"):
+        return [torch.nn.functional.linear(x, x).dtype, torch.nn.functional.softmax(x.bfloat16(), 0).dtype, (x @ x).dtype]
+x = torch.ones(2, 2)
+if {cast_first}:
+    region()
+class A(torch.Tensor): pass
+x = torch.ones(2, 2).as_subclass(A)
+with torch.autocast("cpu"):
+    made = [torch.nn.functional.linear(x, x), torch.nn.functional.softmax(x.bfloat16(), 0), x @ x]
+assert all(type(one) is A for one in made)
+assert [one.dtype for one in made] == region() == [torch.bfloat16] * 3
+"""
+
+
+@pytest.mark.parametrize("cast_first", [False, True])
+def test_regions_of_autocast_cast_what_subclasses_are_made_of(cast_first):
+    subprocess.run([sys.executable, "-c", AUTOCAST.format(cast_first=cast_first)], check=True)
 
 
 @pytest.mark.parametrize("first", [
