@@ -1,6 +1,6 @@
 """Which transform leads from real numbers to a constraint: `biject_to`, one to one, and `transform_to`, of any kind.
 
-    transform_to(constraints.positive)(x)           # exp(x)
+    transform_to(constraints.positive)(x)           # exp(x), which is positive
 
 Owns: the two tables. May not know: distributions.
 """
@@ -14,8 +14,8 @@ __all__ = ["ConstraintRegistry", "biject_to", "transform_to"]
 class ConstraintRegistry:
     """A table from types of constraints to functions that make a transform for one of them.
 
-    >>> torch.distributions.transform_to(torch.distributions.constraints.positive)
-    ExpTransform()
+    >>> torch.distributions.transform_to(torch.distributions.constraints.unit_interval)
+    SigmoidTransform()
     """
 
     def __init__(self):
@@ -59,8 +59,6 @@ def _to_real(constraint):
 
 @_for_both(constraints.positive, constraints.nonnegative, constraints.greater_than, constraints.greater_than_eq)
 def _to_what_is_above(constraint):
-    if isinstance(constraint.lower_bound, Number) and constraint.lower_bound == 0:
-        return transforms.ExpTransform()
     return transforms.ComposeTransform([transforms.ExpTransform(), transforms.AffineTransform(constraint.lower_bound, 1)])
 
 

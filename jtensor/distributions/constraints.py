@@ -245,7 +245,7 @@ class _Cat(_Joined):
 
     def check(self, value):
         if not -value.dim() <= self.dim < value.dim():
-            raise AssertionError(f"dim {self.dim} out of range for tensor with {value.dim()} dimensions")
+            raise AssertionError(f"dim {self.dim} out of range for value with {value.dim()} dimensions")
         starts = [sum(self.lengths[:i]) for i in range(len(self.lengths))]
         checks = [c.check(value.narrow(self.dim, start, n)) for c, start, n in zip(self.cseq, starts, self.lengths)]
         return jtensor.cat(checks, self.dim)
@@ -262,7 +262,7 @@ class _Stack(_Joined):
 
     def check(self, value):
         if not -value.dim() <= self.dim < value.dim():
-            raise AssertionError(f"dim {self.dim} out of range for tensor with {value.dim()} dimensions")
+            raise AssertionError(f"dim {self.dim} out of range for value with {value.dim()} dimensions")
         return jtensor.stack([c.check(value.select(self.dim, i)) for i, c in enumerate(self.cseq)], self.dim)
 
 
@@ -274,7 +274,7 @@ class MixtureSameFamilyConstraint(Constraint):
 
     def __init__(self, base_constraint):
         if not isinstance(base_constraint, Constraint):
-            raise AssertionError(f"base_constraint must be a Constraint instance, got {type(base_constraint).__name__}")
+            raise AssertionError(f"base_constraint must be a Constraint, got {type(base_constraint).__name__}")
         self.base_constraint = base_constraint
 
     @property

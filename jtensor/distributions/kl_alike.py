@@ -159,8 +159,8 @@ def _pareto(p, q):
 def _exponential_family(p, q):
     """The Bregman divergence of the log-normaliser."""
     if type(p) is not type(q):
-        raise NotImplementedError("The cross KL-divergence between different exponential families cannot be computed using Bregman "
-                                  "divergences")
+        raise NotImplementedError(f"The cross KL-divergence between different exponential families cannot{'':29}be computed using "
+                                  "Bregman divergences")
     own, other = [x.detach().requires_grad_() for x in p._natural_params], q._natural_params
     normaliser = p._log_normalizer(*own)
     slopes = jtensor.autograd.grad(normaliser.sum(), own, create_graph=True)
@@ -195,21 +195,20 @@ def _dirichlet(p, q):
     return log_ratio + ((a - b) * (a.digamma() - total.digamma().unsqueeze(-1))).sum(-1)
 
 
+def _same_events(p, q, kind=""):
+    if p.event_shape != q.event_shape:
+        raise ValueError(f"KL-divergence between two {kind}Multivariate Normals with{'':26}different event shapes cannot be computed")
+
+
 @register_kl(MultivariateNormal, MultivariateNormal)
 def _multivariate_normal(p, q):
-    if p.event_shape != q.event_shape:
-        raise ValueError("KL-divergence between two Multivariate Normals with different event shapes cannot be computed")
+    _same_events(p, q)
     n = p.event_shape[0]
     own, other = p._unbroadcasted_scale_tril, q._unbroadcasted_scale_tril
     batch = jtensor.broadcast_shapes(own.shape[:-2], other.shape[:-2])
     own, other = own.expand(batch + (n, n)), other.expand(batch + (n, n))
     trace = jtensor.linalg.solve_triangular(other, own, upper=False).pow(2).sum((-2, -1))
     return q._half_log_det() - p._half_log_det() + 0.5 * (trace + mahalanobis(other, q.loc - p.loc) - n)
-
-
-def _same_events(p, q, kind="(Low Rank)"):
-    if p.event_shape != q.event_shape:
-        raise ValueError(f"KL-divergence between two {kind} Multivariate Normals with{'':26}different event shapes cannot be computed")
 
 
 def _squares(matrix):
@@ -226,7 +225,7 @@ def _from_lowrank(q, p):
 
 @register_kl(LowRankMultivariateNormal, LowRankMultivariateNormal)
 def _lowrank(p, q):
-    _same_events(p, q, "Low Rank")
+    _same_events(p, q, "Low Rank ")
     distance, inner = _from_lowrank(q, p)
     factor, diagonal = p._unbroadcasted_cov_factor, p._unbroadcasted_cov_diag
     trace = ((diagonal / q._unbroadcasted_cov_diag).sum(-1) + _squares(factor * q._unbroadcasted_cov_diag.rsqrt().unsqueeze(-1))
@@ -236,7 +235,7 @@ def _lowrank(p, q):
 
 @register_kl(MultivariateNormal, LowRankMultivariateNormal)
 def _multivariate_normal_lowrank(p, q):
-    _same_events(p, q)
+    _same_events(p, q, "(Low Rank) ")
     distance, inner = _from_lowrank(q, p)
     factor = p._unbroadcasted_scale_tril
     trace = _squares(factor * q._unbroadcasted_cov_diag.rsqrt().unsqueeze(-1)) - _squares(inner.matmul(factor))
@@ -245,7 +244,7 @@ def _multivariate_normal_lowrank(p, q):
 
 @register_kl(LowRankMultivariateNormal, MultivariateNormal)
 def _lowrank_multivariate_normal(p, q):
-    _same_events(p, q)
+    _same_events(p, q, "(Low Rank) ")
     factor, n = q._unbroadcasted_scale_tril, p.event_shape[0]
     batch = jtensor.broadcast_shapes(factor.shape[:-2], p._unbroadcasted_cov_factor.shape[:-2])
     factor = factor.expand(batch + (n, n))

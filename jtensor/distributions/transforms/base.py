@@ -255,7 +255,7 @@ class ComposeTransform(Transform):
         return shape
 
     def __repr__(self):
-        return f"{type(self).__name__}([\n    " + ",\n    ".join(repr(part) for part in self.parts) + "\n])"
+        return f"{type(self).__name__}(\n    " + ",\n    ".join(repr(part) for part in self.parts) + "\n)"
 
 
 identity_transform = ComposeTransform([])
