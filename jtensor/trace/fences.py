@@ -18,6 +18,7 @@ import numpy as np
 from jtensor.base import compat
 from jtensor.trace import boxes, flat
 from jtensor.trace.barriers import fence, kept, opaque, pinned, spread, written_out
+from jtensor.trace.facts import Facts
 from jtensor.trace.flat import (
     ADD,
     CONSTANT,
@@ -26,6 +27,7 @@ from jtensor.trace.flat import (
     ELEMENTWISE_MOVES,
     EXTREME,
     FOLDED,
+    MATRIX_PRODUCTS,
     MOVES,
     MUL,
     OTHER,
@@ -35,13 +37,11 @@ from jtensor.trace.flat import (
     SUM,
     TRANSCENDENTAL,
     TURNED,
-    are_equal,
     flattened,
     is_floating,
 )
 
 REWRITTEN = MUL | TRANSCENDENTAL | SQRT | DIV | CONVERT | OTHER
-MATRIX_PRODUCTS = "dot_general", "conv_general_dilated"
 IDENTITIES = "operator_result", "barrier"
 REPEATING = flat.ELEMENTWISE | ELEMENTWISE_MOVES | {"broadcast_in_dim", "reshape", "transpose", "squeeze", "expand_dims", "slice"}
 RESHAPING = {"reshape", "squeeze", "expand_dims", "transpose", "split"}
@@ -100,80 +100,18 @@ def compiler_options(graph):
     return options
 
 
-# ------------------------------------------------------------------ analysis
-
-class _Facts:
-    """What the compiler could know of each variable, one list a fact."""
-
-    def __init__(self, graph):
-        count, self.avals = len(graph.avals), graph.avals
-        self.made = [0] * count         # kinds of the arithmetic whose result it is, looking back through moves
-        self.used = [0] * count         # kinds of the arithmetic that uses it, looking on through moves
-        self.constant = [False] * count
-        self.moved = [False] * count    # it is something moved, or computed from nothing else
-        self.turned = [False] * count   # the same for transposes
-        self.truth = [False] * count    # it is made of truth values as numbers, or is a sign, which may be no more than one
-        self.maker = [None] * count     # the equation
-        for e in graph.equations:
-            self._look_back(e)
-        for e in reversed(graph.equations):
-            self._look_on(e)
-
-    def _look_back(self, e):
-        made, constant, moved, turned = 0, True, None, None
-        for at, v in enumerate(e.inputs):
-            if type(v) is int:
-                if self.constant[v]:
-                    e.kind |= FOLDED if e.kind & ~PLAIN else 0
-                else:
-                    constant = False
-                    made |= self.made[v]
-                    if not self.avals[v].shape and e.name not in MOVES or e.name == "select_n" and at == 0:
-                        continue        # one number goes along with any move, and where both choices are the same there is none
-                    moved = self.moved[v] and moved is not False
-                    turned = self.turned[v] and turned is not False
-            elif e.kind & ~PLAIN:
-                e.kind |= FOLDED
-        if e.name not in MOVES:
-            made = e.kind | (made if e.name == "abs" else 0)        # there is none of what is not negative: sqrt(abs(x * x)) is abs(x)
-        elif e.name not in ELEMENTWISE_MOVES:
-            moved = True
-            turned = turned or e.name == "transpose"
-        if e.kind & (SUM | PRODUCT | EXTREME | OTHER) or e.name in MATRIX_PRODUCTS or constant:
-            moved, turned = constant, False
-        if e.name.startswith("cum"):            # XLA writes these out with reshapes and transposes around them
-            moved = turned = True
-        if constant:
-            made = CONSTANT
-        asks = any if e.name in MOVES else all if e.name == "convert_element_type" or e.kind & (ADD | MUL) else None
-        truth = e.name == "sign" or asks is not None and asks(self.truth[v] or e.kind & CONVERT and self.avals[v].dtype == bool
-                                                              for v in e.inputs if type(v) is int)
-        for v in e.outputs:
-            self.made[v], self.constant[v], self.moved[v], self.turned[v] = made, constant, bool(moved), bool(turned)
-            self.truth[v], self.maker[v] = bool(truth), e
-
-    def _look_on(self, e):
-        used = e.kind
-        if e.name in MOVES or e.name == "abs":
-            for v in e.outputs:
-                used |= self.used[v]
-            if e.name == "transpose":
-                used |= TURNED
-        for v in e.inputs:
-            if type(v) is int:
-                self.used[v] |= used
-
+# ------------------------------------------------------------------ where they stand
 
 def place_fences(graph):
     """Decides for each equation which of its inputs and whether its result is fenced; how many results are."""
-    facts, behind, count = _Facts(graph), bytearray(len(graph.avals)), 0
+    facts, behind, count = Facts(graph), bytearray(len(graph.avals)), 0
     skewed, uniform, reshaped = (bytearray(len(graph.avals)) for _ in range(3))
     for at, e in enumerate(graph.equations):
         _carry(e, graph, facts.constant, skewed, uniform, reshaped)
         if e.name == "dynamic_update_slice" and type(e.inputs[0]) is int and reshaped[e.inputs[0]] and _reads_its_base(e, at, graph):
             e.fences = {0: opaque}
         if not e.floating:
-            e.fenced = _may_wrap(e, facts.maker)
+            e.fenced = _may_wrap(e, facts)
             count += e.fenced
             continue
         result, kind = e.outputs[0], e.kind
@@ -245,14 +183,14 @@ def _carry(e, graph, constant, skewed, uniform, reshaped):
             e.name != "dynamic_update_slice" and any(reshaped[u] for u in variables))
 
 
-def _may_wrap(e, maker):
+def _may_wrap(e, facts):
     """Whether XLA takes an integer for not negative that may be: the least one's absolute value, and a square that does not fit.
 
     It would leave out what is only for negative numbers, as the corrections of `//` and `%`, a comparison with zero, another `abs`.
     """
     if e.name not in ("abs", "mul", "square", "integer_pow") or e.avals[0].dtype.kind != "i":
         return False
-    return e.name != "mul" or are_equal(*e.inputs, maker)
+    return e.name != "mul" or facts.are_equal(*e.inputs)
 
 
 def _reads_its_base(e, at, graph):

@@ -41,8 +41,6 @@ MOVES = frozenset("""broadcast_in_dim reshape transpose squeeze slice concatenat
     reduce_precision stop_gradient sort""".split())
 """Equations through which the simplifier and LLVM see."""
 
-_IDENTITIES = frozenset(("operator_result", "copy", "copy_p", "barrier", "optimization_barrier"))
-
 ELEMENTWISE_MOVES = frozenset("""select_n neg copy copy_p operator_result barrier optimization_barrier real imag complex conj
     reduce_precision""".split())
 
@@ -63,6 +61,7 @@ CALLS = frozenset(("jit", "pjit", "custom_jvp_call", "custom_vjp_call", "custom_
 _INNER = "jaxpr", "call_jaxpr", "fun_jaxpr", "call"
 
 
+MATRIX_PRODUCTS = "dot_general", "conv_general_dilated"
 EXTREMES = "reduce_max", "reduce_min"
 REFORMULATED = frozenset(REAL) | frozenset(COMPLEX)
 
@@ -240,24 +239,3 @@ def _turn(product, transpose, graph):
                                        "precision": precision[::-1] if isinstance(precision, tuple) else precision}
     product.inputs, product.outputs, product.avals = product.inputs[::-1], transpose.outputs, transpose.avals
     return True
-
-
-def are_equal(a, b, maker, depth=8):
-    """Whether XLA would find two atoms to be the same variable: made by one equation, or by two that are alike.
-
-    ``maker``: of each variable the equation, or None.
-    """
-    if type(a) is not int or type(b) is not int or a == b:
-        return type(a) is type(b) is int
-    one, other = maker[a], maker[b]
-    if one is not None and one.name in _IDENTITIES:
-        return are_equal(one.inputs[0], b, maker, depth)
-    if other is not None and other.name in _IDENTITIES:
-        return are_equal(a, other.inputs[0], maker, depth)
-    return (depth > 0 and one is not None and other is not None and one.name == other.name and one.name in ELEMENTWISE | MOVES
-            and len(one.outputs) == 1 and one.params == other.params and all(
-                _is_same_number(x, y) or are_equal(x, y, maker, depth - 1) for x, y in zip(one.inputs, other.inputs)))
-
-
-def _is_same_number(a, b):
-    return type(a) is not int and type(b) is not int and np.array_equal(a.value, b.value)

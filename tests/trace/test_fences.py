@@ -227,6 +227,26 @@ def test_squares_of_integers_and_absolute_values_may_be_negative(name):
         np.testing.assert_array_equal(got, run(use, np.asarray(square)))
 
 
+ZEROS = {
+    "i - i": lambda i, m: i - i,
+    "(i - 1) ^ (i - 1)": lambda i, m: (i - 1) ^ (i - 1),
+    "m != m": lambda i, m: m != m,
+    "no and m": lambda i, m: jnp.zeros_like(m) & m,
+    "not (yes or m)": lambda i, m: ~(jnp.ones_like(m) | m),
+    "i * 0": lambda i, m: i * jnp.zeros_like(i),
+}
+
+
+@pytest.mark.parametrize("name", ZEROS)
+def test_what_is_known_of_integers_is_as_good_as_a_constant(name):
+    """XLA adds no zeros that it knows, although -0.0 + 0.0 is 0.0; of a choice that it knows one side is left."""
+    i, m, x = np.int32([3, 5]), np.array([True, False]), np.float32([-0.0, -3])
+    added, chosen = run(lambda i, m, x: [
+        fences.mark(fences.mark(ZEROS[name](i, m).astype(x.dtype)) + x),
+        fences.mark(fences.mark(jnp.where(ZEROS[name](i, m) != 0, x, jnp.zeros_like(x))) + x)], i, m, x)
+    assert not np.signbit([added[0], chosen[0]]).any() and added[1] == chosen[1] == -3
+
+
 def test_fences_on_products_of_integers_are_few():
     i = np.int32([3, 5])
     count = lambda function: fences.fenced(function, (i, i)).count
