@@ -1,4 +1,4 @@
-"""Fusing cannot be seen on special data either, nor is it PyTorch's arithmetic that is done otherwise: `special_fuzz.py` asks more of it."""
+"""Fusing cannot be seen on special data either, and exact arithmetic on it is PyTorch's; `special_fuzz.py` asks the same of more."""
 import importlib.util
 import pathlib
 import random
