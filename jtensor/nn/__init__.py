@@ -8,16 +8,18 @@ torch.Size([2, 1])
 from . import functional as functional
 from . import init as init
 from . import modules as modules
+from . import parallel as parallel
 from . import parameter as parameter
 from . import utils as utils
 from .modules import *  # noqa: F403
 from .modules import __all__ as _modules
+from .parallel import DataParallel as DataParallel
 from .parameter import Buffer as Buffer
 from .parameter import Parameter as Parameter
 from .parameter import UninitializedBuffer as UninitializedBuffer
 from .parameter import UninitializedParameter as UninitializedParameter
 
-__all__ = sorted([*_modules, "Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "factory_kwargs"])
+__all__ = sorted([*_modules, "Buffer", "DataParallel", "Parameter", "UninitializedBuffer", "UninitializedParameter", "factory_kwargs"])
 
 
 def factory_kwargs(kwargs):
