@@ -171,10 +171,16 @@ def apart_or_same(target, other):
     return target._spec is other._spec and target._offset == other._offset or apart(target, other)
 
 
-def out_fits(operator, result, target):
+def out_fits(operator, result, target, tensors=()):
     if result._spec.device != target._spec.device:
+        if "meta" in (result._spec.device.type, target._spec.device.type):
+            raise RuntimeError(f"Attempting to copy from device {result._spec.device} to device {target._spec.device}, but cross-device "
+                               "copies are not allowed!")
         raise RuntimeError(f"Expected out tensor to have device {result._spec.device}, but got {target._spec.device} instead")
-    out_types.refuse(operator.name, operator.promote, result._spec.dtype, target._spec.dtype)
+    name = operator.name
+    if name == "abs" and tensors[0]._spec.dtype.is_complex:               # a length is computed like a number, and cast
+        name = "abs_of_complex"
+    out_types.refuse(name, operator.promote, result._spec.dtype, target._spec.dtype)
 
 
 def warn_resize(target, result):

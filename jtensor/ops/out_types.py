@@ -28,7 +28,7 @@ _WAYS = {
     **dict.fromkeys("""max_all min_all var_dims std_dims outer kron linalg_pinv clamp_Tensor clamp_min_Tensor
                        clamp_max_Tensor""".split(), CAST),
     **dict.fromkeys("sum_all sum_dim nansum_dim mean_all mean_dim prod_all prod_dim cumsum cumprod linalg_matrix_rank".split(), ANY),
-    **dict.fromkeys("""clamp_Scalar clamp_min_Scalar clamp_max_Scalar round_decimals _conj_physical neg sign sgn floor ceil round_whole
+    **dict.fromkeys("""clamp_Scalar clamp_min_Scalar clamp_max_Scalar round_decimals _conj_physical abs neg sign sgn floor ceil round_whole
                        trunc frac bitwise_not hardshrink softshrink softplus gelu""".split(), _FOUND),
     "signbit": "signbit does not support non-boolean outputs.",
     **dict.fromkeys(("complex", "polar"), _OBJECT),

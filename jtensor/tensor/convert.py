@@ -96,6 +96,9 @@ def from_jax(array, requires_grad=False):
 # -- dtype and device -------------------------------------------------------------------------------------------------
 
 
+_OF_NUMBERS = {bool: dtypes.bool, float: dtypes.float64, complex: dtypes.complex128}
+
+
 def to(self, *args, **kwargs):
     """The tensor in another dtype or on another device: ``to(dtype)``, ``to(device, dtype)``, ``to(other)``; itself if nothing changes.
 
@@ -116,6 +119,8 @@ def to(self, *args, **kwargs):
             dtype, device = first.dtype, first.device
         elif isinstance(first, _dtype):
             dtype = first
+        elif isinstance(first, (bool, float, complex)):                # PyTorch takes a number for its own type
+            dtype = _OF_NUMBERS[type(first)]
         elif first is None or isinstance(first, (str, int, _device)):
             device = first
             if rest and (rest[0] is None or isinstance(rest[0], _dtype)):

@@ -189,7 +189,7 @@ def call_out(operator, args, out):
     as_many(results, outs)
     for result, target in zip(results, outs, strict=True):
         checks.out_memory(operator, result, target, tensors)
-        checks.out_fits(operator, result, target)
+        checks.out_fits(operator, result, target, tensors)
     for result, target in zip(results, outs, strict=True):
         write_out(result, target)
     if not isinstance(made, tuple):

@@ -2,6 +2,7 @@
 
 Owns: these methods, with PyTorch's errors. Those that change its memory are written in `storages`. May not know: values.
 """
+from ..ops.families.composing import no_bools
 from . import likes
 from .core import Tensor
 
@@ -13,6 +14,8 @@ class Facts:
         """The shape, or the length of one dimension."""
         if dim is None:
             return self._spec.size
+        if dim is True or dim is False:
+            no_bools(dim)
         n = self._spec.ndim
         if not -max(n, 1) <= dim < max(n, 1) or n == 0:
             if n == 0:
@@ -24,6 +27,8 @@ class Facts:
         """Elements to step over in memory, for each dimension or for one."""
         if dim is None:
             return self._spec.stride
+        if dim is True or dim is False:
+            no_bools(dim)
         n = self._spec.ndim
         if not -n <= dim < n:
             raise IndexError(f"Dimension out of range (expected to be in range of [{-max(n, 1)}, {max(n, 1) - 1}], but got {dim})"

@@ -6,6 +6,7 @@ Owns: views of which several hang on one node, as PyTorch has them, and may not 
 
 from ..base import geometry
 from ..base.naming import type_name
+from ..ops.families.composing import no_bools
 from ..ops.registry import composite
 from ..storage import VersionCounter
 from ..trace import spec as specs
@@ -173,6 +174,7 @@ def _each(self, geometries_of, name, *args):
 def tensor_split(input, indices_or_sections, dim=0):
     """Pieces of nearly equal size, or cut at given indices; a tuple of views."""
     cuts = indices_or_sections
+    no_bools(cuts, dim)
     if isinstance(cuts, Tensor):
         cuts = cuts.tolist()
     cuts = tuple(cuts) if isinstance(cuts, (tuple, list)) else cuts

@@ -14,7 +14,8 @@ import numpy as np
 from ..base import devices, dtypes
 from ..base.naming import type_name
 from ..base.size import Size
-from ..ops.operator import Static
+from ..ops.operator import Static, TensorOrNumber
+from ..trace.spec import Spec
 from .core import Tensor
 
 # -- signatures -------------------------------------------------------------------------------------------------------
@@ -201,6 +202,11 @@ _ORDINARY = {int, bool, type(None), tuple, Size, dtypes.dtype, devices.device}
 
 def check_statics(operator, name, template):
     """Refuses static arguments of a type that PyTorch's function ``name`` does not take. Asked once for each new plan."""
+    if operator.parameters[:1] and operator.parameters[0].kind is TensorOrNumber and not any(type(given) is Spec for given in template):
+        known = signatures(name)
+        if known and known != WITHOUT and all(any(p.kind == "Tensor" and not p.number and p.required for p in one.parameters)
+                                              for one in known):
+            raise TypeError(f"{name}(): a tensor is wanted among the numbers")            # PyTorch's words: `refusal`
     for parameter, given in zip(operator.parameters, template, strict=True):
         if parameter.kind is not Static or given is parameter.default:
             continue
@@ -208,7 +214,7 @@ def check_statics(operator, name, template):
         if kind in _ORDINARY and not (kind is int and default is bool or kind is bool and default is not bool) and not (
                 kind is tuple and given and type(given[0]) not in _ORDINARY) or kind is str and default is str:
             continue
-        known = _known(name).get(parameter.name)
+        known = _known(name.lstrip("_")).get(parameter.name)
         if known is None and isinstance(given, Tensor) or known and not any(takes(p, given) for p in known):
             raise TypeError(_unfit((known or [_ANY])[0], given, name, True, 0))
 

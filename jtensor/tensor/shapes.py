@@ -8,6 +8,7 @@ from ..autograd import engine
 from ..autograd.gradmode_checks import counting_allowed
 from ..autograd.graph import node_class
 from ..base import devices, dtypes
+from ..ops.families.composing import no_bools
 from ..ops.families.create import contiguous_copy
 from ..ops.registry import composite
 from ..trace import spec as specs
@@ -33,6 +34,7 @@ def slice_(self, dim, start, stop, step):
 @composite()
 def narrow(input, dim, start, length):
     """``length`` elements from ``start`` along ``dim``; a view."""
+    no_bools(dim, length)
     return view_of(input, rules.narrow, "SliceBackward0", dim, int(start), length)
 
 
@@ -127,12 +129,14 @@ def adjoint(input):
 @composite()
 def diagonal(input, offset=0, dim1=0, dim2=1):
     """The diagonal of two dimensions as the last one; a view."""
+    no_bools(offset, dim1, dim2)
     return view_of(input, rules.diagonal, "DiagonalBackward0", offset, dim1, dim2)
 
 
 @composite(function=False)
 def unfold(self, dimension, size, step):
     """All slices of ``size`` along a dimension, ``step`` apart, as a last dimension; a view."""
+    no_bools(dimension, size, step)
     return view_of(self, rules.unfold, "UnfoldBackward0", dimension, size, step)
 
 # -- shapes -----------------------------------------------------------------------------------------------------------
@@ -219,7 +223,8 @@ def flatten(input, start_dim=0, end_dim=-1):
     """Dimensions ``start_dim`` to ``end_dim`` made one; a view where strides allow it."""
     notes, key = input._spec.notes, ("flat", start_dim, end_dim)
     wanted = notes.get(key)
-    if wanted is None:
+    if wanted is None or start_dim.__class__ is bool or end_dim.__class__ is bool:
+        no_bools(start_dim, end_dim)
         wanted = notes[key] = rules.flatten(*geometry_of(input), start_dim, end_dim)[0]
     return input if wanted == tuple(input._spec.size) else reshape(input, wanted)
 
@@ -227,6 +232,8 @@ def flatten(input, start_dim=0, end_dim=-1):
 @composite()
 def unflatten(input, dim, sizes):
     """One dimension split into several; a view."""
+    if dim is True or dim is False:
+        raise TypeError("unflatten(): argument 'dim' (position 1) must be int, not bool")
     return view_of(input, rules.unflatten, "ViewBackward0", dim, tuple(sizes) if isinstance(sizes, (tuple, list)) else sizes,
                    inverse=_back)
 

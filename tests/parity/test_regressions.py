@@ -555,6 +555,13 @@ SCRIPTS = {
         n = z.conj().imag
         print(n.is_neg(), n.resize_(4).is_neg(), n.fill_(1).tolist(), torch.zeros(3).resize_(2).is_neg())
     """,
+    # a number in a dtype's place, two numbers, lengths of complex numbers, contractions of all
+    "numbers that are taken": """
+        print(torch.ones(1).to(3.5).dtype, torch.ones(1).to(True).dtype, torch.ones(1).to(1j).dtype)
+        print(torch.add(1, 2), torch.div(1, 2), torch.floor_divide(7, 2))
+        print(torch.abs(torch.tensor([3 + 4j]), out=torch.zeros(1, dtype=torch.float64)))
+        print(torch.tensordot(torch.ones(2), torch.ones(2), dims=torch.tensor(1)), torch.ones(2, 3).size(1), torch.atleast_2d())
+    """,
 }
 
 

@@ -137,6 +137,13 @@ class _Named:
         self.name = name
 
 
+def no_bools(*numbers):
+    """Refuses truth values where PyTorch wants ints. `refusals` has its words for the public function."""
+    for n in numbers:
+        if n is True or n is False:
+            raise TypeError("an int is wanted, not bool")
+
+
 def only_tensors(items, argument=0):
     """Refuses a list that holds something else than tensors, as PyTorch does when it unpacks an ``argument``."""
     for k, t in enumerate(items):

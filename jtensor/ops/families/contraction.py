@@ -235,6 +235,9 @@ def _contracted(a, b, dims):
         if len(ours) != len(theirs):
             raise RuntimeError("both dimension lists should have same length")
         return ours, theirs
+    if not isinstance(dims, int):
+        raise RuntimeError("tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] containing two lists, but "
+                           f"got dims={dims}")
     if dims < 0:
         raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
     if dims > min(a._spec.ndim, b._spec.ndim):

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...base import dtypes
+from ...base.naming import type_name
 from ...views.rules.shapes import compute_view_strides
 from ..build import cast_to
 from ..layout import suggested
@@ -163,7 +164,13 @@ def _each(name, function, tensors):
     if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
         tensors = tensors[0]
     elif len(tensors) == 1:
+        if not hasattr(tensors[0], "_spec"):
+            kind = type_name(type(tensors[0]))
+            unfit = f"\n      didn't match because some of the arguments have invalid types: (!{kind}!)\n"
+            raise TypeError(f"{name}() received an invalid combination of arguments - got ({kind}), but expected one of:\n * (Tensor input)"
+                            f"{unfit} * (tuple of Tensors tensors){unfit}")
         return function(tensors[0])
+    only_tensors(tensors)
     return tuple([function(t) for t in tensors])
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from ...base import dtypes
 from ..operator import RAW, Tensor, op
 from ..registry import composite
+from .composing import no_bools
 from .numeric import axes_of, not_implemented, wrap_dim
 
 # -- repetition -------------------------------------------------------------------------------------------------------
@@ -50,6 +51,7 @@ def _listed(sizes, named):
     given = sizes if named is None else (named,)
     if len(given) == 1 and isinstance(given[0], (tuple, list)):
         given = given[0]
+    no_bools(*given)
     return tuple(n.__index__() for n in given)
 
 
@@ -175,6 +177,7 @@ def roll_raw(input: Tensor, shifts, dims):
 
 
 def _tuple(value):
+    no_bools(*value if isinstance(value, (tuple, list)) else (value,))
     return tuple(v.__index__() for v in value) if isinstance(value, (tuple, list)) else (value.__index__(),)
 
 

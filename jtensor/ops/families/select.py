@@ -83,7 +83,7 @@ def index_select(input, dim, index, *, out=None):
     by_slices = wrap_dim(dim, input._spec.ndim) == 1 or input._spec.ndim > 1 and not input._spec.numel
     check_bounds(index, length, lambda n: IndexError("index out of range in self") if not by_slices else
                  RuntimeError(f"INDICES element is out of DATA bounds, id={n} axis_dim={length}"))
-    return put_out("index_select", made, out)
+    return put_out("index_select", made, out, apart=(input,))
 
 
 # -- index_add --------------------------------------------------------------------------------------------------------
