@@ -132,14 +132,17 @@ def walk(reach, is_done, start, attempt=None):
             doubt = ~now & ~never & ~(jnp.abs(gap) > settings[3] * loose)
             done = (now | ~never & (gap >= 0)) & ~doubt
             values = lax.dynamic_update_index_in_dim(values, value, element, 0)
-            return jnp.where(doubt, at, at + 2), element + done, reached, times, doubt, values
+            # The next turn's numbers do not depend on this one's outcome, so that the processor has them in time.
+            return at + 2, element + done, reached, times, doubt, values
 
         def turn(s):
             return some_numbers(s) if attempt is None else lax.cond(parameters[0, s[1]] == NO_LIMIT, an_attempt, some_numbers, s)
 
         at, element = state[:2].astype(jnp.int32)
-        *state, values = lax.while_loop(going, turn, (at, element, state[2], state[3], jnp.bool_(False), jnp.zeros(ELEMENTS)))
-        return [jnp.stack([x.astype(jnp.float64) for x in state]), values]
+        at, element, reached, times, doubt, values = lax.while_loop(
+            going, turn, (at, element, state[2], state[3], jnp.bool_(False), jnp.zeros(ELEMENTS)))
+        at = at - jnp.where(doubt, 2, 0)
+        return [jnp.stack([x.astype(jnp.float64) for x in (at, element, reached, times, doubt)]), values]
     return walked
 
 
