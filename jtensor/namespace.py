@@ -20,7 +20,7 @@ _SUBMODULES = ("nn", "optim", "random", "utils", "linalg", "fft", "special", "au
 
 _CREATION = {
     from_data: ("tensor", "from_numpy", "as_tensor"),
-    create: ("zeros", "ones", "full", "empty", "empty_strided", "arange", "eye", "scalar_tensor"),
+    create: ("zeros", "ones", "full", "empty", "empty_permuted", "empty_strided", "arange", "eye", "scalar_tensor"),
     likes: ("zeros_like", "ones_like", "empty_like", "full_like"),
 }
 

@@ -209,6 +209,28 @@ def empty_strided(size, stride, *, dtype=None, layout=None, device=None, require
     return _finish(made, requires_grad)
 
 
+def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """A tensor whose values mean nothing, its dimensions in memory from the outermost to the innermost as ``physical_layout`` lists them.
+
+    >>> torch.empty_permuted((2, 3), (1, 0)).stride()
+    (1, 2)
+    """
+    n = len(size)
+    if len(physical_layout) != n:
+        raise RuntimeError("Number of dimensions in size does not match the length of the physical_layout; i.e. "
+                           f"len(size) = {n} is not equal to len(physical_layout) = {len(physical_layout)}")
+    for at, dim in enumerate(physical_layout):
+        if not 0 <= dim < n:
+            raise RuntimeError(f"Dimension out of range (expected to be between 0 and {n - 1}, but got {dim} at index {at}).  NB: negative "
+                               "dims not currently supported; file an issue if you want it.")
+        if dim in physical_layout[:at]:
+            raise RuntimeError("Duplicate dim not allowed")
+    stride, step = [0] * n, 1
+    for dim in reversed(physical_layout):
+        stride[dim], step = step, step * max(size[dim], 1)
+    return empty_strided(size, stride, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad, pin_memory=pin_memory)
+
+
 def arange(start, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """Values from ``start`` (0) up to, not including, ``end``.
 

@@ -11,7 +11,7 @@ from jax import lax
 from ...base import dtypes
 from ..operator import Number, Tensor, op
 from ..registry import composite
-from .numeric import axes_of, cast, is_complex, restored, wide
+from .numeric import axes_of, cast, is_complex, restored, wide, wrap_dim
 
 _PRIVATE = {"function": False, "method": False, "out": True}
 INF = math.inf
@@ -261,3 +261,19 @@ def logsumexp(self: Tensor, dim, keepdim=False):
     return _log_of_sum(self, axes_of(dim, self.ndim), keepdim)
 
 
+@composite()
+def norm_except_dim(v, pow=2, dim=0):
+    """The norm of order ``pow`` over all dimensions but one, which keep size one; over all of them where ``dim`` is -1.
+
+    >>> torch.norm_except_dim(torch.tensor([[3., 4.], [0., 1.]]))
+    tensor([[5.],
+            [1.]])
+    """
+    if dim == -1:
+        return v.norm(pow)
+    kept, shape = wrap_dim(dim, v.ndim), [1] * (v.ndim - 1)
+    if kept == 0:
+        return v.reshape(v.shape[0], -1).norm(pow, 1).view(-1, *shape)
+    if kept == v.ndim - 1:
+        return v.reshape(-1, v.shape[-1]).norm(pow, 0).view(*shape, -1)
+    return norm_except_dim(v.transpose(0, kept), pow, 0).transpose(0, kept)

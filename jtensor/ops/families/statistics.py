@@ -6,7 +6,7 @@ May not know: tensors as objects, but through their public methods.
 import numpy as np
 
 from ...base import dtypes
-from ..operator import OptTensor, Tensor, op
+from ..operator import OptTensor, Tensor, Tensors, op
 from ..registry import composite
 from .numeric import not_implemented, wrap_dim
 
@@ -209,3 +209,85 @@ def histogram(input, bins, *, range=None, weight=None, density=False, out=None):
     for target, value in zip(out, answer):
         target.resize_(value.shape).copy_(value)
     return type(answer)(out)
+
+
+@op(None, name="histogramdd_of", sync=True, function=False, method=False, nondiff=("self", "edges", "weight", 0))
+def histogramdd_of(self: Tensor, edges: Tensors, weight: OptTensor, density):
+    """How many points, or how much weight, lie between the edges of all dimensions; counted on the host."""
+    points = self.reshape(-1, self.shape[-1]).astype(np.float64)
+    counted, _ = np.histogramdd(points, bins=[e.astype(np.float64) for e in edges],
+                                weights=None if weight is None else weight.reshape(-1).astype(np.float64), density=density)
+    return counted.astype(self.dtype)
+
+
+def _check_histogramdd(input, weight, range):
+    n = input.shape[-1]
+    if weight is not None and tuple(weight.shape) != tuple(input.shape[:-1]):
+        raise RuntimeError("torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor excluding "
+                           f"its innermost dimension, but got input with shape {list(input.shape)} and weight with shape "
+                           f"{list(weight.shape)}")
+    if weight is not None and weight.dtype is not input.dtype:
+        raise RuntimeError("torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same dtype, "
+                           f"but got input({_C_NAMES[input.dtype.name]}), and weight({_C_NAMES[weight.dtype.name]})")
+    if range is not None and len(range) != 2 * n:
+        raise RuntimeError(f"torch.histogramdd: for a {n}-dimensional histogram range should have {2 * n} elements, but got {len(range)}")
+
+
+_C_NAMES = {"float32": "float", "float64": "double", "int32": "int", "int64": "long int", "float16": "c10::Half"}
+
+
+def _edges_of_counts(input, bins, range):
+    """Edges as far apart as each other, in each dimension; one number of bins is that of all."""
+    import jtensor
+    n = input.shape[-1]
+    bins = [bins] * n if isinstance(bins, int) else list(bins)
+    if len(bins) != n:
+        raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
+    for d, count in enumerate(bins):
+        if count <= 0:
+            raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {count} for dimension {d}")
+    points, edges = input.detach().reshape(-1, n), []
+    for d, count in enumerate(bins):
+        low, high = range[2 * d:2 * d + 2] if range is not None else (
+            (points[:, d].min().item(), points[:, d].max().item()) if points.shape[0] else (0.0, 1.0))
+        if not (np.isfinite(low) and np.isfinite(high)):
+            raise RuntimeError(f"torch.histogramdd: dimension {d}'s range [{low:g}, {high:g}] is not finite")
+        if low > high:
+            raise RuntimeError(f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for dimension {d}")
+        low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
+        edges.append(jtensor.linspace(low, high, count + 1, dtype=input.dtype))
+    return edges
+
+
+def _check_edges(input, bins):
+    n = input.shape[-1]
+    if len(bins) != n:
+        raise RuntimeError(f"torch.histogramdd: expected {n} sequences of bin edges for a {n}-dimensional histogram but got {len(bins)}")
+    for d, edges in enumerate(bins):
+        if edges.dtype is not input.dtype:
+            raise RuntimeError("torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with dtype "
+                               f"{_C_NAMES[input.dtype.name]} and bins for dimension {d} with dtype {_C_NAMES[edges.dtype.name]}")
+        if edges.ndim != 1:
+            raise RuntimeError(f"torch.histogramdd: bins tensor should have one dimension, but got {edges.ndim} dimensions in the bins "
+                               f"tensor for dimension {d}")
+
+
+@composite()
+def histogramdd(input, bins, range=None, weight=None, density=False):
+    """``(hist, bin_edges)`` of points ``(*, N)``: ``bins`` is a number, one for each dimension, or the edges in each.
+
+    >>> torch.histogramdd(torch.tensor([[0., 1.], [1., 0.], [2., 2.]]), bins=[2, 2]).hist
+    tensor([[0., 1.],
+            [1., 1.]])
+    """
+    if input.ndim < 2:
+        raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
+    counts = isinstance(bins, int) or all(isinstance(b, int) for b in bins)
+    _check_histogramdd(input, weight, range)
+    if not counts:
+        _check_edges(input, bins)
+    if input.dtype.name not in ("float32", "float64"):
+        raise not_implemented("histogramdd", input.dtype)
+    edges = _edges_of_counts(input, bins, range) if counts else [e.clone() for e in bins]
+    from ...base.return_types import return_type
+    return return_type("histogramdd", ("hist", "bin_edges"))((histogramdd_of(input, edges, weight, density), tuple(edges)))

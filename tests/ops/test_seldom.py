@@ -1,0 +1,75 @@
+"""Functions that are seldom called, against live PyTorch: histograms of points, Householder reflections, permuted memory, norms."""
+import numpy as np
+import pytest
+
+import jtensor
+
+torch = pytest.importorskip("torch")
+
+
+def plain(T, x):
+    if isinstance(x, T.Tensor):
+        return [str(x.dtype).split(".")[1], list(x.shape), list(x.stride()), x.detach().tolist()]
+    return [plain(T, y) for y in x] if isinstance(x, (tuple, list)) else x
+
+
+def asked(T, text):
+    x = T.tensor([[0.0, 1.0], [1.0, 0.0], [2.0, 0.0], [2.0, 2.0]])
+    a = T.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 7.0]])
+    names = {"T": T, "x": x, "E": T.tensor([0.0, 1.0, 2.0]), "a": a, "c": T.complex(a, a.flip(0)), "b": T.stack([a, a * a])}
+    try:
+        return plain(T, eval(text, names))
+    except Exception as error:
+        return [type(error).__name__, str(error).replace("jtensor", "torch").split("\n")[0]]
+
+
+def agree(ours, theirs, where):
+    if isinstance(theirs, list) and len(theirs) == 4 and isinstance(theirs[1], list) and isinstance(theirs[0], str):
+        assert ours[:3] == theirs[:3], where
+        np.testing.assert_allclose(np.array(ours[3]), np.array(theirs[3]), 2e-5, 2e-5, err_msg=where)
+    elif isinstance(theirs, list) and isinstance(ours, list) and len(ours) == len(theirs):
+        for mine, other in zip(ours, theirs):
+            agree(mine, other, where)
+    else:
+        assert ours == theirs, where
+
+
+HISTOGRAMS = ["T.histogramdd(x, [3, 3])", "T.histogramdd(x, 2)", "T.histogramdd(x, [E, E])", "T.histogramdd(x, (E, E[:2]), density=True)",
+              "T.histogramdd(x.double(), 3, range=[0., 1., 0., 2.], density=True)", "T.histogramdd(x, 2, weight=T.arange(4.))",
+              "T.histogramdd(x.view(2, 2, 2), [1, 2], weight=T.ones(2, 2))", "T.histogramdd(T.zeros(0, 2), 2)", "T.histogramdd(x * 0, 2)",
+              "str(T.histogramdd(x, 2))", "T.histogramdd(x.int(), [3, 3])", "T.histogramdd(x, [3])", "T.histogramdd(x[0], [3])",
+              "T.histogramdd(x, [3, 3], weight=T.ones(3))", "T.histogramdd(x, [3, 3], weight=T.ones(4).double())",
+              "T.histogramdd(x, [3, 3], range=[0., 1.])", "T.histogramdd(x, [3, 0])", "T.histogramdd(x, [E])",
+              "T.histogramdd(x, [E, E.double()])", "T.histogramdd(x, [E, E[None]])", "T.histogramdd(x, [3, 3], range=[0., 1., 3., 1.])",
+              "T.histogramdd(x * float('nan'), [3, 3])"]
+REFLECTIONS = ["T.geqrf(a)", "T.geqrf(a.T)", "T.geqrf(b)", "T.geqrf(c)", "T.geqrf(a.double())", "T.geqrf(a[0])", "T.geqrf(a.int())",
+               "str(T.geqrf(a))", "T.geqrf(a, out=(T.empty(0), T.empty(0)))", "T.ormqr(*T.geqrf(a), a)",
+               "T.ormqr(*T.geqrf(a), a, transpose=True)",
+               "T.ormqr(*T.geqrf(a), a.T, left=False)", "T.ormqr(*T.geqrf(a), a.T, left=False, transpose=True)", "T.ormqr(*T.geqrf(c), c)",
+               "T.ormqr(*T.geqrf(c), c, transpose=True)", "T.ormqr(*T.geqrf(c), c.T, False)", "T.ormqr(*T.geqrf(b), b, True, True)",
+               "T.ormqr(a, T.ones(3), a)", "T.ormqr(a, T.ones(2), x)", "T.ormqr(a, T.ones(2), x, left=False)",
+               "T.ormqr(a[0], T.ones(2), a)",
+               "T.ormqr(a, T.ones(2), a[0])", "T.ormqr(a, T.ones(2).double(), a)", "T.ormqr(b, T.ones(2), a)",
+               "T.ormqr(a, T.ones(2), a.double())",
+               "T.geqrf(a.requires_grad_()).a.sum().backward()", "T.geqrf(a.requires_grad_()).tau.grad_fn.name()"]
+OTHERS = ["T.empty_permuted((2, 3), (1, 0)).stride()", "T.empty_permuted((2, 0, 3), (2, 0, 1)).stride()", "T.empty_permuted((), ()).shape",
+          "T.empty_permuted((2, 3), (0, 1), dtype=T.int64).dtype is T.int64", "T.empty_permuted((2, 3), (1, 1))",
+          "T.empty_permuted((2, 3), (1,))",
+          "T.empty_permuted((2, 3), (1, 5))", "T.empty_permuted((2, 3), (1, -2))", "T.norm_except_dim(a)", "T.norm_except_dim(a, 2, 1)",
+          "T.norm_except_dim(a, 1, -1)", "T.norm_except_dim(b, 1, 1)", "T.norm_except_dim(b, 2, -2)", "T.norm_except_dim(a, 2, 5)"]
+
+
+@pytest.mark.parametrize("texts", [HISTOGRAMS, REFLECTIONS, OTHERS], ids=["histograms", "reflections", "others"])
+def test_as_pytorch(texts):
+    for text in texts:
+        agree(asked(jtensor, text), asked(torch, text), text)
+
+
+def test_the_product_of_reflections_has_a_gradient():
+    def gradients(T):
+        given = [[1.0, 2.0], [0.5, 1.0], [0.2, 0.3]], [1.2, 1.4], [[1.0, 2.0], [3.0, 1.0], [0.0, 1.0]]
+        leaves = [T.tensor(x, requires_grad=True) for x in given]
+        (T.ormqr(*leaves) ** 2).sum().backward()
+        return [x.grad.tolist() for x in leaves]
+    for ours, theirs in zip(gradients(jtensor), gradients(torch), strict=True):
+        np.testing.assert_allclose(ours, theirs, 1e-4, 1e-5)
