@@ -13,7 +13,7 @@ from ..ops.operator import REQUIRED
 from .arguments import of_method
 from .former import modern
 from .overriding import Layer, is_overridable, once_more
-from .refusals import ELSEWHERE, refusal
+from .refusals import ALSO, ELSEWHERE, refusal
 
 
 class _Missing:
@@ -166,6 +166,11 @@ def odd_call(form, values, rest, named, others):
     """A call that Python would not bind (under NumPy's names, or to be refused) or one with ``out``; `MISSING`: it is in order."""
     args, kwargs = form.given(values, rest, named, others)
     names = [name for name, _ in form.positional + form.named]
+    also = ALSO.get(form.name.removeprefix("Tensor."), {})
+    if not also.keys().isdisjoint(others):
+        renamed = {also.get(key, key) if key in others else key: value for key, value in kwargs.items()}
+        if len(renamed) == len(kwargs):
+            return form.function(*args, **renamed)
     if any(ELSEWHERE.get(key) in names for key in others):
         renamed = {key if key in names or ELSEWHERE.get(key) not in names or ELSEWHERE[key] in kwargs else ELSEWHERE[key]: value
                    for key, value in kwargs.items()}

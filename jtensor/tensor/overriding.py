@@ -250,7 +250,7 @@ class Entry:
         if STATE.off is ALL_OFF or _engine(sys._getframe(1).f_back) or self.method and not (args and isinstance(args[0], Tensor)):
             return NOBODY
         asked = self._overriding(args, kwargs) if STATE.off is ON and not self.modes_only else []
-        if not asked and not STATE.modes or not self.python and not self._bound(len(args) - self.method, tuple(kwargs)):
+        if not asked and not STATE.modes or not self.python and not self._bound(len(args) - self.method, _named(kwargs)):
             return NOBODY
         try:
             return self._ask_as_python(args, kwargs) if self.python else self._ask(asked, args, kwargs)
@@ -341,11 +341,17 @@ class Entry:
         return handle(self.public, relevant, tuple(args), kwargs)
 
 
+def _named(kwargs):
+    """The keywords of a call; NumPy's functions name an ``out`` that is None."""
+    return tuple([name for name, value in kwargs.items() if name != "out" or value is not None])
+
+
 def _binds(signature, count, names):
-    names = {ELSEWHERE.get(name, name) if name not in signature.text else name for name in names}
+    known = {p.name for p in signature.parameters}
+    names = {name if name in known else ELSEWHERE.get(name, name) for name in names}
     positional = [p for p in signature.parameters if not p.keyword_only]
     by_number = bool(positional) and positional[0].kind == "ints"                    # x.view(2, 3)
-    return (count <= len(positional) or by_number) and names <= {p.name for p in signature.parameters} and all(
+    return (count <= len(positional) or by_number) and names <= known and all(
         not p.required or p.name in names for p in [*positional[count:], *[p for p in signature.parameters if p.keyword_only]])
 
 

@@ -124,6 +124,23 @@ TAKES = {
     "numbers": _begins_with(_is_number),
     "Tensors": lambda given: isinstance(given, (list, tuple)),
 }
+_SPLIT = dict.fromkeys(("sections", "indices", "tensor_indices_or_sections"), "indices_or_sections")
+# PyTorch's names for parameters that are called otherwise here: {function or method: {its name: ours}}.
+ALSO = {
+    **dict.fromkeys(("hsplit", "vsplit", "dsplit", "tensor_split"), _SPLIT), "orgqr": {"input2": "tau"}, "copy_": {"other": "src"},
+    "swapaxes": {"axis0": "dim0", "axis1": "dim1"}, "resize_as_": {"the_template": "other"},
+    **dict.fromkeys("""linalg_cholesky linalg_cond linalg_householder_product linalg_matrix_rank linalg_pinv
+                       linalg_solve_triangular""".split(), {"input": "A"}),
+    "linalg_lstsq": {"input": "A", "b": "B"}, "linalg_tensorsolve": {"input": "A", "other": "B"},
+    "isin": {"element": "elements", "test_element": "test_elements"}, "affine_grid_generator": {"theta": "input"},
+    "unsafe_split": {"input": "tensor"},
+    "result_type": {"tensor": "tensor1", "other": "tensor2", "scalar": "tensor2", "scalar1": "tensor1", "scalar2": "tensor2"},
+    "searchsorted": {"self": "input"}, "bucketize": {"self": "input"},
+    **dict.fromkeys("""bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift float_power pow remainder special_xlog1py
+                       special_xlogy special_zeta xlogy""".split(), {"self": "input"}),
+}
+
+
 ELSEWHERE = {"x": "input", "a": "input", "x1": "input", "x2": "other", "axis": "dim", "keepdims": "keepdim"}      # NumPy's names
 
 

@@ -562,6 +562,17 @@ SCRIPTS = {
         print(torch.abs(torch.tensor([3 + 4j]), out=torch.zeros(1, dtype=torch.float64)))
         print(torch.tensordot(torch.ones(2), torch.ones(2), dims=torch.tensor(1)), torch.ones(2, 3).size(1), torch.atleast_2d())
     """,
+    # PyTorch's names for arguments, where they are not the usual ones
+    "names of arguments": """
+        x, S, i = torch.ones(2, 2), torch.eye(2) * 2, torch.tensor([1, 2])
+        print(torch.cat(tensors=[x, x], dim=1), torch.stack(tensors=[i, i]), torch.concat(tensors=[i]))
+        print(torch.complex(real=x, imag=x), torch.polar(abs=i * 1., angle=i * 0.))
+        print(torch.hsplit(x, sections=2), x.tensor_split(indices=(1,)), torch.isin(elements=i, test_element=1))
+        print(x.clone().copy_(other=S), S.swapaxes(axis0=0, axis1=1), torch.zeros(4).resize_as_(the_template=S).shape)
+        print(torch.linalg.cholesky(input=S), torch.linalg.solve_triangular(input=S, B=x, upper=True))
+        print(torch.result_type(tensor=x, other=i), torch.result_type(scalar=2.5, tensor=i), torch.pow(self=2, exponent=i))
+        print(torch.bucketize(self=1, boundaries=i), torch.bitwise_and(self=3, other=i))
+    """,
 }
 
 
