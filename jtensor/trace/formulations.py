@@ -242,12 +242,17 @@ def dot_general(x, y, *, dimension_numbers, preferred_element_type):
     return jnp.sum(products, axis=tuple(range(len(left_batch), x.ndim))).astype(dtype)
 
 
+def rsqrt(x):
+    """Of float16: XLA's two emitters have each its own."""
+    return lax.rsqrt(x.astype(np.float32)).astype(x.dtype)
+
+
 def _is_of_vectors(params, avals):
     (left, right), (left_batch, right_batch) = params["dimension_numbers"]
     return len(left) > 0 and all(len(a.shape) == len(left) + len(left_batch) for a in avals)
 
 
-REAL = {f.__name__: f for f in (log1p, atan, atan2, tanh, asinh, acosh, atanh, erfc, dot_general)}
+REAL = {f.__name__: f for f in (log1p, atan, atan2, tanh, asinh, acosh, atanh, erfc, rsqrt, dot_general)}
 COMPLEX = {"mul": complex_mul, "square": complex_square, "integer_pow": complex_power, "div": complex_div, "abs": complex_abs,
            "exp": complex_exp, "log": real_hypot_log, "reduce_prod": complex_prod, "dot_general": dot_general}
 STATICS = "y", "axes", "dimension_numbers", "preferred_element_type"
@@ -259,7 +264,7 @@ def formulation(name, params, avals):
     table = COMPLEX if kind == "c" else REAL
     if name not in table or kind not in "fcV":
         return None
-    if name == "dot_general" and not _is_of_vectors(params, avals):
+    if name == "dot_general" and not _is_of_vectors(params, avals) or name == "rsqrt" and avals[0].dtype != np.float16:
         return None
     statics = tuple((key, params[key]) for key in STATICS if key in params)
     return _traced(table[name], statics, tuple((a.shape, a.dtype) for a in avals), jax.config.jax_enable_x64)

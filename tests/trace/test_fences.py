@@ -132,6 +132,7 @@ CHAINS = {  # name: (operators with the number of their other operands, inputs)
         [(jnp.multiply, 1), (jnp.add, 1)],
         (normal(100, dtype=jnp.bfloat16), normal(100, dtype=jnp.bfloat16), normal(100, dtype=jnp.bfloat16)),
     ),
+    "float16 rsqrt": ([(jnp.abs, 0), (lax.rsqrt, 0), (jnp.add, 1)], (normal(1000, dtype=np.float16), normal(1000, dtype=np.float16))),
     "complex": (
         [(jnp.multiply, 1), (jnp.add, 1), (jnp.abs, 0)],
         tuple(normal(3, 50, dtype=np.complex64) + 1j * normal(3, 50, dtype=np.complex64)),
