@@ -1,6 +1,7 @@
 """The random calls that are compared with PyTorch: one table, run on both sides by the law test and by the script that stores goldens.
 
 Not a test itself. A case is (function, arguments, dtype name, size, seed, words used before, normals drawn one by one before).
+``python tests/random/random_cases.py 100`` compares a hundred rounds of them, and of `tensor_cases`, with PyTorch.
 """
 
 import hashlib
@@ -168,3 +169,20 @@ def _torch_call(torch, g, function, arguments, dtype, n):
 def _weights(torch, n, dtype, scale=1.0):
     x = weights(n, str(dtype).removeprefix("torch."), scale)
     return torch.from_numpy(x.view(np.int16)).view(dtype) if dtype is torch.bfloat16 else torch.from_numpy(x)
+
+
+if __name__ == "__main__":
+    import sys
+    import warnings
+
+    import tensor_cases
+    import torch
+
+    import jtensor
+
+    warnings.simplefilter("ignore")
+    rounds = int(sys.argv[1])
+    for what, same in (("samplers", [ours(case) == theirs(case, torch) for case in cases(20261122, rounds)]),
+                       ("public", [tensor_cases.run(jtensor, case) == tensor_cases.run(torch, case)
+                                   for case in tensor_cases.cases(20261122, rounds)])):
+        print(f"{what}: {same.count(False)} of {len(same)} cases differ")
