@@ -253,24 +253,23 @@ _ANY = Parameter("Number value", False)
 # -- the texts --------------------------------------------------------------------------------------------------------
 
 
-def _elements(name, args, kwargs):
+def _elements(signature, name, args, kwargs):
     """What is wrong inside of lists that are taken for what they begin with: PyTorch finds it when it unpacks them."""
-    for own in signatures(name):
-        at = 0
-        for p in own.parameters:
-            value = args[at] if at < len(args) else kwargs.get(p.name)
-            at += 1
-            if p.kind == "Tensors" and isinstance(value, (list, tuple)) and not p.none:
-                for k, t in enumerate(value):
-                    if not isinstance(t, Tensor):
-                        return f"expected Tensor as element {k} in argument {at - 1}, but got {type_name(type(t))}"
-            if p.kind == "ints" and p.default == "" and at == 1 and own.positional == 1 and len(args) > 1 and is_int(args[0]):
-                value = args
-            if p.kind == "ints" and isinstance(value, (list, tuple)):
-                for k, n in enumerate(value):
-                    if not is_int(n):
-                        return (f"{name.removeprefix('Tensor.')}(): argument '{p.name}' failed to unpack the object at pos {k + 1} with "
-                                f"error \"type must be tuple of ints,but got {type_name(type(n))}\"")
+    at = 0
+    for p in signature.parameters:
+        value = args[at] if at < len(args) else kwargs.get(p.name)
+        at += 1
+        if p.kind == "Tensors" and isinstance(value, (list, tuple)) and not p.none:
+            for k, t in enumerate(value):
+                if not isinstance(t, Tensor):
+                    return f"expected Tensor as element {k} in argument {at - 1}, but got {type_name(type(t))}"
+        if p.kind == "ints" and p.default == "" and at == 1 and signature.positional == 1 and len(args) > 1 and is_int(args[0]):
+            value = args
+        if p.kind == "ints" and isinstance(value, (list, tuple)):
+            for k, n in enumerate(value):
+                if not is_int(n):
+                    return (f"{name.removeprefix('Tensor.')}(): argument '{p.name}' failed to unpack the object at pos {k + 1} with "
+                            f"error \"type must be tuple of ints,but got {type_name(type(n))}\"")
     return None
 
 
@@ -292,7 +291,7 @@ def refusal(name, args, kwargs):
         except Refused as refused:
             texts.append(str(refused))
         else:
-            text = _elements(name, args, kwargs)
+            text = _elements(signature, name, args, kwargs)
             return None if text is None else TypeError(text)
     if len(found) == 1:
         return TypeError(texts[0])

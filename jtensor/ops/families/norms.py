@@ -261,7 +261,7 @@ def logsumexp(self: Tensor, dim, keepdim=False):
     return _log_of_sum(self, axes_of(dim, self.ndim), keepdim)
 
 
-@composite()
+@composite(method=False)
 def norm_except_dim(v, pow=2, dim=0):
     """The norm of order ``pow`` over all dimensions but one, which keep size one; over all of them where ``dim`` is -1.
 

@@ -272,7 +272,7 @@ def _check_edges(input, bins):
                                f"tensor for dimension {d}")
 
 
-@composite()
+@composite(method=False)
 def histogramdd(input, bins, range=None, weight=None, density=False):
     """``(hist, bin_edges)`` of points ``(*, N)``: ``bins`` is a number, one for each dimension, or the edges in each.
 
