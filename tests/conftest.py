@@ -44,6 +44,13 @@ def no_size_has_been_met():
     values.places.clear()
 
 
+@pytest.fixture(autouse=True)
+def nothing_was_in_vain():
+    """What programs were worth (`trace.tiers`) is learnt in this test."""
+    from jtensor.trace.tiers import PAST
+    PAST.__init__()
+
+
 @pytest.fixture
 def settled():
     """Nothing that earlier tests began goes on beside this one, for tests that count, patch or move what the background uses too."""

@@ -1,12 +1,8 @@
 """When and how the tape runs: flushes, the two tiers, what is begun ahead, failures.
 
-Owns: `flush` (end the segment of this thread and run it), `value_of` (the array of a Value, running what it needs), and the choice between
-op by op and one fused program. Every flush has a reason; `report` counts them. May not know: how programs are made (`programs`), which of
-their inputs they may write over (`donation`).
-
-The choice is made by cost and by what the script has done before, never by the clock: a tape seen for the first time is compiled whole
-where most of its kernels are missing (and have not been missed often), else it runs op by op; from its second run on it is one program. A
-program that is run often is compiled a second time, with more effort (`programs`).
+Owns: `flush` (end the segment of this thread and run it), `value_of` (the array of a Value, running what it needs). Every flush has a
+reason; `report` counts them. May not know: how programs are made (`programs`), which of their inputs they may write over (`donation`),
+what is worth a program (`tiers`). A program that is run often is compiled a second time, with more effort (`programs`).
 """
 import contextlib
 import threading
@@ -16,16 +12,15 @@ import numpy as np
 from numpy import ndarray
 
 from ..base import compat, devices
-from . import donation, interpret, lower, programs, scalars, tape
+from . import donation, interpret, lower, programs, scalars, tape, tiers
 from .arrival import awaited
 from .hand import NUMBERS, Hand
 from .macros import CAP
 from .programs import Program
 from .report import REPORT
 from .tape import LOCAL, TRIE, Segment
+from .tiers import PAST
 
-KERNEL_COST, NODE_COST, PROGRAM_COST = 20.0, 4.0, 15.0       # ms: a kernel by itself, a node of a program, a program
-OFTEN = 8                          # programs made for want of an operation's kernel after which that is worth its cost
 _compile_lock = threading.RLock()
 
 
@@ -202,6 +197,7 @@ def execute(segment, nodes, wanted, asked):
             found.executable = kernel_of(nodes[0][0])
     if found is not None and found.executable is not None:
         REPORT.hits += 1
+        PAST.served += len(nodes)
         if found.left:
             found.ran()
     else:
@@ -262,12 +258,8 @@ def choose(segment, nodes, state, wanted, inputs, asked, later=False):
     if coming is None:
         plans = {node[0] for node in nodes}
         missing = [plan for plan in plans if plan.kernel is None]
-        if state.sightings == (0 if later else 1) and not state.cut:
-            dear = sum(1 for plan in missing if plan.wanted < OFTEN)
-            if dear * KERNEL_COST <= len(plans) * NODE_COST + PROGRAM_COST:
-                return None
-            for plan in missing:
-                plan.wanted += 1
+        if not (state.cut or tiers.worth_a_program(plans, missing, state.sightings + later)):
+            return None
         counts = scalars.counts(segment.floats, segment.integers, segment.complexes)
         del inputs[tape.reach(nodes):]              # in place: references are counted below
         donate = donation.donatable(inputs, nodes, wanted)
@@ -294,6 +286,7 @@ def compiled(coming, state, key, count):
         return None
     for origin in origins:
         REPORT.program(origin, count, found.fences, state)
+    PAST.made(origins, count)
     state.programs[key] = found
     return found
 

@@ -49,7 +49,7 @@ def base():
 @pytest.fixture
 def whole(monkeypatch):
     """Tapes are compiled whole from their first run on, by whoever wants them."""
-    monkeypatch.setattr(executor, "PROGRAM_COST", -1e9)
+    monkeypatch.setattr(executor.tiers, "PROGRAM_COST", -1e9)
     monkeypatch.setattr(executor, "WORTH_A_THREAD", 1 << 30)
 
 
@@ -84,7 +84,7 @@ def test_a_failed_run_leaves_every_tensor_whole(monkeypatch, request, base, tier
             return Failing(made, error.pop()) if error else made, *rest
         monkeypatch.setattr(lower, "program", program)
     else:
-        monkeypatch.setattr(executor, "KERNEL_COST", 0)
+        monkeypatch.setattr(executor.tiers, "KERNEL_COST", 0)
         make, failing = executor.kernel_of, []
 
         def kernel_of(plan):
@@ -243,9 +243,29 @@ def test_tapes_that_are_always_others_get_kernels_in_the_end(afresh):
             y = turn(y)
         assert y.isfinite().all()
         return sum(report.programs.values()) - before[0], sum(report.kernels.values()) - before[1]
-    made = [made_by(order) for order, _ in zip(orders, range(executor.OFTEN + 3), strict=False)]
-    assert all(programs and not kernels for programs, kernels in made[1:executor.OFTEN])
+    made = [made_by(order) for order, _ in zip(orders, range(executor.tiers.OFTEN + 3), strict=False)]
+    assert all(programs and not kernels for programs, kernels in made[1:executor.tiers.OFTEN])
     assert not any(programs for programs, _ in made[-2:]) and sum(kernels for _, kernels in made[-3:]) >= len(turns)
+
+
+def test_tapes_that_do_not_come_again_stop_being_compiled():
+    report, past = torch.report(), executor.tiers.PAST
+
+    def batch(n):
+        """One more length: a tape that was never there. How many programs and kernels are compiled for it."""
+        x = torch.rand(n)
+        before = sum(report.programs.values()), sum(report.kernels.values())
+        y = x
+        for k in range(20):
+            y = (y * 0.5 + x) / (k + 2)
+        assert y.isfinite().all()
+        return sum(report.programs.values()) - before[0], sum(report.kernels.values()) - before[1]
+    made = [batch(1001 + n) for n in range(9)]
+    assert all(programs for programs, _ in made[1:5]) and past.in_vain()
+    assert not any(programs for programs, _ in made[-2:]) and all(kernels for _, kernels in made[-2:])
+    assert [batch(1009)[0] for _ in range(3)][0] == 0 and batch(1009)[0] <= 1       # that one does come again, and gets its program
+    past.served += past.spent                                                        # as does a loop that was compiled once
+    assert batch(1010)[0] == 1
 
 
 def test_a_look_at_less_is_served_by_the_same_program():

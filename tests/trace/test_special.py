@@ -15,7 +15,7 @@ _spec.loader.exec_module(special)
 
 @pytest.fixture(autouse=True)
 def always_fused(monkeypatch):
-    monkeypatch.setattr(special.executor, "PROGRAM_COST", -1e9)
+    monkeypatch.setattr(special.executor.tiers, "PROGRAM_COST", -1e9)
     monkeypatch.setattr(special.executor, "WORTH_A_THREAD", 1 << 30)
 
 

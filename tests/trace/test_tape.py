@@ -91,7 +91,7 @@ def test_what_nobody_holds_is_not_computed(monkeypatch, whole):
     monkeypatch.setattr(executor, "kernel_of", lambda plan: ran.append(plan.operator.name) or kernel_of(plan))
     monkeypatch.setattr(compat, "build", lambda jaxpr, *given, **how: ran.append(str(jaxpr)) or build(jaxpr, *given, **how))
     monkeypatch.setattr(store, "load", lambda *given: None)             # of an earlier run's folder
-    monkeypatch.setattr(executor, "PROGRAM_COST", -1e9 if whole else 1e9)
+    monkeypatch.setattr(executor.tiers, "PROGRAM_COST", -1e9 if whole else 1e9)
     monkeypatch.setattr(executor, "WORTH_A_THREAD", 1 << 30)
     x = torch.ones(5 + whole)
     x.tolist()
