@@ -1,15 +1,16 @@
 """Which functions ask ``__torch_function__``, and as what: PyTorch's account of its own functions.
 
 Owns: the lists below and `put_in`, which goes through the public namespaces once. Those that PyTorch binds by its argument parser are known
-from ``signatures.txt``; listed are the ones written in Python, and what goes by another name. How they ask is in `tensor.overriding`.
+from ``signatures.txt``; listed are the ones written in Python, and what goes by another name. How they ask is in `tensor.asking`.
 """
 import importlib
 import types
 
 import jtensor
 
+from .tensor.asking import Entry, overridable
 from .tensor.core import Tensor
-from .tensor.overriding import ENTRIES, Entry, overridable
+from .tensor.overriding import ENTRIES
 from .tensor.refusals import table
 
 # -- written in Python there --------------------------------------------------------------------------------------------

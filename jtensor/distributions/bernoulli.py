@@ -5,13 +5,14 @@ from numbers import Number
 import jtensor
 
 from . import constraints
+from .by_probability import ByParameter
 from .exp_family import ExponentialFamily
-from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+from .utils import broadcast_all
 
 __all__ = ["Bernoulli"]
 
 
-class Bernoulli(ExponentialFamily):
+class Bernoulli(ByParameter, ExponentialFamily):
     """1 with probability ``probs`` (or of log-odds ``logits``), else 0.
 
     >>> torch.distributions.Bernoulli(0.25).log_prob(torch.tensor(1.0)).exp()
@@ -34,21 +35,6 @@ class Bernoulli(ExponentialFamily):
     def expand(self, batch_shape, _instance=None):
         kept = {name: self.__dict__[name].expand(batch_shape) for name in ("probs", "logits") if name in self.__dict__}
         return self._expanded(Bernoulli, batch_shape, _instance, **kept, _param=next(iter(kept.values())))
-
-    @lazy_property
-    def logits(self):
-        """The log-odds."""
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self):
-        """The probability of 1."""
-        return logits_to_probs(self.logits, is_binary=True)
-
-    @property
-    def param_shape(self):
-        """The shape of the parameter that was given."""
-        return self._param.size()
 
     @property
     def mean(self):

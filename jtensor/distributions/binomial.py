@@ -2,13 +2,14 @@
 import jtensor
 
 from . import constraints
+from .by_probability import ByParameter
 from .distribution import Distribution
-from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+from .utils import broadcast_all
 
 __all__ = ["Binomial"]
 
 
-class Binomial(Distribution):
+class Binomial(ByParameter, Distribution):
     """How many of ``total_count`` trials of probability ``probs`` (or of log-odds ``logits``) succeed.
 
     >>> torch.distributions.Binomial(4, torch.tensor(0.5)).mean
@@ -35,21 +36,6 @@ class Binomial(Distribution):
     def support(self):
         """0 to ``total_count``."""
         return constraints.integer_interval(0, self.total_count)
-
-    @lazy_property
-    def logits(self):
-        """The log-odds of success."""
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self):
-        """The probability of success."""
-        return logits_to_probs(self.logits, is_binary=True)
-
-    @property
-    def param_shape(self):
-        """The shape of the parameter that was given."""
-        return self._param.size()
 
     @property
     def mean(self):

@@ -4,13 +4,14 @@ from numbers import Number
 import jtensor
 
 from . import constraints
+from .by_probability import ByProbability
 from .distribution import Distribution
-from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+from .utils import broadcast_all
 
 __all__ = ["Geometric"]
 
 
-class Geometric(Distribution):
+class Geometric(ByProbability, Distribution):
     """How often a trial of probability ``probs`` fails before it first succeeds."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
@@ -42,16 +43,6 @@ class Geometric(Distribution):
     @property
     def variance(self):
         return (1.0 / self.probs - 1.0) / self.probs
-
-    @lazy_property
-    def logits(self):
-        """The log-odds of success."""
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self):
-        """The probability of success."""
-        return logits_to_probs(self.logits, is_binary=True)
 
     def sample(self, sample_shape=()):
         shape, tiny = self._extended_shape(sample_shape), jtensor.finfo(self.probs.dtype).tiny

@@ -5,6 +5,7 @@ import jtensor
 
 from . import constraints
 from .binomial import Binomial
+from .by_probability import ByCategorical
 from .categorical import Categorical
 from .distribution import Distribution
 from .utils import broadcast_all
@@ -12,7 +13,7 @@ from .utils import broadcast_all
 __all__ = ["Multinomial"]
 
 
-class Multinomial(Distribution):
+class Multinomial(ByCategorical, Distribution):
     """How often each of K categories, of probabilities in proportion to ``probs`` ``(*, K)``, comes in ``total_count`` draws.
 
     >>> torch.distributions.Multinomial(8, torch.tensor([1.0, 3.0])).mean
@@ -38,21 +39,6 @@ class Multinomial(Distribution):
     def support(self):
         """Counts that sum to ``total_count``."""
         return constraints.multinomial(self.total_count)
-
-    @property
-    def probs(self):
-        """Probabilities."""
-        return self._categorical.probs
-
-    @property
-    def logits(self):
-        """Log-probabilities."""
-        return self._categorical.logits
-
-    @property
-    def param_shape(self):
-        """The shape of the parameter that was given."""
-        return self._categorical.param_shape
 
     @property
     def mean(self):

@@ -2,14 +2,15 @@
 import jtensor
 
 from . import constraints
+from .by_probability import ByParameter
 from .distribution import Distribution
 from .gamma import Gamma
-from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+from .utils import broadcast_all, lazy_property
 
 __all__ = ["NegativeBinomial"]
 
 
-class NegativeBinomial(Distribution):
+class NegativeBinomial(ByParameter, Distribution):
     """How many trials of probability ``probs`` (or of log-odds ``logits``) succeed before ``total_count`` have failed."""
 
     arg_constraints = {"total_count": constraints.greater_than_eq(0), "probs": constraints.half_open_interval(0.0, 1.0),
@@ -40,21 +41,6 @@ class NegativeBinomial(Distribution):
     @property
     def variance(self):
         return self.mean / jtensor.sigmoid(-self.logits)
-
-    @lazy_property
-    def logits(self):
-        """The log-odds of success."""
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self):
-        """The probability of success."""
-        return logits_to_probs(self.logits, is_binary=True)
-
-    @property
-    def param_shape(self):
-        """The shape of the parameter that was given."""
-        return self._param.size()
 
     @lazy_property
     def _gamma(self):

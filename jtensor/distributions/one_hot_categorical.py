@@ -2,13 +2,14 @@
 import jtensor
 
 from . import constraints
+from .by_probability import ByCategorical
 from .categorical import Categorical
 from .distribution import Distribution
 
 __all__ = ["OneHotCategorical", "OneHotCategoricalStraightThrough"]
 
 
-class OneHotCategorical(Distribution):
+class OneHotCategorical(ByCategorical, Distribution):
     """`Categorical`, its numbers as vectors of a one and zeros."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
@@ -26,21 +27,6 @@ class OneHotCategorical(Distribution):
     @property
     def _param(self):
         return self._categorical._param
-
-    @property
-    def probs(self):
-        """Probabilities."""
-        return self._categorical.probs
-
-    @property
-    def logits(self):
-        """Log-probabilities."""
-        return self._categorical.logits
-
-    @property
-    def param_shape(self):
-        """The shape of the parameter that was given."""
-        return self._categorical.param_shape
 
     @property
     def mean(self):

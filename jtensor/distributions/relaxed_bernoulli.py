@@ -4,15 +4,16 @@ from numbers import Number
 import jtensor
 
 from . import constraints
+from .by_probability import ByBase, ByParameter
 from .distribution import Distribution
 from .transformed_distribution import TransformedDistribution
 from .transforms import SigmoidTransform
-from .utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs, probs_to_logits
+from .utils import broadcast_all, clamp_probs
 
 __all__ = ["LogitRelaxedBernoulli", "RelaxedBernoulli"]
 
 
-class LogitRelaxedBernoulli(Distribution):
+class LogitRelaxedBernoulli(ByParameter, Distribution):
     """The log-odds of `RelaxedBernoulli` numbers: logistic noise about the log-odds of ``probs``, divided by ``temperature``."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
@@ -32,21 +33,6 @@ class LogitRelaxedBernoulli(Distribution):
         return self._expanded(LogitRelaxedBernoulli, batch_shape, _instance, **kept, temperature=self.temperature,
                               _param=next(iter(kept.values())))
 
-    @lazy_property
-    def logits(self):
-        """The log-odds of 1."""
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self):
-        """The probability of 1."""
-        return logits_to_probs(self.logits, is_binary=True)
-
-    @property
-    def param_shape(self):
-        """The shape of the parameter that was given."""
-        return self._param.size()
-
     def rsample(self, sample_shape=()):
         shape = self._extended_shape(sample_shape)
         probs = clamp_probs(self.probs.expand(shape))
@@ -61,7 +47,7 @@ class LogitRelaxedBernoulli(Distribution):
         return self.temperature.log() + difference - 2 * difference.exp().log1p()
 
 
-class RelaxedBernoulli(TransformedDistribution):
+class RelaxedBernoulli(ByBase, TransformedDistribution):
     """Numbers of (0, 1) that tend to zeros and ones as ``temperature`` does to zero, with gradients (Maddison, Mnih and Teh, 2017)."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
@@ -73,18 +59,3 @@ class RelaxedBernoulli(TransformedDistribution):
 
     def expand(self, batch_shape, _instance=None):
         return self._expanded_base(RelaxedBernoulli, batch_shape, _instance)
-
-    @property
-    def temperature(self):
-        """The temperature."""
-        return self.base_dist.temperature
-
-    @property
-    def logits(self):
-        """The log-odds of 1."""
-        return self.base_dist.logits
-
-    @property
-    def probs(self):
-        """The probability of 1."""
-        return self.base_dist.probs

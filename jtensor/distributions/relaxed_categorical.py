@@ -2,6 +2,7 @@
 import jtensor
 
 from . import constraints
+from .by_probability import ByBase, ByCategorical
 from .categorical import Categorical
 from .distribution import Distribution
 from .transformed_distribution import TransformedDistribution
@@ -11,7 +12,7 @@ from .utils import broadcast_all, clamp_probs
 __all__ = ["ExpRelaxedCategorical", "RelaxedOneHotCategorical"]
 
 
-class ExpRelaxedCategorical(Distribution):
+class ExpRelaxedCategorical(ByCategorical, Distribution):
     """The logarithms of `RelaxedOneHotCategorical` vectors: Gumbel noise about ``logits``, divided by ``temperature``, normalised."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
@@ -25,21 +26,6 @@ class ExpRelaxedCategorical(Distribution):
     def expand(self, batch_shape, _instance=None):
         return self._expanded(ExpRelaxedCategorical, batch_shape, _instance, self.event_shape, temperature=self.temperature,
                               _categorical=self._categorical.expand(batch_shape))
-
-    @property
-    def param_shape(self):
-        """The shape of the parameter that was given."""
-        return self._categorical.param_shape
-
-    @property
-    def logits(self):
-        """Log-probabilities."""
-        return self._categorical.logits
-
-    @property
-    def probs(self):
-        """Probabilities."""
-        return self._categorical.probs
 
     def rsample(self, sample_shape=()):
         shape = self._extended_shape(sample_shape)
@@ -57,7 +43,7 @@ class ExpRelaxedCategorical(Distribution):
         return (score - score.logsumexp(dim=-1, keepdim=True)).sum(-1) + log_scale
 
 
-class RelaxedOneHotCategorical(TransformedDistribution):
+class RelaxedOneHotCategorical(ByBase, TransformedDistribution):
     """Probabilities that tend to one-hot vectors as ``temperature`` does to zero, with gradients (Jang, Gu and Poole, 2017)."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
@@ -70,18 +56,3 @@ class RelaxedOneHotCategorical(TransformedDistribution):
 
     def expand(self, batch_shape, _instance=None):
         return self._expanded_base(RelaxedOneHotCategorical, batch_shape, _instance)
-
-    @property
-    def temperature(self):
-        """The temperature."""
-        return self.base_dist.temperature
-
-    @property
-    def logits(self):
-        """Log-probabilities."""
-        return self.base_dist.logits
-
-    @property
-    def probs(self):
-        """Probabilities."""
-        return self.base_dist.probs

@@ -1,24 +1,17 @@
 """``__torch_function__``: how a public function asks the classes of its arguments, and the modes, before it does anything.
 
 A process in which no class overrides and no mode was entered pays nothing for this: the functions are as they were written. The first
-class, or mode, has `jtensor.overridable` give each public function another ``__code__`` (`overridable`), which looks at the arguments and
+class, or mode, has `jtensor.overridable` give each public function another ``__code__`` (`asking`), which looks at the arguments and
 then goes on with the old one. The function stays the same object, so that ``func is torch.add`` holds for whoever imported it before.
 
-Owns: who is asked, in which order and in which form, what is said when nobody answers, the default of Tensor's subclasses. May not know:
-which functions there are (`jtensor.overridable`), and what they do.
-
-The rooms of the engine are PyTorch's C++: what they call goes past all this. ``nn`` and its like are written in the public interface and
-are treated as a user's program.
+Owns: the state, who is asked, in which order, what is said when nobody answers, the default of Tensor's subclasses. May not know: how a
+function is made to ask (`asking`), which functions there are (`jtensor.overridable`), and what they do.
 """
 import functools
-import inspect
-import sys
 import threading
 import types
 
-from ..base import sites
 from .core import Tensor
-from .refusals import ELSEWHERE, WITHOUT, signatures
 
 # -- what is on ---------------------------------------------------------------------------------------------------------
 
@@ -50,6 +43,8 @@ STATE = _State()
 MODES = _Modes()                         # the modes entered in any thread: where there is none, nobody looks for this thread's
 # Types that override nothing, asked by class: those with which calls are made all the time.
 PLAIN = _Kinds((Tensor, int, float, bool, complex, str, bytes, type(None), type(...), slice, dict, set))
+ENTRIES = {}                             # {function: its Entry}
+FUNCTIONS = {}                           # {key of an Entry: the function}
 
 
 class switched:
@@ -223,226 +218,15 @@ def nowrap():
     """The properties that subclasses answer as they are."""
     return {Tensor._base.__get__, Tensor.grad.__get__, Tensor._grad.__get__}
 
-# -- a function that asks -----------------------------------------------------------------------------------------------
-
-
-NOBODY = object()
-
-
-class Entry:
-    """An overridable function.
-
-    ``public``: what the classes are given as ``func``. ``key``: its name among the signatures. ``title``: its name in the error that nobody
-    answered. ``python``: PyTorch's is written in Python. Then ``first`` is how many of its arguments are handed on by position (None: those
-    that are required), and ``unsaid`` those that are named only if they were given. ``relevant``: how many are asked (None: all).
-    ``operator``: one of Python's operators, which leaves what nobody takes to the other operand. ``modes_only``: no argument overrides it.
-    """
-
-    def __init__(self, public, key, title, *, python=False, first=None, unsaid=(), relevant=None, operator=False, modes_only=False):
-        self.public, self.key, self.title, self.python, self.first, self.relevant = public, key, title, python, first, relevant
-        self.operator, self.modes_only, self.method = operator, modes_only, key is not None and key.startswith("Tensor.")
-        self.unsaid, self.original = unsaid, None
-        TITLES.setdefault(public, title)
-        self.counted, self.bound = {}, {}
-
-    def answer(self, args, kwargs):
-        """What the classes and modes make of a call; `NOBODY` where none is to be asked."""
-        if STATE.off is ALL_OFF or _engine(sys._getframe(1).f_back) or self.method and not (args and isinstance(args[0], Tensor)):
-            return NOBODY
-        asked = self._overriding(args, kwargs) if STATE.off is ON and not self.modes_only else []
-        if not asked and not STATE.modes or not self.python and not self._bound(len(args) - self.method, _named(kwargs)):
-            return NOBODY
-        try:
-            return self._ask_as_python(args, kwargs) if self.python else self._ask(asked, args, kwargs)
-        except TypeError:
-            if self.operator:
-                return NotImplemented
-            raise
-
-    @functools.cached_property
-    def _form(self):
-        return inspect.signature(self.original)
-
-    def _overriding(self, args, kwargs):
-        """The arguments whose classes are asked."""
-        asked = []
-        for named in (enumerate(args[:self.relevant]), kwargs.items() if self.relevant is None else ()):
-            for place, given in named:
-                if isinstance(given, (list, tuple)):
-                    for one in given:
-                        if overrides(one):
-                            join(asked, one)
-                elif overrides(given) and (self.python or not isinstance(given, Tensor) or self._counts(place)):
-                    join(asked, given)
-        return asked
-
-    def _counts(self, place):
-        """Whether a tensor in this place is one and no number: PyTorch asks no class where it wants a number."""
-        found = self.counted.get(place)
-        if found is None:
-            found = self.counted[place] = self._is_tensor(place)
-        return found
-
-    def _is_tensor(self, place):
-        known = signatures(self.key) if self.key is not None else None
-        if known in (None, WITHOUT):
-            return True
-        if isinstance(place, int):
-            place -= self.method
-            if place < 0:
-                return True
-        kinds = [p for one in known for at, p in enumerate(one.parameters) if p.name == place or at == place and not p.keyword_only]
-        return not kinds or any(p.number or p.kind not in ("Number", "int", "float", "bool") and not (p.kind == "ints" and p.one)
-                                for p in kinds)
-
-    def _bound(self, count, names):
-        """Whether PyTorch would have bound so many arguments and these keywords; what it would not is refused, and nobody asked."""
-        found = self.bound.get((count, names))
-        if found is None:
-            known = signatures(self.key) if self.key is not None else None
-            found = self.bound[count, names] = known in (None, WITHOUT) or any(_binds(one, count, names) for one in known)
-        return found
-
-    def _ask(self, asked, args, kwargs):
-        kinds = args[:1] if not asked and len(args) == 1 and self._without_arguments() else asked
-        answer = ask(self.public, asked, tuple(map(type, kinds)), (args, kwargs) if kwargs else (args,))
-        if answer is NotImplemented:
-            raise TypeError(_nobody(self.title, asked))
-        return answer
-
-    def _without_arguments(self):
-        """Of methods and properties that take nothing, modes are told the type of the tensor."""
-        return self.method and (signatures(self.key) == WITHOUT or self.title.endswith("__") or self.title.endswith("_is_view"))
-
-    def _ask_as_python(self, args, kwargs):
-        """PyTorch's functions in Python name all arguments but the first ones, also those that were not given."""
-        form = self._form
-        try:
-            bound = form.bind(*args, **kwargs)
-        except TypeError:
-            return NOBODY                                          # the function refuses it
-        given = set(bound.arguments)
-        bound.apply_defaults()
-        args, kwargs = [], {}
-        for at, (name, parameter) in enumerate(form.parameters.items()):
-            value = bound.arguments[name]
-            if parameter.kind is parameter.VAR_POSITIONAL:
-                args += value
-            elif parameter.kind is parameter.VAR_KEYWORD:
-                kwargs.update(value)
-            elif parameter.kind is not parameter.KEYWORD_ONLY and (
-                    at < self.first if self.first is not None else parameter.default is parameter.empty or _required(parameter)):
-                args.append(value)
-            elif name not in self.unsaid or name in given:
-                kwargs[name] = value
-        relevant = list(spread(args if self.relevant is None else args[:self.relevant]))
-        if self.relevant is None:
-            relevant += [one for one in spread(kwargs.values()) if overrides(one)]
-        return handle(self.public, relevant, tuple(args), kwargs)
-
-
-def _named(kwargs):
-    """The keywords of a call; NumPy's functions name an ``out`` that is None."""
-    return tuple([name for name, value in kwargs.items() if name != "out" or value is not None])
-
-
-def _binds(signature, count, names):
-    known = {p.name for p in signature.parameters}
-    names = {name if name in known else ELSEWHERE.get(name, name) for name in names}
-    positional = [p for p in signature.parameters if not p.keyword_only]
-    by_number = bool(positional) and positional[0].kind == "ints"                    # x.view(2, 3)
-    return (count <= len(positional) or by_number) and names <= known and all(
-        not p.required or p.name in names for p in [*positional[count:], *[p for p in signature.parameters if p.keyword_only]])
-
-
-def _required(parameter):
-    return repr(parameter.default) == "<required>"                 # as `guards` writes it
-
-
-def _nobody(title, asked):
-    mode = f"  - mode object {STATE.modes[-1]!r}\n" if STATE.modes else ""
-    classes = "".join([f"  - tensor subclass {type(one)!r}\n" for one in asked])
-    return (f"Multiple dispatch failed for '{title}'; all __torch_function__ handlers returned NotImplemented:\n\n{mode}{classes}\n"
-            "For more information, try re-running with TORCH_LOGS=not_implemented")
-
-
-# Rooms in the public interface; of this one, `default` calls what a user has called.
-_PUBLIC_ROOMS = ("base/return_types.py", "nn/", "distributions/", "utils/", "func/", "signal/", "overridable.py", "overrides.py",
-                 "tensor/overriding.py")
-
-
-class _OfEngine(dict):
-    """{name of a file: whether it belongs to the engine}."""
-
-    def __missing__(self, name):
-        if len(self) >= 1 << 16:
-            self.clear()
-        found = self[name] = sites.within(name) and not (sites.room(name) or "").startswith(_PUBLIC_ROOMS)
-        return found
-
-
-_of_engine = _OfEngine()
-
-
-def _engine(frame):
-    """Whether a call comes from the engine's own rooms; None stands for the interpreter, which shows an uncaught error."""
-    return frame is not None and _of_engine[frame.f_code.co_filename]
-
-# -- another code for a function ----------------------------------------------------------------------------------------
-
-# Python's warnings pass over frames of a file with these two words in its name: they name the line that has called the function.
-FILE = "<jtensor override, importlib _bootstrap>"
-_SOURCE = """\
-def outer():
-    {bound} = None
-    def overridable(*args, **kwargs):
-        original = "<original>"; plain = "<plain>"; modes = "<modes>"; answer = "<answer>"; nobody = "<nobody>"
-        {named}
-        if not modes:
-            for one in args:
-                if one.__class__ not in plain:
-                    break
-            else:
-                if not kwargs:
-                    return original(*args)
-        found = answer(args, kwargs)
-        return original(*args, **kwargs) if found is nobody else found
-"""
-
-
-@functools.cache
-def _template(count):
-    """The code of a function with so many free variables, before its constants are put in."""
-    cells = [f"c{at}" for at in range(count)]
-    source = _SOURCE.format(bound=" = ".join(cells or ["_"]), named="; ".join(cells or ["pass"]))
-    outer = compile(source, FILE, "exec").co_consts[0]
-    return next(const for const in outer.co_consts if isinstance(const, types.CodeType))
-
-
-def overridable(function, entry):
-    """Has a function ask by an `Entry` before it does what it did; it stays the same object."""
-    code = function.__code__
-    ENTRIES[function] = entry
-    FUNCTIONS.setdefault(entry.key, function)
-    entry.original = original = types.FunctionType(code, function.__globals__, function.__name__, function.__defaults__,
-                                                   function.__closure__)
-    original.__kwdefaults__, original.__qualname__ = function.__kwdefaults__, function.__qualname__
-    original.__dict__.update(function.__dict__)
-    put = {"<plain>": PLAIN, "<modes>": MODES, "<original>": original, "<answer>": entry.answer, "<nobody>": NOBODY}
-    made = _template(len(code.co_freevars))
-    constants = tuple([put.get(const, const) if isinstance(const, str) else const for const in made.co_consts])
-    function.__code__ = made.replace(co_consts=constants, co_name=code.co_name, co_qualname=code.co_qualname)
-    function.__defaults__ = function.__kwdefaults__ = None
-    function.__wrapped__ = original                       # so that `inspect.signature` shows what it showed
-
-
-ENTRIES = {}                             # {function: its Entry}
-FUNCTIONS = {}                           # {key of an Entry: the function}
-
 
 def beneath(function):
     """What a function does once nobody has been asked: itself where it does not ask."""
     return ENTRIES[function].original if function in ENTRIES else function
+
+
+# The file of the codes that ask. Python's warnings pass over frames of a file with these two words in its name: they name the line that has
+# called the function.
+FILE = "<jtensor override, importlib _bootstrap>"
 
 
 def is_overridable(code):
