@@ -62,7 +62,7 @@ def efforts(device=None):
 def options_of(effort, jaxpr, device=None):
     """XLA's options for a program that is compiled with this effort; its bits are those of any other."""
     options = efforts(device).get(effort, {})
-    if options and any(_windowed(eqn) or effort == "swift" and _adds_up(eqn) for eqn in _equations(jaxpr)):
+    if options and any(_windowed(eqn) or _in_loops(eqn) or effort == "swift" and _adds_up(eqn) for eqn in _equations(jaxpr)):
         return {}
     if effort == "rough" and not all(_same_if_rough(eqn) for eqn in _equations(jaxpr)):
         return {}
@@ -87,6 +87,15 @@ def _windowed(eqn):
         return False
     shape = eqn.invars[0].aval.shape
     return sum(shape[axis] > 32 for axis in eqn.params["axes"]) > 1
+
+
+def _in_loops(eqn):
+    # Of a convolution with few features or few places XLA makes loops of its own (of 310 tried, six told an effort, none beyond this).
+    if eqn.primitive.name != "conv_general_dilated":
+        return False
+    out = eqn.outvars[0].aval
+    features = out.shape[eqn.params["dimension_numbers"].out_spec[1]]
+    return features < _LEAST or out.size < _LEAST * features
 
 
 def _same_if_rough(eqn):

@@ -170,6 +170,21 @@ def test_bits_do_not_depend_on_the_effort():
             assert np.asarray(alone).tobytes() == np.asarray(expected).tobytes(), (f, effort)
 
 
+@pytest.mark.parametrize("inputs, kernel", [((1, 3, 101), (2, 101, 1)), ((2, 3, 101), (3, 101, 1)), ((2, 36, 3), (1, 3, 4)),
+                                            ((1, 12, 16), (2, 16, 16))], ids=str)
+def test_bits_of_a_convolution_do_not_depend_on_the_effort(inputs, kernel):
+    """Of few features or places XLA makes loops of its own."""
+    draws, zero = np.random.default_rng(0), np.zeros((), np.uint32)
+    x, w = draws.normal(size=inputs).astype(np.float32), draws.normal(size=kernel).astype(np.float32)
+
+    def conv(x, w):
+        return [fences.mark(jax.lax.conv_general_dilated(x, w, (1,), [(0, 0)], dimension_numbers=("NWC", "WIO", "NWC")))]
+    fenced = fences.fenced(conv, avals(x, w))
+    found = {np.asarray(compile_program(fenced.program, avals(zero, x, w), options=fenced.compiler_options, effort=effort).run(
+        [zero, x, w])[0]).tobytes() for effort in ("all", "kernel", "brief", "rough")}
+    assert len(found) == 1
+
+
 def test_the_emitters_stay_where_they_would_change_bits():
     x = np.ones(3, np.float32)
     nested = jax.make_jaxpr(jax.jit(lambda a: jax.lax.cond(a[0] > 0, jnp.tan, jnp.sin, a)))(x)
