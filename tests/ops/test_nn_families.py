@@ -203,3 +203,21 @@ def test_images_are_resized_in_their_own_precision(text, shapes):
 @pytest.mark.parametrize("mode, n", [("linear", 1), ("nearest", 1), ("nearest", 2), ("bicubic", 2), ("trilinear", 3), ("nearest", 3)])
 def test_images_of_no_size(mode, n):
     same(f"F.interpolate(a, scale_factor=0.2, mode={mode!r})", (1, 1, *(3,) * n))
+
+
+@pytest.mark.parametrize("kind", ["int64", "bool", "complex64"])
+@pytest.mark.parametrize("text", [
+    "F.layer_norm(x, (4,))", "F.group_norm(x, 2)", "F.batch_norm(x, None, None, training=True)", "F.instance_norm(x)",
+    "F.prelu(x, x[0, 0, :1])", "F.adaptive_avg_pool1d(x, 2)", "F.adaptive_avg_pool2d(x, 1)", "F.adaptive_avg_pool3d(x[None], 2)",
+    "F.interpolate(x, scale_factor=2)", "F.interpolate(x[None], scale_factor=2)", "F.interpolate(x[None], scale_factor=2, mode='bilinear')",
+    "F.interpolate(x[None], scale_factor=2, mode='bicubic')", "F.interpolate(x[None].repeat(1, 2, 1, 1), scale_factor=2)",
+])
+def test_types_without_a_kernel(kind, text):
+    found = []
+    for lib in (torch, jtensor):
+        x = lib.ones(1, 2, 4).to(getattr(lib, kind))
+        try:
+            found.append(str(eval(text, {"F": lib.nn.functional, "x": x}).dtype))
+        except (RuntimeError, NotImplementedError) as error:
+            found.append((type(error).__name__, str(error)))
+    assert found[0] == found[1]

@@ -3,6 +3,7 @@ import warnings
 
 import jtensor
 
+from ...ops.families.numeric import not_implemented
 from ...tensor import raw
 from ._given import Tensor, refuse
 from .pooling import _each, adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
@@ -121,10 +122,25 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
     return _resized(input, dims, mode, [int(n) for n in output_size], align_corners, given or [None] * dims, antialias)
 
 
+_KERNELS = {"nearest": "nearest", "nearest-exact": "nearest", "linear": "linear", "bilinear": "linear", "trilinear": "linear",
+            "bicubic": "cubic"}
+
+
+def _check_kernel(input, mode):
+    """PyTorch has kernels for floating point numbers and for bytes."""
+    if input.is_floating_point() or input.dtype is jtensor.uint8 or mode not in _KERNELS:
+        return
+    of_channels = input.dim() == 4 and mode != "bicubic" and input.is_contiguous(memory_format=jtensor.channels_last)
+    raise not_implemented(f"upsample_{mode.partition('-')[0]}2d_channels_last" if of_channels
+                          else f"compute_indices_weights_{_KERNELS[mode]}", input.dtype)
+
+
 def _resized(input, dims, mode, size, align_corners, scales, antialias):
     if dims in (1, 2, 3):
         if mode == "area":
             return (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[dims - 1](input, size)
+        if not antialias:
+            _check_kernel(input, mode)
         if mode == "nearest":
             return getattr(raw, f"upsample_nearest{dims}d")(input, size, *scales)
         if mode == "nearest-exact":

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ...base import dtypes
 from ..operator import Tensor, op
 from .numeric import NARROW, not_implemented
 from .pool import lowest, to_positions
@@ -36,8 +37,12 @@ def _check_adaptive(name, n):
         if any(o < 0 for o in output_size):
             raise RuntimeError(f"{name}: elements of output_size must be greater than or equal to 0 but received "
                                f"{{{', '.join(map(str, output_size))}}}")
-        if self.dtype.category < 2:
-            raise not_implemented(name, self.dtype)
+        if "avg" in name and all(o == 1 for o in output_size):              # PyTorch takes the mean
+            if self.dtype.category < 2:
+                raise RuntimeError("mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
+                                   f"Got: {dtypes.scalar_name(self.dtype)}")
+        elif self.dtype.category != 2:
+            raise not_implemented("adaptive_avg_pool3d_cpu" if name == "adaptive_avg_pool3d" else name, self.dtype)
     return check
 
 

@@ -80,7 +80,7 @@ def _column(v, x):
 
 
 def _check_batch(input, weight, bias, running_mean, running_var, training, eps):
-    if input.dtype.category < 2:
+    if input.dtype.category != 2:
         raise not_implemented("batch_norm", input.dtype)
     if input.ndim < 2:
         raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
@@ -200,7 +200,7 @@ def _check_layer(input, normalized_shape, weight, bias, eps):
     if input.ndim < len(shape) or list(input.size[input.ndim - len(shape):]) != shape:
         raise RuntimeError(f"Given normalized_shape={shape}, expected input with shape [*, {', '.join(map(str, shape))}], but got input of "
                            f"size{list(input.size)}")
-    if input.dtype.category < 2:
+    if input.dtype.category != 2:
         raise not_implemented("LayerNormKernelImpl", input.dtype)
 
 
@@ -263,7 +263,7 @@ def _check_group(input, num_groups, weight, bias, eps):
         if s is not None and (s.ndim != 1 or s.numel != channels):
             raise RuntimeError(f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of shape "
                                f"{list(s.size)} and input of shape {list(input.size)}")
-    if input.dtype.category < 2:
+    if input.dtype.category != 2:
         raise not_implemented("GroupNormKernelImpl", input.dtype)
 
 

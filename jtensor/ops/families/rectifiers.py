@@ -106,6 +106,8 @@ def prelu(input, weight):
     if input.dtype is not weight.dtype:
         raise RuntimeError(f"prelu: Type promoting not supported. Got {_torch_name(input.dtype)} and {_torch_name(weight.dtype)}")
     _check_prelu(input, weight)
+    if input.dtype.category != 2:
+        raise not_implemented("prelu_cpu", input.dtype)
     if input.ndim != weight.ndim or weight.ndim > 1:
         if weight.numel() == 1 and input.ndim < 2:
             weight = weight.reshape(()) if input.ndim == 0 else weight.reshape((1,))
