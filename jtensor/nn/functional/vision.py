@@ -130,8 +130,7 @@ def _check_kernel(input, mode):
     """PyTorch has kernels for floating point numbers and for bytes."""
     if input.is_floating_point() or input.dtype is jtensor.uint8 or mode not in _KERNELS:
         return
-    of_channels = input.dim() == 4 and mode != "bicubic" and input.is_contiguous(memory_format=jtensor.channels_last)
-    raise not_implemented(f"upsample_{mode.partition('-')[0]}2d_channels_last" if of_channels
+    raise not_implemented(f"upsample_{mode.partition('-')[0]}2d_channels_last" if input.dim() == 4 and mode != "bicubic"
                           else f"compute_indices_weights_{_KERNELS[mode]}", input.dtype)
 
 
