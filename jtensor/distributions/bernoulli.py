@@ -5,7 +5,7 @@ from numbers import Number
 import jtensor
 
 from . import constraints
-from .by_probability import ByParameter
+from .by_probability import ByParameter, the_one_given
 from .exp_family import ExponentialFamily
 from .utils import broadcast_all
 
@@ -25,16 +25,13 @@ class Bernoulli(ByParameter, ExponentialFamily):
     _mean_carrier_measure = 0
 
     def __init__(self, probs=None, logits=None, validate_args=None):
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        name, given = ("probs", probs) if probs is not None else ("logits", logits)
+        name, given = the_one_given(probs, logits)
         self._param, = broadcast_all(given)
         setattr(self, name, self._param)
         super().__init__(() if isinstance(given, Number) else self._param.size(), validate_args=validate_args)
 
     def expand(self, batch_shape, _instance=None):
-        kept = {name: self.__dict__[name].expand(batch_shape) for name in ("probs", "logits") if name in self.__dict__}
-        return self._expanded(Bernoulli, batch_shape, _instance, **kept, _param=next(iter(kept.values())))
+        return self._expanded(Bernoulli, batch_shape, _instance, **self._kept(batch_shape))
 
     @property
     def mean(self):

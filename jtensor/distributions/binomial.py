@@ -2,14 +2,13 @@
 import jtensor
 
 from . import constraints
-from .by_probability import ByParameter
+from .by_probability import OfTrials
 from .distribution import Distribution
-from .utils import broadcast_all
 
 __all__ = ["Binomial"]
 
 
-class Binomial(ByParameter, Distribution):
+class Binomial(OfTrials, Distribution):
     """How many of ``total_count`` trials of probability ``probs`` (or of log-odds ``logits``) succeed.
 
     >>> torch.distributions.Binomial(4, torch.tensor(0.5)).mean
@@ -19,18 +18,9 @@ class Binomial(ByParameter, Distribution):
     arg_constraints = {"total_count": constraints.nonnegative_integer, "probs": constraints.unit_interval, "logits": constraints.real}
     has_enumerate_support = True
 
-    def __init__(self, total_count=1, probs=None, logits=None, validate_args=None):
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        name, given = ("probs", probs) if probs is not None else ("logits", logits)
-        count, self._param = broadcast_all(total_count, given)
-        self.total_count = count.type_as(self._param)
-        setattr(self, name, self._param)
-        super().__init__(self._param.size(), validate_args=validate_args)
 
     def expand(self, batch_shape, _instance=None):
-        kept = {name: self.__dict__[name].expand(batch_shape) for name in ("total_count", "probs", "logits") if name in self.__dict__}
-        return self._expanded(Binomial, batch_shape, _instance, **kept, _param=kept["probs" if "probs" in kept else "logits"])
+        return self._expanded(Binomial, batch_shape, _instance, **self._kept(batch_shape))
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self):

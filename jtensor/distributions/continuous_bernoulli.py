@@ -5,13 +5,14 @@ from numbers import Number
 import jtensor
 
 from . import constraints
+from .by_probability import ByParameter, the_one_given
 from .exp_family import ExponentialFamily
-from .utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs, probs_to_logits
+from .utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs
 
 __all__ = ["ContinuousBernoulli"]
 
 
-class ContinuousBernoulli(ExponentialFamily):
+class ContinuousBernoulli(ByParameter, ExponentialFamily):
     """Numbers of [0, 1] whose density is in proportion to ``probs ** x * (1 - probs) ** (1 - x)`` (Loaiza-Ganem and Cunningham, 2019).
 
     Where ``probs`` lies within ``lims``, about 1/2, the formulas lose their digits, and Taylor's series stand for them.
@@ -23,22 +24,18 @@ class ContinuousBernoulli(ExponentialFamily):
     _mean_carrier_measure = 0
 
     def __init__(self, probs=None, logits=None, lims=(0.499, 0.501), validate_args=None):
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        given = probs if probs is not None else logits
+        name, given = the_one_given(probs, logits)
         made, = broadcast_all(given)
-        if probs is not None:
+        if name == "probs":
             if validate_args is not None and not self.arg_constraints["probs"].check(made).all():
                 raise ValueError("The parameter probs has invalid values")
-            self.probs = made = clamp_probs(made)
-        else:
-            self.logits = made
+            made = clamp_probs(made)
         self._param, self._lims = made, lims
+        setattr(self, name, made)
         super().__init__(() if isinstance(given, Number) else made.size(), validate_args=validate_args)
 
     def expand(self, batch_shape, _instance=None):
-        kept = {name: self.__dict__[name].expand(batch_shape) for name in ("probs", "logits") if name in self.__dict__}
-        return self._expanded(ContinuousBernoulli, batch_shape, _instance, **kept, _param=next(iter(kept.values())), _lims=self._lims)
+        return self._expanded(ContinuousBernoulli, batch_shape, _instance, **self._kept(batch_shape), _lims=self._lims)
 
     def _stable(self):
         """Where the formulas hold."""
@@ -75,19 +72,9 @@ class ContinuousBernoulli(ExponentialFamily):
         return jtensor.where(self._stable(), found, 1.0 / 12.0 - (1.0 / 15.0 - 128.0 / 945.0 * x) * x)
 
     @lazy_property
-    def logits(self):
-        """The log-odds of ``probs``."""
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
     def probs(self):
         """The parameter, strictly between 0 and 1."""
         return clamp_probs(logits_to_probs(self.logits, is_binary=True))
-
-    @property
-    def param_shape(self):
-        """The shape of the parameter that was given."""
-        return self._param.size()
 
     def rsample(self, sample_shape=()):
         return self.icdf(jtensor.rand(self._extended_shape(sample_shape), dtype=self.probs.dtype, device=self.probs.device))

@@ -4,7 +4,7 @@ from numbers import Number
 import jtensor
 
 from . import constraints
-from .by_probability import ByProbability
+from .by_probability import ByProbability, the_one_given
 from .distribution import Distribution
 from .utils import broadcast_all
 
@@ -18,9 +18,7 @@ class Geometric(ByProbability, Distribution):
     support = constraints.nonnegative_integer
 
     def __init__(self, probs=None, logits=None, validate_args=None):
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        name, given = ("probs", probs) if probs is not None else ("logits", logits)
+        name, given = the_one_given(probs, logits)
         made, = broadcast_all(given)
         setattr(self, name, made)
         super().__init__(() if isinstance(given, Number) else made.size(), validate_args=validate_args)
@@ -29,8 +27,7 @@ class Geometric(ByProbability, Distribution):
                              f"be positive but found invalid values:\n{made[~(made > 0)]}")
 
     def expand(self, batch_shape, _instance=None):
-        kept = {name: self.__dict__[name].expand(batch_shape) for name in ("probs", "logits") if name in self.__dict__}
-        return self._expanded(Geometric, batch_shape, _instance, **kept)
+        return self._expanded(Geometric, batch_shape, _instance, **self._kept(batch_shape))
 
     @property
     def mean(self):

@@ -2,15 +2,15 @@
 import jtensor
 
 from . import constraints
-from .by_probability import ByParameter
+from .by_probability import OfTrials
 from .distribution import Distribution
 from .gamma import Gamma
-from .utils import broadcast_all, lazy_property
+from .utils import lazy_property
 
 __all__ = ["NegativeBinomial"]
 
 
-class NegativeBinomial(ByParameter, Distribution):
+class NegativeBinomial(OfTrials, Distribution):
     """How many trials of probability ``probs`` (or of log-odds ``logits``) succeed before ``total_count`` have failed."""
 
     arg_constraints = {"total_count": constraints.greater_than_eq(0), "probs": constraints.half_open_interval(0.0, 1.0),
@@ -18,17 +18,10 @@ class NegativeBinomial(ByParameter, Distribution):
     support = constraints.nonnegative_integer
 
     def __init__(self, total_count, probs=None, logits=None, validate_args=None):
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        name, given = ("probs", probs) if probs is not None else ("logits", logits)
-        count, self._param = broadcast_all(total_count, given)
-        self.total_count = count.type_as(self._param)
-        setattr(self, name, self._param)
-        super().__init__(self._param.size(), validate_args=validate_args)
+        super().__init__(total_count, probs, logits, validate_args=validate_args)
 
     def expand(self, batch_shape, _instance=None):
-        kept = {name: self.__dict__[name].expand(batch_shape) for name in ("total_count", "probs", "logits") if name in self.__dict__}
-        return self._expanded(NegativeBinomial, batch_shape, _instance, **kept, _param=kept["probs" if "probs" in kept else "logits"])
+        return self._expanded(NegativeBinomial, batch_shape, _instance, **self._kept(batch_shape))
 
     @property
     def mean(self):

@@ -4,7 +4,7 @@ from numbers import Number
 import jtensor
 
 from . import constraints
-from .by_probability import ByBase, ByParameter
+from .by_probability import ByBase, ByParameter, the_one_given
 from .distribution import Distribution
 from .transformed_distribution import TransformedDistribution
 from .transforms import SigmoidTransform
@@ -20,18 +20,14 @@ class LogitRelaxedBernoulli(ByParameter, Distribution):
     support = constraints.real
 
     def __init__(self, temperature, probs=None, logits=None, validate_args=None):
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
         self.temperature = temperature
-        name, given = ("probs", probs) if probs is not None else ("logits", logits)
+        name, given = the_one_given(probs, logits)
         self._param, = broadcast_all(given)
         setattr(self, name, self._param)
         super().__init__(() if isinstance(given, Number) else self._param.size(), validate_args=validate_args)
 
     def expand(self, batch_shape, _instance=None):
-        kept = {name: self.__dict__[name].expand(batch_shape) for name in ("probs", "logits") if name in self.__dict__}
-        return self._expanded(LogitRelaxedBernoulli, batch_shape, _instance, **kept, temperature=self.temperature,
-                              _param=next(iter(kept.values())))
+        return self._expanded(LogitRelaxedBernoulli, batch_shape, _instance, **self._kept(batch_shape), temperature=self.temperature)
 
     def rsample(self, sample_shape=()):
         shape = self._extended_shape(sample_shape)
