@@ -10,13 +10,14 @@ import threading
 import types
 
 from ..base import dtypes
+from ..base.functions import as_it_is
 from ..nn import functional
 from ..nn.functional import recurrent
 from ..ops.registry import REGISTRY
 from ..tensor.convert import converted
 from ..tensor.core import Tensor
 from ..tensor.overriding import beneath
-from .tables import ASKED, FLOAT, LOWER, NAMES, REFUSAL, REFUSED, RULES, WIDEST
+from .tables import ASKED, FLOAT, LOWER, NAMES, REFUSAL, REFUSED, RULES
 
 DEFAULTS = {"cpu": dtypes.bfloat16, "xla": dtypes.bfloat16, "hpu": dtypes.bfloat16}
 
@@ -97,8 +98,7 @@ def _called(name, original, names, defaults, args, kwargs):
     if rule is ASKED:
         args, kwargs = _asked(names, defaults, device, args, kwargs)
     else:
-        dtype = {LOWER: lambda: state.type_for(device), FLOAT: lambda: dtypes.float32,
-                 WIDEST: lambda: _widest((*args, *kwargs.values()), device)}[rule]()
+        dtype = dtypes.float32 if rule is FLOAT else state.type_for(device) if rule is LOWER else _widest((*args, *kwargs.values()), device)
         args, kwargs = cast(args, dtype, device), {key: cast(value, dtype, device) for key, value in kwargs.items()}
     state.inside = True
     try:
@@ -132,8 +132,7 @@ def _put_door(function, name, operator=None):
     ``operator``: the one whose recorder it is.
     """
     function = beneath(function)                             # a subclass is asked before anything is cast
-    original = types.FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
-    original.__kwdefaults__, original.__doc__ = function.__kwdefaults__, function.__doc__
+    original = as_it_is(function)
     code, defaults = original.__code__, None
     names = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
     if operator is not None:

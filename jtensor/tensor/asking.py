@@ -12,6 +12,7 @@ import sys
 import types
 
 from ..base import sites
+from ..base.functions import as_it_is
 from .core import Tensor
 from .overriding import ALL_OFF, ENTRIES, FILE, FUNCTIONS, MODES, ON, PLAIN, STATE, TITLES, ask, handle, join, overrides, spread
 from .refusals import ELSEWHERE, WITHOUT, signatures
@@ -215,10 +216,7 @@ def overridable(function, entry):
     code = function.__code__
     ENTRIES[function] = entry
     FUNCTIONS.setdefault(entry.key, function)
-    entry.original = original = types.FunctionType(code, function.__globals__, function.__name__, function.__defaults__,
-                                                   function.__closure__)
-    original.__kwdefaults__, original.__qualname__ = function.__kwdefaults__, function.__qualname__
-    original.__dict__.update(function.__dict__)
+    entry.original = original = as_it_is(function)
     put = {"<plain>": PLAIN, "<modes>": MODES, "<original>": original, "<answer>": entry.answer, "<nobody>": NOBODY}
     made = _template(len(code.co_freevars))
     constants = tuple([put.get(const, const) if isinstance(const, str) else const for const in made.co_consts])
