@@ -14,9 +14,12 @@ PATIENCE = 3                       # times that a tape has to come in a script w
 
 
 class Past:
-    """``programs`` compiled so far, with so many nodes (``spent``); nodes that were run by a program there was (``served``)."""
+    """``programs`` compiled so far, with so many nodes (``spent``); nodes that a program has run which was there (``served``)."""
 
     def __init__(self):
+        self.forget()
+
+    def forget(self):
         self.programs = self.spent = self.served = 0
 
     def made(self, origins, nodes):
