@@ -18,7 +18,6 @@ class Binomial(OfTrials, Distribution):
     arg_constraints = {"total_count": constraints.nonnegative_integer, "probs": constraints.unit_interval, "logits": constraints.real}
     has_enumerate_support = True
 
-
     def expand(self, batch_shape, _instance=None):
         return self._expanded(Binomial, batch_shape, _instance, **self._kept(batch_shape))
 
