@@ -1,4 +1,4 @@
-"""The scaler of losses against live PyTorch, and the contexts that change nothing."""
+"""The scaler of losses, questions about regions and their older names against live PyTorch: answers, refusals and warnings."""
 import pickle
 import warnings
 
@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch")
 def answers(T, calls):
     """Results as text, refusals as (type, text), and warnings."""
     names = {"T": T, "A": T.amp, "x": T.ones(2, 2), "use": lambda *a, **k: _inside(T, *a, **k)}
+    names["show"] = lambda region: {key: str(value) for key, value in vars(region).items()}
     names["model"] = T.nn.Linear(1, 1)
     names["sgd"] = T.optim.SGD(names["model"].parameters(), 0.1)
     names["s"] = T.amp.GradScaler("cpu")
@@ -48,8 +49,25 @@ CALLS = [
 ]
 
 
-def test_calls():
-    for ours, theirs in zip(answers(jtensor, CALLS), answers(torch, CALLS), strict=True):
+STATE = [
+    "T.is_autocast_enabled()", "T.is_autocast_enabled('cpu')", "T.is_autocast_enabled('foo')", "T.is_autocast_enabled(3)",
+    "[T.get_autocast_dtype(d) for d in 'cpu cuda xpu mps xla'.split()]", "T.set_autocast_enabled('cpu', True)",
+    "T.is_autocast_enabled('cpu')",
+    "(T.ones(2, 2) @ T.ones(2, 2)).dtype", "T.set_autocast_dtype('cpu', T.float16)", "(T.ones(2, 2) @ T.ones(2, 2)).dtype",
+    "T.set_autocast_dtype('cpu', T.bfloat16)", "T.set_autocast_enabled('cpu', False)", "(T.ones(2, 2) @ T.ones(2, 2)).dtype",
+    "T.set_autocast_enabled(True)", "T.is_autocast_enabled()", "T.set_autocast_enabled(False)", "T.set_autocast_enabled('cpu', 3)",
+    "T.autocast_increment_nesting()", "T.autocast_decrement_nesting()", "T.clear_autocast_cache()", "T.is_autocast_cache_enabled()",
+    "T.set_autocast_cache_enabled(3)", *[f"show(T.autocast('{d}'))" for d in "cpu cuda mps hip xla meta foo".split()],
+    "show(T.autocast('cpu', dtype=T.float32))", "show(T.autocast('cpu', T.float16, cache_enabled=False))", "T.autocast(0)",
+    "T.amp.is_autocast_available('hip')", "T.amp.is_autocast_available('foo')", "show(T.cuda.amp.autocast())", "show(T.cpu.amp.autocast())",
+    "T.cuda.amp.GradScaler().state_dict()", "T.cpu.amp.GradScaler().state_dict()", "T.cuda.amp.custom_fwd(len)([1])",
+    "T.cpu.device_count(), T.cpu.is_available(), T.cpu.current_device(), T.cpu.synchronize(), T.cpu.set_device('cpu')",
+]
+
+
+@pytest.mark.parametrize("calls", [CALLS, STATE], ids=["scaler", "state"])
+def test_calls(calls):
+    for ours, theirs in zip(answers(jtensor, calls), answers(torch, calls), strict=True):
         assert ours == theirs
 
 

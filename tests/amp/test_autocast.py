@@ -5,7 +5,6 @@ PyTorch's.
 """
 import json
 import threading
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -243,41 +242,6 @@ def test_functions_stay_the_same_objects():
                                       strict=True))
     with pytest.raises(RuntimeError, match="mat1 and mat2 shapes cannot be multiplied"), jtensor.autocast("cpu"):
         jtensor.mm(jtensor.ones(2, 3), jtensor.ones(2, 3))
-
-
-STATE = [
-    "T.is_autocast_enabled()", "T.is_autocast_enabled('cpu')", "T.is_autocast_enabled('foo')", "T.is_autocast_enabled(3)",
-    "[T.get_autocast_dtype(d) for d in 'cpu cuda xpu mps xla'.split()]", "T.set_autocast_enabled('cpu', True)",
-    "T.is_autocast_enabled('cpu')",
-    "(T.ones(2, 2) @ T.ones(2, 2)).dtype", "T.set_autocast_dtype('cpu', T.float16)", "(T.ones(2, 2) @ T.ones(2, 2)).dtype",
-    "T.set_autocast_dtype('cpu', T.bfloat16)", "T.set_autocast_enabled('cpu', False)", "(T.ones(2, 2) @ T.ones(2, 2)).dtype",
-    "T.set_autocast_enabled(True)", "T.is_autocast_enabled()", "T.set_autocast_enabled(False)", "T.set_autocast_enabled('cpu', 3)",
-    "T.autocast_increment_nesting()", "T.autocast_decrement_nesting()", "T.clear_autocast_cache()", "T.is_autocast_cache_enabled()",
-    "T.set_autocast_cache_enabled(3)", *[f"show(T.autocast('{d}'))" for d in "cpu cuda mps hip xla meta foo".split()],
-    "show(T.autocast('cpu', dtype=T.float32))", "show(T.autocast('cpu', T.float16, cache_enabled=False))", "T.autocast(0)",
-    "T.amp.is_autocast_available('hip')", "T.amp.is_autocast_available('foo')", "show(T.cuda.amp.autocast())", "show(T.cpu.amp.autocast())",
-    "T.cuda.amp.GradScaler().state_dict()", "T.cpu.amp.GradScaler().state_dict()", "T.cuda.amp.custom_fwd(len)([1])",
-    "T.cpu.device_count(), T.cpu.is_available(), T.cpu.current_device(), T.cpu.synchronize(), T.cpu.set_device('cpu')",
-]
-
-
-def told(T):
-    found = []
-    names = {"T": T, "show": lambda region: {key: str(value) for key, value in vars(region).items()}}
-    for call in STATE:
-        with warnings.catch_warnings(record=True) as seen:
-            warnings.simplefilter("always")
-            try:
-                answer = str(eval(call, names))
-            except Exception as error:
-                answer = type(error).__name__, str(error)
-        found.append((call, answer, sorted(str(w.message) for w in seen)))
-    return found
-
-
-def test_questions_and_older_names(torch):
-    for ours, theirs in zip(told(jtensor), told(torch), strict=True):
-        assert ours == theirs
 
 
 def test_every_name_of_the_tables_is_a_function():
