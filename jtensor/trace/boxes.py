@@ -18,8 +18,9 @@ import jax
 import numpy as np
 from jax import lax
 
-from jtensor.base import compat
-from jtensor.trace.flat import ELEMENTWISE, EXTREME, OTHER, PRODUCT, SUM, Constant, Equation
+from ..base import compat
+from .flat import Constant, Equation
+from .kinds import ELEMENTWISE, EXTREME, OTHER, PRODUCT, SUM
 
 CARRIED = ELEMENTWISE | {"select_n", "neg", "copy", "copy_p", "operator_result"}
 """What is the same element by element, whatever stands beside: it may be computed on the whole array as well."""

@@ -15,9 +15,9 @@ import time
 
 import numpy as np
 
-from jtensor.base import compat
-from jtensor.trace.background import Worker
-from jtensor.trace.flat import EXTREME, KINDS, MOVES, OTHER, PRODUCT, SUM
+from ..base import compat
+from .background import Worker
+from .kinds import EXTREME, KINDS, MOVES, OTHER, PRODUCT, SUM
 
 _BRIEF = {"xla_cpu_use_fusion_emitters": False, "xla_cpu_parallel_codegen_split_count": 1, "xla_backend_extra_options": (
     "xla_cpu_disable_loop_unrolling", "xla_cpu_disable_slp_vectorizer", "xla_cpu_optimize_for_size")}

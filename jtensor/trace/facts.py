@@ -4,7 +4,7 @@ Owns the analysis, one walk forwards and one back (`Facts`). Knows the flattened
 """
 import numpy as np
 
-from jtensor.trace.flat import (
+from .kinds import (
     ADD,
     CONSTANT,
     CONVERT,

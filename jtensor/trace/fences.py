@@ -15,15 +15,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jtensor.base import compat
-from jtensor.trace import boxes, flat
-from jtensor.trace.barriers import fence, kept, opaque, pinned, spread, written_out
-from jtensor.trace.facts import Facts
-from jtensor.trace.flat import (
+from ..base import compat
+from . import boxes
+from .barriers import fence, kept, opaque, pinned, spread, written_out
+from .facts import Facts
+from .flat import flattened, is_floating, marker
+from .kinds import (
     ADD,
     CONSTANT,
     CONVERT,
     DIV,
+    ELEMENTWISE,
     ELEMENTWISE_MOVES,
     EXTREME,
     FOLDED,
@@ -37,13 +39,11 @@ from jtensor.trace.flat import (
     SUM,
     TRANSCENDENTAL,
     TURNED,
-    flattened,
-    is_floating,
 )
 
 REWRITTEN = MUL | TRANSCENDENTAL | SQRT | DIV | CONVERT | OTHER
 IDENTITIES = "operator_result", "barrier"
-REPEATING = flat.ELEMENTWISE | ELEMENTWISE_MOVES | {"broadcast_in_dim", "reshape", "transpose", "squeeze", "expand_dims", "slice"}
+REPEATING = ELEMENTWISE | ELEMENTWISE_MOVES | {"broadcast_in_dim", "reshape", "transpose", "squeeze", "expand_dims", "slice"}
 RESHAPING = {"reshape", "squeeze", "expand_dims", "transpose", "split"}
 WRITES = {"dynamic_update_slice", "scatter-add", "scatter_add"}
 UNROLLED = 32
@@ -51,7 +51,7 @@ UNROLLED = 32
 
 def mark(x):
     """The result of an operator, while the function of a whole tape is traced. Identity on what is neither floating-point nor complex."""
-    return flat.marker.bind(x) if is_floating(x) else x
+    return marker.bind(x) if is_floating(x) else x
 
 
 class Fenced:

@@ -1,7 +1,7 @@
 """The flattened jaxpr: a traced function as one list of equations, its calls inlined, its dead equations left out.
 
-Owns the walk from a jaxpr to that list, and what each equation is in the eyes of a simplifier (its `Kind`). Knows of
-nothing but JAX: no tape, no operator, no Tensor. `fences.py` decides on this list which values are to be fenced.
+Owns the walk from a jaxpr to that list. Knows of nothing but JAX: no tape, no operator, no Tensor. `fences.py` decides on this list
+which values are to be fenced.
 """
 import jax
 import numpy as np
@@ -9,7 +9,8 @@ from jax import dtypes
 from jax.extend import core
 from jax.interpreters import mlir
 
-from jtensor.trace.formulations import COMPLEX, REAL, formulation
+from .formulations import COMPLEX, REAL, formulation
+from .kinds import EXTREMES, KINDS
 
 # ------------------------------------------------------------------ the marker
 
@@ -30,39 +31,9 @@ def _(aval):
 mlir.register_lowering(marker, lambda context, x: [x])
 
 
-# ------------------------------------------------------------------ kinds of equations, as bits
-
-MUL, ADD, DIV, SQRT, TRANSCENDENTAL, SUM, PRODUCT, EXTREME, CONVERT, OTHER, PLAIN, CONSTANT, FOLDED, TURNED = (
-    1 << n for n in range(14))
-"""`PLAIN`: exact, and never rewritten. `CONSTANT`: known when compiled. `FOLDED`: one of the operands is. `TURNED`: transposed."""
-
-MOVES = frozenset("""broadcast_in_dim reshape transpose squeeze slice concatenate select_n expand_dims rev dynamic_slice
-    dynamic_update_slice gather scatter pad copy copy_p neg split operator_result barrier optimization_barrier real imag complex conj
-    reduce_precision stop_gradient sort""".split())
-"""Equations through which the simplifier and LLVM see."""
-
-ELEMENTWISE_MOVES = frozenset("""select_n neg copy copy_p operator_result barrier optimization_barrier real imag complex conj
-    reduce_precision""".split())
-
-_KINDS = {
-    MUL: "mul integer_pow square", ADD: "add sub add_any", DIV: "div", SQRT: "sqrt",
-    TRANSCENDENTAL: """exp exp2 log log1p expm1 pow rsqrt cbrt logistic tanh sin cos tan sinh cosh asin acos atan atan2 asinh
-        acosh atanh erf erfc erf_inv lgamma digamma igamma igammac""",
-    SUM: "reduce_sum scatter-add scatter_add cumsum cumlogsumexp reduce_window_sum select_and_scatter_add", PRODUCT: "reduce_prod",
-    MUL | PRODUCT: "cumprod", EXTREME: "reduce_max reduce_min argmax argmin cummax cummin reduce_window_max reduce_window_min",
-    CONVERT: "convert_element_type", PLAIN: "max min abs sign floor ceil round clamp nextafter",
-    OTHER: "while scan cond scatter-mul scatter_mul rem reduce reduce_window",
-}
-ELEMENTWISE = frozenset(" ".join(_KINDS[kind] for kind in (MUL, ADD, DIV, SQRT, TRANSCENDENTAL, CONVERT, PLAIN)).split()) | {
-    "is_finite", "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "xor", "not"}
-KINDS = {name: kind for kind, names in _KINDS.items() for name in names.split()}
 CALLS = frozenset(("jit", "pjit", "custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr", "closed_call", "core_call", "remat",
                    "checkpoint", "remat2", "custom_vmap_call", "composite"))
 _INNER = "jaxpr", "call_jaxpr", "fun_jaxpr", "call"
-
-
-MATRIX_PRODUCTS = "dot_general", "conv_general_dilated"
-EXTREMES = "reduce_max", "reduce_min"
 REFORMULATED = frozenset(REAL) | frozenset(COMPLEX)
 
 

@@ -25,8 +25,8 @@ import threading
 import time
 import warnings
 
-from jtensor.base import compat
-from jtensor.trace.background import Worker
+from ..base import compat
+from .background import Worker
 
 _MAGIC = b"jtensor program 1\n"
 _DIGEST = 16

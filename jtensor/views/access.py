@@ -16,10 +16,10 @@ from __future__ import annotations
 import math
 from weakref import WeakValueDictionary
 
-from jtensor.base import geometry
-from jtensor.views.factor import Axis, coalesce, cut
-from jtensor.views.programs import Box, Finish, Gather, Nothing, permutation
-from jtensor.views.reinterpret import Reinterpret, reinterpretation
+from ..base import geometry
+from .factor import Axis, coalesce, cut
+from .programs import Box, Finish, Gather, Nothing, permutation
+from .reinterpret import Reinterpret, reinterpretation
 
 Ints = tuple[int, ...]
 

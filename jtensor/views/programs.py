@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from jtensor.base.geometry import contiguous_strides
+from ..base.geometry import contiguous_strides
 
 Ints = tuple[int, ...]
 

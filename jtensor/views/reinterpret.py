@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jtensor.base.geometry import contiguous_strides, is_contiguous
+from ..base.geometry import contiguous_strides, is_contiguous
 
 Ints = tuple[int, ...]
 

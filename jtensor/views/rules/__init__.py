@@ -5,7 +5,7 @@ calls them may dress the error up, not change the sentence.  They know no tensor
 name, its storage's bytes) is an argument.
 """
 
-from jtensor.views.rules.dims import (
+from .dims import (
     H,
     T,
     adjoint,
@@ -24,9 +24,9 @@ from jtensor.views.rules.dims import (
     unsqueeze,
     wrap_dim,
 )
-from jtensor.views.rules.retype import imag, real, view_as_complex, view_as_real, view_dtype
-from jtensor.views.rules.shapes import as_strided, compute_view_strides, expand, flatten, infer_size, ravel, reshape, unflatten, view
-from jtensor.views.rules.splits import chunk, dsplit, hsplit, split, tensor_split, unbind, vsplit
+from .retype import imag, real, view_as_complex, view_as_real, view_dtype
+from .shapes import as_strided, compute_view_strides, expand, flatten, infer_size, ravel, reshape, unflatten, view
+from .splits import chunk, dsplit, hsplit, split, tensor_split, unbind, vsplit
 
 __all__ = [
     "H", "T", "adjoint", "as_strided", "chunk", "compute_view_strides", "diagonal", "dsplit", "expand", "flatten", "hsplit", "imag",

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 
-from jtensor.base.geometry import contiguous_strides, expand_strides, is_contiguous
-from jtensor.views.rules.dims import wrap_dim
+from ...base.geometry import contiguous_strides, expand_strides, is_contiguous
+from .dims import wrap_dim
 
 Ints = tuple[int, ...]
 Geometry = tuple[Ints, Ints, int]

@@ -5,7 +5,7 @@ Each gives a list of geometries.
 
 from __future__ import annotations
 
-from jtensor.views.rules.dims import narrow, select, slice_, wrap_dim
+from .dims import narrow, select, slice_, wrap_dim
 
 Ints = tuple[int, ...]
 Geometry = tuple[Ints, Ints, int]
