@@ -34,3 +34,13 @@ def resolved(size_average, reduce, reduction):
     if size_average is None and reduce is None:
         return reduction
     return legacy_get_string(size_average, reduce)
+
+
+def code_of(size_average, reduce, reduction):
+    """The number by which operators know a reduction, the deprecated flags going before the word."""
+    return get_enum(resolved(size_average, reduce, reduction))
+
+
+def reduced(loss, code):
+    """A loss that was computed element by element, reduced as that number says."""
+    return loss if code == 0 else loss.mean() if code == 1 else loss.sum()

@@ -7,6 +7,7 @@ from ...tensor.guards import guarded as _guarded
 from . import activation as _activation
 from . import attention as _attention
 from . import conv as _conv
+from . import cross_entropy as _cross_entropy
 from . import ctc as _ctc
 from . import distance as _distance
 from . import dropout as _dropout
@@ -31,8 +32,8 @@ _BOUND = frozenset("""
     conv_transpose2d conv_transpose3d cosine_similarity linear native_channel_shuffle one_hot pairwise_distance pdist pixel_shuffle
     pixel_unshuffle scaled_dot_product_attention""".split())
 # Some rooms are called like a function of theirs (dropout, linear), so the functions are put in place last.
-for _room in (_activation, _attention, _conv, _ctc, _distance, _dropout, _linear, _loss, _normalization, _padding, _pooling, _ranking,
-              _sparse, _vision):
+for _room in (_activation, _attention, _conv, _cross_entropy, _ctc, _distance, _dropout, _linear, _loss, _normalization, _padding, _pooling,
+              _ranking, _sparse, _vision):
     for _name in _room.__all__:
         globals()[_name] = _guarded(getattr(_room, _name), _name) if _name in _BOUND else getattr(_room, _name)
         __all__.append(_name)

@@ -2,9 +2,9 @@
 import jtensor
 
 from .. import _reduction
+from .._reduction import code_of, reduced
 from ._given import Tensor, refuse
 from .distance import pairwise_distance
-from .loss import _code, _reduced
 
 __all__ = ["margin_ranking_loss", "hinge_embedding_loss", "cosine_embedding_loss", "triplet_margin_loss",
            "triplet_margin_with_distance_loss"]
@@ -12,16 +12,16 @@ __all__ = ["margin_ranking_loss", "hinge_embedding_loss", "cosine_embedding_loss
 
 def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"):
     """The input where the target is 1, ``max(0, margin - input)`` where it is -1."""
-    code = _code(size_average, reduce, reduction)
+    code = code_of(size_average, reduce, reduction)
     zeros = jtensor.zeros_like(input)
     negative = jtensor.where(target != 1, (margin - input).clamp_min(0), zeros)
     positive = jtensor.where(target != -1, input, zeros)
-    return _reduced(negative + positive, code)
+    return reduced(negative + positive, code)
 
 
 def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
     """``1 - cos`` where the target is 1, ``max(0, cos - margin)`` where it is -1."""
-    code = _code(size_average, reduce, reduction)
+    code = code_of(size_average, reduce, reduction)
     if not (isinstance(input1, Tensor) and isinstance(input2, Tensor) and isinstance(target, Tensor)):
         refuse("cosine_embedding_loss", input1=input1, input2=input2, target=target)
     dim = target.dim()
@@ -36,16 +36,16 @@ def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, r
     zeros = jtensor.zeros_like(cosine)
     positive = jtensor.where(target == 1, 1 - cosine, zeros)
     negative = jtensor.where(target == -1, (cosine - margin).clamp_min(0), zeros)
-    return _reduced(positive + negative, code)
+    return reduced(positive + negative, code)
 
 
 def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
     """``max(0, -target (input1 - input2) + margin)``."""
-    code = _code(size_average, reduce, reduction)
+    code = code_of(size_average, reduce, reduction)
     if input1.dim() != input2.dim() or input1.dim() != target.dim():
         raise RuntimeError(f"margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: "
                            f"{input1.size()}, input2: {input2.size()}, target: {target.size()} ")
-    return _reduced((-target * (input1 - input2) + margin).clamp_min(0), code)
+    return reduced((-target * (input1 - input2) + margin).clamp_min(0), code)
 
 
 def _check_triplet(anchor, positive, negative):
@@ -59,13 +59,13 @@ def _triplet(anchor, positive, negative, distance, margin, swap, code):
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
         far = jtensor.minimum(far, distance(positive, negative))
-    return _reduced(jtensor.clamp_min(margin + near - far, 0), code)
+    return reduced(jtensor.clamp_min(margin + near - far, 0), code)
 
 
 def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-6, swap=False, size_average=None, reduce=None,
                         reduction="mean"):
     """``max(0, d(anchor, positive) - d(anchor, negative) + margin)`` for the p-norm distance."""
-    code = _code(size_average, reduce, reduction)
+    code = code_of(size_average, reduce, reduction)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
     if not (isinstance(anchor, Tensor) and isinstance(positive, Tensor) and isinstance(negative, Tensor)):
