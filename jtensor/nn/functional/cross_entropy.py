@@ -7,18 +7,14 @@ import warnings
 
 import jtensor
 
+from ...base.dtypes import scalar_name
 from ...ops.families.bounds import check_bounds, check_probabilities
 from ...tensor import raw
 from .._reduction import code_of
 from ._given import Tensor, refuse
-from .distance import SCALAR_TYPES
 from .linear import linear
 
 __all__ = ["nll_loss", "cross_entropy", "linear_cross_entropy", "binary_cross_entropy", "binary_cross_entropy_with_logits"]
-
-
-def _scalar_type(t):
-    return SCALAR_TYPES[str(t.dtype).partition(".")[2]]
 
 
 # ----------------------------------------------------------------------------------------------------------------- classes
@@ -32,7 +28,7 @@ def _nll(input, target, weight, code, ignore_index):
     if dims != 1 and (not goal or size[0] != goal[0]):
         raise ValueError(f"Expected input batch_size ({size[0]}) to match target batch_size ({goal[0] if goal else 1}).")
     if target.dtype not in (jtensor.int64, jtensor.uint8):
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {_scalar_type(target)}")
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {scalar_name(target.dtype)}")
     if dims <= 2:
         loss = raw.nll_loss(input, target, weight, code, ignore_index)
     elif dims == 4:
@@ -124,8 +120,7 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
         refuse("cross_entropy_loss", input=input, target=target)
     if input.size() == target.size():
         if not target.is_floating_point():
-            raise RuntimeError("Expected floating point type for target with class probabilities, got "
-                               f"{_scalar_type(target)}")
+            raise RuntimeError(f"Expected floating point type for target with class probabilities, got {scalar_name(target.dtype)}")
         if ignore_index >= 0:
             raise RuntimeError("ignore_index is not supported for floating point target")
         return _of_probabilities(input, target, weight, code, label_smoothing)
@@ -193,9 +188,9 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
     if weight is not None:
         weight = jtensor.broadcast_tensors(target, weight)[1].to(input.dtype)
     if target.dtype != input.dtype:
-        raise RuntimeError(f"Found dtype {_scalar_type(target)} but expected {_scalar_type(input)}")
+        raise RuntimeError(f"Found dtype {scalar_name(target.dtype)} but expected {scalar_name(input.dtype)}")
     if input.is_complex():
-        raise NotImplementedError(f"\"binary_cross_entropy\" not implemented for '{_scalar_type(input)}'")
+        raise NotImplementedError(f"\"binary_cross_entropy\" not implemented for '{scalar_name(input.dtype)}'")
     loss = raw.binary_cross_entropy(input, target, weight, code)
     check_probabilities(input, "input")
     check_probabilities(target, "target")
@@ -205,12 +200,12 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
 def _check_logits(input, target):
     """What PyTorch's formula does in place refuses: it writes the terms into ``1 - target``."""
     if not input.is_floating_point():
-        raise NotImplementedError(f"\"log_sigmoid_cpu\" not implemented for '{_scalar_type(input)}'")
+        raise NotImplementedError(f"\"log_sigmoid_cpu\" not implemented for '{scalar_name(input.dtype)}'")
     if target.dtype == jtensor.bool:
         raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
                            "instead.")
     if not jtensor.can_cast(input.dtype, target.dtype):
-        raise RuntimeError(f"result type {_scalar_type(input)} can't be cast to the desired output type {_scalar_type(target)}")
+        raise RuntimeError(f"result type {scalar_name(input.dtype)} can't be cast to the desired output type {scalar_name(target.dtype)}")
     if target.is_complex() and input.requires_grad and jtensor.is_grad_enabled():
         raise RuntimeError("binary_cross_entropy_with_logits does not support automatic differentiation for outputs with complex dtype.")
 

@@ -1,15 +1,10 @@
 """Distances, similarities and normalisation to unit length."""
 import jtensor
 
+from ...base.dtypes import scalar_name
 from ...tensor import raw
 
 __all__ = ["pairwise_distance", "pdist", "cosine_similarity", "normalize"]
-
-# The names that PyTorch's own error texts have for dtypes.
-SCALAR_TYPES = {"int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
-                "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64", "complex64": "ComplexFloat",
-                "complex128": "ComplexDouble", "complex32": "ComplexHalf", "float32": "Float", "float64": "Double",
-                "float16": "Half", "bfloat16": "BFloat16"}
 
 
 def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
@@ -43,7 +38,7 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
     common = jtensor.result_type(x1, x2)
     if not common.is_floating_point:
         raise RuntimeError("expected common dtype to be floating point, yet common dtype is "
-                           f"{SCALAR_TYPES[str(common).partition('.')[2]]}")
+                           f"{scalar_name(common)}")
     x1, x2 = jtensor.broadcast_tensors(x1.to(common), x2.to(common))
     lengths = [raw.linalg_vector_norm(x, 2, dim, True).clone() for x in (x1, x2)]
     with jtensor.no_grad():  # the gradient is that of the lengths as they are
