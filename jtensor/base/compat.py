@@ -37,6 +37,7 @@ try:
     from jax._src import source_info_util as _source_info
     from jax._src.interpreters import mlir as _mlir
     from jax._src.interpreters import partial_eval as _partial_eval
+    from jax._src.lib import _jax
     from jax._src.lib import xla_client as _xc
     from jaxlib.mlir import ir as _ir
     _SHORT = os.environ.get("JTENSOR_PUBLIC_JAX") != "1" and all(hasattr(*entry) for entry in (
@@ -44,7 +45,7 @@ try:
         (_mlir, "lower_jaxpr_to_fun"), (_partial_eval, "trace_to_jaxpr_dynamic"), (_linear_util, "DebugInfo"), (_linear_util, "wrap_init"),
         (_core, "Var"), (_core, "new_jaxpr_eqn"), (_core, "current_jaxpr_eqn_context"), (_source_info, "new_source_info"),
         (_compiler, "get_compile_options"), (_core, "ShapedArray"), (_shardings, "ShardingContext"), (jax.enable_x64, "swap_local"),
-        (jax.enable_x64, "set_local")))
+        (jax.enable_x64, "set_local"), (_jax, "collect_garbage")))
 except ImportError:                         # another JAX: the public way serves, slower
     _SHORT = False
 
@@ -110,6 +111,15 @@ def put(array, device=None):
         return _xc.batched_device_put(_aval(array.shape, array.dtype), _sharding(target), [array], [target], device is not None)
     finally:
         jax.enable_x64.set_local(before)
+
+
+def let_go():
+    """Frees the Python objects that XLA has done with, some a run; else they stay until Python's collector runs, which may be never.
+
+    >>> let_go()
+    """
+    if _SHORT:                              # `jit` does it by itself
+        _jax.collect_garbage()
 
 
 def _admit(arrays, specs, device, committed):

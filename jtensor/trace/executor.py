@@ -197,6 +197,8 @@ def execute(segment, nodes, wanted, asked):
             found.executable = kernel_of(nodes[0][0])
     if found is not None and found.executable is not None:
         REPORT.hits += 1
+        if not REPORT.hits & 1023:
+            compat.let_go()
         if not found.single:
             PAST.served += len(nodes)
         if found.left:
