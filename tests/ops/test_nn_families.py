@@ -26,6 +26,8 @@ X = (2, 4, 6, 5)
     ("F.interpolate(a, size=(4, 9), mode='bicubic', align_corners=True)", [X]), ("T.cdist(a, b)", [(3, 4), (2, 4)]),
     ("F.scaled_dot_product_attention(a, b, c, is_causal=True)", [(1, 2, 3, 4), (1, 2, 5, 4), (1, 2, 5, 4)]),
     ("F.scaled_dot_product_attention(a, b, c)", [(2, 3, 4), (2, 5, 4), (2, 5, 4)]),
+    ("F.scaled_dot_product_attention(a.transpose(1, 2), b, c).transpose(1, 2).view(1, 3, 8)", [(1, 3, 2, 4), (1, 2, 5, 4), (1, 2, 5, 4)]),
+    ("F.scaled_dot_product_attention(a.mT, b, c)", [(1, 2, 4, 3), (1, 2, 5, 4), (1, 2, 5, 4)]),
     ("F.grid_sample(a, b, align_corners=False)", [X, (2, 3, 3, 2)]),
     ("F.grid_sample(a, b, 'bicubic', 'reflection', True)", [X, (2, 3, 3, 2)]),
 ])

@@ -41,12 +41,15 @@ def _check_attention(query, key, value, attn_mask, is_causal):
 
 
 def _takes_one_operator(query, key, value, attn_mask, dropout_p, is_causal):
-    """Whether the whole attention is one operator, as PyTorch decides it on a CPU: batches of heads of one width, no dropout."""
+    """Whether the whole attention is one operator, as PyTorch decides it on a CPU: batches of heads of one width, whose numbers lie
+    side by side, no dropout."""
     if dropout_p > 0.0 or not query.dim() == key.dim() == value.dim() == 4 or attn_mask is not None and attn_mask.requires_grad:
         return False
     if not query.size(-1) == key.size(-1) == value.size(-1) or not query.numel() or not key.numel():
         return False
     if attn_mask is not None and (attn_mask.dim() not in (2, 4) or attn_mask.dtype not in (jtensor.bool, query.dtype)):
+        return False
+    if not query.stride(-1) == key.stride(-1) == value.stride(-1) == 1:
         return False
     return query.is_floating_point() and tuple(query.shape[:2]) == tuple(key.shape[:2]) == tuple(value.shape[:2])
 

@@ -60,9 +60,10 @@ def _value(grads, query, key, value, attn_mask, result0, result1, is_causal, sca
 
 
 @op(name="_scaled_dot_product_flash_attention_for_cpu", backward="ScaledDotProductFlashAttentionForCpuBackward0", function=False,
-    method=False, nondiff=("attn_mask", 1), grad={"query": _query, "key": _key, "value": _value})
+    method=False, layout="like", nondiff=("attn_mask", 1), grad={"query": _query, "key": _key, "value": _value})
 def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: OptTensor, is_causal, scale):
-    """(the attention's result, the logarithm of each row's sum) for ``(N, H, L, E)``, ``(N, H, S, E)``, ``(N, H, S, E)``."""
+    """(the attention's result, which lies as the query does, the logarithm of each row's sum) for ``(N, H, L, E)``, ``(N, H, S, E)``,
+    ``(N, H, S, E)``."""
     scores = _scores(query, key, attn_mask, is_causal, scale)
     most = scores.max(-1, keepdims=True)
     most = jnp.where(jnp.isneginf(most), 0, most)
