@@ -1,7 +1,7 @@
 """Factorizations of matrices: Cholesky, QR, LU, eigenvalues, singular values; with PyTorch's gradients.
 
-Owns: the operators and what failed inside them (``info``), never an exception: that is raised by composites in `linalg`, which look.
-Matrices are the last two dimensions. May not know: tensors.
+Owns: the operators and what failed inside them (``info``), never an exception: that is raised by composites in `linalg` and its
+neighbours, which look. Matrices are the last two dimensions. May not know: tensors.
 """
 import jax.numpy as jnp
 from jax import lax

@@ -1,4 +1,4 @@
-"""Tensors put together: cat, stack and their kin, block_diag, meshgrid, products and combinations of vectors.
+"""Tensors put together: cat, stack and their kin, block_diag.
 
 Owns: concatenation with promotion. May not know: tensors as objects, but in composites.
 """
@@ -271,7 +271,7 @@ def column_stack(tensors, *, out=None):
     return hstack([t if t._spec.ndim > 1 else t.reshape(t._spec.numel, 1) for t in tensors], out=out)
 
 
-# -- blocks and grids -------------------------------------------------------------------------------------------------
+# -- blocks -----------------------------------------------------------------------------------------------------------
 
 def _check_blocks(tensors):
     for at, s in enumerate(tensors):
@@ -316,99 +316,3 @@ def block_diag(*tensors):
     """
     import jtensor
     return block_diag_raw(list(tensors) or [jtensor.empty(0)])
-
-
-@composite(method=False)
-def broadcast_tensors(*tensors):
-    """The tensors expanded to the shape they broadcast to; views.
-
-    >>> a, b = torch.broadcast_tensors(torch.zeros(2, 1), torch.ones(3))
-    >>> b
-    tensor([[1., 1., 1.],
-            [1., 1., 1.]])
-    """
-    from ..build import broadcast_shapes
-    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
-        tensors = tensors[0]
-    only_tensors(tensors)
-    shape = broadcast_shapes([tuple(t._spec.size) for t in tensors])
-    return tuple([t if tuple(t._spec.size) == shape else t.expand(shape) for t in tensors])
-
-
-@composite(method=False)
-def meshgrid(*tensors, indexing=None):
-    """Grids of coordinates: each vector expanded along the dimensions of the others; views.
-
-    ``indexing``: "ij", or "xy" with the first two dimensions swapped. It should be given: its absence warns.
-
-    >>> x, y = torch.meshgrid(torch.tensor([1, 2]), torch.tensor([3, 4]), indexing="ij")
-    >>> x
-    tensor([[1, 1],
-            [2, 2]])
-    """
-    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
-        tensors = tuple(tensors[0])
-    if not tensors:
-        raise RuntimeError("meshgrid expects a non-empty TensorList")
-    only_tensors(tensors)
-    if indexing is None:
-        import warnings
-        warnings.warn("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.", UserWarning,
-                      stacklevel=3)
-        indexing = "ij"
-    if any(t._spec.dtype is not tensors[0]._spec.dtype for t in tensors):
-        raise RuntimeError("meshgrid expects all tensors to have the same dtype")
-    if indexing not in ("ij", "xy"):
-        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
-    for t in tensors:
-        if t._spec.ndim > 1:
-            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {t}")
-    swap = indexing == "xy" and len(tensors) > 1
-    if swap:
-        tensors = (tensors[1], tensors[0], *tensors[2:])
-    shape = tuple(t._spec.numel for t in tensors)
-    grids = []
-    for at, t in enumerate(tensors):
-        grids.append(t.view(*(shape[at] if d == at else 1 for d in range(len(shape)))).expand(shape))
-    if swap:
-        grids[0], grids[1] = grids[1], grids[0]
-    return tuple(grids)
-
-
-@composite(method=False)
-def cartesian_prod(*tensors):
-    """All tuples of elements of the vectors, as rows.
-
-    >>> torch.cartesian_prod(torch.tensor([1, 2]), torch.tensor([3, 4])).tolist()
-    [[1, 3], [1, 4], [2, 3], [2, 4]]
-    """
-    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
-        tensors = tuple(tensors[0])
-    only_tensors(tensors)
-    for t in tensors:
-        if t._spec.ndim != 1:
-            raise RuntimeError(f"Expect a 1D vector, but got shape {list(t._spec.size)}")
-    if len(tensors) == 1:
-        return tensors[0]
-    return stack([g.flatten() for g in meshgrid(*tensors, indexing="ij")], dim=1)
-
-
-@composite()
-def combinations(input, r=2, with_replacement=False):
-    """All choices of ``r`` elements of a vector, as rows; with or without taking an element again.
-
-    >>> torch.combinations(torch.tensor([1, 2, 3])).tolist()
-    [[1, 2], [1, 3], [2, 3]]
-    """
-    import itertools
-    if input._spec.ndim != 1:
-        raise RuntimeError(f"Expect a 1D vector, but got shape {list(input._spec.size)}")
-    if r < 0:
-        raise RuntimeError(f"Expect a non-negative number, but got {r}")
-    from ...tensor.from_data import tensor
-    if r == 0:
-        return input.new_empty((0,))
-    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    rows = list(choose(range(input._spec.numel), r))
-    chosen = tensor(rows, dtype=dtypes.int64, device=input.device) if rows else tensor([], dtype=dtypes.int64, device=input.device)
-    return input[chosen.reshape(len(rows), r)]

@@ -1,11 +1,8 @@
-"""Linear algebra: inverses, determinants, Cholesky, QR and LU factors; the functions of `torch.linalg` by ``linalg_<name>``.
+"""Linear algebra: inverses, determinants, QR and LU factors; the functions of `torch.linalg` by ``linalg_<name>``.
 
-Owns: operators of one factorization and the composites that check and look at what came of it. Equations are in `solving`.
-May not know: tensors as objects, but in composites.
+Owns: operators of one factorization and the composites that check and look at what came of it. Positive matrices are in `cholesky`,
+equations in `solving`. May not know: tensors as objects, but in composites.
 """
-import functools
-
-import jax
 import jax.numpy as jnp
 from jax import lax
 
@@ -13,18 +10,13 @@ from ..operator import RAW, Tensor, op
 from ..registry import composite
 from . import factor
 from .composing import put_out
-from .factor import adjoint, product, together
+from .factor import adjoint, product
 from .matrices import checked, matrices, named, square
 from .numeric import not_implemented
 
 
 def _singular(name):
     return lambda k: (name, f"The diagonal element {k} is zero, the inversion could not be completed because the input matrix is singular.")
-
-
-def _not_positive(name):
-    return lambda k: (name, "The factorization could not be completed because the input is not positive-definite (the leading minor of "
-                      f"order {k} is not positive-definite).")
 
 
 # -- inverses and determinants ----------------------------------------------------------------------------------------
@@ -145,127 +137,6 @@ def logdet(input):
         return log + sign.log()
     import jtensor
     return jtensor.where(sign == -1.0, float("nan"), log)
-
-
-# -- Cholesky ---------------------------------------------------------------------------------------------------------
-
-@composite("linalg_cholesky_ex", **RAW)
-def linalg_cholesky_ex(input, *, upper=False, check_errors=False, out=None):
-    """The Cholesky factor and, instead of an exception, the order of the first minor that is not positive (0: none)."""
-    square("linalg.cholesky", input)
-    made = factor.cholesky_ex_raw(input, bool(upper))
-    if check_errors:
-        checked(made[1], _not_positive("torch.linalg.cholesky_ex"))
-    return put_out("linalg_cholesky_ex", made, out)
-
-
-@composite("linalg_cholesky", **RAW)
-def linalg_cholesky(A, *, upper=False, out=None):
-    """The triangular factor of positive-definite matrices; ``LinAlgError`` if one is not.
-
-    >>> torch.linalg.cholesky(torch.tensor([[4.]]))
-    tensor([[2.]])
-    """
-    square("linalg.cholesky", A)
-    made = factor.cholesky_ex_raw(A, bool(upper))
-    checked(made[1], _not_positive("linalg.cholesky"))
-    return put_out("linalg_cholesky", made[0], out)
-
-
-@composite()
-def cholesky(input, upper=False, *, out=None):
-    """The triangular factor of positive-definite matrices.
-
-    >>> torch.cholesky(torch.tensor([[4.]]))
-    tensor([[2.]])
-    """
-    square("cholesky", input)
-    made = factor.cholesky_ex_raw(input, bool(upper))
-    checked(made[1], _not_positive("cholesky"))
-    return put_out("cholesky", made[0], out)
-
-
-def _factor_gradient(symmetric, triangle, upper):
-    """Of a function of ``L L^H``, whose gradient by that is ``symmetric``: as PyTorch has it, both triangles of the factor get one."""
-    return product(triangle, symmetric) if upper else product(symmetric, triangle)
-
-
-def _by_factor(b, u, upper):
-    return _factored(*together(b, u), upper)
-
-
-@functools.partial(jax.custom_vjp, nondiff_argnums=(2,))
-def _factored(b, u, upper):
-    """The solution for a matrix given by its factor; its derivatives of every order have both triangles."""
-    solve = lax.linalg.triangular_solve
-    if upper:
-        b = solve(u, b, left_side=True, lower=False, transpose_a=True, conjugate_a=True)
-        return solve(u, b, left_side=True, lower=False)
-    b = solve(u, b, left_side=True, lower=True)
-    return solve(u, b, left_side=True, lower=True, transpose_a=True, conjugate_a=True)
-
-
-def _solved_factor(grad, input2, result, upper):
-    g, x, u = together(_by_factor(grad, input2, upper), result, input2)
-    both = product(g, adjoint(x))
-    return _factor_gradient(-(both + adjoint(both)), u, upper)
-
-
-def _factored_kept(b, u, upper):
-    x = _factored(b, u, upper)
-    return x, (u, x)
-
-
-def _factored_turned(upper, kept, ct):
-    u, x = kept
-    g = jnp.conj(ct)                                               # JAX's cotangent is the conjugate of PyTorch's gradient
-    return jnp.conj(_factored(g, u, upper)), jnp.conj(_solved_factor(g, u, x, upper))
-
-
-_factored.defvjp(_factored_kept, _factored_turned)
-
-
-@op(name="cholesky_solve.raw", layout="columns", backward="CholeskySolveBackward0", grad={
-    "self": lambda grad, input2, upper: _by_factor(grad, input2, upper), "input2": _solved_factor}, **RAW)
-def cholesky_solve_raw(self: Tensor, input2: Tensor, upper=False):
-    """The solution of ``A X = B`` for a matrix given by its Cholesky factor."""
-    return _by_factor(self, input2, upper)
-
-
-@composite()
-def cholesky_solve(input, input2, upper=False, *, out=None):
-    """The solution of ``A X = input`` for the matrix whose Cholesky factor is ``input2``.
-
-    >>> torch.cholesky_solve(torch.tensor([[8.]]), torch.tensor([[2.]]))
-    tensor([[2.]])
-    """
-    for name, t in (("b", input), ("u", input2)):
-        if t._spec.ndim < 2:
-            raise RuntimeError(f"{name} should have at least 2 dimensions, but has {t._spec.ndim} dimensions instead")
-    return put_out("cholesky_solve", cholesky_solve_raw(input, input2, bool(upper)), out)
-
-
-def _inverse_factor(grad, self, result, upper):
-    return _factor_gradient(-product(product(result, grad + adjoint(grad)), result), self, upper)
-
-
-@op(name="cholesky_inverse.raw", layout="columns", backward="CholeskyInverseBackward0", grad={"self": _inverse_factor}, **RAW)
-def cholesky_inverse_raw(self: Tensor, upper=False):
-    """The inverse of a matrix given by its Cholesky factor."""
-    eye = jnp.broadcast_to(jnp.eye(self.shape[-1], dtype=self.dtype), self.shape)
-    half = lax.linalg.triangular_solve(self, eye, left_side=True, lower=not upper)
-    return product(half, adjoint(half)) if upper else product(adjoint(half), half)
-
-
-@composite()
-def cholesky_inverse(input, upper=False, *, out=None):
-    """The inverse of the matrix whose Cholesky factor is ``input``.
-
-    >>> torch.cholesky_inverse(torch.tensor([[2.]]))
-    tensor([[0.2500]])
-    """
-    square("cholesky_inverse", input)
-    return put_out("cholesky_inverse", cholesky_inverse_raw(input, bool(upper)), out)
 
 
 # -- QR and LU --------------------------------------------------------------------------------------------------------

@@ -1,9 +1,8 @@
-"""Elements picked and placed along one dimension by an index of the result's shape: gather, scatter and its reductions.
+"""Elements picked and placed along one dimension by an index of the result's shape.
 
-Owns: gather, take_along_dim, scatter, scatter_add, scatter_reduce. Indices are in bounds by `bounds`, and never negative.
-May not know: tensors as objects, but in composites.
+Owns: gather, take_along_dim, scatter, scatter_add. Indices are in bounds by `bounds`, and never negative. Other reductions are in
+`scatter_reduce`. May not know: tensors as objects, but in composites.
 """
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -55,14 +54,14 @@ def scatter_at(x, dim, index, source, how):
                                mode="promise_in_bounds").astype(x.dtype).reshape(shape)
 
 
-def _cut(source, index):
+def cut(source, index):
     """The part of the source that the index covers."""
     if source.ndim != index.ndim:
         return source.reshape(index.shape)
     return source[tuple(slice(0, n) for n in index.shape)]
 
 
-def _padded(x, shape):
+def padded(x, shape):
     """A gradient of the covered part in the source's shape."""
     if x.shape == tuple(shape):
         return x
@@ -156,7 +155,7 @@ def take_along_dim(input, indices, dim=None, *, out=None):
 
 # -- scatter ----------------------------------------------------------------------------------------------------------
 
-def _check_scatter(self, dim, index, src=None, name="scatter"):
+def check_scatter(self, dim, index, src=None, name="scatter"):
     axis = wrap_dim(dim, self.ndim)
     if index.numel and index.dtype not in _INDEX_TYPES:
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
@@ -181,17 +180,17 @@ def _zero_at(grad, dim, index):
 
 
 def _from_source(grad, dim, index, shapes):
-    return _padded(gather_at(grad, dim, index), shapes[2])
+    return padded(gather_at(grad, dim, index), shapes[2])
 
 
-@op(name="scatter.src", backward="ScatterBackward0", check=_check_scatter, nondiff=("index",),
+@op(name="scatter.src", backward="ScatterBackward0", check=check_scatter, nondiff=("index",),
     grad={"self": _zero_at, "src": _from_source}, **RAW)
 def scatter_src(self: Tensor, dim, index: Tensor, src: Tensor):
     """The source's elements placed along ``dim``."""
-    return scatter_at(self, dim, index, _cut(src, index), "set")
+    return scatter_at(self, dim, index, cut(src, index), "set")
 
 
-@op(name="scatter.value", backward="ScatterBackward1", check=_check_scatter, nondiff=("index",), grad={"self": _zero_at}, **RAW)
+@op(name="scatter.value", backward="ScatterBackward1", check=check_scatter, nondiff=("index",), grad={"self": _zero_at}, **RAW)
 def scatter_value(self: Tensor, dim, index: Tensor, value: Number):
     """A number placed along ``dim``."""
     return scatter_at(self, dim, index, jnp.broadcast_to(cast_to(jnp.asarray(value), self.dtype), index.shape), "set")
@@ -200,14 +199,14 @@ def scatter_value(self: Tensor, dim, index: Tensor, value: Number):
 def _check_reduced(self, dim, index, src, reduce):
     if reduce not in ("add", "multiply"):
         raise RuntimeError("reduce argument must be either add or multiply.")
-    _check_scatter(self, dim, index, src)
+    check_scatter(self, dim, index, src)
 
 
 @op(name="scatter.reduce", backward="NotImplemented", check=_check_reduced, nondiff=("index",),
     grad=no_derivative("scatter", "self", "src"), **RAW)
 def scatter_reduced(self: Tensor, dim, index: Tensor, src: Tensor, reduce):
     """The source's elements added to, or multiplied into, what is along ``dim``."""
-    return scatter_at(self, dim, index, _cut(src, index), reduce)
+    return scatter_at(self, dim, index, cut(src, index), reduce)
 
 
 @op(name="scatter.value_reduce", backward="NotImplemented", check=_check_reduced, nondiff=("index",),
@@ -263,14 +262,14 @@ def scatter_(self, dim, index, src=None, *, value=None, reduce=None):
     return operator.inplace_form(*arguments)
 
 
-@op(name="scatter_add.raw", backward="ScatterAddBackward0", check=_check_scatter, nondiff=("index",),
+@op(name="scatter_add.raw", backward="ScatterAddBackward0", check=check_scatter, nondiff=("index",),
     grad={"self": lambda grad: grad, "src": _from_source}, double={"self": "="}, **RAW)
 def scatter_add_raw(self: Tensor, dim, index: Tensor, src: Tensor):
     """The source's elements added along ``dim``."""
-    return scatter_at(self, dim, index, _cut(src, index), "add")
+    return scatter_at(self, dim, index, cut(src, index), "add")
 
 
-def _checked(operator, self, dim, index, src, *more, inplace=False):
+def checked(operator, self, dim, index, src, *more, inplace=False):
     if inplace:
         history_allows(self, src)
     operator.check(self._spec, dim, index._spec, src._spec, *more)
@@ -287,149 +286,12 @@ def scatter_add(input, dim, index, src, *, out=None):
     >>> torch.scatter_add(torch.zeros(2), 0, torch.tensor([0, 0, 1]), torch.ones(3))
     tensor([2., 1.])
     """
-    _checked(scatter_add_raw, input, dim, index, src)
+    checked(scatter_add_raw, input, dim, index, src)
     return put_out("scatter_add", scatter_add_raw(input, dim, index, src), out)
 
 
 @composite(function=False)
 def scatter_add_(self, dim, index, src):
     """``scatter_add``, written back into the tensor."""
-    _checked(scatter_add_raw, self, dim, index, src, inplace=True)
+    checked(scatter_add_raw, self, dim, index, src, inplace=True)
     return scatter_add_raw.inplace_form(self, dim, index, src)
-
-
-# -- scatter_reduce ---------------------------------------------------------------------------------------------------
-
-_REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
-
-
-def _check_scatter_reduce(self, dim, index, src, reduce, include_self):
-    if reduce not in _REDUCTIONS:
-        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
-    _check_scatter(self, dim, index, src)
-
-
-def identity_of(reduce, dtype):
-    """What changes nothing in a reduction."""
-    if reduce in ("sum", "mean"):
-        return jnp.zeros((), dtype)
-    if reduce == "prod":
-        return jnp.ones((), dtype)
-    lowest = reduce == "amax"
-    if dtype == jnp.bool_:
-        return jnp.asarray(not lowest)
-    if jnp.issubdtype(dtype, jnp.integer):
-        info = jnp.iinfo(dtype)
-        return jnp.asarray(info.min if lowest else info.max, dtype)
-    return jnp.asarray(-jnp.inf if lowest else jnp.inf, dtype)
-
-
-_HOW = {"sum": "add", "mean": "add", "prod": "multiply", "amax": "max", "amin": "min"}
-
-
-def combine(self, places, src, reduce, include_self):
-    """A reduction of ``src`` into ``self`` at places: a function ``places(x, source, how)`` says where."""
-    base = self
-    if not include_self:
-        base = places(self, jnp.broadcast_to(identity_of(reduce, self.dtype), src.shape), "set")
-    out = places(base, src, _HOW[reduce])
-    if reduce != "mean":
-        return out
-    count = counts(self, places, src, include_self)
-    if jnp.issubdtype(self.dtype, jnp.integer):
-        return jnp.floor_divide(out, count.astype(out.dtype))
-    return out / count.astype(out.dtype)
-
-
-def counts(self, places, src, include_self):
-    """How many elements each mean is taken of."""
-    ones = jnp.ones(self.shape, jnp.float32)
-    if not include_self:
-        ones = places(ones, jnp.zeros(src.shape, jnp.float32), "set")
-    n = places(ones, jnp.ones(src.shape, jnp.float32), "add")
-    return jnp.where(n < 1, jnp.ones_like(n), n)
-
-
-def reduce_gradients(grad, self, src, result, reduce, include_self, places, pick):
-    """(gradient of self, gradient of the covered source) of a reduction at places; ``pick(x)`` reads at them."""
-    zero = jnp.zeros((), grad.dtype)
-    off = (lambda g: g) if include_self else (lambda g: places(g, jnp.zeros(src.shape, g.dtype), "set"))
-    if reduce == "sum":
-        return off(grad), pick(grad)
-    if reduce == "mean":
-        shared = grad / counts(self, places, src, include_self).astype(grad.dtype)
-        return off(shared), pick(shared)
-    if reduce == "prod":
-        return _product_gradients(grad, self, src, result, include_self, places, pick, off)
-    mine = (self == result) if include_self else off((self == result).astype(grad.dtype)) != 0
-    theirs = src == pick(result)
-    n = places(mine.astype(grad.dtype), theirs.astype(grad.dtype), "add")
-    shared = grad / jnp.where(n == 0, jnp.ones_like(n), n)
-    return jnp.where(mine, shared, zero), jnp.where(theirs, pick(shared), zero)
-
-
-def _product_at(places, base, src):
-    """``src`` multiplied into ``base``; none of the factors is 0, so that the gradient is the product by each of them."""
-    @jax.custom_jvp
-    def product(base, src):
-        return places(base, src, "multiply")
-
-    @product.defjvp
-    def slope(factors, changes):
-        whole = product(*factors)
-        return whole, whole * places(changes[0] / factors[0], changes[1] / factors[1], "add")
-    return product(base, src)
-
-
-def _product_gradients(grad, self, src, result, include_self, places, pick, off):
-    """The product of all others: of what is not zero, where there is none or one zero."""
-    one, zero = jnp.ones((), grad.dtype), jnp.zeros((), grad.dtype)
-    base = self if include_self else places(self, jnp.ones(src.shape, self.dtype), "set")
-    whole = _product_at(places, jnp.where(base == 0, one, base), jnp.where(src == 0, one, src))
-    zeros = places((base == 0).astype(grad.dtype), (src == 0).astype(grad.dtype), "add")
-
-    def others(x, whole, zeros, grad):
-        left = zeros - (x == 0).astype(grad.dtype)
-        return jnp.where(left == 0, grad * jnp.where(x == 0, whole, whole / jnp.where(x == 0, one, x)), zero)
-    return off(others(base, whole, zeros, grad)), others(src, pick(whole), pick(zeros), pick(grad))
-
-
-def _along(dim, index):
-    return (lambda x, source, how: scatter_at(x, dim, index, source, how)), (lambda x: gather_at(x, dim, index))
-
-
-def _reduce_self(grad, self, dim, index, src, result, reduce, include_self):
-    places, pick = _along(dim, index)
-    return reduce_gradients(grad, self, _cut(src, index), result, reduce, include_self, places, pick)[0]
-
-
-def _reduce_src(grad, self, dim, index, src, result, reduce, include_self):
-    places, pick = _along(dim, index)
-    return _padded(reduce_gradients(grad, self, _cut(src, index), result, reduce, include_self, places, pick)[1], src.shape)
-
-
-@op(name="scatter_reduce.raw", backward="ScatterReduceBackward0", check=_check_scatter_reduce, nondiff=("index",),
-    grad={"self": _reduce_self, "src": _reduce_src}, **RAW)
-def scatter_reduce_raw(self: Tensor, dim, index: Tensor, src: Tensor, reduce, include_self=True):
-    """The source's elements reduced into what is along ``dim``."""
-    return combine(self, _along(dim, index)[0], _cut(src, index), reduce, include_self)
-
-
-@composite()
-def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None):
-    """A copy of the tensor with ``src`` reduced ("sum", "prod", "mean", "amax", "amin") at the places of the index along ``dim``.
-
-    ``include_self``: whether the tensor's own elements take part.
-
-    >>> torch.scatter_reduce(torch.zeros(2), 0, torch.tensor([0, 0, 1]), torch.tensor([1., 5., 2.]), "amax")
-    tensor([5., 2.])
-    """
-    _checked(scatter_reduce_raw, input, dim, index, src, reduce, include_self)
-    return put_out("scatter_reduce", scatter_reduce_raw(input, dim, index, src, reduce, include_self), out)
-
-
-@composite(function=False)
-def scatter_reduce_(self, dim, index, src, reduce, *, include_self=True):
-    """``scatter_reduce``, written back into the tensor."""
-    _checked(scatter_reduce_raw, self, dim, index, src, reduce, include_self, inplace=True)
-    return scatter_reduce_raw.inplace_form(self, dim, index, src, reduce, include_self)

@@ -15,7 +15,7 @@ from .bounds import check_bounds, out_of_bounds
 from .composing import conj_times, history_allows, memory_allows, put_out, times
 from .index import add_at, read_at, set_at
 from .numeric import size_at, wrap_dim
-from .scatter import combine, reduce_gradients
+from .scatter_reduce import combine, reduce_gradients
 
 _INDEX_TYPES = (dtypes.int64, dtypes.int32)
 

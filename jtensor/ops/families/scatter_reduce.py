@@ -1,0 +1,146 @@
+"""Reductions into places that an index names: sums, products, means, extremes; `scatter_reduce` along a dimension.
+
+Owns: what is reduced, and its gradients, for any places: those of `scatter` here, slices in `select`. May not know: tensors as objects, but
+in composites.
+"""
+import jax
+import jax.numpy as jnp
+
+from ..operator import RAW, Tensor, op
+from ..registry import composite
+from .composing import put_out
+from .scatter import check_scatter, checked, cut, gather_at, padded, scatter_at
+
+_HOW = {"sum": "add", "prod": "multiply", "mean": "add", "amax": "max", "amin": "min"}
+
+# -- at any places ----------------------------------------------------------------------------------------------------
+
+def identity_of(reduce, dtype):
+    """What changes nothing in a reduction."""
+    if reduce in ("sum", "mean"):
+        return jnp.zeros((), dtype)
+    if reduce == "prod":
+        return jnp.ones((), dtype)
+    lowest = reduce == "amax"
+    if dtype == jnp.bool_:
+        return jnp.asarray(not lowest)
+    if jnp.issubdtype(dtype, jnp.integer):
+        info = jnp.iinfo(dtype)
+        return jnp.asarray(info.min if lowest else info.max, dtype)
+    return jnp.asarray(-jnp.inf if lowest else jnp.inf, dtype)
+
+
+def combine(self, places, src, reduce, include_self):
+    """A reduction of ``src`` into ``self`` at places: a function ``places(x, source, how)`` says where."""
+    base = self
+    if not include_self:
+        base = places(self, jnp.broadcast_to(identity_of(reduce, self.dtype), src.shape), "set")
+    out = places(base, src, _HOW[reduce])
+    if reduce != "mean":
+        return out
+    count = counts(self, places, src, include_self)
+    if jnp.issubdtype(self.dtype, jnp.integer):
+        return jnp.floor_divide(out, count.astype(out.dtype))
+    return out / count.astype(out.dtype)
+
+
+def counts(self, places, src, include_self):
+    """How many elements each mean is taken of."""
+    ones = jnp.ones(self.shape, jnp.float32)
+    if not include_self:
+        ones = places(ones, jnp.zeros(src.shape, jnp.float32), "set")
+    n = places(ones, jnp.ones(src.shape, jnp.float32), "add")
+    return jnp.where(n < 1, jnp.ones_like(n), n)
+
+
+def reduce_gradients(grad, self, src, result, reduce, include_self, places, pick):
+    """(gradient of self, gradient of the covered source) of a reduction at places; ``pick(x)`` reads at them."""
+    zero = jnp.zeros((), grad.dtype)
+    off = (lambda g: g) if include_self else (lambda g: places(g, jnp.zeros(src.shape, g.dtype), "set"))
+    if reduce == "sum":
+        return off(grad), pick(grad)
+    if reduce == "mean":
+        shared = grad / counts(self, places, src, include_self).astype(grad.dtype)
+        return off(shared), pick(shared)
+    if reduce == "prod":
+        return _product_gradients(grad, self, src, result, include_self, places, pick, off)
+    mine = (self == result) if include_self else off((self == result).astype(grad.dtype)) != 0
+    theirs = src == pick(result)
+    n = places(mine.astype(grad.dtype), theirs.astype(grad.dtype), "add")
+    shared = grad / jnp.where(n == 0, jnp.ones_like(n), n)
+    return jnp.where(mine, shared, zero), jnp.where(theirs, pick(shared), zero)
+
+
+def _product_at(places, base, src):
+    """``src`` multiplied into ``base``; none of the factors is 0, so that the gradient is the product by each of them."""
+    @jax.custom_jvp
+    def product(base, src):
+        return places(base, src, "multiply")
+
+    @product.defjvp
+    def slope(factors, changes):
+        whole = product(*factors)
+        return whole, whole * places(changes[0] / factors[0], changes[1] / factors[1], "add")
+    return product(base, src)
+
+
+def _product_gradients(grad, self, src, result, include_self, places, pick, off):
+    """The product of all others: of what is not zero, where there is none or one zero."""
+    one, zero = jnp.ones((), grad.dtype), jnp.zeros((), grad.dtype)
+    base = self if include_self else places(self, jnp.ones(src.shape, self.dtype), "set")
+    whole = _product_at(places, jnp.where(base == 0, one, base), jnp.where(src == 0, one, src))
+    zeros = places((base == 0).astype(grad.dtype), (src == 0).astype(grad.dtype), "add")
+
+    def others(x, whole, zeros, grad):
+        left = zeros - (x == 0).astype(grad.dtype)
+        return jnp.where(left == 0, grad * jnp.where(x == 0, whole, whole / jnp.where(x == 0, one, x)), zero)
+    return off(others(base, whole, zeros, grad)), others(src, pick(whole), pick(zeros), pick(grad))
+
+
+# -- along a dimension ------------------------------------------------------------------------------------------------
+
+def _check_scatter_reduce(self, dim, index, src, reduce, include_self):
+    if reduce not in _HOW:
+        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    check_scatter(self, dim, index, src)
+
+
+def _along(dim, index):
+    return (lambda x, source, how: scatter_at(x, dim, index, source, how)), (lambda x: gather_at(x, dim, index))
+
+
+def _reduce_self(grad, self, dim, index, src, result, reduce, include_self):
+    places, pick = _along(dim, index)
+    return reduce_gradients(grad, self, cut(src, index), result, reduce, include_self, places, pick)[0]
+
+
+def _reduce_src(grad, self, dim, index, src, result, reduce, include_self):
+    places, pick = _along(dim, index)
+    return padded(reduce_gradients(grad, self, cut(src, index), result, reduce, include_self, places, pick)[1], src.shape)
+
+
+@op(name="scatter_reduce.raw", backward="ScatterReduceBackward0", check=_check_scatter_reduce, nondiff=("index",),
+    grad={"self": _reduce_self, "src": _reduce_src}, **RAW)
+def scatter_reduce_raw(self: Tensor, dim, index: Tensor, src: Tensor, reduce, include_self=True):
+    """The source's elements reduced into what is along ``dim``."""
+    return combine(self, _along(dim, index)[0], cut(src, index), reduce, include_self)
+
+
+@composite()
+def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None):
+    """A copy of the tensor with ``src`` reduced ("sum", "prod", "mean", "amax", "amin") at the places of the index along ``dim``.
+
+    ``include_self``: whether the tensor's own elements take part.
+
+    >>> torch.scatter_reduce(torch.zeros(2), 0, torch.tensor([0, 0, 1]), torch.tensor([1., 5., 2.]), "amax")
+    tensor([5., 2.])
+    """
+    checked(scatter_reduce_raw, input, dim, index, src, reduce, include_self)
+    return put_out("scatter_reduce", scatter_reduce_raw(input, dim, index, src, reduce, include_self), out)
+
+
+@composite(function=False)
+def scatter_reduce_(self, dim, index, src, reduce, *, include_self=True):
+    """``scatter_reduce``, written back into the tensor."""
+    checked(scatter_reduce_raw, self, dim, index, src, reduce, include_self, inplace=True)
+    return scatter_reduce_raw.inplace_form(self, dim, index, src, reduce, include_self)
