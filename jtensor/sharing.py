@@ -9,6 +9,7 @@ import numpy as np
 import jtensor
 
 from .base.dtypes import scalar_name
+from .ops.families.composing import number_fits
 from .tensor import raw
 
 _READ_ONLY = (
@@ -196,7 +197,7 @@ def fill(input, value):
         if value.ndim:
             raise RuntimeError(f"fill only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
         return raw.fill_tensor(input, value)
-    return raw.fill(input, value)
+    return raw.fill(input, number_fits(value, input.dtype, alone=input.numel() == 1))
 
 
 def resize_as_(input, the_template, *, memory_format=None):

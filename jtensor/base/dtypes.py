@@ -144,7 +144,7 @@ def _promote(a, b):
     if a is b:
         return a
     if a.name.startswith("float8") or b.name.startswith("float8"):
-        raise RuntimeError(f"Promotion for Float8 Types is not supported, attempted to promote {_scalar_name(a)} and {_scalar_name(b)}")
+        raise RuntimeError(f"Promotion for Float8 Types is not supported, attempted to promote {scalar_name(a)} and {scalar_name(b)}")
     low, high = (a, b) if a.category <= b.category else (b, a)
     if high.category == 3:
         if low in _WIDE_UNSIGNED:
@@ -167,33 +167,31 @@ def _promote(a, b):
 
 def _unsupported_unsigned(a, b):
     return RuntimeError("Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
-                        f"{_scalar_name(a)} and {_scalar_name(b)}")
+                        f"{scalar_name(a)} and {scalar_name(b)}")
 
 
-_SCALAR_NAMES = {"bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long", "float16": "Half",
-                 "bfloat16": "BFloat16", "float32": "Float", "float64": "Double", "complex64": "ComplexFloat",
-                 "complex128": "ComplexDouble", "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64",
-                 "float8_e4m3fn": "Float8_e4m3fn", "float8_e5m2": "Float8_e5m2", "float8_e4m3fnuz": "Float8_e4m3fnuz",
-                 "float8_e5m2fnuz": "Float8_e5m2fnuz"}
-
-
-def _scalar_name(d):
-    return _SCALAR_NAMES[d.name]
+SCALAR_NAMES = {"bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long", "float16": "Half",
+                "bfloat16": "BFloat16", "float32": "Float", "float64": "Double", "complex32": "ComplexHalf",
+                "complex64": "ComplexFloat", "complex128": "ComplexDouble", "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64",
+                "float8_e4m3fn": "Float8_e4m3fn", "float8_e5m2": "Float8_e5m2", "float8_e4m3fnuz": "Float8_e4m3fnuz",
+                "float8_e5m2fnuz": "Float8_e5m2fnuz"}
 
 
 def scalar_name(d):
     """The name PyTorch's error messages use: ``Float``, ``Long``, ``ComplexDouble``."""
-    return _SCALAR_NAMES[d.name]
+    return SCALAR_NAMES[d.name]
 
 
-_C_TYPES = {"float32": "float", "float64": "double", "int32": "int", "int64": "long int", "bool": "bool", "uint8": "unsigned char",
-            "int8": "signed char", "int16": "short", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
-            "float16": "c10::Half", "bfloat16": "c10::BFloat16"}
+CPP_NAMES = {"bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int", "int64": "long int",
+             "uint16": "short unsigned int", "uint32": "unsigned int", "uint64": "long unsigned int", "float32": "float",
+             "float64": "double", "complex32": "c10::complex<c10::Half>", "complex64": "c10::complex<float>",
+             "complex128": "c10::complex<double>"}
+CPP_NAMES |= {name: "c10::" + scalar for name, scalar in SCALAR_NAMES.items() if name not in CPP_NAMES}
 
 
-def c_name(d):
-    """The name of C++: ``float``, ``long int``."""
-    return _C_TYPES.get(d.name, scalar_name(d))
+def cpp_name(d):
+    """The name of C++, which other error messages use: ``float``, ``long int``, ``c10::Half``."""
+    return CPP_NAMES[d.name]
 
 
 _promoted = {}

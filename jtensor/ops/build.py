@@ -246,8 +246,7 @@ def into_self(operator, signature, function, common):
         broadcast_inplace(*signature.specs)
         result = operator.result_dtype(common) if operator.result_dtype else (dtypes.bool if operator.promote == "bool" else common)
         if not dtypes.can_cast(result, own.dtype):
-            from .families.composing import cpp_name
-            named = cpp_name if operator.name.startswith("clamp") and operator.name.endswith("_Scalar") else dtypes.scalar_name
+            named = dtypes.cpp_name if operator.name.startswith("clamp") and operator.name.endswith("_Scalar") else dtypes.scalar_name
             raise RuntimeError(f"result type {dtypes.scalar_name(result)} can't be cast to the desired output type {named(own.dtype)}")
     target = own.dtype.numpy
 

@@ -4,7 +4,7 @@ Owns: the rule. What is computed element by element casts its result, never to a
 wants the result's own type, in words that differ from operator to operator. May not know: tensors.
 """
 from ..base import dtypes
-from ..base.dtypes import can_cast, scalar_name
+from ..base.dtypes import can_cast, cpp_name, scalar_name
 
 CAST, ANY = "cast", "any"
 SAME = "Expected out tensor to have dtype {want}, but got {got} instead"
@@ -74,7 +74,6 @@ def refuse(name, promote, wanted, given):
             raise TypeError(way.format(Got=scalar_name(given))) if way == _JOINED else RuntimeError(
                 f"result type {scalar_name(wanted)} can't be cast to the desired output type {scalar_name(given)}")
         return
-    from .families.composing import cpp_name
     raise RuntimeError(way.format(name=name.replace("linalg_", "linalg."), want=cpp_name(wanted), got=cpp_name(given),
                                   Want=scalar_name(wanted), Got=scalar_name(given), narrow=wanted is dtypes.int32))
 

@@ -10,45 +10,10 @@ import math
 
 import numpy as np
 
+from ..base.dtypes import CPP_NAMES, SCALAR_NAMES, scalar_name
 from .integers import inward, largest
 from .rounding import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 
-_SCALAR_NAMES = {
-    "bool": "Bool",
-    "uint8": "Byte",
-    "int8": "Char",
-    "int16": "Short",
-    "int32": "Int",
-    "int64": "Long",
-    "uint16": "UInt16",
-    "uint32": "UInt32",
-    "uint64": "UInt64",
-    "float16": "Half",
-    "bfloat16": "BFloat16",
-    "float32": "Float",
-    "float64": "Double",
-    "complex32": "ComplexHalf",
-    "complex64": "ComplexFloat",
-    "complex128": "ComplexDouble",
-}
-_C_NAMES = {
-    "bool": "bool",
-    "uint8": "unsigned char",
-    "int8": "signed char",
-    "int16": "short int",
-    "int32": "int",
-    "int64": "long int",
-    "uint16": "short unsigned int",
-    "uint32": "unsigned int",
-    "uint64": "long unsigned int",
-    "float16": "c10::Half",
-    "bfloat16": "c10::BFloat16",
-    "float32": "float",
-    "float64": "double",
-    "complex32": "c10::complex<c10::Half>",
-    "complex64": "c10::complex<float>",
-    "complex128": "c10::complex<double>",
-}
 _LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38, "float64": 1.7976931348623157e308}
 _REAL_PARTS = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
 _DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
@@ -76,15 +41,6 @@ _KERNELS = {
     "binomial": ("binomial_cpu", ("float32", "float64")),
     "rrelu": ("rrelu_with_noise_out_cpu", ("bfloat16", "float32", "float64")),
 }
-
-
-def scalar_name(dtype):
-    """PyTorch's C++ name of a dtype: ``Float`` for float32.
-
-    >>> scalar_name(np.dtype(np.float32))
-    'Float'
-    """
-    return _SCALAR_NAMES.get(dtype.name, dtype.name.capitalize())
 
 
 def kernel_has(function, dtype):
@@ -116,12 +72,12 @@ def uniform(low, high, dtype):
     largest = _LARGEST[real]
     for name, bound in (("from", low), ("to", high)):
         if not -largest <= bound <= largest:
-            raise RuntimeError(f"{name} is out of bounds for {_C_NAMES[real]}")
+            raise RuntimeError(f"{name} is out of bounds for {CPP_NAMES[real]}")
     if low > high:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={_g(low)} > to={_g(high)}")
     if high - low > largest:
         raise RuntimeError(
-            f"uniform_ expects to-from <= std::numeric_limits<{_SCALAR_NAMES[real]}>::max(), but found to={_g(high)} and from={_g(low)} "
+            f"uniform_ expects to-from <= std::numeric_limits<{SCALAR_NAMES[real]}>::max(), but found to={_g(high)} and from={_g(low)} "
             "which result in to-from to exceed the limit"
         )
 
@@ -153,14 +109,14 @@ def exponential(rate, dtype, numel=1):
     """Rate and dtype of ``exponential_``."""
     if not rate > 0.0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={_g(rate)}")
-    _continuous("exponential_", _SCALAR_NAMES, dtype, numel)
+    _continuous("exponential_", SCALAR_NAMES, dtype, numel)
 
 
 def cauchy(median, sigma, dtype, numel=1):
     """Width and dtype of ``cauchy_``."""
     if not sigma > 0.0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={_g(sigma)}")
-    _continuous("cauchy_", _C_NAMES, dtype, numel)
+    _continuous("cauchy_", CPP_NAMES, dtype, numel)
 
 
 def log_normal(std, dtype, numel=1):
@@ -315,10 +271,10 @@ def _bounds_fit(bounds, dtype):
             info = np.iinfo(name)
             fits = info.min <= bound <= info.max
         if not fits:
-            raise RuntimeError(f"{what} is out of bounds for {_C_NAMES[name]}")
+            raise RuntimeError(f"{what} is out of bounds for {CPP_NAMES[name]}")
         if name in _FLOATS and not -(1 << _DIGITS[name]) <= bound <= 1 << _DIGITS[name]:
             warnings.append(
-                f"{what} is out of bounds [-(2^{_DIGITS[name]}), 2^{_DIGITS[name]}]. Due to precision limitations {_C_NAMES[name]} can "
+                f"{what} is out of bounds [-(2^{_DIGITS[name]}), 2^{_DIGITS[name]}]. Due to precision limitations {CPP_NAMES[name]} can "
                 "support discrete uniform distribution only within this range. This warning will become an error in version 1.7 release, "
                 "please fix the code in advance"
             )

@@ -73,7 +73,7 @@ def fill_(self, value):
             raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value._spec.ndim} dimensions.")
         return ops.fill_tensor.write(self, value)
     try:
-        value = number_fits(value, self._spec.dtype)
+        value = number_fits(value, self._spec.dtype, alone=self._spec.numel == 1)
     except RuntimeError:
         checks.before_inplace(self, LOCAL.grad_enabled and self.requires_grad)
         raise

@@ -385,9 +385,8 @@ class Tensor:
 
 
 def _grad_type_text(grad, self):
-    from ..ops.families.composing import cpp_name
     return (
-        f"attempting to assign a gradient with dtype '{cpp_name(grad.dtype)}' to a tensor with grad_dtype "
+        f"attempting to assign a gradient with dtype '{dtypes.cpp_name(grad.dtype)}' to a tensor with grad_dtype "
         f"'{dtypes.scalar_name(self.dtype)}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can "
         "set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging "
         "the dtypes of a tensor and its gradient may break downstream systems that assume they match."

@@ -75,7 +75,7 @@ def setitem(self, index, value):
     if not isinstance(value, Tensor):
         if value.__class__ is int:
             _countable(value)
-        value = number_fits(value, self._spec.dtype)
+        value = number_fits(value, self._spec.dtype, alone=True)
     view, tensors = shapes.unsqueeze(self, 0) if index is True else _basic(self, index, False), None
     if view is None:
         view, tensors = resolve(self, index)

@@ -31,7 +31,7 @@ def _like(name, fill):
         if value is None:
             made = ops.zeros_of.record(size, kind, where)
         else:
-            made = ops.full_of.record(size, number_fits(value, kind), kind, where)
+            made = ops.full_of.record(size, number_fits(value, kind, alone=input._spec.numel == 1), kind, where)
         stride = geometry.strides_in_format(size, memory_format) or like_strides(size, input._spec.stride)
         if stride != made._spec.stride:
             made._spec = made._storage.spec = made._storage.layout = specs.spec(size, stride, kind, where)
@@ -92,7 +92,7 @@ def new(self, *args, size=None, device=None):
 
 def _options(tensor):
     """A tensor's type as that error tells it."""
-    return (f"TensorOptions(dtype={dtypes.c_name(tensor.dtype)}, device={tensor.device}, layout=Strided, requires_grad=false (default), "
+    return (f"TensorOptions(dtype={dtypes.cpp_name(tensor.dtype)}, device={tensor.device}, layout=Strided, requires_grad=false (default), "
             "pinned_memory=false (default), memory_format=(nullopt))")
 
 

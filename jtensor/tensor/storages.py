@@ -226,7 +226,7 @@ def set_(self, source=None, storage_offset=None, size=None, stride=None):
                 raise RuntimeError("passed in tensor to be used as storage must be contiguous")
             storage_offset, dtype = source._offset + (storage_offset or 0), self._spec.dtype           # its memory, not its type
     if dtype is not self._spec.dtype:
-        raise RuntimeError(f"Could not set tensor of type {dtypes.c_name(dtype)} to a tensor of type {dtypes.c_name(self._spec.dtype)}")
+        raise RuntimeError(f"Could not set tensor of type {dtypes.cpp_name(dtype)} to a tensor of type {dtypes.cpp_name(self._spec.dtype)}")
     before_inplace(self, recording)
     edges = tuple([edge_of(t) if t.requires_grad else None for t in concerned]) if recording else ()
     size, given = tuple(size), tuple(stride or ())

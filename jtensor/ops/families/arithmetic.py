@@ -10,7 +10,7 @@ from ...base import dtypes
 from ..build import broadcast_shapes
 from ..operator import Number, Tensor, TensorOrNumber, op
 from ..registry import composite
-from .composing import conj_times, cpp_name, is_number, is_one, times
+from .composing import conj_times, is_number, is_one, times
 from .numeric import cast, cast_like, common_dtype, is_complex, not_implemented, wide, widened
 
 conj = jnp.conj
@@ -206,9 +206,9 @@ def _between(start, end, weight):
 
 def _check_lerp(self, end, weight):
     if self.dtype is not end.dtype:
-        raise RuntimeError(f"expected dtype {cpp_name(self.dtype)} for `end` but got dtype {cpp_name(end.dtype)}")
+        raise RuntimeError(f"expected dtype {dtypes.cpp_name(self.dtype)} for `end` but got dtype {dtypes.cpp_name(end.dtype)}")
     if getattr(weight, "ndim", 0) and self.dtype is not weight.dtype:            # a number in a tensor is promoted
-        raise RuntimeError(f"expected dtype {cpp_name(self.dtype)} for `weight` but got dtype {cpp_name(weight.dtype)}")
+        raise RuntimeError(f"expected dtype {dtypes.cpp_name(self.dtype)} for `weight` but got dtype {dtypes.cpp_name(weight.dtype)}")
     kind = common_dtype(self, weight) if hasattr(weight, "ndim") else self.dtype
     if kind.category < 2:
         raise not_implemented("lerp_kernel_tensor" if hasattr(weight, "ndim") else "lerp_kernel_scalar", kind)

@@ -75,26 +75,36 @@ def memory_allows(self, *others, internal=False):
     inplace.memory_allows(self, *others)
 
 
-def cpp_name(dtype):
-    """A type's name in C++: ``float``, ``double``, ``long long``, as some messages show it."""
-    return _CPP.get(dtype.name, dtype.name)
+def number_fits(value, dtype, alone=False):
+    """``value``, if it can be put into a tensor of ``dtype``; else PyTorch's error. A bool tensor takes any number by its truth.
 
-
-def number_fits(value, dtype):
-    """``value``, if it can be put into a tensor of ``dtype``; else PyTorch's error. A bool tensor takes any number by its truth."""
+    ``alone``: into a single element; on its way to one of a narrow float it is a double, and what is too large becomes infinite.
+    """
     kind = type(value)
     if dtype.category == 0:
         return bool(value) if kind is complex else value
-    if kind is complex:
-        bad = not dtype.is_complex and value.imag != 0
-    elif dtype.category == 1:
-        least, most = _range(dtype)
-        bad = not (-most if kind is int and not dtype.is_signed else least) <= value <= most
+    if kind is complex and value.imag == 0 and not dtype.is_complex:
+        value, kind = value.real, float
+    if alone and (dtype is dtypes.float16 or dtype is dtypes.bfloat16):
+        if kind is not complex and _overflows(value, dtype):
+            return math.copysign(math.inf, value)
+        dtype = dtypes.float64
+    if kind is not complex:
+        bad = _overflows(value, dtype)
     else:
-        bad = dtype.name == "float32" and abs(value) > _FLOAT_MAX and value not in (math.inf, -math.inf)
+        bad = not dtype.is_complex or _overflows(value.real, dtype) or _overflows(value.imag, dtype)
     if bad:
-        raise RuntimeError(f"value cannot be converted to type {_SCALAR.get(dtype.name, dtype.name + '_t')} without overflow")
+        raise RuntimeError(f"value cannot be converted to type {_converted_name(dtype)} without overflow")
     return value
+
+
+def _overflows(value, dtype):
+    """Whether a real number is beyond a type's range, or that of a complex one's parts; infinities are in that of floats."""
+    if dtype.category == 1:
+        least, most = _range(dtype)
+        return not (-most if type(value) is int and not dtype.is_signed else least) <= value <= most
+    most = _LARGEST.get(dtype.name)
+    return most is not None and abs(value) > most and abs(value) != math.inf
 
 
 @functools.cache
@@ -103,11 +113,13 @@ def _range(dtype):
     return info.min, info.max
 
 
-_FLOAT_MAX = float(np.finfo(np.float32).max)
-_SCALAR = {"float32": "float", "float64": "double", "int32": "int", "float16": "at::Half", "bfloat16": "at::BFloat16"}
-_CPP = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int", "int16": "short int", "int8": "signed char",
-        "uint8": "unsigned char", "bool": "bool", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
-        "float16": "c10::Half", "bfloat16": "c10::BFloat16"}
+def _converted_name(dtype):
+    """The type's name in that message."""
+    return f"{dtype.name}_t" if dtype.category == 1 and dtype is not dtypes.int32 else dtypes.cpp_name(dtype)
+
+
+_LARGEST = {"float16": 65504.0, "bfloat16": float(jnp.finfo(jnp.bfloat16).max), "float32": float(np.finfo(np.float32).max)}
+_LARGEST["complex64"] = _LARGEST["float32"]
 
 
 def view_named(tensor, rule, name, *args):

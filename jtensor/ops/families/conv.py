@@ -11,10 +11,8 @@ from jax import lax
 from ...base import dtypes
 from ..layout import suggested
 from ..operator import OptTensor, Tensor, op
-from .composing import cpp_name
 from .numeric import NARROW, is_complex
 
-_TYPES = {"int64": "long int", "int16": "short int"}
 _TAPS = 49                                             # a depthwise kernel of at most so many elements is a sum of shifted products
 
 
@@ -51,8 +49,7 @@ def _check(input, weight, bias, stride, padding, dilation, transposed, output_pa
     _check_settings(n, stride, padding, dilation, output_padding)
     _check_signs(stride, padding, dilation, output_padding)
     if bias is not None and bias.dtype is not input.dtype:
-        kinds = (_TYPES.get(s.dtype.name) or cpp_name(s.dtype) for s in (input, bias))
-        raise RuntimeError("Input type ({}) and bias type ({}) should be the same".format(*kinds))
+        raise RuntimeError(f"Input type ({dtypes.cpp_name(input.dtype)}) and bias type ({dtypes.cpp_name(bias.dtype)}) should be the same")
     if weight.size[0] < groups:
         raise RuntimeError(f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "
                            f"{list(weight.size)} instead")

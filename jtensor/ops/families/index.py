@@ -290,7 +290,7 @@ def _write_mask(self, dim, mask, value, number, filled, inplace):
         return None
     if number:
         _mask_fits(self, mask, dim)
-        return _form(index_put_mask_number, inplace)(self, mask, number_fits(value, self._spec.dtype), dim)
+        return _form(index_put_mask_number, inplace)(self, mask, number_fits(value, self._spec.dtype, alone=True), dim)
     own, target = value._spec, self._spec
     if filled:
         _mask_fits(self, mask, dim)
@@ -319,7 +319,7 @@ def _without_leading_ones(value):
 
 
 def _number_as(self, value):
-    return full_of.record((), number_fits(value, self._spec.dtype), self._spec.dtype, self._spec.device)
+    return full_of.record((), number_fits(value, self._spec.dtype, alone=True), self._spec.dtype, self._spec.device)
 
 
 # -- index_put --------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from ...base import dtypes
 from ..build import broadcast_inplace, broadcast_shapes, cast_to
 from ..operator import RAW, Number, Tensor, op
 from ..registry import composite
-from .composing import check_expand, cpp_name, history_allows, memory_allows, number_fits, put_out, with_history
+from .composing import check_expand, history_allows, memory_allows, number_fits, put_out, with_history
 
 # -- filling ----------------------------------------------------------------------------------------------------------
 
@@ -24,7 +24,7 @@ def _check_fill(self, mask, value):
 
 def _check_fill_inplace(self, mask, value):
     if mask.dtype is not dtypes.bool:
-        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {cpp_name(mask.dtype)}")
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {dtypes.cpp_name(mask.dtype)}")
     dims = getattr(value, "ndim", 0)
     if dims:
         raise RuntimeError(f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {dims} dimension(s).")

@@ -12,7 +12,7 @@ from jax import lax
 from ...base import dtypes
 from ..operator import Number, Tensor, op
 from ..registry import composite
-from .composing import check_expand, conj_times, cpp_name, times
+from .composing import check_expand, conj_times, times
 from .numeric import NARROW, not_implemented, size_at, widened
 
 # -- contractions -----------------------------------------------------------------------------------------------------
@@ -78,7 +78,8 @@ def _check_mm(self, mat2, name="self"):
     if self.size[1] != mat2.size[0]:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({_shown(self)} and {_shown(mat2)})")
     if self.dtype is not mat2.dtype:
-        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {cpp_name(self.dtype)} != {cpp_name(mat2.dtype)}")
+        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {dtypes.cpp_name(self.dtype)} != "
+                           f"{dtypes.cpp_name(mat2.dtype)}")
     _no_bool("addmm_impl_cpu_", self.dtype)
 
 
@@ -337,8 +338,8 @@ def _check_baddbmm(self, batch1, batch2, beta, alpha, fits=None):
         if s.ndim != 3:
             raise RuntimeError(f"batch{at} must be a 3D tensor")
     if self.dtype is not batch1.dtype:
-        raise RuntimeError(f"Input dtypes must be the same, got: input {cpp_name(self.dtype)}, batch1: {cpp_name(batch1.dtype)}, "
-                           f"batch2: {cpp_name(batch2.dtype)}")
+        raise RuntimeError(f"Input dtypes must be the same, got: input {dtypes.cpp_name(self.dtype)}, batch1: "
+                           f"{dtypes.cpp_name(batch1.dtype)}, batch2: {dtypes.cpp_name(batch2.dtype)}")
     expected = [batch1.size[0], batch1.size[2]]
     if list(batch2.size[:2]) != expected:
         raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: {expected} but got: {list(batch2.size[:2])}.")

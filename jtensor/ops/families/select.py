@@ -12,7 +12,7 @@ from ..build import cast_to
 from ..operator import RAW, Number, Tensor, op
 from ..registry import composite
 from .bounds import check_bounds, out_of_bounds
-from .composing import conj_times, history_allows, memory_allows, put_out, times
+from .composing import conj_times, history_allows, memory_allows, number_fits, put_out, times
 from .index import add_at, read_at, set_at
 from .numeric import size_at, wrap_dim
 from .scatter_reduce import combine, reduce_gradients
@@ -114,13 +114,6 @@ def _check_slices(name, self, dim, index, source):
 
 def _check_add(self, dim, index, source, alpha):
     _check_slices("index_add", self, dim, index, source)
-    if getattr(alpha, "kind", None) == "c" and not self.dtype.is_complex:
-        raise RuntimeError(f"value cannot be converted to type {_c_name(self.dtype)} without overflow")
-
-
-def _c_name(dtype):
-    from .composing import cpp_name
-    return cpp_name(dtype)
 
 
 @op(
@@ -163,14 +156,19 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
     tensor([0., 3.])
     """
     _ready(index_add_raw, input, dim, index, source, 1)
-    return put_out("index_add", index_add_raw(input, dim, index, source, alpha=alpha), out)
+    return put_out("index_add", index_add_raw(input, dim, index, source, alpha=_factor(input, alpha)), out)
 
 
 @composite(function=False)
 def index_add_(self, dim, index, source, *, alpha=1):
     """``index_add``, written back into the tensor."""
     _ready(index_add_raw, self, dim, index, source, 1, inplace=True)
-    return index_add_raw.inplace_form(self, dim, index, source, alpha=alpha)
+    return index_add_raw.inplace_form(self, dim, index, source, alpha=_factor(self, alpha))
+
+
+def _factor(self, alpha):
+    """The factor of what is added, if the tensor's type has it."""
+    return number_fits(alpha, self._spec.dtype) if isinstance(alpha, (bool, int, float, complex)) else alpha
 
 
 # -- index_copy -------------------------------------------------------------------------------------------------------
@@ -241,7 +239,7 @@ def _check_fill(self, dim, index, value):
     dims = getattr(value, "ndim", 0)
     if dims:
         raise RuntimeError(f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {dims} dimension(s).")
-    if getattr(value, "kind", None) == "c" and not self.dtype.is_complex:
+    if (isinstance(value, complex) or getattr(value, "kind", None) == "c") and not self.dtype.is_complex:
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
 
 
@@ -267,6 +265,8 @@ def _fill_call(self, dim, index, value):
     number = isinstance(value, (bool, int, float, complex, np.generic))
     operator = index_fill_Scalar if number else index_fill_Tensor
     operator.check(self._spec, dim, index._spec, value if number else value._spec)
+    if number and self._spec.numel:
+        number_fits(value, self._spec.dtype)
     axis, size = dim % max(self._spec.ndim, 1), _length(self._spec, dim)
     if _slices_exist(self, axis, index._spec.numel):
         check_bounds(index, size, out_of_bounds(axis, size), negative=True)

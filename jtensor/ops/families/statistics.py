@@ -228,12 +228,9 @@ def _check_histogramdd(input, weight, range):
                            f"{list(weight.shape)}")
     if weight is not None and weight.dtype is not input.dtype:
         raise RuntimeError("torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same dtype, "
-                           f"but got input({_C_NAMES[input.dtype.name]}), and weight({_C_NAMES[weight.dtype.name]})")
+                           f"but got input({dtypes.cpp_name(input.dtype)}), and weight({dtypes.cpp_name(weight.dtype)})")
     if range is not None and len(range) != 2 * n:
         raise RuntimeError(f"torch.histogramdd: for a {n}-dimensional histogram range should have {2 * n} elements, but got {len(range)}")
-
-
-_C_NAMES = {"float32": "float", "float64": "double", "int32": "int", "int64": "long int", "float16": "c10::Half"}
 
 
 def _edges_of_counts(input, bins, range):
@@ -266,7 +263,7 @@ def _check_edges(input, bins):
     for d, edges in enumerate(bins):
         if edges.dtype is not input.dtype:
             raise RuntimeError("torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with dtype "
-                               f"{_C_NAMES[input.dtype.name]} and bins for dimension {d} with dtype {_C_NAMES[edges.dtype.name]}")
+                               f"{dtypes.cpp_name(input.dtype)} and bins for dimension {d} with dtype {dtypes.cpp_name(edges.dtype)}")
         if edges.ndim != 1:
             raise RuntimeError(f"torch.histogramdd: bins tensor should have one dimension, but got {edges.ndim} dimensions in the bins "
                                f"tensor for dimension {d}")
