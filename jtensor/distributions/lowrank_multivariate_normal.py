@@ -4,7 +4,9 @@ import math
 import jtensor
 
 from . import constraints
+from .by_covariance import ByCovariance
 from .distribution import Distribution
+from .location_scale import AboutLocation
 from .multivariate_normal import _times, mahalanobis
 from .utils import lazy_property, standard_normal
 
@@ -29,7 +31,7 @@ def lowrank_mahalanobis(factor, diagonal, x, capacitance_tril):
     return (x.pow(2) / diagonal).sum(-1) - mahalanobis(capacitance_tril, inner)
 
 
-class LowRankMultivariateNormal(Distribution):
+class LowRankMultivariateNormal(ByCovariance, AboutLocation, Distribution):
     """Normal vectors of mean ``loc`` ``(*, D)`` and covariance ``W W^T + diag(d)``: costs grow with R^2 D.
 
     W is ``cov_factor`` ``(*, D, R)`` and d ``cov_diag`` ``(*, D)``.
@@ -68,22 +70,10 @@ class LowRankMultivariateNormal(Distribution):
     def expand(self, batch_shape, _instance=None):
         batch_shape = jtensor.Size(batch_shape)
         shape = batch_shape + self.event_shape
-        kept = {name: self.__dict__[name].expand(shape + self.event_shape)
-                for name in ("covariance_matrix", "scale_tril", "precision_matrix") if name in self.__dict__}
-        kept |= {name: getattr(self, name) for name in ("_unbroadcasted_cov_factor", "_unbroadcasted_cov_diag", "_capacitance_tril")}
-        return self._expanded(LowRankMultivariateNormal, batch_shape, _instance, self.event_shape, **kept, loc=self.loc.expand(shape),
-                              cov_diag=self.cov_diag.expand(shape), cov_factor=self.cov_factor.expand(shape + self.cov_factor.shape[-1:]))
-
-    def _broadcast(self, matrix):
-        return matrix.expand(self._batch_shape + self._event_shape * 2)
-
-    @property
-    def mean(self):
-        return self.loc
-
-    @property
-    def mode(self):
-        return self.loc
+        kept = {name: getattr(self, name) for name in ("_unbroadcasted_cov_factor", "_unbroadcasted_cov_diag", "_capacitance_tril")}
+        return self._expanded(LowRankMultivariateNormal, batch_shape, _instance, self.event_shape, **self._kept(batch_shape),
+                              **kept, loc=self.loc.expand(shape), cov_diag=self.cov_diag.expand(shape),
+                              cov_factor=self.cov_factor.expand(shape + self.cov_factor.shape[-1:]))
 
     @lazy_property
     def variance(self):

@@ -4,8 +4,10 @@ import math
 import jtensor
 
 from . import constraints
+from .by_covariance import ByCovariance, factor_of, the_one_given
 from .distribution import Distribution
-from .utils import lazy_property, standard_normal
+from .location_scale import AboutLocation
+from .utils import standard_normal
 
 __all__ = ["MultivariateNormal"]
 
@@ -14,20 +16,12 @@ def _times(matrix, vector):
     return jtensor.matmul(matrix, vector.unsqueeze(-1)).squeeze(-1)
 
 
-def _from_precision(precision):
-    """The Cholesky factor of the inverse: the flipped matrix's own factor, turned back and inverted."""
-    flipped = jtensor.linalg.cholesky(jtensor.flip(precision, (-2, -1)))
-    upper = jtensor.transpose(jtensor.flip(flipped, (-2, -1)), -2, -1)
-    identity = jtensor.eye(precision.shape[-1], dtype=precision.dtype, device=precision.device)
-    return jtensor.linalg.solve_triangular(upper, identity, upper=False)
-
-
 def mahalanobis(factor, x):
     """The squared length of ``factor^-1 x``, for batches ``(*, D, D)`` and ``(*, D)`` that broadcast."""
     return jtensor.linalg.solve_triangular(factor, x.unsqueeze(-1), upper=False).squeeze(-1).pow(2).sum(-1)
 
 
-class MultivariateNormal(Distribution):
+class MultivariateNormal(ByCovariance, AboutLocation, Distribution):
     """Normal vectors of mean ``loc`` ``(*, D)`` and one of: a covariance, its inverse, its Cholesky factor ``scale_tril``, ``(*, D, D)``.
 
     >>> torch.distributions.MultivariateNormal(torch.zeros(2), torch.eye(2)).log_prob(torch.zeros(2))
@@ -42,11 +36,7 @@ class MultivariateNormal(Distribution):
     def __init__(self, loc, covariance_matrix=None, precision_matrix=None, scale_tril=None, validate_args=None):
         if loc.dim() < 1:
             raise ValueError("loc must be at least one-dimensional.")
-        given = {"scale_tril": scale_tril, "covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix}
-        given = {name: matrix for name, matrix in given.items() if matrix is not None}
-        if len(given) != 1:
-            raise ValueError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
-        (name, matrix), = given.items()
+        name, matrix = the_one_given(covariance_matrix, precision_matrix, scale_tril, ValueError)
         if matrix.dim() < 2:
             raise ValueError(f"{name} {'matrix ' if name == 'scale_tril' else ''}must be at least two-dimensional, "
                              "with optional leading batch dimensions")
@@ -54,46 +44,13 @@ class MultivariateNormal(Distribution):
         setattr(self, name, matrix.expand(batch_shape + (-1, -1)))
         self.loc = loc.expand(batch_shape + (-1,))
         super().__init__(batch_shape, self.loc.shape[-1:], validate_args=validate_args)
-        if name == "scale_tril":
-            self._unbroadcasted_scale_tril = matrix
-        elif name == "covariance_matrix":
-            self._unbroadcasted_scale_tril = jtensor.linalg.cholesky(matrix)
-        else:
-            self._unbroadcasted_scale_tril = _from_precision(matrix)
+        self._unbroadcasted_scale_tril = factor_of(name, matrix)
 
     def expand(self, batch_shape, _instance=None):
         batch_shape = jtensor.Size(batch_shape)
-        kept = {name: self.__dict__[name].expand(batch_shape + self.event_shape * 2)
-                for name in ("covariance_matrix", "scale_tril", "precision_matrix") if name in self.__dict__}
-        return self._expanded(MultivariateNormal, batch_shape, _instance, self.event_shape, **kept,
+        return self._expanded(MultivariateNormal, batch_shape, _instance, self.event_shape, **self._kept(batch_shape),
                               loc=self.loc.expand(batch_shape + self.event_shape),
                               _unbroadcasted_scale_tril=self._unbroadcasted_scale_tril)
-
-    def _broadcast(self, matrix):
-        return matrix.expand(self._batch_shape + self._event_shape * 2)
-
-    @lazy_property
-    def scale_tril(self):
-        """The Cholesky factor of the covariance."""
-        return self._broadcast(self._unbroadcasted_scale_tril)
-
-    @lazy_property
-    def covariance_matrix(self):
-        """The covariance."""
-        return self._broadcast(jtensor.matmul(self._unbroadcasted_scale_tril, self._unbroadcasted_scale_tril.mT))
-
-    @lazy_property
-    def precision_matrix(self):
-        """The inverse of the covariance."""
-        return self._broadcast(jtensor.cholesky_inverse(self._unbroadcasted_scale_tril))
-
-    @property
-    def mean(self):
-        return self.loc
-
-    @property
-    def mode(self):
-        return self.loc
 
     @property
     def variance(self):
@@ -102,9 +59,6 @@ class MultivariateNormal(Distribution):
     def rsample(self, sample_shape=()):
         eps = standard_normal(self._extended_shape(sample_shape), self.loc.dtype, self.loc.device)
         return self.loc + _times(self._unbroadcasted_scale_tril, eps)
-
-    def _half_log_det(self):
-        return self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 
     def log_prob(self, value):
         if self._validate_args:

@@ -5,6 +5,7 @@ import jtensor
 
 from . import constraints
 from .distribution import Distribution
+from .location_scale import AboutLocation
 from .utils import broadcast_all, lazy_property
 
 __all__ = ["VonMises"]
@@ -32,7 +33,7 @@ def _log_bessel(x, order):
     return jtensor.where(x < 3.75, near, far)
 
 
-class VonMises(Distribution):
+class VonMises(AboutLocation, Distribution):
     """Angles of [-pi, pi) about ``loc``, in proportion to ``exp(concentration * cos(angle - loc))``.
 
     >>> torch.distributions.VonMises(torch.tensor(1.0), torch.tensor(2.0)).mean
@@ -88,15 +89,6 @@ class VonMises(Distribution):
 
     def expand(self, batch_shape, _instance=None):
         return type(self)(self.loc.expand(batch_shape), self.concentration.expand(batch_shape), validate_args=False)
-
-    @property
-    def mean(self):
-        """The circular mean."""
-        return self.loc
-
-    @property
-    def mode(self):
-        return self.loc
 
     @lazy_property
     def variance(self):

@@ -6,14 +6,11 @@ from numbers import Number
 import jtensor
 
 from . import constraints
+from .by_covariance import ByCovariance, factor_of, the_one_given
 from .chi2 import Chi2
 from .exp_family import ExponentialFamily
-from .multivariate_normal import _from_precision
-from .utils import lazy_property
 
 __all__ = ["Wishart"]
-
-_MATRICES = ("covariance_matrix", "precision_matrix", "scale_tril")
 
 
 def _mvdigamma(x, p):
@@ -23,7 +20,7 @@ def _mvdigamma(x, p):
     return jtensor.digamma(x.unsqueeze(-1) - jtensor.arange(p, dtype=x.dtype, device=x.device).div(2).expand(x.shape + (-1,))).sum(-1)
 
 
-class Wishart(ExponentialFamily):
+class Wishart(ByCovariance, ExponentialFamily):
     """Sums of ``df`` products ``x x^T`` of normal vectors, of one of: a covariance, its inverse, its Cholesky factor, ``(*, P, P)``.
 
     >>> torch.distributions.Wishart(torch.tensor(3.0), torch.eye(2)).mean
@@ -41,11 +38,7 @@ class Wishart(ExponentialFamily):
                 "scale_tril": constraints.lower_cholesky, "df": constraints.greater_than(self.event_shape[-1] - 1)}
 
     def __init__(self, df, covariance_matrix=None, precision_matrix=None, scale_tril=None, validate_args=None):
-        given = {"covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix, "scale_tril": scale_tril}
-        given = {name: matrix for name, matrix in given.items() if matrix is not None}
-        if len(given) != 1:
-            raise AssertionError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
-        (name, matrix), = given.items()
+        name, matrix = the_one_given(covariance_matrix, precision_matrix, scale_tril, AssertionError)
         if matrix.dim() < 2:
             raise ValueError("scale_tril must be at least two-dimensional, with optional leading batch dimensions")
         if isinstance(df, Number):
@@ -61,40 +54,15 @@ class Wishart(ExponentialFamily):
         super().__init__(batch_shape, event_shape, validate_args=validate_args)
         if self.df.lt(event_shape[-1]).any():
             warnings.warn("Low df values detected. Singular samples are highly likely to occur for ndim - 1 < df < ndim.", stacklevel=2)
-        if name == "scale_tril":
-            self._unbroadcasted_scale_tril = matrix
-        elif name == "covariance_matrix":
-            self._unbroadcasted_scale_tril = jtensor.linalg.cholesky(matrix)
-        else:
-            self._unbroadcasted_scale_tril = _from_precision(matrix)
+        self._unbroadcasted_scale_tril = factor_of(name, matrix)
         below = jtensor.arange(event_shape[-1], dtype=self.df.dtype, device=self.df.device).expand(batch_shape + (-1,))
         self._dist_chi2 = Chi2(df=self.df.unsqueeze(-1) - below)
 
     def expand(self, batch_shape, _instance=None):
         batch_shape = jtensor.Size(batch_shape)
-        shape = batch_shape + self.event_shape
-        kept = {name: self.__dict__[name].expand(shape) for name in _MATRICES if name in self.__dict__}
-        return self._expanded(Wishart, batch_shape, _instance, self.event_shape, **kept, df=self.df.expand(batch_shape),
-                              _unbroadcasted_scale_tril=self._unbroadcasted_scale_tril.expand(shape),
+        return self._expanded(Wishart, batch_shape, _instance, self.event_shape, **self._kept(batch_shape), df=self.df.expand(batch_shape),
+                              _unbroadcasted_scale_tril=self._unbroadcasted_scale_tril.expand(batch_shape + self.event_shape),
                               _dist_chi2=self._dist_chi2.expand(batch_shape + self.event_shape[-1:]))
-
-    def _broadcast(self, matrix):
-        return matrix.expand(self._batch_shape + self._event_shape)
-
-    @lazy_property
-    def scale_tril(self):
-        """The Cholesky factor of the vectors' covariance."""
-        return self._broadcast(self._unbroadcasted_scale_tril)
-
-    @lazy_property
-    def covariance_matrix(self):
-        """The vectors' covariance."""
-        return self._broadcast(self._unbroadcasted_scale_tril @ self._unbroadcasted_scale_tril.mT)
-
-    @lazy_property
-    def precision_matrix(self):
-        """The inverse of the vectors' covariance."""
-        return self._broadcast(jtensor.cholesky_inverse(self._unbroadcasted_scale_tril))
 
     def _df_of(self, n):
         return self.df.view(self._batch_shape + (1,) * n)
@@ -151,15 +119,13 @@ class Wishart(ExponentialFamily):
         if self._validate_args:
             self._validate_sample(value)
         nu, p, factor = self.df, self._event_shape[-1], self._unbroadcasted_scale_tril
-        half_log_det = factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
         solved = jtensor.cholesky_solve(value, factor).diagonal(dim1=-2, dim2=-1).sum(dim=-1)
-        return (-nu * (p * math.log(2) / 2 + half_log_det) - jtensor.mvlgamma(nu / 2, p=p)
+        return (-nu * (p * math.log(2) / 2 + self._half_log_det()) - jtensor.mvlgamma(nu / 2, p=p)
                 + (nu - p - 1) / 2 * jtensor.linalg.slogdet(value).logabsdet - solved / 2)
 
     def entropy(self):
         nu, p = self.df, self._event_shape[-1]
-        half_log_det = self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
-        return ((p + 1) * (p * math.log(2) / 2 + half_log_det) + jtensor.mvlgamma(nu / 2, p=p)
+        return ((p + 1) * (p * math.log(2) / 2 + self._half_log_det()) + jtensor.mvlgamma(nu / 2, p=p)
                 - (nu - p - 1) / 2 * _mvdigamma(nu / 2, p=p) + nu * p / 2)
 
     @property

@@ -152,6 +152,24 @@ def test_a_divergence_of_ones_own():
     assert D.kl_divergence(D.Normal(0.0, 1.0), Mine(0.0, 1.0)).item() == 0.0
 
 
+@pytest.mark.parametrize("library", ["jtensor", "torch"])
+def test_a_divergence_that_could_be_two_is_told_of(library):
+    D = pytest.importorskip(library).distributions
+
+    class Mine(D.Normal):
+        pass
+
+    class Yours(Mine):
+        pass
+
+    D.register_kl(Mine, D.Normal)(lambda p, q: "to normal")
+    D.register_kl(D.Normal, Mine)(lambda p, q: "from normal")
+    for p, q in ((Mine, Mine), (Yours, Mine), (Mine, Yours)):
+        told = rf"Ambiguous kl_divergence\({p.__name__}, {q.__name__}\). Please register_kl\(Mine, Mine\)"
+        with pytest.warns(RuntimeWarning, match=told):
+            assert D.kl_divergence(p(0.0, 1.0), q(0.0, 1.0)) == "to normal"
+
+
 def test_a_distribution_of_ones_own_expands_by_pytorchs_helper():
     class Mine(D.Distribution):
         arg_constraints, support = {"loc": D.constraints.real}, D.constraints.real
