@@ -7,7 +7,7 @@ and the counting is done there: what the user sees of the tensor is always up to
 import jtensor
 
 from ..autograd.mode import switch
-from ..tensor import retrace
+from ..tensor import updates
 from ..trace.tape import LOCAL
 from .optimizer import Optimizer
 
@@ -195,7 +195,7 @@ class Method(Optimizer):
         def run(numbers):
             for (p, grad, state), given in zip(ready, numbers, strict=True):
                 self._update(p, -grad if sign else grad, state, group, given)
-        retrace.update((self.__class__, sign, len(tensors), *self._identity(group)), tensors, numbers, run)
+        updates.update((self.__class__, sign, len(tensors), *self._identity(group)), tensors, numbers, run)
 
     def step(self, closure=None):
         """One update of all parameters that have a gradient; ``closure`` computes the loss anew and answers with it."""

@@ -1,10 +1,9 @@
-"""Backward passes and optimizer steps that came before, put on the tape in one piece (`trace.macros`).
+"""Backward passes that came before, put on the tape in one piece (`trace.macros`).
 
-Owns: the key, which names everything that decides what such a stretch records. For a backward that is the graph (plans, edges, the order
-in which its nodes were made), where each saved value lies on the tape, and the leaves; for an update the tensors it reads and writes.
-Floats, and where a view begins, are no part of it: they are handed over anew. Whatever is out of the ordinary (hooks, anomaly mode, memory
-shared with NumPy, a tensor written to since it was saved) has no key and goes the long way, which knows PyTorch's errors. May not know: the
-walk itself, the optimizers' arithmetic.
+Owns: the key, which names everything that decides what a backward records: the graph (plans, edges, the order in which its nodes were
+made), where each saved value lies on the tape, and the leaves. Floats, and where a view begins, are no part of it: they are handed over
+anew. Whatever is out of the ordinary (hooks, anomaly mode, memory shared with NumPy, a tensor written to since it was saved) has no key
+and goes the long way, which knows PyTorch's errors. Optimizers' steps do the same in `updates`. May not know: the walk itself.
 """
 from ..autograd import anomaly, engine
 from ..autograd import saved as saving
@@ -13,10 +12,10 @@ from ..base import sites
 from ..ops import saves
 from ..storage import cell
 from ..trace import macros
-from ..trace.report import REPORT
 from ..trace.tape import LOCAL, Value
 from . import written
 from .core import View, make_tensor
+from .places import Named, place, place_of
 
 LARGEST = 5000           # nodes of a graph that may be known again
 NEW = 16                 # graphs that nobody knew, more than known ones, after which parts of them are made known (`chains`)
@@ -30,51 +29,6 @@ def _kind(cls):
     found = _kinds[cls] = _LEAF if issubclass(cls, AccumulateGrad) else \
         _OPERATOR if issubclass(cls, OperatorNode) and cls.apply is OperatorNode.apply else 0
     return found
-
-
-def _place(segment, named, tensor):
-    """Where a tensor's value is on the tape, as a part of a key; None if NumPy may have changed it. Adds the value to ``named``."""
-    return _place_of(segment, named, tensor._storage, tensor._spec, tensor._offset, tensor._cached)
-
-
-def _place_of(segment, named, storage, spec, offset, cached=None):
-    if storage.host is not None:
-        storage.current()                   # which notices that nobody else has the memory any more
-        if storage.host is not None:
-            return None
-    value = storage.value
-    at = value.position if value.segment is segment else named.at(segment, value)
-    named.append(value)
-    if spec is storage.spec:
-        return at
-    if cached is not None and cached[0]() is value:
-        read = cached[1]                    # which says where it was read, so that the offset need not be told
-        place = read.position if read.segment is segment else named.at(segment, read)
-        named.append(read)
-        return at, storage.layout, spec, (place,)
-    return at, storage.layout, spec, offset
-
-
-class _Named(list):
-    """The values that a key names. ``fresh``: places of those that the tape has not read yet: it numbers them when it does."""
-
-    __slots__ = ("fresh",)
-
-    def __init__(self):
-        self.fresh = {}
-
-    def at(self, segment, value):
-        """The place of a value that the tape did not make."""
-        at = segment.slots.get(id(value))
-        if at is None:
-            fresh = self.fresh
-            at = fresh.get(id(value))
-            if at is None:
-                at = fresh[id(value)] = ~(len(segment.inputs) + len(fresh))
-        return at
-
-
-# -- backward ---------------------------------------------------------------------------------------------------------
 
 
 def backward(edge, grad, keep_graph):
@@ -170,8 +124,8 @@ def _graph(segment, edge, grad):
 
     The order in which the nodes were made is in the key as their distance from the root, which a loop repeats.
     """
-    named = _Named()
-    root = _place(segment, named, grad)
+    named = Named()
+    root = place(segment, named, grad)
     if root is None:
         return None
     last, output = edge
@@ -247,20 +201,20 @@ def _saved(segment, named, node, saved, add):
                 if code >= 0 and (edge := node.edges[code]) is not None and not isinstance(edge[0], AccumulateGrad):
                     return False                            # detached in place since
             storage, spec = tensor._storage, tensor._spec
-            place = None if spec is storage.spec else _place(segment, named, tensor)
+            lies = None if spec is storage.spec else place(segment, named, tensor)
         else:
             storage, spec, offset, counter, version = entry
             if counter.version != version:
                 return False
-            place = None if spec is storage.spec else _place_of(segment, named, storage, spec, offset)
-        if spec is storage.spec:                    # `_place_of` without the calls; never so where NumPy has the memory
+            lies = None if spec is storage.spec else place_of(segment, named, storage, spec, offset)
+        if spec is storage.spec:                    # `place_of` without the calls; never so where NumPy has the memory
             value = storage.value
             add(value.position if value.segment is segment else named.at(segment, value))
             named.append(value)
-        elif place is None:
+        elif lies is None:
             return False
         else:
-            add(place)
+            add(lies)
         add(spec)
     return True
 
@@ -287,8 +241,8 @@ def _leaf(segment, named, variable):
         return variable._spec
     if old._spec is not old._storage.spec or old._requires_grad:
         return None
-    place = _place(segment, named, old)
-    return None if place is None else (variable._spec, old._spec, place)
+    lies = place(segment, named, old)
+    return None if lies is None else (variable._spec, old._spec, lies)
 
 
 def _numbers_apart(nodes):
@@ -350,84 +304,3 @@ def _count(tensor, times):
     counter.version += times
     if counter.site is not None:
         counter.site = sites.user_site()
-
-
-# -- updates ----------------------------------------------------------------------------------------------------------
-
-
-def update(identity, tensors, numbers, run):
-    """Runs ``run(numbers)``, which changes some of the tensors in place, from a macro where there is one.
-
-    ``numbers`` is a list of tuples. What ``run`` records must follow from ``identity`` (hashable), the tensors and the numbers, which
-    it must use as they are. It makes no other tensors than those and keeps none. Gradients are off.
-    """
-    floats, others, known = [], [], None
-    for given in numbers:
-        if given is not known:                      # most parameters have the same ones
-            known, mine = given, [n for n in given if type(n) is float]
-            rest = None if len(mine) == len(given) else tuple([None if type(n) is float else (type(n), n) for n in given])
-        floats += mine
-        others.append(rest)
-    named, what = _Named(), (identity, tuple(others))
-    segment = LOCAL.segment
-    key, again = None, segment.state.macros
-    if not (LOCAL.lesson or LOCAL.eager or LOCAL.inference or LOCAL.grad_enabled):
-        again = again.get(what) if again is not None else None
-        if again is not None and again(segment, tensors, floats):
-            REPORT.replayed += 1
-            return
-        key = _update_key(segment, named, what, tensors)
-    macro = macros.UNKNOWN if key is None else macros.find(segment, key)
-    if macro is macros.UNKNOWN or macro is None and len({id(t._storage.value) for t in tensors}) < len(tensors):
-        run(numbers)                    # what is learnt is of tensors at places of their own, so that the key tells when two share memory
-        return
-    cells = [t._storage for t in tensors]
-    if macro is not None:
-        macro.plays += 1
-        if macro.plays == written.AFTER:
-            segment.state.macros[what] = written.Update(segment).function(tensors, macro, macro.note)
-        macros.play(macro, named, floats, cells)
-        _written(tensors, macro.note)
-        return
-    numbers = [tuple([n * 1.0 if type(n) is float else n for n in given]) for given in numbers]
-    versions = [t._counter.version for t in tensors]
-    lesson = macros.Lesson(named, [n for given in numbers for n in given if type(n) is float], cells)
-    named = None
-    with lesson:
-        run(numbers)
-    writes = [(at, t._counter.version - old) for at, (t, old) in enumerate(zip(tensors, versions, strict=True))
-               if t._counter.version != old]
-    if all(tensors[at]._spec is tensors[at]._storage.spec for at, _ in writes):
-        lesson.learn(key, (), writes)
-
-
-def _written(tensors, note):
-    """Counts that tensors were written to in place: ``note`` is (which of them, how many times) of each."""
-    site = None
-    for at, times in note:
-        counter = tensors[at]._counter
-        counter.version += times
-        if counter.site is not None:
-            counter.site = site = site or sites.user_site(3)
-
-
-def _update_key(segment, named, identity, tensors):
-    key, slots = [identity, macros.counts(segment)], segment.slots
-    for tensor in tensors:
-        storage, spec, auto = tensor._storage, tensor._spec, tensor._auto
-        if spec is storage.spec:                    # `_place_of` without the calls: most tensors are all of their memory
-            if storage.host is not None:
-                return None
-            value = storage.value
-            at = value.position if value.segment is segment else slots.get(id(value))
-            key.append(named.at(segment, value) if at is None else at)
-            named.append(value)
-        else:
-            place = _place_of(segment, named, storage, spec, tensor._offset, tensor._cached)
-            if place is None:
-                return None
-            key.append(place)
-        if auto is not None and auto.inference:
-            return None
-        key.append(spec)
-    return tuple(key)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import jtensor
-from jtensor.tensor import retrace
+from jtensor.tensor import updates
 from jtensor.trace import executor, tape
 from jtensor.trace.tape import LOCAL
 
@@ -71,7 +71,7 @@ def test_steps_like_others_come_in_one_piece_and_are_the_same_bits(method, monke
     executor.flush("a new start")
     found, pieces = weights()
     assert pieces[-2:] == [1, 1]
-    monkeypatch.setattr(retrace, "update", lambda identity, tensors, numbers, run: run(numbers))
+    monkeypatch.setattr(updates, "update", lambda identity, tensors, numbers, run: run(numbers))
     plain, pieces = weights()
     assert sum(pieces) == 0
     for one, other in zip(found, plain, strict=True):

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import jtensor as torch
-from jtensor.tensor import retrace, written
+from jtensor.tensor import retrace, updates, written
 from jtensor.trace import executor, macros
 
 F = torch.nn.functional
@@ -238,9 +238,9 @@ def test_nothing_shows(program, monkeypatch, afresh):
 @pytest.mark.parametrize("program", [*(p for p in PROGRAMS if p is not long_update), unusual], ids=lambda p: p.__name__)
 def test_nothing_shows_where_they_are_written_out(program, monkeypatch, afresh):
     monkeypatch.setattr(written, "AFTER", 1)
-    asked, keys, real, update_key = [], [], retrace._as_written, retrace._update_key
+    asked, keys, real, update_key = [], [], retrace._as_written, updates._key
     monkeypatch.setattr(retrace, "_as_written", lambda *given: asked.append(real(*given)) or asked[-1])
-    monkeypatch.setattr(retrace, "_update_key", lambda *given: keys.append(1) or update_key(*given))
+    monkeypatch.setattr(updates, "_key", lambda *given: keys.append(1) or update_key(*given))
     before = [0, 1, 3] * 4 if program is integers else [0] * 6
     again = play(program, before)
     known = sum(macro is not None for macro, _ in asked)
