@@ -15,6 +15,7 @@ from . import factor
 from .composing import put_out
 from .factor import adjoint, product, together
 from .matrices import checked, square
+from .right_sides import fitting
 
 
 def _not_positive(name):
@@ -115,6 +116,7 @@ def cholesky_solve(input, input2, upper=False, *, out=None):
     for name, t in (("b", input), ("u", input2)):
         if t._spec.ndim < 2:
             raise RuntimeError(f"{name} should have at least 2 dimensions, but has {t._spec.ndim} dimensions instead")
+    fitting("cholesky_solve", input, input2)
     return put_out("cholesky_solve", cholesky_solve_raw(input, input2, bool(upper)), out)
 
 

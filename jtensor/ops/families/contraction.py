@@ -6,11 +6,12 @@ import math
 
 import jax.numpy as jnp
 
+from ...base import dtypes
 from ..operator import RAW, Tensor, op
 from ..registry import composite
 from .composing import put_out, unsafe_view
 from .matrices import floats
-from .numeric import wrap_dim
+from .numeric import not_implemented, wrap_dim
 from .products import contract, dot, mm
 
 # -- of vectors -------------------------------------------------------------------------------------------------------
@@ -56,6 +57,10 @@ def _check_cross(self, other, dim):
     if self.ndim != other.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
     axis = wrap_dim(dim, self.ndim)
+    if self.dtype is dtypes.bool:
+        raise not_implemented("cross", self.dtype)
+    if self.dtype is not other.dtype:
+        raise RuntimeError(f"expected scalar type {dtypes.scalar_name(self.dtype)} but found {dtypes.scalar_name(other.dtype)}")
     if self.size[axis] != 3 or other.size[axis] != 3:
         raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {self.size[axis]} and {other.size[axis]}")
 

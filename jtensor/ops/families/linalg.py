@@ -13,6 +13,7 @@ from .composing import put_out
 from .factor import adjoint, product
 from .matrices import checked, matrices, named, square
 from .numeric import not_implemented
+from .right_sides import pivoted, reflected, unpackable
 
 
 def _singular(name):
@@ -218,6 +219,7 @@ def lu(input, pivot=True, get_infos=False, *, out=None):
 @composite("lu_unpack", method=False)
 def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=None):
     """(permutation matrix, lower triangle, upper triangle) of what ``linalg.lu_factor`` answers."""
+    unpackable(LU_data, LU_pivots if unpack_pivots else None)
     p, low, up = factor.lu_unpack_raw(LU_data, LU_pivots)
     empty = LU_data.new_empty((0,))
     made = (p if unpack_pivots else empty, low if unpack_data else empty, up if unpack_data else empty)
@@ -236,13 +238,14 @@ def linalg_lu(A, *, pivot=True, out=None):
 @composite("linalg_lu_solve", **RAW)
 def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
     """The solution of ``A X = B`` (or ``X A = B``) for the matrix that ``linalg.lu_factor`` factored."""
-    square("torch.linalg.lu_solve", LU, "LU")
+    pivoted(LU, pivots, B, left)
     return put_out("linalg_lu_solve", factor.lu_solve_raw(LU, pivots, B, bool(left), bool(adjoint)), out)
 
 
 @composite()
 def lu_solve(input, LU_data, LU_pivots, *, out=None):
     """The solution of ``A X = input`` for the matrix that ``linalg.lu_factor`` factored."""
+    pivoted(LU_data, LU_pivots, input, True)
     return put_out("lu_solve", factor.lu_solve_raw(LU_data, LU_pivots, input, True, False), out)
 
 
@@ -265,7 +268,7 @@ def householder_product_raw(input: Tensor, tau: Tensor):
 @composite("linalg_householder_product", **RAW)
 def linalg_householder_product(A, tau, *, out=None):
     """The first columns of a product of Householder reflections."""
-    matrices("torch.linalg.householder_product", A, "input")
+    reflected(A, tau)
     return put_out("linalg_householder_product", householder_product_raw(A, tau), out)
 
 

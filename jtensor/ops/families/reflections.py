@@ -61,6 +61,8 @@ def _check_ormqr(input, tau, other, left):
     for what, x in (("input", input), ("other", other)):
         if x.ndim < 2:
             raise RuntimeError(f"torch.ormqr: {what} must have at least 2 dimensions.")
+    if not tau.ndim:
+        raise IndexError("Dimension specified as -1 but tensor has no dimensions")
     along, side = (-2, "other.shape[-2]") if left else (-1, "other.shape[-1]")
     if other.shape[along] < tau.shape[-1]:
         raise RuntimeError(f"torch.ormqr: {side} must be greater than or equal to tau.shape[-1]")
@@ -74,6 +76,10 @@ def _check_ormqr(input, tau, other, left):
     if input.ndim != other.ndim:
         raise RuntimeError("torch.ormqr: Expected other to have the same number of dimensions as input, but got other.ndim equal to "
                            f"{other.ndim} and input.ndim is equal to {input.ndim}")
+    for what, x, end in (("tau", tau, -1), ("other", other, -2)):
+        if x.shape[:end] != input.shape[:-2]:
+            raise RuntimeError(f"torch.ormqr: Expected batch dimensions of {what} to be equal to input.shape[:-2], but got "
+                               f"{list(x.shape[:end])}")
     for what, x in (("tau", tau), ("other", other)):
         if x.dtype is not input.dtype:
             raise RuntimeError(f"torch.ormqr: Expected input and {what} to have the same dtype, but input has dtype"

@@ -19,6 +19,7 @@ from .factor import adjoint, product, together
 from .linalg import linalg_inv
 from .matrices import checked, eps, floating, matrices, named, square
 from .numeric import wrap_dim
+from .right_sides import fitting, solvable
 from .spectral import pinv_gradient, pseudoinverse
 
 # -- of matrices ------------------------------------------------------------------------------------------------------
@@ -75,13 +76,13 @@ def _solve(name, A, B, left):
     vector = b.ndim == 1 or (a.ndim - 1 == b.ndim and tuple(b.size) == tuple(a.size[:-1]))
     rows, columns = (b.size[-1], 1) if vector else (b.size[-2], b.size[-1]) if b.ndim > 1 else (b.size[0], 1)
     fits = rows == a.size[-2] if left else columns == a.size[-2]
-    if not left and vector:
-        raise RuntimeError(f"{name}: Vector broadcasting of the left hand side is not supported for left=False. In this case linalg.solve "
-                           "is equivalent to B / A.squeeze(-1)")
     if not fits:
         equation = "AX = B" if left else "XA = B"
         raise RuntimeError(f"{name}: Incompatible shapes of A and B for the equation {equation} ({a.size[-2]}x{a.size[-1]} and "
                            f"{rows}x{columns})")
+    if not left and vector:
+        raise RuntimeError(f"{name}: Vector broadcasting of the left hand side is not supported for left=False. In this case linalg.solve "
+                           "is equivalent to B / A.squeeze(-1)")
     broadcast_shapes([tuple(a.size[:-2]), tuple(b.size[:-1] if vector else b.size[:-2])])
     return solve_ex_raw(A, B, left, vector)
 
@@ -123,13 +124,12 @@ def solve_triangular_raw(self: Tensor, B: Tensor, upper, left, unitriangular):
 def linalg_solve_triangular(A, B, *, upper, left=True, unitriangular=False, out=None):
     """The solution of ``A X = B`` (or ``X A = B``) for triangular matrices, of which one triangle is read."""
     square("linalg.solve_triangular", A)
+    if B._spec.ndim < 2:
+        raise RuntimeError("linalg.solve_triangular: The input tensor B must have at least 2 dimensions.")
     if A._spec.dtype is not B._spec.dtype:
         raise RuntimeError("linalg.solve_triangular: Expected A and B to have the same dtype, but found A of type "
                            f"{dtypes.scalar_name(A._spec.dtype)} and B of type {dtypes.scalar_name(B._spec.dtype)} instead")
-    a, b = A._spec.size, B._spec.size
-    if b[-2 if left else -1] != a[-1]:
-        raise RuntimeError("linalg.solve_triangular: Incompatible shapes of A and B for the equation "
-                           f"{'AX = B' if left else 'XA = B'} ({a[-2]}x{a[-1]} and {b[-2]}x{b[-1]})")
+    solvable("linalg.solve_triangular", A._spec, B._spec, left)
     return put_out("linalg_solve_triangular", solve_triangular_raw(A, B, bool(upper), bool(left), bool(unitriangular)), out)
 
 
@@ -140,6 +140,11 @@ def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False,
     >>> torch.triangular_solve(torch.tensor([[8.]]), torch.tensor([[2.]])).solution
     tensor([[4.]])
     """
+    for name, t in (("b", input), ("A", A)):
+        if t._spec.ndim < 2:
+            raise RuntimeError(f"torch.triangular_solve: Expected {name} to have at least 2 dimensions, but it has {t._spec.ndim} "
+                               "dimensions instead")
+    fitting("triangular_solve", input, A)
     a = A.transpose(-2, -1) if transpose else A
     x = solve_triangular_raw(a, input, bool(upper) != bool(transpose), True, bool(unitriangular))
     made = named("triangular_solve", ("solution", "cloned_coefficient"), (x, A.clone()))
@@ -175,7 +180,13 @@ def linalg_lstsq(A, B, rcond=None, *, driver=None, out=None):
     >>> torch.linalg.lstsq(torch.tensor([[1.], [1.]]), torch.tensor([[1.], [3.]])).solution
     tensor([[2.0000]])
     """
+    if A._spec.ndim < 2:
+        raise RuntimeError("torch.linalg.lstsq: input must have at least 2 dimensions.")
     matrices("torch.linalg.lstsq", A, "input")
+    if B._spec.ndim < 1:
+        raise RuntimeError("torch.linalg.lstsq: other must have at least 1 dimension.")
+    if not 0 <= A._spec.ndim - B._spec.ndim <= 1:
+        raise RuntimeError("torch.linalg.lstsq: input.dim() must be greater or equal to other.dim() and (input.dim() - other.dim()) <= 1")
     if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
         raise RuntimeError("torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
     driver = driver or "gelsy"
@@ -183,10 +194,11 @@ def linalg_lstsq(A, B, rcond=None, *, driver=None, out=None):
         raise RuntimeError("torch.linalg.lstsq: Expected input and other to have the same dtype, but got input's dtype "
                            f"{dtypes.scalar_name(A._spec.dtype)} and other's dtype {dtypes.scalar_name(B._spec.dtype)}")
     m, n = A._spec.size[-2:]
-    vector = B._spec.ndim == A._spec.ndim - 1 and tuple(B._spec.size) == tuple(A._spec.size[:-1])
+    vector = B._spec.ndim == 1 or B._spec.ndim == A._spec.ndim - 1 and tuple(B._spec.size) == tuple(A._spec.size[:-1])
     if (B._spec.size[-1] if vector else B._spec.size[-2]) != m:
         raise RuntimeError(f"torch.linalg.lstsq: input.size(-2) should match other.size({'-1' if vector else '-2'})")
     right = B.unsqueeze(-1) if vector else B
+    broadcast_shapes([tuple(A._spec.size[:-2]), tuple(right._spec.size[:-2])])
     limit = float(rcond) if rcond is not None else eps(A._spec.dtype) * max(m, n)
     x, rank, s = lstsq_raw(A, right, limit)
     empty = A.new_empty((0,), dtype=A.dtype.to_real())
@@ -224,7 +236,7 @@ def linalg_tensorsolve(A, B, dims=None, *, out=None):
         moved = [wrap_dim(d, n) for d in dims]
         A = A.permute(*[d for d in range(n) if d not in moved], *moved)
     rest = list(A._spec.size[B._spec.ndim:])
-    columns, rows = math.prod(rest), math.prod(A._spec.size[:B._spec.ndim])
+    columns, rows = math.prod(rest), math.prod(B._spec.size)
     if rows != columns:
         raise RuntimeError(f"Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but "
                            f"got {columns} != {rows}")

@@ -200,7 +200,11 @@ def linalg_pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=Non
     >>> torch.linalg.pinv(torch.tensor([[2.], [0.]]))
     tensor([[0.5000, 0.0000]])
     """
-    matrices("linalg.pinv", A, "input")
+    if A._spec.ndim < 2 or A._spec.dtype.category < 2 or A._spec.dtype.itemsize < 4:
+        raise RuntimeError(f"linalg.pinv({dtypes.scalar_name(A._spec.dtype)}{{{list(A._spec.size)}}}): expected a tensor with 2 or more "
+                           "dimensions of float, double, cfloat or cdouble types")
+    if hermitian and A._spec.numel:
+        square("linalg.eigh", A)
     if rcond is not None:
         rtol = rcond
     if not A._spec.numel:
