@@ -139,8 +139,9 @@ def test_a_workers_exception_names_it():
         def __getitem__(self, i):
             raise KeyError("here")
 
-    with pytest.raises(KeyError, match="Caught KeyError in DataLoader worker process 0"):
+    with pytest.raises(KeyError, match="Caught KeyError in DataLoader worker process 0") as raised:
         next(iter(jtensor.utils.data.DataLoader(Bad(), num_workers=1)))
+    assert str(raised.value).splitlines()[-1] == "KeyError: 'here'"
 
 
 def test_rows_of_tensors_are_gathered_at_once():

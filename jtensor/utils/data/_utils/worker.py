@@ -42,13 +42,20 @@ def _set_random_states(states):
     jtensor.set_rng_state(states[2])
 
 
+class _Lines(str):
+    """A text that shows its lines as they are where a KeyError, which shows what it holds by its repr, holds it."""
+
+    def __repr__(self):
+        return str(self)
+
+
 def _reraised(error, worker):
     """The worker's exception as PyTorch hands it on: the same type, its traceback in the message."""
     import traceback
     text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
     message = f"Caught {type(error).__name__} in DataLoader worker process {worker}.\nOriginal {text}"
     try:
-        return type(error)(message)
+        return type(error)(_Lines(message) if type(error) is KeyError else message)
     except Exception:  # a constructor of another form
         return RuntimeError(message)
 
