@@ -2,10 +2,11 @@
 
 A sampler that tries and tries again takes as many numbers as it takes, so element follows element. A program walks along a stretch of
 numbers and a stretch of elements until one of them ends: a loop that is one piece of machine code, an element's next numbers or its next
-attempt in each turn. Where all elements are of one kind, whether an attempt succeeds does not depend
-on whose it is: then all attempts of a stretch are made at once, and NumPy will do (`alike`). Owns the feeding and what is done in doubt:
-where two sides of a test lie so close that another logarithm might order them the other way, the element is drawn in Python, by the C
-library. Knows the engine, exact arithmetic and `programs`; no distribution.
+attempt in each turn. Where all elements are of one kind, whether an attempt succeeds does not depend on whose it is: then all attempts of
+a stretch are made at once, and NumPy will do (`alike`).
+
+Owns the feeding and what is done in doubt: where two sides of a test lie so close that another logarithm might order them the other way,
+the element is drawn in Python, by the C library. Knows the engine, exact arithmetic and `programs`; no distribution.
 """
 import numpy as np
 

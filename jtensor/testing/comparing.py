@@ -10,7 +10,7 @@ import jtensor
 
 _TOLERANCES = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7),
                "complex32": (1e-3, 1e-5), "complex64": (1.3e-6, 1e-5), "complex128": (1e-7, 1e-7)}
-_NUMBERS = (bool, int, float, complex, np.number, np.bool_)
+_NUMBERS = (bool, int, float, complex)
 
 
 class _Options:
@@ -55,12 +55,13 @@ def assert_close(actual, expected, *, allow_subclasses=True, rtol=None, atol=Non
 
 def _compare(actual, expected, options, path):
     """None, or (exception class, text, path to the item)."""
+    actual, expected = (x.item() if isinstance(x, np.generic) else x for x in (actual, expected))
     if isinstance(actual, np.ndarray) and isinstance(expected, np.ndarray):
         actual, expected = jtensor.from_numpy(actual), jtensor.from_numpy(expected)
     if actual is None or expected is None:
         return None if actual is expected else (AssertionError, f"None mismatch: {actual} is not {expected}", path)
-    if isinstance(actual, (bool, np.bool_)) and isinstance(expected, (bool, np.bool_)):
-        return None if bool(actual) is bool(expected) else (AssertionError, f"Booleans mismatch: {actual} is not {expected}", path)
+    if isinstance(actual, bool) and isinstance(expected, bool):
+        return None if actual is expected else (AssertionError, f"Booleans mismatch: {actual} is not {expected}", path)
     if isinstance(actual, _NUMBERS) and isinstance(expected, _NUMBERS):
         return _numbers(actual, expected, options, path)
     if isinstance(actual, jtensor.Tensor) and isinstance(expected, jtensor.Tensor) \
@@ -88,7 +89,7 @@ def _is_sequence(x):
 def _numbers(actual, expected, options, path):
     if options.dtype and type(actual) is not type(expected):
         return AssertionError, f"The (d)types do not match: {type(actual)} != {type(expected)}.", path
-    exact = not isinstance(actual, (float, complex, np.inexact)) and not isinstance(expected, (float, complex, np.inexact))
+    exact = not isinstance(actual, (float, complex)) and not isinstance(expected, (float, complex))
     rtol, atol = (options.rtol, options.atol) if options.rtol is not None else ((0.0, 0.0) if exact else (1e-7, 1e-7))
     if actual == expected or (options.equal_nan and actual != actual and expected != expected):
         return None

@@ -1,6 +1,7 @@
 """`assert_close` accepts and refuses what PyTorch's does, with the same words."""
 import math
 
+import numpy as np
 import pytest
 
 import jtensor
@@ -28,6 +29,8 @@ CASES = {
     "strides": lambda t: ((t.tensor([[1.0, 2], [3, 4]]).t(), t.tensor([[1.0, 3], [2, 4]])), {"check_stride": True}),
     "infinite": lambda t: ((t.tensor([math.inf, math.inf]), t.tensor([math.inf, 1.0])), {}),
     "exact": lambda t: ((t.tensor([1.0, 2]), t.tensor([1.0, 0.0])), {"rtol": 0, "atol": 0}),
+    "numbers of NumPy's": lambda t: ((np.float32(1.5), 1.5), {}), "unequal numbers of NumPy's": lambda t: (([np.int64(1)], [2]), {}),
+    "truth of NumPy's": lambda t: ((np.bool_(True), False), {}),
     "kinds of numbers": lambda t: ((1.0, 1), {}), "close": lambda t: ((t.tensor([1.0]), t.tensor([1.0 + 1e-7])), {}),
 }
 

@@ -311,13 +311,21 @@ class LnStructured(_Structured):
 
 
 def identity(module, name):
-    """Makes a parameter a pruned one, of which nothing is missing; answers the module, as the functions below do."""
+    """Makes a parameter a pruned one, of which nothing is missing; answers the module, as the functions below do.
+
+    >>> layer = torch.nn.utils.prune.identity(torch.nn.Linear(2, 3), "bias")
+    >>> sorted(name for name, _ in layer.named_parameters()), [name for name, _ in layer.named_buffers()]
+    (['bias_orig', 'weight'], ['bias_mask'])
+    """
     Identity.apply(module, name)
     return module
 
 
 def random_unstructured(module, name, amount):
-    """Takes numbers out by chance: ``amount`` of them, or that share of all.
+    """Takes numbers out by chance: ``amount`` of them, or that share of all if it is a float.
+
+    TypeError for an amount that is no number, ValueError for a negative one, a share above 1 and, in all functions of this room, for more
+    than there are.
 
     >>> layer = torch.nn.utils.prune.random_unstructured(torch.nn.Linear(2, 3), "weight", amount=1)
     >>> int((layer.weight == 0).sum())
@@ -328,31 +336,64 @@ def random_unstructured(module, name, amount):
 
 
 def l1_unstructured(module, name, amount, importance_scores=None):
-    """Takes out the smallest numbers, or those of the smallest scores."""
+    """Takes out the numbers of the smallest size, or those of the smallest ``importance_scores``, a tensor of the parameter's shape.
+
+    >>> layer = torch.nn.Linear(3, 1)
+    >>> layer.weight.data[:] = torch.tensor([[3., -1., 2.]])
+    >>> torch.nn.utils.prune.l1_unstructured(layer, "weight", amount=1).weight.tolist()
+    [[3.0, -0.0, 2.0]]
+    """
     L1Unstructured.apply(module, name, amount=amount, importance_scores=importance_scores)
     return module
 
 
 def random_structured(module, name, amount, dim):
-    """Takes channels along ``dim`` out by chance."""
+    """Takes ``amount`` channels along ``dim``, or that share of them, out by chance. ValueError for a vector.
+
+    >>> layer = torch.nn.utils.prune.random_structured(torch.nn.Linear(2, 3), "weight", amount=1, dim=0)
+    >>> int((layer.weight_mask.sum(1) == 0).sum())
+    1
+    """
     RandomStructured.apply(module, name, amount, dim)
     return module
 
 
 def ln_structured(module, name, amount, n, dim, importance_scores=None):
-    """Takes out the channels along ``dim`` of the smallest ``n``-norms."""
+    """Takes out the ``amount`` channels along ``dim`` of the smallest ``n``-norms, or that share of them. ValueError for a vector.
+
+    >>> layer = torch.nn.Linear(2, 2)
+    >>> layer.weight.data[:] = torch.tensor([[3., 1.], [2., 1.]])
+    >>> torch.nn.utils.prune.ln_structured(layer, "weight", amount=0.5, n=2, dim=1).weight_mask
+    tensor([[1., 0.],
+            [1., 0.]])
+    """
     LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)
     return module
 
 
 def custom_from_mask(module, name, mask):
-    """Takes out what a mask says."""
+    """Takes out what a mask of the parameter's shape has zeros for. AssertionError for another shape.
+
+    >>> layer = torch.nn.utils.prune.custom_from_mask(torch.nn.Linear(2, 1), "bias", torch.zeros(1))
+    >>> layer.bias == 0
+    tensor([True])
+    """
     CustomFromMask.apply(module, name, mask)
     return module
 
 
 def global_unstructured(parameters, pruning_method, importance_scores=None, **kwargs):
-    """Prunes several parameters, pairs of a module and a name, as if they were one. TypeError for what are no such things."""
+    """Prunes several parameters, pairs of a module and a name, as if they were one.
+
+    ``importance_scores``: a dict of tensors by such pairs, the values' own for those that it does not name. TypeError for what is no
+    iterable or dict, and for methods that do not take single numbers.
+
+    >>> first, second = torch.nn.Linear(2, 2, bias=False), torch.nn.Linear(2, 2, bias=False)
+    >>> second.weight.data[:] = 100.0
+    >>> torch.nn.utils.prune.global_unstructured([(first, "weight"), (second, "weight")], torch.nn.utils.prune.L1Unstructured, amount=0.5)
+    >>> first.weight_mask.sum(), second.weight_mask.sum()
+    (tensor(0.), tensor(4.))
+    """
     if not hasattr(parameters, "__iter__"):
         raise TypeError("global_unstructured(): parameters is not an Iterable")
     parameters, importance_scores = list(parameters), {} if importance_scores is None else importance_scores
@@ -374,7 +415,12 @@ def global_unstructured(parameters, pruning_method, importance_scores=None, **kw
 
 
 def remove(module, name):
-    """Makes what pruning has left the parameter itself. ValueError where nothing was pruned."""
+    """Makes what pruning has left the parameter itself, and answers the module. ValueError where nothing was pruned.
+
+    >>> layer = torch.nn.utils.prune.identity(torch.nn.Linear(2, 3), "bias")
+    >>> sorted(name for name, _ in torch.nn.utils.prune.remove(layer, "bias").named_parameters())
+    ['bias', 'weight']
+    """
     hook = _without(module._forward_pre_hooks, name)
     if hook is None:
         raise ValueError(f"Parameter '{name}' of module {module} has to be pruned before pruning can be removed")
@@ -383,5 +429,9 @@ def remove(module, name):
 
 
 def is_pruned(module):
-    """Whether a parameter of the module, or of one within it, is pruned."""
+    """Whether a parameter of the module, or of one within it, is pruned.
+
+    >>> torch.nn.utils.prune.is_pruned(torch.nn.Linear(2, 3))
+    False
+    """
     return any(isinstance(hook, BasePruningMethod) for part in module.modules() for hook in part._forward_pre_hooks.values())
