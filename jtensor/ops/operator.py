@@ -63,8 +63,7 @@ class Operator:
     saves      what the default gradient (jax.vjp of the body) needs: () for linear operators, a tuple of parameter names (and "result"),
                or a dict {differentiable input: names}. None: every tensor input.
     grad       formulas instead of jax.vjp, PyTorch's convention (conjugates written out): for one differentiable input a function, for
-    several
-               a dict {input: function or None}. A function asks by parameter name for: "grad" (or "grads" where there are several
+               several a dict {input: function or None}. A function asks by parameter name for: "grad" (or "grads" where there are several
                outputs), "result" (or "results"), any parameter of the operator, "needs". What it asks for is what is saved, and only that.
                Arrays arrive promoted; the answer is summed to the input's shape and cast to its dtype.
     check      function of the same parameters (Specs for tensors) that raises PyTorch's error; runs once per new signature.
@@ -73,8 +72,9 @@ class Operator:
     inplace    `name_` exists as a method (and function); out: `out=` is accepted.
     function, method   whether it is public as torch.name / Tensor.name.
     backward   the autograd node's name, default CamelCase + "Backward0".
-    inverse    a backward made of public operators, for gradients that are views of the gradient (sum: expand) or cost less so (add: the
-               gradient itself): a function (grad, node) of tensors -> a tuple along ``node.needs``, or None to replay after all.
+    inverse    a backward made of public operators, for gradients that are views of the gradient (sum: expand), cost less so (add: the
+               gradient itself) or are none (a norm of order 0): a function (grad, node) of tensors -> a tuple along ``node.needs``, with
+               None for no gradient; or None instead of the tuple, to go by ``grad`` or the replay after all.
     on_host    of operators that put a list of tensors together, the same for NumPy arrays of one type (the list, the statics): where lists
                are of another length every time (`tensor/changing.py`).
     overwrites an in-place operator whose result does not depend on the old values (fill, copy): they are not read. "src": it is the value

@@ -114,7 +114,8 @@ def _g(p):
 
 
 def _none_of_counts(place):
-    """The norm of order 0 counts, and PyTorch's gradient of it is none; of the others there is a formula. ``place``: where the order is."""
+    """An ``inverse``: the norm of order 0 counts, so that nothing arrives at its inputs, not even zeros, as in PyTorch; of the other orders
+    there is a formula. ``place``: where the order is among the arguments."""
     return lambda grad, node: (None,) * len(node.needs) if node.plan.notes.template[place] == 0 else None
 
 
