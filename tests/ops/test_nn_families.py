@@ -73,7 +73,9 @@ def test_what_is_padded_goes_round(pads):
 
 
 @pytest.mark.parametrize("text", [
-    "F.max_pool2d(a, 2)", "F.fractional_max_pool2d(a, 2, 2)", "F.max_unpool2d(*F.max_pool2d(a, 2, return_indices=True), 2)"])
+    "F.max_pool2d(a, 2)", "F.fractional_max_pool2d(a, 2, 2)", "F.adaptive_max_pool2d(a, (2, 4))", "F.adaptive_avg_pool2d(a, (4, 5))",
+    "F.adaptive_max_pool2d(a[:, 0], 3)", "F.adaptive_avg_pool2d(a[:, 0], 4)",
+    "F.max_unpool2d(*F.max_pool2d(a, 2, return_indices=True), 2)"])
 def test_pools_of_no_samples(text):
     same(text, (0, 4, 6, 6))
 

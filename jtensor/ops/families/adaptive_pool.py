@@ -28,9 +28,10 @@ def _check_adaptive(name, n):
             raise RuntimeError(f"{name}(): Expected {n + 1}D or {n + 2}D tensor, but got {list(self.size)}")
         if len(output_size) != n:
             raise RuntimeError(f"{name}{'(): internal error: output_size.size()' if 'max' in name else ': output_size'} must be {n}")
-        if any(m == 0 for m in self.size[-n:]) or self.size[-n - 1] == 0:
+        empty = next((d for d in range(1, self.ndim) if not self.size[d]), None)           # PyTorch takes the first for the batch's, always
+        if empty is not None:
             raise RuntimeError(f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
-                               f"{list(self.size)} with dimension {next(d for d in range(1, self.ndim) if self.size[d] == 0)} being empty")
+                               f"{list(self.size)} with dimension {empty} being empty")
         if "max" in name and min(output_size) < 0:
             shape = [*self.size[:-n], *output_size]
             raise RuntimeError(f"Trying to create tensor with negative dimension {min(output_size)}: {shape}")
@@ -94,7 +95,7 @@ def _adaptive_maxima(x, output_size):
         flat = flat * size + np.minimum(at, size - 1).reshape(shape)
         valid = valid & (at < end[:, None]).reshape(shape)
     flat, valid = (a.reshape(*output_size, -1) for a in (flat, np.broadcast_to(valid, flat.shape)))
-    return _best_of(x.reshape(*lead, -1), flat, valid)
+    return _best_of(x.reshape(*lead, math.prod(spatial)), flat, valid)
 
 
 def _best_of(pixels, flat, valid):
