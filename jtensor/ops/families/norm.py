@@ -9,6 +9,7 @@ import math
 import jax
 import jax.numpy as jnp
 
+from ...base import dtypes
 from ..operator import RAW, Number, OptTensor, Tensor, op
 from ..registry import composite
 from .composing import put_out
@@ -62,6 +63,22 @@ def input_gradient(grad, x, mean, inverse, axes):
     return (grad - _mean(grad, axes) - normed * _mean(grad * normed, axes)) * inverse
 
 
+def _check_types(kernel, input, *parameters):
+    """Parameters are of the input's type, for which there is a kernel, or all of them of float32 and the input of a narrow one."""
+    given = [p.dtype for p in parameters if p is not None]
+    if given and given[0] is not input.dtype:
+        if any(dtype is not dtypes.float32 for dtype in given):
+            raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+        if input.dtype not in (dtypes.float16, dtypes.bfloat16):
+            raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+        return
+    if input.dtype.category != 2:
+        raise not_implemented(kernel, input.dtype)
+    other = next((dtype for dtype in given if dtype is not input.dtype), None)
+    if other is not None:
+        raise RuntimeError(f"expected scalar type {dtypes.scalar_name(input.dtype)} but found {dtypes.scalar_name(other)}")
+
+
 def _no_integers(kernel):
     def check(input, *others):
         if input.dtype.category < 2:
@@ -90,6 +107,7 @@ def _check_batch(input, weight, bias, running_mean, running_var, training, eps):
     for name, s in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias)):
         if s is not None and s.numel != n:
             raise RuntimeError(f"{name} should contain {n} elements not {s.numel}")
+    _check_types("batch_norm", input, weight, bias, running_mean, running_var)
 
 
 def _batch_input(grads, input, weight, result1, result2, training):
@@ -200,8 +218,7 @@ def _check_layer(input, normalized_shape, weight, bias, eps):
     if input.ndim < len(shape) or list(input.size[input.ndim - len(shape):]) != shape:
         raise RuntimeError(f"Given normalized_shape={shape}, expected input with shape [*, {', '.join(map(str, shape))}], but got input of "
                            f"size{list(input.size)}")
-    if input.dtype.category != 2:
-        raise not_implemented("LayerNormKernelImpl", input.dtype)
+    _check_types("LayerNormKernelImpl", input, weight, bias)
 
 
 def _last(x, normalized_shape):
@@ -263,8 +280,7 @@ def _check_group(input, num_groups, weight, bias, eps):
         if s is not None and (s.ndim != 1 or s.numel != channels):
             raise RuntimeError(f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of shape "
                                f"{list(s.size)} and input of shape {list(input.size)}")
-    if input.dtype.category != 2:
-        raise not_implemented("GroupNormKernelImpl", input.dtype)
+    _check_types("GroupNormKernelImpl", input, weight, bias)
 
 
 def _grouped(x, groups):
