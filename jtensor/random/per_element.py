@@ -1,8 +1,8 @@
 """Numbers that are drawn for each element of a tensor, which holds their distributions' parameters.
 
 Owns: the history that such numbers have (their gradient is zero, or refused), and the functions `bernoulli`, `multinomial`, `poisson`,
-`binomial`, `normal` of tensors, gamma and Dirichlet samples. These look at the tensor, but for `bernoulli` and `normal`, whose numbers are
-those of `fills`. May not know: how a distribution is sampled.
+`binomial`, `normal` of tensors, gamma and Dirichlet samples. These look at the tensor, but for `bernoulli` on an accelerator; of `normal`'s
+they look at standard deviations, for negative ones, and its numbers are those of `fills`. May not know: how a distribution is sampled.
 """
 import numpy as np
 
