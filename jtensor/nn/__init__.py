@@ -5,6 +5,7 @@
 >>> net(torch.ones(2, 4)).shape
 torch.Size([2, 1])
 """
+from . import attention as attention
 from . import functional as functional
 from . import init as init
 from . import modules as modules

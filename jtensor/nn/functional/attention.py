@@ -5,6 +5,7 @@ import warnings
 import jtensor
 
 from ...tensor import raw
+from ..attention import chosen
 from .activation import softmax
 from .dropout import dropout
 from .linear import linear
@@ -60,7 +61,7 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
 
     ``attn_mask``: booleans (True: look there) or numbers that are added to the scores; ``is_causal``: nobody looks ahead;
     ``scale``: by default ``1 / sqrt(E)``; ``enable_gqa``: several query heads share one of key and value.
-    A row that may look nowhere comes out as zeros.
+    A row that may look nowhere comes out as zeros. `nn.attention.sdpa_kernel` says how it may be computed.
 
     >>> import jtensor as torch
     >>> torch.nn.functional.scaled_dot_product_attention(torch.zeros(2, 4, 5, 8), torch.zeros(2, 4, 7, 8), torch.zeros(2, 4, 7, 6)).shape
@@ -70,7 +71,7 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     if enable_gqa:
         heads = query.size(-3)
         key, value = (t.repeat_interleave(heads // t.size(-3), -3) for t in (key, value))
-    if _takes_one_operator(query, key, value, attn_mask, dropout_p, is_causal):
+    if chosen(_takes_one_operator(query, key, value, attn_mask, dropout_p, is_causal)):
         return raw._scaled_dot_product_flash_attention_for_cpu(query, key, value, attn_mask, bool(is_causal), scale)[0]
     if query.dtype in (jtensor.float16, jtensor.bfloat16):
         # PyTorch works narrow floats out in float32 and rounds once.
