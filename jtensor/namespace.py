@@ -5,7 +5,7 @@ Owns: what ``jtensor.x`` is. Imports every layer in order; nothing imports it bu
 import importlib
 import sys
 
-from .autograd import anomaly, function, functional, gradcheck, graph, mode, tools
+from .autograd import anomaly, forward_ad, function, functional, gradcheck, graph, mode, tools
 from .base import devices, dtypes, errors, info, size
 from .ops import families  # fills the registry
 from .tensor import backward, convert, create, custom, dispatch, from_data, install, likes, pieces, ranges, retyped, shown, variable
@@ -89,6 +89,7 @@ _ROOM_OF = {
     "save": "serialization",
     "load": "serialization",
     "compile": "compiler",
+    "vmap": "func",
     **dict.fromkeys("bartlett_window blackman_window hamming_window hann_window kaiser_window".split(), "signal.top_level"),
     **dict.fromkeys("asarray fill from_dlpack frombuffer get_device is_distributed is_signed resize_as_ unravel_index".split(), "sharing"),
     **dict.fromkeys("typename set_default_tensor_type".split(), "legacy"),
@@ -174,7 +175,7 @@ def _autograd():
     shown.install()
     for name, part in tools.PUBLIC.items():
         setattr(graph, name, part)
-    autograd.grad_mode, autograd.anomaly_mode, autograd.functional = mode, anomaly, functional
+    autograd.grad_mode, autograd.anomaly_mode, autograd.functional, autograd.forward_ad = mode, anomaly, functional, forward_ad
     for name, part in (("grad_mode", mode), ("anomaly_mode", anomaly), ("variable", variable)):
         sys.modules[f"{autograd.__name__}.{name}"] = part          # under PyTorch's name, too, it can be imported
     autograd.gradcheck, autograd.gradgradcheck = gradcheck.gradcheck, gradcheck.gradgradcheck

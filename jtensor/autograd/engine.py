@@ -17,11 +17,12 @@ class Task:
     """One backward: the nodes that must run, how many gradients each still waits for, and what has arrived.
 
     ``rows``: whether nodes may run by rows; ``row``: the one that is being watched (`tensor.chains`). ``into``: see `run`.
+    ``levels``: those that are open until it has ended (`tensor.levels`), with what is called then.
     """
 
     def __init__(self, roots, captures, keep_graph, rows=False, into=None):
         self.keep_graph, self.captures = keep_graph, captures
-        self.buffers, self.waiting, self.rows, self.row = {}, {}, rows, None
+        self.buffers, self.waiting, self.rows, self.row, self.levels = {}, {}, rows, None, {}
         targets = into if captures is None else {node for node, _ in captures}
         self.needed = self._needed(roots, targets) if targets is not None else None
         self.roots = {node for node, _ in roots}
@@ -92,6 +93,9 @@ def added(old, grad):
 
 
 RESHAPED = [False]       # whether a tensor that requires grad has ever got another shape, as by `.data =`: only then gradients may not fit
+
+
+CROSSING = [None]        # what a gradient becomes at the end of an edge: set once there are levels (`tensor.levels`)
 
 
 def _expected(edge):
@@ -189,6 +193,8 @@ def run(roots, grads, keep_graph, create_graph, captures=None, rows=False, into=
                         nr = edge[1]
                         if RESHAPED[0]:
                             grad = _fitting(edge, at, grad, node)
+                        if CROSSING[0] is not None:
+                            grad = CROSSING[0](edge, grad)
                         old = buffer[nr]
                         if old is None:
                             buffer[nr] = grad
@@ -207,6 +213,8 @@ def run(roots, grads, keep_graph, create_graph, captures=None, rows=False, into=
     finally:
         LOCAL.grad_enabled, LOCAL.says_enabled = previous
         LOCAL.task = outer
+        for ended in task.levels.values():
+            ended()
     return results
 
 

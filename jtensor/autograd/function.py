@@ -20,6 +20,7 @@ class FunctionCtx:
 
     __module__ = "torch.autograd.function"
     to_save = dirty_tensors = non_differentiable = saved_for_forward = None
+    forwards = False                # whether ``jvp`` runs now
     materialize_grads = True
     clear_saved_tensors_on_access = False
 

@@ -1,7 +1,10 @@
-"""`torch.func`: functions of functions. Gradients of functions, by the autograd graph, and modules as functions of their parameters;
-no forward mode and no `vmap`. Tensors cannot be used inside JAX's transformations: hand over `t.jax()` and take the result back with
+"""`torch.func`: functions of functions. Gradients of functions, by the autograd graph or forwards, functions for whole batches, and modules
+as functions of their parameters. Tensors cannot be used inside JAX's transformations: hand over `t.jax()` and take the result back with
 `jtensor.from_jax`."""
+from .batching import vmap
 from .calling import functional_call, stack_module_state
-from .gradients import grad, grad_and_value, hessian, jacrev, vjp
+from .forwards import hessian, jacfwd, jvp, linearize
+from .gradients import grad, grad_and_value, jacrev, vjp
 
-__all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacrev", "stack_module_state", "vjp"]
+__all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "stack_module_state", "vjp",
+           "vmap"]

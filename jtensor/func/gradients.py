@@ -10,7 +10,7 @@ import jtensor
 
 from .trees import flatten, mapped
 
-__all__ = ["grad", "grad_and_value", "hessian", "jacrev", "vjp"]
+__all__ = ["grad", "grad_and_value", "jacrev", "vjp"]
 
 
 class _Level:
@@ -32,7 +32,8 @@ class _Level:
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         if self.recorded and tensor.requires_grad:
             return tensor.view_as(tensor)
-        made = tensor.detach().requires_grad_()
+        made = tensor.detach()
+        made._requires_grad = True
         self.leaves.add(made)
         return made
 
@@ -215,13 +216,3 @@ def _rows(out, inputs):
                    for k, x in enumerate(inner)]
         made.append(unflatten(stacked))
     return made
-
-
-def hessian(func, argnums=0):
-    """A function that answers the matrix of second derivatives of ``func``.
-
-    >>> torch.func.hessian(lambda x: (x**3).sum())(torch.tensor([1.0, 2.0]))
-    tensor([[ 6.,  0.],
-            [ 0., 12.]])
-    """
-    return jacrev(jacrev(func, argnums), argnums)

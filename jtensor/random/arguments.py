@@ -43,11 +43,16 @@ def invalid(name, args, given):
     return TypeError(f"{name}() received an invalid combination of arguments - got ({shown}), but expected one of:\n{choices}")
 
 
+INSIDE = [None]          # asks whether numbers may be drawn here and now, once there has been a `vmap` (`batched`)
+
+
 def engine_of(generator, name=None, args=(), given=None, device=devices.cpu):
     """The stream to draw from for a tensor on ``device``: of the CPU, or (on an accelerator) counter-based.
 
     TypeError if ``generator`` is none, in the words of the function ``name`` called with the rest; RuntimeError if it is of another device.
     """
+    if INSIDE[0] is not None:
+        INSIDE[0]()
     ours = device is devices.cpu or device is devices.meta
     if generator is None:
         return default_generator.engine if ours or counter.uses_cpu_stream() else counter.default(device.index or 0)

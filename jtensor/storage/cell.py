@@ -11,8 +11,9 @@ import itertools
 import numpy as np
 
 from ..base import compat, devices
-from ..trace import executor, spec
-from ..trace.tape import hosted, ready
+from ..trace import spec
+from ..trace.tape import LIFTED, hosted, ready
+from . import lifted
 
 _addresses = itertools.count(1)
 
@@ -32,9 +33,11 @@ class Storage:
     __slots__ = ("value", "spec", "layout", "version", "site", "host", "_address", "__weakref__")
 
     def set(self, value):
-        """Puts a new value of the whole base in the cell; in host mode the bytes are written to the shared memory."""
+        """Puts a new value of the whole base in the cell; in host mode whoever has the memory takes it (`host`, `lifted`)."""
         if self.host is not None:
-            self.host.write(executor.value_of(value, "write to memory shared with numpy"))
+            self.host.put(self, value)
+        elif value.position is LIFTED:
+            lifted.put_first(self, value)
         else:
             self.value = value
 
@@ -82,6 +85,8 @@ def new(value, layout):
     self = Storage.__new__(Storage)
     self.value, self.spec, self.layout, self.version = value, layout, layout, 0
     self.host = self._address = self.site = None
+    if value is not None and value.position is LIFTED:
+        lifted.lift(self)
     return self
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from ..base import dtypes
 from ..trace import executor
 from ..trace.tape import hosted
+from . import lifted
 
 
 class _Owner:
@@ -99,9 +100,9 @@ class HostMemory:
         array = self.foreign
         return sys.getrefcount(array), sys.getrefcount(array if array.base is None else array.base)
 
-    def write(self, array):
-        """The array's bytes go to the shared memory."""
-        self.logical()[...] = np.asarray(array)
+    def put(self, storage, value):
+        """The value's bytes go to the shared memory."""
+        self.logical()[...] = np.asarray(executor.value_of(value, "write to memory shared with numpy"))
 
     def rebase(self, layout):
         """The same memory as another type of as many bytes."""
@@ -125,6 +126,8 @@ EXPORTED = weakref.WeakSet()                              # storages that NumPy 
 
 def export(storage):
     """Enters host mode and answers a writable 1-D ndarray over the whole storage; its death ends host mode again."""
+    if storage.host is lifted.LIFTED_MEMORY:
+        lifted.settle(storage)
     memory = storage.host
     if memory is None:
         array = executor.on_host(storage.value, "numpy()")

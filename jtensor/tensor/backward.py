@@ -8,10 +8,13 @@ from ..autograd import engine
 from ..autograd.tools import GradientEdge
 from ..base import devices
 from ..ops.families import create as ops
-from ..trace.tape import expect
+from ..trace.tape import LOCAL, expect
 from . import create, likes, retrace
 from .core import Tensor
 from .history import edge_of
+
+INSIDE_TRANSFORM = ("backward() called inside a functorch transform. This is not supported, please use functorch.grad or functorch.vjp "
+                    "instead or call backward() outside of functorch transforms.")
 
 
 def _tuple(x):
@@ -90,6 +93,8 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     if inputs is not None and len(_tuple(inputs)) == 0:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     tensors = _tuple(tensors)
+    if LOCAL.levels:
+        raise RuntimeError(INSIDE_TRANSFORM)
     edges, grads = _roots(tensors, _given(grad_tensors, tensors))
     for root in tensors:
         if isinstance(root, Tensor) and root._storage.host is None:
@@ -121,7 +126,7 @@ def of_tensor(self, gradient=None, retain_graph=None, create_graph=False, inputs
     """
     spec, edge = self._spec, self._edge
     if gradient is None and inputs is None and not create_graph and not spec.ndim and edge is not None and self._info is None \
-            and spec.dtype.is_floating_point:                          # a loss
+            and spec.dtype.is_floating_point and not LOCAL.levels:     # a loss
         if self._storage.host is None:
             expect(self._storage.value)
         retrace.backward(edge, ops.full_of.record((), 1, spec.dtype, spec.device), retain_graph)

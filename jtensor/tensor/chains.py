@@ -150,6 +150,8 @@ _LAY = """\
 {places}    key = ({key})
     found = segment.state.children.get(key)
     if found is None:
+        if LIFTED in ({names}):
+            return None
         found = segment.state.children[key] = laid(segment, recipe, ({names}))
     added, first, count, state = found
     nodes = segment.nodes

@@ -10,6 +10,10 @@ from ..base.errors import missing
 from ..storage import VersionCounter
 from ..trace.tape import LOCAL
 
+INSIDE_TRANSFORM = ("You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs) inside of a "
+                    "function being transformed by a functorch transform. This is unsupported, please attempt to use the functorch "
+                    "transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside of a function being transformed "
+                    "instead.")
 NOT_LEAF_FLAG = ("you can only change requires_grad flags of leaf variables.")
 ONLY_FLOATS = "only Tensors of floating point dtype can require gradients"
 
@@ -225,6 +229,8 @@ class Tensor:
         """
         if requires_grad is not True and requires_grad is not False:
             raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {type(requires_grad).__name__}")
+        if LOCAL.levels:
+            raise RuntimeError(INSIDE_TRANSFORM)
         wanted = requires_grad
         if self._inference_tensor() and wanted and not LOCAL.inference:
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")

@@ -13,6 +13,7 @@ from ..autograd.graph import SECOND_TIME, Node
 from ..trace.tape import LOCAL
 from . import history
 from .core import Tensor, make_tensor
+from .custom_levels import applied, level_among
 from .values import bump
 from .views import geometry_of, share
 
@@ -113,6 +114,14 @@ def apply_function(cls, args, kwargs):
         args, kwargs = bound.args, bound.kwargs
     if kwargs:
         args = _positional(cls.forward, args, kwargs, int(not separate))
+    level = level_among(args)
+    return _run(cls, args) if level is None else applied(cls, level, args, _run)
+
+
+def _run(cls, args, forward=None, after=None):
+    """The results of a custom function of these arguments. ``forward``: what computes them, where that is not its own; ``after(ctx,
+    results)`` comes next."""
+    separate = cls.setup_context is not Function.setup_context
     places = [at for at, a in enumerate(args) if isinstance(a, Tensor)]
     inputs = [args[at] for at in places]
     ctx = cls._backward_cls.__new__(cls._backward_cls)
@@ -125,10 +134,12 @@ def apply_function(cls, args, kwargs):
     previous, LOCAL.grad_enabled = LOCAL.grad_enabled, False
     try:
         if separate:
-            given = cls.forward(*args)
+            given = (forward or cls.forward)(*args)
             cls.setup_context(ctx, args, given)
         else:
             given = cls.forward(ctx, *args)
+        if after is not None:
+            after(ctx, given)
         several = isinstance(given, (tuple, list))
         outputs = _wrap(ctx, node, list(given) if several else [given], inputs)
         _keep(ctx, node)
@@ -252,7 +263,9 @@ def _keep(ctx, node):
 
 
 def saved_tensors(ctx):
-    """``ctx.saved_tensors``: the tensors kept, with their histories, their versions checked."""
+    """``ctx.saved_tensors``: the tensors kept, with their histories, their versions checked; inside of ``jvp`` those kept for that."""
+    if ctx.saved_for_forward is not None and ctx.forwards:
+        return ctx.saved_for_forward
     if ctx._saved is None:
         raise RuntimeError(SECOND_TIME)
     return tuple([None if entry is None else _unpack(ctx, *entry) for entry in ctx._saved])

@@ -17,7 +17,7 @@ from .changing import joined_on_host, kind_of_list
 from .core import Tensor
 from .history import attach, needs_of, refuse_stale
 from .refusals import check_statics
-from .values import lies_flipped, meta_value, moved, read, read_flipped, wrap
+from .values import any_lifted, lies_flipped, meta_value, moved, read, read_flipped, wrap
 
 PLANS = {}
 
@@ -94,7 +94,7 @@ def run(plan, tensors, scalars):
     else:
         if device is not devices.cpu:
             values = [v if v.aval.device is device else moved(v, device) for v in values]
-        if joined_on_host(plan):
+        if joined_on_host(plan) and not any_lifted(tensors):
             arrays = [on_host(v, "a list of changing length") for v in values]
             made = [hosted(plan.operator.on_host(arrays, *plan.notes.template[1:]), plan.single)]
         else:

@@ -131,7 +131,7 @@ def overwrite(self, plan, sources, scalars):
     if plan.operator.overwrites == "src" and program is None and storage.host is None and not (spec.conj or spec.neg):
         value = read(sources[0])
         if value.aval is layout.aval:                   # nothing to compute: values are immutable, so both may hold it
-            storage.value = value
+            storage.set(value)
             bump(self)
             return
     made = plan_to_overwrite(plan, program, layout, spec, len(sources), len(starts))
@@ -139,10 +139,7 @@ def overwrite(self, plan, sources, scalars):
     if program is not None:
         values.insert(0, storage.current())
     value = record(made, values, (*scalars, *starts))[0]
-    if program is None and storage.host is None:
-        storage.value = value
-    else:
-        storage.set(value)
+    storage.set(value)
     bump(self)
 
 

@@ -10,7 +10,8 @@ import inspect
 from ..ops.families.aliases import ALIASES, INPLACE_FUNCTIONS
 from ..ops.operator import Operator
 from ..ops.registry import REGISTRY
-from . import by_element, convert, copying, dunders, facts, hooks, likes, looking
+from ..storage.lifted import LIFTED_MEMORY
+from . import by_element, convert, copying, dunders, facts, hooks, levels, likes, looking
 from .core import Tensor
 from .dispatch import call
 from .guards import Form, guarded, renamed, written
@@ -157,7 +158,8 @@ def _named(function, name):
 
 def _texts():
     from . import printing
-    Tensor.__repr__ = lambda self, *, tensor_contents=None: printing.tensor_str(self, tensor_contents=tensor_contents)
+    Tensor.__repr__ = lambda self, *, tensor_contents=None: printing.tensor_str(self, tensor_contents=tensor_contents) \
+        if self._storage.host is not LIFTED_MEMORY else levels.text(self)
     Tensor.__format__ = printing.tensor_format
 
 

@@ -11,6 +11,7 @@ from ..ops.families.composing import number_fits
 from ..ops.layout import like as like_strides
 from ..trace import spec as specs
 from . import shapes
+from .batching import as_batched_as
 from .core import Tensor, make_tensor
 from .create import _device, _finish, _type, empty, empty_strided, full, ones, zeros
 from .from_data import tensor
@@ -35,6 +36,8 @@ def _like(name, fill):
         stride = geometry.strides_in_format(size, memory_format) or like_strides(size, input._spec.stride)
         if stride != made._spec.stride:
             made._spec = made._storage.spec = made._storage.layout = specs.spec(size, stride, kind, where)
+        if input._storage.host is not None:
+            made = as_batched_as(made, input)
         return _finish(made, requires_grad)
     like.__name__ = like.__qualname__ = name
     return like
@@ -58,9 +61,10 @@ full_like.__doc__ = "A tensor like the input filled with a number.\n\n    >>> to
 
 def _new(name, factory):
     def method(self, *args, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, **kw):
-        return factory(
+        made = factory(
             *args, dtype=_type(dtype, self.dtype), device=self.device if device is None else device, requires_grad=requires_grad, **kw
         )
+        return as_batched_as(made, self) if self._storage.host is not None else made
     method.__name__ = method.__qualname__ = name
     return method
 

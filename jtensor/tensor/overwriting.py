@@ -10,7 +10,7 @@ from ..base import devices, geometry
 from ..ops import build
 from ..ops.families import create as ops
 from ..trace import tape
-from ..trace.tape import LOCAL, TRIE, Value, slot
+from ..trace.tape import LIFTED, LOCAL, TRIE, Value, record, slot
 from . import inplace
 from .dispatch import PLANS, plan_of
 from .values import _access, bump, read, taken_from
@@ -79,6 +79,9 @@ def put(tensor, storage, spot, value=None, kind=None):
     key = plan, positions
     state = segment.state.children.get(key)
     if state is None:
+        if LIFTED in positions:
+            _put_lifted(tensor, storage, spot, value)
+            return
         state = TRIE.grow(segment.state, key, plan)
     made = new_value(Value)
     made.array, made.segment, made.aval = None, segment, storage.layout.aval
@@ -91,6 +94,13 @@ def put(tensor, storage, spot, value=None, kind=None):
     if state.cut:
         base = value = None                        # what was there is nobody's any more, and the tape that ends here need not give it
         tape.over_cap()
+
+
+def _put_lifted(tensor, storage, spot, value):
+    """`put` of a Value that stands for more than an array."""
+    plan, starts, based = spot
+    storage.set(record(plan, (storage.value, value) if based else (value,), starts)[0])
+    bump(tensor)
 
 
 def ordinary(tensor, storage, local):
@@ -132,7 +142,11 @@ def copy(tensor, source):
     if not spot:
         return False
     if spot is SHARED:
-        storage.value = read(source)
+        value = read(source)
+        if value.position is LIFTED:
+            storage.set(value)
+        else:
+            storage.value = value
         bump(tensor)
     else:
         put(tensor, storage, spot, read(source), Value)

@@ -7,6 +7,7 @@ from ..base import devices, dtypes
 from ..ops.families import index as family
 from ..ops.families.bounds import check_bounds, out_of_bounds
 from ..ops.families.create import full_of
+from ..storage.lifted import LIFTED_MEMORY
 from ..trace.tape import LOCAL
 from .core import Tensor
 from .from_data import from_host
@@ -68,7 +69,8 @@ def chosen(self, mask):
     """
     spec, own = self._spec, mask._spec
     if not own.ndim or own.size != spec.size[:own.ndim] or not spec.contiguous or spec.device is not devices.cpu \
-            or own.device is not devices.cpu or LOCAL.grad_enabled and self.requires_grad or spec.conj or spec.neg:
+            or own.device is not devices.cpu or LOCAL.grad_enabled and self.requires_grad or spec.conj or spec.neg \
+            or self._storage.host is LIFTED_MEMORY:
         return None
     where = host_copy(mask, "mask_positions")
     return from_host(host_copy(self, "mask_positions")[where], spec.dtype, ours=True)

@@ -8,8 +8,8 @@ from ..base import dtypes
 from .formatting import OPTIONS, array_text
 
 
-def tensor_str(tensor, *, tensor_contents=None):
-    """What ``repr(tensor)`` and ``str(tensor)`` say. ``tensor_contents`` stands in for the numbers if given.
+def tensor_str(tensor, *, tensor_contents=None, notes=()):
+    """What ``repr(tensor)`` and ``str(tensor)`` say. ``tensor_contents`` stands in for the numbers if given; ``notes`` follow last.
 
     A class derived from `Tensor` is named by its own name; of a parameter see also `parameter_str`.
 
@@ -23,7 +23,7 @@ def tensor_str(tensor, *, tensor_contents=None):
     indent = len(prefix)
     if tensor_contents is None:
         tensor_contents = "..." if tensor.is_meta else array_text(tensor._host(), indent)
-    text = _with_notes(prefix + tensor_contents, _notes(tensor), indent)
+    text = _with_notes(prefix + tensor_contents, [*_notes(tensor), *notes], indent)
     return text if plain or not _is_parameter(tensor) else f"Parameter({text})"
 
 

@@ -18,14 +18,14 @@ from .arguments import collect
 from .changing import joined_on_host
 from .history import FROM_LIBRARY, maker, needs_of
 from .templates import Signature
-from .values import turned_of
+from .values import any_lifted, turned_of
 
 # -- what the source text uses ----------------------------------------------------------------------------------------
 
 
 def missed(segment, key, operator, args):
     """The state after a call that this tape has not had at this place; None where the general path must take it: on the meta device, where
-    numbers must be moved from one device to another, and for lists that are put together on the host."""
+    numbers must be moved from one device to another, for lists that are put together on the host, and for lifted values."""
     try:
         plan_key, template, tensors, _ = collect(operator, args)
         if operator.flipped is not None:
@@ -34,6 +34,9 @@ def missed(segment, key, operator, args):
     except Exception:
         tape.take_back(segment, tape.reach(segment.nodes))
         raise
+    if any_lifted(tensors):
+        tape.take_back(segment, tape.reach(segment.nodes))
+        return None
     device = plan.specs[0].device if plan.specs else devices.cpu
     if device is devices.meta:
         at = [at for at, value in enumerate(segment.inputs) if value.aval.device is device]

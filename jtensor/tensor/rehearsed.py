@@ -13,7 +13,7 @@ import functools
 from ..autograd.graph import AccumulateGrad
 from ..ops import saves
 from ..trace.codes import CODES
-from ..trace.tape import LOCAL, Value, slot
+from ..trace.tape import LIFTED, LOCAL, Value, slot
 from . import templates
 from .core import Tensor, View
 from .values import lies_flipped, read_flipped
@@ -233,6 +233,8 @@ _NODE = """\
     key = (plan{i}, positions)
     state = segment.state.children.get(key)
     if state is None:
+        if LIFTED in positions:
+            return None
         state = TRIE.grow(segment.state, key, plan{i})
     count = segment.count
 {values}{numbers}    segment.nodes.append((plan{i}, positions, {places}, {refs}))
@@ -344,4 +346,5 @@ def code_of(text):
     return CODES.compiled(text, "<jtensor backward>")
 
 
-NAMES = templates.NAMES | {"AccumulateGrad": AccumulateGrad, "View": View, "new_view": View.__new__, "read_flipped": read_flipped}
+NAMES = templates.NAMES | {
+    "AccumulateGrad": AccumulateGrad, "LIFTED": LIFTED, "View": View, "new_view": View.__new__, "read_flipped": read_flipped}

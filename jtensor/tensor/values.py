@@ -13,8 +13,9 @@ from ..storage import cell
 from ..trace import spec as specs
 from ..trace import tape
 from ..trace.executor import on_host
+from ..trace.lifted import Lifted
 from ..trace.plan import Plan
-from ..trace.tape import LOCAL, TRIE, Value, hosted, ready, record, slot
+from ..trace.tape import LIFTED, LOCAL, TRIE, Value, hosted, ready, record, slot
 from ..views import access as accesses
 from .changing import kind_of
 from .core import make_tensor
@@ -180,6 +181,11 @@ def _read_plan(program, layout, spec, count):
     return Plan(("read", program.key, spec.conj, spec.neg), function, (layout.aval,), (spec.aval,), ("i",) * count, moves=True)
 
 
+def any_lifted(tensors):
+    """Whether one of the tensors has a value that stands for more than an array (`trace.lifted`)."""
+    return Lifted in [type(t._storage.value) for t in tensors]
+
+
 # -- operands that lie transposed -------------------------------------------------------------------------------------
 
 
@@ -223,7 +229,10 @@ def assign(tensor, value):
     """Puts a value of the tensor's own shape and dtype in its place, and bumps the version."""
     storage, spec = tensor._storage, tensor._spec
     if spec is storage.spec:
-        storage.value = value
+        if value.position is LIFTED:
+            storage.set(value)
+        else:
+            storage.value = value
     elif spec.device is devices.meta:
         pass
     else:

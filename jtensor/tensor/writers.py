@@ -24,7 +24,7 @@ from .dispatch import plan_of
 from .history import NEEDS, blocked_positions, edge_of, move_retained, rebase, save
 from .inplace import UNTRACKED, call_inplace, inplace_node_type
 from .templates import Signature, indent
-from .values import place_of, places, taken_from
+from .values import any_lifted, place_of, places, taken_from
 
 # -- what the source text uses ----------------------------------------------------------------------------------------
 
@@ -32,7 +32,7 @@ from .values import place_of, places, taken_from
 def missed(segment, key, operator, args):
     """The state after a write to a whole storage that this tape has not had at this place; None where the general path must take it."""
     plan_key, template, tensors, _ = collect(operator, args)
-    if not tensors[0]._spec.dense:
+    if not tensors[0]._spec.dense or any_lifted(tensors):
         return None
     return TRIE.grow(segment.state, key, plan_of(("in place", *plan_key), operator, template, True))
 

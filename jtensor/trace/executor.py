@@ -18,7 +18,7 @@ from .hand import NUMBERS, Hand
 from .macros import CAP
 from .programs import Program
 from .report import REPORT
-from .tape import LOCAL, TRIE, Segment
+from .tape import LIFTED, LOCAL, TRIE, Segment
 from .tiers import PAST
 
 _compile_lock = threading.RLock()
@@ -64,6 +64,8 @@ def value_of(value, reason="read"):
         if segment is None:                                        # of the meta device
             raise NotImplementedError("Cannot copy out of meta tensor; no data!")
         if segment is LOCAL.segment:
+            if value.position is LIFTED:
+                return value_of(value.seen(reason), reason)
             flush(reason, value.position)
         if value.array is None:
             run_for(value.segment, value)
@@ -75,6 +77,8 @@ def seen(value, reason="read"):
     """What holds a value's numbers, a `jax.Array` or an ndarray not to be written to, running the tape if it is pending."""
     segment = value.segment
     if segment is LOCAL.segment:
+        if value.position is LIFTED:
+            return seen(value.seen(reason), reason)
         flush(reason, value.position)
         segment = value.segment
     return segment if segment.__class__ is ndarray else value_of(value, reason)

@@ -145,6 +145,7 @@ class Local(threading.local):
     """What belongs to the recording thread; the modes of autograd live here so that one look-up serves both."""
 
     threads = 0
+    levels = ()                             # of `vmap` and its like that are open, a list once there has been one (`tensor.levels`)
 
     def __init__(self):
         self.presence = _enter()
@@ -231,6 +232,21 @@ def scalar(segment, kind, number):
     return kind, len(numbers) - 1
 
 
+class _Lifted:
+    """The position of a value that is on no tape, since it stands for more than an array (`lifted`): no key that has it is ever met."""
+
+    def __repr__(self):
+        return "LIFTED"
+
+
+LIFTED = _Lifted()
+
+
+def record_lifted(plan, values, scalars):
+    """Set by `lifted`: records a plan of values some of which stand for more than an array."""
+    raise RuntimeError("there are no lifted values")
+
+
 def record(plan, values, scalars=()):
     """Records one node; values in, a list of values out. Nothing runs."""
     segment = LOCAL.segment
@@ -239,6 +255,8 @@ def record(plan, values, scalars=()):
     state = segment.state
     child = state.children.get(key)
     if child is None:
+        if LIFTED in positions:
+            return record_lifted(plan, values, scalars)
         child = TRIE.grow(state, key, plan)
     if scalars:
         scalars = [scalar(segment, kind, number) for kind, number in zip(plan.scalar_kinds, scalars, strict=True)]

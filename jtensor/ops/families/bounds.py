@@ -9,7 +9,7 @@ import weakref
 import numpy as np
 
 from ...base import devices, dtypes
-from ...trace.tape import there
+from ...trace.tape import LIFTED, there
 
 
 def extremes(index, within=None):
@@ -160,9 +160,14 @@ def check_probabilities(tensor, name):
     if storage.host is None and tensor._spec.dtype is storage.layout.dtype and _are_probabilities(storage.value):
         return
     value = read(tensor)
-    if _are_probabilities(value) is None:
-        numbers_of(value, "value bounds")
-    if _are_probabilities(value) is False:
+    if value.position is LIFTED:
+        numbers = numbers_of(value, "value bounds")
+        fits = not ((numbers < 0) | (numbers > 1)).any()
+    else:
+        if _are_probabilities(value) is None:
+            numbers_of(value, "value bounds")
+        fits = _are_probabilities(value)
+    if fits is False:
         raise RuntimeError(f"all elements of {name} should be between 0 and 1")
 
 

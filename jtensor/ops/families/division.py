@@ -75,8 +75,9 @@ def no_zero_divisor(self, other):
         if other == 0:
             raise RuntimeError("ZeroDivisionError")
     elif other.dtype.category < 2 and not isinstance(self, (float, complex)):
+        from ...tensor.batching import whole
         found = extremes(other)
-        if found is not None and found[0] <= 0 <= found[1] and not bool(other.all()):
+        if found is not None and found[0] <= 0 <= found[1] and not bool(whole(other).all()):
             raise RuntimeError("ZeroDivisionError")
 
 

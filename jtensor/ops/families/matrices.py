@@ -44,6 +44,8 @@ def square(name, t, arg="A"):
 
 def checked(info, text):
     """Raises for the first matrix whose ``info`` is not 0; ``text(info)`` says what is wrong with it."""
+    from ...tensor.batching import whole
+    info = whole(info)
     numbers = info.detach().cpu().numpy().reshape(-1)
     bad = numbers.nonzero()[0]
     if len(bad):

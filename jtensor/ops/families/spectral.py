@@ -22,7 +22,9 @@ from .matrices import eps, matrices, named, square
 def _converges(name, A):
     """What LAPACK's iterations cannot take: values that are not finite."""
     import numpy as np
-    if not np.isfinite(A.detach().resolve_conj().cpu().numpy()).all():
+
+    from ...tensor.batching import whole
+    if not np.isfinite(whole(A).detach().resolve_conj().cpu().numpy()).all():
         if name == "linalg.svd":
             raise LinAlgError("linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values.")
         raise LinAlgError(f"{name}: The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated "

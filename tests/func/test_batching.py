@@ -1,0 +1,199 @@
+"""`torch.vmap`: a call for a batch is the calls for its slices, stacked; and as in live PyTorch, with messages, texts and drawn numbers."""
+import pytest
+
+import jtensor
+from jtensor.func import grad, vmap
+
+# Functions of one slice, a vector of 4 and a square matrix of 3: each is called for a batch, and for each slice.
+LAWS = {
+    "elementwise": lambda v, m: v.sin() * 2 + v.exp() / (1 + v**2),
+    "numbers and types": lambda v, m: (v * 3).long() + v.to(jtensor.float64),
+    "broadcast": lambda v, m: v[:3] + m - m.sum(0, keepdim=True), "compare": lambda v, m: jtensor.where(m > m.t(), m, -m),
+    "reduce": lambda v, m: [v.mean(), m.std(0), m.amax(1), v.logsumexp(0), m.prod(), m.norm()],
+    "arg": lambda v, m: [v.argmax(), v.argsort()],
+    "sort": lambda v, m: list(m.sort(1)) + list(v.topk(2)), "scan": lambda v, m: [v.cumsum(0), m.cumprod(1), m.cummax(0)[1]],
+    "matmul": lambda v, m: [m @ m.t(), m @ v[:3], v.dot(v), jtensor.einsum("ij,jk->ki", m, m), m.T @ m],
+    "linalg": lambda v, m: [jtensor.linalg.inv(m @ m.T + jtensor.eye(3)), jtensor.linalg.det(m), jtensor.linalg.svdvals(m)],
+    "views": lambda v, m: [m.t()[1:, ::2], v.unfold(0, 2, 1), m.diagonal(), v.view(2, 2).flatten(), m[None].expand(2, 3, 3), v[-1]],
+    "join": lambda v, m: [jtensor.cat([v, v * 2]), jtensor.stack([m, m.t()]), *v.split(2), jtensor.nn.functional.pad(m, (1, 0))],
+    "index": lambda v, m: [v[jtensor.tensor([2, 0])], m.gather(0, m.argsort(0)), v.gather(0, v.argmax(0, keepdim=True)),
+                          m.index_select(1, jtensor.tensor([1]))],
+    "scatter": lambda v, m: [m.scatter(0, m.argsort(0), 1.0), v.index_add(0, jtensor.tensor([0, 0]), v[:2]), m.masked_fill(m > 0, 7.0)],
+    "softmax": lambda v, m: [m.softmax(0), jtensor.nn.functional.layer_norm(m, (3,)), jtensor.nn.functional.gelu(v)],
+    "convolution": lambda v, m: jtensor.nn.functional.conv2d(m[None, None], m[None, None, :2, :2]),
+    "pool": lambda v, m: jtensor.nn.functional.max_pool2d(m[None], 2, 1),
+    "losses": lambda v, m: [jtensor.nn.functional.cross_entropy(m, jtensor.tensor([0, 2, 1])), jtensor.nn.functional.huber_loss(v, v * 2)],
+    "fft": lambda v, m: jtensor.fft.rfft(v).abs(), "complex": lambda v, m: jtensor.view_as_real(jtensor.complex(v, v * 2).conj() * 1j),
+    "a slice that does not matter": lambda v, m: jtensor.ones(2), "empty": lambda v, m: v[:0],
+}
+
+
+def written(v, m):
+    m = m.clone()
+    m[0] = v[:3]
+    m[1:, 0] += v[0]
+    m.t()[2].mul_(2)
+    m.diagonal().fill_(3)
+    u = jtensor.zeros_like(v)
+    u[1:3] = m[1, :2]
+    u.add_(v, alpha=2).clamp_(max=5)
+    return [m, u, v.new_zeros(2).copy_(v[:2])]
+
+
+LAWS["writes"] = written
+
+
+def listed(x):
+    return [x] if isinstance(x, jtensor.Tensor) else list(x)
+
+
+def batch():
+    jtensor.manual_seed(0)
+    return jtensor.randn(3, 4), jtensor.randn(3, 3, 3)
+
+
+def near(a, b):
+    assert a.shape == b.shape and a.dtype is b.dtype
+    assert jtensor.allclose(a, b, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_a_batch_is_its_slices(name):
+    v, m = batch()
+    wanted = [listed(LAWS[name](a, b)) for a, b in zip(v, m, strict=True)]
+    for got, column in zip(vmap(lambda a, b: listed(LAWS[name](a, b)))(v, m), zip(*wanted, strict=True), strict=True):
+        near(got, jtensor.stack(column))
+    if name == "writes":                                    # of a batch into what is none: refused, as `test_as_in_pytorch` says
+        return
+    alone = vmap(lambda a: listed(LAWS[name](a, m[0])), in_dims=1)(v.t().contiguous())
+    wanted = [listed(LAWS[name](a, m[0])) for a in v]
+    for got, column in zip(alone, zip(*wanted, strict=True), strict=True):
+        near(got, jtensor.stack(column))
+
+
+def loss(a, b, w):
+    return ((b * w).tanh() @ a[:3]).exp().sum() + (a * a).sum() * w[0].sin()
+
+
+def test_gradients_through_a_batch():
+    v, m = (t.requires_grad_() for t in batch())
+    w = jtensor.tensor([0.5, -1.0, 2.0], requires_grad=True)
+    inputs, found = (v, m, w), []
+    for values in (vmap(loss, in_dims=(0, 0, None))(v, m, w), jtensor.stack([loss(a, b, w) for a, b in zip(v, m, strict=True)])):
+        first = jtensor.autograd.grad(values.pow(2).sum(), inputs, create_graph=True)
+        found.append((*first, *jtensor.autograd.grad(sum(g.sin().sum() for g in first), inputs)))
+    for a, b in zip(*found, strict=True):
+        near(a.detach(), b.detach())
+
+
+def test_gradients_inside_of_a_batch():
+    v, m = batch()
+    w = jtensor.tensor([0.5, -1.0, 2.0])
+    one_by_one = [grad(loss, argnums=2)(a, b, w) for a, b in zip(v, m, strict=True)]
+    near(vmap(grad(loss, argnums=2), in_dims=(0, 0, None))(v, m, w), jtensor.stack(one_by_one))
+    twice = vmap(lambda a: grad(lambda x: vmap(lambda q: (q * x).sum() ** 2)(m[0]).sum())(a))
+    near(twice(v[:, :3]), jtensor.stack([grad(lambda x: ((m[0] @ x) ** 2).sum())(a) for a in v[:, :3]]))
+    outer = grad(lambda x: vmap(grad(lambda a: (a**3).sum()))(x).sum())
+    near(outer(v), 6 * v)
+
+
+def test_nested_batches_and_those_of_other_levels_mix():
+    v, m = batch()
+    near(vmap(lambda a: vmap(lambda b: a.sum() * b)(v))(v), v.sum(1)[:, None, None] * v[None])
+    near(vmap(vmap(jtensor.dot, in_dims=(0, None)), in_dims=(0, 0))(m, v[:, :3]), jtensor.einsum("bij,bj->bi", m, v[:, :3]))
+    near(vmap(lambda b: vmap(lambda a: a @ b)(m), in_dims=1, out_dims=-1)(v[:, :3].t()), m @ v[:, :3].t())
+
+
+def test_an_ensemble_and_per_sample_gradients():
+    from jtensor.func import functional_call, stack_module_state
+    jtensor.manual_seed(0)
+    models = [jtensor.nn.Sequential(jtensor.nn.Linear(4, 3), jtensor.nn.Tanh(), jtensor.nn.Linear(3, 2)) for _ in range(3)]
+    parameters, buffers = stack_module_state(models)
+    x = jtensor.randn(5, 4)
+
+    def call(p, b, x):
+        return functional_call(models[0], (p, b), (x,))
+    near(vmap(call, in_dims=(0, 0, None))(parameters, buffers, x), jtensor.stack([model(x) for model in models]))
+    own = {name: p.detach() for name, p in models[0].named_parameters()}
+    each = vmap(grad(lambda p, x: call(p, {}, x).pow(2).sum()), in_dims=(None, 0))(own, x)
+    for at in range(5):
+        models[0].zero_grad()
+        models[0](x[at]).pow(2).sum().backward()
+        for name, p in models[0].named_parameters():
+            near(each[name][at], p.grad)
+
+
+def test_a_batch_of_cotangents():
+    x = jtensor.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    y = vmap(lambda a: a**2)(x)
+    near(vmap(lambda g: jtensor.autograd.grad(y, x, g, retain_graph=True)[0])(jtensor.eye(3)), jtensor.diag(2 * x.detach()))
+
+
+def test_the_same_bits_fused_and_one_by_one():
+    v, _ = batch()
+
+    def called():
+        return vmap(lambda a: (a.sin() * a.sum() + 1) / a.exp().sum())(v)
+    fused = [called().tolist() for _ in range(4)]
+    with jtensor.eager():
+        assert all(one == called().tolist() for one in fused)
+
+
+CALLS = [
+    "vmap(lambda t: t.sum().item())(x)", "vmap(lambda t: t if t.sum() > 0 else -t)(x)", "vmap(lambda t: float(t[0]))(x)",
+    "vmap(lambda t: t.tolist())(x)", "vmap(lambda t: t.numpy())(x)", "vmap(lambda t: t.nonzero())(x)", "vmap(lambda t: t[t > 0])(x)",
+    "vmap(lambda t: t.masked_select(t > 0))(x)", "vmap(lambda t: t.unique())(x)", "vmap(lambda t: T.zeros(2).copy_(t))(x)",
+    "vmap(lambda t: setitem(T.zeros(2), 0, t[0]))(x)", "vmap(lambda t: setitem(T.zeros_like(t), 0, t[0]))(x)", "vmap(lambda: 1)()",
+    "vmap(lambda t: t, in_dims='a')(x)", "vmap(lambda t: t, in_dims=(0, 0))(x)", "vmap(lambda t: t, in_dims=((0,),))(x)",
+    "vmap(lambda t: t, in_dims=2)(x)", "vmap(lambda t: t, in_dims=-3)(x)", "vmap(lambda t: t, in_dims=None)(x)",
+    "vmap(lambda t: t, in_dims=(None,))(x)", "vmap(lambda t, u: t, in_dims=(0, 0))(x, 2.)", "vmap(lambda t, u: t)(x, T.ones(4))",
+    "vmap(lambda t, u: t, in_dims=(0, .5))(x, x)", "vmap(lambda t, u: t, in_dims=[0, 0])(x, x)",
+    "vmap(lambda t, u: t * u, (0, None))(x, 2.)",
+    "vmap(lambda t: t['a'], in_dims=({'a': 1},))({'a': x})", "vmap(lambda t: t['a'][1])({'a': [x, x * 2]})", "vmap(lambda t: t, 0, 1)(x)",
+    "vmap(lambda t: t, out_dims=2)(x)", "vmap(lambda t: t, out_dims=None)(x)", "vmap(lambda t: T.ones(1), out_dims=None)(x)",
+    "vmap(lambda t: (t, t), out_dims=(0,))(x)", "vmap(lambda t: (t, t), out_dims=(0, 1))(x)", "vmap(lambda t: (t, t), out_dims='a')(x)",
+    "vmap(lambda t: {'a': t, 'b': (t, T.ones(2))})(x)", "vmap(lambda t: (t, 1))(x)", "vmap(lambda t: (t, 1), out_dims=(0, None))(x)",
+    "vmap(lambda t: None)(x)", "vmap(lambda t: [t, t], out_dims=(0, 1))(x)", "vmap(lambda t: t, out_dims=-1)(x)",
+    "vmap(lambda t: t, randomness='foo')(x)", "vmap(lambda t: t * 2, chunk_size=2)(x)", "vmap(lambda t: t * 2, chunk_size=0)(x)",
+    "vmap(lambda t: (t * 2, t.sum()), out_dims=(1, 0), chunk_size=2)(x)", "vmap(lambda t: t * 2)(T.ones(0, 2))", "vmap(T.sin).__name__",
+    "vmap(lambda t: repr(t), out_dims=None)(x)", "vmap(vmap(lambda t: repr(t), out_dims=None), out_dims=None)(x)",
+    "vmap(lambda t: t.requires_grad_())(x)", "vmap(lambda t: t.sum().backward())(x)", "vmap(lambda t: t.add_(1))(x), x",
+    "vmap(lambda t: t.add_(1))(x.requires_grad_()), x", "vmap(lambda t: t.sin())(x.requires_grad_())", "T.vmap is vmap",
+    "vmap(T.linalg.cholesky)(T.stack([T.eye(2), -T.eye(2)]))", "vmap(lambda t: T.zeros(3)[t])(T.tensor([[0], [5]]))",
+]
+DRAWN = [
+    "t * 0 + T.rand(2)", "T.rand(2)", "T.rand_like(t)", "t.clone().normal_()", "T.nn.functional.dropout(t + 1)", "T.randperm(3)",
+    "T.nn.functional.dropout(T.ones(2))", "T.bernoulli(t / 10)", "T.randint(5, (2,))", "T.multinomial(t + 1, 1)", "T.normal(t, 1.)",
+    "T.zeros(2).uniform_()", "T.randn(size=(2,))", "T.normal(0., 2., (2,))", "T.randint_like(t, 9)", "t.new_zeros(2).exponential_()",
+]
+CALLS += [f"vmap(lambda t: {drawn}, randomness='{how}')(x)" for drawn in DRAWN for how in ("error", "same", "different")]
+CALLS += ["vmap(vmap(lambda t: t + T.rand(2), randomness='different'), randomness='same')(T.zeros(2, 2, 2))",
+          "vmap(vmap(lambda t: t + T.rand(2), randomness='same'), randomness='different')(T.zeros(2, 2, 2))"]
+
+
+def answer(T, text):
+    T.manual_seed(0)
+
+    def setitem(tensor, at, value):
+        tensor[at] = value
+        return tensor
+    try:
+        return str(eval(text, {"T": T, "vmap": T.func.vmap, "x": T.arange(6.0).reshape(3, 2), "setitem": setitem}))
+    except Exception as error:
+        return type(error).__name__, str(error)
+
+
+@pytest.mark.parametrize("text", CALLS)
+def test_as_in_pytorch(text):
+    torch = pytest.importorskip("torch")
+    assert answer(jtensor, text) == answer(torch, text)
+
+
+def test_nothing_else_is_slower_for_it():
+    """An operation recorded outside of a level takes the same path before the first level and after it."""
+    from jtensor.trace.tape import LOCAL
+    v, _ = batch()
+    vmap(lambda a: a.sin())(v)
+    nodes = len(LOCAL.segment.nodes)
+    _ = v.cos() + 1
+    assert [plan.operator.name for plan, *_ in LOCAL.segment.nodes[nodes:]] == ["cos", "add"]
