@@ -1,7 +1,7 @@
 """Compiled programs: a flat function and the specs of its inputs become the fastest callable there is.
 
 Owns: `Executable`, compiling here or in the background, the compiler options that are safe. May not know: the tape, operators,
-where executables are kept (`trace/store.py`). Everything that depends on JAX's insides is in `base/compat.py`.
+where executables are kept (`trace/store.py`). Everything that depends on JAX's insides is in `base/compat`.
 
 >>> import jax, numpy as np
 >>> add = compile_program(lambda a, b: [a + b], [jax.ShapeDtypeStruct((3,), np.int64)] * 2)

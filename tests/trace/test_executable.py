@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from jtensor.base import compat
+from jtensor.base.compat import inside
 from jtensor.trace import executable, fences
 from jtensor.trace.executable import compile_in_background, compile_program
 
@@ -27,7 +28,7 @@ def jax_stays_as_it_was(settled):
 
 @pytest.fixture(params=["short", "public"])
 def way(request, monkeypatch):
-    monkeypatch.setattr(compat, "_SHORT", request.param == "short" and compat._SHORT)
+    monkeypatch.setattr(inside, "SHORT", request.param == "short" and inside.SHORT)
     return request.param
 
 

@@ -1,0 +1,27 @@
+"""Everything that depends on how JAX is built inside; only `base.compat.inside` imports its private modules.
+
+Owns: the short way from a flat function to a running program (trace, lower, compile, call, serialise), the long, public way
+that gives the same answers where the short one is not there, and a few questions about the installation. May not know:
+tensors, the tape, files.
+
+The short way exists because JAX's public one serves trees, shardings and transformations that a tape does not have:
+
+    lowering     a new MLIR context costs 2 ms, a small kernel's own lowering 0.5: here a thread keeps its context
+    calling      `jit`'s signature check costs 0.25 us an input; an executor that knows its avals needs none
+    loading      a pickle of JAX's bookkeeping, twice the time of the machine code in it
+
+Nothing of JAX's global configuration is read for longer than a call or written at all.
+
+>>> import jax, numpy as np
+>>> with x64():
+...     program = build(trace(lambda a: [a + 1], [jax.ShapeDtypeStruct((2,), np.int64)]))
+>>> program.run([np.array([1, 2])])
+[Array([2, 3], dtype=int64)]
+"""
+from .arrays import cpu_apart, default_device, is_out_of_memory, put
+from .inside import backend_started, let_go, short_way, x64
+from .jaxprs import Writer, trace
+from .programs import Program, build, configuration, load
+
+__all__ = ["Program", "Writer", "backend_started", "build", "configuration", "cpu_apart", "default_device", "is_out_of_memory", "let_go",
+           "load", "put", "short_way", "trace", "x64"]

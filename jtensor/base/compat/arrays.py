@@ -1,0 +1,79 @@
+"""Arrays and devices: how NumPy's data becomes a `jax.Array` of its own type. May not know: programs."""
+import functools
+
+import jax
+import numpy as np
+
+from .inside import core, short_way, x64, xla_client
+
+
+@functools.lru_cache(maxsize=4096)
+def aval_of(shape, dtype):
+    return core.ShapedArray(shape, dtype)
+
+
+@functools.cache
+def sharding_of(device):
+    return jax.sharding.SingleDeviceSharding(device)
+
+
+@functools.cache
+def default_device():
+    """The device where programs run unless told otherwise: the first of JAX's default backend, which this starts."""
+    return jax.local_devices()[0]
+
+
+def cpu_apart(queue):
+    """A CPU device of its own, whose programs wait for nobody else's: in a queue of theirs, or in the thread that calls them.
+
+    None where only the public way is there, which knows no devices but those that JAX made itself.
+
+    >>> cpu_apart(queue=False) in jax.devices("cpu")
+    False
+    """
+    if not short_way():
+        return None
+    try:
+        return xla_client.make_cpu_client(asynchronous=queue, num_devices=1).local_devices()[0]
+    except (AttributeError, TypeError, RuntimeError):           # another jaxlib
+        return None
+
+
+def put(array, device=None):
+    """A `jax.Array` of a NumPy array's elements and type (64-bit types stay), 2.5 us.
+
+    The NumPy array may be shared rather than copied: the caller must not write to it any more.
+
+    >>> put(np.arange(3))
+    Array([0, 1, 2], dtype=int64)
+    """
+    if not short_way():
+        with x64():
+            return jax.device_put(array, device)
+    target = device or default_device()
+    if array.itemsize < 8:
+        return xla_client.batched_device_put(aval_of(array.shape, array.dtype), sharding_of(target), [array], [target], device is not None)
+    before = jax.enable_x64.swap_local(True)         # else the elements would be cut to 32 bits; `with x64()` is the same in Python
+    try:
+        return xla_client.batched_device_put(aval_of(array.shape, array.dtype), sharding_of(target), [array], [target], device is not None)
+    finally:
+        jax.enable_x64.set_local(before)
+
+
+def admitted(arrays, specs, device, committed):
+    """What a program was given, made what it can be called with: NumPy arrays and Python scalars are copied to the device."""
+    target = device if committed else None
+    for array in arrays:
+        if isinstance(array, jax.core.Tracer):
+            raise TypeError("a compiled program needs concrete arrays; a JAX tracer runs the operation's own function")
+    return [array if isinstance(array, jax.Array) else put(np.array(array, dtype, order="C").reshape(shape), target)
+            for array, (shape, dtype) in zip(arrays, specs, strict=True)]
+
+
+def is_out_of_memory(error):
+    """Whether an exception of a program's run says that the device has no room.
+
+    >>> is_out_of_memory(ValueError("no"))
+    False
+    """
+    return isinstance(error, jax.errors.JaxRuntimeError) and str(error).startswith(("RESOURCE_EXHAUSTED", "Out of memory"))

@@ -1,0 +1,50 @@
+"""JAX's inner names; the only room that imports `jax._src`, and knows whether all is there that the short way takes.
+
+Where something is missing the public way serves; what cannot be imported is None. May not know: what the names are used for.
+"""
+import functools
+import os
+
+import jax
+
+try:
+    from jax._src import compiler, core, linear_util, sharding_impls, source_info_util
+    from jax._src.interpreters import mlir, partial_eval
+    from jax._src.lib import _jax, xla_client
+    from jaxlib.mlir import ir
+    SHORT = os.environ.get("JTENSOR_PUBLIC_JAX") != "1" and all(hasattr(*entry) for entry in (
+        (xla_client, "array_result_handler"), (xla_client, "batched_device_put"), (xla_client, "DeviceList"), (mlir, "make_ir_context"),
+        (mlir, "lower_jaxpr_to_fun"), (partial_eval, "trace_to_jaxpr_dynamic"), (linear_util, "DebugInfo"), (linear_util, "wrap_init"),
+        (core, "Var"), (core, "new_jaxpr_eqn"), (core, "current_jaxpr_eqn_context"), (source_info_util, "new_source_info"),
+        (compiler, "get_compile_options"), (core, "ShapedArray"), (sharding_impls, "ShardingContext"), (jax.enable_x64, "swap_local"),
+        (jax.enable_x64, "set_local"), (_jax, "collect_garbage")))
+except ImportError:                         # another JAX: the public way serves, slower
+    compiler = core = linear_util = sharding_impls = source_info_util = mlir = partial_eval = _jax = xla_client = ir = None
+    SHORT = False
+
+x64 = functools.partial(jax.enable_x64, True)
+"""The scope under which programs are traced and lowered, so that 64-bit types are real."""
+
+
+def short_way():
+    """Whether programs are built and called by JAX's inner entry points rather than the public ones."""
+    return SHORT
+
+
+def let_go():
+    """Frees the Python objects that XLA has done with, some a run; else they stay until Python's collector runs, which may be never.
+
+    >>> let_go()
+    """
+    if SHORT:                              # `jit` does it by itself
+        _jax.collect_garbage()
+
+
+def backend_started():
+    """Whether JAX has started a backend, after which its threads are what they are.
+
+    >>> isinstance(backend_started(), bool)
+    True
+    """
+    from jax._src import xla_bridge
+    return xla_bridge.backends_are_initialized()

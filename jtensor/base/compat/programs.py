@@ -1,0 +1,212 @@
+"""Programs: compiled from a jaxpr, called, stored and loaded again, the short way or the public one.
+
+Owns: XLA's options and what else decides the machine code (`configuration`). May not know: tensors, the tape, files.
+"""
+import functools
+import json
+import pickle
+import time
+
+import jax
+import numpy as np
+
+from .arrays import admitted, aval_of, default_device, sharding_of
+from .inside import compiler, short_way, x64, xla_client
+from .lowering import lowered_module
+
+
+class Program:
+    """A compiled program: ``run(list of arrays) -> list of jax.Array``.
+
+    Attributes: ``inputs`` and ``outputs`` (a (shape, numpy dtype) each), ``donated`` (positions whose buffers a run takes over),
+    ``device``, ``seconds`` (what tracing, lowering and compiling, or loading, took, by name), ``portable`` (whether `dump` can),
+    ``slow_to_begin`` (whether whoever made it says that its first run makes what later ones use).
+    ``run`` trusts its caller: arrays of the given shapes and types, on the device; NumPy arrays and Python scalars are let in, slower.
+    """
+
+    __slots__ = ("run", "inputs", "outputs", "donated", "device", "seconds", "portable", "slow_to_begin", "_executable", "_committed",
+                 "__weakref__")
+
+    def dump(self):
+        """The program as bytes for `load` on the same machine and versions."""
+        if not self.portable:
+            raise ValueError("a program that calls back into Python cannot be stored")
+        meta = {"in": [_text(s) for s in self.inputs], "out": [_text(s) for s in self.outputs], "donated": self.donated,
+                "slow": self.slow_to_begin}
+        if isinstance(self._executable, jax.stages.Compiled):
+            from jax.experimental import serialize_executable
+            meta["way"], body = "public", pickle.dumps(serialize_executable.serialize(self._executable))
+        else:
+            meta["way"], body = "short", self.device.client.serialize_executable(self._executable)
+        head = json.dumps(meta).encode()
+        return len(head).to_bytes(4, "little") + head + body
+
+
+def _text(spec):
+    return [list(spec[0]), spec[1].name]
+
+
+@functools.cache
+def _dtype(name):
+    return jax.numpy.dtype(name)
+
+
+def build(jaxpr, donate=(), options=None, device=None, name="program", apart=lambda job: job()):
+    """Compile a jaxpr. Call it under the same scope (`x64`) as `trace`.
+
+    ``donate``: positions of inputs whose buffers the program may take over, or pairs of an input's and an output's; what does not match
+    is left alone.
+    ``options``: XLA's compiler options of this program; "xla_backend_extra_options" is a tuple of names, or of "name=value". ``apart(job)``
+    runs XLA's part of the work, which needs no scope, and answers its result. Raises what XLA raises.
+    """
+    committed, device = device is not None, device or default_device()
+    inputs = tuple((a.shape, np.dtype(a.dtype)) for a in jaxpr.in_avals)
+    outputs = tuple((a.shape, np.dtype(a.dtype)) for a in jaxpr.out_avals)
+    aliases = _aliases(inputs, outputs, donate)
+    if short_way() and not jaxpr.effects:
+        begin = time.perf_counter()
+        module, kept, calls_back = lowered_module(jaxpr, aliases, device, name)
+        if not calls_back:
+            lowered = time.perf_counter()
+            settings = _options(device, tuple(sorted((options or {}).items())))
+            executable = apart(lambda: device.client.compile_and_load(module, executable_devices=_device_list(device),
+                                                                      compile_options=settings))
+            donated = tuple(i for i, o in enumerate(aliases) if o is not None)
+            program = _program(executable, inputs, outputs, donated, device, committed, kept)
+            program.seconds = {"lower": lowered - begin, "compile": time.perf_counter() - lowered}
+            return program
+    return _build_public(jaxpr, inputs, outputs, aliases, options, device, committed, apart)
+
+
+def _aliases(inputs, outputs, donate):
+    """For each input the output that takes over its buffer, or None: the one named, else outputs of the same shape and type, in order."""
+    free = {}
+    for position, spec in enumerate(outputs):
+        free.setdefault(spec, []).append(position)
+    found = [None] * len(inputs)
+    for position in donate:
+        if type(position) is tuple:
+            position, output = position
+            if inputs[position] == outputs[output]:
+                found[position] = output
+        elif free.get(inputs[position]):
+            found[position] = free[inputs[position]].pop(0)
+    return found
+
+
+# ---- the short way ---------------------------------------------------------------------------------------------------
+
+@functools.cache
+def _device_list(device):
+    return xla_client.DeviceList((device,))
+
+
+@functools.lru_cache(maxsize=256)
+def _options(device, options):
+    options = dict(options)
+    extra = options.pop(_EXTRA, ())
+    found = compiler.get_compile_options(1, 1, device_assignment=np.array([[device]]), env_options_overrides=options,
+                                          detailed_logging=False, backend=device.client)
+    if extra:                   # a map, for which JAX has no setter: written as its message is, which adds it to the one before
+        named = (name.partition("=") for name in extra)
+        entries = [_field(_EXTRA_NUMBER, _field(1, name.encode()) + _field(2, value.encode())) for name, _, value in named]
+        found = found.ParseFromString(found.SerializeAsString() + b"".join(_field(3, _field(3, entry)) for entry in entries))
+    return found
+
+
+_EXTRA, _EXTRA_NUMBER = "xla_backend_extra_options", 500        # in xla.proto: CompileOptions 3, of it 3 (DebugOptions), of it 500
+
+
+def _field(number, payload):
+    """A protocol buffer's field of bytes."""
+    return _varint(number << 3 | 2) + _varint(len(payload)) + payload
+
+
+def _varint(n):
+    return bytes([n & 127 | 128]) + _varint(n >> 7) if n > 127 else bytes([n])
+
+
+def _program(executable, inputs, outputs, donated, device, committed, kept=()):
+    execute, sharding = executable.execute_sharded, sharding_of(device)
+    handlers = [xla_client.array_result_handler(aval_of(*spec), sharding, committed=committed, _skip_checks=True) for spec in outputs]
+
+    def run(arrays):
+        try:
+            results = execute(arrays)
+        except TypeError:           # something among them is not a jax.Array
+            results = execute(admitted(arrays, inputs, device, committed))
+        return results.consume_with_handlers(handlers)
+
+    run.kept = kept
+    self = Program.__new__(Program)
+    self.run, self.inputs, self.outputs, self.donated, self.device = run, inputs, outputs, donated, device
+    self.portable, self._executable, self._committed, self.seconds, self.slow_to_begin = not kept, executable, committed, {}, False
+    return self
+
+
+# ---- the public way --------------------------------------------------------------------------------------------------
+
+def _build_public(jaxpr, inputs, outputs, aliases, options, device, committed, apart):
+    donated = tuple(i for i, o in enumerate(aliases) if o is not None)
+    begin = time.perf_counter()
+    avals = [jax.ShapeDtypeStruct(*spec) for spec in inputs]
+    from jax.extend.core import jaxpr_as_fun
+    with jax.default_device(device):
+        jitted = jax.jit(jaxpr_as_fun(jaxpr), keep_unused=True, donate_argnums=donated)
+        lowered = jitted.lower(*avals)
+        middle = time.perf_counter()
+        settings = {name: value for name, value in (options or {}).items() if name != _EXTRA}       # they save time, no more
+        compiled = apart(lambda: lowered.compile(compiler_options=settings or None))
+    program = _program_public(compiled, inputs, outputs, donated, device, committed)
+    program.seconds = {"lower": middle - begin, "compile": time.perf_counter() - middle}
+    program.portable = not jaxpr.effects and "callback" not in lowered.as_text()
+    return program
+
+
+def _program_public(compiled, inputs, outputs, donated, device, committed):
+    def run(arrays):
+        with x64():
+            return list(compiled(*admitted(arrays, inputs, device, committed)))
+
+    self = Program.__new__(Program)
+    self.run, self.inputs, self.outputs, self.donated, self.device = run, inputs, outputs, donated, device
+    self.portable, self._executable, self._committed, self.seconds, self.slow_to_begin = True, compiled, committed, {}, False
+    return self
+
+
+# ---- loading ---------------------------------------------------------------------------------------------------------
+
+def load(data, device=None):
+    """The program of `Program.dump`'s bytes. They are machine code: load only what this user wrote."""
+    begin = time.perf_counter()
+    committed, device = device is not None, device or default_device()
+    size = int.from_bytes(data[:4], "little")
+    meta, body = json.loads(bytes(data[4:4 + size])), bytes(data[4 + size:])
+    inputs, outputs = (tuple((tuple(shape), _dtype(name)) for shape, name in meta[side]) for side in ("in", "out"))
+    donated = tuple(meta["donated"])
+    if b"lapack_" in body:                  # JAX looks for LAPACK when it lowers a call of it, and these have been lowered elsewhere
+        from jaxlib.lapack import prepare_lapack_call
+        prepare_lapack_call("gesdd", np.dtype(np.float32))
+    if meta["way"] == "public":
+        from jax.experimental import serialize_executable
+        compiled = serialize_executable.deserialize_and_load(*pickle.loads(body), backend=device.client, execution_devices=[device])
+        program = _program_public(compiled, inputs, outputs, donated, device, committed)
+    else:
+        executable = device.client.deserialize_executable(body, executable_devices=_device_list(device))
+        program = _program(executable, inputs, outputs, donated, device, committed)
+    program.slow_to_begin = meta["slow"]
+    program.seconds = {"load": time.perf_counter() - begin}
+    return program
+
+
+_CONFIGURED = ("jax_default_matmul_precision", "jax_threefry_partitionable", "jax_default_prng_impl", "jax_numpy_rank_promotion",
+               "jax_exec_time_optimization_effort", "jax_optimization_level", "jax_use_shardy_partitioner")
+
+
+def configuration(device=None):
+    """What beside the program decides the code made of it: versions, device, JAX's settings that reach the compiler. Texts."""
+    device = device or default_device()
+    client = device.client
+    settings = [f"{name}={getattr(jax.config, name, None)}" for name in _CONFIGURED]
+    return [f"jax {jax.__version__}", f"jaxlib {jax.lib.__version__}", f"{client.platform} {client.platform_version}",
+            f"device {device.device_kind} {device.id}", f"short={short_way()}", *settings]
