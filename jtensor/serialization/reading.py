@@ -12,7 +12,7 @@ from ..base import devices, dtypes
 from ..tensor import create, from_data, storages
 from ..tensor.core import Tensor
 from ..trace import spec as specs
-from . import names
+from . import names, pickles
 
 
 class _Storage:
@@ -112,6 +112,8 @@ class _Unpickler(pickle.Unpickler):
             "which lets the file run any code.")
 
     def persistent_load(self, entry):
+        if isinstance(entry, tuple) and len(entry) == 6 and entry[5] is None:            # of files from before PyTorch 1.6
+            entry = entry[:5]
         if not isinstance(entry, tuple) or len(entry) != 5 or entry[0] != "storage" or not isinstance(entry[1], names.StorageName):
             raise pickle.UnpicklingError(f"unknown reference in the file: {entry!r}")
         _, kind, key, place, elements = entry
@@ -119,16 +121,17 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _placer(map_location):
-    """A function from a file's device text to a device; for `map_location` of each kind."""
+    """A function from a file's device text and the bytes of a storage to a device; for `map_location` of each kind."""
     if map_location is None:
-        return _device_of
+        return lambda place, data: _device_of(place)
     if isinstance(map_location, dict):
-        return lambda place: _device_of(map_location.get(place, place))
+        return lambda place, data: _device_of(map_location.get(place, place))
     if isinstance(map_location, (str, devices.device)):
-        return lambda place: _device_of(map_location)
+        return lambda place, data: _device_of(map_location)
     if callable(map_location):
-        def placed(place):
-            answer = map_location(storages.UntypedStorage(create.empty(0, dtype=dtypes.uint8)._storage), place)
+        def placed(place, data):
+            bytes_ = from_data.from_host(np.frombuffer(data, np.uint8).copy(), dtypes.uint8)
+            answer = map_location(storages.UntypedStorage(bytes_._storage), place)
             return _device_of(place) if answer is None else answer.device
         return placed
     raise TypeError(f"map_location is a device, text, dictionary or function, not {type(map_location).__name__}")
@@ -140,7 +143,7 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     ``map_location``: a device, a dictionary of device names, or a function (storage, name) -> storage, for tensors of other devices.
     ``weights_only`` (the default): a file may ask for tensors, plain containers and `add_safe_globals` only, anything else raises
     ``pickle.UnpicklingError``; False lets a file import and call whatever it names: for files that you trust.
-    ``mmap``: the file is read at once all the same. PyTorch's older formats raise ``RuntimeError``.
+    ``mmap``: the file is read at once all the same. Files from before PyTorch 1.6 are read, too; those from before 0.2 are refused.
 
     >>> import io
     >>> file = io.BytesIO()
@@ -171,7 +174,7 @@ def _read(file, map_location, anything, options):
     if not head:
         raise EOFError("Ran out of input")
     if head[:2] != b"PK":
-        raise RuntimeError("jtensor reads the zip format that torch.save has written since version 1.6; this file is of another kind")
+        return _read_pickles(file, map_location, anything, options)
     try:
         archive = zipfile.ZipFile(file)
     except zipfile.BadZipFile as error:
@@ -189,9 +192,31 @@ def _read(file, map_location, anything, options):
 
         def storage_of(key, text):
             if key not in read:
-                read[key] = _Storage(archive.read(f"{stem}data/{key}"), place(text))
+                data = archive.read(f"{stem}data/{key}")
+                read[key] = _Storage(data, place(text, data))
             return read[key]
         try:
             return _Unpickler(io.BytesIO(archive.read(stem + "data.pkl")), storage_of, anything, **options).load()
         except zipfile.BadZipFile as error:
             raise RuntimeError(f"PytorchStreamReader failed reading file: {error}") from error
+
+
+def _read_pickles(file, map_location, anything, options):
+    """A file from before PyTorch 1.6."""
+    if not pickles.is_one(file):
+        raise pickle.UnpicklingError("the file is neither of the zip format that torch.save has written since version 1.6 nor of the one "
+                                     "before")
+    place, read = _placer(map_location), {}
+
+    def unpickler(file, bytes_of):
+        def storage_of(key, text):
+            if key not in read:
+                data = bytes_of(key)
+                read[key] = _Storage(data, place(text, data))
+            return read[key]
+        return _Unpickler(file, storage_of, anything, **options)
+
+    def named(module, name):
+        found = names.allowed(module, name)
+        return found if isinstance(found, names.StorageName) else None
+    return pickles.read(file, named, unpickler, options)

@@ -192,5 +192,58 @@ def test_files_of_a_gpu_say_how_to_load_them():
 
 @pytest.mark.parametrize("damaged", [b"", b"text", b"PK\x03\x04 cut"])
 def test_damaged_files_say_so(damaged):
-    with pytest.raises((EOFError, RuntimeError)):
+    with pytest.raises((EOFError, RuntimeError, pickle.UnpicklingError)):
         jtensor.load(io.BytesIO(damaged))
+
+
+def older(obj):
+    """A file as PyTorch wrote them before 1.6."""
+    torch = pytest.importorskip("torch")
+    file = io.BytesIO()
+    torch.save(obj, file, _use_new_zipfile_serialization=False)
+    file.seek(0)
+    return file
+
+
+def test_files_from_before_the_zip_format():
+    torch = pytest.importorskip("torch")
+    x = torch.arange(6.).view(2, 3)
+    held = [x, x.t()[1:], x.half(), torch.ones(1, dtype=torch.complex64).conj(), torch.empty(0), torch.nn.Parameter(torch.ones(2))]
+    read = jtensor.load(older(held))
+    for ours, theirs in zip(read, held, strict=True):
+        same(ours, theirs)
+    read[0][0, 1] = 9
+    assert read[1][0, 0] == 9
+    net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.BatchNorm1d(3))
+    found = jtensor.load(older({"net": net.state_dict(), "kind": torch.float16, "size": torch.Size([1])}))
+    assert type(found["net"]) is collections.OrderedDict and list(found["net"]) == list(net.state_dict())
+    assert found["kind"] is jtensor.float16 and found["size"] == (1,)
+    with pytest.raises(RuntimeError, match="unexpected EOF, expected 3 more bytes"):
+        jtensor.load(io.BytesIO(older(x).getvalue()[:-3]))
+
+
+class Calls:
+    """What reading it would call is seen."""
+
+    def __reduce__(self):
+        return Calls.made.append, (1,)
+    made = []
+
+
+def test_an_older_file_makes_nothing_either_that_is_not_allowed():
+    kind = older([Calls()])
+    with pytest.raises(pickle.UnpicklingError, match="Weights only load failed"):
+        jtensor.load(kind)
+    with pytest.raises(pickle.UnpicklingError):
+        jtensor.load(io.BytesIO(pickle.dumps(Calls())))
+    assert not Calls.made
+
+
+def test_a_function_as_map_location_is_given_the_bytes():
+    seen = []
+    file = io.BytesIO()
+    jtensor.save(jtensor.tensor([1., 2.]), file)
+    for read in (file, older(pytest.importorskip("torch").tensor([1., 2.]))):
+        read.seek(0)
+        jtensor.load(read, map_location=lambda storage, place: seen.append((storage.tolist(), place)))
+    assert seen == [([0, 0, 128, 63, 0, 0, 0, 64], "cpu")] * 2
