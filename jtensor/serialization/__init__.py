@@ -1,9 +1,9 @@
 """`torch.save` and `torch.load`: PyTorch's file format, readable by PyTorch and back.
 
 A file is a zip archive of stored (uncompressed) records: a pickle in which a tensor is a reference to a storage, and one record of raw
-bytes
-for each storage, so that tensors that share memory share it again when loaded. `writing` makes such files, `reading` opens them, `names`
-knows which name in a file stands for what. May not know: modules and optimizers; their state is plain containers of tensors.
+bytes for each storage, so that tensors that share memory share it again when loaded. `writing` makes such files, `reading` opens them,
+and those of before 1.6, whose form `pickles` knows; `names` knows which name in a file stands for what. May not know: modules and
+optimizers; their state is plain containers of tensors.
 """
 from .names import add_safe_globals, clear_safe_globals, get_safe_globals, safe_globals
 from .reading import load
