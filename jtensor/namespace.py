@@ -14,9 +14,9 @@ from .tensor.guards import guarded
 from .tensor.overriding import Layer
 from .trace import executor, report
 
-_SUBMODULES = ("nn", "optim", "random", "utils", "linalg", "fft", "special", "autograd", "cuda", "func", "testing", "backends", "version",
-               "distributions", "amp", "cpu", "accelerator", "jit", "serialization", "types", "compiler", "masked", "signal",
-               "overrides", "_C")
+_SUBMODULES = ("nn", "optim", "random", "utils", "linalg", "fft", "special", "autograd", "cuda", "distributed", "func", "hub", "testing",
+               "backends", "version", "distributions", "amp", "cpu", "accelerator", "jit", "serialization", "types", "compiler", "masked",
+               "signal", "overrides", "_C")
 
 _CREATION = {
     from_data: ("tensor", "from_numpy", "as_tensor"),

@@ -22,6 +22,8 @@ SIBLINGS = {
     "amp": {"nn": "the functions that a region casts for"},
     "cuda": {"random": "the seeds and states of its generators", "amp": "its older names"},
     "cpu": {"amp": "its older names"},
+    "hub": {"serialization": "reads checkpoints"},
+    "utils": {"hub": "its older name"},
 }
 
 # Modules of upper rooms that import nothing of the library, so that any room may import them.
@@ -33,6 +35,7 @@ LAZY = {
     ("ops.families", "tensor"): "a composite is a function of tensors, declared in the family of the operators that it is made of",
     ("ops.families", ""): "the same, in the words of the public interface",
     ("autograd.forward_ad", "tensor"): "asks for tensors with a tangent, which only the rooms that make tensors know",
+    ("autograd.functional", "func"): "a Jacobian by columns is one call for a batch of directions",
     ("autograd.functional", ""): "written in terms of the public interface, looked up when a function is called",
     ("autograd.gradcheck", ""): "the same",
     ("ops.families.composing", "autograd"): "checks `out=` of a composite as the dispatcher checks an operator's",
