@@ -32,6 +32,12 @@ def _device_type(device_type, function):
     return device_type
 
 
+def _with_regions(device_type, function):
+    if _device_type(device_type, function) not in _WITH_REGIONS:
+        raise RuntimeError("unknown device type for autocast in get_autocast_dispatch_key_from_device_type")
+    return device_type
+
+
 # -- what PyTorch's C++ shows of the state ----------------------------------------------------------------------------------
 
 
@@ -47,20 +53,21 @@ def is_autocast_enabled(device_type="cuda"):
     ...     torch.is_autocast_enabled("cpu")
     True
     """
-    return _device_type(device_type, "is_autocast_enabled") in _state().enabled
+    return _with_regions(device_type, "is_autocast_enabled") in _state().enabled
 
 
 def set_autocast_enabled(device_type, enabled=None):
     """Opens or closes a region without an end; ``set_autocast_enabled(enabled)`` is for "cuda"."""
-    if enabled is None and isinstance(device_type, bool):
-        device_type, enabled = "cuda", device_type
+    position = 2
+    if enabled is None:
+        device_type, enabled, position = "cuda", device_type, 1
     if not isinstance(enabled, bool):
-        raise TypeError(f"set_autocast_enabled(): argument 'enabled' (position 2) must be bool, not {type(enabled).__name__}")
-    state = _state()
+        raise TypeError(f"set_autocast_enabled(): argument 'enabled' (position {position}) must be bool, not {type(enabled).__name__}")
+    state, device_type = _state(), _with_regions(device_type, "set_autocast_enabled")
     if enabled:
         from .casting import put_doors
         put_doors()
-    state.enabled = state.enabled - {device_type} | ({_device_type(device_type, "set_autocast_enabled")} if enabled else set())
+    state.enabled = state.enabled - {device_type} | ({device_type} if enabled else set())
 
 
 def get_autocast_dtype(device_type):
@@ -72,6 +79,8 @@ def get_autocast_dtype(device_type):
 
 def set_autocast_dtype(device_type, dtype):
     """Says which type regions of that device type cast to."""
+    if not isinstance(dtype, jtensor.dtype):
+        raise TypeError(f"set_autocast_dtype(): argument 'dtype' (position 2) must be torch.dtype, not {type(dtype).__name__}")
     _state().lower[_device_type(device_type, "set_autocast_dtype")] = dtype
 
 

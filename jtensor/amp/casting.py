@@ -19,7 +19,7 @@ from ..tensor.core import Tensor
 from ..tensor.overriding import beneath
 from .tables import ASKED, FLOAT, LOWER, NAMES, REFUSAL, REFUSED, RULES
 
-DEFAULTS = {"cpu": dtypes.bfloat16, "xla": dtypes.bfloat16, "hpu": dtypes.bfloat16}
+DEFAULTS = dict.fromkeys(("cpu", "xla", "hpu", "maia"), dtypes.bfloat16)
 
 
 class State(threading.local):

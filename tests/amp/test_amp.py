@@ -51,6 +51,9 @@ CALLS = [
 
 STATE = [
     "T.is_autocast_enabled()", "T.is_autocast_enabled('cpu')", "T.is_autocast_enabled('foo')", "T.is_autocast_enabled(3)",
+    *[f"T.{call}" for d in "meta vulkan lazy hip foo".split() for call in (
+        f"is_autocast_enabled('{d}')", f"set_autocast_enabled('{d}', True)", f"set_autocast_enabled('{d}', False)")],
+    "T.set_autocast_enabled('cpu')", "T.set_autocast_enabled(None)", "T.set_autocast_dtype('cpu', 3)", "T.set_autocast_dtype('cpu', None)",
     "[T.get_autocast_dtype(d) for d in 'cpu cuda xpu mps xla'.split()]", "T.set_autocast_enabled('cpu', True)",
     "T.is_autocast_enabled('cpu')",
     "(T.ones(2, 2) @ T.ones(2, 2)).dtype", "T.set_autocast_dtype('cpu', T.float16)", "(T.ones(2, 2) @ T.ones(2, 2)).dtype",
