@@ -182,6 +182,7 @@ def _engine(frame):
     """Whether a call comes from the engine's own rooms; None stands for the interpreter, which shows an uncaught error."""
     return frame is not None and _of_engine[frame.f_code.co_filename]
 
+
 # -- another code for a function ----------------------------------------------------------------------------------------
 
 _SOURCE = """\

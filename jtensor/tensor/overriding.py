@@ -70,6 +70,7 @@ def disabled(func, types, args=(), kwargs=None, /):
 
 disabled.__name__ = disabled.__qualname__ = "_disabled_torch_function_impl"
 
+
 class Layer:
     """The codes that ask, which are put in once, by what `namespace` has put here."""
 
@@ -81,6 +82,7 @@ def install():
     put_in, Layer.put_in = Layer.put_in, None                 # once; and what it imports may ask for it again
     if put_in is not None:
         put_in()
+
 
 # -- who is asked -------------------------------------------------------------------------------------------------------
 
@@ -133,6 +135,7 @@ def any_overrides(relevant):
         return False
     return bool(STATE.modes) or STATE.off is ON and any(overrides(one) for one in relevant)
 
+
 def unforeseen(dunder, self, other):
     """What an operator answers for an operand that it does not know: NotImplemented, but for the first operand of all that overrides."""
     if Layer.put_in is None or not overrides(other):
@@ -147,6 +150,7 @@ def once_more(key, args, kwargs):
         return NotImplemented
     install()
     return FUNCTIONS[key](*args, **kwargs) if key in FUNCTIONS else NotImplemented
+
 
 # -- asking -------------------------------------------------------------------------------------------------------------
 
