@@ -11,9 +11,11 @@ from . import backends as backends
 from . import compiler as compiler
 from . import cpu as cpu
 from . import cuda as cuda
+from . import distributed as distributed
 from . import distributions as distributions
 from . import fft as fft
 from . import func as func
+from . import hub as hub
 from . import jit as jit
 from . import linalg as linalg
 from . import nn as nn
