@@ -87,7 +87,7 @@ class Task:
 def added(old, grad):
     """The sum of two gradients: in place where nobody else can see the old one, as in PyTorch, where strides and versions show it."""
     if not (LOCAL.grad_enabled or LOCAL.says_enabled) and getrefcount(old) <= SEEN_HERE and getrefcount(old._storage) <= OWN_STORAGE \
-            and old._spec.dense:
+            and old._spec.dense and grad._storage.host is None:
         return old.add_(grad)
     return old + grad
 

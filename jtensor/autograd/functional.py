@@ -215,30 +215,36 @@ def hvp(func, inputs, v=None, create_graph=False, strict=False):
 # -- matrices ---------------------------------------------------------------------------------------------------------
 
 
-def _check_strategy(strategy, vectorize):
+def _check_strategy(strategy, vectorize, create_graph=False, strict=False):
     hint = ' Hint: If your function has more outputs than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use ' \
            '"reverse-mode".'
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".' + hint)
     if strategy == "forward-mode":
+        if strict:
+            raise RuntimeError('torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not supported together '
+                               '(yet). Please either set `strict=False` or `strategy="reverse-mode"`.')
+        if create_graph:
+            raise NotImplementedError('torch.autograd.functional.jacobian: `create_graph=True` and `strategy="forward-mode"` are not '
+                                      'supported together (yet). Please either set `create_graph=False` or `strategy="reverse-mode"`.')
         if not vectorize:
             raise NotImplementedError("Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for "
                                       "`vectorize=True`.")
-        from ..base.errors import missing
-        raise missing("forward-mode differentiation", 'strategy="reverse-mode"')
 
 
 def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, strategy="reverse-mode"):
     """The Jacobian: for each output (a tuple if there are several) and each input a tensor of the shape output + input.
 
-    ``vectorize`` is taken for PyTorch's sake; the rows are recorded one after another and fused as one program either way.
+    ``vectorize``: all rows by one backward for a batch of them, or, with ``strategy="forward-mode"``, all columns by one call for a batch.
 
     >>> torch.autograd.functional.jacobian(lambda x: x ** 2, torch.tensor([1., 3.]))
     tensor([[2., 0.],
             [0., 6.]])
     """
     import jtensor as torch
-    _check_strategy(strategy, vectorize)
+    _check_strategy(strategy, vectorize, create_graph, strict)
+    if strategy == "forward-mode":
+        return _forwards(func, inputs)
     if strict and vectorize:
         raise RuntimeError("torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. "
                            "Please either "
@@ -248,9 +254,50 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
         inputs = _fresh(inputs, create_graph)
         several_out, outputs = _outputs(func, inputs, "jacobian")
         _must_require(outputs, DIFFERENTIABLE, strict)
-        blocks = [_block(at, out, inputs, create_graph, strict) for at, out in enumerate(outputs)]
+        block = _block_at_once if vectorize else _block
+        blocks = [block(at, out, inputs, create_graph, strict) for at, out in enumerate(outputs)]
     rows = [_answer(block, create_graph, several_in) for block in blocks]
     return tuple(rows) if several_out else rows[0]
+
+
+def _forwards(func, inputs):
+    """The Jacobian by columns: as PyTorch answers it then, a list of lists where there are several inputs or outputs."""
+    import jtensor as torch
+
+    from ..func.batching import run
+    from ..func.forwards import basis
+    ad = torch.autograd.forward_ad
+    several_in, inputs = _tuple(inputs, "inputs", "jacobian")
+    several = []
+
+    def column(*directions):
+        with ad.dual_level():
+            given = [ad.make_dual(t.detach(), d) for t, d in zip(inputs, directions, strict=True)]
+            several_out, outputs = _tuple(func(*given), "outputs", None)
+            several.append(several_out)
+            unpacked = [ad.unpack_dual(o) for o in outputs]
+            return [torch.zeros_like(o.primal) if o.tangent is None else o.tangent for o in unpacked]
+    directions = basis(inputs)
+    with torch.enable_grad():
+        columns = run(column, directions, [0] * len(inputs), list, sum(t.numel() for t in inputs), 0, "error", {}, quiet=True)
+    rows = []
+    for found in columns:
+        parts = found.detach().movedim(0, -1).split([t.numel() for t in inputs], dim=-1)
+        row = [part.reshape(*found.shape[1:], *t.shape) for part, t in zip(parts, inputs, strict=True)]
+        rows.append(row if several_in else row[0])
+    return rows if several[0] else rows[0]
+
+
+def _block_at_once(nr, out, inputs, create_graph, strict):
+    """The derivatives of one output with respect to each input, by one backward for a batch of rows."""
+    import jtensor as torch
+    count = out.nelement()
+    if not count or not out.requires_grad:
+        return tuple([out.new_zeros((*out.shape, *t.shape)) for t in inputs])
+    rows = torch.eye(count, dtype=out.dtype, device=out.device).view(count, *out.shape)
+    found = torch.autograd.grad(out, inputs, rows, True, create_graph, allow_unused=True, is_grads_batched=True)
+    return tuple([out.new_zeros((*out.shape, *t.shape)) if g is None else g.view((*out.shape, *t.shape))
+                  for t, g in zip(inputs, found, strict=True)])
 
 
 def _block(nr, out, inputs, create_graph, strict):

@@ -28,9 +28,20 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
     """
     if not (check_forward_ad or check_backward_ad):
         raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
-    _honest(check_forward_ad=check_forward_ad, check_batched_grad=check_batched_grad, check_batched_forward_grad=check_batched_forward_grad)
+    for name, needed, value, there in (("check_batched_grad", "check_backward_ad", check_batched_grad, check_backward_ad),
+                                       ("check_batched_forward_grad", "check_forward_ad", check_batched_forward_grad, check_forward_ad)):
+        if value and not there:
+            raise AssertionError(f"Setting {name}=True requires {needed} to be True")
     try:
-        _check(func, _tuple(inputs), eps, atol, rtol, nondet_tol, check_undefined_grad, check_grad_dtypes)
+        inputs = _tuple(inputs)
+        if check_backward_ad:
+            _check(func, inputs, eps, atol, rtol, nondet_tol, check_undefined_grad, check_grad_dtypes)
+        if check_forward_ad:
+            _check_forwards(func, inputs, eps, atol, rtol)
+        if check_batched_grad:
+            _check_batch(*_backward_of_rows(func, inputs))
+        if check_batched_forward_grad:
+            _check_batch(*_columns(func, inputs))
     except GradcheckError:
         if raise_exception:
             raise
@@ -50,7 +61,10 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
     import jtensor as torch
     if not (check_fwd_over_rev or check_rev_over_rev):
         raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
-    _honest(check_fwd_over_rev=check_fwd_over_rev, check_batched_grad=check_batched_grad)
+    if not check_rev_over_rev:
+        for name, value in (("check_undefined_grad", check_undefined_grad), ("check_batched_grad", check_batched_grad)):
+            if value:
+                raise AssertionError(f"Setting {name}=True requires check_rev_over_rev to be True")
     inputs = _tuple(inputs)
     if grad_outputs is None:
         weights = tuple([_random_like(out, gen_non_contig_grad_outputs) for out in _with_history(func(*inputs))])
@@ -64,14 +78,8 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
         grads = torch.autograd.grad(_with_history(func(*given)), chosen, args[len(args) - count:], create_graph=True, allow_unused=True)
         return tuple([g for g in grads if g is not None])
     return gradcheck(gradient, inputs + weights, eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception, nondet_tol=nondet_tol,
-                     check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes)
-
-
-def _honest(**flags):
-    for name, value in flags.items():
-        if value:
-            from ..base.errors import missing
-            raise missing(f"{name}=True of gradcheck", "the check of backward gradients")
+                     check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes, check_batched_grad=check_batched_grad,
+                     check_forward_ad=check_fwd_over_rev, check_backward_ad=check_rev_over_rev)
 
 
 def _tuple(x):
@@ -151,6 +159,90 @@ def _compare(func, inputs, chosen, part, lead, eps, atol, rtol, nondet_tol, dtyp
                 raise GradcheckError(f"{lead}Jacobian mismatch for output {nr} with respect to input "
                                      f"{at},\nnumerical:{_shown(expected, t)}\n"
                                      f"analytical:{_shown(found, t)}\n")
+
+
+def _check_forwards(func, inputs, eps, atol, rtol):
+    """The same of tangents: each column is a derivative in the direction of one element."""
+    chosen = _inputs_checked(inputs)
+    kinds = [_is_continuous(o) for o in _tuple(func(*inputs))]
+
+    def values():
+        return [_host(o) for o, kind in zip(_tuple(func(*inputs)), kinds, strict=True) if kind]
+    for at, t in chosen:
+        numerical, found = _numerical(values, t, eps), _tangents(func, inputs, at, t, kinds)
+        for nr, expected in enumerate(numerical):
+            if expected is not None and not np.allclose(found[nr], expected, rtol, atol, equal_nan=False):
+                raise GradcheckError(f"Jacobian computed with forward mode mismatch for output {nr} with respect to input {at},\n"
+                                     f"numerical:{_shown(expected, t)}\nanalytical:{_shown(found[nr], t)}\n")
+
+
+def _is_continuous(x):
+    return hasattr(x, "dtype") and (x.is_floating_point() or x.is_complex())
+
+
+def _tangents(func, inputs, at, t, kinds):
+    """For each continuous output a matrix (elements of ``t``, of the output) of its derivatives."""
+    columns = []
+    for place in range(t.numel()):
+        column = [_host(x) for x in _tangent(func, inputs, at, _direction(t, place), kinds)]
+        if t.is_complex():                               # as differences are combined: the slope along i counts i times
+            along = [_host(x) for x in _tangent(func, inputs, at, _direction(t, place) * 1j, kinds)]
+            column = [a + 1j * b for a, b in zip(column, along, strict=True)]
+        columns.append(column)
+    return [np.array(rows) for rows in zip(*columns, strict=True)]
+
+
+def _direction(t, place):
+    import jtensor as torch
+    made = torch.zeros(t.numel(), dtype=t.dtype)
+    made[place] = 1
+    return made.view(t.shape)
+
+
+def _tangent(func, inputs, at, direction, kinds):
+    """The tangents of the continuous outputs for one of the inputs' ``at``."""
+    import jtensor as torch
+    ad = torch.autograd.forward_ad
+    with ad.dual_level():
+        given = [ad.make_dual(x, direction) if nr == at else x for nr, x in enumerate(inputs)]
+        outputs = [ad.unpack_dual(o) for o, kind in zip(_tuple(func(*given)), kinds, strict=True) if kind]
+        return [torch.zeros_like(o.primal) if o.tangent is None else o.tangent for o in outputs]
+
+
+# -- batches of them --------------------------------------------------------------------------------------------------
+
+
+def _backward_of_rows(func, inputs):
+    """A backward of random gradients, and some of these."""
+    import jtensor as torch
+    outputs, tensors = _with_history(func(*inputs)), [t for _, t in _inputs_checked(inputs)]
+
+    def backward(*grads):
+        found = torch.autograd.grad(outputs, tensors, grads, retain_graph=True, allow_unused=True)
+        return [g for g in found if g is not None]
+    return backward, [torch.randn(2, *o.shape, dtype=o.dtype) for o in outputs], "Vmap for the backward"
+
+
+def _columns(func, inputs):
+    """Derivatives in a random direction, and some of these."""
+    import jtensor as torch
+    kinds, chosen = [_is_continuous(o) for o in _tuple(func(*inputs))], _inputs_checked(inputs)
+
+    def forward(*directions):
+        return [x for (at, _), d in zip(chosen, directions, strict=True) for x in _tangent(func, inputs, at, d, kinds)]
+    return forward, [torch.randn(2, *t.shape, dtype=t.dtype) for _, t in chosen], "Vmap for forward AD"
+
+
+def _check_batch(function, rows, what):
+    """A function of a batch answers what it answers for each."""
+    import jtensor as torch
+    if not rows:
+        return
+    each = [function(*row) for row in zip(*rows, strict=True)]
+    found = torch.func.vmap(function)(*rows)
+    for batch, expected in zip(found, zip(*each, strict=True), strict=True):
+        if not torch.allclose(batch, torch.stack(list(expected))):
+            raise GradcheckError(f"{what} gives other numbers than one call after the other:\n{batch}\nand\n{torch.stack(list(expected))}")
 
 
 def _host(t):

@@ -221,22 +221,29 @@ class CopySlices(Node):
             return [None] * len(self.edges)
         if self.fn is None:
             raise RuntimeError(SECOND_TIME)
-        result = self.make(self.base_spec)
+        result = self.make(self.base_spec, grad)
         result.copy_(grad)
-        size, stride, offset = self.geometry
-        part = self.replay(result) if self.replay is not None else result.as_strided(size, stride, offset - self.base_spec[1])
+        part = self._part(result)
         inner = self.fn.apply([part.clone(memory_format="contiguous_format")])
         answers = [None] * len(self.edges)
         for at, g in enumerate(inner):
             if at == 0:
                 if g is None:
                     part.zero_()
-                else:
+                elif g._storage.host is grad._storage.host:
                     part.copy_(g)
+                else:                                                # of a batch, where the gradient was none
+                    result = self.make(self.base_spec, g).copy_(result)
+                    self._part(result).copy_(g)
             elif self.edges[at] is not None:
                 answers[at] = g
         answers[0] = result
         return answers
+
+    def _part(self, base):
+        """What is under the view."""
+        size, stride, offset = self.geometry
+        return self.replay(base) if self.replay is not None else base.as_strided(size, stride, offset - self.base_spec[1])
 
 
 SECOND_TIME = ("Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). "

@@ -36,7 +36,7 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     def mapped(*args, **kwargs):
         leaves, dims, unflatten, size = _inputs(func, in_dims, args)
         if chunk_size is None or chunk_size >= size:
-            return _run(func, leaves, dims, unflatten, size, out_dims, randomness, kwargs)
+            return run(func, leaves, dims, unflatten, size, out_dims, randomness, kwargs)
         return _chunked(func, leaves, dims, unflatten, size, out_dims, randomness, kwargs, chunk_size)
     return functools.wraps(func)(mapped) if hasattr(func, "__name__") else mapped
 
@@ -92,11 +92,11 @@ def _checked(said, leaf, dim):
 # -- the call ---------------------------------------------------------------------------------------------------------
 
 
-def _run(func, leaves, dims, unflatten, size, out_dims, randomness, kwargs):
-    """The results of one call for a batch."""
+def run(func, leaves, dims, unflatten, size, out_dims, randomness, kwargs, quiet=False):
+    """The results of one call for a batch. ``quiet``: as `Level` has it."""
     put_doors()
     entered = []
-    with opened(Batch(size, randomness, len(open_levels()) + 1)) as level:
+    with opened(Batch(size, randomness, len(open_levels()) + 1, quiet)) as level:
         inner = []
         for leaf, dim in zip(leaves, dims, strict=True):
             if dim is not None:
@@ -146,7 +146,7 @@ def _chunked(func, leaves, dims, unflatten, size, out_dims, randomness, kwargs, 
     for begin in range(0, size, chunk_size):
         count = min(chunk_size, size - begin)
         part = [leaf if dim is None else leaf.narrow(dim, begin, count) for leaf, dim in zip(leaves, dims, strict=True)]
-        pieces.append(_run(func, part, dims, unflatten, count, out_dims, randomness, kwargs))
+        pieces.append(run(func, part, dims, unflatten, count, out_dims, randomness, kwargs))
     rows = [flatten(piece)[0] for piece in pieces]
     joined = []
     for column, dim in zip(zip(*rows, strict=True), spread_over(out_dims, pieces[0]), strict=True):

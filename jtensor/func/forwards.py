@@ -146,7 +146,7 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
             found = jvp(called, chosen, unflatten(directions), has_aux=has_aux)
             return found[1:] if has_aux else found[1]
         pushed = vmap(column, randomness=randomness, out_dims=(0, None) if has_aux else 0)
-        found = pushed(*_basis(inputs))
+        found = pushed(*basis(inputs))
         found, aux = found if has_aux else (found, None)
         columns, rebuilt = flatten(found)
         jacobians = []
@@ -159,7 +159,7 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
     return wrapper
 
 
-def _basis(inputs):
+def basis(inputs):
     """For each input the directions along all elements of all inputs, in its own shape: a row each."""
     total, begin, made = sum(x.numel() for x in inputs), 0, []
     for x in inputs:

@@ -22,7 +22,7 @@ class Dual(Level):
     level of a function of functions."""
 
     def __init__(self, depth=1, plain=False):
-        super().__init__(depth)
+        super().__init__(depth, plain)
         self.closed, self.plain = False, plain
 
     def record(self, plan, values, scalars):

@@ -8,10 +8,14 @@ from ..autograd import engine
 from ..autograd.tools import GradientEdge
 from ..base import devices
 from ..ops.families import create as ops
+from ..trace.batches import Batch
+from ..trace.lifted import transforming
 from ..trace.tape import LOCAL, expect
 from . import create, likes, retrace
+from .batching import put_together, taken_apart
 from .core import Tensor
 from .history import edge_of
+from .levels import open_levels, opened
 
 INSIDE_TRANSFORM = ("backward() called inside a functorch transform. This is not supported, please use functorch.grad or functorch.vjp "
                     "instead or call backward() outside of functorch transforms.")
@@ -93,7 +97,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     if inputs is not None and len(_tuple(inputs)) == 0:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     tensors = _tuple(tensors)
-    if LOCAL.levels:
+    if LOCAL.levels and transforming():
         raise RuntimeError(INSIDE_TRANSFORM)
     edges, grads = _roots(tensors, _given(grad_tensors, tensors))
     for root in tensors:
@@ -208,12 +212,32 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
 
 
 def _batched(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize):
-    """One backward for each gradient along the first dimension, the answers stacked."""
-    count = next(g.shape[0] for g in grad_outputs if g is not None)
-    rows = []
-    for at in range(count):
-        keep = at + 1 < count or (create_graph if retain_graph is None else retain_graph)
-        chosen = [None if g is None else g[at] for g in grad_outputs]
-        rows.append(grad(outputs, inputs, chosen, keep, create_graph, True, allow_unused, False, materialize))
-    from .install import FUNCTIONS
-    return tuple([None if column[0] is None else FUNCTIONS["stack"](list(column)) for column in zip(*rows, strict=True)])
+    """One backward for all gradients along the first dimension: each is a batch (`batching`)."""
+    for at, (out, given) in enumerate(zip(outputs, grad_outputs, strict=False)):
+        if given is None:
+            if out.requires_grad:
+                raise RuntimeError("grad can be implicitly created only for scalar outputs")
+        elif given.dim() == 0:
+            raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
+                             "0-dim tensor to a number")
+        elif given.shape[1:] != out.shape:
+            raise RuntimeError("If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
+                               "The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
+                               f"mismatch was detected: grad_output[{at}] has a shape of {given[0].shape} and output[{at}] has a shape of "
+                               f"{out.shape}. If you only want some tensors in `grad_output` to be considered batched, consider using "
+                               "vmap.")
+    sizes = [g.shape[0] for g in grad_outputs if g is not None]
+    if len(set(sizes)) > 1:
+        raise ValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped "
+                         "dimension")
+    with opened(Batch(sizes[0], depth=len(open_levels()) + 1, quiet=True)) as level:
+        given = [g if g is None else taken_apart(level, g) for g in grad_outputs]
+        found = grad(outputs, inputs, given, retain_graph, create_graph, True, allow_unused)
+    answers = []
+    for tensor, answer in zip(inputs, found, strict=True):
+        if answer is not None:
+            answer = put_together(level, answer)
+        elif materialize:
+            answer = likes.zeros_like(tensor, requires_grad=create_graph)
+        answers.append(answer)
+    return tuple(answers)

@@ -8,6 +8,7 @@ from ..autograd.graph import OperatorNode, accumulator
 from ..base import dtypes
 from ..base.errors import missing
 from ..storage import VersionCounter
+from ..trace.lifted import transforming
 from ..trace.tape import LOCAL
 
 INSIDE_TRANSFORM = ("You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs) inside of a "
@@ -229,7 +230,7 @@ class Tensor:
         """
         if requires_grad is not True and requires_grad is not False:
             raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {type(requires_grad).__name__}")
-        if LOCAL.levels:
+        if LOCAL.levels and transforming():
             raise RuntimeError(INSIDE_TRANSFORM)
         wanted = requires_grad
         if self._inference_tensor() and wanted and not LOCAL.inference:

@@ -5,6 +5,7 @@ calls go the same way in `tensor.recorders`, written out for the operator; calls
 """
 from ..autograd import gradmode_checks as checks
 from ..base import devices
+from ..base.errors import missing
 from ..base.return_types import as_many, return_type, written_type
 from ..ops import build
 from ..ops.operator import Operator
@@ -146,6 +147,8 @@ def call_sync(operator, args, tensors):
     from .from_data import _lay_like, from_host, laid
     found = [np.asarray(o) for o in (outs if isinstance(outs, tuple) else (outs,))]
     made = [from_host(np.asarray(o, order="C"), device=tensors[0].device) for o in found]
+    if any_lifted(tensors) and any(m._spec.dtype.differentiable for m in made):
+        raise missing(f"the tangent of {shown_name(operator)}", "the function of tensor.detach()")
     if callable(operator.layout):
         for tensor, stride in zip(made, operator.layout(None, found, None), strict=True):
             laid(tensor, stride)

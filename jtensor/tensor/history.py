@@ -360,7 +360,9 @@ def move_retained(self, node):
             node.retained = {0: keep}
 
 
-def zeros_of(base):
-    """A fresh tensor of zeros with a base's geometry."""
+def zeros_of(base, like):
+    """A fresh tensor of zeros with a base's geometry, to be written to with what is a batch if ``like`` is."""
+    from .batching import as_batched_as
     from .create import zeros_like_spec
-    return zeros_like_spec(base[0])
+    made = zeros_like_spec(base[0])
+    return made if like._storage.host is None else as_batched_as(made, like)

@@ -52,7 +52,10 @@ def opened(level):
 
 
 def is_inside(node, level):
-    """Whether a node was recorded inside a level."""
+    """Whether a node was recorded inside a level; of a leaf's, whether its value is of the level."""
+    variable = getattr(node, "variable", None)
+    if variable is not None:
+        return variable._storage.host is LIFTED_MEMORY and level in levels_of(variable._storage.value)
     return any(begin < node.sequence < end for begin, end in level.spans)
 
 

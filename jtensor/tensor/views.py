@@ -253,6 +253,7 @@ def _strided_gradient(base, size, stride, offset, grad, node):
 
     Elements of the view that are one cell give it their sum; of a cell that is several elements of the tensor each gets its share.
     """
+    from .batching import as_batched_as
     from .create import zeros_like_spec
     own, aval = tuple(base.size), base.aval
     if 0 in own or 0 in size:
@@ -260,6 +261,8 @@ def _strided_gradient(base, size, stride, offset, grad, node):
     start = max(-offset, 0)
     count = max(geometry.extent(own, base.stride, start), geometry.extent(size, stride, offset + start))
     memory = zeros_like_spec(specs.spec((count,), None, aval.dtype, aval.device))
+    if grad._storage.host is not None:
+        memory = as_batched_as(memory, grad)
     if geometry.is_injective(size, stride):
         as_strided(memory, size, stride, offset + start).copy_(grad)
     else:

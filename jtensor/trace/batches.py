@@ -35,8 +35,8 @@ class Batch(Level):
 
     extra = 1
 
-    def __init__(self, size, randomness="error", depth=1):
-        super().__init__(depth)
+    def __init__(self, size, randomness="error", depth=1, quiet=False):
+        super().__init__(depth, quiet)
         self.size, self.randomness = size, randomness
 
     def record(self, plan, values, scalars):

@@ -33,11 +33,12 @@ class Lifted(Value):
 class Level:
     """One `vmap`, or one differentiation forwards. ``depth``: how many of PyTorch's levels are around it, and itself. ``spans``: when it
     was open, as the first and the last number of the graph's nodes that were made then. ``awake``: in how many backwards it is open
-    again."""
+    again. ``quiet``: it belongs to autograd's own functions, inside of which gradients may be asked for."""
 
     extra = 0                    # how many dimensions a part has before those of the value
 
-    def __init__(self, depth=1):
+    def __init__(self, depth=1, quiet=False):
+        self.quiet = quiet
         self.serial, self.depth, self.spans, self.awake = _serials(), depth, [], 0
 
     def record(self, plan, values, scalars):
@@ -80,6 +81,11 @@ def serial(level):
 
 
 tape.record_lifted = record
+
+
+def transforming():
+    """Whether this thread is inside of a function of functions, where PyTorch refuses what would lead out of it."""
+    return any(not level.quiet for level in LOCAL.levels)
 
 
 def beneath(value, level):

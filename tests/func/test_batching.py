@@ -129,6 +129,43 @@ def test_a_batch_of_cotangents():
     near(vmap(lambda g: jtensor.autograd.grad(y, x, g, retain_graph=True)[0])(jtensor.eye(3)), jtensor.diag(2 * x.detach()))
 
 
+def test_histories_that_are_rewritten_or_recorded_again():
+    from jtensor.utils.checkpoint import checkpoint
+    v, _ = batch()
+
+    def rewritten(t):
+        z = jtensor.zeros_like(t)
+        z[0] = t[0] * 2
+        z[1:] = t[:1] * t[1:]
+        return z.sum() + t.sum()
+    near(vmap(grad(rewritten))(v), jtensor.stack([grad(rewritten)(a) for a in v]))
+    found, x, w = [], v.requires_grad_(), jtensor.tensor([0.5, -1.0, 2.0, 1.0], requires_grad=True)
+    for again in (True, False):
+        def function(a):
+            return (a * w).sin() * a
+
+        def called(t, again=again):
+            return checkpoint(function, t, use_reentrant=False).sum() if again else function(t).sum()
+        found.append(jtensor.autograd.grad(vmap(called)(x).pow(2).sum(), (x, w)))
+    for a, b in zip(*found, strict=True):
+        near(a, b)
+
+
+def test_a_loop_of_steps_learns_what_the_loop_without_a_batch_does():
+    v, _ = batch()
+    found = []
+    for batched in (True, False):
+        w = jtensor.tensor([[0.5, -1.0, 2.0, 1.0]] * 2, requires_grad=True)
+        optimizer = jtensor.optim.SGD([w], lr=0.1)
+        for _ in range(8):
+            optimizer.zero_grad()
+            values = vmap(lambda a, w=w: ((w @ a).tanh() ** 2).sum())(v) if batched else ((v @ w.t()).tanh() ** 2).sum(1)
+            values.mean().backward()
+            optimizer.step()
+        found.append(w.detach())
+    near(*found)
+
+
 def test_the_same_bits_fused_and_one_by_one():
     v, _ = batch()
 

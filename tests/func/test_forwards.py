@@ -149,6 +149,11 @@ def test_tangents_end_with_their_level():
     near(jtensor.autograd.grad(out.sum(), x)[0], 2 * v * (v * v).cos())
 
 
+def test_what_is_computed_on_the_host_has_no_tangent_and_says_so():
+    with pytest.raises(jtensor.MissingFeature, match="the tangent of unique"):
+        jvp(lambda a: a.unique(), (jtensor.tensor([1.0, 2.0]),), (jtensor.ones(2),))
+
+
 def test_the_same_bits_fused_and_one_by_one():
     v, _, dv, _ = point()
     fused = [jvp(f, (v,), (dv,))[1].item() for _ in range(4)]
