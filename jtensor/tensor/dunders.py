@@ -12,16 +12,10 @@ from .overriding import unforeseen
 
 def binary_dunder(operator, method, dunder):
     """``a + b`` for an operator declared with two arrays; other operands go to the method, foreign ones get NotImplemented."""
-    plain = operator is not None and _two_arrays(operator) \
-        and all(not p.required for p in operator.parameters[2:])
+    plain = operator is not None and _two_arrays(operator) and all(not p.required for p in operator.parameters[2:])
     arrays = dunder == "__eq__"
     if not plain:
-        def other_operator(self, other):
-            if isinstance(other, Tensor) or type(other) in _KNOWN or isinstance(other, np.generic):
-                return method(self, _native(other))
-            return unforeseen(dunder, self, other)
-        other_operator.__name__ = other_operator.__qualname__ = dunder
-        return other_operator
+        return _by_method(method, dunder)
 
     def other_operand(self, other, *defaults):
         if isinstance(other, Tensor) or type(other) in _KNOWN:
@@ -45,6 +39,16 @@ def product_dunder(method):
     dunder_method.__name__ = dunder_method.__qualname__ = "__matmul__"
     code = dunder_method.__code__
     dunder_method.__code__ = code.replace(co_varnames=("self", "other", *code.co_varnames[2:]))
+    return dunder_method
+
+
+def _by_method(method, dunder):
+    """That of an operator of other parameters: tensors and numbers go to the method."""
+    def dunder_method(self, other):
+        if isinstance(other, Tensor) or type(other) in _KNOWN or isinstance(other, np.generic):
+            return method(self, _native(other))
+        return unforeseen(dunder, self, other)
+    dunder_method.__name__ = dunder_method.__qualname__ = dunder
     return dunder_method
 
 
@@ -77,12 +81,7 @@ def inplace_dunder(operator, method, dunder):
     """``a += b``."""
     plain = operator is not None and operator.inplace and _two_arrays(operator) and all(not p.required for p in operator.parameters[2:])
     if not plain:
-        def other_operator(self, other):
-            if isinstance(other, Tensor) or type(other) in _KNOWN or isinstance(other, np.generic):
-                return method(self, _native(other))
-            return unforeseen(dunder, self, other)
-        other_operator.__name__ = other_operator.__qualname__ = dunder
-        return other_operator
+        return _by_method(method, dunder)
 
     def dunder_method(self, other):
         if isinstance(other, Tensor) or type(other) in _KNOWN:

@@ -4,6 +4,7 @@ import jtensor
 from .. import functional as F
 from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from ..parameter import Parameter, UninitializedParameter
+from ._weight_hooks import found, take_out
 
 __all__ = ["SpectralNorm", "remove_spectral_norm", "spectral_norm"]
 
@@ -39,7 +40,7 @@ class SpectralNorm:
     @staticmethod
     def apply(module, name, n_power_iterations, dim, eps):
         """Splits a parameter up and registers the hook. RuntimeError where it is split already."""
-        if any(isinstance(hook, SpectralNorm) and hook.name == name for hook in module._forward_pre_hooks.values()):
+        if found(module, SpectralNorm, name) is not None:
             raise RuntimeError(f"Cannot register two spectral_norm hooks on the same parameter {name}")
         hook = SpectralNorm(name, n_power_iterations, dim, eps)
         weight = module._parameters[name]
@@ -90,14 +91,13 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
 
 
 def remove_spectral_norm(module, name="weight"):
-    """Undoes `spectral_norm`, or the parametrization of that name."""
-    for key, hook in module._forward_pre_hooks.items():
-        if isinstance(hook, SpectralNorm) and hook.name == name:
-            hook.remove(module)
-            del module._forward_pre_hooks[key]
-            break
-    else:
-        raise ValueError(f"spectral_norm of '{name}' not found in {module}")
+    """Undoes `spectral_norm`; answers with the module. ValueError where there is nothing to undo.
+
+    >>> layer = torch.nn.utils.spectral_norm(torch.nn.Linear(2, 3))
+    >>> sorted(name for name, _ in torch.nn.utils.remove_spectral_norm(layer).named_parameters())
+    ['bias', 'weight']
+    """
+    take_out(module, SpectralNorm, name, "spectral_norm")
     for key, hook in module._state_dict_hooks.items():
         if getattr(hook, "__self__", None) is not None and isinstance(hook.__self__, SpectralNorm) and hook.__self__.name == name:
             del module._state_dict_hooks[key]

@@ -4,6 +4,7 @@ import warnings
 import jtensor
 
 from ..parameter import Parameter, UninitializedParameter
+from ._weight_hooks import found, take_out
 
 __all__ = ["WeightNorm", "weight_norm", "remove_weight_norm"]
 
@@ -32,7 +33,7 @@ class WeightNorm:
         """Splits a parameter up and registers the hook. RuntimeError where it is split already."""
         warnings.warn("`torch.nn.utils.weight_norm` is deprecated in favor of `torch.nn.utils.parametrizations.weight_norm`.",
                       FutureWarning, stacklevel=3)
-        if any(isinstance(hook, WeightNorm) and hook.name == name for hook in module._forward_pre_hooks.values()):
+        if found(module, WeightNorm, name) is not None:
             raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
         hook = WeightNorm(name, dim)
         weight = getattr(module, name)
@@ -65,10 +66,12 @@ def weight_norm(module, name="weight", dim=0):
 
 
 def remove_weight_norm(module, name="weight"):
-    """Undoes ``weight_norm``."""
-    for key, hook in module._forward_pre_hooks.items():
-        if isinstance(hook, WeightNorm) and hook.name == name:
-            hook.remove(module)
-            del module._forward_pre_hooks[key]
-            return module
-    raise ValueError(f"weight_norm of '{name}' not found in {module}")
+    """Undoes `weight_norm`; answers with the module. ValueError where there is nothing to undo.
+
+    >>> layer = torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(2, 3))
+    >>> torch.nn.utils.remove_weight_norm(layer)
+    Traceback (most recent call last):
+    ValueError: weight_norm of 'weight' not found in ...
+    """
+    take_out(module, WeightNorm, name, "weight_norm")
+    return module
