@@ -1,5 +1,6 @@
 """`torch.cuda`: honest answers about the GPUs that JAX can use."""
 from ..base import devices
+from ..base.errors import OutOfMemoryError as OutOfMemoryError
 from ..random.cuda_seeding import get_rng_state as get_rng_state
 from ..random.cuda_seeding import get_rng_state_all as get_rng_state_all
 from ..random.cuda_seeding import initial_seed as initial_seed
@@ -54,6 +55,45 @@ def set_device(device):
     if devices.index_of(device) not in (None, 0):
         from ..base.errors import missing
         raise missing("another current GPU than the first", f'device="cuda:{devices.index_of(device)}"')
+
+
+class device:
+    """A context in which a GPU is the current one: its index, name or `torch.device`; nothing changes for None or a negative index."""
+
+    def __init__(self, device):
+        if device is not None and not isinstance(device, int):
+            named = devices.device(device)
+            if named.type != "cuda":
+                raise ValueError(f"Expected a cuda device, but got: {device}")
+            device = named.index or 0
+        self.idx = -1 if device is None else device
+
+    def __enter__(self):
+        if self.idx < 0:
+            return
+        if not is_available():
+            raise RuntimeError("PyTorch was compiled without CUDA support")
+        set_device(self.idx)
+
+    def __exit__(self, type, value, traceback):
+        return False
+
+
+class device_of(device):
+    """The same for the device of a tensor; one on the CPU changes nothing."""
+
+    def __init__(self, obj):
+        super().__init__(obj.get_device() if obj.is_cuda else -1)
+
+
+def init():
+    """Nothing that JAX would not do by itself; AssertionError without a GPU."""
+    _wanted()
+
+
+def ipc_collect():
+    """Memory that other processes have given back: there is none. AssertionError without a GPU."""
+    _wanted()
 
 
 def get_device_capability(device=None):

@@ -29,7 +29,12 @@ CALLS = [
     "jit.is_scripting()",
     "backends.mps.is_available()",
     "backends.cudnn.benchmark",
+    "cuda.OutOfMemoryError.__name__",
+    "cuda.device(-1).__enter__()",
+    "cuda.device('cpu')",
+    "cuda.device_of(t.ones(1)).__enter__()",
 ]
+NO_GPU = ["cuda.device(0).__enter__()", "cuda.device('cuda:1').__enter__()", "cuda.init()", "cuda.ipc_collect()"]
 
 
 def outcome(library, call):
@@ -41,6 +46,12 @@ def outcome(library, call):
 
 @pytest.mark.parametrize("call", CALLS)
 def test_as_in_pytorch(call):
+    assert outcome(jtensor, call) == outcome(pytest.importorskip("torch"), call)
+
+
+@pytest.mark.skipif(jtensor.cuda.is_available(), reason="there is a GPU")
+@pytest.mark.parametrize("call", NO_GPU)
+def test_without_a_gpu(call):
     assert outcome(jtensor, call) == outcome(pytest.importorskip("torch"), call)
 
 
