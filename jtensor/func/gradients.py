@@ -2,12 +2,13 @@
 
 Each call differentiates with respect to inputs of its own: aliases of what is given where that needs a gradient itself, so that calls can
 be nested, else fresh leaves. What comes out keeps its history only as far as it leads to something else than those leaves.
-May not know: forward mode, `vmap`.
+May not know: forward mode.
 """
 import functools
 
 import jtensor
 
+from .batching import vmap
 from .trees import flatten, mapped
 
 __all__ = ["grad", "grad_and_value", "jacrev", "vjp"]
@@ -182,12 +183,16 @@ def vjp(func, *primals, has_aux=False):
 def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_copy=False):
     """A function that answers the Jacobian of ``func``, one row for each element of its result.
 
+    ``chunk_size``: how many rows are computed at a time (None: all).
+
     >>> torch.func.jacrev(lambda x: x**2)(torch.tensor([1.0, 3.0]))
     tensor([[2., 0.],
             [0., 6.]])
     """
     @functools.wraps(func)
     def wrapper(*args):
+        if chunk_size is not None and chunk_size <= 0:
+            raise ValueError("jacrev: `chunk_size` should be greater than 0.")
         level = _Level()
         with jtensor.enable_grad():
             places, several = _chosen(args, argnums)
@@ -198,21 +203,18 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
                     raise RuntimeError("jacrev(f)(*args): output of function f should be a tuple: (output, aux) if has_aux is True")
                 out, aux = out
             outputs, unflatten = flatten(out)
-            found = level.leave(unflatten([_of_tuple(_rows(x, inputs), several) for x in outputs]))
+            found = level.leave(unflatten([_of_tuple(_rows(x, inputs, chunk_size), several) for x in outputs]))
             return (found, level.leave(aux)) if has_aux else found
     return wrapper
 
 
-def _rows(out, inputs):
-    """For each nest of inputs the nest of Jacobians of one tensor: its own dimensions first."""
-    rows = []
-    for at in range(out.numel()):
-        one = jtensor.zeros_like(out).flatten()
-        one[at] = 1
-        rows.append([flatten(tree)[0] for tree in _gradients([out], inputs, [one.view_as(out)])])
-    made = []
-    for place, (inner, unflatten) in enumerate(inputs):
-        stacked = [jtensor.stack([row[place][k] for row in rows]).view(*out.shape, *x.shape) if rows else x.new_zeros(*out.shape, *x.shape)
-                   for k, x in enumerate(inner)]
-        made.append(unflatten(stacked))
-    return made
+def _rows(out, inputs, chunk_size):
+    """For each nest of inputs the nest of Jacobians of one tensor, its own dimensions first: by one backward for a batch of rows."""
+    flat, count = [x for inner, _ in inputs for x in inner], out.numel()
+
+    def row(cotangent):
+        return [g for tree in _gradients([out], inputs, [cotangent]) for g in flatten(tree)[0]]
+    basis = jtensor.eye(count, dtype=out.dtype, device=out.device).view(count, *out.shape)
+    found = vmap(row, chunk_size=chunk_size)(basis) if count else [x.new_zeros((0, *x.shape)) for x in flat]
+    shaped = iter([g.view(*out.shape, *x.shape) for g, x in zip(found, flat, strict=True)])
+    return [unflatten([next(shaped) for _ in inner]) for inner, unflatten in inputs]
