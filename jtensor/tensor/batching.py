@@ -40,6 +40,11 @@ def is_of(level, tensor):
     return level in levels_of(tensor._storage.value) if tensor._storage.host is LIFTED_MEMORY else False
 
 
+def is_batch(tensor):
+    """Whether a tensor stands for a batch of any level."""
+    return tensor._storage.host is LIFTED_MEMORY and any(level.extra for level in levels_of(tensor._storage.value))
+
+
 def as_batched_as(made, like):
     """A fresh tensor, one for each array of every batch that another tensor stands for: so it can be written to with such."""
     for level in sorted(levels_of(read(like)) - levels_of(read(made)), key=serial):

@@ -155,10 +155,21 @@ def move_average(self: Tensor, batch: Tensor, momentum: Number):
     return ((1 - m).astype(wide) * self.astype(wide) + m.astype(wide) * batch.astype(wide)).astype(self.dtype)
 
 
+def _no_batch(moved, *running):
+    """Raises where the running statistics would have to be moved for each of a batch."""
+    from ...tensor.batching import is_batch
+    if is_batch(moved) and not all(map(is_batch, running)):
+        raise RuntimeError("Batch norm got a batched tensor as input while the running_mean or running_var, which will be updated in "
+                           "place, were not batched.\nIf you are using a module and do not need eval mode, please set "
+                           "`track_running_stats` to be False.If you are using a prebuilt module and do not need eval mode, please see the functorch website for "
+                           "resources on how to patch your module to work with vmap")
+
+
 def _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
     made = native_batch_norm_raw(input, weight, bias, None if training else running_mean, None if training else running_var,
                                  bool(training), eps)
     if training and running_mean is not None:
+        _no_batch(made[1], running_mean, running_var)
         _check_batch(input._spec, None, None, running_mean._spec, running_var._spec, True, eps)
         move_average.inplace_form(running_mean, made[1], momentum)
         move_average.inplace_form(running_var, made[3], momentum)
