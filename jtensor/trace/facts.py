@@ -23,6 +23,7 @@ from .kinds import (
 )
 
 _IDENTITIES = {"operator_result", "copy", "copy_p", "barrier", "optimization_barrier"}
+# What gives equal numbers where its inputs are equal numbers.
 _WIDENED = ELEMENTWISE | ELEMENTWISE_MOVES | {"broadcast_in_dim", "reshape", "squeeze", "expand_dims", "slice"}
 _OF_EQUALS = {"xor", "sub", "eq", "ne", "lt", "le", "gt", "ge"}          # what is known of two integers that are the same
 _ABSORBED_BY = {"mul": 0, "and": 0, "or": -1}                            # the number that makes it known, whatever the other one is
@@ -47,6 +48,7 @@ class Facts:
             self._look_on(e)
 
     def _look_back(self, e):
+        """What an equation's inputs tell of its results."""
         made, constant, moved, turned = 0, True, None, None
         for at, v in enumerate(e.inputs):
             if type(v) is int:
@@ -85,6 +87,7 @@ class Facts:
             self.truth[v], self.maker[v], self.single[v] = bool(truth), e, single
 
     def _look_on(self, e):
+        """What an equation tells of its inputs: by what arithmetic they are used, beyond moves."""
         used = e.kind
         if e.name in MOVES or e.name == "abs":
             for v in e.outputs:
@@ -122,6 +125,7 @@ class Facts:
         return any(self._number(v) == absorbing for v in e.inputs)
 
     def _is_exact(self, atom):
+        """Whether it holds integers or truth values that only the run knows."""
         return type(atom) is int and getattr(self.avals[atom], "dtype", np.dtype(object)).kind in "iub"
 
     def are_equal(self, a, b, depth=8):

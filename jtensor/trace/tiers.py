@@ -20,9 +20,11 @@ class Past:
         self.forget()
 
     def forget(self):
+        """As at the start of a process."""
         self.programs = self.spent = self.served = 0
 
     def made(self, origins, nodes):
+        """Counts a program of so many nodes; what came from disk cost nothing."""
         if "compiled" in origins:
             self.programs += 1
             self.spent += nodes
