@@ -15,6 +15,7 @@ from ..ops.families import index as family
 from ..ops.families.composing import check_expand, number_fits
 from ..trace.tape import LOCAL
 from . import picking, shapes, views
+from .batching import is_batch
 from .core import Tensor
 from .dispatch import call
 from .inplace import call_inplace
@@ -193,7 +194,7 @@ def _item(item):
         return item
     if isinstance(item, Tensor):
         if item._spec.ndim == 0 and item._spec.dtype.category == 1 and item._spec.dtype is not dtypes.uint8:
-            return int(item.item())
+            return item if is_batch(item) else int(item.item())
         if item._spec.dtype is dtypes.uint8 and item._spec.ndim:
             warnings.warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.", UserWarning,
                           stacklevel=5)
