@@ -26,7 +26,7 @@ IN_PLACE = ("vmap: Cannot ask for different inplace randomness on an unbatched t
 def _innermost():
     """The place among the open levels of the innermost batch, or None."""
     levels = open_levels()
-    return next((at for at in reversed(range(len(levels))) if levels[at] is not None and levels[at].extra), None)
+    return next((at for at in reversed(range(len(levels))) if levels[at].extra), None)
 
 
 def _called(different, alike, original, again, args, kwargs):

@@ -21,7 +21,7 @@ from .values import read, wrap
 
 
 def open_levels():
-    """The levels of this thread that are open, the outermost first; of PyTorch's levels those of gradients are there as None."""
+    """The levels of functions of functions that are open on this thread, the outermost first."""
     if LOCAL.levels == ():
         LOCAL.levels = []
     return LOCAL.levels

@@ -77,6 +77,8 @@ def batched_plan(plan, flags, size):
     key = plan, flags, size
     found = _plans.get(key)
     if found is None:
+        if len(_plans) >= 1 << 16:
+            _plans.clear()
         inputs = tuple([batched_aval(a, size) if flag else a for a, flag in zip(plan.inputs, flags, strict=True)])
         outputs = tuple([batched_aval(a, size) for a in plan.outputs])
         axes = (*[0 if flag else None for flag in flags], *[None] * len(plan.scalar_kinds))
