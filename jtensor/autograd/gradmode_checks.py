@@ -2,9 +2,7 @@
 
 Asked before anything is changed, so that a refused operation leaves every tensor as it was. May not know: the Tensor class.
 """
-import warnings
-
-from ..base import geometry
+from ..base import geometry, sites
 from ..ops import out_types
 from ..trace.tape import LOCAL
 
@@ -186,8 +184,8 @@ def out_fits(operator, result, target, tensors=()):
 def warn_resize(target, result):
     if target._spec.numel == 0:
         return
-    warnings.warn(f"An output with one or more elements was resized since it had shape {list(target._spec.size)}, which does not match the "
+    sites.warn(f"An output with one or more elements was resized since it had shape {list(target._spec.size)}, which does not match the "
                   f"required output shape {list(result._spec.size)}. This behavior is deprecated, and in a future PyTorch release outputs "
                   "will not be resized unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, "
                   "inplace, to "
-                  "zero elements with t.resize_(0).", stacklevel=5)
+                  "zero elements with t.resize_(0).")

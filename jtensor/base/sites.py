@@ -6,6 +6,7 @@ worked out when it is shown.
 import dis
 import os
 import sys
+import warnings
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -37,6 +38,15 @@ def user_site(skip=1):
             return code, frame.f_lasti
         frame = frame.f_back
     return None
+
+
+def warn(text, category=UserWarning):
+    """Warns, and says that it is the user's line that does it, however deep in the library it is found out."""
+    frame = sys._getframe(1)
+    while _inside[frame.f_code.co_filename] and frame.f_back is not None:
+        frame = frame.f_back
+    module, registry = frame.f_globals.get("__name__", "<string>"), frame.f_globals.setdefault("__warningregistry__", {})
+    warnings.warn_explicit(text, category, frame.f_code.co_filename, frame.f_lineno, module, registry)
 
 
 def within(name):

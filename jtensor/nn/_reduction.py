@@ -1,5 +1,5 @@
 """How a loss is reduced: "none", "mean" or "sum", and the two flags by which that used to be said."""
-import warnings
+from ..base import sites
 
 _CODES = {"none": 0, "mean": 1, "sum": 2}
 
@@ -7,7 +7,7 @@ _CODES = {"none": 0, "mean": 1, "sum": 2}
 def get_enum(reduction):
     """The number by which operators know a reduction. ValueError for any other word."""
     if reduction == "elementwise_mean":
-        warnings.warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=2)
+        sites.warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.")
         reduction = "mean"
     if reduction not in _CODES:
         raise ValueError(f"{reduction} is not a valid value for reduction")
@@ -20,7 +20,7 @@ def legacy_get_string(size_average, reduce, emit_warning=True):
     size_average = True if size_average is None else size_average
     word = "none" if not reduce else "mean" if size_average else "sum"
     if emit_warning:
-        warnings.warn(f"size_average and reduce args will be deprecated, please use reduction='{word}' instead.", stacklevel=3)
+        sites.warn(f"size_average and reduce args will be deprecated, please use reduction='{word}' instead.")
     return word
 
 

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from ..base import devices, dtypes, geometry
+from ..base import devices, dtypes, geometry, sites
 from ..base.naming import type_name
 from ..ops.layout import like
 from ..storage import cell, host
@@ -84,14 +84,9 @@ def from_numpy(array):
                 "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the memory."
             )
     if not flags.writeable:
-        import warnings
-        warnings.warn(
-            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing to this "
-            "tensor will result in undefined behavior. You may want to copy the array to protect its data or make it writable before "
-            "converting it to a tensor. This type of warning will be suppressed for the rest of this program.",
-            UserWarning,
-            stacklevel=2,
-        )
+        sites.warn("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing to this "
+                   "tensor will result in undefined behavior. You may want to copy the array to protect its data or make it writable "
+                   "before converting it to a tensor. This type of warning will be suppressed for the rest of this program.")
     view = specs.spec(array.shape, tuple([step // item for step in strides]), dtype, devices.cpu)
     count = array.size if flags.c_contiguous else geometry.extent(array.shape, view.stride, 0) if array.size else 0
     if not flags.writeable:
@@ -322,6 +317,10 @@ def _walk(data):
 
 _layouts = {}                # {(shape, strides, type, default device): the Spec of a tensor on the CPU that copies such an ndarray}
 
+COPIED = ("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+          "sourceTensor.detach().clone().requires_grad_(True), rather than {}(sourceTensor).")
+
+
 # -- factories --------------------------------------------------------------------------------------------------------
 
 
@@ -335,16 +334,7 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
             [3, 4]])
     """
     if isinstance(data, Tensor):
-        import warnings
-        warnings.warn(
-            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
-            UserWarning,
-            stacklevel=2,
-        )
-        made = data.detach().to(device=data.device if device is None else device, dtype=_type(dtype, data.dtype), copy=True)
-        made = make_tensor(made._storage, made._spec, offset=made._offset)
-        return _finish(made, requires_grad)
+        return copied(data, dtype, device, requires_grad, "torch.tensor")
     if data.__class__ is np.ndarray and dtype is device is None:
         layout = _layouts.get((data.shape, data.strides, data.dtype, devices.current()))
         if layout is not None:
@@ -368,6 +358,14 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
             _layouts[data.shape, data.strides, data.dtype, devices.current() if device is None else device] = made._spec
     if where is devices.meta:
         made = made.to("meta")
+    return _finish(made, requires_grad)
+
+
+def copied(data, dtype, device, requires_grad, by):
+    """A new leaf with a tensor's data; warns that there is a better way than the function named ``by``."""
+    sites.warn(COPIED.format(by))
+    made = data.detach().to(device=data.device if device is None else device, dtype=_type(dtype, data.dtype), copy=True)
+    made = make_tensor(made._storage, made._spec, offset=made._offset)
     return _finish(made, requires_grad)
 
 

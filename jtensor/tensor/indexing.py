@@ -3,13 +3,12 @@
 An index is taken apart into views (ints, slices, None, Ellipsis, 0-d booleans) and, if there are any, index tensors over the dimensions of
 what the views leave; a read is then a view or the operator `index`, a write a copy into the view or `index_put_`.
 """
-import warnings
 
 import numpy as np
 
 from ..autograd import gradmode_checks as checks
 from ..autograd.graph import node_class
-from ..base import dtypes
+from ..base import dtypes, sites
 from ..base.naming import type_name
 from ..ops.families import index as family
 from ..ops.families.composing import check_expand, number_fits
@@ -183,7 +182,7 @@ def _listed_items(index):
         return index
     if isinstance(index, list) and len(index) < 32 and any(
             isinstance(i, (slice, type(None), type(Ellipsis), Tensor, list, tuple, str, np.ndarray)) for i in index):
-        warnings.warn(NO_TUPLE, UserWarning, stacklevel=4)
+        sites.warn(NO_TUPLE)
         return index
     return (index,)
 
@@ -196,8 +195,7 @@ def _item(item):
         if item._spec.ndim == 0 and item._spec.dtype.category == 1 and item._spec.dtype is not dtypes.uint8:
             return item if is_batch(item) else int(item.item())
         if item._spec.dtype is dtypes.uint8 and item._spec.ndim:
-            warnings.warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.", UserWarning,
-                          stacklevel=5)
+            sites.warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.")
         return item
     if isinstance(item, np.ndarray) and not item.ndim and item.dtype.kind in "iu":
         return int(item)

@@ -14,7 +14,7 @@ from . import shapes
 from .batching import as_batched_as
 from .core import Tensor, make_tensor
 from .create import _device, _finish, _type, empty, empty_strided, full, ones, zeros
-from .from_data import tensor
+from .from_data import copied, tensor
 
 # -- like another tensor ----------------------------------------------------------------------------------------------
 
@@ -69,6 +69,12 @@ def _new(name, factory):
     return method
 
 
+def _of_data(data, dtype, device, requires_grad):
+    if isinstance(data, Tensor):
+        return copied(data, dtype, device, requires_grad, "tensor.new_tensor")
+    return tensor(data, dtype=dtype, device=device, requires_grad=requires_grad)
+
+
 def new(self, *args, size=None, device=None):
     """The constructor of old, of this tensor's type: sizes, a sequence of numbers, another tensor of that type, whose memory it takes.
 
@@ -102,7 +108,7 @@ def _options(tensor):
 
 METHODS = {"new": new, "new_zeros": _new("new_zeros", zeros), "new_ones": _new("new_ones", ones), "new_empty": _new("new_empty", empty),
            "new_full": _new("new_full", full), "new_empty_strided": _new("new_empty_strided", empty_strided),
-           "new_tensor": _new("new_tensor", tensor)}
+           "new_tensor": _new("new_tensor", _of_data)}
 
 # -- subclasses -------------------------------------------------------------------------------------------------------
 

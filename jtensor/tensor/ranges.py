@@ -4,7 +4,7 @@ Owns: their argument forms. What is computed is recorded by `ops.families.create
 """
 import numpy as np
 
-from ..base import dtypes
+from ..base import dtypes, sites
 from ..ops.families import create as ops
 from ..ops.families.numeric import not_implemented
 from .core import Tensor
@@ -66,14 +66,8 @@ def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None,
 
 def range(start, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
     """Like `arange`, with ``end`` included; always of the default float type unless ``dtype`` says otherwise."""
-    import warnings
-
-    warnings.warn(
-        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's range "
-        "builtin. Instead, use torch.arange, which produces values in [start, end).",
-        UserWarning,
-        stacklevel=2,
-    )
+    sites.warn("torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's "
+               "range builtin. Instead, use torch.arange, which produces values in [start, end).")
     if end is None:
         start, end = 0, start
     count = int((end - start) / step + 1)

@@ -10,6 +10,7 @@ import weakref
 from ..autograd import saved
 from ..autograd.engine import current_task
 from ..autograd.function import Function
+from ..base import sites
 
 __all__ = ["CheckpointError", "CheckpointFunction", "check_backward_validity", "checkpoint", "checkpoint_sequential", "detach_variable",
            "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop"]
@@ -213,7 +214,7 @@ def detach_variable(inputs):
 def check_backward_validity(inputs):
     """Warns where no input requires grad."""
     if not any(hasattr(t, "_storage") and t.requires_grad for t in inputs):
-        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
+        sites.warn("None of the inputs have requires_grad=True. Gradients will be None")
 
 
 class CheckpointFunction(Function):

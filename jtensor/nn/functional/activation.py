@@ -3,6 +3,7 @@ import warnings
 
 import jtensor
 
+from ...base import sites
 from ...tensor import raw
 from ._given import Tensor, refuse
 
@@ -289,9 +290,8 @@ def glu(input, dim=-1):
     return raw.glu(input, dim)
 
 
-def _implicit_dim(name, ndim, stacklevel):
-    warnings.warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
-                  stacklevel=stacklevel + 1)
+def _implicit_dim(name, ndim):
+    sites.warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.")
     return 0 if ndim in (0, 1, 3) else 1
 
 
@@ -303,14 +303,14 @@ def softmax(input, dim=None, _stacklevel=3, dtype=None):
     tensor([0.5000, 0.5000])
     """
     if dim is None:
-        dim = _implicit_dim("softmax", input.dim(), _stacklevel)
+        dim = _implicit_dim("softmax", input.dim())
     return input.softmax(dim) if dtype is None else input.softmax(dim, dtype=dtype)
 
 
 def softmin(input, dim=None, _stacklevel=3, dtype=None):
     """The softmax of ``-input``."""
     if dim is None:
-        dim = _implicit_dim("softmin", input.dim(), _stacklevel)
+        dim = _implicit_dim("softmin", input.dim())
     return (-input).softmax(dim) if dtype is None else (-input).softmax(dim, dtype=dtype)
 
 
@@ -322,7 +322,7 @@ def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
     tensor([-2.4076, -1.4076, -0.4076])
     """
     if dim is None:
-        dim = _implicit_dim("log_softmax", input.dim(), _stacklevel)
+        dim = _implicit_dim("log_softmax", input.dim())
     return input.log_softmax(dim) if dtype is None else input.log_softmax(dim, dtype=dtype)
 
 

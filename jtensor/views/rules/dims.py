@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-import warnings
+from ...base import sites
 
 Ints = tuple[int, ...]
 Geometry = tuple[Ints, Ints, int]
@@ -47,7 +47,7 @@ def _warn_once(message: str) -> None:
     """PyTorch gives these warnings once in a process, not once a line."""
     if message not in _said:
         _said.add(message)
-        warnings.warn(message, UserWarning, stacklevel=3)
+        sites.warn(message)
 
 
 # ------------------------------------------------------------------------------------------------- picking a part
