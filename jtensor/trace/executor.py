@@ -12,7 +12,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..base import compat, devices
-from . import donation, interpret, lower, programs, scalars, tape, tiers
+from . import by_numpy, donation, interpret, lower, programs, scalars, tape, tiers
 from .arrival import awaited
 from .hand import NUMBERS, Hand
 from .macros import CAP
@@ -183,7 +183,8 @@ def run_for(segment, value):
     if value.segment is not segment:            # asked last: the owner, done meanwhile, has emptied the lists only after this
         run_for(value.segment, value)
         return
-    value.array, = op_by_op(nodes, (value.position,), inputs, segment)
+    array, = op_by_op(nodes, (value.position,), inputs, segment)
+    value.array = compat.put(array, devices.jax_device(value.aval.device)) if array.__class__ is ndarray else array
     value.owned = False
 
 
@@ -203,8 +204,7 @@ def execute(segment, nodes, wanted, asked):
         REPORT.hits += 1
         if not REPORT.hits & 1023:
             compat.let_go()
-        if not found.single:
-            PAST.served += len(nodes)
+        found.served = True
         if found.left:
             found.ran()
     else:
@@ -259,6 +259,7 @@ def choose(segment, nodes, state, wanted, inputs, asked, later=False):
             return found if found.executable is not None else None
         for found in state.programs.values():
             if found.executable is not None and set(wanted).issubset(found.gives):
+                found.served = True
                 found = state.programs[key] = found.giving(wanted)
                 return found
     coming = _coming.pop((state, key), None)
@@ -293,7 +294,8 @@ def compiled(coming, state, key, count):
         return None
     for origin in origins:
         REPORT.program(origin, count, found.fences, state)
-    PAST.made(origins, count)
+    if "compiled" in origins and state.sightings == 1 and not state.cut:
+        PAST.made.append(found)
     state.programs[key] = found
     return found
 
@@ -304,13 +306,17 @@ WORTH_A_THREAD = 8                 # nodes from which on a tape whose kernels ar
 
 
 def single(plan, state, key):
-    """A tape of one node runs by the kernel of its operation, or by hand."""
+    """A tape of one node runs by the kernel of its operation, or without one: by Python, or by NumPy."""
     if plan.by_hand is None:
         plan.by_hand = interpret.by_hand(plan) or False
     if state.programs is None:
         state.programs = {}
-    found = state.programs[key] = Program(None if plan.by_hand else kernel_of(plan), tuple(range(len(plan.outputs))), key[0], single=True)
-    if plan.by_hand:
+    found = state.programs[key] = Program(None, tuple(range(len(plan.outputs))), key[0], single=True)
+    if not plan.by_hand:
+        found.by_hand = by_numpy.of(plan)
+        if found.by_hand is None:
+            found.executable = kernel_of(plan)
+    else:
         found.by_hand = Hand(plan)
         if key == ((0,), 0) and len(plan.outputs) == 1:
             state.hand = found.by_hand
@@ -331,7 +337,8 @@ def kernel_of(plan):
 
 
 def op_by_op(nodes, wanted, inputs, segment, known=()):
-    """Runs the nodes that are needed one at a time, each by its own kernel. ``known``: {position: array} of what has been made already."""
+    """Runs the nodes that are needed one at a time, each by its own kernel or by NumPy. ``known``: {position: array} of what has been made
+    already."""
     live = lower.needed(nodes, wanted, known)
     last = {}
     for at, node in enumerate(nodes):
@@ -344,11 +351,17 @@ def op_by_op(nodes, wanted, inputs, segment, known=()):
     numbers = {"f": segment.floats, "i": segment.integers, "b": segment.integers, "c": segment.complexes}
     for at, ((plan, positions, taken, _), here) in enumerate(zip(nodes, live, strict=True)):
         if here:
-            kernel = kernel_of(plan)
-            arguments = [results[p] if p >= 0 else value_of(inputs[~p]) for p in positions]
-            for kind, index in taken:
-                arguments.append(scalars.number(kind, numbers[kind][index], kernel.device))
-            outs = kernel.run([scalars.zero(kernel.device), *arguments])
+            outs, hand = None, by_numpy.of(plan)
+            if hand is not None:
+                outs = hand.done([results[p] if p >= 0 else seen(inputs[~p]) for p in positions],
+                                 [(kind, numbers[kind][index]) for kind, index in taken])
+            if outs is None:
+                kernel = kernel_of(plan)
+                arguments = [results[p] if p >= 0 else value_of(inputs[~p]) for p in positions]
+                arguments = [compat.put(x, kernel.device) if x.__class__ is ndarray else x for x in arguments]
+                for kind, index in taken:
+                    arguments.append(scalars.number(kind, numbers[kind][index], kernel.device))
+                outs = kernel.run([scalars.zero(kernel.device), *arguments])
             for array in outs:
                 results[position] = array
                 position += 1

@@ -23,9 +23,9 @@ class Plan:
     plans, what is saved, the operator.
     """
 
-    __slots__ = ("key", "function", "inputs", "outputs", "scalar_kinds", "single", "kernel", "wanted", "by_hand", "notes", "children",
-                 "specs", "spec", "operator", "saves", "nodes", "vjps", "ways", "differentiable", "moves", "inverse", "flipped", "kept",
-                 "together", "__weakref__")
+    __slots__ = ("key", "function", "inputs", "outputs", "scalar_kinds", "single", "kernel", "wanted", "by_hand", "by_numpy", "notes",
+                 "children", "specs", "spec", "operator", "saves", "nodes", "vjps", "ways", "differentiable", "moves", "inverse", "flipped",
+                 "kept", "together", "__weakref__")
 
     def __init__(self, key, function, inputs, outputs, scalar_kinds=(), moves=False):
         self.key, self.function, self.inputs, self.outputs = key, function, inputs, outputs
@@ -34,6 +34,7 @@ class Plan:
         self.kernel = None                   # the executable that runs it by itself
         self.wanted = 0                      # how many tapes were compiled whole because there was none
         self.by_hand = None                  # what does it on single numbers, False if nothing does (`interpret`)
+        self.by_numpy = None                 # what does it without a kernel, False if nothing does (`by_numpy`)
         self.notes = None
         self.specs = self.spec = None        # the tensors' specs, where they are not contiguous: filled in by `ops`
         self.operator = None

@@ -40,18 +40,18 @@ class Program:
     and (as ``~n``) results of the first. ``order``: which of all the results are asked for, in their order; None where they are that
     already. ``left``: the runs until a program that was compiled in a hurry is compiled ``again``, of ``due`` in all; 0 if it is not.
     ``sent``: {the numbers of a recent run, as bytes, or the integers where there are no others: on the device}; most programs take the
-    same ones every time, or the same few. ``by_hand``: what does a single operation on single numbers without an executable (`interpret`),
-    which may then be None until it is needed.
+    same ones every time, or the same few. ``served``: whether it has run again since it was made.
+    ``by_hand``: what does a single operation without an executable, which may then be None until it is needed.
     """
 
     __slots__ = ("executable", "gives", "donate", "sizes", "fences", "single", "count", "rest", "takes", "reach", "own", "later", "order",
-                 "due", "left", "again", "coming", "sent", "by_hand")
+                 "due", "left", "again", "coming", "sent", "by_hand", "served")
 
     def __init__(self, executable, gives, wanted, donate=(), fences=0, single=False, count=0, rest=None, takes=(), own=(),
                  later=()):
         self.executable, self.gives, self.donate, self.fences, self.single = executable, gives, donate, fences, single
         self.count, self.rest, self.takes, self.own, self.later, self.sizes = count, rest, takes, own, later, None
-        self.due, self.left, self.again, self.coming, self.sent, self.by_hand = 0, 0, None, None, {}, None
+        self.due, self.left, self.again, self.coming, self.sent, self.by_hand, self.served = 0, 0, None, None, {}, None, False
         self.reach = max(takes, default=-1) + 1
         where = {p: at for at, p in enumerate(gives)}
         self.order = None if gives == wanted else [where[p] for p in wanted]

@@ -15,7 +15,7 @@ class Report:
         self.reset()
 
     def reset(self):
-        self.hits = self.donated = self.fences = self.again = self.replayed = 0
+        self.hits = self.donated = self.fences = self.again = self.replayed = self.by_numpy = 0
         self.programs = collections.Counter()      # origin -> programs
         self.kernels = collections.Counter()       # origin -> kernels
         self._flushes = {}                         # (reason, identity of a user's code, instruction): [flushes, reason, site]
@@ -54,7 +54,8 @@ class Report:
 
     def __str__(self):
         lines = [f"programs: {self.programs['compiled']} compiled ({self.again} again), {self.programs['disk']} from disk, "
-                 f"{self.hits} runs of known ones; kernels: {self.kernels['compiled']} compiled, {self.kernels['disk']} from disk",
+                 f"{self.hits} runs of known ones; kernels: {self.kernels['compiled']} compiled, {self.kernels['disk']} from disk, "
+                 f"{self.by_numpy} operations by NumPy instead",
                  f"nodes run: {self.nodes}; backward passes and updates put on the tape in one piece: {self.replayed}; "
                  f"fences in compiled programs: {self.fences}; donated: {self.donated / 1e6:.1f} MB"]
         kept = store.statistics()

@@ -18,10 +18,10 @@ Nothing of JAX's global configuration is read for longer than a call or written 
 >>> program.run([np.array([1, 2])])
 [Array([2, 3], dtype=int64)]
 """
-from .arrays import cpu_apart, default_device, is_out_of_memory, put
+from .arrays import cpu_apart, default_device, is_out_of_memory, looked_at, put
 from .inside import backend_started, let_go, short_way, x64
 from .jaxprs import Writer, trace
 from .programs import Program, build, configuration, load
 
 __all__ = ["Program", "Writer", "backend_started", "build", "configuration", "cpu_apart", "default_device", "is_out_of_memory", "let_go",
-           "load", "put", "short_way", "trace", "x64"]
+           "load", "looked_at", "put", "short_way", "trace", "x64"]
