@@ -179,7 +179,10 @@ m += w; m *= w
 def test_the_long_way_records_the_same(monkeypatch, statement):
     def both():
         given = names(jtensor)
-        [value for t in given.values() if isinstance(t, jtensor.Tensor) for value in (t.tolist(),)]
+        for t in given.values():
+            if isinstance(t, jtensor.Tensor):
+                executor.value_of(t._storage.value)                 # all on the device, so that all is read there
+                t.tolist()
         return recorded(statement, given)
     short = [both() for _ in range(3)]
     for operator in jtensor.ops.registry.REGISTRY.operators.values():
