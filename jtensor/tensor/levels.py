@@ -112,7 +112,7 @@ def text(tensor):
     tangent."""
     value = read(tensor)
     found = value.level.text(*[repr(of_value(part)) for part in value.parts])
-    return found if found is not None else tensor_str(tensor, notes=[f"tangent={of_value(value.parts[1])!r}"])
+    return found if found is not None else tensor_str(tensor, notes=[f"tangent={of_value(value.parts[1])}"])
 
 
 # -- gradients --------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from ..base import devices, dtypes
 from ..trace.arrival import awaited
 from ..trace.executor import on_host, seen
 from ..trace.hand import FORMATS
-from ..trace.tape import LOCAL
+from ..trace.tape import LIFTED, LOCAL
 from .values import read
 
 
@@ -45,6 +45,7 @@ def item(self):
     """
     storage, spec = self._storage, self._spec
     if spec.numel != 1:
+        _refused_inside(storage.value, "item()")
         raise RuntimeError(f"a Tensor with {spec.numel} elements cannot be converted to Scalar")
     layout, form = storage.spec, FORMATS.get(spec.dtype)
     if form is not None and spec.device is devices.cpu and (
@@ -61,6 +62,12 @@ def item(self):
     if spec.device is devices.meta:
         raise RuntimeError(_OF_META)
     return python_number(host_copy(self, "item()"))
+
+
+def _refused_inside(value, reason):
+    """The error of a level in which nobody may look, however many elements there are."""
+    if value is not None and value.position is LIFTED:
+        seen(value, reason)
 
 
 _OF_META = "Tensor.item() cannot be called on meta tensors"
@@ -86,6 +93,7 @@ def tolist(self):
 
 def to_bool(self):
     if self._spec.numel != 1:
+        _refused_inside(self._storage.value, "bool()")
         if self._spec.numel == 0:
             raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
         raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")

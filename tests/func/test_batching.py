@@ -177,6 +177,7 @@ def test_the_same_bits_fused_and_one_by_one():
 
 
 CALLS = [
+    "vmap(lambda t: t.item())(x)", "vmap(lambda t: 1 if t else 0)(x)",
     "vmap(lambda t: t.sum().item())(x)", "vmap(lambda t: t if t.sum() > 0 else -t)(x)", "vmap(lambda t: float(t[0]))(x)",
     "vmap(lambda t: t.tolist())(x)", "vmap(lambda t: t.numpy())(x)", "vmap(lambda t: t.nonzero())(x)", "vmap(lambda t: t[t > 0])(x)",
     "vmap(lambda t: t.masked_select(t > 0))(x)", "vmap(lambda t: t.unique())(x)", "vmap(lambda t: T.zeros(2).copy_(t))(x)",

@@ -180,6 +180,7 @@ CALLS = [
     "f.hessian(lambda x, y: (x ** 3 * y).sum(), argnums=(0, 1))(x, x)", "f.linearize(T.sin, x)", "f.linearize(T.sin, x)[1](o)",
     "f.linearize(lambda a, b: (a * b, a.sum()), x, x)[1](o, o)", "f.linearize(T.sin, x)[1](T.ones(2))", "f.linearize(T.sin, x)[1](o, o)",
     "ad.make_dual(x, o)", "ad.unpack_dual(x)", "inside(lambda: inside(lambda: 1))", "inside(lambda: ad.make_dual(x, o).sin())",
+    "inside(lambda: ad.make_dual(x, o).sum())",
     "inside(lambda: ad.unpack_dual(ad.make_dual(x, o).sin()))", "inside(lambda: ad.make_dual(x, T.ones(2)))",
     "inside(lambda: ad.make_dual(x.long(), o))", "inside(lambda: ad.make_dual(x, o.long()))", "inside(lambda: ad.make_dual(3., o))",
     "inside(lambda: ad.unpack_dual(x))", "ad.exit_dual_level()", "inside(lambda: ad.make_dual(ad.make_dual(x, o), o))",
