@@ -118,7 +118,7 @@ class Flat:
         self._turn_products()
         return self
 
-    def _inline(self, jaxpr, constants, arguments):
+    def _inline(self, jaxpr, constants, arguments, formulated=None):
         names = dict(zip(jaxpr.invars, arguments))
         names.update(zip(jaxpr.constvars, [c if type(c) in (int, Constant) else Constant(c) for c in constants]))
         literal, avals = core.Literal, self.avals
@@ -129,16 +129,18 @@ class Flat:
         for equation in jaxpr.eqns:
             inputs = read(equation.invars)
             name = equation.primitive.name
-            formula = formulation(name, equation.params, [a.aval for a in equation.invars]) if name in REFORMULATED else None
+            formula = None
+            if name in REFORMULATED and name != formulated:
+                formula = formulation(name, equation.params, [a.aval for a in equation.invars])
             if formula is not None:
-                outputs = self._inline(formula.jaxpr, formula.consts, inputs)
+                outputs = self._inline(formula.jaxpr, formula.consts, inputs, name)
             elif name in EXTREMES and all(equation.invars[0].aval.shape[axis] == 1 for axis in equation.params["axes"]):
                 # of one number each, which is that number: XLA sees through it as through any other move
                 outputs = [self._equation(jax.lax.squeeze_p, {"dimensions": tuple(equation.params["axes"])}, inputs,
                                           equation.outvars[0].aval)]
             elif name in CALLS or name == "custom_linear_solve":
                 inner, inputs = _called(equation, inputs)
-                outputs = self._inline(getattr(inner, "jaxpr", inner), getattr(inner, "consts", ()), inputs)
+                outputs = self._inline(getattr(inner, "jaxpr", inner), getattr(inner, "consts", ()), inputs, formulated)
             else:
                 outvars = equation.outvars
                 types = [v.aval for v in outvars]

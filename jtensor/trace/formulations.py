@@ -3,7 +3,8 @@
 XLA expands `log1p`, `atan` and what is built on them into products and sums, and which of these LLVM contracts differs between
 vectors, their last elements and scattered data. Here they are written out, so that the rules of `fences.py` reach their products, too.
 Complex arithmetic is written out in real parts for the same reason. (`erf` is one long Horner scheme, which leaves LLVM no choice; `erfc`
-and `tanh` are here for their errors, 3 and 1 units in the last place instead of 60 and 4.) Knows of nothing but JAX.
+and `tanh` are here for their errors, 3 and 1 units in the last place instead of 60 and 4; the extremes, since XLA's may lose a NaN.) Knows of
+nothing but JAX.
 
 Narrower types are computed in float32. Polynomials are interpolations at Chebyshev nodes, made with mpmath.
 """
@@ -252,19 +253,37 @@ def _is_of_vectors(params, avals):
     return len(left) > 0 and all(len(a.shape) == len(left) + len(left_batch) for a in avals)
 
 
-REAL = {f.__name__: f for f in (log1p, atan, atan2, tanh, asinh, acosh, atanh, erfc, rsqrt, dot_general)}
+def reduce_max(x, axes):
+    return _or_nan(jnp.max(x, axes), x, axes)
+
+
+def reduce_min(x, axes):
+    return _or_nan(jnp.min(x, axes), x, axes)
+
+
+def _or_nan(extreme, x, axes):
+    # From 4,096 elements on XLA's library for the CPU (jaxlib 0.10.2) passes over NaNs.
+    return jnp.where(jnp.any(x != x, axes), jnp.full_like(extreme, jnp.nan), extreme)
+
+
+MANY = 1024             # elements, well below those
+
+
+REAL = {f.__name__: f for f in (log1p, atan, atan2, tanh, asinh, acosh, atanh, erfc, rsqrt, dot_general, reduce_max, reduce_min)}
 COMPLEX = {"mul": complex_mul, "square": complex_square, "integer_pow": complex_power, "div": complex_div, "abs": complex_abs,
            "exp": complex_exp, "log": real_hypot_log, "reduce_prod": complex_prod, "dot_general": dot_general}
 STATICS = "y", "axes", "dimension_numbers", "preferred_element_type"
 
 
 def formulation(name, params, avals):
-    """The jaxpr that stands for a primitive applied to these types, or None."""
+    """The jaxpr that stands for a primitive applied to these types, or None. The primitive itself may be in it, and is meant as it is."""
     kind = getattr(getattr(avals[0], "dtype", None), "kind", None) if avals else None
     table = COMPLEX if kind == "c" else REAL
     if name not in table or kind not in "fcV":
         return None
     if name == "dot_general" and not _is_of_vectors(params, avals) or name == "rsqrt" and avals[0].dtype != np.float16:
+        return None
+    if name in ("reduce_max", "reduce_min") and avals[0].size < MANY:
         return None
     statics = tuple((key, params[key]) for key in STATICS if key in params)
     return _traced(table[name], statics, tuple((a.shape, a.dtype) for a in avals), jax.config.jax_enable_x64)
