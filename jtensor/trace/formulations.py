@@ -3,8 +3,8 @@
 XLA expands `log1p`, `atan` and what is built on them into products and sums, and which of these LLVM contracts differs between
 vectors, their last elements and scattered data. Here they are written out, so that the rules of `fences.py` reach their products, too.
 Complex arithmetic is written out in real parts for the same reason. (`erf` is one long Horner scheme, which leaves LLVM no choice; `erfc`
-and `tanh` are here for their errors, 3 and 1 units in the last place instead of 60 and 4; the extremes, since XLA's may lose a NaN.) Knows of
-nothing but JAX.
+and `tanh` are here for their errors, 3 and 1 units in the last place instead of 60 and 4; the extremes, since XLA's may lose a NaN.)
+Knows of nothing but JAX.
 
 Narrower types are computed in float32. Polynomials are interpolations at Chebyshev nodes, made with mpmath.
 """

@@ -1,0 +1,18 @@
+"""NaN goes through the extremes, however many numbers there are."""
+import pytest
+
+import jtensor as torch
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_extremes_of_many_numbers_keep_a_nan(dtype):
+    x = torch.arange(80.0 * 80).sin().to(dtype).reshape(80, 80)
+    x[40, 3] = float("nan")
+    rows = [k == 40 for k in range(80)]
+    for _ in range(2):                                              # the second time as one program
+        y = x * 2
+        for found in (y.max(), y.min(), y.amax(), (-y).amin(), *y.aminmax()):
+            assert found.isnan()
+        assert y.amax(1).isnan().tolist() == y.min(1).values.isnan().tolist() == rows
+        assert y.amin(0).isnan().tolist() == [k == 3 for k in range(80)]
+        assert y[:40].amax() == y[:40].to(torch.float64).amax() and not y[:40].amin().isnan()
