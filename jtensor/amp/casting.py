@@ -5,12 +5,11 @@ asks at its door whether a region is open. The doors are put in when the first r
 has imported a function before has the door, too, since it is the function's own code that is exchanged. May not know: who opens a region.
 """
 import functools
-import inspect
 import threading
 import types
 
 from ..base import dtypes
-from ..base.functions import as_it_is
+from ..base.functions import as_it_is, put_door
 from ..nn import functional
 from ..nn.functional import recurrent
 from ..ops.registry import REGISTRY
@@ -122,12 +121,8 @@ def _asked(names, defaults, device, args, kwargs):
     return args, {**kwargs, "dtype": dtypes.float32}
 
 
-def _door(*args, _called=None, **kwargs):
-    return _called(args, kwargs)
-
-
-def _put_door(function, name, operator=None):
-    """Exchanges a function's code for one that goes through `_called`; the function stays the object that others have imported.
+def _put(function, name, operator=None):
+    """Has a function go through `_called`; it stays the object that others have imported.
 
     ``operator``: the one whose recorder it is.
     """
@@ -137,10 +132,7 @@ def _put_door(function, name, operator=None):
     names = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
     if operator is not None:
         names, defaults = zip(*[(parameter.name, parameter.default) for parameter in operator.parameters], strict=True)
-    function.__code__ = _door.__code__.replace(co_name=code.co_name, co_qualname=code.co_qualname)
-    function.__defaults__ = None
-    function.__kwdefaults__ = {"_called": lambda args, kwargs: _called(name, original, names, defaults, args, kwargs)}
-    function.__signature__ = inspect.signature(original)
+    put_door(function, lambda args, kwargs: _called(name, original, names, defaults, args, kwargs))
 
 
 @functools.cache
@@ -148,15 +140,15 @@ def put_doors():
     """Once, when the first region opens."""
     for name in sorted(NAMES):
         if name in REGISTRY.operators:
-            _put_door(REGISTRY.operators[name].record, name, REGISTRY.operators[name])
+            _put(REGISTRY.operators[name].record, name, REGISTRY.operators[name])
         found = [REGISTRY.composites[name].body] if name in REGISTRY.composites else []
         public = getattr(functional, name, None) or getattr(recurrent, name, None)
         if isinstance(public, types.FunctionType):
             body = public.__globals__.get("_function") if "_form" in public.__globals__ else public      # what `guards` made calls another
             found += [body] if body is not None else []
         for function in dict.fromkeys(found):
-            _put_door(function, name)
-    _put_door(Tensor.__matmul__, "mm")
+            _put(function, name)
+    _put(Tensor.__matmul__, "mm")
 
 
 __all__ = ["STATE", "cast", "put_doors"]

@@ -5,10 +5,9 @@ batch's dimension before the sizes that it is given, or with whole tensors for t
 get at the first `vmap`, each another ``__code__``, so that a process without pays nothing. May not know: how numbers are drawn.
 """
 import functools
-import inspect
 
 from ..base.errors import missing
-from ..base.functions import as_it_is
+from ..base.functions import as_it_is, put_door
 from ..tensor.batching import is_of, put_together, taken_apart
 from ..tensor.core import Tensor
 from ..tensor.levels import open_levels
@@ -105,36 +104,28 @@ def _in_place(level, again, args, kwargs):
 # -- doors ------------------------------------------------------------------------------------------------------------
 
 
-def _door(*args, _called=None, **kwargs):
-    return _called(args, kwargs)
-
-
-def _put_door(function, different, alike):
+def _put(function, different, alike):
     function = beneath(function)
     original = as_it_is(function)
-    code = original.__code__
-    function.__code__ = _door.__code__.replace(co_name=code.co_name, co_qualname=code.co_qualname)
-    function.__defaults__ = None
-    function.__kwdefaults__ = {"_called": lambda args, kwargs: _called(different, alike, original, function, args, kwargs)}
-    function.__signature__ = inspect.signature(original)
+    put_door(function, lambda args, kwargs: _called(different, alike, original, function, args, kwargs))
 
 
 @functools.cache
 def put_doors():
     """Once, when the first `vmap` is called."""
     for function in (draws.rand, draws.randn):
-        _put_door(function, _by_size, True)
+        _put(function, _by_size, True)
     for function in (draws.randint, draws.normal):
-        _put_door(function, _by_last, False)
-    _put_door(draws.randperm, _by_turns, True)
+        _put(function, _by_last, False)
+    _put(draws.randperm, _by_turns, True)
     for function in (draws.rand_like, draws.randn_like, draws.randint_like, draws.dropout_noise):
-        _put_door(function, _of_tensors, True)
+        _put(function, _of_tensors, True)
     for function in (draws.bernoulli, draws.multinomial, draws.poisson, draws.binomial):
-        _put_door(function, _of_tensors, False)
+        _put(function, _of_tensors, False)
     for function in (draws._standard_gamma, draws._sample_dirichlet):
-        _put_door(function, _of_parameters, False)
+        _put(function, _of_parameters, False)
     for function in fills.METHODS.values():
-        _put_door(function, _in_place, True)
+        _put(function, _in_place, True)
     arguments.INSIDE[0] = _refuse
 
 
