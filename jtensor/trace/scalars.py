@@ -68,13 +68,14 @@ _numbers = {}
 
 
 def number(kind, value, device):
-    """A scalar as an array on the device; numbers seen before are kept (floats by their bits, so that -0.0 is not 0.0)."""
-    key = (kind, value if kind != "f" or value else repr(value), device)
-    found = _numbers.get(key)
+    """A scalar as an array on the device; numbers seen before are kept (those with a zero by their text, so that -0.0 is not 0.0)."""
+    named = repr(value) if kind == "c" or kind == "f" and not value else value
+    found = _numbers.get((kind, named, device))
     if found is None:
         if len(_numbers) >= 4096:
             _numbers.clear()
-        found = _numbers[key] = compat.put(np.array(value, _SINGLE[kind]), device)
+        exact = value if named is value else (float if kind == "f" else complex)(named)       # what the text says (`base.denormals`)
+        found = _numbers[kind, named, device] = compat.put(np.array(exact, _SINGLE[kind]), device)
     return found
 
 

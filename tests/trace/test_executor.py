@@ -362,3 +362,11 @@ def test_programs_of_different_operations_have_different_keys():
         assert len(nodes) == 1 and kept.shape == (2,)
     assert len(keys) == 4
     assert torch.where(c, 0.0, x).tolist() == [0, 2] and torch.where(c, x, 0.0).tolist() == [1, 0]
+
+
+def test_a_number_is_told_from_one_that_equals_it():
+    with torch.eager():                                                 # kernels take their numbers one at a time
+        for number in (0j, complex(0.0, -0.0), complex(-0.0, 0.0), complex(1.0, 0.0), complex(1.0, -0.0)):
+            assert repr(torch.full((1,), number).tolist()) == repr([number])
+        for number in (0.0, -0.0):
+            assert repr(torch.full((1,), number).tolist()) == repr([number])
