@@ -6,7 +6,7 @@ import importlib
 
 from . import hooks as hooks
 
-_LAZY = ("checkpoint", "data", "dlpack", "model_zoo")
+_LAZY = ("_pytree", "benchmark", "checkpoint", "data", "dlpack", "model_zoo")
 
 
 def __getattr__(name):

@@ -18,7 +18,7 @@ TOP, ROOT, ALIAS = len(LAYERS), len(LAYERS) + 1, len(LAYERS) + 2
 SIBLINGS = {
     "nn": {"utils": "hook handles"},
     "optim": {"nn": "parameters", "utils": "hook handles"},
-    "func": {"random": "numbers that are drawn inside of vmap"},
+    "func": {"random": "numbers that are drawn inside of vmap", "utils": "nests of tensors"},
     "amp": {"nn": "the functions that a region casts for"},
     "cuda": {"random": "the seeds and states of its generators", "amp": "its older names"},
     "cpu": {"amp": "its older names"},
