@@ -1,4 +1,4 @@
-"""Settings of the whole process that PyTorch has at top level: threads, determinism, precision of products, denormals, warnings.
+"""Settings that PyTorch has at top level: threads, determinism, precision of products, warnings; and, of a thread, denormals.
 
 Each says what it does on this engine. A setting that only permits something faster and less exact is kept and readable, and changes
 nothing, because the exact way is always taken; one that demands what the engine cannot give says so.
@@ -6,7 +6,7 @@ nothing, because the exact way is always taken; one that demands what the engine
 import os
 import warnings
 
-from .base import compat, devices
+from .base import compat, denormals, devices
 from .base.errors import missing
 
 _state = {"threads": None, "interop": None, "deterministic": 0, "precision": "highest", "warn_always": False}
@@ -124,15 +124,22 @@ def set_float32_matmul_precision(precision):
     _state["precision"] = precision
 
 
-def set_flush_denormal(mode):
-    """False, as PyTorch answers where a processor has no such mode: XLA's is fixed, and nothing changes.
+def set_flush_denormal(mode, /):
+    """Switches the mode of the calling thread, and of those that it starts, in which denormal numbers are zeros; False where that cannot
+    be done (elsewhere than on Linux on x86-64), and nothing changes.
 
-    What is computed on a CPU flushes denormal numbers whatever is asked for here; data that is moved or printed keeps them
-    (`docs/parity.md` says why). ``TypeError`` for anything but a bool.
+    As in PyTorch, the mode is the processor's: it reaches Python's and NumPy's numbers and what is shown of a tensor. What is computed on
+    a CPU flushes denormal numbers whatever is asked for here (`docs/parity.md` says why). ``RuntimeError`` for anything but a bool.
+
+    >>> import jtensor
+    >>> if jtensor.set_flush_denormal(True):
+    ...     text = repr(jtensor.tensor([1e-323], dtype=jtensor.float64))
+    ...     text, jtensor.set_flush_denormal(False), jtensor.tensor([1e-323], dtype=jtensor.float64)
+    ('tensor([0.], dtype=torch.float64)', True, tensor([9.8813e-324], dtype=torch.float64))
     """
     if not isinstance(mode, bool):
-        raise TypeError(f"flush_denormal expects a bool, but got {type(mode).__name__}")
-    return False
+        raise RuntimeError(f"flush_denormal expects a bool, but got {type(mode).__name__}")
+    return denormals.flush(mode)
 
 
 def set_warn_always(b, /):

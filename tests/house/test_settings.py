@@ -3,9 +3,12 @@ import subprocess
 import sys
 import threading
 
+import numpy as np
 import pytest
 
 import jtensor
+from jtensor.base import denormals
+from jtensor.trace import store
 
 CALLS = [
     "typename(t.ones(1))",
@@ -23,6 +26,7 @@ CALLS = [
     "set_deterministic_debug_mode(5)",
     "use_deterministic_algorithms(1)",
     "set_warn_always(1)",
+    "set_flush_denormal(1)",
     "get_float32_matmul_precision()",
     "newaxis",
     "compiler.is_compiling()",
@@ -77,11 +81,20 @@ assert torch.get_num_threads() == 7 and "keeps them" in str(said[0].message)
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.fixture
+def mode():
+    """Switches the mode of denormal numbers, which is the processor's, and in the end off."""
+    if not jtensor.set_flush_denormal(False):
+        pytest.skip("the mode can only be set on Linux on x86-64")
+    yield jtensor.set_flush_denormal
+    assert jtensor.set_flush_denormal(False)
+
+
 @pytest.mark.parametrize("asked", [True, False])
-def test_denormals_are_flushed_wherever_it_is_computed_and_nothing_can_be_set(asked):
-    assert jtensor.set_flush_denormal(asked) is False
+def test_denormals_are_flushed_wherever_it_is_computed(mode, asked):
     small = jtensor.full((40_000,), 1e-310, dtype=jtensor.float64)
     small.tolist()
+    mode(asked)
     products = []
 
     def compute():
@@ -93,9 +106,49 @@ def test_denormals_are_flushed_wherever_it_is_computed_and_nothing_can_be_set(as
     thread = threading.Thread(target=compute)
     thread.start()
     thread.join()
+    mode(False)
     assert [product.abs().max().item() for product in products] == [0.0] * 9
     assert jtensor.tensor([1e-323], dtype=jtensor.float64).tolist() == [1e-323] and small[::2].clone()[3].item() == 1e-310
     assert small.tolist()[0] == 1e-310 and "1.0000e-310" in str(small[:2])
+
+
+SMALL = [
+    "t.tensor([x], dtype=t.float64)", "t.tensor(x, dtype=t.float64)", "t.tensor([x], dtype=t.float64).tolist()", "t.tensor([-1e-40])",
+    "t.full((2,), x, dtype=t.float64)", "t.tensor([1.0, x], dtype=t.float64)", "t.tensor(x, dtype=t.float64).item() == 0",
+    "x, x * 1, 0.0 == x", "t.tensor([0.0, -0.0])", "t.from_numpy(numpy.array([x])).clone()", "t.tensor([x + 1e-320j])",
+    "t.tensor([1e-320])[0] == 0",
+]
+
+
+@pytest.mark.parametrize("text", SMALL)
+def test_the_mode_of_denormals_is_pytorchs(mode, text):
+    torch, names = pytest.importorskip("torch"), {"x": 1e-323, "numpy": np}
+    found = []
+    for library in (torch, jtensor):
+        for asked in (True, False):
+            assert library.set_flush_denormal(asked)
+            found.append(str(eval(text, {**names, "t": library})))
+    assert found[:2] == found[2:]
+
+
+def test_what_was_zero_in_the_mode_is_not_taken_for_zero_behind_it(mode):
+    with jtensor.eager():
+        mode(True)
+        texts = [str(jtensor.full((3,), number, dtype=jtensor.float64)) for number in (1e-322, -1e-322)]
+        surroundings = store._surroundings(None)
+        mode(False)
+        assert texts == [f"tensor([{zero}, {zero}, {zero}], dtype=torch.float64)" for zero in ("0.", "-0.")]
+        assert [jtensor.full((3,), number, dtype=jtensor.float64).tolist() for number in (0.0, 1e-322)] == [[0.0] * 3, [1e-322] * 3]
+    assert store._surroundings(None) != surroundings                   # the programs on disk are others
+
+
+def test_the_mode_of_denormals_is_a_threads(mode):
+    mode(True)
+    answers = []
+    thread = threading.Thread(target=lambda: answers.extend([denormals.flushed(), mode(False), denormals.flushed()]))
+    thread.start()
+    thread.join()
+    assert answers == [True, True, False] and denormals.flushed()
 
 
 def test_what_is_not_there_says_so():
