@@ -39,12 +39,14 @@ def after_node(node, answers, arrived):
 
 
 def after_accumulation(hooks, variable):
-    """A leaf's hooks after its gradient has grown."""
+    """A leaf's hooks after its gradient has grown. They may answer the leaf itself, as a method in place does that updates it."""
+    shown = variable
     for hook in list(hooks.values()):
-        answer = hook(variable)
+        answer = hook(shown)
         if answer is not None:
-            _a_tensor(answer)
-            raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+            shown = _checked(hook, shown, answer)
+    if shown is not variable:
+        raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
 
 def _all_checked(hook, grads, answer):
