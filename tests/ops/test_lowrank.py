@@ -13,7 +13,8 @@ LOW = "(a @ b)"                    # 5 x 4, of rank 2
     f"(T.manual_seed(3), T.svd_lowrank({LOW}, 2, M=a[:, :1])[1])[1]", "(T.manual_seed(3), T.pca_lowrank(a)[1])[1]",
     f"(T.manual_seed(3), T.pca_lowrank({LOW}, 2, False, 0)[1])[1]", "T.pca_lowrank(a, 3)", "T.pca_lowrank(a, 2, niter=-1)",
     "T.lu(b[:, :2])", "T.lu(b[:, :2], get_infos=True)", "T.lu(b[:, :2].detach(), out=(T.empty(0), T.empty(0, dtype=T.int32)))",
-    "T.lu(b, pivot=False)", "T.lu(a[0])", "T.lu(T.ones(2, 2).long())"])
+    "T.lu(b, pivot=False)", "T.linalg.lu(b, pivot=False)", "T.linalg.lu_factor(b, pivot=False)", "T.linalg.lu_factor_ex(b, pivot=False)",
+    "T.lu(a[0])", "T.lu(T.ones(2, 2).long())"])
 @pytest.mark.filterwarnings("ignore")
 def test_numbers_of_a_seed(text):
     same(text, (5, 2), (2, 4), tolerance=1e-4, nodes=False)

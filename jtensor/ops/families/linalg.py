@@ -175,20 +175,20 @@ def qr(input, some=True, *, out=None):
 def linalg_lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
     """Both triangles in one matrix, the rows exchanged, and the first zero pivot (0: none)."""
     matrices("torch.linalg.lu_factor_ex", A)
-    _pivots_only("torch.linalg.lu_factor", pivot)
+    _pivots_only(pivot)
     return put_out("linalg_lu_factor_ex", factor.lu_factor_ex_raw(A), out)
 
 
-def _pivots_only(name, pivot):
+def _pivots_only(pivot):
     if not pivot:
-        raise RuntimeError(f"{name}: LU without pivoting is not implemented on the CPU")
+        raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
 
 
 @composite("linalg_lu_factor", **RAW)
 def linalg_lu_factor(A, *, pivot=True, out=None):
     """Both triangles in one matrix, and the rows exchanged (from 1)."""
     matrices("torch.linalg.lu_factor", A)
-    _pivots_only("torch.linalg.lu_factor", pivot)
+    _pivots_only(pivot)
     lu, pivots, _ = factor.lu_factor_ex_raw(A)
     return put_out("linalg_lu_factor", named("linalg_lu_factor", ("LU", "pivots"), (lu, pivots)), out)
 
@@ -204,7 +204,7 @@ def lu(input, pivot=True, get_infos=False, *, out=None):
         raise RuntimeError(f"torch.lu_factor: Expected tensor with 2 or more dimensions. Got size: {list(input._spec.size)} instead")
     if input._spec.dtype.category < 2 or input._spec.dtype.itemsize < 4:
         raise not_implemented("lu_cpu", input._spec.dtype)
-    _pivots_only("linalg.lu_factor", pivot)
+    _pivots_only(pivot)
     made = factor.lu_factor_ex_raw(input)
     made = named("_lu_with_info", ("LU", "pivots", "info"), made) if get_infos else tuple(made[:2])
     if out is None:
@@ -230,7 +230,7 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
 def linalg_lu(A, *, pivot=True, out=None):
     """(permutation matrix, lower triangle, upper triangle) whose product is the matrix."""
     matrices("linalg.lu", A)
-    _pivots_only("linalg.lu", pivot)
+    _pivots_only(pivot)
     lu, pivots, _ = factor.lu_factor_ex_raw(A)
     return put_out("linalg_lu", named("linalg_lu", ("P", "L", "U"), factor.lu_unpack_raw(lu, pivots)), out)
 
