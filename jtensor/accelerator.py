@@ -4,10 +4,13 @@ Owns: the questions and their answers. May not know: what runs there.
 """
 from .base import devices
 from .base.errors import missing
+from .streams import Stream, current, set_current, wait
 
-__all__ = ["current_accelerator", "current_device_idx", "current_device_index", "device_count", "device_index", "empty_cache",
-           "is_available", "max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved",
-           "reset_peak_memory_stats", "set_device_idx", "set_device_index", "synchronize"]
+__all__ = ["current_accelerator", "current_device_idx", "current_device_index", "current_stream", "device_count",
+           "device_index", "empty_cache", "empty_host_cache", "get_device_capability", "get_memory_info", "is_available",
+           "max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved", "memory_stats",
+           "reset_accumulated_memory_stats", "reset_peak_memory_stats", "set_device_idx", "set_device_index", "set_stream",
+           "synchronize"]
 
 
 def is_available():
@@ -63,13 +66,57 @@ class device_index:
 
 
 def synchronize(device=None):
-    """Waits for the work on the accelerator: runs the tape of this thread."""
+    """Waits for the work on the accelerator: runs the tape of this thread, and waits until it is done."""
+    wait(_index(device))
+
+
+def current_stream(device=None):
+    """The current stream of the accelerator on this thread; RuntimeError where there is none."""
+    if device is not None and not isinstance(device, int) and devices.device(device).type != "cuda":
+        raise RuntimeError("Accelerator expected")
+    return current(devices.device("cuda", _index(device) or 0))
+
+
+def set_stream(stream):
+    """Makes a stream the current one of its device."""
+    if not isinstance(stream, Stream):
+        raise TypeError("_accelerator_setStream(): incompatible function arguments. The following argument types are supported:\n"
+                        f"    1. (arg0: torch.Stream) -> None\n\nInvoked with: {stream!r}")
+    _wanted()
+    set_current(stream)
+
+
+def get_device_capability(device=None):
+    """What the accelerator's kinds of numbers are: told by no name that JAX has; refuses (RuntimeError where there is none)."""
     _index(device)
-    from .trace.executor import flush
-    flush("accelerator.synchronize")
+    raise missing("the capabilities of accelerators", "torch.cuda.get_device_capability()")
+
+
+def get_memory_info(device_index=None):
+    """(bytes that XLA's allocator has left, bytes that it may use at most)."""
+    most = devices.memory_statistic("bytes_limit", _index(device_index))
+    return most - devices.memory_statistic("bytes_in_use", _index(device_index)), most
+
+
+def memory_stats(device_index=None):
+    """What XLA's allocator tells, as `torch.cuda.memory_stats` gives it."""
+    index = _index(device_index)
+    from .cuda import memory
+    return memory.memory_stats(index)
+
+
+def reset_accumulated_memory_stats(device_index=None):
+    """XLA's counts cannot be reset: `MissingFeature` (where there is no accelerator, the ``RuntimeError`` that says so)."""
+    _index(device_index)
+    raise missing("counts of allocations that can be reset", "differences of torch.accelerator.memory_stats()")
 
 
 def empty_cache():
+    """Nothing is cached that could be given back."""
+    _wanted()
+
+
+def empty_host_cache():
     """Nothing is cached that could be given back."""
     _wanted()
 

@@ -19,6 +19,8 @@ class _TensorType(type):
 
     def __call__(cls, *args, device=None):
         """Sizes, a sequence, or nothing, as `torch.Tensor` takes them."""
+        if cls._device == "cuda" and not devices.accelerators():
+            raise TypeError(f"type torch.cuda.{cls.__name__} not available. Torch not compiled with CUDA enabled.")
         if device is not None and devices.device(device).type != cls._device:
             raise RuntimeError(
                 f"legacy constructor expects device type: {cls._device} but device type: {devices.device(device).type} was passed"

@@ -16,7 +16,7 @@ from .trace import executor, report
 
 _SUBMODULES = ("nn", "optim", "random", "utils", "linalg", "fft", "special", "autograd", "cuda", "distributed", "func", "hub", "testing",
                "backends", "version", "distributions", "amp", "cpu", "accelerator", "jit", "serialization", "types", "compiler", "masked",
-               "signal", "overrides", "_C")
+               "signal", "overrides", "_C", "xpu", "mps", "mtia")
 
 _CREATION = {
     from_data: ("tensor", "from_numpy", "as_tensor"),
@@ -100,6 +100,8 @@ _ROOM_OF = {
         "amp.autocast_mode",
     ),
     "GradScaler": "amp.grad_scaler",
+    **dict.fromkeys("Event Stream get_device_module".split(), "streams"),
+    "AcceleratorError": "base.errors",
     **dict.fromkeys(
         """get_num_threads set_num_threads get_num_interop_threads set_num_interop_threads use_deterministic_algorithms
         are_deterministic_algorithms_enabled is_deterministic_algorithms_warn_only_enabled get_float32_matmul_precision

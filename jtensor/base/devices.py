@@ -155,6 +155,18 @@ def memory_statistic(name, index):
 
 
 @functools.cache
+def _last():
+    import jax
+    return jax.jit(lambda x: x + 1)
+
+
+def wait(index):
+    """Waits until a GPU has done what it was asked to do: it works in order, so that one thing more is done last."""
+    import jax
+    jax.block_until_ready(_last()(jax.device_put(0, accelerators()[index or 0])))
+
+
+@functools.cache
 def jax_device(d):
     """The `jax.Device` of a canonical device."""
     import jax

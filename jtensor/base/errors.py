@@ -4,6 +4,7 @@ Owns: the tree below and the text of a refusal. May not know: tensors.
 
     RuntimeError
     ├── OutOfMemoryError         the device has no room for a program's buffers
+    ├── AcceleratorError         PyTorch's, for handlers that name it
     └── NotImplementedError
         └── MissingFeature       jtensor does not have it (yet); names the nearest thing that works
 """
@@ -11,6 +12,12 @@ Owns: the tree below and the text of a refusal. May not know: tensors.
 
 class OutOfMemoryError(RuntimeError):
     """The device ran out of memory; every tensor is as it was before the operation."""
+
+    __module__ = "torch"
+
+
+class AcceleratorError(RuntimeError):
+    """An error of the accelerator itself. Nothing here raises it: XLA's errors come as they are."""
 
     __module__ = "torch"
 

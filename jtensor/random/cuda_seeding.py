@@ -16,8 +16,9 @@ def of_device(device="cuda"):
 
 def manual_seed(seed):
     """Starts the stream of the current GPU anew; without a GPU nothing happens."""
+    seed = int(seed)
     if places.accelerators():
-        of_device().manual_seed(int(seed))
+        of_device().manual_seed(seed)
 
 
 def manual_seed_all(seed):
