@@ -33,6 +33,7 @@ def test_as_in_pytorch(name, text):
     assert (found if isinstance(found, str) else list(found)) == wanted
 
 
-if __name__ == "__main__":                     # `python -m tests.func.test_custom` writes the goldens: PyTorch's rules are gone in a
-    import torch                               # process where other tests have been
+if __name__ == "__main__":
+    # `python -m tests.func.test_custom` writes the goldens: PyTorch's rules are gone in a process where other tests have been.
+    import torch
     GOLDENS.write_text(json.dumps({f"{name}: {text}": answer(torch, text, named(torch, name)) for name, text in CASES}, indent=1) + "\n")
