@@ -7,6 +7,11 @@ from . import likes
 from .core import Tensor
 
 
+def _outside(dim, n):
+    return IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})" if n else
+                      f"Dimension specified as {dim} but tensor has no dimensions")
+
+
 class Facts:
     """The methods; `install` gives them to the Tensor."""
 
@@ -17,10 +22,8 @@ class Facts:
         if dim is True or dim is False:
             no_bools(dim)
         n = self._spec.ndim
-        if not -max(n, 1) <= dim < max(n, 1) or n == 0:
-            if n == 0:
-                raise IndexError("Dimension specified as " + str(dim) + " but tensor has no dimensions")
-            raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
+        if not -n <= dim < n:
+            raise _outside(dim, n)
         return self._spec.size[dim]
 
     def stride(self, dim=None):
@@ -31,8 +34,7 @@ class Facts:
             no_bools(dim)
         n = self._spec.ndim
         if not -n <= dim < n:
-            raise IndexError(f"Dimension out of range (expected to be in range of [{-max(n, 1)}, {max(n, 1) - 1}], but got {dim})"
-                             if n else "Dimension specified as " + str(dim) + " but tensor has no dimensions")
+            raise _outside(dim, n)
         return self._spec.stride[dim]
 
     def storage_offset(self):
