@@ -166,6 +166,13 @@ def wait(index):
     jax.block_until_ready(_last()(jax.device_put(0, accelerators()[index or 0])))
 
 
+def settle():
+    """Waits until every GPU, and the CPU, has done what it was asked to do."""
+    import jax
+    for at in (*accelerators(), *jax.devices("cpu")[:1]):
+        jax.block_until_ready(_last()(jax.device_put(0, at)))
+
+
 @functools.cache
 def jax_device(d):
     """The `jax.Device` of a canonical device."""
