@@ -64,10 +64,6 @@ def check_nan_enabled():
     return _state["check_nan"]
 
 
-def checks_nan():
-    return _state["on"] and _state["check_nan"]
-
-
 def apply(node, arrived):
     """``node.apply(arrived)``; what fails is named by a warning with the traceback of the forward operation."""
     previous = getattr(LOCAL, "evaluating", None)

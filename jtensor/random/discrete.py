@@ -11,11 +11,8 @@ import numpy as np
 from . import exact
 from .continuous import exponential
 from .exact import chunks
-from .rounding import FLOAT32, FLOAT64, HALVES, cast, rounded
+from .rounding import FLOAT32, FLOAT64, HALVES, cast
 from .uniforms import MASK53, alike, rand, u53
-
-_ALPHA_PRIME = 1.7580993408473766  # SELU's scale times alpha: what a dropped unit is sent to, negated
-
 
 # -- bernoulli -------------------------------------------------------------------------------------------------------------------
 
@@ -84,25 +81,6 @@ def dropout_noise(engine, n, p, dtype=FLOAT32):
         return alike(engine, ("dropout", p, dtype), n, 2 * n, noise)
 
 
-def dropout_mask(engine, n, p, dtype=FLOAT32):
-    """The bool mask of ``native_dropout`` (True is kept), and the factor for what is kept: a number of ``dtype`` as a Python float."""
-    with engine.lock:
-        return _below(engine, n, 1.0 - p), rounded(1.0 / (1.0 - p), dtype)
-
-
-def alpha_dropout_noise(engine, n, p, dtype=FLOAT32):
-    """The arrays ``(factor, shift)`` of ``alpha_dropout``: the result is ``input * factor + shift``. ``0 < p < 1``."""
-    keep = 1.0 - p
-    a = 1.0 / math.sqrt((_ALPHA_PRIME * _ALPHA_PRIME * p + 1.0) * keep)
-    with engine.lock:
-        kept = _below(engine, n, keep)
-    # On the two values that noise has, number and result rounded to the dtype at each step.
-    noise = np.array([0.0, 1.0]).astype(dtype)
-    shift = _plus(_times(_plus(noise, -1.0), _ALPHA_PRIME * a), _ALPHA_PRIME * a * p)
-    factor = _times(noise, a)
-    return _two_valued(kept, *factor), _two_valued(kept, *shift)
-
-
 @functools.lru_cache(maxsize=256)
 def _off_and_on(keep, dtype):
     """What dropout multiplies by."""
@@ -113,24 +91,16 @@ def _two_valued(kept, off, on):
     return np.where(kept, on, off)
 
 
-def _wide(x):
-    return x.astype(np.float32) if x.dtype in HALVES else x
-
-
-def _plus(x, number):
-    return (_wide(x) + _wide(x).dtype.type(rounded(number, x.dtype))).astype(x.dtype)
-
-
-def _times(x, number):
-    return (_wide(x) * _wide(x).dtype.type(rounded(number, x.dtype))).astype(x.dtype)
-
-
 def _quotient(number, divisor, dtype):
     wide = np.float64 if dtype == FLOAT64 else np.float32
     return (wide(number) / wide(divisor)).astype(dtype)
 
 
 # -- multinomial -----------------------------------------------------------------------------------------------------------------
+
+
+def _wide(x):
+    return x.astype(np.float32) if x.dtype in HALVES else x
 
 
 def multinomial(engine, p, samples, replacement=False, columns_first=False):

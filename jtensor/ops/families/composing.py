@@ -37,12 +37,6 @@ def conj_times(x, number):
     return x if is_one(number) else x * jnp.conj(cast(number, x.dtype))
 
 
-def dim_or_raise(dim, ndim):
-    """A dimension counted from the front, or PyTorch's ``IndexError``."""
-    from .numeric import wrap_dim
-    return wrap_dim(dim, ndim)
-
-
 def check_expand(self, target):
     """PyTorch's error where a tensor (a Spec) cannot be expanded to ``target``."""
     expand(tuple(self.size), self.stride, 0, tuple(target), dtypes.scalar_name(self.dtype))

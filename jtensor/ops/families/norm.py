@@ -79,13 +79,6 @@ def _check_types(kernel, input, *parameters):
         raise RuntimeError(f"expected scalar type {dtypes.scalar_name(input.dtype)} but found {dtypes.scalar_name(other)}")
 
 
-def _no_integers(kernel):
-    def check(input, *others):
-        if input.dtype.category < 2:
-            raise not_implemented(kernel, input.dtype)
-    return check
-
-
 # -- batch norm -------------------------------------------------------------------------------------------------------
 
 def _others(x):

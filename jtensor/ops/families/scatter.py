@@ -72,11 +72,6 @@ def padded(x, shape):
 
 # -- gather -----------------------------------------------------------------------------------------------------------
 
-def _check_index_type(name, index):
-    if index.dtype not in _INDEX_TYPES:
-        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
-
-
 def _check_gather(self, dim, index):
     axis = wrap_dim(dim, self.ndim)
     if index.numel and index.dtype not in _INDEX_TYPES:
