@@ -3,13 +3,9 @@
 Owns: these methods, with PyTorch's errors. Those that change its memory are written in `storages`. May not know: values.
 """
 from ..ops.families.composing import no_bools
+from ..ops.families.numeric import axis_at
 from . import likes
 from .core import Tensor
-
-
-def _outside(dim, n):
-    return IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})" if n else
-                      f"Dimension specified as {dim} but tensor has no dimensions")
 
 
 class Facts:
@@ -21,10 +17,8 @@ class Facts:
             return self._spec.size
         if dim is True or dim is False:
             no_bools(dim)
-        n = self._spec.ndim
-        if not -n <= dim < n:
-            raise _outside(dim, n)
-        return self._spec.size[dim]
+        spec = self._spec
+        return spec.size[dim if -spec.ndim <= dim < spec.ndim else axis_at(spec, dim)]                # which raises
 
     def stride(self, dim=None):
         """Elements to step over in memory, for each dimension or for one."""
@@ -32,10 +26,8 @@ class Facts:
             return self._spec.stride
         if dim is True or dim is False:
             no_bools(dim)
-        n = self._spec.ndim
-        if not -n <= dim < n:
-            raise _outside(dim, n)
-        return self._spec.stride[dim]
+        spec = self._spec
+        return spec.stride[dim if -spec.ndim <= dim < spec.ndim else axis_at(spec, dim)]                # which raises
 
     def storage_offset(self):
         """Where the tensor begins in its storage, in elements."""

@@ -8,7 +8,7 @@ import math
 from ...base import dtypes
 from ..registry import composite
 from .composing import put_out
-from .numeric import wrap_dim
+from .numeric import axis_at, wrap_dim
 from .transforms import c2c, c2r, r2c, r2c_whole
 
 # -- arguments --------------------------------------------------------------------------------------------------------
@@ -46,14 +46,8 @@ def _sized(t, dim, n):
     return constant_pad_nd(t, (0, 0) * (t._spec.ndim - 1 - dim) + (0, n - have), 0)
 
 
-def _axis(t, dim):
-    if not t._spec.ndim:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    return wrap_dim(dim, t._spec.ndim)
-
-
 def _one(name, t, n, dim):
-    axis = _axis(t, dim)
+    axis = axis_at(t._spec, dim)
     count = t._spec.size[axis] if n is None else n
     if count < 1:
         raise RuntimeError(f"Invalid number of data points ({count}) specified")
@@ -180,7 +174,7 @@ def _last_of_half(t, axis, n):
 @_named("irfft")
 def irfft(input, n=None, dim=-1, norm=None, *, out=None):
     """The inverse of ``rfft``: ``n`` real numbers, by default ``2 (m - 1)``."""
-    axis = _axis(input, dim)
+    axis = axis_at(input._spec, dim)
     n = _last_of_half(input, axis, n)
     made = c2r(_sized(_to_complex(input), axis, n // 2 + 1), (axis,), n, _scale(norm, n, False, "irfft"))
     return put_out("fft_irfft", made, out)
@@ -189,7 +183,7 @@ def irfft(input, n=None, dim=-1, norm=None, *, out=None):
 @_named("hfft")
 def hfft(input, n=None, dim=-1, norm=None, *, out=None):
     """The real transform of a Hermitian signal, given by its first half."""
-    axis = _axis(input, dim)
+    axis = axis_at(input._spec, dim)
     n = _last_of_half(input, axis, n)
     made = c2r(_sized(_to_complex(input), axis, n // 2 + 1).conj(), (axis,), n, _scale(norm, n, True, "hfft"))
     return put_out("fft_hfft", made, out)

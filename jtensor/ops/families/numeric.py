@@ -7,6 +7,7 @@ import functools
 import jax.numpy as jnp
 
 from ...base import dtypes
+from ...views.rules import wrap_dim
 
 NARROW = (jnp.dtype(jnp.float16), jnp.dtype(jnp.bfloat16))
 
@@ -139,19 +140,16 @@ def floats_only(kernel):
 
 # -- dimensions -------------------------------------------------------------------------------------------------------
 
-def wrap_dim(dim, ndim):
-    """A dimension counted from the front, or PyTorch's ``IndexError``; a 0-d tensor has the dimensions 0 and -1."""
-    n = ndim or 1
-    if not -n <= dim < n:
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
-    return dim % n
+def axis_at(spec, dim):
+    """A dimension counted from the front, or PyTorch's ``IndexError``; a 0-d tensor has no dimensions (for `wrap_dim` it has one)."""
+    if not spec.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return wrap_dim(dim, spec.ndim)
 
 
 def size_at(spec, dim):
-    """``size(dim)``, or PyTorch's ``IndexError``; a 0-d tensor has no dimensions."""
-    if not spec.ndim:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    return spec.size[wrap_dim(dim, spec.ndim)]
+    """``size(dim)``, or PyTorch's ``IndexError``."""
+    return spec.size[axis_at(spec, dim)]
 
 
 def axes_of(dim, ndim):

@@ -9,7 +9,7 @@ from ...base import dtypes
 from ..operator import RAW, Tensor, op
 from ..registry import composite
 from .composing import no_bools
-from .numeric import axes_of, not_implemented, wrap_dim
+from .numeric import axes_of, axis_at, not_implemented, wrap_dim
 
 # -- repetition -------------------------------------------------------------------------------------------------------
 
@@ -111,9 +111,7 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
     if not hasattr(repeats, "_spec"):
         return _interleaved(input, repeats, dim, output_size)
     _check_rank(repeats)
-    if not input._spec.ndim:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    axis = wrap_dim(dim, input._spec.ndim)
+    axis = axis_at(input._spec, dim)
     n = input._spec.size[axis]
     if repeats._spec.numel == 1:
         repeats = repeats.reshape(1).expand(n)
@@ -153,9 +151,7 @@ def _check_roll(input, shifts, dims):
     if len(shifts) != len(dims) and not (len(shifts) == 1 and not dims):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
     for d in dims if input.numel else ():                          # of a tensor without elements nobody asks for the dimensions
-        if not input.ndim:
-            raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
-        wrap_dim(d, input.ndim)
+        axis_at(input, d)
 
 
 def _rolled(x, shifts, dims, sign=1):

@@ -12,7 +12,7 @@ from ..registry import composite
 from .composing import put_out
 from .factor import adjoint, product
 from .matrices import named
-from .numeric import no_derivative, not_implemented
+from .numeric import no_derivative, not_implemented, size_at
 
 
 @op(name="geqrf.raw", backward="GeqrfBackward0", layout="columns", outputs=("a", "tau"), grad=no_derivative("'geqrf'", "input"), **RAW)
@@ -61,10 +61,9 @@ def _check_ormqr(input, tau, other, left):
     for what, x in (("input", input), ("other", other)):
         if x.ndim < 2:
             raise RuntimeError(f"torch.ormqr: {what} must have at least 2 dimensions.")
-    if not tau.ndim:
-        raise IndexError("Dimension specified as -1 but tensor has no dimensions")
+    reflections = size_at(tau._spec, -1)
     along, side = (-2, "other.shape[-2]") if left else (-1, "other.shape[-1]")
-    if other.shape[along] < tau.shape[-1]:
+    if other.shape[along] < reflections:
         raise RuntimeError(f"torch.ormqr: {side} must be greater than or equal to tau.shape[-1]")
     if other.shape[along] != input.shape[-2]:
         raise RuntimeError(f"torch.ormqr: {side} must be equal to input.shape[-2]")

@@ -5,6 +5,7 @@ Owns: these checks and PyTorch's words for them. May not know: operators.
 from ...base import dtypes
 from ..build import broadcast_shapes
 from .matrices import floats, square
+from .numeric import size_at
 
 
 def fitting(name, right, matrix):
@@ -44,9 +45,7 @@ def pivoted(LU, pivots, B, left):
     if b.ndim < 2:
         raise RuntimeError("linalg.lu_solve: The input tensor B must have at least 2 dimensions.")
     solvable("linalg.lu_solve", lu, b, left)
-    if not p.ndim:
-        raise IndexError("Dimension specified as -1 but tensor has no dimensions")
-    if p.size[-1] != lu.size[-1]:
+    if size_at(p, -1) != lu.size[-1]:
         raise RuntimeError("linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix")
     if tuple(p.size) != tuple(lu.size[:-1]):
         raise RuntimeError("linalg.lu_solve: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
@@ -77,9 +76,7 @@ def reflected(A, tau):
         raise RuntimeError(f"{name}: input must have at least 2 dimensions.")
     if a.size[-2] < a.size[-1]:
         raise RuntimeError(f"{name}: input.shape[-2] must be greater than or equal to input.shape[-1]")
-    if not t.ndim:
-        raise IndexError("Dimension specified as -1 but tensor has no dimensions")
-    if a.size[-1] < t.size[-1]:
+    if a.size[-1] < size_at(t, -1):
         raise RuntimeError(f"{name}: input.shape[-1] must be greater than or equal to tau.shape[-1]")
     if a.ndim - t.ndim != 1:
         raise RuntimeError(f"{name}: Expected tau to have one dimension less than input, but got tau.ndim equal to {t.ndim} and input.ndim "

@@ -28,16 +28,12 @@ def wrap_dim(dim: int, rank: int, scalars_too: bool = True) -> int:
     Traceback (most recent call last):
     IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 5)
     """
-    if 0 <= dim < rank:
-        return dim
-    if -rank <= dim < 0:
-        return dim + rank
-    if rank == 0 and dim in (0, -1):
-        if scalars_too:
-            return 0
+    n = rank or 1
+    if not -n <= dim < n:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
+    if not rank and not scalars_too:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    least = max(rank, 1)
-    raise IndexError(f"Dimension out of range (expected to be in range of [{-least}, {least - 1}], but got {dim})")
+    return dim % n
 
 
 _said: set[str] = set()
