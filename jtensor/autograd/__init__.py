@@ -1,1 +1,8 @@
 """PyTorch's autograd: the graph of nodes, the engine that walks it, modes, hooks, custom functions."""
+
+
+def __getattr__(name):
+    if name == "profiler":                                     # loaded by those who use it
+        import importlib
+        return importlib.import_module(f"{__name__}.profiler")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

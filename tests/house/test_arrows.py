@@ -37,6 +37,7 @@ LAZY = {
     ("ops.families", "tensor"): "a composite is a function of tensors, declared in the family of the operators that it is made of",
     ("ops.families", ""): "the same, in the words of the public interface",
     ("autograd.forward_ad", "tensor"): "asks for tensors with a tangent, which only the rooms that make tensors know",
+    ("autograd.profiler", "profiler"): "the profiler's older place, which its names are looked up in",
     ("autograd.functional", "func"): "a Jacobian by columns is one call for a batch of directions",
     ("autograd.functional", ""): "written in terms of the public interface, looked up when a function is called",
     ("autograd.gradcheck", ""): "the same",

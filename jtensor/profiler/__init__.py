@@ -1,0 +1,16 @@
+"""`torch.profiler`: wall times of regions and of the tape's runs.
+
+Operators are computed together, so that none has a time of its own; ``jax.profiler.trace`` shows what XLA makes of them.
+"""
+from .profiling import (
+    ProfilerAction,
+    ProfilerActivity,
+    profile,
+    schedule,
+    supported_activities,
+    tensorboard_trace_handler,
+)
+from .recording import record_function
+
+__all__ = ["ProfilerAction", "ProfilerActivity", "profile", "record_function", "schedule", "supported_activities",
+           "tensorboard_trace_handler"]
