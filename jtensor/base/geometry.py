@@ -17,17 +17,6 @@ FULL = "full"
 PARTIAL = "partial"
 TOO_HARD = "too_hard"
 
-MSG_INTERNAL_OVERLAP = (
-    "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
-    "Please clone() the tensor before performing the operation."
-)
-MSG_PARTIAL_OVERLAP = (
-    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. "
-    "Please clone() the tensor before performing the operation."
-)
-
-Ints = tuple[int, ...]
-
 
 def numel(size: Ints) -> int:
     """Number of elements.
