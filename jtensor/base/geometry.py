@@ -17,6 +17,8 @@ FULL = "full"
 PARTIAL = "partial"
 TOO_HARD = "too_hard"
 
+Ints = tuple[int, ...]
+
 
 def numel(size: Ints) -> int:
     """Number of elements.
