@@ -3,10 +3,10 @@
 
 Owns their argument forms; what is refused is `checks`' affair, what lies where `placing`'s, the numbers the samplers'.
 """
-import warnings
 
 import numpy as np
 
+from ..base import sites
 from ..tensor import looking
 from ..tensor.core import Tensor
 from . import by_counter, checks, continuous, discrete, integers, normals, uniforms
@@ -18,7 +18,7 @@ from .placing import counted_choices, fill, memory_order
 def warn(texts):
     """PyTorch's warnings, said on the caller's line."""
     for text in texts or ():
-        warnings.warn(text, UserWarning, stacklevel=5)
+        sites.warn(text)
 
 
 def uniform_(self, from_=0.0, to=1.0, *, generator=None, **kw):

@@ -4,12 +4,16 @@ import warnings
 import pytest
 
 import jtensor
+from jtensor.amp import casting
+from jtensor.random import batched
 
 STATEMENTS = [
     "torch.range(0, 2)", "x.new_tensor(x)", "torch.tensor(x)", "m[[[0, 1], [0]]]",
     "x[torch.ones(3, dtype=torch.uint8)]", "torch.add(x, x, out=torch.ones(2))", "F.softmax(m)", "torch.nn.LogSoftmax()(m)",
     "torch.nn.MSELoss(size_average=False)", "torch.nn.functional.l1_loss(x, x, reduce=True)",
     "torch.utils.checkpoint.checkpoint(torch.sin, x, use_reentrant=True)", "torch.cross(x, x)", "torch.std(x[:1])",
+    "F.mse_loss(x, m)", "torch.nn.MSELoss()(x, m)", "F.kl_div(x, x)", "torch.cov(x[:1])",
+    "torch.meshgrid(x, x)", "F.gumbel_softmax(m, eps=0.5)",
 ]
 
 
@@ -26,6 +30,13 @@ def test_the_user_is_told_where(statement):
     import jtensor.utils.checkpoint
     said, places = _said(jtensor, statement)
     assert places == {("the user's file", 3)} and len(said) == 1
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_so_is_the_user_where_functions_have_doors(statement):
+    casting.put_doors()
+    batched.put_doors()
+    test_the_user_is_told_where(statement)
 
 
 @pytest.mark.parametrize("statement", STATEMENTS[:8])

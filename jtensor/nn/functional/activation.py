@@ -1,5 +1,4 @@
 """Activation functions: argument handling around operators, and those that are made of other functions."""
-import warnings
 
 import jtensor
 
@@ -329,7 +328,7 @@ def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
 def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
     """A differentiable sample of a categorical distribution; ``hard``: one-hot forward, with the soft sample's gradient."""
     if eps != 1e-10:
-        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+        sites.warn("`eps` parameter is deprecated and has no effect.")
     noise = -jtensor.empty_like(logits, memory_format=jtensor.contiguous_format).exponential_().log()
     soft = ((logits + noise) / tau).softmax(dim)
     if not hard:

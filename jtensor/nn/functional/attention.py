@@ -1,9 +1,9 @@
 """Attention: scaled dot products, and the whole of MultiheadAttention's forward pass."""
 import math
-import warnings
 
 import jtensor
 
+from ...base import sites
 from ...tensor import raw
 from ..attention import chosen
 from .activation import softmax
@@ -115,8 +115,7 @@ def _canonical_mask(mask, mask_name, other_type, other_name, target_type, check_
     if mask.dtype != jtensor.bool and not mask.is_floating_point():
         raise AssertionError(f"only bool and floating types of {mask_name} are supported")
     if check_other and other_type is not None and mask.dtype != other_type:
-        warnings.warn(f"Support for mismatched {mask_name} and {other_name} is deprecated. Use same type for both instead.",
-                      stacklevel=3)
+        sites.warn(f"Support for mismatched {mask_name} and {other_name} is deprecated. Use same type for both instead.")
     if mask.is_floating_point():
         return mask
     return jtensor.zeros_like(mask, dtype=target_type).masked_fill_(mask, -math.inf)

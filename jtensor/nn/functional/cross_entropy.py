@@ -3,10 +3,10 @@
 Owns: which operator serves which shape, and PyTorch's checks, in its order. The operators are in ``ops.families.loss``.
 """
 import math
-import warnings
 
 import jtensor
 
+from ...base import sites
 from ...base.dtypes import scalar_name
 from ...ops.families.bounds import check_bounds, check_probabilities
 from ...tensor import raw
@@ -165,11 +165,11 @@ def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weig
 def _check_options(options, inner, reduction, label_smoothing, target, linear_bias):
     """The warning of PyTorch where options could not be followed anyway."""
     if len(inner) > 1 or reduction not in ("mean", "sum", "none") or label_smoothing != 0.0 or target.dtype != jtensor.int64:
-        warnings.warn("linear_cross_entropy: ``options`` ignored; chunked path needs reduction in {'mean','sum','none'}, "
-                      "label_smoothing == 0, target.dtype == int64, out_features == (). Got "
-                      f"reduction={reduction!r}, label_smoothing={label_smoothing}, target.dtype={target.dtype}, "
-                      f"out_features={inner[1:]}, tracing=False, "
-                      f"linear_bias.shape={tuple(linear_bias.shape) if linear_bias is not None else None}.", stacklevel=3)
+        sites.warn("linear_cross_entropy: ``options`` ignored; chunked path needs reduction in {'mean','sum','none'}, "
+                   "label_smoothing == 0, target.dtype == int64, out_features == (). Got "
+                   f"reduction={reduction!r}, label_smoothing={label_smoothing}, target.dtype={target.dtype}, "
+                   f"out_features={inner[1:]}, tracing=False, "
+                   f"linear_bias.shape={tuple(linear_bias.shape) if linear_bias is not None else None}.")
 
 
 # --------------------------------------------------------------------------------------------------------------- yes or no

@@ -2,10 +2,10 @@
 others are made of tensor functions.
 """
 import math
-import warnings
 
 import jtensor
 
+from ...base import sites
 from ...ops.families.bounds import check_bounds
 from ...tensor import raw
 from .. import _reduction
@@ -21,8 +21,8 @@ def _expanded(input, target):
     """Both in a common shape, with a warning where they had not the same."""
     if target.size() == input.size():
         return input, target
-    warnings.warn(f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will likely "
-                  "lead to incorrect results due to broadcasting. Please ensure they have the same size.", stacklevel=3)
+    sites.warn(f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will likely "
+               "lead to incorrect results due to broadcasting. Please ensure they have the same size.")
     return jtensor.broadcast_tensors(input, target)
 
 
@@ -158,9 +158,9 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
         code = _reduction.legacy_get_enum(size_average, reduce)
     else:
         if reduction == "mean":
-            warnings.warn("reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides "
-                          "only by the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the "
-                          "same as 'batchmean' in the next major release.", stacklevel=2)
+            sites.warn("reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides "
+                       "only by the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the "
+                       "same as 'batchmean' in the next major release.")
         code = _reduction.get_enum("sum" if reduction == "batchmean" else reduction)
     if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
         refuse("kl_div", input=input, target=target)

@@ -6,7 +6,7 @@ import math
 
 import jax.numpy as jnp
 
-from ...base import dtypes
+from ...base import dtypes, sites
 from ..operator import RAW, Tensor, op
 from ..registry import composite
 from .composing import put_out, unsafe_view
@@ -89,15 +89,12 @@ def cross(input, other, dim=None, *, out=None):
     tensor([0, 0, 1])
     """
     if dim is None:
-        import warnings
         dim = next((d for d, n in enumerate(input._spec.size) if n == 3), None)
         if dim is None:
             raise RuntimeError("no dimension of size 3 in input")
-        warnings.warn(
+        sites.warn(
             "Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim explicitly or simply "
             "use torch.linalg.cross.\nThe default value of dim will change to agree with that of linalg.cross in a future release.",
-            UserWarning,
-            stacklevel=3,
         )
     return put_out("cross", linalg_cross_raw(input, other, dim), out)
 

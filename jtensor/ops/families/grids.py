@@ -3,9 +3,8 @@
 Owns: composites whose tensors come as a list or one by one. May not know: any operator but `stack`.
 """
 import itertools
-import warnings
 
-from ...base import dtypes
+from ...base import dtypes, sites
 from ..build import broadcast_shapes
 from ..registry import composite
 from .composing import only_tensors
@@ -48,8 +47,7 @@ def meshgrid(*tensors, indexing=None):
         raise RuntimeError("meshgrid expects a non-empty TensorList")
     only_tensors(tensors)
     if indexing is None:
-        warnings.warn("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.", UserWarning,
-                      stacklevel=3)
+        sites.warn("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
         indexing = "ij"
     if any(t._spec.dtype is not tensors[0]._spec.dtype for t in tensors):
         raise RuntimeError("meshgrid expects all tensors to have the same dtype")

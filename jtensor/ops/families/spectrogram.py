@@ -2,12 +2,11 @@
 
 Owns: `stft` and `istft`: their frames, their windows, their refusals. May not know: how a spectrum is computed.
 """
-import warnings
 
 import jax.numpy as jnp
 import numpy as np
 
-from ...base import dtypes
+from ...base import dtypes, sites
 from ..operator import RAW, Tensor, op
 from ..registry import composite
 
@@ -17,7 +16,7 @@ _warned = set()
 def _warn_once(text):
     if text not in _warned:
         _warned.add(text)
-        warnings.warn(text, UserWarning, stacklevel=4)
+        sites.warn(text)
 
 
 def _described(t):
@@ -204,6 +203,6 @@ def _restored(input, n_fft, hop, width, window, center, normalized, onesided, le
     signal = signal.squeeze(0) if alone else signal
     if end <= whole:
         return signal
-    warnings.warn("The length of signal is shorter than the length parameter. Result is being padded with zeros in the tail. Please check "
-                  "your center and hop_length settings.", UserWarning, stacklevel=4)
+    sites.warn("The length of signal is shorter than the length parameter. Result is being padded with zeros in the tail. Please check "
+               "your center and hop_length settings.")
     return jtensor.nn.functional.pad(signal, [0, end - whole])

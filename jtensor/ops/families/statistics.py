@@ -5,7 +5,7 @@ May not know: tensors as objects, but through their public methods.
 """
 import numpy as np
 
-from ...base import dtypes
+from ...base import dtypes, sites
 from ..operator import OptTensor, Tensor, Tensors, op
 from ..registry import composite
 from .numeric import not_implemented, wrap_dim
@@ -68,9 +68,7 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
 def _not_negative(left):
     if isinstance(left, (int, float)):
         if left <= 0:
-            import warnings
-            warnings.warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
-                          UserWarning, stacklevel=4)
+            sites.warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.")
         return left if left > 0 else 0
     return left.clamp_min(0)
 

@@ -5,6 +5,7 @@ composites.
 """
 import jax.numpy as jnp
 
+from ...base import sites
 from ..operator import Number, Tensor, op
 from ..registry import composite
 from .numeric import axes_of, cast, is_complex, restored, size_of, wide
@@ -119,9 +120,8 @@ def _spread_arguments(name, input, dim, unbiased, correction):
         correction = 1
     axes = axes_of(tuple(dim) if isinstance(dim, list) else dim, input.ndim)
     if isinstance(correction, (int, float)) and size_of(input.shape, axes) <= correction and input.dtype.category >= 2:
-        import warnings
-        warnings.warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel "
-                      "divided by output numel).", UserWarning, stacklevel=4)
+        sites.warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel "
+                   "divided by output numel).")
     return dim, correction
 
 
