@@ -5,10 +5,27 @@ Owns: what ``jtensor.x`` is. Imports every layer in order; nothing imports it bu
 import importlib
 import sys
 
+from . import removed
 from .autograd import anomaly, forward_ad, function, functional, gradcheck, graph, mode, tools
 from .base import devices, dtypes, errors, info, size
 from .ops import families  # fills the registry
-from .tensor import backward, convert, create, custom, dispatch, from_data, install, likes, pieces, ranges, retyped, shown, variable
+from .tensor import (
+    backward,
+    convert,
+    create,
+    custom,
+    dispatch,
+    from_data,
+    install,
+    likes,
+    pieces,
+    ranges,
+    retyped,
+    seldom,
+    shown,
+    storages,
+    variable,
+)
 from .tensor.core import Tensor
 from .tensor.guards import guarded
 from .tensor.overriding import Layer
@@ -47,6 +64,8 @@ def assemble(space):
     """Fills the package's namespace."""
     families.load()
     install.install()
+    seldom.install()
+    removed.install()
     space.update(install.FUNCTIONS)
     for room, names in _CREATION.items():
         space.update({name: guarded(getattr(room, name), name) for name in names})
@@ -60,7 +79,7 @@ def assemble(space):
         is_grad_enabled=mode.is_grad_enabled, is_inference_mode_enabled=mode.is_inference_mode_enabled,
         get_default_dtype=dtypes.get_default_dtype, set_default_dtype=_set_default_dtype,
         promote_types=guarded(_promote_types, "promote_types"), can_cast=guarded(_can_cast, "can_cast"),
-        result_type=guarded(_result_type, "result_type"), is_tensor=is_tensor, is_storage=lambda obj: False,
+        result_type=guarded(_result_type, "result_type"), is_tensor=is_tensor, is_storage=storages.is_storage,
         get_default_device=devices.current, set_default_device=devices.set_default,
         from_jax=convert.from_jax, report=_report, trace_boundary=_boundary, eager=_Eager,
         strided=layout("strided"), sparse_coo=layout("sparse_coo"), layout=layout,
@@ -102,6 +121,12 @@ _ROOM_OF = {
     "GradScaler": "amp.grad_scaler",
     **dict.fromkeys("Event Stream get_device_module".split(), "streams"),
     "AcceleratorError": "base.errors",
+    **dict.fromkeys("eig lstsq matrix_rank solve sparse_coo_tensor symeig".split(), "removed"),
+    **dict.fromkeys("cond sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum while_loop".split(), "choices"),
+    "to_dlpack": "utils.dlpack",
+    "segment_reduce": "segments",
+    "embedding_renorm_": "nn.functional.sparse",
+    "grid_sampler": "nn.functional.vision",
     **dict.fromkeys(
         """get_num_threads set_num_threads get_num_interop_threads set_num_interop_threads use_deterministic_algorithms
         are_deterministic_algorithms_enabled is_deterministic_algorithms_warn_only_enabled get_float32_matmul_precision
@@ -122,6 +147,8 @@ def late(name):
                 raise
     if name in _ROOM_OF:
         return getattr(importlib.import_module("jtensor." + _ROOM_OF[name]), name)
+    if name in storages.BY_NAME:
+        return storages.BY_NAME[name]
     if name.endswith("Tensor"):
         from .legacy import CPU
         if name in CPU:
@@ -170,7 +197,7 @@ def _autograd():
     """``torch.autograd``: its parts live in several rooms."""
     from . import autograd
     autograd.backward, autograd.grad = backward.backward, backward.grad
-    for name in ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "set_multithreading_enabled"):
+    for name in ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "set_multithreading_enabled", "is_multithreading_enabled"):
         setattr(autograd, name, getattr(mode, name))
     autograd.detect_anomaly, autograd.set_detect_anomaly = anomaly.detect_anomaly, anomaly.set_detect_anomaly
     tools.install(snapshot=shown.snapshot, restore=shown.restore)
@@ -181,7 +208,7 @@ def _autograd():
     for name, part in (("grad_mode", mode), ("anomaly_mode", anomaly), ("variable", variable)):
         sys.modules[f"{autograd.__name__}.{name}"] = part          # under PyTorch's name, too, it can be imported
     autograd.gradcheck, autograd.gradgradcheck = gradcheck.gradcheck, gradcheck.gradgradcheck
-    autograd.Variable, autograd.Function = variable.Variable, function.Function
+    autograd.Variable, autograd.Function, autograd.variable = variable.Variable, function.Function, variable.variable
 
 
 # -- small functions --------------------------------------------------------------------------------------------------

@@ -141,8 +141,11 @@ class set_multithreading_enabled(_Mode):
     ...     torch.ones(1, requires_grad=True).sum().backward()
     """
 
+    asked = True
+
     def __init__(self, mode):
-        self.mode = mode
+        self.previous, self.mode = set_multithreading_enabled.asked, mode
+        set_multithreading_enabled.asked = bool(mode)
 
     def clone(self):
         return type(self)(self.mode)
@@ -151,7 +154,12 @@ class set_multithreading_enabled(_Mode):
         pass
 
     def __exit__(self, *exc):
-        pass
+        set_multithreading_enabled.asked = self.previous
+
+
+def is_multithreading_enabled():
+    """What `set_multithreading_enabled` was told last: True unless it was told otherwise."""
+    return set_multithreading_enabled.asked
 
 
 class inference_mode(_Mode):

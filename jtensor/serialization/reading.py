@@ -46,7 +46,7 @@ def _of_dtype(storage, offset, size, stride, requires_grad, backward_hooks, dtyp
     if unknown:
         raise pickle.UnpicklingError(f"unknown marks of a tensor: {sorted(unknown)}")
     cell = storage.storage.on(dtype)
-    made = create.empty(0, dtype=dtype, device=cell.device).set_(storages.UntypedStorage(cell), offset, tuple(size), tuple(stride))
+    made = create.empty(0, dtype=dtype, device=cell.device).set_(storages.UntypedStorage._on(cell), offset, tuple(size), tuple(stride))
     if metadata:
         s = made._spec
         made._spec = specs.spec(tuple(s.size), s.stride, dtype, s.device, bool(metadata.get("conj")), bool(metadata.get("neg")))
@@ -131,7 +131,7 @@ def _placer(map_location):
     if callable(map_location):
         def placed(place, data):
             bytes_ = from_data.from_host(np.frombuffer(data, np.uint8).copy(), dtypes.uint8)
-            answer = map_location(storages.UntypedStorage(bytes_._storage), place)
+            answer = map_location(storages.UntypedStorage._on(bytes_._storage), place)
             return _device_of(place) if answer is None else answer.device
         return placed
     raise TypeError(f"map_location is a device, text, dictionary or function, not {type(map_location).__name__}")

@@ -152,7 +152,7 @@ def save(obj, f, pickle_module=pickle, pickle_protocol=2, _use_new_zipfile_seria
     records = [("data.pkl", data.getvalue()), (".format_version", b"1"), (".storage_alignment", str(_ALIGNED).encode())]
     if not _disable_byteorder_record:
         records.append(("byteorder", b"little"))
-    records += [(f"data/{key}", storages.UntypedStorage(cell)._bytes().data) for key, cell, _ in pickler.cells.values()]
+    records += [(f"data/{key}", storages.UntypedStorage._on(cell)._bytes().data) for key, cell, _ in pickler.cells.values()]
     records.append(("version", b"3\n"))
     if not is_path:
         if not hasattr(f, "write"):

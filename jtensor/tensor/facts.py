@@ -65,12 +65,12 @@ class Facts:
 
     def untyped_storage(self):
         """The storage as bytes."""
-        from .storages import UntypedStorage
-        return UntypedStorage(self._storage)
+        from .storage_types import UntypedStorage
+        return UntypedStorage._on(self._storage)
 
     def storage(self):
         """The storage with its type."""
-        from .storages import typed
+        from .storage_types import typed
         return typed(self)
 
     def is_floating_point(self):

@@ -1,8 +1,4 @@
-"""`untyped_storage()`, `storage()`, `set_`, `resize_`: the storage as PyTorch shows it.
-
-Owns: the two classes of storages, bytes and elements, and the methods that give a tensor other memory or another size of it.
-May not know: operators.
-"""
+"""`set_`, `resize_`: the methods that give a tensor other memory or another size of it. May not know: operators."""
 import functools
 
 import numpy as np
@@ -12,127 +8,14 @@ from ..autograd.gradmode_checks import before_inplace, counting_allowed
 from ..autograd.graph import Node
 from ..base import devices, dtypes, geometry
 from ..storage import host
-from ..trace import executor
 from ..trace import spec as specs
 from ..trace.tape import LOCAL, ready
 from .core import Tensor
 from .history import edge_of, rebase
-
-
-class UntypedStorage:
-    """A storage as bytes: size, address, copies. The memory itself belongs to the tensors on it."""
-
-    __module__ = "torch.storage"
-
-    def __init__(self, cell):
-        self._cell = cell
-
-    def data_ptr(self):
-        return self._cell.data_ptr()
-
-    def nbytes(self):
-        return self._cell.nbytes()
-
-    def size(self):
-        return self._cell.nbytes()
-
-    __len__ = nbytes
-
-    @property
-    def device(self):
-        return self._cell.device
-
-    @property
-    def is_cuda(self):
-        return self.device.type == "cuda"
-
-    def get_device(self):
-        return -1 if self.device.index is None else self.device.index
-
-    def element_size(self):
-        return 1
-
-    def is_pinned(self, device="cuda"):
-        return False
-
-    def is_shared(self):
-        return False
-
-    def untyped(self):
-        return UntypedStorage(self._cell)
-
-    def __repr__(self):
-        numbers = "\n ".join(map(str, self.tolist())) if self.device is not devices.meta else "..."
-        return f" {numbers}\n[torch.storage.{type(self).__name__}({self._described()}) of size {len(self)}]"
-
-    def _described(self):
-        return f"device={self.device}"
-
-    def _bytes(self):
-        value = executor.value_of(self._cell.current(), "storage")
-        layout = self._cell.layout
-        flat = np.empty(layout.numel, layout.dtype.numpy)
-        step = layout.dtype.itemsize
-        np.lib.stride_tricks.as_strided(flat, tuple(layout.size), [s * step for s in layout.stride])[...] = np.asarray(value)
-        return flat.view(np.uint8)
-
-    def tolist(self):
-        return self._bytes().tolist()
-
-    def __getitem__(self, index):
-        return self._bytes()[index].item() if isinstance(index, int) else self._bytes()[index].tolist()
-
-    def resize_(self, nbytes):
-        resize_storage(self._cell, nbytes // self._cell.dtype.itemsize)
-        return self
-
-    def __eq__(self, other):
-        return isinstance(other, UntypedStorage) and other._cell is self._cell
-
-    __hash__ = None
-
-    @property
-    def _cdata(self):
-        return id(self._cell)
-
-
-class TypedStorage(UntypedStorage):
-    """A storage as elements of one dtype."""
-
-    def __init__(self, cell, dtype):
-        super().__init__(cell)
-        self.dtype = dtype
-
-    def size(self):
-        return self._cell.nbytes() // self.dtype.itemsize
-
-    __len__ = size
-
-    def element_size(self):
-        return self.dtype.itemsize
-
-    def _described(self):
-        return f"dtype={self.dtype}, device={self.device}"
-
-    def tolist(self):
-        return self._bytes().view(self.dtype.numpy).tolist()
-
-    def __getitem__(self, index):
-        return self._bytes().view(self.dtype.numpy)[index].item()
-
-
-_told = []
-
-
-def typed(tensor):
-    """``tensor.storage()``; that it is out of date is said once."""
-    if not _told:
-        import warnings
-        _told.append(True)
-        warnings.warn("TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. "
-                      "This should only matter to you if you are using storages directly.  To access UntypedStorage directly, use "
-                      "tensor.untyped_storage() instead of tensor.storage()", UserWarning, stacklevel=4)
-    return TypedStorage(tensor._storage, tensor._spec.dtype)
+from .storage_types import BY_NAME as BY_NAME
+from .storage_types import TypedStorage as TypedStorage
+from .storage_types import UntypedStorage
+from .storage_types import is_storage as is_storage
 
 
 def resize_storage(storage, elements, dtype=None):
@@ -150,7 +33,7 @@ def resize_storage(storage, elements, dtype=None):
     if layout.device is devices.meta:
         storage.rebase(made, ready(None, made.aval))
         return
-    old = UntypedStorage(storage)._bytes()
+    old = UntypedStorage._on(storage)._bytes()
     new = np.zeros(elements * dtype.itemsize, np.uint8)
     new[:min(len(new), len(old))] = old[:len(new)]
     from ..storage.cell import put

@@ -20,3 +20,8 @@ class Variable(metaclass=VariableMeta):
 
     def __new__(cls, data, requires_grad=False, volatile=False):
         return data.detach().requires_grad_(requires_grad)
+
+
+def variable(*args, **kwargs):
+    """RuntimeError: `torch.tensor` took its place."""
+    raise RuntimeError("torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead")

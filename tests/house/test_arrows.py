@@ -24,6 +24,7 @@ SIBLINGS = {
              "legacy": "its tensor types of old"},
     "accelerator": {"streams": "queues and marks", "cuda": "what its memory is"},
     "cpu": {"amp": "its older names"},
+    "jit": {"nn": "a class of modules"},
     "hub": {"serialization": "reads checkpoints"},
     "utils": {"hub": "its older name"},
 }

@@ -7,7 +7,7 @@ from ...ops.families.bounds import extremes
 from ...tensor import raw
 from ...tensor.looking import host_copy
 
-__all__ = ["embedding", "embedding_bag", "one_hot"]
+__all__ = ["embedding", "embedding_bag", "one_hot"]                # embedding_renorm_ is torch's
 
 _MODES = {"sum": 0, "mean": 1, "max": 2}
 
@@ -20,6 +20,26 @@ def _renorm_rows(weight, input, max_norm, norm_type):
         used = jtensor.zeros(weight.size(0), dtype=jtensor.bool, device=weight.device).index_fill_(0, input.reshape(-1), True)
         factor = jtensor.where(used & (norms > max_norm), max_norm / (norms + 1e-7), jtensor.ones_like(norms))
         weight.mul_(factor.unsqueeze(1))
+
+
+def embedding_renorm_(input, indices, max_norm, norm_type):
+    """Scales the rows of ``input`` that ``indices`` name down to a norm of ``max_norm``, where theirs is larger; answers with ``input``.
+
+    >>> torch.embedding_renorm_(torch.tensor([[3., 4.], [3., 4.]]), torch.tensor([1]), 1.0, 2.0)
+    tensor([[3.0000, 4.0000],
+            [0.6000, 0.8000]])
+    """
+    if input.dim() != 2:
+        raise RuntimeError(f"Expected 2-dimensional tensor, but got {input.dim()}-dimensional tensor for argument #1 'self' (while checking "
+                           "arguments for embedding_renorm_)")
+    if indices.dtype not in (jtensor.int64, jtensor.int32):
+        raise RuntimeError("Expected tensor for argument #2 'indices' to have one of the following scalar types: Long, Int; but got "
+                           f"{indices.type()} instead (while checking arguments for embedding_renorm_)")
+    for index in indices.reshape(-1).tolist():
+        if not -input.size(0) <= index < input.size(0):
+            raise IndexError(f"select(): index {index} out of range for tensor of size {list(input.size())} at dimension 0")
+    _renorm_rows(input, indices, max_norm, norm_type)
+    return input
 
 
 def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):

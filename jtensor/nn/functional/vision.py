@@ -196,6 +196,12 @@ def _default_corners(align_corners):
     return align_corners
 
 
+def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
+    """`grid_sample` with numbers for the modes: 0, 1, 2 for bilinear, nearest, bicubic; 0, 1, 2 for zeros, border, reflection."""
+    sampler = raw.grid_sampler_3d if input.dim() == 5 else raw.grid_sampler_2d
+    return sampler(input, grid, interpolation_mode, padding_mode, align_corners)
+
+
 def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
     """The values of an image ``(N, C, H, W)`` (or a volume) at the places ``grid`` ``(N, H', W', 2)``, in [-1, 1].
 
@@ -213,8 +219,7 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
     if not (isinstance(input, Tensor) and isinstance(grid, Tensor)):
         refuse("grid_sampler", input=input, grid=grid)
     modes = GRID_SAMPLE_INTERPOLATION_MODES[mode], GRID_SAMPLE_PADDING_MODES[padding_mode]
-    sampler = raw.grid_sampler_3d if input.dim() == 5 else raw.grid_sampler_2d
-    return sampler(input, grid, *modes, align_corners)
+    return grid_sampler(input, grid, *modes, align_corners)
 
 
 def affine_grid(theta, size, align_corners=None):

@@ -1,0 +1,136 @@
+"""Names that scripts seldom write: removed functions, older names, questions of sparse tensors, choices by value, TorchScript's marks."""
+import pytest
+
+import jtensor
+
+from .lines import alike, listed
+
+LINES = listed(r'''
+    torch.lstsq(1, 2)
+    torch.eig(torch.ones(2, 2))
+    torch.symeig(torch.ones(2, 2))
+    torch.solve(torch.ones(2, 2), torch.ones(2, 2))
+    torch.matrix_rank(torch.ones(2, 2))
+    torch.ones(2).lstsq(3)
+    torch.ones(2, 2).eig()
+    torch.ones(2, 2).symeig()
+    torch.ones(2, 2).solve(3)
+    torch.ones(2).reinforce(3)
+    torch.ones(2).resize(1, 2)
+    torch.ones(2).resize_as(torch.ones(1, 2))
+    torch.ones(2).name
+    torch.ones(2).volatile
+    x = torch.ones(2); x.volatile = True
+    x = torch.ones(2); setattr(x, "volatile", True)
+    torch.ones(2).is_distributed()
+    x = torch.ones(2); x.const_data_ptr() == x.data_ptr()
+    torch.ones(2).grad_dtype
+    torch.ones(2, requires_grad=True).grad_dtype
+    x = torch.ones(2, requires_grad=True); (x * 2).grad_dtype
+    torch.ones(2).module_load(torch.zeros(2))
+    torch.ones(2).module_load(torch.zeros(2), assign=True)
+    torch.ones(2).storage_type()
+    torch.ones(2).record_stream(None)
+    torch.ones(2).dense_dim(), torch.ones(2).sparse_dim()
+    torch.ones(2).is_coalesced()
+    torch.ones(2).coalesce()
+    torch.ones(2).indices()
+    torch.ones(2).values()
+    torch.ones(2).to_dense()
+    torch.ones(2).to_dense(torch.float64)
+    torch.embedding_renorm_(torch.ones(3, 2) * 5, torch.tensor([0, 2]), 1.0, 2.0)
+    torch.embedding_renorm_(torch.ones(3, 2) * 5, torch.tensor([0, 2]), 1, 1)
+    torch.embedding_renorm_(torch.ones(3), torch.tensor([0, 2]), 1, 1)
+    torch.embedding_renorm_(torch.ones(3, 2), torch.tensor([0.]), 1, 1)
+    torch.embedding_renorm_(torch.ones(3, 2), torch.tensor([5]), 1, 1)
+    torch.grid_sampler(torch.arange(4.).view(1, 1, 2, 2), torch.zeros(1, 1, 1, 2), 0, 0, True)
+    torch.grid_sampler(torch.arange(4.).view(1, 1, 2, 2), torch.zeros(1, 1, 1, 2), 1, 1, False)
+    torch.segment_reduce(torch.tensor([1., 2., 3., 4.]), "max", lengths=torch.tensor([1, 3]))
+    torch.segment_reduce(torch.tensor([1., 2., 3., 4.]), "sum", offsets=torch.tensor([0, 2, 4]))
+    torch.segment_reduce(torch.tensor([1., 2., 3., 4.]), "mean", lengths=torch.tensor([0, 4]))
+    torch.segment_reduce(torch.tensor([1., 2., 3., 4.]), "min", lengths=torch.tensor([0, 4]), initial=3.)
+    torch.segment_reduce(torch.tensor([1., 2., 3., 4.]), "prod", lengths=torch.tensor([2, 2]))
+    torch.segment_reduce(torch.tensor([1., 2., 3., 4.]), "foo", lengths=torch.tensor([2, 2]))
+    torch.segment_reduce(torch.tensor([1., 2., 3., 4.]), "sum")
+    torch.segment_reduce(torch.tensor([1., 2., 3., 4.]), "sum", lengths=torch.tensor([1, 1]))
+    torch.segment_reduce(torch.ones(4, 2), "sum", lengths=torch.tensor([1, 3]), axis=0)
+    torch.segment_reduce(torch.ones(4), "sum", lengths=torch.tensor([-1, 5]))
+    torch.nn.Embedding(3, 2, sparse=True)
+    torch.nn.functional.embedding(torch.tensor([0]), torch.ones(2, 2), sparse=True)
+    torch.testing.assert_allclose(torch.ones(2), torch.ones(2))
+    torch.testing.assert_allclose(torch.ones(2), torch.zeros(2))
+    m = torch.nn.Conv2d(2, 3, 2); torch.nn.utils.convert_conv2d_weight_memory_format(m, torch.channels_last).weight.stride()
+    m = torch.nn.Conv3d(2, 3, 2); f = torch.nn.utils.convert_conv3d_weight_memory_format; f(m, torch.channels_last_3d).weight.stride()
+    m = torch.nn.Linear(2, 2); torch.nn.utils.convert_conv2d_weight_memory_format(m, torch.channels_last).weight.stride()
+    m = torch.nn.BatchNorm2d(3); torch.func.replace_all_batch_norm_modules_(m).running_mean
+    m = torch.nn.Sequential(torch.nn.BatchNorm2d(3), torch.nn.Linear(1, 1)); torch.func.replace_all_batch_norm_modules_(m)
+    m = torch.nn.BatchNorm1d(3, affine=False); r = torch.func.replace_all_batch_norm_modules_(m); r is m, r.running_var
+    torch.func.functionalize(lambda x: x.add_(1))(torch.zeros(2))
+    x = torch.zeros(2); torch.func.functionalize(lambda x: x.add_(1))(x); x
+    torch.func.functionalize(lambda x: x, remove="foo")(torch.ones(1))
+    torch.autograd.variable(torch.ones(2))
+    torch.is_storage(torch.FloatStorage(2)), torch.is_storage(torch.ones(2)), torch.is_storage(torch.UntypedStorage(2))
+    torch.sym_int(3.5), torch.sym_max(1, 2), torch.sym_not(True), torch.sym_float(2), torch.sym_min(2, 1)
+    torch.sym_sum([1, 2]), torch.sym_sqrt(4), torch.sym_ite(True, 1, 2)
+    torch.sym_int("a")
+    torch.while_loop(lambda i: i < 3, lambda i: (i + 1,), (torch.tensor(0),))
+    torch.cond(torch.tensor(True), lambda x: x + 1, lambda x: x - 1, (torch.ones(2),))
+    torch.cond(torch.tensor(False), lambda x: x + 1, lambda x: x - 1, (torch.ones(2),))
+    torch.cond(True, lambda x: x + 1, lambda x: x - 1, (torch.ones(2),))
+    torch.ones(2).data.volatile
+    torch.segment_reduce(torch.arange(4.), "max", lengths=torch.tensor([0, 4]))
+    torch.segment_reduce(torch.arange(4.), "mean", lengths=torch.tensor([0, 4]), initial=1.)
+    torch.sym_max(1, 2.5), torch.sym_int(-2.5), torch.sym_min(1, 2.0)
+    torch.jit.annotate(int, 3), torch.jit.is_scripting(), torch.jit.is_tracing(), torch.jit.isinstance([1], list[int])
+''')
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_as_pytorch(line):
+    pytest.importorskip("torch")
+    alike(line)
+
+
+def test_scripts_and_traces_are_what_they_were_made_of():
+    """As PyTorch has it with PYTORCH_JIT=0."""
+    jit, module = jtensor.jit, jtensor.nn.Linear(2, 2)
+
+    @jit.script
+    def double(x):
+        return x * 2
+    assert double(3) == 6 and jit.script(module) is module and jit.trace(module, jtensor.ones(1, 2)) is module
+    assert jit.ignore(double) is double and jit.ignore(drop=True)(double) is double
+    assert jit.unused(double) is jit.export(double) is jit.script_method(double) is double
+    assert not isinstance(module, jit.ScriptModule) and issubclass(jit.ScriptModule, jtensor.nn.Module)
+    assert jit.isinstance({"a": 1}, dict[str, int]) and not jit.isinstance([1, "a"], list[int]) and jit.isinstance(3, int | str)
+    assert jit.isinstance((1, "a"), tuple[int, str]) and not jit.isinstance((1,), tuple[int, str])
+    for refused in (lambda: jit.save(module, "a"), lambda: jit.load("a"), lambda: jit.freeze(module), lambda: jit.fork(double, 1),
+                    lambda: jit.optimize_for_inference(module)):
+        with pytest.raises(NotImplementedError, match="jtensor does not have"):
+            refused()
+
+
+@pytest.mark.parametrize("reduce, lengths, initial",
+                         [("prod", [2, 1], None), ("max", [2, 0, 1], 0.5), ("mean", [2, 1], 2.0), ("min", [0, 3], None)])
+def test_gradients_of_segments(reduce, lengths, initial):
+    found = []
+    for T in (pytest.importorskip("torch"), jtensor):
+        x = T.arange(1.0, 4.0, requires_grad=True)
+        y = T.segment_reduce(x, reduce, lengths=T.tensor(lengths), initial=initial)
+        found.append((y.tolist(), T.autograd.grad(y.sum(), x)[0].tolist()))
+    assert found[0] == found[1]
+
+
+def test_what_there_is_not():
+    x = jtensor.ones(2, requires_grad=True)
+    x.grad_dtype = jtensor.float32
+    for refused in (lambda: jtensor.sparse_coo_tensor([[0]], [1.0], (2,)), x.share_memory_, lambda: setattr(x, "grad_dtype", None),
+                    lambda: jtensor.segment_reduce(jtensor.ones(2, 2), "sum", lengths=jtensor.tensor([2]), axis=1)):
+        with pytest.raises(NotImplementedError, match="jtensor does not have"):
+            refused()
+
+
+def test_whether_backward_may_use_threads_is_remembered():
+    with jtensor.autograd.set_multithreading_enabled(False):
+        assert not jtensor.autograd.is_multithreading_enabled()
+    assert jtensor.autograd.is_multithreading_enabled()

@@ -1,0 +1,100 @@
+"""Storages by themselves: made, read, written, resized and shared with tensors as PyTorch's are."""
+import copy
+import io
+import operator
+import pickle
+import warnings
+
+import pytest
+
+import jtensor
+
+from ..parity.lines import alike, listed
+
+LINES = listed(r'''
+    s = F([1, 2, 3]); s, s.size(), len(s), s.nbytes(), s[1], s[-1], s.tolist(), list(s)
+    s = torch.FloatStorage(3); s.size()
+    s = torch.FloatStorage(); s.size(), s.tolist()
+    s = F([1, 2, 3]); s[0] = 7; s[1:] = 5; s.tolist()
+    s = F([1, 2, 3]); setitem(s, 0, 7); setitem(s, slice(1, 3), 5); s.tolist()
+    s = F([1, 2, 3]); s.fill_(4).tolist()
+    s = F([1, 2, 3]); s.copy_(torch.FloatStorage([4, 5, 6])).tolist()
+    s = F([1, 2, 3]); s.copy_(torch.DoubleStorage([4, 5, 6])).tolist()
+    s = F([1, 2, 3]); c = s.clone(); s.fill_(0); c.tolist()
+    s = F([1, 2, 3]); s.resize_(5); s.size(), s[0], s[2]
+    s = F([1, 2, 3]); s.resize_(2); s.size()
+    s = F([1, 2, 3]); s.double(), s.long().tolist(), s.half().dtype, s.int().type(), s.bool().tolist()
+    s = F([1, 2, 3]); s.type(), s.dtype, s.device, s.is_cuda, s.element_size(), s.is_shared(), s.is_pinned(), s.get_device()
+    s = F([1, 2, 3]); type(s), isinstance(s, torch.FloatStorage), isinstance(s, torch.TypedStorage), isinstance(s, torch.DoubleStorage)
+    s = F([1, 2, 3]); s[5]
+    s = F([1, 2, 3]); s[0:2]
+    s = F([1, 2, 3]); s["a"]
+    s = F([1, 2, 3]); s.cpu() is s, s.untyped().size(), s.cpu().tolist()
+    s = F([1, 2, 3]); s == F([1, 2, 3]), s == s
+    s = F([1, 2, 3]); torch.FloatTensor(s)
+    s = F([1, 2, 3]); t = torch.empty(0).set_(s); t[0] = 9; s.tolist(), t
+    s = F([1, 2, 3]); torch.empty(0).set_(s, 1, (2,), (1,))
+    x = torch.arange(4.); s = x.storage(); setitem(s, 0, 8); x, s.size(), type(s).__name__
+    x = torch.arange(4.)[1:]; s = x.untyped_storage(); s.size(), s.nbytes(), len(s), s[3], s.tolist()[:8]
+    x = torch.arange(2, dtype=torch.int32); s = x.untyped_storage(); s[0] = 7; s.tolist()
+    x = torch.arange(2, dtype=torch.int32); s = x.untyped_storage(); setitem(s, 0, 7); x
+    x = torch.arange(2, dtype=torch.int32); s = x.untyped_storage(); s.fill_(1); x
+    x = torch.arange(2, dtype=torch.int32); s = x.untyped_storage().clone(); x.fill_(9); s.tolist()
+    x = torch.arange(2, dtype=torch.int32); x.untyped_storage().copy_(torch.ones(2, dtype=torch.int32).untyped_storage()); x
+    x = torch.arange(4, dtype=torch.uint8); s = x.untyped_storage(); s[1:3].tolist()
+    x = torch.arange(4, dtype=torch.uint8); s = x.untyped_storage(); s
+    s = torch.UntypedStorage(4); s.size(), s.nbytes(), s.device, s.type(), s.element_size()
+    s = torch.UntypedStorage([1, 2]); s.tolist()
+    s = torch.UntypedStorage(); s.tolist()
+    s = torch.UntypedStorage(4); s.fill_(0); s.tolist()
+    s = torch.UntypedStorage(2); s.resize_(6); s.nbytes()
+    s = torch.UntypedStorage(8).fill_(0); torch.empty(0).set_(s)
+    s = torch.UntypedStorage(8).fill_(0); torch.tensor([], dtype=torch.float32).set_(s, 0, (2,), (1,))
+    s = torch.UntypedStorage(8).fill_(0); s.float().tolist()
+    torch.TypedStorage([1., 2.], dtype=torch.float64)
+    torch.TypedStorage(2, dtype=torch.int32).size()
+    torch.TypedStorage(wrap_storage=torch.UntypedStorage(8).fill_(0), dtype=torch.float32).tolist()
+    torch.TypedStorage().dtype
+    [getattr(torch, k + "Storage")([1]) for k in "Double Long Int Short Char Byte Half Bool BFloat16".split()]
+    torch.FloatStorage.dtype, torch.LongStorage.dtype
+    torch.FloatStorage, torch.UntypedStorage, torch.TypedStorage
+    torch.is_storage(torch.FloatStorage(2)), torch.is_storage(torch.ones(2)), torch.is_storage(torch.UntypedStorage(2))
+    torch.FloatStorage("a")
+    torch.FloatStorage([1], dtype=torch.int32)
+    torch.FloatStorage(1, 2)
+    torch.ByteStorage.from_buffer(bytearray([1, 2, 3]), "native").tolist()
+    torch.FloatStorage.from_buffer(bytearray(8), "little").size()
+    torch.UntypedStorage.from_buffer(bytearray([1, 2]), dtype=torch.uint8).tolist()
+    x = torch.ones(2); x.storage().data_ptr() == x.data_ptr(), x.untyped_storage().data_ptr() == x.data_ptr()
+    x = torch.ones(2); x.untyped_storage().resize_(0); x.untyped_storage().size()
+    x = torch.ones(4); x.storage().resize_(0); x.storage().size()
+    x = torch.ones(2); y = x.view(2, 1); x.storage()._cdata == y.storage()._cdata
+    x = torch.ones(2); x.storage().is_sparse, x.untyped_storage().is_sparse, x.untyped_storage().is_cuda
+    x = torch.FloatStorage([1, 2]); y = copy.deepcopy(x); x.fill_(0); y.tolist()
+    x = torch.ones(2); y = copy.copy(x.untyped_storage()); x.fill_(0); y.tolist()
+    pickle.loads(pickle.dumps(torch.FloatStorage([1, 2]))).tolist()
+    b = io.BytesIO(); torch.save(torch.FloatStorage([1, 2]), b); _ = b.seek(0); torch.load(b, weights_only=False).tolist()
+    torch.FloatStorage([1, 2]).pin_memory()
+    torch.FloatStorage([1., 2.]).to(device="cpu").tolist()
+    hash(torch.FloatStorage([1.])) is not None
+''')
+
+
+@pytest.fixture(autouse=True)
+def out_of_date_is_said_already():
+    """That typed storages are out of date is said once in a process."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        jtensor.ones(1).storage()
+        pytest.importorskip("torch").ones(1).storage()
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_as_pytorch(line):
+    alike("F = torch.FloatStorage; " + line, setitem=operator.setitem, copy=copy, pickle=pickle, io=io)
+
+
+def test_what_there_is_not():
+    for refused in (lambda: jtensor.FloatStorage([1.0]).share_memory_(), lambda: jtensor.FloatStorage([1.0]).type("torch.DoubleStorage")):
+        with pytest.raises(NotImplementedError, match="jtensor does not have"):
+            refused()
