@@ -56,7 +56,7 @@ OTHER_METHODS = frozenset("_is_view __getitem__ __setitem__ __bool__ __int__ __f
 SELF_ALONE = frozenset(("new_tensor", "set_"))             # no other argument is asked
 # What they have here and PyTorch's do not: named to a class only where it was given.
 UNSAID = {"__array__": ("copy",), "__array_wrap__": ("context", "return_scalar"), "norm": ("out",), "backward": ("grad_variables",)}
-NOT_METHODS = frozenset("as_subclass alias combinations is_inference_slow jax view_as_complex view_as_real".split())
+NOT_METHODS = frozenset("as_subclass alias combinations jax view_as_complex view_as_real".split())
 NOT_PROPERTIES = frozenset(("names",))
 
 # -- putting it in ------------------------------------------------------------------------------------------------------

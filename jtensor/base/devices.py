@@ -112,6 +112,13 @@ def current():
 
 
 def set_default(d):
+    """The device (or its name; None: the CPU) on which factory functions make tensors from now on, unless they are given another.
+
+    >>> set_default("meta")
+    >>> current()
+    device(type='meta')
+    >>> set_default(None)
+    """
     _default[0] = cpu if d is None else device(d)
 
 

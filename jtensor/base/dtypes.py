@@ -122,8 +122,7 @@ def set_default_dtype(d):
     """Sets the default floating-point type; anything but a floating-point dtype raises ``TypeError``."""
     global _default
     if not isinstance(d, dtype):
-        raise TypeError(f"invalid dtype object: only floating-point types are supported as the default type, got {d!r}"
-                        if d is not None else "invalid type object")
+        raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
     if not d.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
     _default = d

@@ -45,6 +45,7 @@ def device_count():
 
 
 def is_initialized():
+    """Whether GPUs are in use, as they are from the start where there are any."""
     return is_available()
 
 

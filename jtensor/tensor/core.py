@@ -188,8 +188,6 @@ class Tensor:
     def _inference_tensor(self):
         return self._auto is not None and self._auto.inference
 
-    is_inference_slow = _inference_tensor
-
     # -- gradient bookkeeping -----------------------------------------------------------------------------------------
 
     def _autograd_meta(self):

@@ -302,7 +302,7 @@ def save(code, tensors, outs, originals=None):
         if originals is not None and code in originals:
             return originals[code]
         tensor = tensors[code]
-        if tensor._auto is not None and tensor.is_inference_slow():
+        if tensor._auto is not None and tensor._inference_tensor():
             raise RuntimeError("Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
                                "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use "
                                "it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.")

@@ -59,12 +59,13 @@ full_like.__doc__ = "A tensor like the input filled with a number.\n\n    >>> to
 # -- methods ----------------------------------------------------------------------------------------------------------
 
 
-def _new(name, factory):
+def _new(name, factory, doc):
     def method(self, *args, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, **kw):
         made = factory(
             *args, dtype=_type(dtype, self.dtype), device=self.device if device is None else device, requires_grad=requires_grad, **kw
         )
         return as_batched_as(made, self) if self._storage.host is not None else made
+    method.__doc__ = doc
     method.__name__ = method.__qualname__ = name
     return method
 
@@ -106,9 +107,19 @@ def _options(tensor):
             "pinned_memory=false (default), memory_format=(nullopt))")
 
 
-METHODS = {"new": new, "new_zeros": _new("new_zeros", zeros), "new_ones": _new("new_ones", ones), "new_empty": _new("new_empty", empty),
-           "new_full": _new("new_full", full), "new_empty_strided": _new("new_empty_strided", empty_strided),
-           "new_tensor": _new("new_tensor", _of_data)}
+_DOC = """{}, of this tensor's dtype and on its device unless others are given.
+
+    >>> torch.ones(1, dtype=torch.float64).{}
+    {}
+    """
+METHODS = {"new": new, **{name: _new(name, factory, _DOC.format(what, call, shown)) for name, factory, what, call, shown in (
+    ("new_zeros", zeros, "Zeros of a size", "new_zeros(2)", "tensor([0., 0.], dtype=torch.float64)"),
+    ("new_ones", ones, "Ones of a size", "new_ones(2)", "tensor([1., 1.], dtype=torch.float64)"),
+    ("new_empty", empty, "A tensor of a size whose values mean nothing", "new_empty(2, 3).dtype", "torch.float64"),
+    ("new_full", full, "A tensor of a size, filled with a number", "new_full((2,), 7)", "tensor([7., 7.], dtype=torch.float64)"),
+    ("new_empty_strided", empty_strided, "A tensor of a size and strides whose values mean nothing",
+     "new_empty_strided((2, 3), (1, 2)).stride()", "(1, 2)"),
+    ("new_tensor", _of_data, "A tensor of copied data", "new_tensor([1, 2])", "tensor([1., 2.], dtype=torch.float64)"))}}
 
 # -- subclasses -------------------------------------------------------------------------------------------------------
 
