@@ -87,18 +87,18 @@ def assemble(space):
         channels_last=memory_format("channels_last"), channels_last_3d=memory_format("channels_last_3d"), memory_format=memory_format,
         inf=float("inf"), nan=float("nan"), pi=3.141592653589793, e=2.718281828459045, newaxis=None,
         OutOfMemoryError=errors.OutOfMemoryError,
-        manual_seed=_random("manual_seed"), seed=_random("seed"), initial_seed=_random("initial_seed"),
         is_anomaly_enabled=anomaly.enabled, is_anomaly_check_nan_enabled=anomaly.check_nan_enabled)
     space.update({name: _of_tensor(name) for name in ("is_floating_point", "is_complex", "numel", "is_inference")})
     Tensor.layout = property(lambda self: space["strided"])
     Tensor.__dlpack__, Tensor.__dlpack_device__ = _exported("dlpack"), _exported("dlpack_device")
     _printing(space)
     _autograd()
-    from .random import draws, generator
+    from .random import draws, generator, seeding
     draws.install()
     space.update({name: guarded(function, name) if hasattr(function, "__code__") else function for name, function in
                   draws.FUNCTIONS.items()})
     space.update(Generator=generator.Generator, default_generator=generator.default_generator)
+    space.update(manual_seed=seeding.manual_seed, seed=seeding.seed, initial_seed=seeding.initial_seed)
     Layer.put_in = lambda: importlib.import_module("jtensor.overridable").put_in()
     for name in ("cuda",):
         space[name] = importlib.import_module("jtensor." + name)
@@ -169,13 +169,6 @@ _FROM_NN = frozenset("""
     pdist poisson_nll_loss rms_norm rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell triplet_margin_loss""".split())
 
 
-def _random(name):
-    def function(*args):
-        return getattr(importlib.import_module("jtensor.random"), name)(*args)
-    function.__name__ = function.__qualname__ = name
-    return function
-
-
 def _exported(name):
     def method(self, **options):
         return getattr(importlib.import_module("jtensor.sharing"), name)(self, **options)
@@ -185,7 +178,10 @@ def _exported(name):
 
 def _of_tensor(name):
     """A method that is asked for as a function, too."""
-    return guarded(lambda input: getattr(input, name)(), name)
+    def function(input):
+        return getattr(input, name)()
+    function.__doc__ = getattr(Tensor, name).__doc__
+    return guarded(function, name)
 
 
 def _printing(space):
@@ -215,20 +211,43 @@ def _autograd():
 
 
 def _set_default_dtype(d):
+    """The floating-point type that Python floats, and what is made of integers by division and its like, have from now on.
+
+    ``TypeError`` for anything but a floating-point dtype.
+
+    >>> torch.set_default_dtype(torch.float64)
+    >>> torch.tensor(0.5).dtype, torch.set_default_dtype(torch.float32)
+    (torch.float64, None)
+    """
     executor.flush("default dtype")
     dtypes.set_default_dtype(d)
     dispatch.forget()
 
 
 def _promote_types(type1, type2):
+    """The smallest dtype that holds values of both.
+
+    >>> torch.promote_types(torch.int64, torch.float32)
+    torch.float32
+    """
     return dtypes.promote_types(type1, type2)
 
 
 def _can_cast(from_, to):
+    """Whether a result of dtype ``from_`` may be written to ``to``: never to a lower kind (complex, floating-point, integer, bool).
+
+    >>> torch.can_cast(torch.float64, torch.float32), torch.can_cast(torch.float32, torch.int64)
+    (True, False)
+    """
     return dtypes.can_cast(from_, to)
 
 
 def _result_type(tensor1, tensor2):
+    """The dtype of arithmetic between two tensors, or a tensor and a number: numbers and 0-d tensors count by their kind alone.
+
+    >>> torch.result_type(torch.tensor([1, 2], dtype=torch.uint8), 3), torch.result_type(torch.tensor([1, 2]), 0.5)
+    (torch.uint8, torch.float32)
+    """
     groups = ([], [], [])
     for x in (tensor1, tensor2):
         if isinstance(x, Tensor):

@@ -178,3 +178,9 @@ def test_fills_write_what_and_where_pytorch_does(place):
         for dtype in ("float32", "float64"):
             for scope in (lambda T: T.enable_grad(), lambda T: T.no_grad(), lambda T: T.inference_mode()):
                 assert outcome(jtensor, name, dtype, scope) == outcome(torch, name, dtype, scope), (name, dtype)
+
+
+def test_seeds_are_the_functions_of_random():
+    for name in ("manual_seed", "seed", "initial_seed", "get_rng_state", "set_rng_state"):
+        assert getattr(jtensor, name) is getattr(jtensor.random, name)
+    assert jtensor.manual_seed(seed=3).initial_seed() == jtensor.initial_seed() == 3
