@@ -83,16 +83,18 @@ def text(site):
     return f"{os.path.basename(name)}:{number} in {site[0].co_name}"
 
 
-def keywords(code, lasti):
-    """The names written as keywords in the call that an instruction belongs to; of ``f(**d)`` nothing is known.
+def written(code, lasti):
+    """How the call that an instruction belongs to was written: (how many arguments, the names of those with one, which come last).
+
+    Of ``f(**d)`` nothing is known: (None, ()). What stands before the dot of a method's call does not count.
 
     >>> def caller():
     ...     return f(1, "b", k=2, last="c")
     >>> at = [i.offset for i in dis.get_instructions(caller) if i.opname.startswith("CALL")][-1]
-    >>> keywords(caller.__code__, at)
-    ('k', 'last')
+    >>> written(caller.__code__, at)
+    (4, ('k', 'last'))
     """
-    before, found = None, ()
+    before, found, count = None, (), None
     for instruction in dis.get_instructions(code):
         if instruction.offset > lasti:                          # which may point behind the call, among its caches
             break
@@ -101,5 +103,6 @@ def keywords(code, lasti):
             continue
         # The names are said by an instruction of their own before the call, or since Python 3.13 lie on the stack above the arguments.
         told = before is not None and (before.opname, name) in (("KW_NAMES", "CALL"), ("LOAD_CONST", "CALL_KW"))
-        found, before = code.co_consts[before.arg] if told else (), instruction
-    return found
+        found, count = code.co_consts[before.arg] if told else (), instruction.arg if name in ("CALL", "CALL_KW") else None
+        before = instruction
+    return count, found

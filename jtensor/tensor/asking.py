@@ -86,7 +86,7 @@ class Entry:
             if place < 0:
                 return True
         kinds = [p for one in known for at, p in enumerate(one.parameters) if p.name == place or at == place and not p.keyword_only]
-        return not kinds or any(p.number or p.kind not in ("Number", "int", "float", "bool") and not (p.kind == "ints" and p.one)
+        return not kinds or any(p.number or p.kind not in ("Number", "int", "symint", "float", "bool") and not (p.kind == "ints" and p.one)
                                 for p in kinds)
 
     def _bound(self, count, names):

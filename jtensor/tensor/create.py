@@ -74,7 +74,11 @@ def _int(n, name, at, packed):
 
 
 def _finish(tensor, requires_grad):
-    if requires_grad:
+    if requires_grad is not False and requires_grad is not None:
+        if not isinstance(requires_grad, (bool, np.bool_)):
+            raise TypeError("requires_grad must be bool")                     # PyTorch's words: `refusals`
+        if not requires_grad:
+            return tensor
         if not tensor._spec.dtype.differentiable:
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         tensor.requires_grad_()

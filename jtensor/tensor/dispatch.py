@@ -16,6 +16,7 @@ from ..trace.tape import LOCAL, hosted, record
 from .arguments import bind, collect, shown_name
 from .changing import joined_on_host, kind_of_list
 from .core import Tensor
+from .entries import refuse_entry
 from .history import attach, needs_of, refuse_stale
 from .refusals import check_statics
 from .values import any_lifted, lies_flipped, meta_value, moved, read, read_flipped, wrap
@@ -30,6 +31,7 @@ def plan_of(key, operator, template, inplace=False, tensors=()):
     plan = PLANS.get(key)
     if plan is None:
         try:
+            refuse_entry()
             check_statics(operator, shown_name(operator), template)
             plan = build.plan_for(operator, template, inplace)
         except Exception:

@@ -11,6 +11,7 @@ import types
 from ..base import sites
 from ..ops.operator import REQUIRED
 from .arguments import of_method
+from .entries import PASSING_ON
 from .former import modern
 from .overriding import Layer, is_overridable, once_more
 from .refusals import ALSO, ELSEWHERE, refusal
@@ -29,20 +30,24 @@ MISSING = _Missing()
 class Form:
     """The parameters of a function: ``positional`` and ``named`` as (name, default), ``rest`` and ``others`` for its own catch-alls."""
 
-    __slots__ = ("positional", "named", "rest", "others", "name", "function")
+    __slots__ = ("positional", "named", "rest", "others", "name", "function", "behind", "asked_first")
 
     def __init__(self, positional, named, rest=None, others=None):
         self.positional, self.named, self.rest, self.others = positional, named, rest, others
+        self.behind, self.asked_first = None, False
 
-    def given(self, values, rest, named, others):
-        """The arguments of a call as the user wrote them, or may have: (positional, by keyword)."""
-        args, kwargs, in_order = [], {}, True
-        caller = sys._getframe(3)
-        if is_overridable(caller.f_code):
+    def given(self, caller, values, rest, named, others):
+        """The arguments of a call from a frame as the user wrote them, or may have: (positional, by keyword)."""
+        code = caller.f_code
+        if is_overridable(code) or code in PASSING_ON:
             return list(caller.f_locals["args"]), dict(caller.f_locals["kwargs"])
-        keywords = sites.keywords(caller.f_code, caller.f_lasti)
-        for (name, default), value in zip(self.positional, values, strict=True):
-            if not rest and (value is MISSING or value is default and name not in keywords):
+        if code is odd_call.__code__ and "renamed" in caller.f_locals:
+            return list(caller.f_locals["args"]), dict(caller.f_locals["renamed"])
+        args, kwargs, in_order = [], {}, True
+        count, keywords = sites.written(code, caller.f_lasti)
+        count = 0 if count is None or rest else count - len(keywords) + self.name.startswith("Tensor.")    # before the dot one more
+        for at, ((name, default), value) in enumerate(zip(self.positional, values, strict=True)):
+            if not rest and (value is MISSING or value is default and name not in keywords and at >= count):
                 in_order = False
             elif in_order and name not in keywords:
                 args.append(value)
@@ -52,6 +57,21 @@ class Form:
                        if value is not MISSING and (value is not default or name in keywords)})
         kwargs.update(others)
         return [*args, *rest], {**{name: kwargs[name] for name in keywords if name in kwargs}, **kwargs}
+
+    def of_frame(self, frame, by_name=False):
+        """`given`, or `by_name`, for the frame of a function that is `written`."""
+        local = frame.f_locals
+        values, named = ([local[name] for name, _ in part] for part in (self.positional, self.named))
+        rest, others = local[self.rest or "_rest"], local[self.others or "_others"]
+        return self.by_name(values, named, others) if by_name and not rest else self.given(frame.f_back, values, rest, named, others)
+
+    def refusal(self, args, kwargs):
+        """PyTorch's refusal of a call, or None; of the call behind it, where PyTorch has a function in Python."""
+        if self.behind is None:
+            return refusal(self.name, args[self.name.startswith("Tensor."):], kwargs)
+        bound = dict(self.positional) | dict(zip([name for name, _ in self.positional], args)) | dict(self.named) | kwargs
+        found = self.behind(**bound)
+        return None if found is None else refusal(found[0], found[1:], {})
 
     def by_name(self, values, named, others):
         """The same call with all but the first argument by keyword, as it may have been written where that cannot be told."""
@@ -81,14 +101,14 @@ def written(form, name, called, scope):
     n, m = len(form.positional), len(form.named)
     out = next((f"k{at}" for at, (parameter, _) in enumerate(form.named) if parameter == "out"), None)
     code = _code(n, m, None if last is None else f"p{last}" if last < n else f"k{last - n}", form.rest is None, form.others is None, out,
-                 called)
+                 called, form.asked_first)
     names = [parameter for parameter, _ in given] + [form.rest or "_rest", form.others or "_others"]
     by_keyword = tuple([parameter for parameter, _ in form.named])
     places = tuple([f"k{at}" for at in range(m)])
     real = {places: by_keyword, **dict(zip(places, by_keyword, strict=True))}
     code = code.replace(co_name=name, co_qualname=name, co_varnames=(*names, *code.co_varnames[len(names):]),
                         co_consts=tuple([real.get(const, const) for const in code.co_consts]))
-    scope.update(_m=MISSING, _odd=odd_call, _again=again, _form=form, __name__="jtensor")
+    scope.update(_m=MISSING, _odd=odd_call, _again=again, _form=form, _kinds=set(), _first=first_of_kind, __name__="jtensor")
     made = types.FunctionType(code, scope, name, tuple([MISSING if default is REQUIRED else default for _, default in form.positional]))
     made.__kwdefaults__ = {parameter: MISSING if default is REQUIRED else default for parameter, default in form.named}
     form.function = made
@@ -96,14 +116,17 @@ def written(form, name, called, scope):
 
 
 @functools.cache
-def _code(n, m, last, own_rest, own_others, out, called):
-    """The code of functions that have so many parameters and do alike, whatever their names are. A call with ``out`` is looked at first."""
+def _code(n, m, last, own_rest, own_others, out, called, asked_first):
+    """The code of functions that have so many parameters and do alike, whatever their names are. A call with ``out`` is looked at first,
+    and with ``asked_first`` one whose arguments are of other classes than any before."""
     positional, named = [f"p{at}" for at in range(n)], [f"k{at}" for at in range(m)]
     asked = " or ".join([f"{last} is _m"] * (last is not None) + ["rest"] * own_rest + ["others"] * own_others
                        + [f"{out} is not None"] * (out is not None))
     values = f"({''.join([p + ', ' for p in positional])}), rest, ({''.join([k + ', ' for k in named])}), others"
     odd = f"    if {asked}:\n        found = _odd(_form, {values})\n        if found is not _m:\n            return found\n"
-    source = (f"def made({', '.join([*positional, '*rest', *named, '**others'])}):\n{odd if asked else ''}"
+    classes = f"({''.join([f'{p}.__class__, ' for p in (*positional, *named)])})"
+    first = f"    if {classes} not in _kinds:\n        _first(_form, _kinds, {classes})\n" if asked_first else ""
+    source = (f"def made({', '.join([*positional, '*rest', *named, '**others'])}):\n{odd if asked else ''}{first}"
               f"    try:\n        return {called}\n"
               f"    except Exception as error:\n        found = _again(error, _form, {values})\n        if found is not _m:\n"
               f"            return found\n        raise\n")
@@ -112,9 +135,14 @@ def _code(n, m, last, own_rest, own_others, out, called):
     return scope["made"].__code__
 
 
-def guarded(function, name, method=False):
-    """A composite as a public function of that name, or a method."""
+def guarded(function, name, method=False, behind=None, asked_first=False):
+    """A composite as a public function of that name, or a method.
+
+    ``behind(**arguments)`` is the call of PyTorch's own function in it, where it has one in Python. With ``asked_first``, and then too,
+    classes of arguments that were not seen before are asked about before the call, and not only when it makes something new.
+    """
     form = form_of(function)
+    form.behind, form.asked_first = behind, asked_first or behind is not None
     if method:                                       # methods of PyTorch's have no ``out``
         form.named = [(n, d) for n, d in form.named if n != "out"]
     form.name = "Tensor." + name if method else name
@@ -136,6 +164,7 @@ def renamed(function, name):
     if old is None:
         return function
     form.positional, form.named, form.rest, form.others = old.positional, old.named, old.rest, old.others
+    form.behind, form.asked_first = old.behind, old.asked_first
     form.name = "Tensor." + name if old.name.startswith("Tensor.") else name
     code = function.__code__.replace(co_name=name, co_qualname=name)
     form.function = made = types.FunctionType(code, {**function.__globals__, "_form": form}, name, function.__defaults__)
@@ -148,13 +177,15 @@ def again(error, form, values, rest, named, others):
 
     The first call with an object whose class answers for it (`overriding`) has failed, too: what that answers, else `MISSING`.
     """
-    args, kwargs = form.given(values, rest, named, others)
+    args, kwargs = form.given(sys._getframe(2), values, rest, named, others)
     if Layer.put_in is not None and sites.by_user(3):
         answer = once_more(form.name, args, kwargs)
         if answer is not NotImplemented:
             return answer
+    if form.behind is not None and type(error) is ValueError and _raised_in(error, "nn/functional/"):        # before that call
+        return MISSING
     method = form.name.startswith("Tensor.")
-    refused = refusal(form.name, args[method:], kwargs)
+    refused = form.refusal(args, kwargs)
     if refused is None and method and isinstance(error, TypeError) and hasattr(error, "text"):
         refused = of_method(error, form.name[7:])
     if refused is not None:
@@ -162,9 +193,27 @@ def again(error, form, values, rest, named, others):
     return MISSING
 
 
+def first_of_kind(form, kinds, classes):
+    """Refuses a call whose arguments are of classes that were not seen before, if PyTorch does; remembers them if it does not."""
+    refused = form.refusal(*form.of_frame(sys._getframe(1)))
+    if refused is not None:
+        raise refused
+    kinds.add(classes)
+
+
+def _raised_in(error, folder):
+    """Whether an error was raised by a line in a folder of this package."""
+    at = error.__traceback__
+    while at.tb_next is not None:
+        at = at.tb_next
+    return (sites.room(at.tb_frame.f_code.co_filename) or "").startswith(folder)
+
+
 def odd_call(form, values, rest, named, others):
     """A call that Python would not bind (under NumPy's names, or to be refused) or one with ``out``; `MISSING`: it is in order."""
-    args, kwargs = form.given(values, rest, named, others)
+    args, kwargs = form.given(sys._getframe(2), values, rest, named, others)
+    if form.behind is not None:                              # bound by Python, there as here
+        return form.function.__wrapped__(*args, **kwargs)
     names = [name for name, _ in form.positional + form.named]
     also = ALSO.get(form.name.removeprefix("Tensor."), {})
     if not also.keys().isdisjoint(others):

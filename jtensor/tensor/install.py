@@ -14,6 +14,7 @@ from ..storage.lifted import LIFTED_MEMORY
 from . import by_element, convert, copying, dunders, facts, hooks, levels, likes, looking
 from .core import Tensor
 from .dispatch import call
+from .entries import PASSING_ON
 from .guards import Form, guarded, renamed, written
 from .inplace import call_inplace
 
@@ -104,6 +105,7 @@ def _with_numpy_names(function):
         if kwargs and ("axis" in kwargs or "keepdims" in kwargs):
             kwargs = {_NUMPYS.get(name, name) if _NUMPYS.get(name) not in kwargs else name: value for name, value in kwargs.items()}
         return function(*args, **kwargs)
+    PASSING_ON.add(called.__code__)
     return called
 
 

@@ -61,7 +61,8 @@ class Signature:
         self.text = f"({', '.join(shown)})"
 
 
-NAMES = {"ints": "tuple of ints", "Tensors": "tuple of Tensors", "floats": "tuple of floats", "numbers": "tuple of Scalars"}
+NAMES = {"symint": "int", "ints": "tuple of ints",
+         "Tensors": "tuple of Tensors", "floats": "tuple of floats", "numbers": "tuple of Scalars"}
 WITHOUT = "-"                       # a method without arguments, which Python itself refuses
 
 
@@ -94,6 +95,12 @@ def is_int(given):
         _number_like(given) and given._spec.dtype.category == 1)
 
 
+def is_index(given):
+    """Whether PyTorch takes something for an int of a size: of tensors those of one int."""
+    return is_int(given) or isinstance(given, Tensor) and given._spec.numel == 1 and given._spec.dtype.category == 1 and (
+        not given.requires_grad)
+
+
 def _is_number(given):
     return isinstance(given, (int, float, complex, np.number, np.bool_)) or _number_like(given)
 
@@ -114,12 +121,13 @@ TAKES = {
     "Tensor": lambda given: isinstance(given, Tensor),
     "Number": _is_number,
     "int": is_int,
+    "symint": is_index,
     "float": _is_float,
     "bool": lambda given: isinstance(given, (bool, np.bool_)),
     "str": lambda given: isinstance(given, str),
     "torch.dtype": lambda given: isinstance(given, dtypes.dtype) or isinstance(given, type) and given in (float, int, bool, complex),
     "torch.device": lambda given: isinstance(given, (devices.device, str, int)) and not isinstance(given, bool),
-    "ints": _begins_with(is_int),
+    "ints": _begins_with(is_index),
     "floats": _begins_with(_is_float),
     "numbers": _begins_with(_is_number),
     "Tensors": lambda given: isinstance(given, (list, tuple)),
@@ -153,7 +161,7 @@ def takes(parameter, given):
     test = TAKES.get(parameter.kind)
     if test is None or test(given):
         return True
-    return parameter.one and (is_int(given) if parameter.kind == "ints" else _is_float(given)) or parameter.number and _is_number(given)
+    return parameter.one and (is_index(given) if parameter.kind == "ints" else _is_float(given)) or parameter.number and _is_number(given)
 
 
 class Refused(Exception):
@@ -253,7 +261,7 @@ _ANY = Parameter("Number value", False)
 # -- the texts --------------------------------------------------------------------------------------------------------
 
 
-def _elements(signature, name, args, kwargs):
+def _elements(signature, shown, args, kwargs):
     """What is wrong inside of lists that are taken for what they begin with: PyTorch finds it when it unpacks them."""
     at = 0
     for p in signature.parameters:
@@ -262,23 +270,35 @@ def _elements(signature, name, args, kwargs):
         if p.kind == "Tensors" and isinstance(value, (list, tuple)) and not p.none:
             for k, t in enumerate(value):
                 if not isinstance(t, Tensor):
-                    return f"expected Tensor as element {k} in argument {at - 1}, but got {type_name(type(t))}"
-        if p.kind == "ints" and p.default == "" and at == 1 and signature.positional == 1 and len(args) > 1 and is_int(args[0]):
+                    return TypeError(f"expected Tensor as element {k} in argument {at - 1}, but got {type_name(type(t))}")
+        if p.kind in ("int", "symint") and _large(value):
+            return ValueError(TOO_LARGE.rstrip())
+        if p.kind == "ints" and p.default == "" and at == 1 and signature.positional == 1 and args and is_int(args[0]):
             value = args
         if p.kind == "ints" and isinstance(value, (list, tuple)):
             for k, n in enumerate(value):
-                if not is_int(n):
-                    return (f"{name.removeprefix('Tensor.')}(): argument '{p.name}' failed to unpack the object at pos {k + 1} with "
-                            f"error \"type must be tuple of ints,but got {type_name(type(n))}\"")
+                if not (is_index(n) or isinstance(n, bool)) or _large(n):                  # the first alone must not be a bool
+                    what = TOO_LARGE if is_index(n) else f"type must be tuple of ints,but got {type_name(type(n))}"
+                    return TypeError(f"{shown}(): argument '{p.name}' failed to unpack the object at pos {k + 1} with error \"{what}\"")
+        elif p.kind == "ints" and p.one and _large(value):
+            return ValueError(TOO_LARGE.rstrip())
     return None
 
 
+TOO_LARGE = "Overflow when unpacking long long\n"
+
+
+def _large(given):
+    """Whether something is an int that 64 bits have no room for."""
+    return isinstance(given, int) and not -(1 << 63) <= given < 1 << 63
+
+
 def refusal(name, args, kwargs):
-    """PyTorch's TypeError for a call, or None where its parser would take it (or is not known)."""
+    """PyTorch's error for a call, or None where its parser would take it (or is not known)."""
     found = signatures(name)
     if found is None:
         return None
-    shown = name.removeprefix("Tensor.")
+    shown = name.removeprefix("Tensor.").removeprefix("nn.")
     if found == WITHOUT:
         if kwargs:
             return TypeError(f"TensorBase.{shown}() takes no keyword arguments")
@@ -291,8 +311,7 @@ def refusal(name, args, kwargs):
         except Refused as refused:
             texts.append(str(refused))
         else:
-            text = _elements(signature, name, args, kwargs)
-            return None if text is None else TypeError(text)
+            return _elements(signature, shown, args, kwargs)
     if len(found) == 1:
         return TypeError(texts[0])
     many = len(args) + len(kwargs)

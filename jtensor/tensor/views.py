@@ -17,6 +17,7 @@ from ..trace.tape import LOCAL
 from ..views import access as accesses
 from ..views import rules
 from .core import Tensor, View
+from .entries import refuse_odd
 from .history import attach, edge_of, move_retained, node_type, refuse_stale
 
 # -- operators of the graph -------------------------------------------------------------------------------------------
@@ -117,8 +118,10 @@ def view_of(self, rule, name, *args, inverse=None):
     try:
         found = _geometries.get(key)
     except TypeError:                                # arguments that cannot be keys, such as lists
+        refuse_odd(args)
         return _view_of(self, rule, name, args, inverse)
     if found is None:
+        refuse_odd(args)
         try:
             size, stride, delta = rule(tuple(spec.size), spec.stride, 0, *args)
         except Exception:

@@ -2,10 +2,10 @@
 
     python tests/house/make_signatures.py
 
-One line for each name that jtensor has too and that PyTorch binds by its argument parser: the name (``Tensor.`` before a method's), and
-each signature in parentheses, ``~(`` where PyTorch takes it and does not show it. A type that ends with ``?`` may be None; ``ints1`` is a
-tuple of ints that may be one int. ``Tensor.name -`` takes no arguments. Needs PyTorch; ``tests/tensor/test_guards.py`` says
-when the file is stale.
+One line for each name that jtensor has too and that PyTorch binds by its argument parser: the name (``Tensor.`` before a method's, ``nn.``
+before that of a function behind one of ``nn.functional``), and each signature in parentheses, ``~(`` where PyTorch takes it and does not
+show it. A type that ends with ``?`` may be None; ``ints1`` is a tuple of ints that may be one int, a ``symint`` may be a tensor of one int.
+``Tensor.name -`` takes no arguments. Needs PyTorch; ``tests/tensor/test_guards.py`` says when the file is stale.
 """
 import ast
 import re
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PATH = ROOT / "jtensor" / "tensor" / "signatures.txt"
 # as Python's annotations and as aten's schemas call them -> the words of the parser's messages
 ANNOTATED = {
-    "Tensor": "Tensor", "_int": "int", "_int | SymInt": "int", "int": "int", "_bool": "bool", "bool": "bool", "_float": "float",
+    "Tensor": "Tensor", "_int": "int", "_int | SymInt": "symint", "int": "int", "_bool": "bool", "bool": "bool", "_float": "float",
     "float": "float", "str": "str", "Number | _complex": "Number", "Tensor | Number | _complex": "Tensor#", "_dtype": "torch.dtype",
     "_layout": "torch.layout", "DeviceLikeType": "torch.device", "Generator": "torch.Generator",
     "memory_format": "torch.memory_format", "_size": "ints", "Sequence[_int | SymInt]": "ints", "_int | _size": "ints1",
@@ -29,7 +29,7 @@ ANNOTATED = {
     "Number": "Number", "tuple[Tensor | None, ...] | list[Tensor | None]": "Tensors",
 }
 SCHEMAS = {
-    "Tensor": "Tensor", "int": "int", "SymInt": "int", "bool": "bool", "float": "float", "str": "str", "Scalar": "Number",
+    "Tensor": "Tensor", "int": "int", "SymInt": "symint", "bool": "bool", "float": "float", "str": "str", "Scalar": "Number",
     "Tensor[]": "Tensors", "ScalarType": "torch.dtype", "Layout": "torch.layout", "Device": "torch.device",
     "MemoryFormat": "torch.memory_format", "Generator": "torch.Generator", "Scalar[]": "numbers", "float[]": "floats",
 }
@@ -46,6 +46,10 @@ BY_HAND = {
     "Tensor.new_tensor": "(object data, *, torch.dtype? dtype=None, torch.device? device=None, bool requires_grad=False)",
     "cdist": "(Tensor x1, Tensor x2, float p=2.0, object compute_mode=None)",
     "Tensor.uniform_": "(float from=0, float to=1, *, torch.Generator? generator=None)",
+    "Tensor.unflatten": "(int dim, ints sizes)",
+    "unflatten": "(Tensor input, int dim, ints sizes)",
+    "nn.grid_sampler": "(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners)",
+    "nn.pad": "(Tensor input, ints pad, str mode='constant', float? value=None)",
     "Tensor.to": None,
     "Tensor.set_": None,
     "amax": "(Tensor input, ints1? dim=(), bool keepdim=False, *, Tensor? out=None)",
@@ -146,9 +150,10 @@ def shown(signature):
 
 
 def _none_too(parameter):
-    """The kind of a parameter; an ``out`` may always be None."""
+    """The kind of a parameter. What is None if not given may be given as None, ``requires_grad`` and an empty list too."""
     kind, name, default = parameter
-    return kind + "?" if name == "out" and default == "None" and not kind.endswith("?") else kind
+    none = default == "None" or name == "requires_grad" or default in ("()", "[]") and kind.startswith("ints")
+    return kind + "?" if none and "?" not in kind else kind
 
 
 def of_message(text):
@@ -173,10 +178,10 @@ def matched(lists, seen):
     names = [p if p == "*" else p[1] for p in seen]
     for at, known in enumerate(lists):
         kinds = {p[1]: p for p in known if p != "*"}
-        alike = all(p == "*" or p[1] == "out" or p[1] in kinds and kinds[p[1]][0].rstrip("?1#") == p[0] for p in seen)
+        alike = all(p == "*" or p[1] == "out" or p[1] in kinds and bare(kinds[p[1]][0]) == p[0] for p in seen)
         if alike and [n for n in names if n not in ("*", "out")] == [p[1] for p in known if p != "*" and p[1] != "out"]:
             return at, ["*" if p == "*" else (kinds[p[1]][0] if p[1] in kinds else p[0], p[1], p[2]) for p in seen]
-    kinds = {(p[1], p[0].rstrip("?1#")): p[0] for known in lists for p in known if p != "*"}
+    kinds = {(p[1], bare(p[0])): p[0] for known in lists for p in known if p != "*"}
     return None, ["*" if p == "*" else (kinds.get((p[1], p[0]), p[0]), p[1], p[2]) for p in seen]
 
 
@@ -221,7 +226,12 @@ def listed(name, function, known, method=False):
 
 def plain(signature):
     """What tells one signature from another."""
-    return [p if p == "*" else (p[0].rstrip("?1#"), p[1]) for p in signature]
+    return [p if p == "*" else (bare(p[0]), p[1]) for p in signature]
+
+
+def bare(kind):
+    """A kind as messages have it."""
+    return kind.rstrip("?1#").removeprefix("sym")
 
 
 def lines():
@@ -237,9 +247,9 @@ def lines():
     stubs = Path(torch.__file__).parent / "_C"
     functions, methods = of_stub(stubs / "_VariableFunctions.pyi"), of_stub(stubs / "__init__.pyi", "TensorBase")
     found = {}
-    for name in dir(jtensor):
+    for name in dir(torch):                                     # some of ours are looked up when they are asked for
         function = getattr(torch, name, None)
-        if type(function) is builtin and not name.startswith("_"):
+        if type(function) is builtin and not name.startswith(("_", "set_")) and hasattr(jtensor, name):
             found[name] = listed(name, function, functions.get(name) or of_schemas(torch, name))
     x = torch.ones(2, 2, dtype=torch.complex64)
     for name in dir(jtensor.Tensor):
@@ -254,6 +264,9 @@ def lines():
             function = getattr(theirs, name, None)
             if type(function) is builtin and not name.startswith("_") and found.get(prefix + name) is None:
                 found[prefix + name] = listed(prefix + name, function, of_schemas(torch, function.__name__))
+    from jtensor.nn.functional.behind import INNER
+    for name in INNER:
+        found["nn." + name] = listed(name, getattr(torch._C._nn, name, None) or getattr(torch, name), of_schemas(torch, name))
     found.update({name: line and " " + line for name, line in BY_HAND.items()})
     return [name + line for name, line in sorted(found.items()) if line and (line != " -" or name.startswith("Tensor."))]
 

@@ -6,6 +6,7 @@ several. What has a backward name of its own in PyTorch is an operator (``ops``)
 from ...tensor.guards import guarded as _guarded
 from . import activation as _activation
 from . import attention as _attention
+from . import behind as _behind
 from . import conv as _conv
 from . import cross_entropy as _cross_entropy
 from . import ctc as _ctc
@@ -35,7 +36,9 @@ _BOUND = frozenset("""
 for _room in (_activation, _attention, _conv, _cross_entropy, _ctc, _distance, _dropout, _linear, _loss, _normalization, _padding, _pooling,
               _ranking, _sparse, _vision):
     for _name in _room.__all__:
-        globals()[_name] = _guarded(getattr(_room, _name), _name) if _name in _BOUND else getattr(_room, _name)
+        _inner = _behind.BEHIND.get(_name)
+        globals()[_name] = getattr(_room, _name) if _name not in _BOUND and _inner is None else _guarded(
+            getattr(_room, _name), _name, behind=_inner)
         __all__.append(_name)
 __all__.sort()
-del _room, _name
+del _room, _name, _inner

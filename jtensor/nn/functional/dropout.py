@@ -58,12 +58,16 @@ def dropout(input, p=0.5, training=True, inplace=False):
 def alpha_dropout(input, p=0.5, training=False, inplace=False):
     """Dropout to SELU's negative saturation value, mean and variance kept."""
     _check(p)
+    if not isinstance(input, Tensor):
+        refuse("alpha_dropout" + "_" * bool(inplace), input=input)
     return _dropped(input, p, training, inplace, alpha=True)
 
 
 def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
     """``alpha_dropout`` of whole channels."""
     _check(p)
+    if not isinstance(input, Tensor):
+        refuse("feature_alpha_dropout" + "_" * bool(inplace), input=input)
     return _dropped(input, p, training, inplace, features=True, alpha=True)
 
 

@@ -3,7 +3,10 @@ signatures (a reduction is a number there, and none if not said; dropout's ``tra
 
 ``NAMES`` says which; the package's namespace looks them up when they are first asked for.
 """
+from types import FunctionType as _FunctionType
+
 from ...tensor import raw
+from ...tensor.guards import guarded as _guarded
 from .. import functional as F
 from . import recurrent
 from .dropout import feature_dropout as _feature_dropout
@@ -110,6 +113,11 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
 
 # --------------------------------------------------------------------------------------------------------------- layers
 
+def rms_norm(input, normalized_shape, weight=None, eps=None):
+    """The input over its root mean square, times ``weight``."""
+    return F.rms_norm(input, normalized_shape, weight, eps)
+
+
 def adaptive_max_pool1d(input, output_size):
     """The maxima of windows that divide the length evenly, and their positions."""
     return F.adaptive_max_pool1d_with_indices(input, output_size)
@@ -140,11 +148,14 @@ def avg_pool1d(input, kernel_size, stride=(), padding=0, ceil_mode=False, count_
     return F.avg_pool1d(input, kernel_size, stride or None, padding, ceil_mode, count_include_pad)
 
 
+# Functions of nn.functional that are bound as PyTorch binds them in both places.
 _SAME = ("adaptive_avg_pool1d", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d",
-         "conv_transpose3d", "cosine_similarity", "native_channel_shuffle", "pairwise_distance", "pdist", "rms_norm")
+         "conv_transpose3d", "cosine_similarity", "native_channel_shuffle", "pairwise_distance", "pdist")
 for _name in _SAME:
     globals()[_name] = getattr(F, _name)
 for _name in recurrent.__all__:
     globals()[_name] = getattr(recurrent, _name)
 
-NAMES = frozenset(name for name, value in globals().items() if callable(value) and not name.startswith("_"))
+NAMES = frozenset(name for name, value in globals().items() if isinstance(value, _FunctionType) and not name.startswith("_"))
+for _name in NAMES.difference(_SAME):
+    globals()[_name] = _guarded(globals()[_name], _name, asked_first=True)
