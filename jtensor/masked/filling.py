@@ -1,0 +1,62 @@
+"""What masked functions share: the mask as it is taken, dimensions, and what stands in the place of a masked-out element.
+
+Owns: these, with PyTorch's errors. May not know: the functions.
+"""
+import jtensor
+
+
+def mask_of(input, mask):
+    """The mask as truth values in the input's shape; None for none."""
+    if mask is None:
+        return None
+    if mask.ndim > input.ndim:
+        raise IndexError("_input_mask expected broadcastable mask (got mask dimensionality higher than of the input)")
+    if mask.shape != input.shape:
+        mask = mask.broadcast_to(input.shape)
+    return mask if mask.dtype is jtensor.bool else mask.ne(0)
+
+
+def filled(input, mask, value):
+    """The input with ``value`` where the mask is False."""
+    mask = mask_of(input, mask)
+    return input if mask is None else jtensor.where(mask, input, jtensor.full((), value, dtype=input.dtype, device=input.device))
+
+
+def dims_of(input, dim):
+    """The dimensions that are meant, from the front: all for None; each once."""
+    count = max(input.ndim, 1)
+    if dim is None:
+        return tuple(range(input.ndim))
+    found = []
+    for one in (dim if isinstance(dim, (tuple, list)) else (dim,)):
+        if not -count <= one < count:
+            raise IndexError(f"Dimension out of range (expected to be in range of [{-count}, {count - 1}], but got {one})")
+        if one % count in found:
+            raise RuntimeError(f"dim={one % count} appears multiple times in the list of dims")
+        found.append(one % count)
+    return tuple(sorted(found))
+
+
+def summed_dtype(input, dtype):
+    """What sums and products are in: int64 for integers and truth values."""
+    if dtype is not None:
+        return dtype
+    return input.dtype if input.is_floating_point() or input.is_complex() else jtensor.int64
+
+
+def lowest(dtype):
+    """The number that no other is below."""
+    return float("-inf") if dtype.is_floating_point else jtensor.iinfo(dtype).min
+
+
+def highest(dtype):
+    """The number that no other is above."""
+    return float("inf") if dtype.is_floating_point else jtensor.iinfo(dtype).max
+
+
+def counted(input, dims, mask, keepdim):
+    """How many elements each result is made of."""
+    mask = mask_of(input, mask)
+    if mask is None:
+        mask = jtensor.ones(input.shape, dtype=jtensor.bool, device=input.device)
+    return mask.sum(dims, keepdim=keepdim)
