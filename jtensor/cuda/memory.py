@@ -4,10 +4,9 @@ XLA tells bytes in use and held, their peaks, its limit, and how often it was as
 does not tell is not in the dictionaries; functions that need one refuse.
 """
 import contextlib
-import warnings
 from collections import OrderedDict
 
-from ..base import devices
+from ..base import devices, sites
 from ..base.errors import missing
 from ._asked import built, wanted
 
@@ -78,13 +77,13 @@ def max_memory_reserved(device=None):
 
 def memory_cached(device=None):
     """`memory_reserved` by its older name."""
-    warnings.warn("`torch.cuda.memory_cached` has been renamed to `torch.cuda.memory_reserved`", FutureWarning, stacklevel=2)
+    sites.warn("`torch.cuda.memory_cached` has been renamed to `torch.cuda.memory_reserved`", FutureWarning)
     return memory_reserved(device)
 
 
 def max_memory_cached(device=None):
     """`max_memory_reserved` by its older name."""
-    warnings.warn("`torch.cuda.max_memory_cached` has been renamed to `torch.cuda.max_memory_reserved`", FutureWarning, stacklevel=2)
+    sites.warn("`torch.cuda.max_memory_cached` has been renamed to `torch.cuda.max_memory_reserved`", FutureWarning)
     return max_memory_reserved(device)
 
 
@@ -113,8 +112,8 @@ def reset_peak_memory_stats(device=None):
 
 
 def _older(name):
-    warnings.warn(f"torch.cuda.{name} now calls torch.cuda.reset_peak_memory_stats, which resets /all/ peak memory stats.", FutureWarning,
-                  stacklevel=3)
+    sites.warn(f"torch.cuda.{name} now calls torch.cuda.reset_peak_memory_stats, which resets /all/ peak memory stats.",
+                  FutureWarning)
     reset_peak_memory_stats()
 
 

@@ -2,8 +2,7 @@
 
 Owns: these methods, with PyTorch's errors. May not know: operators' declarations.
 """
-import warnings
-
+from ..base import sites
 from ..base.errors import missing
 from .core import Tensor
 
@@ -19,12 +18,12 @@ class Seldom:
     @property
     def volatile(self):
         """What `torch.no_grad` took the place of: False, with a warning."""
-        warnings.warn("volatile was removed (Variable.volatile is always False)", UserWarning, stacklevel=2)
+        sites.warn("volatile was removed (Variable.volatile is always False)")
         return False
 
     @volatile.setter
     def volatile(self, value):
-        warnings.warn("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.", UserWarning, stacklevel=2)
+        sites.warn("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
 
     @property
     def grad_dtype(self):
@@ -67,12 +66,12 @@ class Seldom:
 
     def resize(self, *sizes):
         """A tensor of another shape with as many elements: `reshape` by an older name, with a warning."""
-        warnings.warn("non-inplace resize is deprecated", UserWarning, stacklevel=2)
+        sites.warn("non-inplace resize is deprecated")
         return _as_many(self, sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes)
 
     def resize_as(self, tensor):
         """`resize` to another tensor's shape, with a warning."""
-        warnings.warn("non-inplace resize_as is deprecated", UserWarning, stacklevel=2)
+        sites.warn("non-inplace resize_as is deprecated")
         return _as_many(self, tensor.size())
 
     def dense_dim(self):

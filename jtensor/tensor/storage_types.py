@@ -3,11 +3,10 @@
 Owns: these classes. What is written to one is written by way of a tensor on the same memory. May not know: operators.
 """
 import functools
-import warnings
 
 import numpy as np
 
-from ..base import devices, dtypes
+from ..base import devices, dtypes, sites
 from ..base.errors import missing
 from ..trace import executor
 from .core import Tensor
@@ -19,9 +18,9 @@ def _deprecated():
     """That typed storages are out of date is said once."""
     if not _SAID:
         _SAID.append(True)
-        warnings.warn("TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. "
-                      "This should only matter to you if you are using storages directly.  To access UntypedStorage directly, use "
-                      "tensor.untyped_storage() instead of tensor.storage()", UserWarning, stacklevel=5)
+        sites.warn("TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. "
+                   "This should only matter to you if you are using storages directly.  To access UntypedStorage directly, use "
+                   "tensor.untyped_storage() instead of tensor.storage()")
 
 
 class UntypedStorage:

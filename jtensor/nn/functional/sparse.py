@@ -30,8 +30,8 @@ def embedding_renorm_(input, indices, max_norm, norm_type):
             [0.6000, 0.8000]])
     """
     if input.dim() != 2:
-        raise RuntimeError(f"Expected 2-dimensional tensor, but got {input.dim()}-dimensional tensor for argument #1 'self' (while checking "
-                           "arguments for embedding_renorm_)")
+        raise RuntimeError(f"Expected 2-dimensional tensor, but got {input.dim()}-dimensional tensor for argument #1 'self' (while "
+                           "checking arguments for embedding_renorm_)")
     if indices.dtype not in (jtensor.int64, jtensor.int32):
         raise RuntimeError("Expected tensor for argument #2 'indices' to have one of the following scalar types: Long, Int; but got "
                            f"{indices.type()} instead (while checking arguments for embedding_renorm_)")
