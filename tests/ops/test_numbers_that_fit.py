@@ -44,6 +44,34 @@ def test_a_number_that_does_not_fit_is_refused(write):
             assert outcome(jtensor, write, dtype, number) == theirs, (dtype, number)
 
 
+LARGE = {
+    "mul": lambda T, x: x * 2**63,
+    "radd": lambda T, x: (2**64 - 1) + x,
+    "eq": lambda T, x: x == 2**63,
+    "alpha": lambda T, x: x.add(x, alpha=2**63),
+    "value": lambda T, x: T.addcmul(x, x, x, value=2**63),
+    "in place": lambda T, x: x.clone().mul_(2**63),
+    "clamp": lambda T, x: x.clamp(2**63),
+    "fill_": lambda T, x: x.clone().fill_(2**63),
+    "full_like": lambda T, x: T.full_like(x, 2**63),
+    "new_full": lambda T, x: x.new_full((2,), 2**63),
+    "full": lambda T, x: T.full((2,), 2**63, dtype=x.dtype),
+    "pad": lambda T, x: T.nn.functional.pad(x, (1, 1), value=2**63),
+}
+
+
+@pytest.mark.parametrize("call", LARGE)
+def test_what_has_room_as_uint64_alone_is_a_number_like_others_among_floats(call):
+    torch = pytest.importorskip("torch")
+    for _ in range(2):
+        assert LARGE[call](jtensor, jtensor.ones(2)).tolist() == LARGE[call](torch, torch.ones(2)).tolist()
+
+
+def test_it_wraps_around_in_integers():
+    assert (jtensor.ones(1, dtype=jtensor.int64) * 2**63).tolist() == [-2**63]
+    assert (jtensor.ones(1) * 2**63).tolist() == [2.0**63]
+
+
 MESSAGES = {
     "mm": lambda T, x, y: x.mm(y),
     "baddbmm": lambda T, x, y: T.baddbmm(x[None], y[None], y[None]),

@@ -89,7 +89,7 @@ def number_fits(value, dtype, alone=False):
         bad = not dtype.is_complex or _overflows(value.real, dtype) or _overflows(value.imag, dtype)
     if bad:
         raise RuntimeError(f"value cannot be converted to type {_converted_name(dtype)} without overflow")
-    return value
+    return float(value) if kind is int and value >= 1 << 63 and dtype.category > 1 else value
 
 
 def _overflows(value, dtype):

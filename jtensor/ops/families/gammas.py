@@ -80,6 +80,7 @@ def digamma(self: Tensor):
 def _check_polygamma(self, n):
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
+    refuses("trigamma" if n == 1 else "polygamma", "complex")(self)
 
 
 @op("float", name="polygamma_of", backward="PolygammaBackward0", inplace=True, out=True, function=False, method=False,
@@ -151,7 +152,7 @@ def _incomplete(function):
     return wide(body)
 
 
-@op("float", inplace=True, out=True, check=refuses("igamma", "complex"),
+@op("float", inplace=True, out=True, check=refuses("igamma_cpu", "bool", "integral", "complex"),
     grad={**no_derivative("'igamma: input'", "self"), "other": wide(_gamma_density)})
 def igamma(self: Tensor, other: Tensor):
     """The regularized lower incomplete gamma function of order ``input`` at ``other``.
@@ -162,7 +163,7 @@ def igamma(self: Tensor, other: Tensor):
     return _incomplete(lax.igamma)(self, other)
 
 
-@op("float", inplace=True, out=True, check=refuses("igammac", "complex"),
+@op("float", inplace=True, out=True, check=refuses("igammac_cpu", "bool", "integral", "complex"),
     grad={**no_derivative("'igammac: input'", "self"), "other": wide(lambda grad, self, other: -_gamma_density(grad, self, other))})
 def igammac(self: Tensor, other: Tensor):
     """The regularized upper incomplete gamma function of order ``input`` at ``other``.
@@ -178,7 +179,7 @@ def _zeta(s, q):
     return through_double(hurwitz, s, q)
 
 
-@op("float", name="special_zeta", out=True, function=False, method=False,
+@op("float", name="special_zeta", out=True, function=False, method=False, check=refuses("zeta_cpu", "narrow", "complex"),
     grad={**no_derivative("'zeta'", "self"), "other": lambda grad, self, other: grad * -self * wide(_zeta)(self + 1, other)})
 @wide
 def special_zeta(self: TensorOrNumber, other: TensorOrNumber):

@@ -9,6 +9,7 @@ from jax import lax
 
 from ...base import dtypes
 from ..operator import Tensor, TensorOrNumber, op
+from .numeric import not_implemented, refuses
 
 _HIDDEN = {"out": True, "function": False, "method": False}
 
@@ -58,7 +59,7 @@ def _polynomial(name, shifted=False):
     def body(x: TensorOrNumber, n: TensorOrNumber):
         return _recurrence(2 * x.astype(jnp.float64) - 1 if shifted else x, n, first, step).astype(x.dtype)
     body.__doc__ = f"The {name.replace('_', ' ').title()}, ``n`` its degree, at ``x``; 0 where ``n`` is negative."
-    op("float", name=f"special_{name}", nondiff=("x", "n", 0), **_HIDDEN)(body)
+    op("float", name=f"special_{name}", nondiff=("x", "n", 0), check=refuses(f"{name}_cpu", "narrow", "complex"), **_HIDDEN)(body)
 
 
 for _name in _STEPS:
@@ -83,6 +84,9 @@ _BY_SCIPY = {
 def _on_host(name, function):
     def body(self: Tensor):
         from scipy import special
+        given = dtypes.of_numpy(self.dtype)
+        if given.is_complex or given.is_floating_point and given.itemsize == 2:
+            raise not_implemented(f"{name}_cpu", given)
         wanted = self.dtype if self.dtype.kind == "f" else dtypes.get_default_dtype().numpy
         return np.asarray(function(special, np.asarray(self, np.float64))).astype(wanted)
     body.__doc__ = f"The function {name.replace('_', ' ')} of each element, computed on the host."

@@ -104,7 +104,8 @@ def _scaled_erfc(x):
     return jnp.where(x < 0, 2 * jnp.exp(x * x) - value, value)
 
 
-@op("float", name="special_erfcx", grad=lambda grad, self, result: (2 * self * result - 2 * _PER_SQRT_PI) * grad, **_HIDDEN)
+@op("float", name="special_erfcx", grad=lambda grad, self, result: (2 * self * result - 2 * _PER_SQRT_PI) * grad,
+    check=refuses("erfcx_cpu", "narrow", "complex"), **_HIDDEN)
 @wide
 def special_erfcx(self: Tensor):
     """The scaled complementary error function, ``exp(input ** 2) * erfc(input)``."""
@@ -126,21 +127,22 @@ def normal_area(x):
 
 
 @op("float", name="special_ndtr", grad=lambda grad, self: grad * jnp.exp(-0.5 * self * self) * (1 / math.sqrt(2 * math.pi)), **_HIDDEN,
-    backward="MulBackward1")
+    check=refuses("erf_vml_cpu", "complex"), backward="MulBackward1")
 @wide
 def special_ndtr(self: Tensor):
     """The area under the standard normal density up to ``input``."""
     return through_double(jsp.ndtr, self)
 
 
-@op("float", name="special_ndtri", grad=lambda grad, result: grad * math.sqrt(2 * math.pi) * jnp.exp(result * result / 2), **_HIDDEN)
+@op("float", name="special_ndtri", grad=lambda grad, result: grad * math.sqrt(2 * math.pi) * jnp.exp(result * result / 2), **_HIDDEN,
+    check=refuses("ndtri_cpu", "narrow", "complex"))
 @wide
 def special_ndtri(self: Tensor):
     """The inverse of `special.ndtr`."""
     return through_double(jsp.ndtri, self)
 
 
-@op("float", name="special_log_ndtr", **_HIDDEN,
+@op("float", name="special_log_ndtr", check=refuses("log_ndtr_cpu", "narrow", "complex"), **_HIDDEN,
     grad=lambda grad, self, result: grad / math.sqrt(2 * math.pi) * jnp.exp(-(result + self * self / 2)))
 @wide
 def special_log_ndtr(self: Tensor):
@@ -154,7 +156,7 @@ def _i1(x):
     return through_double(jsp.i1, x)
 
 
-@op("float", grad=lambda grad, self: grad * wide(_i1)(self), **unary("i0_cpu"), double="MulBackward0")
+@op("float", grad=lambda grad, self: grad * wide(_i1)(self), **unary("i0_vml_cpu"), double="MulBackward0")
 @wide
 def i0(self: Tensor):
     """The modified Bessel function of order 0.
@@ -165,7 +167,7 @@ def i0(self: Tensor):
     return through_double(jsp.i0, self)
 
 
-@op("float", name="special_i0e", **_HIDDEN,
+@op("float", name="special_i0e", check=refuses("i0e_cpu", "complex"), **_HIDDEN,
     grad=lambda grad, self, result: grad * (wide(lambda x: through_double(jsp.i1e, x))(self) - jnp.sign(self) * result))
 @wide
 def special_i0e(self: Tensor):
@@ -180,7 +182,7 @@ def _i1_gradient(grad, self, result):
     return grad * jnp.where(zero, jnp.full_like(self, 0.5), slope)
 
 
-@op("float", name="special_i1", grad=_i1_gradient, **_HIDDEN)
+@op("float", name="special_i1", grad=_i1_gradient, check=refuses("i1_cpu", "complex"), **_HIDDEN)
 @wide
 def special_i1(self: Tensor):
     """The modified Bessel function of order 1."""
@@ -195,7 +197,7 @@ def _i1e_gradient(grad, self, result):
     return grad * jnp.where(zero, jnp.full_like(self, 0.5), slope)
 
 
-@op("float", name="special_i1e", grad=_i1e_gradient, **_HIDDEN)
+@op("float", name="special_i1e", grad=_i1e_gradient, check=refuses("i1e_cpu", "complex"), **_HIDDEN)
 @wide
 def special_i1e(self: Tensor):
     """`i1` scaled by ``exp(-|input|)``."""
@@ -229,14 +231,15 @@ def xlogy_Tensor(self: Tensor, other: Tensor):
     return _xlogy(self, other)
 
 
-@op("float", name="xlogy_Scalar_Self", backward="XlogyBackward1", **_HIDDEN, grad={"other": _xlogy_second})
+@op("float", name="xlogy_Scalar_Self", backward="XlogyBackward1", **_HIDDEN, grad={"other": _xlogy_second},
+    check=refuses("xlogy_cpu", "complex"))
 def xlogy_Scalar_Self(self: TensorOrNumber, other: Tensor):
     """``input * log(other)`` of a number and a tensor."""
     return _xlogy(self, other)
 
 
 @op("float", name="xlogy_Scalar_Other", backward="XlogyBackward2", inplace=True, **_HIDDEN, grad={"self": _xlogy_first},
-    double="MaskedFillBackward0!")
+    check=refuses("xlogy_cpu", "complex"), double="MaskedFillBackward0!")
 def xlogy_Scalar_Other(self: Tensor, other: TensorOrNumber):
     """``input * log(other)`` of a tensor and a number."""
     return _xlogy(self, other)
@@ -270,7 +273,7 @@ def special_xlog1py(self: TensorOrNumber, other: TensorOrNumber):
     return _xlog1py(self, other)
 
 
-@op("float", name="special_entr", grad=lambda grad, self: grad * -(1 + jnp.log(self)), **_HIDDEN)
+@op("float", name="special_entr", grad=lambda grad, self: grad * -(1 + jnp.log(self)), check=refuses("entr_cpu", "complex"), **_HIDDEN)
 @wide
 def special_entr(self: Tensor):
     """``-input * log(input)``; 0 at 0 and -inf below."""
