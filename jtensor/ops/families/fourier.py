@@ -1,7 +1,7 @@
-"""The functions of `torch.fft`, by ``fft_<name>``.
+"""The transforms of `torch.fft`, by ``fft_<name>``.
 
-Owns: how the eighteen transforms use the four operators of `transforms`: sizes, padding and cutting, normalisation; frequencies and
-shifts. May not know: how a transform is computed.
+Owns: how the eighteen transforms use the four operators of `transforms`: sizes, padding and cutting, normalisation. May not know: how a
+transform is computed.
 """
 import math
 
@@ -119,7 +119,11 @@ def fft(input, n=None, dim=-1, norm=None, *, out=None):
 
 @_named("ifft")
 def ifft(input, n=None, dim=-1, norm=None, *, out=None):
-    """The inverse of ``fft``."""
+    """The inverse of ``fft``.
+
+    >>> torch.fft.ifft(torch.tensor([6., 0., 0.])).real
+    tensor([2., 2., 2.])
+    """
     return _c2c_one("ifft", input, n, dim, norm, False, out)
 
 
@@ -132,25 +136,45 @@ def _c2c_all(name, input, s, dim, norm, forward, out):
 
 @_named("fftn")
 def fftn(input, s=None, dim=None, norm=None, *, out=None):
-    """The transform along several dimensions (all of them without ``dim`` and ``s``)."""
+    """The transform along several dimensions (all of them without ``dim`` and ``s``).
+
+    >>> torch.fft.fftn(torch.ones(2, 2)).real
+    tensor([[4., 0.],
+            [0., 0.]])
+    """
     return _c2c_all("fftn", input, s, dim, norm, True, out)
 
 
 @_named("ifftn")
 def ifftn(input, s=None, dim=None, norm=None, *, out=None):
-    """The inverse of ``fftn``."""
+    """The inverse of ``fftn``.
+
+    >>> torch.fft.ifftn(torch.fft.fftn(torch.eye(2))).real
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
     return _c2c_all("ifftn", input, s, dim, norm, False, out)
 
 
 @_named("fft2")
 def fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
-    """``fftn`` along the last two dimensions."""
+    """``fftn`` along the last two dimensions.
+
+    >>> torch.fft.fft2(torch.eye(2))
+    tensor([[2.+0.j, 0.+0.j],
+            [0.+0.j, 2.+0.j]])
+    """
     return _c2c_all("fft2", input, s, dim, norm, True, out)
 
 
 @_named("ifft2")
 def ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
-    """The inverse of ``fft2``."""
+    """The inverse of ``fft2``.
+
+    >>> torch.fft.ifft2(torch.fft.fft2(torch.eye(2))).real
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
     return _c2c_all("ifft2", input, s, dim, norm, False, out)
 
 
@@ -158,7 +182,11 @@ def ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
 
 @_named("rfft")
 def rfft(input, n=None, dim=-1, norm=None, *, out=None):
-    """The first half of the transform of real numbers: ``n // 2 + 1`` elements."""
+    """The first half of the transform of real numbers: ``n // 2 + 1`` elements.
+
+    >>> torch.fft.rfft(torch.tensor([1., 1., 1., 1.])).real
+    tensor([4., 0., 0.])
+    """
     axis, n = _one("rfft", input, n, dim)
     made = r2c(_sized(_to_real("rfft", input), axis, n), (axis,), _scale(norm, n, True, "rfft"))
     return put_out("fft_rfft", made, out)
@@ -173,7 +201,11 @@ def _last_of_half(t, axis, n):
 
 @_named("irfft")
 def irfft(input, n=None, dim=-1, norm=None, *, out=None):
-    """The inverse of ``rfft``: ``n`` real numbers, by default ``2 (m - 1)``."""
+    """The inverse of ``rfft``: ``n`` real numbers, by default ``2 (m - 1)``.
+
+    >>> torch.fft.irfft(torch.fft.rfft(torch.tensor([1., 2., 3.])), n=3)
+    tensor([1., 2., 3.])
+    """
     axis = axis_at(input._spec, dim)
     n = _last_of_half(input, axis, n)
     made = c2r(_sized(_to_complex(input), axis, n // 2 + 1), (axis,), n, _scale(norm, n, False, "irfft"))
@@ -182,7 +214,11 @@ def irfft(input, n=None, dim=-1, norm=None, *, out=None):
 
 @_named("hfft")
 def hfft(input, n=None, dim=-1, norm=None, *, out=None):
-    """The real transform of a Hermitian signal, given by its first half."""
+    """The real transform of a Hermitian signal, given by its first half.
+
+    >>> torch.fft.hfft(torch.tensor([4., 1.]), n=3)
+    tensor([6., 3., 3.])
+    """
     axis = axis_at(input._spec, dim)
     n = _last_of_half(input, axis, n)
     made = c2r(_sized(_to_complex(input), axis, n // 2 + 1).conj(), (axis,), n, _scale(norm, n, True, "hfft"))
@@ -191,7 +227,11 @@ def hfft(input, n=None, dim=-1, norm=None, *, out=None):
 
 @_named("ihfft")
 def ihfft(input, n=None, dim=-1, norm=None, *, out=None):
-    """The inverse of ``hfft``: the first half of a Hermitian signal."""
+    """The inverse of ``hfft``: the first half of a Hermitian signal.
+
+    >>> torch.fft.ihfft(torch.tensor([6., 3., 3.])).real
+    tensor([4., 1.])
+    """
     axis, n = _one("ihfft", input, n, dim)
     made = r2c(_sized(_to_real("ihfft", input), axis, n), (axis,), _scale(norm, n, False, "ihfft")).conj()
     return put_out("fft_ihfft", made, out)
@@ -207,13 +247,21 @@ def _r2c_all(name, input, s, dim, norm, out):
 
 @_named("rfftn")
 def rfftn(input, s=None, dim=None, norm=None, *, out=None):
-    """``rfft`` along the last of several dimensions, ``fft`` along the others."""
+    """``rfft`` along the last of several dimensions, ``fft`` along the others.
+
+    >>> torch.fft.rfftn(torch.ones(3, 4)).shape
+    torch.Size([3, 3])
+    """
     return _r2c_all("rfftn", input, s, dim, norm, out)
 
 
 @_named("rfft2")
 def rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
-    """``rfftn`` along the last two dimensions."""
+    """``rfftn`` along the last two dimensions.
+
+    >>> torch.fft.rfft2(torch.ones(2, 4)).shape
+    torch.Size([2, 3])
+    """
     return _r2c_all("rfft2", input, s, dim, norm, out)
 
 
@@ -239,19 +287,33 @@ def _c2r_all(name, input, s, dim, norm, out):
 
 @_named("irfftn")
 def irfftn(input, s=None, dim=None, norm=None, *, out=None):
-    """The inverse of ``rfftn``."""
+    """The inverse of ``rfftn``.
+
+    >>> torch.fft.irfftn(torch.fft.rfftn(torch.eye(2)))
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
     return _c2r_all("irfftn", input, s, dim, norm, out)
 
 
 @_named("irfft2")
 def irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
-    """The inverse of ``rfft2``."""
+    """The inverse of ``rfft2``.
+
+    >>> torch.fft.irfft2(torch.fft.rfft2(torch.eye(2)))
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
     return _c2r_all("irfft2", input, s, dim, norm, out)
 
 
 @_named("hfftn")
 def hfftn(input, s=None, dim=None, norm=None, *, out=None):
-    """``fft`` along all but the last of several dimensions, then ``hfft``."""
+    """``fft`` along all but the last of several dimensions, then ``hfft``.
+
+    >>> torch.fft.hfftn(torch.ones(2, 2), s=(2, 3)).shape
+    torch.Size([2, 3])
+    """
     dims, sizes = _half_sizes(input, s, dim, "hfftn")
     t = _fit_all(_to_complex(input), dims, [*sizes[:-1], sizes[-1] // 2 + 1])
     if dims[:-1]:
@@ -262,13 +324,22 @@ def hfftn(input, s=None, dim=None, norm=None, *, out=None):
 
 @_named("hfft2")
 def hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
-    """``hfftn`` along the last two dimensions."""
+    """``hfftn`` along the last two dimensions.
+
+    >>> torch.fft.hfft2(torch.ones(2, 2), s=(2, 2))
+    tensor([[4., 0.],
+            [0., 0.]])
+    """
     return hfftn(input, s, dim, norm, out=out)
 
 
 @_named("ihfftn")
 def ihfftn(input, s=None, dim=None, norm=None, *, out=None):
-    """The inverse of ``hfftn``."""
+    """The inverse of ``hfftn``.
+
+    >>> torch.fft.ihfftn(torch.ones(3, 4)).shape
+    torch.Size([3, 3])
+    """
     dims, sizes = _several(input, s, dim)
     if not dims:
         raise RuntimeError("ihfftn must transform at least one axis")
@@ -281,49 +352,9 @@ def ihfftn(input, s=None, dim=None, norm=None, *, out=None):
 
 @_named("ihfft2")
 def ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
-    """The inverse of ``hfft2``."""
-    return ihfftn(input, s, dim, norm, out=out)
+    """The inverse of ``hfft2``.
 
-
-# -- frequencies ------------------------------------------------------------------------------------------------------
-
-@_named("fftfreq")
-def fftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
-    """The frequencies of the elements of a transform of ``n`` samples, ``d`` apart.
-
-    >>> torch.fft.fftfreq(4)
-    tensor([ 0.0000,  0.2500, -0.5000, -0.2500])
+    >>> torch.fft.ihfft2(torch.ones(2, 2)).shape
+    torch.Size([2, 2])
     """
-    import jtensor
-    positive = (n + 1) // 2
-    numbers = jtensor.cat([jtensor.arange(0, positive), jtensor.arange(-(n // 2), 0)]).to(dtype or dtypes.get_default_dtype())
-    made = put_out("fft_fftfreq", numbers * (1.0 / (n * d)), out)
-    return made.requires_grad_() if requires_grad else made
-
-
-@_named("rfftfreq")
-def rfftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
-    """The frequencies of the elements of ``rfft`` of ``n`` samples, ``d`` apart."""
-    import jtensor
-    numbers = jtensor.arange(0, n // 2 + 1).to(dtype or dtypes.get_default_dtype())
-    made = put_out("fft_rfftfreq", numbers * (1.0 / (n * d)), out)
-    return made.requires_grad_() if requires_grad else made
-
-
-def _shift_dims(input, dim):
-    given = range(input._spec.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
-    return [wrap_dim(d, input._spec.ndim) for d in given]
-
-
-@_named("fftshift")
-def fftshift(input, dim=None):
-    """The zero frequency moved to the middle."""
-    dims = _shift_dims(input, dim)
-    return input.roll([input._spec.size[d] // 2 for d in dims], dims)
-
-
-@_named("ifftshift")
-def ifftshift(input, dim=None):
-    """The inverse of ``fftshift``."""
-    dims = _shift_dims(input, dim)
-    return input.roll([(input._spec.size[d] + 1) // 2 for d in dims], dims)
+    return ihfftn(input, s, dim, norm, out=out)
