@@ -58,36 +58,69 @@ def _calculate_correct_fan(tensor, mode):
 # ------------------------------------------------------------------------------------------------------ simple fillings
 
 def uniform_(tensor, a=0.0, b=1.0, generator=None):
-    """Draws from the uniform distribution on [a, b)."""
+    """Draws from the uniform distribution on [a, b).
+
+    >>> import jtensor as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.nn.init.uniform_(torch.empty(2), 1, 2)
+    tensor([1.4963, 1.7682])
+    """
     with jtensor.no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
 
 def normal_(tensor, mean=0.0, std=1.0, generator=None):
-    """Draws from the normal distribution."""
+    """Draws from the normal distribution.
+
+    >>> import jtensor as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.nn.init.normal_(torch.empty(2), 1, 0.5)
+    tensor([1.7705, 0.8533])
+    """
     with jtensor.no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
 
 def constant_(tensor, val):
-    """Fills with a number."""
+    """Fills with a number.
+
+    >>> import jtensor as torch
+    >>> torch.nn.init.constant_(torch.empty(2), 0.3)
+    tensor([0.3000, 0.3000])
+    """
     with jtensor.no_grad():
         return tensor.fill_(val)
 
 
 def ones_(tensor):
-    """Fills with ones."""
+    """Fills with ones.
+
+    >>> import jtensor as torch
+    >>> torch.nn.init.ones_(torch.empty(2))
+    tensor([1., 1.])
+    """
     return constant_(tensor, 1.0)
 
 
 def zeros_(tensor):
-    """Fills with zeros."""
+    """Fills with zeros.
+
+    >>> import jtensor as torch
+    >>> torch.nn.init.zeros_(torch.empty(2))
+    tensor([0., 0.])
+    """
     with jtensor.no_grad():
         return tensor.zero_()
 
 
 def eye_(tensor):
-    """Makes a matrix the identity (as far as it goes). ValueError for anything but two dimensions."""
+    """Makes a matrix the identity (as far as it goes). ValueError for anything but two dimensions.
+
+    >>> import jtensor as torch
+    >>> torch.nn.init.eye_(torch.empty(2, 3))
+    tensor([[1., 0., 0.],
+            [0., 1., 0.]])
+    """
     if tensor.ndimension() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     with jtensor.no_grad():
@@ -95,7 +128,13 @@ def eye_(tensor):
 
 
 def dirac_(tensor, groups=1):
-    """Makes a convolution's weight pass as many channels through as it can, within each of ``groups``."""
+    """Makes a convolution's weight pass as many channels through as it can, within each of ``groups``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.init.dirac_(torch.empty(2, 2, 3))[:, :, 1]
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
     if tensor.ndimension() not in (3, 4, 5):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
     outputs, inputs, *kernel = tensor.size()
@@ -115,7 +154,12 @@ def dirac_(tensor, groups=1):
 # ------------------------------------------------------------------------------------------------------- scaled by fan
 
 def xavier_uniform_(tensor, gain=1.0, generator=None):
-    """Glorot's uniform initialisation: the variance is ``gain² 2 / (fan_in + fan_out)``."""
+    """Glorot's uniform initialisation: the variance is ``gain² 2 / (fan_in + fan_out)``.
+
+    >>> import jtensor as torch
+    >>> bool((torch.nn.init.xavier_uniform_(torch.empty(4, 2)).abs() <= 1).all())
+    True
+    """
     fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
     std = gain * math.sqrt(2.0 / float(fan_in + fan_out))
     bound = math.sqrt(3.0) * std
@@ -123,7 +167,12 @@ def xavier_uniform_(tensor, gain=1.0, generator=None):
 
 
 def xavier_normal_(tensor, gain=1.0, generator=None):
-    """Glorot's normal initialisation."""
+    """Glorot's normal initialisation.
+
+    >>> import jtensor as torch
+    >>> torch.nn.init.xavier_normal_(torch.empty(4, 2)).shape
+    torch.Size([4, 2])
+    """
     fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(fan_in + fan_out)), generator)
 
@@ -141,7 +190,12 @@ def _is_empty(tensor):
 
 
 def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
-    """He's uniform initialisation: the variance is ``gain² / fan``; ``a``: the slope of a leaky ReLU."""
+    """He's uniform initialisation: the variance is ``gain² / fan``; ``a``: the slope of a leaky ReLU.
+
+    >>> import jtensor as torch
+    >>> bool((torch.nn.init.kaiming_uniform_(torch.empty(4, 6), nonlinearity="relu").abs() <= 1).all())
+    True
+    """
     if _is_empty(tensor):
         return tensor
     bound = math.sqrt(3.0) * _kaiming_std(tensor, a, mode, nonlinearity)
@@ -149,7 +203,12 @@ def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", gene
 
 
 def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
-    """He's normal initialisation."""
+    """He's normal initialisation.
+
+    >>> import jtensor as torch
+    >>> torch.nn.init.kaiming_normal_(torch.empty(4, 6), mode="fan_out").shape
+    torch.Size([4, 6])
+    """
     if _is_empty(tensor):
         return tensor
     return normal_(tensor, 0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
@@ -158,7 +217,12 @@ def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", gener
 # ------------------------------------------------------------------------------------------------------------- the rest
 
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
-    """Draws from the normal distribution cut off to [a, b]; looks at the values to see whether it has to draw again."""
+    """Draws from the normal distribution cut off to [a, b]; looks at the values to see whether it has to draw again.
+
+    >>> import jtensor as torch
+    >>> bool((torch.nn.init.trunc_normal_(torch.empty(100), std=2.0, a=-1, b=1).abs() <= 1).all())
+    True
+    """
     if tensor.is_meta:
         return tensor
     if mean < a - 2 * std or mean > b + 2 * std:
@@ -212,7 +276,14 @@ def _orthogonal_columns(drawn):
 
 
 def orthogonal_(tensor, gain=1, generator=None):
-    """Makes a matrix (all dimensions but the first taken as one) orthogonal in its rows or columns, times ``gain``."""
+    """Makes a matrix (all dimensions but the first taken as one) orthogonal in its rows or columns, times ``gain``.
+
+    >>> import jtensor as torch
+    >>> q = torch.nn.init.orthogonal_(torch.empty(2, 3))
+    >>> (q @ q.t()).round().abs()
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
     if tensor.ndimension() < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if tensor.numel() == 0 or tensor.is_meta:
@@ -228,7 +299,12 @@ def orthogonal_(tensor, gain=1, generator=None):
 
 
 def sparse_(tensor, sparsity, std=0.01, generator=None):
-    """Normal numbers, with the fraction ``sparsity`` of every column set to zero at places of the default generator's choice."""
+    """Normal numbers, with the fraction ``sparsity`` of every column set to zero at places of the default generator's choice.
+
+    >>> import jtensor as torch
+    >>> (torch.nn.init.sparse_(torch.empty(4, 3), 0.5) == 0).sum(0)
+    tensor([2, 2, 2])
+    """
     if tensor.ndimension() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     if tensor.is_meta:

@@ -47,38 +47,66 @@ def general_cosine(M, *, a, sym=True, dtype=None, layout=None, device=None, requ
 
 
 def general_hamming(M, *, alpha=0.54, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
-    """``alpha - (1 - alpha) cos(2 pi n / (M - 1))``."""
+    """``alpha - (1 - alpha) cos(2 pi n / (M - 1))``.
+
+    >>> torch.signal.windows.general_hamming(4, alpha=0.5)
+    tensor([0.0000, 0.7500, 0.7500, 0.0000])
+    """
     return general_cosine(M, a=[alpha, 1.0 - alpha], sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad)
 
 
 def hamming(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
-    """The Hamming window, `general_hamming` with 0.54."""
+    """The Hamming window, `general_hamming` with 0.54.
+
+    >>> torch.signal.windows.hamming(4)
+    tensor([0.0800, 0.7700, 0.7700, 0.0800])
+    """
     return general_hamming(M, sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad)
 
 
 def hann(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
-    """The Hann window, `general_hamming` with 0.5."""
+    """The Hann window, `general_hamming` with 0.5.
+
+    >>> torch.signal.windows.hann(5)
+    tensor([0.0000, 0.5000, 1.0000, 0.5000, 0.0000])
+    """
     return general_hamming(M, alpha=0.5, sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad)
 
 
 def blackman(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
-    """The Blackman window, `general_cosine` with 0.42, 0.5, 0.08."""
+    """The Blackman window, `general_cosine` with 0.42, 0.5, 0.08.
+
+    >>> torch.signal.windows.blackman(5)[1:4]
+    tensor([0.3400, 1.0000, 0.3400])
+    """
     return general_cosine(M, a=[0.42, 0.5, 0.08], sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad)
 
 
 def nuttall(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
-    """The minimum 4-term Blackman-Harris window of Nuttall."""
+    """The minimum 4-term Blackman-Harris window of Nuttall.
+
+    >>> torch.signal.windows.nuttall(5)
+    tensor([3.6280e-04, 2.2698e-01, 1.0000e+00, 2.2698e-01, 3.6280e-04])
+    """
     return general_cosine(M, a=[0.3635819, 0.4891775, 0.1365995, 0.0106411], sym=sym, dtype=dtype, layout=layout, device=device,
                           requires_grad=requires_grad)
 
 
 def bartlett(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
-    """A triangle: ``1 - |2 n / (M - 1) - 1|``."""
+    """A triangle: ``1 - |2 n / (M - 1) - 1|``.
+
+    >>> torch.signal.windows.bartlett(5)
+    tensor([0.0000, 0.5000, 1.0000, 0.5000, 0.0000])
+    """
     return _of_places("bartlett", M, sym, dtype, layout, device, requires_grad, -1, lambda n: 2 / n, lambda k: 1 - jtensor.abs(k))
 
 
 def cosine(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
-    """``sin(pi (n + 0.5) / M)``."""
+    """``sin(pi (n + 0.5) / M)``.
+
+    >>> torch.signal.windows.cosine(4)
+    tensor([0.3827, 0.9239, 0.9239, 0.3827])
+    """
     dtype, made = _plain("cosine", M, dtype, layout, device, requires_grad)
     if made is not None:
         return made
@@ -89,7 +117,11 @@ def cosine(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=F
 
 
 def exponential(M, *, center=None, tau=1.0, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
-    """``exp(-|n - center| / tau)``; the center is the middle, and cannot be given where ``sym``."""
+    """``exp(-|n - center| / tau)``; the center is the middle, and cannot be given where ``sym``.
+
+    >>> torch.signal.windows.exponential(5)
+    tensor([0.1353, 0.3679, 1.0000, 0.3679, 0.1353])
+    """
     dtype, made = _plain("exponential", M, dtype, layout, device, requires_grad)
     if tau <= 0:
         raise ValueError(f"Tau must be positive, got: {tau} instead.")
@@ -105,7 +137,11 @@ def exponential(M, *, center=None, tau=1.0, sym=True, dtype=None, layout=None, d
 
 
 def gaussian(M, *, std=1.0, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
-    """``exp(-((n - center) / std)^2 / 2)``."""
+    """``exp(-((n - center) / std)^2 / 2)``.
+
+    >>> torch.signal.windows.gaussian(5)
+    tensor([0.1353, 0.6065, 1.0000, 0.6065, 0.1353])
+    """
     dtype, made = _plain("gaussian", M, dtype, layout, device, requires_grad)
     if std <= 0:
         raise ValueError(f"Standard deviation must be positive, got: {std} instead.")
@@ -120,7 +156,11 @@ def gaussian(M, *, std=1.0, sym=True, dtype=None, layout=None, device=None, requ
 
 
 def kaiser(M, *, beta=12.0, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
-    """``I0(beta sqrt(1 - (2 n / (M - 1) - 1)^2)) / I0(beta)``."""
+    """``I0(beta sqrt(1 - (2 n / (M - 1) - 1)^2)) / I0(beta)``.
+
+    >>> torch.signal.windows.kaiser(5)
+    tensor([5.2773e-05, 2.1567e-01, 1.0000e+00, 2.1567e-01, 5.2773e-05])
+    """
     if beta < 0:
         raise ValueError(f"beta must be non-negative, got: {beta} instead.")
     return _of_places(

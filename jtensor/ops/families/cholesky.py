@@ -25,7 +25,11 @@ def _not_positive(name):
 
 @composite("linalg_cholesky_ex", **RAW)
 def linalg_cholesky_ex(input, *, upper=False, check_errors=False, out=None):
-    """The Cholesky factor and, instead of an exception, the order of the first minor that is not positive (0: none)."""
+    """The Cholesky factor and, instead of an exception, the order of the first minor that is not positive (0: none).
+
+    >>> torch.linalg.cholesky_ex(torch.diag(torch.tensor([4., -1.]))).info
+    tensor(2, dtype=torch.int32)
+    """
     square("linalg.cholesky", input)
     made = factor.cholesky_ex_raw(input, bool(upper))
     if check_errors:

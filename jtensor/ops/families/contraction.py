@@ -47,7 +47,11 @@ def inner(input, other, *, out=None):
 
 @composite("linalg_vecdot", **RAW)
 def linalg_vecdot(x, y, *, dim=-1, out=None):
-    """The dot products along ``dim``, the first vector conjugated."""
+    """The dot products along ``dim``, the first vector conjugated.
+
+    >>> torch.linalg.vecdot(torch.tensor([1., 2.]), torch.tensor([3., 4.]))
+    tensor(11.)
+    """
     for t in (x, y):
         floats("linalg.vecdot", t._spec)
     return put_out("linalg_vecdot", (x.conj() * y).sum(dim), out)
@@ -101,7 +105,11 @@ def cross(input, other, dim=None, *, out=None):
 
 @composite("linalg_cross", function=False, method=False)
 def linalg_cross(input, other, *, dim=-1, out=None):
-    """The cross products of vectors of three along ``dim``, the last by default."""
+    """The cross products of vectors of three along ``dim``, the last by default.
+
+    >>> torch.linalg.cross(torch.tensor([1, 0, 0]), torch.tensor([0, 1, 0]))
+    tensor([0, 0, 1])
+    """
     return put_out("linalg_cross", linalg_cross_raw(input, other, dim), out)
 
 
@@ -160,7 +168,11 @@ def _chained(matrices):
 
 @composite("linalg_multi_dot", function=False, method=False)
 def linalg_multi_dot(tensors, *, out=None):
-    """The product of matrices in the cheapest order; the first and the last may be vectors."""
+    """The product of matrices in the cheapest order; the first and the last may be vectors.
+
+    >>> torch.linalg.multi_dot([torch.ones(2, 3), torch.ones(3, 4), torch.ones(4)])
+    tensor([12., 12.])
+    """
     tensors = list(tensors)
     if len(tensors) < 2:
         raise RuntimeError("multi_dot(): expected at least 2 tensors but got " + str(len(tensors)))

@@ -141,7 +141,11 @@ def diagonal_copy(input: Tensor, offset=0, dim1=0, dim2=1):
 
 @composite("linalg_diagonal", **RAW)
 def linalg_diagonal(A, *, offset=0, dim1=-2, dim2=-1):
-    """The diagonals of matrices; a view."""
+    """The diagonals of matrices; a view.
+
+    >>> torch.linalg.diagonal(torch.tensor([[1, 2], [3, 4]]))
+    tensor([1, 4])
+    """
     return A.diagonal(offset, dim1, dim2)
 
 

@@ -41,7 +41,11 @@ def inv_ex_raw(A: Tensor):
 
 @composite("linalg_inv_ex", **RAW)
 def linalg_inv_ex(A, *, check_errors=False, out=None):
-    """The inverse and, instead of an exception, the position of the first zero pivot (0: none)."""
+    """The inverse and, instead of an exception, the position of the first zero pivot (0: none).
+
+    >>> torch.linalg.inv_ex(torch.diag(torch.tensor([2., 0.]))).info
+    tensor(2, dtype=torch.int32)
+    """
     square("linalg.inv", A)
     made = inv_ex_raw(A)
     if check_errors:
@@ -120,7 +124,11 @@ def slogdet(input, *, out=None):
 
 @composite("linalg_slogdet", **RAW)
 def linalg_slogdet(A, *, out=None):
-    """The sign of the determinant of square matrices, and the logarithm of its absolute value."""
+    """The sign of the determinant of square matrices, and the logarithm of its absolute value.
+
+    >>> torch.linalg.slogdet(torch.diag(torch.tensor([-1., 1.]))).sign
+    tensor(-1.)
+    """
     square("linalg.slogdet", A)
     return put_out("linalg_slogdet", slogdet_raw(A), out)
 
@@ -144,7 +152,11 @@ def logdet(input):
 
 @composite("linalg_qr", **RAW)
 def linalg_qr(A, mode="reduced", *, out=None):
-    """(orthonormal columns, an upper triangle) whose product is the matrix; ``mode``: "reduced", "complete" or "r"."""
+    """(orthonormal columns, an upper triangle) whose product is the matrix; ``mode``: "reduced", "complete" or "r".
+
+    >>> torch.linalg.qr(torch.ones(3, 2)).R.shape
+    torch.Size([2, 2])
+    """
     matrices("linalg.qr", A)
     return put_out("linalg_qr", _qr("linalg.qr", A, mode), out)
 
@@ -173,7 +185,11 @@ def qr(input, some=True, *, out=None):
 
 @composite("linalg_lu_factor_ex", **RAW)
 def linalg_lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
-    """Both triangles in one matrix, the rows exchanged, and the first zero pivot (0: none)."""
+    """Both triangles in one matrix, the rows exchanged, and the first zero pivot (0: none).
+
+    >>> torch.linalg.lu_factor_ex(torch.zeros(2, 2)).info
+    tensor(1, dtype=torch.int32)
+    """
     matrices("torch.linalg.lu_factor_ex", A)
     _pivots_only(pivot)
     return put_out("linalg_lu_factor_ex", factor.lu_factor_ex_raw(A), out)
@@ -186,7 +202,11 @@ def _pivots_only(pivot):
 
 @composite("linalg_lu_factor", **RAW)
 def linalg_lu_factor(A, *, pivot=True, out=None):
-    """Both triangles in one matrix, and the rows exchanged (from 1)."""
+    """Both triangles in one matrix, and the rows exchanged (from 1).
+
+    >>> torch.linalg.lu_factor(torch.tensor([[1., 2.], [4., 4.]])).pivots
+    tensor([2, 2], dtype=torch.int32)
+    """
     matrices("torch.linalg.lu_factor", A)
     _pivots_only(pivot)
     lu, pivots, _ = factor.lu_factor_ex_raw(A)
@@ -228,7 +248,12 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
 
 @composite("linalg_lu", **RAW)
 def linalg_lu(A, *, pivot=True, out=None):
-    """(permutation matrix, lower triangle, upper triangle) whose product is the matrix."""
+    """(permutation matrix, lower triangle, upper triangle) whose product is the matrix.
+
+    >>> torch.linalg.lu(torch.tensor([[1., 2.], [4., 4.]])).L
+    tensor([[1.0000, 0.0000],
+            [0.2500, 1.0000]])
+    """
     matrices("linalg.lu", A)
     _pivots_only(pivot)
     lu, pivots, _ = factor.lu_factor_ex_raw(A)
@@ -237,7 +262,12 @@ def linalg_lu(A, *, pivot=True, out=None):
 
 @composite("linalg_lu_solve", **RAW)
 def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
-    """The solution of ``A X = B`` (or ``X A = B``) for the matrix that ``linalg.lu_factor`` factored."""
+    """The solution of ``A X = B`` (or ``X A = B``) for the matrix that ``linalg.lu_factor`` factored.
+
+    >>> torch.linalg.lu_solve(*torch.linalg.lu_factor(torch.tensor([[2., 0.], [0., 4.]])), torch.ones(2, 1))
+    tensor([[0.5000],
+            [0.2500]])
+    """
     pivoted(LU, pivots, B, left)
     return put_out("linalg_lu_solve", factor.lu_solve_raw(LU, pivots, B, bool(left), bool(adjoint)), out)
 
@@ -267,7 +297,11 @@ def householder_product_raw(input: Tensor, tau: Tensor):
 
 @composite("linalg_householder_product", **RAW)
 def linalg_householder_product(A, tau, *, out=None):
-    """The first columns of a product of Householder reflections."""
+    """The first columns of a product of Householder reflections.
+
+    >>> torch.linalg.householder_product(torch.zeros(3, 2), torch.zeros(2)).shape
+    torch.Size([3, 2])
+    """
     reflected(A, tau)
     return put_out("linalg_householder_product", householder_product_raw(A, tau), out)
 

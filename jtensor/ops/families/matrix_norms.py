@@ -19,7 +19,11 @@ def _vector_norm(A, ord, dim, keepdim, dtype):
 
 @composite("linalg_matrix_norm", **RAW)
 def linalg_matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
-    """A norm of matrices: "fro", "nuc", inf, -inf, 1, -1, 2 or -2."""
+    """A norm of matrices: "fro", "nuc", inf, -inf, 1, -1, 2 or -2.
+
+    >>> torch.linalg.matrix_norm(torch.tensor([[3., 0.], [0., 4.]]))
+    tensor(5.)
+    """
     s = A._spec
     floats("linalg.matrix_norm", s)
     if s.ndim < 2:
@@ -71,7 +75,11 @@ def linalg_norm(A, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
 
 @composite("linalg_cond", **RAW)
 def linalg_cond(A, p=None, *, out=None):
-    """The condition number: the norm times that of the inverse."""
+    """The condition number: the norm times that of the inverse.
+
+    >>> torch.linalg.cond(torch.diag(torch.tensor([1., 4.])))
+    tensor(4.)
+    """
     matrices("linalg.cond", A)
     if p is None or p in (2, -2):
         values = linalg_svdvals(A)

@@ -122,7 +122,11 @@ def _none_of_counts(place):
 @op(None, name="linalg_vector_norm", check=_check_vector_norm, grad={"self": _vector_gradient}, **_PRIVATE, double="MulBackward0",
     inverse=_none_of_counts(1))
 def linalg_vector_norm(self: Tensor, ord=2, dim=None, keepdim=False, *, dtype=None):
-    """The norm of order ``ord`` of the elements along ``dim``, whatever the shape."""
+    """The norm of order ``ord`` of the elements along ``dim``, whatever the shape.
+
+    >>> torch.linalg.vector_norm(torch.tensor([[3., 0.], [0., 4.]]))
+    tensor(5.)
+    """
     return wide(norm_over)(_in_type(self, dtype), ord, axes_of(dim, self.ndim), keepdim)
 
 

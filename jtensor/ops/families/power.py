@@ -318,7 +318,13 @@ def ldexp(self: Tensor, other: Tensor):
 
 @composite("linalg_vander", function=False, method=False)
 def linalg_vander(x, *, N=None):
-    """The powers ``0`` to ``N - 1`` of each element along a new last dimension."""
+    """The powers ``0`` to ``N - 1`` of each element along a new last dimension.
+
+    >>> torch.linalg.vander(torch.tensor([1, 2, 3]))
+    tensor([[1, 1, 1],
+            [1, 2, 4],
+            [1, 3, 9]])
+    """
     import jtensor
     if x._spec.dtype is dtypes.bool:
         raise RuntimeError("linalg.vander: x must be an integer, floating point or complex tensor but got Bool")

@@ -93,7 +93,11 @@ def _solver_failed(name):
 
 @composite("linalg_solve_ex", **RAW)
 def linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
-    """The solution of ``A X = B`` and, instead of an exception, the first zero pivot (0: none)."""
+    """The solution of ``A X = B`` and, instead of an exception, the first zero pivot (0: none).
+
+    >>> torch.linalg.solve_ex(torch.zeros(2, 2), torch.ones(2)).info
+    tensor(1, dtype=torch.int32)
+    """
     made = _solve("linalg.solve", A, B, bool(left))
     if check_errors:
         checked(made[1], _solver_failed("torch.linalg.solve_ex"))
@@ -122,7 +126,12 @@ def solve_triangular_raw(self: Tensor, B: Tensor, upper, left, unitriangular):
 
 @composite("linalg_solve_triangular", **RAW)
 def linalg_solve_triangular(A, B, *, upper, left=True, unitriangular=False, out=None):
-    """The solution of ``A X = B`` (or ``X A = B``) for triangular matrices, of which one triangle is read."""
+    """The solution of ``A X = B`` (or ``X A = B``) for triangular matrices, of which one triangle is read.
+
+    >>> torch.linalg.solve_triangular(torch.tensor([[2., 0.], [1., 1.]]), torch.tensor([[2.], [3.]]), upper=False)
+    tensor([[1.],
+            [2.]])
+    """
     square("linalg.solve_triangular", A)
     if B._spec.ndim < 2:
         raise RuntimeError("linalg.solve_triangular: The input tensor B must have at least 2 dimensions.")
@@ -217,7 +226,11 @@ def linalg_lstsq(A, B, rcond=None, *, driver=None, out=None):
 
 @composite("linalg_tensorinv", **RAW)
 def linalg_tensorinv(A, ind=2, *, out=None):
-    """The inverse of the map that ``tensordot(A, ., A.ndim - ind)`` is."""
+    """The inverse of the map that ``tensordot(A, ., A.ndim - ind)`` is.
+
+    >>> torch.linalg.tensorinv(torch.eye(6).reshape(6, 2, 3), ind=1).shape
+    torch.Size([2, 3, 6])
+    """
     if ind <= 0:
         raise RuntimeError("Expected a strictly positive integer for 'ind'")
     size = list(A._spec.size)
@@ -230,7 +243,11 @@ def linalg_tensorinv(A, ind=2, *, out=None):
 
 @composite("linalg_tensorsolve", **RAW)
 def linalg_tensorsolve(A, B, dims=None, *, out=None):
-    """The solution ``X`` of ``tensordot(A, X) = B``."""
+    """The solution ``X`` of ``tensordot(A, X) = B``.
+
+    >>> torch.linalg.tensorsolve(torch.eye(6).reshape(2, 3, 6), torch.ones(2, 3))
+    tensor([1., 1., 1., 1., 1., 1.])
+    """
     n = A._spec.ndim
     if dims is not None:
         moved = [wrap_dim(d, n) for d in dims]

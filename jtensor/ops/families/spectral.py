@@ -46,7 +46,11 @@ def linalg_eigh(A, UPLO="L", *, out=None):
 
 @composite("linalg_eigvalsh", **RAW)
 def linalg_eigvalsh(A, UPLO="L", *, out=None):
-    """The real eigenvalues of Hermitian matrices, in order."""
+    """The real eigenvalues of Hermitian matrices, in order.
+
+    >>> torch.linalg.eigvalsh(torch.tensor([[2., 1.], [1., 2.]]))
+    tensor([1., 3.])
+    """
     square("linalg.eigh", A)
     if UPLO.upper() not in ("L", "U"):
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
@@ -55,14 +59,22 @@ def linalg_eigvalsh(A, UPLO="L", *, out=None):
 
 @composite("linalg_eig", **RAW)
 def linalg_eig(A, *, out=None):
-    """(complex eigenvalues, eigenvectors of length 1 as columns) of square matrices."""
+    """(complex eigenvalues, eigenvectors of length 1 as columns) of square matrices.
+
+    >>> torch.linalg.eig(torch.diag(torch.tensor([1., 2.]))).eigenvalues
+    tensor([1.+0.j, 2.+0.j])
+    """
     square("linalg.eig", A)
     return put_out("linalg_eig", factor.eig_raw(A), out)
 
 
 @composite("linalg_eigvals", **RAW)
 def linalg_eigvals(A, *, out=None):
-    """The complex eigenvalues of square matrices."""
+    """The complex eigenvalues of square matrices.
+
+    >>> torch.linalg.eigvals(torch.tensor([[0., 1.], [-1., 0.]])).imag.sort().values
+    tensor([-1.,  1.])
+    """
     square("linalg.eigvals", A)
     return put_out("linalg_eigvals", factor.eig_raw(A)[0], out)
 
@@ -87,7 +99,11 @@ def _cpu_driver(name, driver):
 
 @composite("linalg_svdvals", **RAW)
 def linalg_svdvals(A, *, driver=None, out=None):
-    """The singular values, in falling order."""
+    """The singular values, in falling order.
+
+    >>> torch.linalg.svdvals(torch.diag(torch.tensor([2., -3.])))
+    tensor([3., 2.])
+    """
     matrices("linalg.svdvals", A)
     _cpu_driver("torch.linalg.svd", driver)
     return put_out("linalg_svdvals", factor.svd_raw(A, False)[1], out)
