@@ -16,11 +16,14 @@ from . import distributed as distributed
 from . import distributions as distributions
 from . import fft as fft
 from . import func as func
+from . import functional as functional
 from . import hub as hub
 from . import jit as jit
 from . import linalg as linalg
+from . import masked as masked
 from . import mps as mps
 from . import mtia as mtia
+from . import multiprocessing as multiprocessing
 from . import nn as nn
 from . import optim as optim
 from . import overridable as overridable
@@ -28,6 +31,7 @@ from . import overrides as overrides
 from . import profiler as profiler
 from . import random as random
 from . import removed as removed
+from . import return_types as return_types
 from . import segments as segments
 from . import serialization as serialization
 from . import signal as signal

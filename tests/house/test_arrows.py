@@ -25,6 +25,7 @@ SIBLINGS = {
     "accelerator": {"streams": "queues and marks", "cuda": "what its memory is"},
     "cpu": {"amp": "its older names"},
     "jit": {"nn": "a class of modules"},
+    "_dynamo": {"compiler": "what it does of the same"},
     "hub": {"serialization": "reads checkpoints"},
     "utils": {"hub": "its older name"},
 }

@@ -1,0 +1,60 @@
+"""Rooms that scripts import by name: processes, older rooms of functions, what computes here."""
+import warnings
+
+import pytest
+
+import jtensor
+
+multiprocessing = jtensor.multiprocessing
+
+
+def send(index, queue):
+    queue.put((index, jtensor.full((2,), float(index))))
+
+
+def fail(index):
+    if index:
+        raise ValueError("on purpose")
+
+
+@pytest.mark.slow
+def test_processes_are_spawned_and_send_tensors():
+    queue = multiprocessing.get_context("spawn").SimpleQueue()
+    multiprocessing.spawn(send, (queue,), nprocs=1)
+    index, sent = queue.get()
+    assert index == 0 and sent.tolist() == [0, 0]
+    with pytest.raises(multiprocessing.ProcessRaisedException, match="(?s)Process 1 terminated with.*on purpose") as error:
+        multiprocessing.spawn(fail, nprocs=2)
+    assert error.value.error_index == 1
+
+
+def test_strategies():
+    assert multiprocessing.get_sharing_strategy() in multiprocessing.get_all_sharing_strategies()
+    with pytest.raises(AssertionError, match="invalid sharing strategy 'x'"):
+        multiprocessing.set_sharing_strategy("x")
+    with pytest.raises(NotImplementedError, match="forked"):
+        multiprocessing.start_processes(fail, start_method="fork")
+
+
+def test_every_name_of_python_is_there():
+    import multiprocessing as python
+    assert set(python.__all__) <= set(dir(multiprocessing))
+
+
+def test_older_rooms():
+    torch = pytest.importorskip("torch")
+    import torch.functional as theirs
+    assert set(jtensor.functional.__all__) == set(theirs.__all__)
+    assert jtensor.functional.einsum is jtensor.einsum
+    assert type(jtensor.max(jtensor.ones(2, 2), 0)) is jtensor.return_types.max
+    assert "JAX" in jtensor.__config__.show() and "threads" in jtensor.__config__.parallel_info()
+    layer = jtensor.nn.Linear(2, 1)
+    given = {"weight": jtensor.ones(1, 2), "bias": jtensor.zeros(1)}
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        assert jtensor.nn.utils.stateless.functional_call(layer, given, jtensor.ones(2)).tolist() == [2]
+    assert seen[0].filename == __file__
+    jtensor._dynamo.config.suppress_errors = True
+    jtensor._dynamo.reset()
+    assert jtensor._dynamo.disable(layer) is layer is jtensor._dynamo.optimize("inductor")(layer)
+    assert torch.__config__.show()
