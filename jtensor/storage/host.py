@@ -144,7 +144,7 @@ def export(storage):
     if owner is None:
         owner = _Owner(memory.flat)
         cell = weakref.ref(storage)
-        memory.owner = weakref.ref(owner, lambda _: _leave(cell, memory))
+        memory.owner = weakref.ref(owner, lambda _, leave=_leave: leave(cell, memory))      # its name may be gone by then
     if memory.flat.dtype in _LACKING_INTERFACE:
         return np.asarray(owner.flat)
     return np.array(owner, copy=False)
