@@ -88,7 +88,9 @@ def assemble(space):
         channels_last=memory_format("channels_last"), channels_last_3d=memory_format("channels_last_3d"), memory_format=memory_format,
         inf=float("inf"), nan=float("nan"), pi=3.141592653589793, e=2.718281828459045, newaxis=None,
         OutOfMemoryError=errors.OutOfMemoryError,
-        is_anomaly_enabled=anomaly.enabled, is_anomaly_check_nan_enabled=anomaly.check_nan_enabled)
+        is_anomaly_enabled=anomaly.enabled, is_anomaly_check_nan_enabled=anomaly.check_nan_enabled,
+        set_anomaly_enabled=anomaly.set_enabled,
+        has_lapack=True, has_spectral=True, has_mkl=False, has_openmp=False)             # of the libraries that XLA's CPU stands on
     space.update({name: _of_tensor(name) for name in ("is_floating_point", "is_complex", "numel", "is_inference")})
     Tensor.layout = property(lambda self: space["strided"])
     Tensor.__dlpack__, Tensor.__dlpack_device__ = _exported("dlpack"), _exported("dlpack_device")
@@ -111,7 +113,8 @@ _ROOM_OF = {
     "compile": "compiler",
     "vmap": "func",
     **dict.fromkeys("bartlett_window blackman_window hamming_window hann_window kaiser_window".split(), "signal.top_level"),
-    **dict.fromkeys("asarray fill from_dlpack frombuffer get_device is_distributed is_signed resize_as_ unravel_index".split(), "sharing"),
+    **dict.fromkeys(
+        "asarray fill from_dlpack from_file frombuffer get_device is_distributed is_signed resize_as_ unravel_index".split(), "sharing"),
     **dict.fromkeys("typename set_default_tensor_type".split(), "legacy"),
     **dict.fromkeys(
         """autocast autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache get_autocast_cpu_dtype get_autocast_dtype

@@ -1,6 +1,7 @@
 """Memory of others as tensors, and a few functions of the namespace that are small words for methods.
 
-Owns: `asarray`, `frombuffer`, DLPack, `unravel_index`, `fill`, `is_signed`, `get_device`, `is_distributed`. May not know: modules.
+Owns: `asarray`, `frombuffer`, `from_file`, DLPack, `unravel_index`, `fill`, `is_signed`, `get_device`, `is_distributed`. May not know:
+modules.
 """
 import warnings
 
@@ -52,6 +53,42 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     else:
         made = jtensor.from_numpy(elements.view(dtype.numpy))
     return made.requires_grad_() if requires_grad else made
+
+
+def from_file(filename, shared=None, size=0, *, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False):
+    """A tensor of ``size`` elements on the memory that a file is mapped to.
+
+    ``shared``: what is written to the tensor is written to the file, which is made, or made longer, where it must be; otherwise the file
+    stays as it is. ``RuntimeError`` for a file that is not there or too short.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     torch.from_file(file.name, shared=True, size=2).fill_(1)
+    ...     torch.from_file(file.name, size=1)
+    tensor([1., 1.])
+    tensor([1.])
+    """
+    if not isinstance(filename, str):
+        raise TypeError(f"from_file(): argument 'filename' (position 1) must be str, not {type(filename).__name__}")
+    dtype = dtype or jtensor.get_default_dtype()
+    length = size * dtype.itemsize
+    try:
+        there = open(filename, "a+b" if shared else "rb")
+    except OSError as error:
+        raise RuntimeError(f"unable to open file <{filename}> in {'read-write' if shared else 'read-only'} mode: {error.strerror} "
+                           f"({error.errno})") from None
+    with there:
+        found = there.seek(0, 2)
+        if length < 0:
+            raise RuntimeError(f"unable to mmap {length} bytes from file <{filename}>: Cannot allocate memory (12)")
+        if length > found:
+            if not shared:
+                raise RuntimeError(f"file <{filename}> size <{found}> is smaller than the required mapping size <{length}>")
+            there.truncate(length)
+    if not length:
+        return jtensor.empty(0, dtype=dtype, device=device, requires_grad=requires_grad)
+    made = frombuffer(np.memmap(filename, np.uint8, "r+" if shared else "c", shape=(length,)), dtype=dtype)
+    return _requiring(made if device is None else made.to(device), requires_grad)
 
 
 def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None):
@@ -220,4 +257,5 @@ def is_distributed(input):
     return False
 
 
-__all__ = ["asarray", "fill", "from_dlpack", "frombuffer", "get_device", "is_distributed", "is_signed", "resize_as_", "unravel_index"]
+__all__ = ["asarray", "fill", "from_dlpack", "from_file", "frombuffer", "get_device", "is_distributed", "is_signed",
+           "resize_as_", "unravel_index"]

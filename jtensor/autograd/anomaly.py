@@ -59,6 +59,11 @@ def enabled():
     return _state["on"]
 
 
+def set_enabled(mode, check_nan=True):
+    """Switches anomaly detection on or off, and whether it looks for NaN."""
+    _switch(bool(mode), check_nan)
+
+
 def check_nan_enabled():
     """Whether anomaly detection looks for NaN in gradients, where it is on."""
     return _state["check_nan"]

@@ -1,9 +1,10 @@
 """Names that scripts seldom write: removed functions, older names, questions of sparse tensors, choices by value, TorchScript's marks."""
+import numpy as np
 import pytest
 
 import jtensor
 
-from .lines import alike, listed
+from .lines import alike, answer, listed
 
 LINES = listed(r'''
     torch.lstsq(1, 2)
@@ -119,6 +120,42 @@ def test_gradients_of_segments(reduce, lengths, initial):
         y = T.segment_reduce(x, reduce, lengths=T.tensor(lengths), initial=initial)
         found.append((y.tolist(), T.autograd.grad(y.sum(), x)[0].tolist()))
     assert found[0] == found[1]
+
+
+FILES = listed(r'''
+    torch.from_file(path, size=3, dtype=torch.float32)
+    torch.from_file(path, False, 3)
+    torch.from_file(path, size=30)
+    torch.from_file(path)
+    torch.from_file(path, size=2, dtype=torch.int64)
+    torch.from_file(path, size=2, dtype=torch.bfloat16)
+    torch.from_file(path, size=2).fill_(9); torch.from_file(path, size=2)
+    x = torch.from_file(path, shared=True, size=2); x.fill_(5); torch.from_file(path, size=2)
+    x = torch.from_file(path + ".new", shared=True, size=2); x.fill_(3); torch.from_file(path + ".new", size=2)
+    torch.from_file(path, size=-1)
+    torch.from_file(path + ".none", size=1)
+    torch.from_file(3)
+    torch.from_file(path, size=2, requires_grad=True)
+''')
+
+
+@pytest.mark.parametrize("line", FILES)
+def test_files_as_memory(line, tmp_path):
+    pytest.importorskip("torch")
+    path = tmp_path / "numbers"
+    answers = []
+    for name in ("torch", "jtensor"):
+        np.arange(4, dtype=np.float32).tofile(path)
+        answers.append(answer(name, line, path=str(path)))
+        path.unlink()
+        (tmp_path / "numbers.new").unlink(missing_ok=True)
+    assert answers[0] == answers[1]
+
+
+def test_anomaly_detection_is_switched():
+    pytest.importorskip("torch")
+    for mode in ("True, False", "True", "False"):
+        alike(f"torch.set_anomaly_enabled({mode}); torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()")
 
 
 def test_what_there_is_not():
