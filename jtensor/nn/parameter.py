@@ -87,6 +87,12 @@ class Buffer(jtensor.Tensor, metaclass=_BufferMeta):
     """A tensor that, assigned to an attribute of a Module, is one of its buffers.
 
     ``persistent``: whether it is part of the module's state dict. The result is a plain tensor.
+
+    >>> import jtensor as torch
+    >>> m = torch.nn.Module()
+    >>> m.mean = torch.nn.Buffer(torch.zeros(2))
+    >>> list(m.state_dict())
+    ['mean']
     """
 
     __torch_function__ = staticmethod(disabled)                    # of this class there are no instances

@@ -30,6 +30,11 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     each cluster's tail its own classes through a narrower projection (``div_value`` times narrower each time).
 
     ``(N, in_features)`` and classes ``(N,)`` to the targets' log-probabilities ``(N,)`` and their negative mean.
+
+    >>> import jtensor as torch
+    >>> layer = torch.nn.AdaptiveLogSoftmaxWithLoss(16, 20, cutoffs=[5, 10])
+    >>> layer(torch.ones(3, 16), torch.tensor([0, 7, 19])).output.shape
+    torch.Size([3])
     """
 
     def __init__(self, in_features, n_classes, cutoffs, div_value=4.0, head_bias=False, device=None, dtype=None):

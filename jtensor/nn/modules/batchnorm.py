@@ -155,7 +155,13 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
 
 
 class LazyBatchNorm1d(_LazyNormBase, _BatchNorm):
-    """A BatchNorm1d that takes ``num_features`` from its first input."""
+    """A BatchNorm1d that takes ``num_features`` from its first input.
+
+    >>> import jtensor as torch
+    >>> layer = torch.nn.LazyBatchNorm1d()
+    >>> layer(torch.ones(4, 3)).shape, layer.num_features
+    (torch.Size([4, 3]), 3)
+    """
 
     cls_to_become = BatchNorm1d
     _check_input_dim = BatchNorm1d._check_input_dim

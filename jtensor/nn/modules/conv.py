@@ -210,6 +210,11 @@ class ConvTranspose2d(_ConvTransposeNd):
 
 
 class ConvTranspose3d(_ConvTransposeNd):
-    """The gradient of a Conv3d with respect to its input, as a layer."""
+    """The gradient of a Conv3d with respect to its input, as a layer.
+
+    >>> import jtensor as torch
+    >>> torch.nn.ConvTranspose3d(4, 2, 3, stride=2)(torch.ones(1, 4, 2, 3, 4)).shape
+    torch.Size([1, 2, 5, 7, 9])
+    """
 
     _dims = 3

@@ -32,7 +32,12 @@ class Dropout(_DropoutNd):
 
 
 class Dropout1d(_DropoutNd):
-    """While training, zeroes whole channels of ``(N, C, L)`` or ``(C, L)``."""
+    """While training, zeroes whole channels of ``(N, C, L)`` or ``(C, L)``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.Dropout1d(0.5).eval()(torch.ones(1, 2, 3)).shape
+    torch.Size([1, 2, 3])
+    """
 
     def forward(self, input):
         return F.dropout1d(input, self.p, self.training, self.inplace)
@@ -58,7 +63,12 @@ class Dropout3d(_DropoutNd):
 
 
 class AlphaDropout(_DropoutNd):
-    """Dropout that keeps mean and variance of SELU networks: dropped elements become SELU's negative saturation value."""
+    """Dropout that keeps mean and variance of SELU networks: dropped elements become SELU's negative saturation value.
+
+    >>> import jtensor as torch
+    >>> torch.nn.AlphaDropout(0.5).eval()(torch.ones(2))
+    tensor([1., 1.])
+    """
 
     def forward(self, input):
         return F.alpha_dropout(input, self.p, self.training)

@@ -94,7 +94,13 @@ class LazyInstanceNorm1d(_LazyNormBase, _InstanceNorm):
 
 
 class LazyInstanceNorm2d(_LazyNormBase, _InstanceNorm):
-    """An InstanceNorm2d that takes ``num_features`` from its first input."""
+    """An InstanceNorm2d that takes ``num_features`` from its first input.
+
+    >>> import jtensor as torch
+    >>> layer = torch.nn.LazyInstanceNorm2d()
+    >>> layer(torch.ones(1, 3, 4, 4)).shape, layer.num_features
+    (torch.Size([1, 3, 4, 4]), 3)
+    """
 
     cls_to_become = InstanceNorm2d
     _get_no_batch_dim = InstanceNorm2d._get_no_batch_dim

@@ -63,7 +63,13 @@ class LazyConv1d(_LazyConv, Conv1d):
 
 
 class LazyConv2d(_LazyConv, Conv2d):
-    """A Conv2d that takes ``in_channels`` from its first input."""
+    """A Conv2d that takes ``in_channels`` from its first input.
+
+    >>> import jtensor as torch
+    >>> layer = torch.nn.LazyConv2d(4, 3)
+    >>> layer(torch.ones(1, 2, 5, 5)).shape, layer.in_channels
+    (torch.Size([1, 4, 3, 3]), 2)
+    """
 
     cls_to_become = Conv2d
 
@@ -81,7 +87,13 @@ class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
 
 
 class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
-    """A ConvTranspose2d that takes ``in_channels`` from its first input."""
+    """A ConvTranspose2d that takes ``in_channels`` from its first input.
+
+    >>> import jtensor as torch
+    >>> layer = torch.nn.LazyConvTranspose2d(4, 3)
+    >>> layer(torch.ones(1, 2, 5, 5)).shape, layer.in_channels
+    (torch.Size([1, 4, 7, 7]), 2)
+    """
 
     cls_to_become = ConvTranspose2d
 

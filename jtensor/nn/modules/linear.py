@@ -19,7 +19,12 @@ def add_bias(module, bias, size, **factory):
 
 
 class Identity(Module):
-    """Answers with its input; whatever it is constructed with is ignored."""
+    """Answers with its input; whatever it is constructed with is ignored.
+
+    >>> import jtensor as torch
+    >>> torch.nn.Identity()(torch.ones(2))
+    tensor([1., 1.])
+    """
 
     def __init__(self, *args, **kwargs):
         super().__init__()
@@ -68,7 +73,12 @@ class NonDynamicallyQuantizableLinear(Linear):
 
 
 class Bilinear(Module):
-    """``x1 @ weight[k] @ x2 + bias[k]`` over the last dimensions of two inputs."""
+    """``x1 @ weight[k] @ x2 + bias[k]`` over the last dimensions of two inputs.
+
+    >>> import jtensor as torch
+    >>> torch.nn.Bilinear(3, 4, 2)(torch.ones(5, 3), torch.ones(5, 4)).shape
+    torch.Size([5, 2])
+    """
 
     __constants__ = ["in1_features", "in2_features", "out_features"]
 
@@ -97,7 +107,13 @@ class Bilinear(Module):
 
 
 class LazyLinear(LazyModuleMixin, Linear):
-    """A Linear that takes ``in_features`` from its first input."""
+    """A Linear that takes ``in_features`` from its first input.
+
+    >>> import jtensor as torch
+    >>> layer = torch.nn.LazyLinear(2)
+    >>> layer(torch.ones(4, 3)).shape, layer
+    (torch.Size([4, 2]), Linear(in_features=3, out_features=2, bias=True))
+    """
 
     cls_to_become = Linear
 

@@ -13,7 +13,12 @@ __all__ = ["LocalResponseNorm", "CrossMapLRN2d", "LayerNorm", "GroupNorm", "RMSN
 
 
 class LocalResponseNorm(Module):
-    """Divides by a power of the mean square over ``size`` neighbouring channels."""
+    """Divides by a power of the mean square over ``size`` neighbouring channels.
+
+    >>> import jtensor as torch
+    >>> torch.nn.LocalResponseNorm(2)(torch.ones(1, 3, 1, 1)).shape
+    torch.Size([1, 3, 1, 1])
+    """
 
     __constants__ = ["size", "alpha", "beta", "k"]
 

@@ -31,7 +31,12 @@ def _described(items, type_of):
 
 
 class ParameterList(Module):
-    """A list whose tensors are registered as parameters; other objects are kept as they are."""
+    """A list whose tensors are registered as parameters; other objects are kept as they are.
+
+    >>> import jtensor as torch
+    >>> torch.nn.ParameterList([torch.ones(2), torch.ones(3, 4)])[1].shape
+    torch.Size([3, 4])
+    """
 
     def __init__(self, values=None):
         super().__init__()
@@ -90,7 +95,12 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """A dictionary whose tensors are registered as parameters; other objects are kept as they are."""
+    """A dictionary whose tensors are registered as parameters; other objects are kept as they are.
+
+    >>> import jtensor as torch
+    >>> sorted(torch.nn.ParameterDict({"a": torch.ones(2), "b": torch.ones(3)}))
+    ['a', 'b']
+    """
 
     def __init__(self, parameters=None):
         super().__init__()

@@ -56,7 +56,12 @@ class MaxPool2d(_MaxPoolNd):
 
 
 class MaxPool3d(_MaxPoolNd):
-    """The largest element of every window of ``(N, C, D, H, W)`` or ``(C, D, H, W)``."""
+    """The largest element of every window of ``(N, C, D, H, W)`` or ``(C, D, H, W)``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.MaxPool3d(2)(torch.ones(1, 4, 4, 6)).shape
+    torch.Size([1, 2, 2, 3])
+    """
 
     _function = "max_pool3d"
 
@@ -83,7 +88,14 @@ class MaxUnpool1d(_MaxUnpoolNd):
 
 
 class MaxUnpool2d(_MaxUnpoolNd):
-    """Puts the maxima back where MaxPool2d found them; zeros elsewhere."""
+    """Puts the maxima back where MaxPool2d found them; zeros elsewhere.
+
+    >>> import jtensor as torch
+    >>> pool = torch.nn.MaxPool2d(2, return_indices=True)
+    >>> torch.nn.MaxUnpool2d(2)(*pool(torch.tensor([[[[1., 2.], [3., 4.]]]])))
+    tensor([[[[0., 0.],
+              [0., 4.]]]])
+    """
 
     _dims, _function = 2, "max_unpool2d"
 
@@ -119,7 +131,12 @@ class _FractionalMaxPoolNd(Module):
 
 
 class FractionalMaxPool2d(_FractionalMaxPoolNd):
-    """Maximum pooling over windows at pseudo-random places, so that the output has any size or ratio wanted."""
+    """Maximum pooling over windows at pseudo-random places, so that the output has any size or ratio wanted.
+
+    >>> import jtensor as torch
+    >>> torch.nn.FractionalMaxPool2d(2, output_size=(3, 4))(torch.ones(1, 1, 7, 9)).shape
+    torch.Size([1, 1, 3, 4])
+    """
 
     _dims, _function = 2, "fractional_max_pool2d"
 
@@ -190,7 +207,12 @@ class AvgPool2d(_AvgPoolWithDivisor):
 
 
 class AvgPool3d(_AvgPoolWithDivisor):
-    """The mean of every window of ``(N, C, D, H, W)`` or ``(C, D, H, W)``."""
+    """The mean of every window of ``(N, C, D, H, W)`` or ``(C, D, H, W)``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.AvgPool3d(2)(torch.ones(1, 4, 4, 6)).shape
+    torch.Size([1, 2, 2, 3])
+    """
 
     _function = "avg_pool3d"
 
@@ -217,7 +239,12 @@ class LPPool1d(_LPPoolNd):
 
 
 class LPPool2d(_LPPoolNd):
-    """The p-norm of every window of ``(N, C, H, W)`` or ``(C, H, W)``."""
+    """The p-norm of every window of ``(N, C, H, W)`` or ``(C, H, W)``.
+
+    >>> import jtensor as torch
+    >>> torch.nn.LPPool2d(2, (1, 2))(torch.tensor([[[[3., 4.]]]]))
+    tensor([[[[5.]]]])
+    """
 
     _function = "lp_pool2d"
 
@@ -246,7 +273,12 @@ class _AdaptiveMaxPoolNd(Module):
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
-    """The maxima of ``output_size`` windows that divide the length evenly."""
+    """The maxima of ``output_size`` windows that divide the length evenly.
+
+    >>> import jtensor as torch
+    >>> torch.nn.AdaptiveMaxPool1d(2)(torch.tensor([[1., 3., 5., 7.]]))
+    tensor([[3., 7.]])
+    """
 
     _function = "adaptive_max_pool1d"
 
@@ -284,7 +316,12 @@ class _AdaptiveAvgPoolNd(Module):
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
-    """The means of ``output_size`` windows that divide the length evenly."""
+    """The means of ``output_size`` windows that divide the length evenly.
+
+    >>> import jtensor as torch
+    >>> torch.nn.AdaptiveAvgPool1d(2)(torch.tensor([[1., 3., 5., 7.]]))
+    tensor([[2., 6.]])
+    """
 
     _function = "adaptive_avg_pool1d"
 

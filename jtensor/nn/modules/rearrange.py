@@ -50,7 +50,12 @@ class PixelUnshuffle(Module):
 
 
 class ChannelShuffle(Module):
-    """Deals the channels of ``(N, C, *)`` out over ``groups`` groups."""
+    """Deals the channels of ``(N, C, *)`` out over ``groups`` groups.
+
+    >>> import jtensor as torch
+    >>> torch.nn.ChannelShuffle(2)(torch.arange(4.).reshape(1, 4, 1, 1)).flatten()
+    tensor([0., 2., 1., 3.])
+    """
 
     __constants__ = ["groups"]
 
@@ -143,14 +148,25 @@ class Upsample(Module):
 
 
 class UpsamplingNearest2d(Upsample):
-    """Upsample by repeating pixels."""
+    """Upsample by repeating pixels.
+
+    >>> import jtensor as torch
+    >>> torch.nn.UpsamplingNearest2d(scale_factor=2)(torch.tensor([[[[1., 2.]]]]))
+    tensor([[[[1., 1., 2., 2.],
+              [1., 1., 2., 2.]]]])
+    """
 
     def __init__(self, size=None, scale_factor=None):
         super().__init__(size, scale_factor, mode="nearest")
 
 
 class UpsamplingBilinear2d(Upsample):
-    """Upsample by bilinear interpolation with aligned corners."""
+    """Upsample by bilinear interpolation with aligned corners.
+
+    >>> import jtensor as torch
+    >>> torch.nn.UpsamplingBilinear2d((1, 3))(torch.tensor([[[[1., 2.]]]]))
+    tensor([[[[1.0000, 1.5000, 2.0000]]]])
+    """
 
     def __init__(self, size=None, scale_factor=None):
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)

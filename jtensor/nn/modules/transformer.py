@@ -103,7 +103,12 @@ class TransformerEncoderLayer(_Layer):
 
 
 class TransformerDecoderLayer(_Layer):
-    """Self-attention, attention to the encoder's memory and a feed-forward network, with residuals and layer norms."""
+    """Self-attention, attention to the encoder's memory and a feed-forward network, with residuals and layer norms.
+
+    >>> import jtensor as torch
+    >>> torch.nn.TransformerDecoderLayer(8, 2, 16)(torch.ones(4, 3, 8), torch.ones(5, 3, 8)).shape
+    torch.Size([4, 3, 8])
+    """
 
     def __init__(self, d_model, nhead, dim_feedforward=2048, dropout=0.1, activation=F.relu, layer_norm_eps=1e-5,
                  batch_first=False, norm_first=False, bias=True, device=None, dtype=None):
@@ -214,7 +219,13 @@ class TransformerEncoder(Module):
 
 
 class TransformerDecoder(Module):
-    """``num_layers`` copies of a decoder layer, one after the other, and an optional norm at the end."""
+    """``num_layers`` copies of a decoder layer, one after the other, and an optional norm at the end.
+
+    >>> import jtensor as torch
+    >>> layer = torch.nn.TransformerDecoderLayer(8, 2, 16)
+    >>> torch.nn.TransformerDecoder(layer, 2)(torch.ones(4, 3, 8), torch.ones(5, 3, 8)).shape
+    torch.Size([4, 3, 8])
+    """
 
     __constants__ = ["norm"]
 
@@ -235,7 +246,13 @@ class TransformerDecoder(Module):
 
 
 class Transformer(Module):
-    """An encoder and a decoder: ``(S, N, d_model)`` and ``(T, N, d_model)`` to ``(T, N, d_model)``."""
+    """An encoder and a decoder: ``(S, N, d_model)`` and ``(T, N, d_model)`` to ``(T, N, d_model)``.
+
+    >>> import jtensor as torch
+    >>> model = torch.nn.Transformer(8, 2, 1, 1, 16, batch_first=True)
+    >>> model(torch.ones(3, 5, 8), torch.ones(3, 4, 8)).shape
+    torch.Size([3, 4, 8])
+    """
 
     def __init__(self, d_model=512, nhead=8, num_encoder_layers=6, num_decoder_layers=6, dim_feedforward=2048, dropout=0.1,
                  activation=F.relu, custom_encoder=None, custom_decoder=None, layer_norm_eps=1e-5, batch_first=False,
