@@ -10,7 +10,6 @@ from ..ops.families.numeric import not_implemented
 from .core import Tensor
 from .create import _checked, _device, _finish, _out, _type, arange
 from .dispatch import call
-from .from_data import from_host
 
 
 def _number(x):
@@ -79,18 +78,4 @@ def range(start, end=None, step=1, *, out=None, dtype=None, layout=None, device=
     return _finish(made, requires_grad) if out is None else _out("range", made, out, requires_grad)
 
 
-def _triangle(name, pick):
-    def indices(row, col, offset=0, *, dtype=dtypes.int64, device=None, layout=None):
-        if row < 0 or col < 0:
-            raise RuntimeError(f"{'row' if row < 0 else 'col'} must be non-negative, got{row if row < 0 else col}")
-        return from_host(np.ascontiguousarray(np.stack(pick(np)(row, offset, col))), _type(dtype), _device(device))
-    indices.__name__ = indices.__qualname__ = name
-    return indices
-
-
-tril_indices = _triangle("tril_indices", lambda np: np.tril_indices)
-triu_indices = _triangle("triu_indices", lambda np: np.triu_indices)
-tril_indices.__doc__ = "The (row, column) coordinates of a matrix's lower triangle, as a tensor of two rows."
-triu_indices.__doc__ = "The (row, column) coordinates of a matrix's upper triangle, as a tensor of two rows."
-
-FUNCTIONS = {f.__name__: f for f in (linspace, logspace, range, tril_indices, triu_indices)}
+FUNCTIONS = {f.__name__: f for f in (linspace, logspace, range)}

@@ -30,6 +30,78 @@ def told(T, call, dtype):
         return type(error).__name__, str(error)
 
 
+LAYERS = {
+    "max_unpool1d": lambda T, F, d: F.max_unpool1d(T.ones(1, 1, 2, dtype=d), T.tensor([[[0, 2]]]), 2),
+    "max_unpool2d": lambda T, F, d: F.max_unpool2d(T.ones(1, 1, 1, 2, dtype=d), T.tensor([[[[0, 2]]]]), 2),
+    "max_unpool3d": lambda T, F, d: F.max_unpool3d(T.ones(1, 1, 1, 1, 2, dtype=d), T.tensor([[[[[0, 2]]]]]), 2),
+    "avg_pool1d": lambda T, F, d: F.avg_pool1d(T.ones(1, 1, 4, dtype=d), 2),
+    "avg_pool2d": lambda T, F, d: F.avg_pool2d(T.ones(1, 1, 4, 4, dtype=d), 2),
+    "avg_pool3d": lambda T, F, d: F.avg_pool3d(T.ones(1, 1, 4, 4, 4, dtype=d), 2),
+    "lp_pool1d": lambda T, F, d: F.lp_pool1d(T.ones(1, 1, 4, dtype=d), 2, 2),
+    "unfold": lambda T, F, d: F.unfold(T.ones(1, 1, 4, 4, dtype=d), 2),
+    "fold": lambda T, F, d: F.fold(T.ones(1, 4, 9, dtype=d), (4, 4), 2),
+    "max_pool1d": lambda T, F, d: F.max_pool1d(T.ones(1, 1, 4, dtype=d), 2),
+    "max_pool2d": lambda T, F, d: F.max_pool2d(T.ones(1, 1, 4, 4, dtype=d), 2),
+    "adaptive_max_pool2d": lambda T, F, d: F.adaptive_max_pool2d(T.ones(1, 1, 4, 4, dtype=d), 2),
+    "mlm input": lambda T, F, d: F.multilabel_margin_loss(T.ones(2, 3, dtype=d), T.tensor([[0, -1, 1], [1, 2, -1]])),
+    "mlm target": lambda T, F, d: F.multilabel_margin_loss(T.ones(2, 3), T.ones(2, 3, dtype=d)),
+    "mm input": lambda T, F, d: F.multi_margin_loss(T.ones(2, 3, dtype=d), T.tensor([0, 1])),
+    "mm target": lambda T, F, d: F.multi_margin_loss(T.ones(2, 3), T.ones(2, dtype=d)),
+    "mm weight": lambda T, F, d: F.multi_margin_loss(T.ones(2, 3), T.tensor([0, 1]), weight=T.ones(3, dtype=d)),
+    "ce weight": lambda T, F, d: F.cross_entropy(T.ones(2, 3), T.tensor([0, 1]), T.ones(3, dtype=d)),
+    "ce input": lambda T, F, d: F.cross_entropy(T.ones(2, 3, dtype=d), T.tensor([0, 1])),
+    "nll weight": lambda T, F, d: F.nll_loss(T.ones(2, 3), T.tensor([0, 1]), T.ones(3, dtype=d)),
+    "nll2d weight": lambda T, F, d: F.nll_loss(T.ones(2, 3, 1), T.tensor([[0], [1]]), T.ones(3, dtype=d)),
+    "nll input": lambda T, F, d: F.nll_loss(T.ones(2, 3, dtype=d), T.tensor([0, 1])),
+    "nll2d input": lambda T, F, d: F.nll_loss(T.ones(2, 3, 1, dtype=d), T.tensor([[0], [1]])),
+    "smooth_l1 input": lambda T, F, d: F.smooth_l1_loss(T.ones(2, dtype=d), T.ones(2)),
+    "bilinear 1": lambda T, F, d: F.bilinear(T.ones(2, 3, dtype=d), T.ones(2, 4), T.ones(5, 3, 4), T.ones(5)),
+    "bilinear 2": lambda T, F, d: F.bilinear(T.ones(2, 3), T.ones(2, 4, dtype=d), T.ones(5, 3, 4)),
+    "bilinear weight": lambda T, F, d: F.bilinear(T.ones(2, 3), T.ones(2, 4), T.ones(5, 3, 4, dtype=d)),
+    "bilinear bias": lambda T, F, d: F.bilinear(T.ones(2, 3), T.ones(2, 4), T.ones(5, 3, 4), T.ones(5, dtype=d)),
+    "bilinear none": lambda T, F, d: F.bilinear(T.ones(0, 3), T.ones(0, 4), T.ones(5, 3, 4), T.ones(5, dtype=d)),
+    "tril_indices": lambda T, F, d: T.tril_indices(3, 3, dtype=d),
+    "triu_indices": lambda T, F, d: T.triu_indices(3, 3, dtype=d),
+    "fft": lambda T, F, d: T.fft.fft(T.ones(4, dtype=d)),
+    "ifft2": lambda T, F, d: T.fft.ifft2(T.ones(4, 4, dtype=d)),
+    "irfft": lambda T, F, d: T.fft.irfft(T.ones(4, dtype=d)),
+    "hfft": lambda T, F, d: T.fft.hfft(T.ones(4, dtype=d)),
+    "rfft": lambda T, F, d: T.fft.rfft(T.ones(4, dtype=d)),
+    "ihfft": lambda T, F, d: T.fft.ihfft(T.ones(4, dtype=d)),
+    "matrix_exp": lambda T, F, d: T.matrix_exp(T.eye(2, dtype=d)),
+    "cumsum": lambda T, F, d: T.cumsum(T.ones(2), 0, dtype=d),
+    "rms_norm": lambda T, F, d: F.rms_norm(T.ones(2, 3, dtype=d), (3, )),
+    "rms_norm weight": lambda T, F, d: F.rms_norm(T.ones(2, 3), (3, ), T.ones(3, dtype=d)),
+    "embedding_bag 2d": lambda T, F, d: F.embedding_bag(T.tensor([[0, 1]]), T.ones(3, 2, dtype=d)),
+    "embedding": lambda T, F, d: F.embedding(T.ones(2, dtype=d), T.ones(3, 2)),
+    "trapezoid": lambda T, F, d: T.trapezoid(T.ones(2, dtype=d)),
+    "trapezoid x": lambda T, F, d: T.trapezoid(T.ones(2), T.ones(2, dtype=d)),
+    "interpolate": lambda T, F, d: F.interpolate(T.ones(1, 1, 2, 2, dtype=d), scale_factor=2.),
+    "interpolate bilinear": lambda T, F, d: F.interpolate(T.ones(1, 1, 2, 2, dtype=d), scale_factor=2., mode="bilinear"),
+    "grid_sample": lambda T, F, d: F.grid_sample(T.ones(1, 1, 2, 2, dtype=d), T.ones(1, 1, 1, 2, dtype=d)),
+    "ctc": lambda T, F, d: F.ctc_loss(T.ones(4, 2, 3, dtype=d), T.tensor([[1, 2], [1, 1]]), T.tensor([4, 4]), T.tensor([2, 1])),
+    "pdist": lambda T, F, d: F.pdist(T.ones(3, 2, dtype=d)),
+    "cdist": lambda T, F, d: T.cdist(T.ones(3, 2, dtype=d), T.ones(3, 2, dtype=d)),
+    "glu": lambda T, F, d: F.glu(T.ones(4, dtype=d)),
+    "softmax": lambda T, F, d: F.softmax(T.ones(4, dtype=d), 0),
+}
+
+
+def told_of(T, call, dtype):
+    """The same for functions of layers, of which some are namespaces' and take more than one tensor."""
+    try:
+        return str(getattr(LAYERS[call](T, T.nn.functional, getattr(T, dtype)), "dtype", "several"))
+    except Exception as error:
+        return type(error).__name__, str(error).split("\n")[0]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("call", LAYERS)
+def test_a_layer_without_a_kernel_for_a_type_refuses_it(call):
+    torch = pytest.importorskip("torch")
+    assert {d: told_of(jtensor, call, d) for d in (*TYPES, "int32")} == {d: told_of(torch, call, d) for d in (*TYPES, "int32")}
+
+
 @pytest.mark.parametrize("call", CALLS)
 def test_a_type_without_a_kernel_is_refused(call):
     torch = pytest.importorskip("torch")

@@ -1,4 +1,5 @@
 """Linear and bilinear maps."""
+from ...ops.families.contraction import bilinear_types
 from ...ops.families.products import addmm as _addmm
 from ...tensor.quick import turned as _turned
 from ...tensor.raw import linear as _linear
@@ -32,6 +33,7 @@ def bilinear(input1, input2, weight, bias=None):
                                f"{weight.size(i)}")
     if bias is not None and bias.size(0) != weight.size(0):
         raise RuntimeError(f"bilinear(): bias size does not match weight size: got {bias.size(0)} but expected {weight.size(0)}")
+    bilinear_types(input1, input2, weight, bias)
     shape = (*input1.shape[:-1], weight.size(0))
     left, right = input1.reshape(-1, input1.size(-1)), input2.reshape(-1, input2.size(-1))
     n, out, features = left.size(0), weight.size(0), weight.size(1)

@@ -1,6 +1,7 @@
 """Normalisations."""
 import jtensor
 
+from ...ops.families.numeric import not_implemented
 from ...tensor import raw
 from ._given import Tensor, refuse
 from .padding import pad
@@ -89,6 +90,8 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
         inner = ", ".join(map(str, shape))
         raise RuntimeError(f"Given normalized_shape={shape}, expected input with shape [*{inner}], but got input of size"
                            f"{list(input.shape)}")
+    if input.dtype.category < 2:
+        raise not_implemented("rms_norm", input.dtype)
     # Half precision is squared and averaged in float32.
     wide = input.to(jtensor.float32) if input.dtype in (jtensor.float16, jtensor.bfloat16) else input
     if eps is None:

@@ -5,6 +5,7 @@ import jtensor
 
 from ...base.geometry import channels_last_strides, looks_channels_last
 from ...ops.families.bounds import check_bounds
+from ...ops.families.numeric import not_implemented
 from ...tensor import raw
 from ._given import Tensor, refuse
 from .activation import relu
@@ -102,6 +103,8 @@ def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
     """
     if not isinstance(input, Tensor):
         refuse("max_pool1d", input=input)
+    if not return_indices and not input.is_floating_point():
+        raise not_implemented("max_pool1d_impl", input.dtype)
     pooled = max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
     if return_indices:
         return pooled

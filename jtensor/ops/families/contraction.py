@@ -269,6 +269,14 @@ def trilinear_raw(self: Tensor, weight: Tensor, other: Tensor):
     return contract(mixed, other, ((2,), (1,)), ((0,), (0,)))
 
 
+def bilinear_types(input1, input2, weight, bias):
+    """PyTorch's error for tensors of different types."""
+    given = {"input1": input1, "input2": input2, "weight": weight, **({} if bias is None else {"bias": bias})}
+    if any(t.dtype is not input1.dtype for t in given.values()):
+        raise RuntimeError("All tensors must have the same dtype, got " + ", ".join(
+            [f"{name}: {dtypes.cpp_name(t.dtype)}" for name, t in given.items()]))
+
+
 @composite("bilinear", method=False)
 def bilinear(input1, input2, weight, bias=None):
     """``input1 @ weight[k] @ input2 + bias[k]`` over the last dimensions.
@@ -289,6 +297,7 @@ def bilinear(input1, input2, weight, bias=None):
     if bias is not None and bias._spec.size[0] != weight._spec.size[0]:
         raise RuntimeError(f"bilinear(): bias size does not match weight size: got {bias._spec.size[0]} but expected "
                            f"{weight._spec.size[0]}")
+    bilinear_types(input1, input2, weight, bias)
     shape = (*input1._spec.size[:-1], weight._spec.size[0])
     made = trilinear_raw(input1.reshape(-1, input1._spec.size[-1]), weight, input2.reshape(-1, input2._spec.size[-1])).reshape(shape)
     return made if bias is None else made + bias

@@ -60,7 +60,7 @@ def _triangle_indices(name, find, row, col, offset, dtype, device):
         what, n = ("row", row) if row < 0 else ("col", col)
         raise RuntimeError(f"{what} must be non-negative, got{n}")
     if dtype not in (dtypes.int32, dtypes.int64):
-        raise RuntimeError(f'"{name}" not implemented for \'{dtypes.scalar_name(dtype)}\'')
+        raise not_implemented(name, dtype)
     made = from_host(np.stack(find(row, offset, col)).astype(dtype.numpy))
     return made if device is None else made.to(device)
 

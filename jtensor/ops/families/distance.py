@@ -13,6 +13,7 @@ from ...base import dtypes
 from ..build import broadcast_shapes
 from ..operator import RAW, Tensor, op
 from ..registry import composite
+from .numeric import refuses
 
 
 def _norm(away, p):
@@ -117,6 +118,7 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
         raise RuntimeError("cdist only supports non-negative p values")
     if a.dtype is not b.dtype:
         raise RuntimeError(f"expected scalar type {dtypes.scalar_name(a.dtype)} but found {dtypes.scalar_name(b.dtype)}")
+    refuses("cdist", "narrow")(a)
     rows = max(a.size[-2], b.size[-2])
     broadcast_shapes([tuple(a.size[:-2]), tuple(b.size[:-2])])
     mode = _MODES[compute_mode]
@@ -137,7 +139,8 @@ def _pdist_gradient(grad, self, p, result):
     return jnp.zeros_like(self).at[i].add(part).at[j].add(-part)
 
 
-@op(name="pdist", backward="PdistBackward0", grad={"self": _pdist_gradient}, method=False)
+@op(name="pdist", backward="PdistBackward0", grad={"self": _pdist_gradient}, method=False,
+    check=lambda self, p: refuses("pdist", "narrow")(self))
 def pdist(self: Tensor, p=2.0):
     """The p-norm distances of all pairs of rows: ``(N, M)`` to ``(N (N - 1) / 2,)``.
 

@@ -14,14 +14,24 @@ from .index import read_at
 from .numeric import NARROW
 
 _INDEX_TYPES = (dtypes.int64, dtypes.int32)
+_WEIGHT_TYPES = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
+
+
+def scalars_wanted(argument, spec, wanted, function):
+    """PyTorch's error for a tensor argument of none of the ``wanted`` types; some types it calls by another name."""
+    d = spec.dtype
+    if d not in wanted:
+        kind = dtypes.scalar_name(d)
+        found = f"CPU{kind}Type" if d.category in (0, 3) or d is dtypes.bfloat16 else f"torch.{kind}Tensor"
+        listed = ", ".join(map(dtypes.scalar_name, wanted))
+        raise RuntimeError(f"Expected tensor for argument #1 '{argument}' to have one of the following scalar types: {listed}; but got "
+                           f"{found} instead (while checking arguments for {function})")
 
 
 def _check(weight, indices, *settings):
     if weight.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
-    if indices.dtype not in _INDEX_TYPES:
-        raise RuntimeError("Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
-                           f"torch.{dtypes.scalar_name(indices.dtype)}Tensor instead (while checking arguments for embedding)")
+    scalars_wanted("indices", indices, _INDEX_TYPES, "embedding")
 
 
 def add_rows(count, indices, rows):
@@ -116,9 +126,8 @@ def embedding_bag_raw(weight: Tensor, indices: Tensor, offsets: Tensor, per_samp
 
 def _check_bag(weight, indices, offsets, per_sample_weights):
     for name, t in (("indices", indices), ("offsets", offsets)):
-        if t._spec.dtype not in _INDEX_TYPES:
-            raise RuntimeError(f"Expected tensor for argument #1 '{name}' to have one of the following scalar types: Long, Int; but got "
-                               f"torch.{dtypes.scalar_name(t._spec.dtype)}Tensor instead (while checking arguments for embedding_bag)")
+        scalars_wanted(name, t._spec, _INDEX_TYPES, "embedding_bag")
+    scalars_wanted("weight", weight._spec, _WEIGHT_TYPES, "embedding_bag")
 
 
 @composite(method=False)

@@ -13,8 +13,14 @@ from .transforms import c2c, c2r, r2c, r2c_whole
 
 # -- arguments --------------------------------------------------------------------------------------------------------
 
+def _not_narrow(d):
+    if d.is_floating_point and d.itemsize == 2:
+        raise RuntimeError(f"Unsupported dtype {dtypes.scalar_name(d)}")
+
+
 def _to_complex(t):
     d = t._spec.dtype
+    _not_narrow(d)
     if d.is_complex:
         return t
     return t.to((d if d.is_floating_point else dtypes.get_default_dtype()).to_complex())
@@ -24,6 +30,7 @@ def _to_real(name, t):
     d = t._spec.dtype
     if d.is_complex:
         raise RuntimeError(f"{name} expects a real input tensor, but got {dtypes.scalar_name(d)}")
+    _not_narrow(d)
     return t if d.is_floating_point else t.to(dtypes.get_default_dtype())
 
 

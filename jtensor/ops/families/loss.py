@@ -11,7 +11,7 @@ from jax import lax
 from ...base import dtypes
 from ..build import broadcast_shapes
 from ..operator import Number, OptTensor, Tensor, op
-from .numeric import cast, not_implemented, wide
+from .numeric import cast, not_implemented, refuses, same_scalar, wide
 
 NONE, MEAN, SUM = 0, 1, 2
 _PRIVATE = {"function": False, "method": False, "out": True}
@@ -213,12 +213,18 @@ def _check_nll(self, target, weight, reduction, ignore_index):
     if self.ndim == 2 and (target.ndim != 1 or self.size[0] != target.size[0]):
         raise RuntimeError(f"size mismatch (got input: {list(self.size)}, target: {list(target.size)})")
     _check_nll_weight(weight, self.size[-1])
+    _check_nll_types("nll_loss_out_frame", self, weight)
 
 
 def _check_nll_weight(weight, classes):
     if weight is not None and (weight.ndim != 1 or weight.numel != classes):
         raise RuntimeError(f"weight tensor should be defined either for all {classes} classes or no classes "
                            f"but got weight tensor of shape: {list(weight.size)}")
+
+
+def _check_nll_types(kernel, self, weight):
+    refuses(kernel, *_NO_FLOATS)(self)
+    same_scalar(self.dtype, weight)
 
 
 def _check_nll2d(self, target, weight, reduction, ignore_index):
@@ -231,6 +237,7 @@ def _check_nll2d(self, target, weight, reduction, ignore_index):
     if (self.size[0], *self.size[2:]) != tuple(target.size):
         raise RuntimeError(f"size mismatch (got input: {list(self.size)} , target: {list(target.size)}")
     _check_nll_weight(weight, self.size[1])
+    _check_nll_types("nll_loss2d_forward_out_frame", self, weight)
 
 
 def _class_axis(self):
@@ -304,10 +311,14 @@ def _check_multi_margin(self, target, p, margin, weight, reduction):
     if target.ndim > 1 or target.numel != rows:
         raise RuntimeError("multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch size). "
                            f"Expected target size [{rows}], but got {list(target.size)}. Input has shape {list(self.size)}.")
-    if target.dtype is not dtypes.int64:
-        raise RuntimeError(f"expected scalar type Long but found {dtypes.scalar_name(target.dtype)}")
+    same_scalar(dtypes.int64, target)
     if weight is not None and (weight.ndim > 1 or weight.numel != (self.size[-1] if self.ndim else 1)):
         raise RuntimeError(f"inconsistent weight size, expected {self.size[-1]} but got {list(weight.size)}")
+    refuses("multi_margin_loss_cpu_kernel", *_NO_FLOATS, "narrow")(self)
+    same_scalar(self.dtype, weight)
+
+
+_NO_FLOATS = ("bool", "integral", "complex")
 
 
 @op(None, name="multi_margin_loss", nondiff=("target",), saves=("self", "target", "weight"), check=_check_multi_margin, **_PRIVATE)
@@ -332,6 +343,10 @@ def _check_multilabel(self, target, reduction):
         raise RuntimeError(f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(self.size)}")
     if self.ndim == 2 and tuple(self.size) != tuple(target.size) or self.ndim < 2 and self.numel != target.numel:
         raise RuntimeError(f"inconsistent target size: {list(target.size)} for input of size: {list(self.size)}")
+    if target.dtype.is_complex:
+        raise not_implemented("min_all", target.dtype)
+    same_scalar(dtypes.int64, target)
+    refuses("multilabel_margin_loss_forward_out_frame", *_NO_FLOATS, "narrow")(self)
 
 
 @op(None, name="multilabel_margin_loss", nondiff=("target",), saves=("self", "target"), check=_check_multilabel, **_PRIVATE)

@@ -129,6 +129,13 @@ def refuses(kernel, *categories, error=None):
     return check
 
 
+def same_scalar(dtype, *others):
+    """PyTorch's error for the first of other tensors, of which some may be None, that is of another type than a kernel is made for."""
+    for other in others:
+        if other is not None and other.dtype is not dtype:
+            raise RuntimeError(f"expected scalar type {dtypes.scalar_name(dtype)} but found {dtypes.scalar_name(other.dtype)}")
+
+
 def unary(kernel):
     """What the declarations of unary functions say that a kernel does not have for complex numbers."""
     return {"inplace": True, "out": True, "check": refuses(kernel, "complex")}

@@ -13,7 +13,7 @@ from ...base import dtypes
 from .. import layout
 from ..build import cast_to
 from ..operator import Number, Tensor, op
-from .numeric import not_implemented
+from .numeric import not_implemented, refuses
 from .pool import Windows, taps_of
 
 # -- constant ---------------------------------------------------------------------------------------------------------
@@ -209,6 +209,7 @@ def _check_columns(self, kernel_size, dilation, padding, stride):
         raise RuntimeError(f"Given input with spatial size ({self.size[-2]}, {self.size[-1]}), kernel_size={tuple(kernel_size)}, "
                            f"dilation={tuple(dilation)}, padding={tuple(padding)}, calculated shape of the array of sliding blocks as "
                            f"({out[0]}, {out[1]}), but its components must be at least one.")
+    refuses("im2col_out_cpu", "integral")(self)
 
 
 @op(method=False, function=False, saves=(), backward="Im2ColBackward0", check=_check_columns)
@@ -241,6 +242,7 @@ def _check_back(self, output_size, kernel_size, dilation, padding, stride):
                            f"stride=({stride[0]}, {stride[1]}), expected size of input's dimension 2 to match "
                            f"the calculated number of sliding blocks {out[0]} * {out[1]} = {out[0] * out[1]}, but got input.size(2)="
                            f"{columns}.")
+    refuses("col2im_out_cpu", "integral")(self)
 
 
 @op(method=False, function=False, saves=(), backward="Col2ImBackward0", check=_check_back)

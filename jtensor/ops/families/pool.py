@@ -276,7 +276,7 @@ def _check_avg(n):
         if divisor_override == 0:
             raise RuntimeError("divisor must be not zero")
         _check_pool(f"avg_pool{n}d", n, kernel, stride, padding, dilation, self, ceil_mode)
-        if self.dtype.is_complex or self.dtype.category == 0:
+        if self.dtype.category != 2 and self.dtype is not dtypes.int64 or n == 3 and self.dtype.itemsize == 2:
             raise not_implemented(f"avg_pool{n}d_out_frame" if n == 3 else "avg_pool2d", self.dtype)
     return check
 
@@ -318,6 +318,8 @@ def _check_unpool(self, indices, output_size, *_):
     if tuple(indices.size) != tuple(self.size):
         raise RuntimeError(f"Expected shape of indices to be same as that of the input tensor ({list(self.size)}) but got indices tensor "
                            f"with shape: {list(indices.size)}")
+    if self.dtype.category != 2:
+        raise not_implemented(f"max_unpool{len(output_size)}d", self.dtype)
 
 
 @op(method=False, function=False, backward="MaxUnpool2DBackward0", nondiff=("indices",), layout="suggested", check=_check_unpool,

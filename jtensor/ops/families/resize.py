@@ -8,7 +8,7 @@ import numpy as np
 from jax import lax
 
 from ..operator import RAW, Tensor, op
-from .numeric import NARROW
+from .numeric import NARROW, floats_only
 
 # -- along one dimension ----------------------------------------------------------------------------------------------
 
@@ -326,6 +326,7 @@ def _check_grid(input, grid, interpolation_mode, padding_mode, align_corners):
     if any(m <= 0 for m in input.size[2:]):
         raise RuntimeError("grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes "
                            f"{list(input.size)} with dimension {2 + [m <= 0 for m in input.size[2:]].index(True)} being empty")
+    floats_only("grid_sampler_2d_cpu_kernel_impl" if n == 2 else "grid_sampler3d_cpu")(input)
     if n == 3 and interpolation_mode == 2:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
 

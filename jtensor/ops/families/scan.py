@@ -63,6 +63,14 @@ def _cumulate_back(x, dim):
     return _flat_or(lambda a, d: jnp.flip(running_sum(jnp.flip(a, d), d), d), x, dim)
 
 
+def _check_sum(name):
+    def check(self, dim, dtype):
+        _check_dim(self, dim, dtype)
+        if dtype is dtypes.bool:
+            raise not_implemented(f"{name}_out_cpu", dtype)
+    return check
+
+
 def _check_into_bools(name):
     def check(self, dim, dtype):
         _check_dim(self, dim, dtype)
@@ -77,7 +85,7 @@ def _handed_on(grad, node):
     return (grad,) if math.prod(shape) <= 1 or shape[dim] == 1 else None
 
 
-@op(None, check=_check_dim, check_inplace=_check_into_bools("cumsum"), **_SCAN, double="FlipBackward0", inverse=_handed_on,
+@op(None, check=_check_sum("cumsum"), check_inplace=_check_into_bools("cumsum"), **_SCAN, double="FlipBackward0", inverse=_handed_on,
     grad={"self": lambda grad, dim: _cumulate_back(grad, dim)})
 def cumsum(self: Tensor, dim, *, dtype=None):
     """Sums of all elements up to each one along ``dim``; integers add up in int64.
@@ -134,7 +142,7 @@ def _at_zeros(grad, x, axis, n):
     return jnp.where(first, total, jnp.zeros_like(grad))
 
 
-@op(None, check=_check_dim, check_inplace=_check_into_bools("cumprod"), grad={"self": _cumprod_gradient}, **_SCAN,
+@op(None, check=_check_sum("cumprod"), check_inplace=_check_into_bools("cumprod"), grad={"self": _cumprod_gradient}, **_SCAN,
     double="DivBackward0", inverse=_handed_on)
 def cumprod(self: Tensor, dim, *, dtype=None):
     """Products of all elements up to each one along ``dim``.
@@ -330,6 +338,9 @@ def trapezoid(y, x=None, *, dx=None, dim=-1):
         return y.sum(dim)
     if isinstance(x, (int, float)):
         x, dx = None, x
+    if any(t is not None and t.dtype is dtypes.bool for t in (x, y)):
+        shown = "`y`" if x is None else "`x` or `y`"
+        raise RuntimeError(f"trapezoid: received a bool input for {shown}, but bool is not supported")
     both, width = _spaced(y, x, 1 if dx is None else dx, dim)
     return both.sum(dim) * (width / 2) if x is None else (both * width).sum(dim) / 2.0
 

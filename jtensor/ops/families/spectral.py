@@ -269,6 +269,8 @@ def matrix_exp(input):
     tensor([[1., 0.],
             [0., 1.]])
     """
+    if input.dtype in (dtypes.float16, dtypes.bfloat16):
+        return matrix_exp(input.to(dtypes.float32)).to(input.dtype)
     square("linalg.matrix_exp", input)
     return matrix_exp_raw(input)
 
