@@ -53,6 +53,8 @@ class Form:
                 args.append(value)
             else:
                 kwargs[name] = value
+        if self.name.startswith("Tensor.") and 1 < len(args) == count and args[-1] is self.positional[count - 1][1]:
+            args.pop()                                       # ``Tensor.std(x, False)``: the tensor is among the arguments written
         kwargs.update({name: value for (name, default), value in zip(self.named, named, strict=True)
                        if value is not MISSING and (value is not default or name in keywords)})
         kwargs.update(others)
