@@ -54,17 +54,18 @@ def nothing_was_in_vain():
 @pytest.fixture
 def settled():
     """Nothing that earlier tests began goes on beside this one, for tests that count, patch or move what the background uses too."""
-    from jtensor.trace import background, executor
-    while executor._coming:                     # tapes that wait for their program: given up, as many others are
-        executor._coming.popitem()[1].cancel()
+    from jtensor.trace import background, choosing
+    while choosing._coming:                     # tapes that wait for their program: given up, as many others are
+        choosing._coming.popitem()[1].cancel()
     background.settle()
 
 
 @pytest.fixture
 def afresh(settled):
     """No tape has been begun, and none was seen before: what is learnt of tapes that come again is learnt in this test."""
-    from jtensor.trace import executor
+    from jtensor.trace import equations, executor
     executor.flush("test")
+    equations._KERNELS.clear()
     executor.TRIE.root = executor.tape.State(None, None)
     executor.LOCAL.segment = executor.Segment()
 

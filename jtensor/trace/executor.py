@@ -1,27 +1,22 @@
 """When and how the tape runs: flushes, the two tiers, what is begun ahead, failures.
 
 Owns: `flush` (end the segment of this thread and run it), `value_of` (the array of a Value, running what it needs). Every flush has a
-reason; `report` counts them. May not know: how programs are made (`programs`), which of their inputs they may write over (`donation`),
-what is worth a program (`tiers`). A program that is run often is compiled a second time, with more effort (`programs`).
+reason; `report` counts them. May not know: which program a tape gets (`choosing`), how one operation is done by itself (`kernels`), which
+inputs a program may write over (`donation`).
 """
 import contextlib
-import threading
 
 import jax
 import numpy as np
 from numpy import ndarray
 
 from ..base import compat, devices
-from . import by_numpy, donation, interpret, lower, programs, scalars, tape, tiers
+from . import by_numpy, donation, kernels, lower, scalars, tape
 from .arrival import awaited
-from .hand import NUMBERS, Hand
+from .choosing import choose
 from .macros import CAP
-from .programs import Program
 from .report import REPORT
 from .tape import LIFTED, LOCAL, TRIE, Segment
-from .tiers import PAST
-
-_compile_lock = threading.RLock()
 
 
 def flush(reason, asked=None):
@@ -193,13 +188,13 @@ def execute(segment, nodes, wanted, asked):
     programs = state.programs
     found = None if programs is None else programs.get((wanted, asked))
     if found is None and len(nodes) == 1:
-        found = single(nodes[0][0], state, (wanted, asked))
+        found = kernels.single(nodes[0][0], state, (wanted, asked))
     if found is not None and found.by_hand is not None:
         outs = found.by_hand.results(segment, seen, asked)
         if outs is not None:
             return outs if found.order is None else [outs[k] for k in found.order]
         if found.executable is None:
-            found.executable = kernel_of(nodes[0][0])
+            found.executable = kernels.kernel_of(nodes[0][0])
     if found is not None and found.executable is not None:
         REPORT.hits += 1
         if not REPORT.hits & 1023:
@@ -222,8 +217,8 @@ def execute(segment, nodes, wanted, asked):
                 value = inputs[~p]
                 array = value.array
                 given.append(value_of(value) if array is None else array)
-            for kind, index in taken:
-                given.append(scalars.number(kind, NUMBERS[kind](segment)[index], executable.device))
+            for kind, number in scalars.taken(taken, segment):
+                given.append(scalars.number(kind, number, executable.device))
             outs = executable.run(given)
             return outs if found.order is None else [outs[k] for k in found.order]
         arrays = [v.array if v.array is not None else value_of(v) for v in inputs]
@@ -245,97 +240,6 @@ def execute(segment, nodes, wanted, asked):
     return outs if found.order is None else [outs[k] for k in found.order]
 
 
-def choose(segment, nodes, state, wanted, inputs, asked, later=False):
-    """The program for a tape that has none for these wanted values, or None: op by op.
-
-    ``later``: it will be asked for again when the tape is run; until then the program is made in the background.
-    """
-    key = wanted, asked
-    if state.programs is None and len(nodes) > 1:
-        state.programs = TRIE.programs(nodes)
-    if state.programs is not None:
-        found = state.programs.get(key)
-        if found is not None:
-            return found if found.executable is not None else None
-        for found in state.programs.values():
-            if found.executable is not None and set(wanted).issubset(found.gives):
-                found.served = True
-                found = state.programs[key] = found.giving(wanted)
-                return found
-    coming = _coming.pop((state, key), None)
-    if coming is None:
-        plans = {node[0] for node in nodes}
-        missing = [plan for plan in plans if plan.kernel is None]
-        if not (state.cut or tiers.worth_a_program(plans, missing, state.sightings + later)):
-            return None
-        counts = scalars.counts(segment.floats, segment.integers, segment.complexes)
-        del inputs[tape.reach(nodes):]              # in place: references are counted below
-        donate = donation.donatable(inputs, nodes, wanted)
-        avals = [v.aval for v in inputs]
-
-        def compile_it():
-            return programs.build(nodes, wanted, asked, avals, counts, donate, state.cut)
-        if later or not missing and len(nodes) >= WORTH_A_THREAD:
-            if len(_coming) >= COMING_AT_ONCE:             # tapes that have not come again are given up
-                _coming.pop(next(iter(_coming))).cancel()
-            _coming[state, key] = programs.COMPILER.submit(compile_it, int(later), name="program")
-            return None
-        coming = programs.COMPILER.submit(compile_it, 1, name="program")
-    return compiled(coming, state, key, len(nodes))
-
-
-def compiled(coming, state, key, count):
-    """The program of a compilation that was asked for; waits for it, so that which tier serves never depends on the clock."""
-    try:
-        found, origins = coming.result()
-    except jax.errors.JaxRuntimeError as error:
-        REPORT.failed(error)
-        state.programs[key] = Program(None, key[0], key[0])
-        return None
-    for origin in origins:
-        REPORT.program(origin, count, found.fences, state)
-    if "compiled" in origins and state.sightings == 1 and not state.cut:
-        PAST.made.append(found)
-    state.programs[key] = found
-    return found
-
-
-_coming = {}                       # (state, (wanted, asked)): a program that is being made, while the tape runs op by op or waits its turn
-COMING_AT_ONCE = 64
-WORTH_A_THREAD = 8                 # nodes from which on a tape whose kernels are all there is compiled beside its run
-
-
-def single(plan, state, key):
-    """A tape of one node runs by the kernel of its operation, or without one: by Python, or by NumPy."""
-    if plan.by_hand is None:
-        plan.by_hand = interpret.by_hand(plan) or False
-    if state.programs is None:
-        state.programs = {}
-    found = state.programs[key] = Program(None, tuple(range(len(plan.outputs))), key[0], single=True)
-    if not plan.by_hand:
-        found.by_hand = by_numpy.of(plan)
-        if found.by_hand is None:
-            found.executable = kernel_of(plan)
-    else:
-        found.by_hand = Hand(plan)
-        if key == ((0,), 0) and len(plan.outputs) == 1:
-            state.hand = found.by_hand
-    return found
-
-
-def kernel_of(plan):
-    """The kernel of one operation, compiled or loaded once."""
-    kernel = plan.kernel
-    if kernel is None:
-        with _compile_lock:
-            kernel = plan.kernel
-            if kernel is None:
-                kernel, origin = lower.kernel(plan)
-                plan.kernel = kernel
-                REPORT.kernel(origin)
-    return kernel
-
-
 def op_by_op(nodes, wanted, inputs, segment, known=()):
     """Runs the nodes that are needed one at a time, each by its own kernel or by NumPy. ``known``: {position: array} of what has been made
     already."""
@@ -348,19 +252,18 @@ def op_by_op(nodes, wanted, inputs, segment, known=()):
     for p in wanted:
         last[p] = len(nodes)
     results, position = dict(known), 0
-    numbers = {"f": segment.floats, "i": segment.integers, "b": segment.integers, "c": segment.complexes}
     for at, ((plan, positions, taken, _), here) in enumerate(zip(nodes, live, strict=True)):
         if here:
             outs, hand = None, by_numpy.of(plan)
             if hand is not None:
                 outs = hand.done([results[p] if p >= 0 else seen(inputs[~p]) for p in positions],
-                                 [(kind, numbers[kind][index]) for kind, index in taken])
+                                 scalars.taken(taken, segment))
             if outs is None:
-                kernel = kernel_of(plan)
+                kernel = kernels.kernel_of(plan)
                 arguments = [results[p] if p >= 0 else value_of(inputs[~p]) for p in positions]
                 arguments = [compat.put(x, kernel.device) if x.__class__ is ndarray else x for x in arguments]
-                for kind, index in taken:
-                    arguments.append(scalars.number(kind, numbers[kind][index], kernel.device))
+                for kind, number in scalars.taken(taken, segment):
+                    arguments.append(scalars.number(kind, number, kernel.device))
                 outs = kernel.run([scalars.zero(kernel.device), *arguments])
             for array in outs:
                 results[position] = array

@@ -144,7 +144,7 @@ def place_fences(graph):
                 e.fences = (e.fences or {}) | {0: fence}
         elif kind & (SUM | PRODUCT):
             e.fenced = bool(used & (SUM | PRODUCT | (ADD if kind & PRODUCT else 0)))
-            if type(e.inputs[0]) is int and not _is_short(e, graph):
+            if type(e.inputs[0]) is int and not is_short(e, graph):
                 if facts.moved[e.inputs[0]]:
                     e.fences = {0: opaque}
                 elif skewed[e.inputs[0]]:
@@ -249,7 +249,7 @@ def _has_vector(e, graph):
     return math.prod(rows) == 1 or math.prod(columns) == 1
 
 
-def _is_short(e, graph):
+def is_short(e, graph):
     """Whether a sum or product is short enough to be written out."""
     if e.name not in ("reduce_sum", "reduce_prod"):
         return False
@@ -289,7 +289,7 @@ class _Rewriter:
                         if guard is opaque and e.kind & DIV and graph.aval(e.inputs[at]).shape != e.avals[0].shape:
                             guard = spread(e.avals[0].shape)
                         arguments[at] = call(guard, arguments[at], zero)
-                if e.floating and e.kind & (SUM | PRODUCT) and _is_short(e, graph):
+                if e.floating and e.kind & (SUM | PRODUCT) and is_short(e, graph):
                     results = [call(written_out(bool(e.kind & SUM), tuple(e.params["axes"])), arguments[0], zero)]
                 else:
                     results = bind(e.primitive, *with_fences(e, arguments, zero), e.avals)

@@ -4,7 +4,6 @@ Owns: `Hand`, which takes the arguments' numbers from wherever they lie and puts
 Python for each thing to be done: this is what `item()` in a loop costs. What is computed, and where it has the bits of a program, is in
 `interpret`. May not know: when tapes run.
 """
-import operator
 import struct
 
 from numpy import ndarray
@@ -12,10 +11,10 @@ from numpy import ndarray
 from ..base import dtypes
 from .arrival import awaited
 from .report import REPORT
+from .scalars import OF_KIND
 
 # A number's bytes, for the types that Python has.
 FORMATS = {d: struct.Struct(d.numpy.char) for d in dtypes.ALL if d.numpy.isbuiltin == 1 and d.numpy.kind in "iufb"}
-NUMBERS = {kind: operator.attrgetter(name) for kind, name in (("f", "floats"), ("i", "integers"), ("b", "integers"), ("c", "complexes"))}
 
 
 class Hand:
@@ -52,7 +51,7 @@ class Hand:
                 value.number = number = takes[len(given)](array)[0]
             given.append(number)
         for kind, index in taken:
-            number = NUMBERS[kind](segment)[index]
+            number = OF_KIND[kind](segment)[index]
             given.append(number != 0 if kind == "b" else number)
         return self.compute(*given)
 

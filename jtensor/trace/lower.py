@@ -167,16 +167,19 @@ _SHARED = weakref.WeakValueDictionary()         # (key, device): the executables
 
 
 def kernel(plan):
-    """The executable ``run([zero, *arrays, *scalars])`` of one operation."""
-    device = jax_device_of(plan)
+    """The executable ``run([zero, *arrays, *scalars])`` of one operation, and where it comes from."""
     key = f"kernel {plan.key!r} {plan.inputs!r} {plan.outputs!r} {plan.scalar_kinds}"
+    return kernel_of(lambda: flattened(plan.jaxpr()), key, plan.elements(), jax_device_of(plan))
+
+
+def kernel_of(graph, key, elements, device=None):
+    """The same of equations. ``graph``: what gives them, as a `Flat`; ``key``: names them in every process."""
     found = store.load(key, device)
     if found is not None:
         return found, "disk"
     with jax.enable_x64(True):
-        fenced = fences.of_graph(flattened(plan.jaxpr()))
+        fenced = fences.of_graph(graph())
         jaxpr = fenced.jaxpr()
-        elements = plan.elements()
         effort = "kernel" if elements > SMALL else "brief" if elements > TINY else possible(HURRIED, jaxpr, device)
         made = compile_program(jaxpr, [], options=fenced.compiler_options, device=device, effort=effort)
     store.save(key, made, device)

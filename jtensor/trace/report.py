@@ -55,7 +55,7 @@ class Report:
     def __str__(self):
         lines = [f"programs: {self.programs['compiled']} compiled ({self.again} again), {self.programs['disk']} from disk, "
                  f"{self.hits} runs of known ones; kernels: {self.kernels['compiled']} compiled, {self.kernels['disk']} from disk, "
-                 f"{self.by_numpy} operations by NumPy instead",
+                 f"{self.by_numpy} operations without one of their own",
                  f"nodes run: {self.nodes}; backward passes and updates put on the tape in one piece: {self.replayed}; "
                  f"fences in compiled programs: {self.fences}; donated: {self.donated / 1e6:.1f} MB"]
         kept = store.statistics()

@@ -9,6 +9,7 @@ array([4602678819172646912,                   3])
 """
 import functools
 from array import array
+from operator import attrgetter
 
 import jax
 import numpy as np
@@ -63,8 +64,15 @@ def unpack(vector, counted):
 
 # -- one at a time ----------------------------------------------------------------------------------------------------
 
-_SINGLE = {"f": np.float64, "i": np.int64, "b": np.bool_, "c": np.complex128}
+SINGLE = {"f": np.float64, "i": np.int64, "b": np.bool_, "c": np.complex128}
+OF_KIND = {kind: attrgetter(name) for kind, name in (("f", "floats"), ("i", "integers"), ("b", "integers"), ("c", "complexes"))}
+"""Kind: what gives a segment's numbers of that kind."""
 _numbers = {}
+
+
+def taken(which, segment):
+    """[(kind, number)] of the (kind, index) that a node takes of its segment's numbers."""
+    return [(kind, OF_KIND[kind](segment)[at]) for kind, at in which]
 
 
 def number(kind, value, device):
@@ -75,7 +83,7 @@ def number(kind, value, device):
         if len(_numbers) >= 4096:
             _numbers.clear()
         exact = value if named is value else (float if kind == "f" else complex)(named)       # what the text says (`base.denormals`)
-        found = _numbers[kind, named, device] = compat.put(np.array(exact, _SINGLE[kind]), device)
+        found = _numbers[kind, named, device] = compat.put(np.array(exact, SINGLE[kind]), device)
     return found
 
 

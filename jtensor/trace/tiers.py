@@ -1,16 +1,17 @@
-"""Which tapes are worth a program of their own, and when; the others run op by op, by the kernels of their operations or by NumPy.
+"""Which tapes are worth a program of their own, and when; the others run op by op, by the kernels of their operations or without any.
 
 The choice is made by cost and by what the script has done before, never by the clock. A tape that comes again is compiled whole. One seen
 for the first time is, where most of its kernels are missing (and have not been missed often): it may be a step of a training loop, of which
 thousands follow. But a script may make such programs in vain, since its tapes do not come again (lengths that differ from batch to batch,
-a search). Then they run op by op: a kernel serves every tape that its operation is in, NumPy every shape. Owns: the costs, what programs
-were worth so far. May not know: tapes, how anything is compiled.
+a search). Then they run op by op, until one has come often: a kernel serves every tape that its operation is in, NumPy every shape. Owns:
+the costs, what programs were worth so far. May not know: tapes, how anything is compiled.
 """
 import collections
 
 KERNEL_COST, NODE_COST, PROGRAM_COST = 20.0, 4.0, 15.0       # ms: a kernel by itself, a node of a program, a program
 OFTEN = 8                          # programs made for want of an operation's kernel after which that is worth its cost
 TRIED = 3                          # programs in a row that may be made of tapes that do not come again
+PATIENT = 8                        # times that a tape must come where they do not: running one op by op costs a fortieth of its program
 
 
 class Past:
@@ -32,7 +33,7 @@ PAST = Past()
 def worth_a_program(plans, missing, sightings):
     """Whether a tape is compiled now. ``plans``: its operations; ``missing``: those without kernels; ``sightings``: times it has come."""
     if sightings > 1:
-        return True
+        return sightings >= PATIENT or not PAST.in_vain()
     dear = sum(1 for plan in missing if plan.wanted < OFTEN)
     if PAST.in_vain() or dear * KERNEL_COST <= len(plans) * NODE_COST + PROGRAM_COST:
         return False

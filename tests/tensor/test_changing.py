@@ -6,6 +6,7 @@ import jtensor as torch
 from jtensor.base import devices, dtypes
 from jtensor.tensor import changing
 from jtensor.trace import spec
+from jtensor.trace.tiers import PATIENT
 
 
 def layouts(numbers):
@@ -142,5 +143,5 @@ def test_the_rounds_of_all_lengths_are_the_same_programs(kinds, afresh):
             h = ((x[t] * 0.5 + h) * 0.75 - 1) * 2 + x[t] * 0.25 - h * 0.5             # ten nodes: some seven rounds are a program
         h.tolist()
         return sum(torch.report().programs.values()) - before
-    first = [made(n) for n in (*range(20, 32), *range(20, 32))]    # among them all numbers of rounds that can be left over, twice
+    first = [made(n) for _ in range(PATIENT) for n in range(20, 32)]    # among them all numbers of rounds that can be left over, often
     assert sum(first) and not any(made(n) for n in range(32, 40))

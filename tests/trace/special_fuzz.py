@@ -19,7 +19,7 @@ import torch
 sys.path[:0] = [str(Path(__file__).parents[2])] if __name__ == "__main__" else []
 
 import jtensor  # noqa: E402
-from jtensor.trace import executor  # noqa: E402
+from jtensor.trace import choosing, executor  # noqa: E402
 
 NAN, INF = float("nan"), float("inf")
 SPECIAL = [NAN, INF, -INF, 0.0, -0.0, 1.0, -1.0, 2.0, -3.0, 0.5, -0.75, 5.0, 1e-3, -1e4, 1e15, 7.0, -2.5, 1.5, 3.0, -0.3]
@@ -323,8 +323,8 @@ def differences(chains, arrays, weights, dtype):
 
 def always_fused():
     """Programs are compiled at once, whatever they cost."""
-    executor.tiers.PROGRAM_COST = -1e9
-    executor.WORTH_A_THREAD = 1 << 30
+    choosing.tiers.PROGRAM_COST = -1e9
+    choosing.WORTH_A_THREAD = 1 << 30
 
 
 def chains_of(rng, count, most):

@@ -7,7 +7,7 @@ import pytest
 
 import jtensor as torch
 from jtensor.base import devices, dtypes
-from jtensor.trace import executor, interpret, plan, scalars, spec, tape
+from jtensor.trace import executor, interpret, kernels, plan, scalars, spec, tape
 
 F32, F64, I64, I32, U8, BOOL = dtypes.float32, dtypes.float64, dtypes.int64, dtypes.int32, dtypes.uint8, dtypes.bool
 NUMBERS = {
@@ -46,7 +46,7 @@ def test_by_hand_has_the_bits_of_the_kernel(dtype):
         by_hand[name] = interpret.by_hand(plan.make(("by hand", name), lambda a, b, f=function: (f(a, b),), [one, one]))
         assert by_hand[name] is not None or name == "sqrt" or dtype is U8 and name in ("neg", "abs", "sum"), name
     together = plan.make("by XLA", lambda a, b: tuple([f(a, b) for f in functions.values()]), [one, one])
-    kernel = executor.kernel_of(together)
+    kernel = kernels.kernel_of(together)
     for a, b in itertools.product(numbers, repeat=2):
         wanted = kernel.run([scalars.zero(kernel.device), *[np.array([x], dtype.numpy) for x in (a, b)]])
         for (name, compute), array, out in zip(by_hand.items(), wanted, together.outputs, strict=True):

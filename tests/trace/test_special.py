@@ -15,8 +15,8 @@ _spec.loader.exec_module(special)
 
 @pytest.fixture(autouse=True)
 def always_fused(monkeypatch):
-    monkeypatch.setattr(special.executor.tiers, "PROGRAM_COST", -1e9)
-    monkeypatch.setattr(special.executor, "WORTH_A_THREAD", 1 << 30)
+    monkeypatch.setattr(special.choosing.tiers, "PROGRAM_COST", -1e9)
+    monkeypatch.setattr(special.choosing, "WORTH_A_THREAD", 1 << 30)
 
 
 def differing(chains, dtype="float32"):

@@ -3,7 +3,7 @@ import jax
 import pytest
 
 import jtensor as torch
-from jtensor.trace import executor, lower, programs, store, tape
+from jtensor.trace import choosing, executor, lower, programs, store, tape
 
 
 @pytest.fixture(autouse=True)
@@ -139,7 +139,7 @@ def test_a_loop_in_place_is_cut_where_nothing_lives_but_its_array(round_, monkey
 
 
 def test_programs_of_a_tape_in_parts_are_made_side_by_side(monkeypatch):
-    events, submit, compiled = [], programs.COMPILER.submit, executor.compiled
+    events, submit, compiled = [], programs.COMPILER.submit, choosing.compiled
 
     def submitted(job, priority=0, name="job"):
         events.append("begun")
@@ -149,7 +149,7 @@ def test_programs_of_a_tape_in_parts_are_made_side_by_side(monkeypatch):
         events.append("waited")
         return compiled(coming, state, key, count)
     monkeypatch.setattr(programs.COMPILER, "submit", submitted)
-    monkeypatch.setattr(executor, "compiled", waited)
+    monkeypatch.setattr(choosing, "compiled", waited)
     def steps(x):                                       # of a shape whose kernels no other test has made
         x = (x - 0.5).tanh() * x.exp()
         for i in range(40):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import jtensor as torch
-from jtensor.trace import executor, lower, stages, tape
+from jtensor.trace import executor, lower, programs, stages, tape
 from jtensor.trace.tape import LOCAL
 
 
@@ -192,8 +192,8 @@ def the_same(found, wanted):
 
 def test_the_first_stage_writes_over_what_it_alone_takes(monkeypatch):
     monkeypatch.setattr(executor.tape.Local, "threads", 1)          # while another thread has a tape, nothing is donated
-    made, build, kept = [], executor.programs.build, []
-    monkeypatch.setattr(executor.programs, "build", lambda *of: made.append(build(*of)) or made[-1])
+    made, build, kept = [], programs.build, []
+    monkeypatch.setattr(programs, "build", lambda *of: made.append(build(*of)) or made[-1])
     with torch.eager():
         wanted = taking_turns(6)
     found = taking_turns(6)
@@ -216,13 +216,13 @@ def test_a_second_stage_without_memory_goes_on_with_what_the_first_has_made(monk
         def run(self, arrays):
             failed.append(len(arrays))
             raise error
-    build = executor.programs.build
+    build = programs.build
 
     def building(*of):
         program, origins = build(*of)
         if program.rest is not None:
             program.rest = Failing(program.rest)
         return program, origins
-    monkeypatch.setattr(executor.programs, "build", building)
+    monkeypatch.setattr(programs, "build", building)
     the_same(taking_turns(8, size=401), wanted)
     assert failed

@@ -11,7 +11,7 @@ import pytest
 
 import jtensor as torch
 from jtensor.base import compat
-from jtensor.trace import executor, store, tape
+from jtensor.trace import choosing, equations, executor, kernels, store, tape
 
 WAIT = 300          # seconds that nothing takes, however busy the machine is
 
@@ -87,12 +87,13 @@ def test_metadata_is_known_without_running():
 
 @pytest.mark.parametrize("whole", [False, True], ids=["op by op", "one program"])
 def test_what_nobody_holds_is_not_computed(monkeypatch, whole):
-    ran, kernel_of, build = [], executor.kernel_of, compat.build
-    monkeypatch.setattr(executor, "kernel_of", lambda plan: ran.append(plan.operator.name) or kernel_of(plan))
+    ran, kernel_of, build = [], kernels.kernel_of, compat.build
+    monkeypatch.setattr(kernels, "kernel_of", lambda plan: ran.append(plan.operator.name) or kernel_of(plan))
     monkeypatch.setattr(compat, "build", lambda jaxpr, *given, **how: ran.append(str(jaxpr)) or build(jaxpr, *given, **how))
     monkeypatch.setattr(store, "load", lambda *given: None)             # of an earlier run's folder
-    monkeypatch.setattr(executor.tiers, "PROGRAM_COST", -1e9 if whole else 1e9)
-    monkeypatch.setattr(executor, "WORTH_A_THREAD", 1 << 30)
+    monkeypatch.setattr(equations, "_KERNELS", {})                      # nor of this one
+    monkeypatch.setattr(choosing.tiers, "PROGRAM_COST", -1e9 if whole else 1e9)
+    monkeypatch.setattr(choosing, "WORTH_A_THREAD", 1 << 30)
     x = torch.ones(5 + whole)
     x.tolist()
     kept = (x + 1).exp()
@@ -143,9 +144,9 @@ def written(x, i):
 def test_numbers_and_places_that_vary_do_not_recompile(name):
     step = VARIED[name]
     x = torch.arange(64.0).reshape(8, 8)
-    answers = [step(x, i).tolist() for i in range(2)]          # op by op, then one program
+    answers = [step(x, i).tolist() for i in range(3)]          # with the tape so far, op by op, then one program
     with counted() as made:
-        answers += [step(x, i).tolist() for i in range(2, 6)]
+        answers += [step(x, i).tolist() for i in range(3, 6)]
     assert made["compiled"] == 0
     assert len({str(a) for a in answers}) == 6                 # and yet the numbers have come through
 

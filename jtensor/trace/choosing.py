@@ -1,0 +1,71 @@
+"""Which program a closed tape runs as: one that is known, one that is compiled now or beside its run, or none, and then it runs op by op.
+
+Owns: the programs that are being made, and that who waits for one does so at the same run every time. May not know: how a program is run,
+what is worth one (`tiers`), how it is made (`programs`).
+"""
+import jax
+
+from . import by_numpy, donation, programs, scalars, tape, tiers
+from .programs import Program
+from .report import REPORT
+from .tape import TRIE
+from .tiers import PAST
+
+_coming = {}                       # (state, (wanted, asked)): a program that is being made, while the tape runs op by op or waits its turn
+COMING_AT_ONCE = 64
+WORTH_A_THREAD = 8                 # nodes from which on a tape whose kernels are all there is compiled beside its run
+
+
+def choose(segment, nodes, state, wanted, inputs, asked, later=False):
+    """The program for a tape that has none for these wanted values, or None: op by op.
+
+    ``later``: it will be asked for again when the tape is run; until then the program is made in the background.
+    """
+    key = wanted, asked
+    if state.programs is None and len(nodes) > 1:
+        state.programs = TRIE.programs(nodes)
+    if state.programs is not None:
+        found = state.programs.get(key)
+        if found is not None:
+            return found if found.executable is not None else None
+        for found in state.programs.values():
+            if found.executable is not None and set(wanted).issubset(found.gives):
+                found.served = True
+                found = state.programs[key] = found.giving(wanted)
+                return found
+    coming = _coming.pop((state, key), None)
+    if coming is None:
+        plans = {node[0] for node in nodes}
+        missing = [plan for plan in plans if plan.kernel is None and not by_numpy.has_done(plan)]
+        if not (state.cut or tiers.worth_a_program(plans, missing, state.sightings + later)):
+            return None
+        counts = scalars.counts(segment.floats, segment.integers, segment.complexes)
+        del inputs[tape.reach(nodes):]              # in place: references are counted below
+        donate = donation.donatable(inputs, nodes, wanted)
+        avals = [v.aval for v in inputs]
+
+        def compile_it():
+            return programs.build(nodes, wanted, asked, avals, counts, donate, state.cut)
+        if later or not missing and len(nodes) >= WORTH_A_THREAD:
+            if len(_coming) >= COMING_AT_ONCE:             # tapes that have not come again are given up
+                _coming.pop(next(iter(_coming))).cancel()
+            _coming[state, key] = programs.COMPILER.submit(compile_it, int(later), name="program")
+            return None
+        coming = programs.COMPILER.submit(compile_it, 1, name="program")
+    return compiled(coming, state, key, len(nodes))
+
+
+def compiled(coming, state, key, count):
+    """The program of a compilation that was asked for; waits for it, so that which tier serves never depends on the clock."""
+    try:
+        found, origins = coming.result()
+    except jax.errors.JaxRuntimeError as error:
+        REPORT.failed(error)
+        state.programs[key] = Program(None, key[0], key[0])
+        return None
+    for origin in origins:
+        REPORT.program(origin, count, found.fences, state)
+    if "compiled" in origins and state.sightings == 1 and not state.cut:
+        PAST.made.append(found)
+    state.programs[key] = found
+    return found

@@ -1,0 +1,74 @@
+"""How NumPy reads from, and adds into, the places that an index array names: JAX's gather and scatter-add in their common forms.
+
+In those a place is a position along some axes and everything along the others: rows of a table, an element of each row. May not know:
+operations, for how long NumPy does them.
+"""
+import numpy as np
+from jax.lax import GatherScatterMode
+
+from .numpy_rules import FLOATS, MOVE, ROUND, Declined, Unknown, summable
+
+
+def _gather(e, graph):
+    d, sizes = e.params["dimension_numbers"], e.params["slice_sizes"]
+    operand, starts = [graph.aval(atom).shape for atom in e.inputs]
+    named = (*d.start_index_map, *d.operand_batching_dims)
+    if any(size != (1 if axis in named else operand[axis]) for axis, size in enumerate(sizes)):
+        raise Unknown
+    if set(named) != {*d.collapsed_slice_dims, *d.operand_batching_dims}:
+        raise Unknown
+    places = _places(operand, starts, d.start_index_map, d.operand_batching_dims, d.start_indices_batching_dims, e.params["mode"])
+    others = [axis for axis in range(e.avals[0].ndim) if axis not in d.offset_dims]
+    here = _where_numpy_has_them(named, len(others))
+    return (lambda x, at: np.moveaxis(x[places(at)], here, others)), MOVE
+
+
+def _scatter_add(e, graph):
+    d, dtype = e.params["dimension_numbers"], np.dtype(e.avals[0].dtype)
+    operand, starts, updates = [graph.aval(atom).shape for atom in e.inputs]
+    named = (*d.scatter_dims_to_operand_dims, *d.operand_batching_dims)
+    window = [updates[axis] for axis in d.update_window_dims]
+    if dtype not in FLOATS and dtype.kind not in "iu" or window != [size for axis, size in enumerate(operand) if axis not in named]:
+        raise Unknown
+    if set(named) != {*d.inserted_window_dims, *d.operand_batching_dims}:
+        raise Unknown
+    places = _places(operand, starts, d.scatter_dims_to_operand_dims, d.operand_batching_dims, d.scatter_indices_batching_dims,
+                     e.params["mode"])
+    others = [axis for axis in range(len(updates)) if axis not in d.update_window_dims]
+    here = _where_numpy_has_them(named, len(others))
+    looked_at = summable if dtype in FLOATS else (lambda x: x)
+
+    def added(x, at, more):
+        made = np.array(looked_at(x), order="C")
+        np.add.at(made, places(at), np.moveaxis(looked_at(more), others, here))         # one after the other, as XLA does
+        return made
+    return added, ROUND
+
+
+RULES = {"gather": _gather, "scatter-add": _scatter_add, "scatter_add": _scatter_add}
+"""Primitive: (equation, graph) to (function of ndarrays, what it does to numbers), as `numpy_rules.function_of`."""
+
+
+def _where_numpy_has_them(axes, count):
+    """Where the ``count`` axes of an index stand in what NumPy reads, if it is for these axes: there, where they stand side by side."""
+    first = min(axes, default=0) if max(axes, default=0) - min(axes, default=0) + 1 == len(axes) else 0
+    return range(first, first + count)
+
+
+def _places(operand, starts, axes, batching, of_starts, mode):
+    """``starts -> index`` for an array of shape ``operand``, one entry for each axis."""
+    before, entries = starts[:-1], [slice(None)] * len(operand)
+    for axis, place in zip(batching, of_starts, strict=True):
+        entries[axis] = np.arange(before[place]).reshape([-1 if at == place else 1 for at in range(len(before))])
+
+    def places(at):
+        found = list(entries)
+        for k, axis in enumerate(axes):
+            position = at[..., k]
+            if mode is GatherScatterMode.CLIP:
+                position = np.clip(position, 0, operand[axis] - 1)
+            elif ((position < 0) | (position >= operand[axis])).any():          # there is nothing there
+                raise Declined
+            found[axis] = position
+        return tuple(found)
+    return places
