@@ -27,6 +27,7 @@ def calls():
 def scope(name):
     """What a statement finds, of one library or the other."""
     torch = importlib.import_module(name)
+    torch.distributions.Distribution.set_default_validate_args(True)       # PyTorch's compiler switches it off when it is imported
     return {"torch": torch, "np": np, "F": torch.nn.functional, "nn": torch.nn, "optim": importlib.import_module(name + ".optim"),
             "data": importlib.import_module(name + ".utils.data"), "x": torch.ones(3), "m": torch.arange(6.).view(2, 3),
             "i": torch.tensor([0, 1, 2]), "b": torch.tensor([True, False, True]), "c": torch.ones(3, dtype=torch.complex64),
