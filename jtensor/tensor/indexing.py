@@ -149,7 +149,7 @@ def resolve(self, index):
         else:
             if item._spec.dtype in _MASKS and item._spec.ndim == 0:
                 view = shapes.unsqueeze(view, dim)
-                tensors[dim] = item.reshape((1,))
+                tensors[dim] = item.clone().reshape((1,))           # PyTorch looks at it now: a later write to it changes nothing
                 tensors[dim].zero_dim = True
                 dim += 1
             else:

@@ -382,4 +382,13 @@ SCRIPTS = {
                     grads = torch.autograd.grad((getattr(torch, name)(a, b) * lead).sum(), [a, b], create_graph=True)
                     print(name, [(g.requires_grad, g.grad_fn and g.grad_fn.name(), g.dtype, g.tolist()) for g in grads])
     """,
+    "an index of one truth value is looked at when it is used": """
+        t, flag = torch.tensor(3., requires_grad=True), torch.tensor(True)
+        y = t[flag]
+        flag.fill_(False)
+        y.sum().backward()
+        print(t.grad, y)
+        m[torch.tensor(True)] = 5
+        print(m, m[:, torch.tensor(False)].shape)
+    """,
 }
