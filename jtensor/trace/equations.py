@@ -6,6 +6,7 @@ equation do not depend on what stands beside it in an operation: `fences` sees t
 tapes.
 """
 import collections
+import hashlib
 import threading
 
 import numpy as np
@@ -79,7 +80,10 @@ def alone(e, graph):
 def text(graph, shape=None):
     """What is computed, the same in every process; arrays of this shape are only marked as such."""
     def named(atom):
-        return f"{atom.value!r}:{np.asarray(atom.value).dtype}" if type(atom) is Constant else f"v{atom}"
+        if type(atom) is not Constant:
+            return f"v{atom}"
+        value = np.asarray(atom.value)                  # by its bytes: NumPy's text of an array leaves elements out
+        return f"{value.dtype}{value.shape}:{hashlib.blake2b(value.tobytes(), digest_size=16).hexdigest()}"
 
     def typed(aval):
         return f"{aval.dtype}{'[...]' if aval.shape == shape else list(aval.shape)}"

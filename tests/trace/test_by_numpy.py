@@ -216,3 +216,13 @@ def test_kernels_are_forgotten_and_made_again(afresh, monkeypatch):
                          for n in (65, 80, 90, 100)])
             assert len(equations._KERNELS) <= 2 and len(kernels._with_kernels) <= 3
     assert made[0] == made[1]
+
+
+def test_kernels_tell_constants_by_every_element(afresh):
+    x, one = np.ones((40, 40), np.float32), np.zeros((40, 40), np.float32)
+    another = one.copy()
+    another[20, 20] = 1                                         # where NumPy's text of an array has dots
+    for constant in (one, another):
+        assert Both(("product", constant[20, 20]), lambda a, c=constant: a @ jnp.asarray(c) + 1, [x]).agree([x])
+    for number in (0.0, 1e-40, -0.0):
+        assert Both(("power", repr(number)), lambda a, n=number: lax.pow(a, jnp.full_like(a, n)) / n, [x]).agree([x])
