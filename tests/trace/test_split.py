@@ -91,7 +91,9 @@ def test_a_failure_before_the_rounds_loses_nothing(monkeypatch):
     assert numbers(loop(2)) == wanted
 
 
-def test_a_tape_that_was_recorded_another_way_has_the_same_programs():
+def test_a_tape_that_was_recorded_another_way_has_the_same_programs(monkeypatch):
+    monkeypatch.setattr(choosing.tiers, "PROGRAM_COST", -1e9)           # a program at first sight, whatever other tests have done
+
     def tail(x):
         return (x * 2.5 + x).sin(), x.sum()
     x = torch.arange(6.0)
