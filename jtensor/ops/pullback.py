@@ -1,7 +1,8 @@
 """The function of a backward: from the gradients that arrived and what was saved to the gradients of the inputs.
 
-It replays the operator's own function through `jax.vjp`, or evaluates the operator's formulas. Inputs that are not saved stand as zeros in
-the replay, since by declaration the gradient does not depend on them. May not know: plans of backwards, tensors, graph nodes.
+It replays the operator's own function through `jax.vjp`, or evaluates the operator's formulas, or puts pieces together. Inputs that are not
+saved stand as zeros in the replay, since by declaration the gradient does not depend on them. May not know: plans of backwards, tensors,
+graph nodes.
 """
 import jax
 import jax.numpy as jnp
@@ -60,6 +61,14 @@ def by_vjp(plan, needs, defined, codes):
 
         _, pull = jax.vjp(forward, *[primals[at] for at in needs])
         return tuple(map(conj, pull([conj(cotangents[k]) for k in defined])))
+    return function
+
+
+def by_joining(plan, defined):
+    """Puts the gradients of a tensor's pieces together, with zeros for those that have none."""
+    def function(*xs):
+        cotangents, _, _ = _unpack(plan, (0,), defined, (), xs)
+        return (plan.joined([_zeros(a) if c is None else c for c, a in zip(cotangents, plan.outputs, strict=True)]),)
     return function
 
 

@@ -69,9 +69,8 @@ def _saved(plan, needs):
     listed = list(_by_name(plan, asked))
     if "result" in names or "results" in names:
         listed.extend(~k for k in range(len(plan.outputs)))
-    for name in names:
-        if name.startswith("result") and name[6:].isdigit():
-            listed.append(~int(name[6:]))
+    # In one order in every process: a program on disk takes what was saved in the order of the process that made it.
+    listed.extend(~at for at in sorted(int(name[6:]) for name in names if name.startswith("result") and name[6:].isdigit()))
     if not listed and any(is_number(operator, signature, name) for name in names):
         return ONLY_NUMBERS
     return tuple(listed)

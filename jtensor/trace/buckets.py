@@ -19,7 +19,7 @@ _OF_EACH_ELEMENT = ELEMENTWISE | ELEMENTWISE_MOVES | {
     "population_count", "clz"}
 
 
-class Bucketed:
+class Bucketed(equations.Shared):
     """A graph that is elementwise, for arrays of its shape: ``run(list of ndarrays) -> list of ndarrays``.
 
     >>> from jtensor.trace import plan, spec
@@ -30,18 +30,23 @@ class Bucketed:
     [array([1., 2., 3.], dtype=float32)]
     """
 
-    __slots__ = ("shape", "size", "length", "graph", "name")
-    calls = 1           # of a kernel
+    __slots__ = ("shape", "size", "length")
 
     def __init__(self, graph):
         self.shape, = _shapes(graph)
         self.size = int(np.prod(self.shape))
         self.length = max(LEAST, 1 << (self.size - 1).bit_length())
-        self.graph, self.name = graph, f"bucket {self.length} {equations.text(graph, self.shape)}"
+        super().__init__(graph, f"bucket {self.length} {equations.text(graph, self.shape)}", self.length)
+
+    @property
+    def kernels(self):
+        return [self]
+
+    def compiled(self):
+        return _of_length(self.graph, self.shape, self.length)
 
     def run(self, arrays):
-        kernel = equations.kernel(lambda: _of_length(self.graph, self.shape, self.length), self.name, self.length)
-        made = equations.done(kernel, [self._in_a_row(x) if np.ndim(x) else x for x in arrays])
+        made = self.done([self._in_a_row(x) if np.ndim(x) else x for x in arrays])
         return [x[:self.size].reshape(self.shape).copy() for x in made]
 
     def _in_a_row(self, x):

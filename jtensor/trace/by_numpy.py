@@ -52,11 +52,20 @@ def of(plan):
     """The plan's `ByNumpy`; None if it has a kernel, or needs one."""
     found = plan.by_numpy
     if found is None:
-        found = way(plan) if plan.kernel is None else None
-        found = plan.by_numpy = ByNumpy(found.run, plan.elements() + CALL + found.calls * KERNEL) if found is not None else False
+        found = plan.by_numpy = _begun(plan) if plan.kernel is None else False
     if not found or plan.kernel is not None or found.left < 0:
         return None
     return found
+
+
+def _begun(plan):
+    """The `ByNumpy` of a plan, whose kernels another thread begins to make; False if there is none."""
+    found = way(plan)
+    if found is None:
+        return False
+    for kernel in found.kernels:
+        kernel.begin()
+    return ByNumpy(found.run, plan.elements() + CALL + len(found.kernels) * KERNEL)
 
 
 def has_done(plan):
@@ -69,7 +78,7 @@ def way(plan):
     """What does an operation of the CPU without a kernel of its own; None if nothing does.
 
     Its ``run(list of ndarrays)`` takes the plan's arguments, arrays first, and gives a list of ndarrays that share no memory with them, or
-    None if a kernel is to do it; ``calls`` says how many kernels that calls, which serve any shape, or other operations, too.
+    None if a kernel is to do it; ``kernels`` are those that it calls, which serve any shape, or other operations, too.
 
     >>> from jtensor.trace import plan, spec
     >>> three = spec.aval((3,), spec.dtypes.float32, spec.devices.cpu)
@@ -86,7 +95,7 @@ def way(plan):
         steps = _Steps(graph)
     except Unknown:
         steps = None
-    if steps is None or steps.calls:
+    if steps is None or steps.kernels:
         return buckets.bucketed(graph) or steps
     return steps
 
@@ -96,7 +105,7 @@ class _Steps:
 
     def __init__(self, graph):
         self.values, self.count = [None] * len(graph.avals), len(graph.inputs)
-        self.steps, self.graph, self.calls = [], graph, 0
+        self.steps, self.graph, self.kernels = [], graph, []
         self.ordinary = {v for v in graph.inputs if graph.avals[v].dtype not in FLOATS}         # of which this has been looked at
         self.shared = set(graph.inputs)                                                         # which may lie where an argument does
         for e in graph.equations:
@@ -141,7 +150,7 @@ class _Steps:
         kernel = buckets.bucketed(equations.alone(e, self.graph)) or equations.of(e, self.graph)
         if kernel is None:
             raise Unknown
-        self.calls += 1
+        self.kernels.append(kernel)
         self.steps.append((lambda *arrays: kernel.run(arrays)[0], tuple([v for v in e.inputs if type(v) is int]), e.outputs[0]))
 
     def run(self, arrays):

@@ -5,9 +5,7 @@ matrix product of a linear layer is the same equation with a bias and without, f
 equation do not depend on what stands beside it in an operation: `fences` sees to that. Owns: these kernels. May not know: operations,
 tapes.
 """
-import collections
 import hashlib
-import threading
 
 import numpy as np
 
@@ -15,26 +13,50 @@ from ..base import compat
 from . import lower, scalars, store
 from .arrival import awaited
 from .flat import Constant, Equation, Flat
-from .report import REPORT
+from .kept import Kept
 
 SHARED = {"dot_general", "reduce_sum", "cumsum", "gather", "scatter-add", "scatter_add"}
 """Equations that are worth a kernel of their own."""
-KEPT = 512              # kernels; those are forgotten first that were not asked for the longest
-_KERNELS = collections.OrderedDict()            # name: executable
-_lock = threading.RLock()
+KERNELS = Kept(512)     # by name
 
 
-class Alone:
-    """An equation at its shapes: ``run(list of ndarrays) -> list of ndarrays``. ``name``: the same in every process."""
+class Shared:
+    """A kernel of a graph, under a name that is the same in every process. ``elements``: how many it reads and writes."""
 
     __slots__ = ("graph", "name", "elements")
 
+    def __init__(self, graph, name, elements):
+        self.graph, self.name, self.elements = graph, name, elements
+
+    def compiled(self):
+        """The graph as it is compiled."""
+        return self.graph
+
+    def begin(self):
+        """Has another thread make the kernel, if it is not there."""
+        KERNELS.begin(self.name, self._made)
+
+    def done(self, arrays):
+        """What the kernel makes of ndarrays, to be looked at for a moment."""
+        executable = KERNELS.get(self.name, self._made)
+        device = executable.device
+        made = executable.run([scalars.zero(device), *[compat.put(np.asarray(x, order="C"), device) for x in arrays]])
+        return [compat.looked_at(awaited(x)) for x in made]
+
+    def _made(self):
+        return lower.kernel_of(self.compiled, self.name, self.elements)
+
+
+class Alone(Shared):
+    """An equation at its shapes: ``run(list of ndarrays) -> list of ndarrays``."""
+
+    __slots__ = ()
+
     def __init__(self, graph):
-        self.graph, self.name = graph, f"equation {text(graph)}"
-        self.elements = sum(int(np.prod(aval.shape)) for aval in graph.avals)
+        super().__init__(graph, f"equation {text(graph)}", sum(int(np.prod(aval.shape)) for aval in graph.avals))
 
     def run(self, arrays):
-        return [x.copy() for x in done(kernel(lambda: self.graph, self.name, self.elements), arrays)]
+        return [x.copy() for x in self.done(arrays)]
 
 
 def of(e, graph):
@@ -43,28 +65,6 @@ def of(e, graph):
         return None
     found = Alone(alone(e, graph))
     return None if store.fleeting(found.name) else found
-
-
-def kernel(graph, name, elements):
-    """The executable of a graph, compiled or loaded if need be. ``graph``: what gives it; ``name``: the same in every process."""
-    with _lock:
-        found = _KERNELS.get(name)
-        if found is not None:
-            _KERNELS.move_to_end(name)
-            return found
-        found, origin = lower.kernel_of(graph, name, elements)
-        _KERNELS[name] = found
-        if len(_KERNELS) > KEPT:
-            _KERNELS.popitem(last=False)
-    REPORT.kernel(origin)
-    return found
-
-
-def done(executable, arrays):
-    """What an executable makes of ndarrays, to be looked at for a moment."""
-    device = executable.device
-    made = executable.run([scalars.zero(device), *[compat.put(np.asarray(x, order="C"), device) for x in arrays]])
-    return [compat.looked_at(awaited(x)) for x in made]
 
 
 def alone(e, graph):

@@ -1,6 +1,6 @@
 """Compiled programs: a flat function and the specs of its inputs become the fastest callable there is.
 
-Owns: `Executable`, compiling here or in the background, the compiler options that are safe. May not know: the tape, operators,
+Owns: `Executable`, compiling, the compiler options that are safe. May not know: the tape, operators,
 where executables are kept (`trace/store.py`). Everything that depends on JAX's insides is in `base/compat`.
 
 >>> import jax, numpy as np
@@ -184,30 +184,3 @@ def _apart(job):
     if threading.current_thread() is not threading.main_thread() or _HELPER.closed():
         return job()
     return _HELPER.submit(job, name="compile").result(help=False)
-
-
-# ---- in the background -----------------------------------------------------------------------------------------------
-
-_COMPILER = Worker("compile")
-
-
-def compile_in_background(function, avals, *, priority=0, then=None, **how):
-    """`compile_program` in a daemon thread; answers a handle with ``done()``, ``result(timeout=None)`` and ``cancel()``.
-
-    Higher ``priority`` is compiled first. ``then(handle)`` is called in that thread when it is done, failed or cancelled. A failure
-    is raised by ``result()``, nowhere else. ``result()`` of a program that nobody has begun compiles it there and then.
-    """
-    handle = _COMPILER.submit(lambda: compile_program(function, avals, **how), priority, how.get("name", "program"))
-    if then is not None:
-        handle.then(then)
-    return handle
-
-
-def compiling():
-    """How many programs are being compiled in the background or wait for it."""
-    return _COMPILER.pending()
-
-
-def wait_for_compiles(timeout=None):
-    """Wait until the background has nothing to compile; False if that took longer than ``timeout`` seconds."""
-    return _COMPILER.flush(timeout)

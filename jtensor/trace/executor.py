@@ -251,6 +251,9 @@ def op_by_op(nodes, wanted, inputs, segment, known=()):
                 last[p] = at
     for p in wanted:
         last[p] = len(nodes)
+    for node, here in zip(nodes, live, strict=True):
+        if here and node[0].kernel is None and node[0].by_numpy is None:
+            kernels.begin(node[0])
     results, position = dict(known), 0
     for at, ((plan, positions, taken, _), here) in enumerate(zip(nodes, live, strict=True)):
         if here:

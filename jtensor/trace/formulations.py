@@ -16,6 +16,8 @@ import numpy as np
 from jax import lax
 from jax.extend import core
 
+from ..base import compat
+
 barrier = core.Primitive("barrier")
 """Identity, and always a fence: XLA takes (1 + x) - 1 for x and exp(a) exp(b) for exp(a + b)."""
 barrier.def_impl(lambda x: x)
@@ -254,16 +256,16 @@ def _is_of_vectors(params, avals):
 
 
 def reduce_max(x, axes):
-    return _or_nan(jnp.max(x, axes), x, axes)
+    return _or_nan(lax.reduce_max(x, axes), x, axes)
 
 
 def reduce_min(x, axes):
-    return _or_nan(jnp.min(x, axes), x, axes)
+    return _or_nan(lax.reduce_min(x, axes), x, axes)
 
 
 def _or_nan(extreme, x, axes):
     # From 4,096 elements on XLA's library for the CPU (jaxlib 0.10.2) passes over NaNs.
-    return jnp.where(jnp.any(x != x, axes), jnp.full_like(extreme, jnp.nan), extreme)
+    return lax.select(lax.reduce_or(lax.ne(x, x), axes), lax.full_like(extreme, jnp.nan), extreme)
 
 
 MANY = 1024             # elements, well below those
@@ -292,4 +294,4 @@ def formulation(name, params, avals):
 @functools.lru_cache(1024)
 def _traced(function, statics, types, x64):
     with jax.enable_x64(True):
-        return jax.make_jaxpr(functools.partial(function, **dict(statics)))(*[jax.ShapeDtypeStruct(*t) for t in types])
+        return compat.trace(lambda *arrays: [function(*arrays, **dict(statics))], [jax.ShapeDtypeStruct(*t) for t in types])

@@ -2,17 +2,17 @@
 
 Owns: which operations keep their kernels. May not know: tapes longer than one operation, when they run.
 """
-import collections
-import threading
-
 from . import by_numpy, interpret, lower
 from .hand import Hand
+from .kept import Kept
 from .programs import Program
-from .report import REPORT
 
-_lock = threading.RLock()
-_with_kernels = collections.deque()         # plans, those first whose kernels are the oldest
-KEPT = 1024                                 # kernels: a quarter of a megabyte each, and where shapes always change hardly one comes again
+
+def _forgotten(plan):
+    plan.kernel = None                      # whoever runs it now holds it
+
+
+KERNELS = Kept(1024, _forgotten)            # by plan; a quarter of a megabyte each, and where shapes always change hardly one comes again
 
 
 def single(plan, state, key):
@@ -33,17 +33,15 @@ def single(plan, state, key):
     return found
 
 
+def begin(plan):
+    """Has another thread make what the operation by itself is going to need, and has nobody made before."""
+    if plan.kernel is None and by_numpy.of(plan) is None:
+        KERNELS.begin(plan, lambda: lower.kernel(plan))
+
+
 def kernel_of(plan):
     """The kernel of one operation, compiled or loaded once."""
     kernel = plan.kernel
     if kernel is None:
-        with _lock:
-            kernel = plan.kernel
-            if kernel is None:
-                kernel, origin = lower.kernel(plan)
-                plan.kernel = kernel
-                _with_kernels.append(plan)
-                if len(_with_kernels) > KEPT:
-                    _with_kernels.popleft().kernel = None           # whoever runs it now holds it
-                REPORT.kernel(origin)
+        kernel = plan.kernel = KERNELS.get(plan, lambda: lower.kernel(plan))
     return kernel

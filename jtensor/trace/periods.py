@@ -4,6 +4,8 @@ A Python loop puts the same stretch on the tape again and again. Compiled as one
 an arbitrary length, every piece would begin at another phase of the loop and be another program. The answer belongs to the trie's state, so
 it is worked out once for each tape prefix. May not know: how tapes are recorded or run.
 """
+import itertools
+
 CAP = 1024            # nodes: the longest tape, whatever it is
 LONGEST = 64          # nodes: the longest round that is looked for
 ROUNDS = 4            # rounds that must have been seen
@@ -19,24 +21,38 @@ def ends_here(state):
     """
     if state.depth >= CAP:
         return state.depth, state.depth
-    before = plans(state, MANY + LONGEST)
-    n, last = len(before), before[0]
+    above = _upwards(state)
+    before = list(itertools.islice(above, LONGEST + 1))
+    n, last = min(state.depth, MANY + LONGEST), before[0]
     for p in range(1, min(LONGEST, n // ROUNDS) + 1):
         if before[p] is not last:
             continue
         wanted = max(ROUNDS * p, MANY if p < SHORT else -(-ENOUGH // p) * p)
-        if wanted <= n and all(before[i] is before[i + p] for i in range(wanted - p)):
+        if wanted <= n and _repeats(before, above, p, wanted):
             return wanted, _piece(p, wanted, sum(plan.elements() for plan in before[:p]))
     return 0, 0
 
 
+def _repeats(before, above, period, count):
+    """Whether the last ``count`` plans are equal rounds. ``before`` grows by what it takes of ``above``, mostly nothing."""
+    for i in range(count - period):
+        while len(before) <= i + period:
+            before.append(next(above))
+        if before[i] is not before[i + period]:
+            return False
+    return True
+
+
+def _upwards(state):
+    """The plans of a tape that ends with this state, the last one first."""
+    while state.parent is not None:
+        yield state.plan
+        state = state.parent
+
+
 def plans(state, count):
     """The plans of the last nodes of a tape that ends with this state, so many at most, the last one first."""
-    found = []
-    while state.parent is not None and len(found) < count:
-        found.append(state.plan)
-        state = state.parent
-    return found
+    return list(itertools.islice(_upwards(state), count))
 
 
 def _piece(period, wanted, elements):

@@ -25,7 +25,7 @@ class Plan:
 
     __slots__ = ("key", "function", "inputs", "outputs", "scalar_kinds", "single", "kernel", "wanted", "by_hand", "by_numpy", "notes",
                  "children", "specs", "spec", "operator", "saves", "nodes", "vjps", "ways", "differentiable", "moves", "inverse", "flipped",
-                 "kept", "together", "__weakref__")
+                 "kept", "together", "joined", "__weakref__")
 
     def __init__(self, key, function, inputs, outputs, scalar_kinds=(), moves=False):
         self.key, self.function, self.inputs, self.outputs = key, function, inputs, outputs
@@ -46,6 +46,7 @@ class Plan:
         self.flipped = ()                    # inputs that are taken as they lie in memory, the transposes of what tensors show
         self.kept = ()                       # inputs that a node saves in any case
         self.together = None                 # of what puts a list of tensors together: whether it is done on the host, a room above says
+        self.joined = None                   # of a tensor's pieces: what puts a list of arrays like them together, as the pieces lay
         self.inverse = None                  # where the gradient is a view of the gradient: a function of tensors
         self.moves = moves                   # only moves data: no arithmetic, so nothing to fence
 

@@ -243,7 +243,8 @@ def resolver(layout_size: Ints, layout_stride: Ints, size: Ints, stride: Ints, b
             layout_size, layout_stride = cast.size, cast.stride
         if len(_resolvers) >= _MAX_RESOLVERS:
             _resolvers.clear()
-        found = _resolvers[key] = Resolver(layout_size, layout_stride, size, stride, cast)
+        # Whoever comes first: a program's key shows these numbers, and a `Size` has another text than the tuple that it equals.
+        found = _resolvers[key] = Resolver(tuple(layout_size), tuple(layout_stride), tuple(size), tuple(stride), cast)
     return found
 
 

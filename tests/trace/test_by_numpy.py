@@ -1,5 +1,6 @@
 """What is done without a kernel has that kernel's bits, or is declined: each function over unusual numbers, alone and in between."""
 import itertools
+import threading
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +10,7 @@ from jax import lax
 
 import jtensor as torch
 from jtensor.base import compat, devices, dtypes
-from jtensor.trace import equations, kernels, lower, plan, scalars, spec
+from jtensor.trace import equations, kept, kernels, lower, plan, scalars, spec, tiers
 from jtensor.trace.by_numpy import way
 from jtensor.trace.report import REPORT
 
@@ -117,14 +118,14 @@ def test_places():
     for dtype, (name, function) in itertools.product(("float32", "int64"), read.items()):
         given = [(x * 100).astype(dtype), i, j, k]
         ways = Both(name, function, given)
-        assert ways.agree(given) and not ways.by_numpy.calls
+        assert ways.agree(given) and not ways.by_numpy.kernels
         if dtype == "float32":
             more = rng.normal(size=jax.eval_shape(function, *given).shape).astype(dtype)
 
             def added(x, i, j, k, more, f=function):
                 return jax.linear_transpose(lambda x: f(x, i, j, k), x)(more)[0]
             ways = Both(("add", name), added, [*given, more])
-            assert ways.agree([*given, more]) and not ways.by_numpy.calls
+            assert ways.agree([*given, more]) and not ways.by_numpy.kernels
     ways = Both("integers", lambda x, i: x.at[i].add(x[:4, :3, None]), [given[0], i])
     assert ways.agree([given[0], i])
     ways = Both("filled", read["filled"], [x, i, j, k])
@@ -135,7 +136,7 @@ def test_a_part_of_an_operation_may_have_a_kernel():
     rng = np.random.default_rng(6)
     a, b, bias = (rng.normal(size=shape).astype(np.float32) for shape in ((70, 80), (80, 90), (90,)))
     ways = Both("linear", lambda a, b, bias: jax.nn.softmax(a @ b + bias), [a, b, bias])
-    assert ways.agree([a, b, bias]) and ways.by_numpy.calls == 3           # the product, an exponential, a library's sum
+    assert ways.agree([a, b, bias]) and len(ways.by_numpy.kernels) == 3           # the product, an exponential, a library's sum
 
 
 @pytest.mark.parametrize("shape, axes", [
@@ -206,15 +207,15 @@ def test_a_single_number_among_arrays_is_no_array(afresh):
 
 
 def test_kernels_are_forgotten_and_made_again(afresh, monkeypatch):
-    monkeypatch.setattr(equations, "KEPT", 2)
-    monkeypatch.setattr(kernels, "KEPT", 3)
-    kernels._with_kernels.clear()
+    monkeypatch.setattr(equations.KERNELS, "limit", 2)
+    monkeypatch.setattr(kernels.KERNELS, "limit", 3)
+    kernels.KERNELS.clear()
     made = []
     with torch.eager():
         for _ in range(2):
             made.append([(torch.ones(n, 9) @ torch.full((9, n), 0.5)).softmax(0).logsumexp(0).erfinv().nan_to_num().tolist()
                          for n in (65, 80, 90, 100)])
-            assert len(equations._KERNELS) <= 2 and len(kernels._with_kernels) <= 3
+            assert len(equations.KERNELS) <= 2 and len(kernels.KERNELS) <= 3
     assert made[0] == made[1]
 
 
@@ -226,3 +227,30 @@ def test_kernels_tell_constants_by_every_element(afresh):
         assert Both(("product", constant[20, 20]), lambda a, c=constant: a @ jnp.asarray(c) + 1, [x]).agree([x])
     for number in (0.0, 1e-40, -0.0):
         assert Both(("power", repr(number)), lambda a, n=number: lax.pow(a, jnp.full_like(a, n)) / n, [x]).agree([x])
+
+
+def test_kernels_are_begun_before_anything_runs(afresh, monkeypatch):
+    there, run = [], equations.Shared.done
+    monkeypatch.setattr(equations.Shared, "done", lambda self, arrays: there.append(len(equations.KERNELS)) or run(self, arrays))
+    monkeypatch.setattr(tiers, "PROGRAM_COST", 1e9)
+    x = torch.full((67, 71), 0.5)
+    y = torch.addmm(torch.ones(67), x, x.t())
+    assert torch.addmm(torch.ones(71), y, x)[0, 0].item() == (71 * 0.25 + 1) * 67 * 0.5 + 1 and there == [2, 2]
+    made = threading.Event()
+    kept.Kept(1).begin("one", lambda: (made.set(), "compiled"))
+    assert made.wait(60)
+
+
+def test_a_kernel_that_failed_is_made_anew():
+    some, made = kept.Kept(2), []
+
+    def make():
+        made.append(len(made))
+        if len(made) < 3:
+            raise KeyboardInterrupt if len(made) == 1 else RuntimeError
+        return len(made), "compiled"
+    with pytest.raises(KeyboardInterrupt):
+        some.get("one", make)
+    with pytest.raises(RuntimeError):
+        some.get("one", make)
+    assert some.get("one", make) == some.get("one", make) == 3 and len(some) == 1

@@ -1,4 +1,4 @@
-"""Compiled programs: right values and types, whichever way JAX is entered; donation; the background."""
+"""Compiled programs: right values and types, whichever way JAX is entered; donation; threads."""
 import signal
 import subprocess
 import sys
@@ -14,7 +14,8 @@ import pytest
 from jtensor.base import compat
 from jtensor.base.compat import inside
 from jtensor.trace import executable, fences
-from jtensor.trace.executable import compile_in_background, compile_program
+from jtensor.trace.executable import compile_program
+from jtensor.trace.programs import COMPILER
 
 WAIT = 300          # seconds that nothing takes, however busy the machine is
 
@@ -195,29 +196,22 @@ def test_the_emitters_stay_where_they_would_change_bits():
     assert executable.options_of("all", nested) == {}
 
 
-# ---- in the background -----------------------------------------------------------------------------------------------
+# ---- threads ---------------------------------------------------------------------------------------------------------
 
 def test_compiled_in_the_background():
     x = np.arange(3.0)
-    threads, ended = [], threading.Event()
+    threads = []
 
     def function(a):
         threads.append(threading.current_thread())
         return [a * 2]
 
-    handle = compile_in_background(function, avals(x), then=lambda h: ended.set())
-    assert ended.wait(WAIT) and handle.done() and handle.failed() is None
+    handle = COMPILER.submit(lambda: compile_program(function, avals(x)))
+    np.testing.assert_array_equal(handle.result(WAIT, help=False).run([x])[0], x * 2)
     assert threads[0] is not threading.main_thread()
-    np.testing.assert_array_equal(handle.result().run([x])[0], x * 2)
-    assert executable.wait_for_compiles(WAIT) and executable.compiling() == 0
-
-
-def test_a_failure_is_raised_to_who_asks():
-    handle = compile_in_background(lambda a: [a + jnp.ones(5)], avals(np.ones(3)))
-    assert executable.wait_for_compiles(WAIT) and handle.done()
-    for _ in range(2):
-        with pytest.raises(TypeError, match="incompatible shapes"):
-            handle.result()
+    handle = COMPILER.submit(lambda: compile_program(lambda a: [a + jnp.ones(5)], avals(np.ones(3))))
+    with pytest.raises(TypeError, match="incompatible shapes"):
+        handle.result(WAIT, help=False)
 
 
 def test_many_threads_compile_at_once():
@@ -240,7 +234,7 @@ def test_many_threads_compile_at_once():
 LONG = """
 import atexit, os, signal, sys, threading, time
 import jax, jax.numpy as jnp, numpy as np
-from jtensor.trace import executable
+from jtensor.trace import executable, programs
 
 def long(shift):
     def function(a):
@@ -277,8 +271,7 @@ def test_the_end_of_the_process_waits_for_the_compile_in_hand():
             print(in_hand.failed(), in_hand.done(), any(type(h.failed()).__name__ == "CancelledError" for h in queued))
 
         atexit.register(at_the_end)             # registered before the worker's own, hence run after it
-        handles = [executable.compile_in_background(first, small)]
-        handles += [executable.compile_in_background(long(i), small) for i in range(300)]
+        handles = [programs.COMPILER.submit(lambda f=f: executable.compile_program(f, small)) for f in [first, *map(long, range(300))]]
         begun.wait()
     """)
     assert (answer.returncode, answer.stdout) == (0, "None True True\n"), answer.stderr
