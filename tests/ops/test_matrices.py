@@ -1,9 +1,11 @@
 """Linear algebra and Fourier transforms: PyTorch's values, gradients and words."""
+import itertools
+
 import pytest
 
 import jtensor
 
-from .twin import same
+from .twin import same, torch
 
 S = "(a @ a.mT + T.eye(3) * 2)"
 
@@ -87,3 +89,17 @@ def test_condition_numbers_of_singular_matrices_and_their_refusals():
             except RuntimeError as error:
                 told.append(str(error))
         assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 4), (3, 1, 4), (2, 3, 2, 3)])
+def test_transforms_lie_as_pytorchs_library_leaves_them(shape):
+    """The dimensions that were transformed last are innermost; nothing is computed here, a stride is known before."""
+    n, names = len(shape), ["fftn", "rfftn", "ihfftn", "ifft", "rfft"]
+    if 1 not in shape:                               # of which there is no half
+        names += ["irfftn", "hfftn", "irfft"]
+    for order in ([*range(n)], [*range(n)][::-1], [n - 1, *range(n - 1)]):
+        for dims in [(d,) for d in range(n)] + [*itertools.permutations(range(n), 2), (0, *range(2, n)), tuple(range(n))]:
+            for name in names:
+                chosen = dims if name.endswith("n") else dims[0]
+                ours, theirs = (getattr(T.fft, name)(T.ones(shape).permute(order), dim=chosen).stride() for T in (jtensor, torch))
+                assert ours == theirs, (name, order, dims)

@@ -16,3 +16,15 @@ def test_extremes_of_many_numbers_keep_a_nan(dtype):
         assert y.amax(1).isnan().tolist() == y.min(1).values.isnan().tolist() == rows
         assert y.amin(0).isnan().tolist() == [k == 3 for k in range(80)]
         assert y[:40].amax() == y[:40].to(torch.float64).amax() and not y[:40].amin().isnan()
+
+
+@pytest.mark.parametrize("sizes", [(2, 5), (3, 7), (7, 4)])
+def test_adaptive_means_keep_a_nan_to_its_windows(sizes):
+    x = torch.arange(56.0).reshape(1, 7, 8)
+    whole = torch.nn.functional.adaptive_avg_pool2d(x, sizes)
+    for odd in (float("nan"), float("inf")):
+        y = x.clone()
+        y[0, 3, 5] = odd
+        found = torch.nn.functional.adaptive_avg_pool2d(y, sizes)
+        hit = torch.nn.functional.adaptive_avg_pool2d((x == x[0, 3, 5]).float(), sizes) > 0
+        assert (found == whole).tolist() == (~hit).tolist() and 0 < hit.sum() < 7

@@ -11,7 +11,11 @@ X = (2, 4, 6, 5)
 @pytest.mark.parametrize("text, shapes", [
     ("F.conv2d(a, b, c, padding=1)", [X, (3, 4, 3, 3), (3,)]), ("F.conv2d(a, b, None, (2, 1), (1, 0), (1, 2), 2)", [X, (6, 2, 3, 2)]),
     ("F.conv2d(a, b, c, padding=1, groups=4)", [X, (4, 1, 3, 3), (4,)]), ("F.conv1d(a, b)", [(2, 3, 7), (2, 3, 3)]),
-    ("F.conv3d(a, b)", [(1, 2, 3, 4, 3), (2, 2, 2, 2, 2)]), ("F.conv_transpose2d(a, b, c, 2, 1, 1, 2)", [X, (4, 3, 3, 3), (6,)]),
+    ("F.conv3d(a, b)", [(1, 2, 3, 4, 3), (2, 2, 2, 2, 2)]),
+    ("F.conv3d(a, b, c, (2, 1, 2), (1, 0, 1), (1, 2, 1), 2)", [(2, 4, 4, 5, 3), (2, 2, 3, 2, 1), (2,)]),
+    ("F.conv_transpose3d(a, b, None, (2, 1, 1), (1, 0, 1), (1, 0, 1), 2, (1, 1, 2))", [(1, 4, 2, 3, 2), (4, 1, 3, 2, 2)]),
+    ("F.conv_transpose1d(a, b, c, 1, 1, 1, 1, 2)", [(2, 2, 5), (2, 3, 2), (3,)]),
+    ("F.conv_transpose2d(a, b, c, 2, 1, 1, 2)", [X, (4, 3, 3, 3), (6,)]),
     ("F.max_pool2d(a, 2)", [X]), ("F.max_pool2d(a, 3, 2, 1, ceil_mode=True)", [X]),
     ("F.max_pool2d(a, (5, 4), return_indices=True)[0]", [X]),
     ("F.max_pool1d(a, 2)", [(1, 2, 5)]), ("F.avg_pool2d(a, 3, 2, 1, count_include_pad=False)", [X]),
@@ -225,3 +229,10 @@ def test_types_without_a_kernel(kind, text):
         except (RuntimeError, NotImplementedError) as error:
             found.append((type(error).__name__, str(error)))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("how", ["mode='bilinear'", "mode='bicubic'", "mode='bilinear', antialias=True", "mode='bicubic', antialias=True",
+                                 "mode='bilinear', align_corners=True", "mode='nearest'"])
+def test_images_of_bytes_are_resized_with_whole_numbers(how):
+    for size in ((5, 4), (14, 20), (3, 12)):
+        same(f"F.interpolate((a * 70 + 128).clamp(0, 255).to(T.uint8), {size}, {how})", (1, 3, 7, 9), grad=False)

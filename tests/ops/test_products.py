@@ -29,7 +29,8 @@ def test_products(text, shapes):
     ("T.mv(a, b)", [(2, 3), (4,)]), ("T.dot(a, b)", [(2,), (3,)]), ("a @ b", [(3, 2, 3), (4, 3, 3)]),
     ("T.addmm(a, b, c)", [(5,), (2, 3), (3, 4)]),
     ("F.linear(a, b, c)", [(2, 3), (4, 5), (4,)]), ("T.addmm(a.double(), b, c)", [(4,), (2, 3), (3, 4)]),
-    ("T.einsum('ij,jk->ik', a, b)", [(2, 3), (4, 4)]), ("T.tensordot(a, b, 1)", [(2, 3), (4, 4)]), ("T.mv(a, b.double())", [(2, 3), (3,)]),
+    ("T.einsum('ij,jk->ik', a, b)", [(2, 3), (4, 4)]), ("T.einsum('ij,jkl->i', a, b)", [(2, 3), (3, 4)]),
+    ("T.tensordot(a, b, 1)", [(2, 3), (4, 4)]), ("T.mv(a, b.double())", [(2, 3), (3,)]),
 ])
 def test_errors(text, shapes):
     same(text, *shapes)

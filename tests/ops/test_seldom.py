@@ -1,4 +1,5 @@
-"""Functions that are seldom called, against live PyTorch: histograms of points, Householder reflections, permuted memory, norms."""
+"""Functions that are seldom called, against live PyTorch: histograms of points, Householder reflections, permuted memory, norms, and
+what calls at the edge of functions answer."""
 import numpy as np
 import pytest
 
@@ -59,7 +60,19 @@ OTHERS = ["T.empty_permuted((2, 3), (1, 0)).stride()", "T.empty_permuted((2, 0, 
           "T.norm_except_dim(a, 1, -1)", "T.norm_except_dim(b, 1, 1)", "T.norm_except_dim(b, 2, -2)", "T.norm_except_dim(a, 2, 5)"]
 
 
-@pytest.mark.parametrize("texts", [HISTOGRAMS, REFLECTIONS, OTHERS], ids=["histograms", "reflections", "others"])
+EDGES = ["T.trapezoid(T.tensor([100, 200, 255, 1, 3], dtype=T.uint8))", "T.trapezoid(T.tensor([100, 120, 127], dtype=T.int8), dx=2)",
+         "T.trapezoid(a, x[0])", "T.trapezoid(a[0], a[:1])", "T.trapezoid(a, dx=0.5, dim=0)", "T.cumulative_trapezoid(a, dim=0, dx=2)",
+         "T.cumulative_trapezoid(a, x[0] * 2)", "T.cumulative_trapezoid(a > 1)",
+         "T.cumulative_trapezoid(a.requires_grad_()).grad_fn.name()",
+         "T.diff(a, n=0, prepend=a)", "T.diff(a, n=5)", "T.diff(a, prepend=a, out=T.empty(0))",
+         "T.unravel_index(T.tensor([1, 3], dtype=T.int16), (2, 4))", "T.unravel_index(T.tensor([[1], [7]], dtype=T.uint8), (2, 2, 2))",
+         "T.unravel_index(T.tensor(3), 4)", "T.igamma(1 / (x * 0), T.tensor([0., 3.]))", "T.igammac(1 / (x * 0), T.tensor([0., 3.]))",
+         "T.igamma(1 / (x * 0), 1 / (x * 0))", "T.igammac(T.tensor([float('inf')] * 4), T.tensor([-1., float('nan'), float('inf'), 0.]))",
+         "T.round(T.tensor([1.23456e20]), decimals=40)", "T.round(T.tensor([1.5]), decimals=400)",
+         "T.nn.functional.adaptive_avg_pool1d(a.T, 2)", "T.tensor(2.).__rdiv__(T.tensor([3, 4]))", "T.mean(a, 0, out=T.empty(0).double())"]
+
+
+@pytest.mark.parametrize("texts", [HISTOGRAMS, REFLECTIONS, OTHERS, EDGES], ids=["histograms", "reflections", "others", "edges"])
 def test_as_pytorch(texts):
     for text in texts:
         agree(asked(jtensor, text), asked(torch, text), text)
@@ -73,3 +86,10 @@ def test_the_product_of_reflections_has_a_gradient():
         return [x.grad.tolist() for x in leaves]
     for ours, theirs in zip(gradients(jtensor), gradients(torch), strict=True):
         np.testing.assert_allclose(ours, theirs, 1e-4, 1e-5)
+
+
+def test_what_a_softmax_of_complex_numbers_leaves_out_is_said_once_by_us_alone():
+    with pytest.warns(UserWarning, match="Casting complex values to real discards the imaginary part") as said:
+        found = jtensor.softmax(jtensor.tensor([1j, 2.0]), 0, dtype=jtensor.float32)
+    assert len(said) == 1 and found.dtype is jtensor.float32
+    np.testing.assert_allclose(found.tolist(), torch.softmax(torch.tensor([0.0, 2.0]), 0), 1e-6)

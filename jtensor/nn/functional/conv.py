@@ -1,16 +1,9 @@
 """Convolutions: settings filled up to one number a dimension, a missing batch added, padding in words worked out."""
 from ...tensor import raw
-from ._given import Tensor, refuse
+from ._given import Tensor, each, refuse
 from .padding import pad as _pad
 
 __all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "conv_tbc"]
-
-
-def _each(value, n):
-    if isinstance(value, int):
-        return (value,) * n
-    value = tuple(value)
-    return value * n if len(value) == 1 else value
 
 
 def _batched(input, n, name):
@@ -35,9 +28,9 @@ def _same(input, weight, stride, dilation, n):
 
 def _conv(n, input, weight, bias, stride, padding, dilation, groups):
     input, has_batch = _batched(input, n, f"conv{n}d")
-    stride, dilation = _each(stride, n), _each(dilation, n)
+    stride, dilation = each(stride, n), each(dilation, n)
     if not isinstance(padding, str):
-        padding = _each(padding, n)
+        padding = each(padding, n)
     elif padding == "same":
         input, padding = _same(input, weight, stride, dilation, n)
     elif padding == "valid":
@@ -83,8 +76,8 @@ def _conv_transpose(n, input, weight, bias, stride, padding, output_padding, gro
     if not isinstance(input, Tensor):
         refuse(f"conv_transpose{n}d", input=input)
     input, has_batch = _batched(input, n, f"conv_transpose{n}d")
-    out = raw.convolution(input, weight, bias, _each(stride, n), _each(padding, n), _each(dilation, n), True,
-                          _each(output_padding, n), groups)
+    out = raw.convolution(input, weight, bias, each(stride, n), each(padding, n), each(dilation, n), True,
+                          each(output_padding, n), groups)
     return out if has_batch else out.squeeze(0)
 
 

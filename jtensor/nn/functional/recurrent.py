@@ -1,10 +1,12 @@
 """Recurrent networks: single steps, layers in one or two directions, and stacks of them, on padded or packed sequences.
 
-Steps are unrolled on the tape. The flat list of weights has, for every layer and direction, w_ih, w_hh, then with biases
-b_ih, b_hh, then w_hr where hidden states are projected.
+A layer over a padded sequence is one operator (`ops.families.recurrent`); single steps, packed sequences, projected states and narrow
+types are unrolled on the tape. The flat list of weights has, for every layer and direction, w_ih, w_hh, then with biases b_ih, b_hh, then
+w_hr where hidden states are projected.
 """
 import jtensor
 
+from ...tensor import raw
 from .dropout import dropout as _dropout
 from .linear import linear
 
@@ -86,6 +88,31 @@ def _mapped(fn, *states):
     return fn(*states)
 
 
+def _layer(step, input, state, weights, has_biases, reverse):
+    """A layer in one direction as one operator: (outputs, last state); None where that is for single steps."""
+    w_ih, w_hh, *biases = weights
+    first, is_lstm = _shown(state), step is _step_lstm
+    types = {t.dtype for t in (input, *weights, *(state if is_lstm else (state,)))}
+    if not input.numel() or not first.numel() or types not in ({jtensor.float32}, {jtensor.float64}):
+        return None
+    size = first.size(1)
+    if w_hh.shape != (w_ih.size(0), size) or w_ih.size(0) != _GATES[step] * size or input.size(1) != first.size(0):
+        return None
+    bias = None if not has_biases else biases[0] + biases[1] if is_lstm else biases[0]
+    from_input = linear(input, w_ih, bias)
+    if from_input.dtype is not input.dtype:                         # a region of autocast, which casts the product
+        return None
+    if is_lstm:
+        layer = raw.mkldnn_rnn_layer if input.dtype is jtensor.float32 else raw.lstm_layer
+        outputs, h, c = layer([from_input, *state, w_hh], reverse)[:3]
+        return outputs, (h, c)
+    given = [from_input, state, w_hh, biases[1] if has_biases else input.new_zeros(w_hh.size(0))]
+    return raw.gru_layer(given, reverse)[:2] if step is _step_gru else raw.rnn_layer(given, step is _step_relu, reverse)
+
+
+_GATES = {_step_lstm: 4, _step_gru: 3, _step_tanh: 1, _step_relu: 1}
+
+
 def _run(step, inputs, state, w_hh, b_hh, w_hr, reverse):
     """Over the first dimension of ``inputs`` (already times w_ih): (outputs, last state)."""
     outputs = []
@@ -137,11 +164,12 @@ def _layers(step, input, states, params, has_biases, num_layers, dropout, train,
             w_ih, w_hh = weights[:2]
             b_ih, b_hh = weights[2:4] if has_biases else (None, None)
             w_hr = weights[-1] if projected else None
-            gates = linear(input, w_ih, b_ih)
-            if sizes is None:
-                output, state = _run(step, gates, states[i], w_hh, b_hh, w_hr, direction == 1)
+            reverse = direction == 1
+            if sizes is not None:
+                output, state = _run_packed(step, linear(input, w_ih, b_ih), sizes, states[i], w_hh, b_hh, w_hr, reverse)
             else:
-                output, state = _run_packed(step, gates, sizes, states[i], w_hh, b_hh, w_hr, direction == 1)
+                done = None if projected else _layer(step, input, states[i], weights, has_biases, reverse)
+                output, state = done or _run(step, linear(input, w_ih, b_ih), states[i], w_hh, b_hh, w_hr, reverse)
             outputs.append(output)
             last.append(state)
         input = outputs[0] if directions == 1 else jtensor.cat(outputs, -1)

@@ -7,7 +7,6 @@ import math
 
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from ...base import dtypes
 from ..operator import Tensor, op
@@ -48,7 +47,8 @@ def _check_adaptive(name, n):
 
 
 def _adaptive_mean(x, output_size):
-    """Along one dimension after the other: reshaped where windows are equal, else a product with a matrix of shares."""
+    """Along one dimension after the other: reshaped where windows are equal, else gathered. (A product with a matrix of shares would be NaN
+    in every window of a row that has one NaN.)"""
     dtype = x.dtype
     x = x.astype(jnp.float32) if dtype in NARROW else x
     n = len(output_size)
@@ -60,11 +60,12 @@ def _adaptive_mean(x, output_size):
             x = jnp.mean(x.reshape(*x.shape[:d], out, size // out, *x.shape[d + 1:]), d + 1)
             continue
         begin, end = _edges(size, out)
-        shares = np.zeros((out, size))
-        for i, (b, e) in enumerate(zip(begin, end, strict=True)):
-            shares[i, b:e] = 1 / (e - b)
-        x = jnp.moveaxis(lax.dot_general(x, jnp.asarray(shares).astype(x.dtype), (((d,), (1,)), ((), ())),
-                                         precision=lax.Precision.HIGHEST), -1, d)
+        counts = end - begin
+        at = begin[:, None] + np.arange(counts.max(initial=0))
+        beside = (1,) * (x.ndim - d - 1)
+        windows = jnp.take(x, jnp.asarray(np.minimum(at, size - 1)), d, mode="clip")
+        total = jnp.where(jnp.asarray(at < end[:, None]).reshape(*at.shape, *beside), windows, 0).sum(d + 1)
+        x = total / jnp.asarray(counts).reshape(out, *beside).astype(x.dtype)
     return x.astype(dtype)
 
 

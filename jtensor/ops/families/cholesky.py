@@ -23,7 +23,7 @@ def _not_positive(name):
                       f"order {k} is not positive-definite).")
 
 
-@composite("linalg_cholesky_ex", **RAW)
+@composite("linalg_cholesky_ex", **RAW, asked=True)
 def linalg_cholesky_ex(input, *, upper=False, check_errors=False, out=None):
     """The Cholesky factor and, instead of an exception, the order of the first minor that is not positive (0: none).
 
@@ -37,7 +37,7 @@ def linalg_cholesky_ex(input, *, upper=False, check_errors=False, out=None):
     return put_out("linalg_cholesky_ex", made, out)
 
 
-@composite("linalg_cholesky", **RAW)
+@composite("linalg_cholesky", **RAW, asked=True)
 def linalg_cholesky(A, *, upper=False, out=None):
     """The triangular factor of positive-definite matrices; ``LinAlgError`` if one is not.
 
@@ -50,7 +50,7 @@ def linalg_cholesky(A, *, upper=False, out=None):
     return put_out("linalg_cholesky", made[0], out)
 
 
-@composite()
+@composite(asked=True)
 def cholesky(input, upper=False, *, out=None):
     """The triangular factor of positive-definite matrices.
 
@@ -110,7 +110,7 @@ def cholesky_solve_raw(self: Tensor, input2: Tensor, upper=False):
     return _by_factor(self, input2, upper)
 
 
-@composite()
+@composite(asked=True)
 def cholesky_solve(input, input2, upper=False, *, out=None):
     """The solution of ``A X = input`` for the matrix whose Cholesky factor is ``input2``.
 
@@ -136,7 +136,7 @@ def cholesky_inverse_raw(self: Tensor, upper=False):
     return product(half, adjoint(half)) if upper else product(adjoint(half), half)
 
 
-@composite()
+@composite(asked=True)
 def cholesky_inverse(input, upper=False, *, out=None):
     """The inverse of the matrix whose Cholesky factor is ``input``.
 

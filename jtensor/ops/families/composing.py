@@ -88,7 +88,7 @@ def number_fits(value, dtype, alone=False):
     else:
         bad = not dtype.is_complex or _overflows(value.real, dtype) or _overflows(value.imag, dtype)
     if bad:
-        raise RuntimeError(f"value cannot be converted to type {_converted_name(dtype)} without overflow")
+        raise RuntimeError(f"value cannot be converted to type {dtypes.converted_name(dtype)} without overflow")
     return float(value) if kind is int and value >= 1 << 63 and dtype.category > 1 else value
 
 
@@ -105,11 +105,6 @@ def _overflows(value, dtype):
 def _range(dtype):
     info = np.iinfo(dtype.numpy)
     return info.min, info.max
-
-
-def _converted_name(dtype):
-    """The type's name in that message."""
-    return f"{dtype.name}_t" if dtype.category == 1 and dtype is not dtypes.int32 else dtypes.cpp_name(dtype)
 
 
 _LARGEST = {"float16": 65504.0, "bfloat16": float(jnp.finfo(jnp.bfloat16).max), "float32": float(np.finfo(np.float32).max)}
@@ -148,6 +143,19 @@ def no_bools(*numbers):
     for n in numbers:
         if n is True or n is False:
             raise TypeError("an int is wanted, not bool")
+
+
+def no_keepdim(keepdim):
+    """Refuses ``keepdim`` of a call that names no dimension. `refusals` has PyTorch's words for the public function."""
+    if keepdim is not False:
+        raise TypeError("keepdim without dim")
+
+
+def only_bools(function, **given):
+    """Refuses what is no truth value, in the words of PyTorch's ``function``."""
+    for name, value in given.items():
+        if not isinstance(value, (bool, np.bool_)):
+            raise TypeError(f"{function}(): argument '{name}' must be bool, not {type_name(type(value))}")
 
 
 def only_tensors(items, argument=0):

@@ -45,7 +45,7 @@ def inner(input, other, *, out=None):
     return put_out("inner", tensordot(input, other, ((-1,), (-1,))), out)
 
 
-@composite("linalg_vecdot", **RAW)
+@composite("linalg_vecdot", **RAW, asked=True)
 def linalg_vecdot(x, y, *, dim=-1, out=None):
     """The dot products along ``dim``, the first vector conjugated.
 
@@ -115,7 +115,7 @@ def linalg_cross(input, other, *, dim=-1, out=None):
 
 # -- of matrices ------------------------------------------------------------------------------------------------------
 
-@composite()
+@composite(asked=True)
 def kron(input, other, *, out=None):
     """The Kronecker product: each element of the first times the whole second, as blocks.
 
@@ -166,7 +166,7 @@ def _chained(matrices):
     return product(0, n - 1)
 
 
-@composite("linalg_multi_dot", function=False, method=False)
+@composite("linalg_multi_dot", function=False, method=False, asked=True)
 def linalg_multi_dot(tensors, *, out=None):
     """The product of matrices in the cheapest order; the first and the last may be vectors.
 

@@ -5,13 +5,14 @@ Narrow floats accumulate in float32. May not know: tensors.
 """
 import math
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 
 from ...base import dtypes
 from ..layout import suggested
 from ..operator import OptTensor, Tensor, op
-from .numeric import NARROW, is_complex
+from .numeric import NARROW, is_complex, widened
 
 _TAPS = 49                                             # a depthwise kernel of at most so many elements is a sum of shifted products
 
@@ -19,7 +20,7 @@ _TAPS = 49                                             # a depthwise kernel of a
 # -- checks -----------------------------------------------------------------------------------------------------------
 
 
-def _check_signs(stride, padding, dilation, output_padding):
+def _check_signs(stride, padding, dilation, output_padding, transposed):
     if any(s <= 0 for s in stride):
         raise RuntimeError("non-positive stride is not supported")
     if any(p < 0 for p in padding):
@@ -27,7 +28,32 @@ def _check_signs(stride, padding, dilation, output_padding):
     if any(p < 0 for p in output_padding):
         raise RuntimeError("negative output_padding is not supported")
     if any(d <= 0 for d in dilation):
-        raise RuntimeError("dilation should be greater than zero")
+        if len(dilation) == 1:
+            raise RuntimeError("dilation should be greater than zero" if dilation[0] else "non-positive dilation is not supported")
+        shown = ", ".join([f"dilation_{name}: {d}" for name, d in zip(_SIDES[-len(dilation):], dilation)]) if transposed else list(dilation)
+        raise RuntimeError(f"dilation should be greater than zero, but got {shown}")
+
+
+def _check_kernel(input, weight, transposed, groups):
+    """A kernel without elements: PyTorch refuses it where the convolution is worked out, in the words of who does."""
+    kernel, n = list(weight.size[2:]), weight.ndim - 2
+    if transposed and not weight.size[1]:
+        raise RuntimeError(f"non-empty {'5D' if n == 3 else '2D or 4D'} weight tensor expected, but got: {list(weight.size)}")
+    if all(kernel):
+        return
+    if groups > 1 or n == 1 and input.dtype is dtypes.float32 and input.size[0] > 1:
+        raise RuntimeError(f"could not create a primitive descriptor for the {'de' * transposed}convolution forward propagation primitive. "
+                           "Run workload with environment variable ONEDNN_VERBOSE=all to get additional diagnostic information.")
+    if n == 3 and transposed:
+        raise RuntimeError("non-empty 5D (n_output_plane x n_input_plane x kernel_depth x kernel_height x kernel_width) tensor expected "
+                           f"for weight, but got: {list(weight.size)}")
+    if n == 3:
+        raise RuntimeError(f"kernel size should be greater than zero, but got: {' x '.join(map(str, kernel))} (TxHxW)")
+    height, width = [1] * (2 - n) + kernel
+    raise RuntimeError(f"kernel size should be greater than zero, but got kernel_height: {height} kernel_width: {width}")
+
+
+_SIDES = ("depth", "height", "width")
 
 
 def _check_settings(n, stride, padding, dilation, output_padding):
@@ -47,7 +73,7 @@ def _check(input, weight, bias, stride, padding, dilation, transposed, output_pa
         raise RuntimeError(f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight {list(weight.size)}, but got "
                            f"{input.ndim}-dimensional input of size {list(input.size)} instead")
     _check_settings(n, stride, padding, dilation, output_padding)
-    _check_signs(stride, padding, dilation, output_padding)
+    _check_signs(stride, padding, dilation, output_padding, transposed)
     if bias is not None and bias.dtype is not input.dtype:
         raise RuntimeError(f"Input type ({dtypes.cpp_name(input.dtype)}) and bias type ({dtypes.cpp_name(bias.dtype)}) should be the same")
     if weight.size[0] < groups:
@@ -59,6 +85,7 @@ def _check(input, weight, bias, stride, padding, dilation, transposed, output_pa
     (_check_transposed if transposed else _check_plain)(input, weight, bias, padding, dilation, stride, output_padding, groups)
     if input.dtype is not weight.dtype:
         raise RuntimeError(f"expected scalar type {dtypes.scalar_name(input.dtype)} but found {dtypes.scalar_name(weight.dtype)}")
+    _check_kernel(input, weight, transposed, groups)
 
 
 def _check_plain(input, weight, bias, padding, dilation, stride, output_padding, groups):
@@ -80,7 +107,7 @@ def _check_transposed(input, weight, bias, padding, dilation, stride, output_pad
                            f"{weight.size[0]} channels, but got {input.size[1]} channels instead")
     _check_bias(weight, bias, weight.size[1] * groups, f"Given transposed=1, weight of size {list(weight.size)}, ")
     if any(o >= s and o >= d for o, s, d in zip(output_padding, stride, dilation, strict=True)):
-        names = ("depth", "height", "width")[-len(stride):]
+        names = _SIDES[-len(stride):]
         text = " ".join(f"{what}_{name}: {v}" for what, values in (("output_padding", output_padding), ("stride", stride),
                                                                    ("dilation", dilation)) for name, v in zip(names, values, strict=True))
         raise RuntimeError(f"output padding must be smaller than either stride or dilation, but got {text}")
@@ -128,6 +155,8 @@ def _channels_last(x):
 def _correlate(x, w, stride, pads, spread, dilation, groups):
     """``lax.conv_general_dilated`` of ``(N, C, *)`` and ``(out, C / groups, *)``, computed with the channels last."""
     n = x.ndim - 2
+    if n == 3:
+        return _by_planes(x, w, stride, pads, spread, dilation, groups)
     letters = "DHW"[3 - n:]
     spec = (f"N{letters}C", f"{letters}IO", f"N{letters}C")
     kernel = w.transpose(*range(2, n + 2), 1, 0)
@@ -135,6 +164,21 @@ def _correlate(x, w, stride, pads, spread, dilation, groups):
     out = lax.conv_general_dilated(_channels_last(x), kernel, stride, pads, spread, dilation, spec, groups,
                                    precision=lax.Precision.HIGHEST, preferred_element_type=wide)
     return jnp.moveaxis(out, -1, 1)
+
+
+def _by_planes(x, w, stride, pads, spread, dilation, groups):
+    """The same of volumes: a sum over the kernel's planes of convolutions of pictures, for which XLA has quick code on a CPU."""
+    apart = spread[0] if spread is not None else 1
+    x = lax.pad(x, x.dtype.type(0), [(0, 0, 0), (0, 0, 0), (*pads[0], apart - 1), (0, 0, 0), (0, 0, 0)])
+    count = (x.shape[2] - dilation[0] * (w.shape[2] - 1) - 1) // stride[0] + 1
+    total = None
+    for k in range(w.shape[2]):
+        begin = k * dilation[0]
+        planes = lax.slice_in_dim(x, begin, begin + (count - 1) * stride[0] + 1, stride[0], 2)
+        planes = jnp.moveaxis(planes, 2, 1).reshape(-1, x.shape[1], *x.shape[3:])
+        part = _correlate(planes, w[:, :, k], stride[1:], pads[1:], spread and spread[1:], dilation[1:], groups)
+        total = part if total is None else total + part
+    return jnp.moveaxis(total.reshape(x.shape[0], count, *total.shape[1:]), 1, 2)
 
 
 def _depthwise(x, w, stride, pads, dilation):
@@ -177,18 +221,51 @@ def _transposed(x, w, stride, padding, dilation, output_padding, groups):
     return _correlate(x, w, (1,) * n, pads, stride, dilation, groups)
 
 
+def _of_parts(product, a, b):
+    """A product that is linear in both, of complex arrays too, part by part."""
+    if not is_complex(a):
+        return product(a, b)
+    return lax.complex(product(a.real, b.real) - product(a.imag, b.imag), product(a.real, b.imag) + product(a.imag, b.real))
+
+
 def convolve(x, w, stride, padding, dilation, transposed, output_padding, groups):
     """A convolution of arrays; complex ones part by part."""
     if is_complex(x):
-        def real(a, b):
-            return convolve(a, b, stride, padding, dilation, transposed, output_padding, groups)
-        return lax.complex(real(x.real, w.real) - real(x.imag, w.imag), real(x.real, w.imag) + real(x.imag, w.real))
+        return _of_parts(lambda a, b: convolve(a, b, stride, padding, dilation, transposed, output_padding, groups), x, w)
     if transposed:
         return _transposed(x, w, stride, padding, dilation, output_padding, groups)
     return _plain(x, w, stride, padding, dilation, groups)
 
 
-@op(check=_check, layout=_layout, method=False, saves={"input": ("weight",), "weight": ("input",), "bias": ()})
+def _transpose_of(function, shape, x):
+    """The transpose of a function that is linear in an array of this shape, of ``x``."""
+    return jax.linear_transpose(function, jax.ShapeDtypeStruct(shape, x.dtype))(x)[0]
+
+
+def _input_gradient(grad, weight, shapes, stride, padding, dilation, transposed, output_padding, groups):
+    weight, settings = jnp.conj(widened(weight)), (stride, padding, dilation, transposed, output_padding, groups)
+    return _transpose_of(lambda x: convolve(x, weight, *settings), shapes[0], widened(grad))
+
+
+def _weight_gradient(grad, input, shapes, stride, padding, dilation, transposed, output_padding, groups):
+    grad, input = widened(grad), jnp.conj(widened(input))
+    if not transposed:
+        settings = stride, padding, dilation, transposed, output_padding, groups
+        return _transpose_of(lambda w: convolve(input, w, *settings), shapes[1], grad)
+    # Of the plain convolution that makes the input of the gradient: as the transpose of this one, XLA would go through all the zeros
+    # that it puts between the elements of the input.
+    pads = [(p, p - o) for p, o in zip(padding, output_padding, strict=True)]
+
+    def of_real(grad, input):
+        return _transpose_of(lambda w: _correlate(grad, w, stride, pads, None, dilation, groups), shapes[1], input)
+    return _of_parts(of_real, grad, input)
+
+
+def _bias_gradient(grad):
+    return grad.sum((0, *range(2, grad.ndim)))
+
+
+@op(check=_check, layout=_layout, method=False, grad={"input": _input_gradient, "weight": _weight_gradient, "bias": _bias_gradient})
 def convolution(input: Tensor, weight: Tensor, bias: OptTensor, stride, padding, dilation, transposed, output_padding, groups):
     """Cross-correlation of ``(N, C, *)`` with ``(out, C / groups, *)``, or its transpose; what the convolution functions call."""
     out = convolve(input, weight, stride, padding, dilation, transposed, output_padding, groups)

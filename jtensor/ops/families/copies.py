@@ -13,7 +13,7 @@ def _pieces(input, rule, cuts):
     return _each(input, rule, "SliceBackward0", cuts)
 
 
-@composite()
+@composite(asked=True)
 def hsplit(input, indices_or_sections):
     """Pieces along the second dimension (the first of a vector); a tuple of views.
 
@@ -24,7 +24,7 @@ def hsplit(input, indices_or_sections):
     return _pieces(input, rules.hsplit, indices_or_sections)
 
 
-@composite()
+@composite(asked=True)
 def vsplit(input, indices_or_sections):
     """Pieces along the first dimension of tensors with at least two; a tuple of views.
 
@@ -35,7 +35,7 @@ def vsplit(input, indices_or_sections):
     return _pieces(input, rules.vsplit, indices_or_sections)
 
 
-@composite()
+@composite(asked=True)
 def dsplit(input, indices_or_sections):
     """Pieces along the third dimension; a tuple of views.
 
@@ -50,12 +50,12 @@ def _copying(name, view, method=False):
     def copy(input, *args, out=None, **kwargs):
         made = getattr(input, view)(*args, **kwargs)
         if isinstance(made, tuple):
-            made = tuple([t.clone() for t in made])
+            made = tuple([t.clone(memory_format="contiguous_format") for t in made])
             if out is not None:
                 put_out(name, made, tuple(out))
                 return None
             return made
-        return put_out(name, made.clone(), out)
+        return put_out(name, made.clone(memory_format="contiguous_format"), out)
     copy.__name__ = copy.__qualname__ = name
     copy.__doc__ = f"`{view}`, but a copy."
     composite(name, method=method)(copy)
@@ -75,7 +75,7 @@ def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None):
     tensor([2, 3])
     """
     place = (slice(None),) * (dim % max(input.ndim, 1)) + (slice(start, end, step),)
-    return put_out("slice_copy", input[place].clone(), out)
+    return put_out("slice_copy", input[place].clone(memory_format="contiguous_format"), out)
 
 
 @composite(method=False)
@@ -87,16 +87,19 @@ def broadcast_shapes(*shapes):
     """
     from ...base.size import Size
     result = []
+    shapes = [(shape,) if isinstance(shape, int) else shape for shape in shapes]
     for shape in shapes:
-        shape = (shape,) if isinstance(shape, int) else tuple(shape)
-        for n in shape:
-            if n < 0:
-                raise RuntimeError(f"Trying to create tensor with negative dimension ({n}): ({n})")
-        result = [1] * (len(shape) - len(result)) + result
+        if not isinstance(shape, (tuple, list)):
+            raise RuntimeError(f"Input shapes should be of type ints, a tuple of ints, or a list of ints, got {shape}")
+    result = [1] * max(map(len, shapes), default=0)
+    for at, shape in enumerate(shapes):
         for d in range(-1, -1 - len(shape), -1):
+            if shape[d] < 0:
+                raise ValueError("Attempting to broadcast a dimension with negative length!")
             if shape[d] == 1 or shape[d] == result[d]:
                 continue
             if result[d] != 1:
-                raise RuntimeError("Shape mismatch: objects cannot be broadcast to a single shape")
+                raise RuntimeError(f"Attempting to broadcast a dimension of length {shape[d]} at {d}! Mismatching argument at index {at} "
+                                   f"had {shape}; but expected shape should be broadcastable to {result}")
             result[d] = shape[d]
     return Size(result)

@@ -8,7 +8,7 @@ import numpy as np
 from ...base import dtypes
 from ..operator import RAW, Tensor, op
 from ..registry import composite
-from .composing import put_out
+from .composing import only_bools, put_out
 from .numeric import not_implemented, wrap_dim
 from .sort import keys_of
 
@@ -117,7 +117,7 @@ def searchsorted_raw(boundaries: Tensor, values: Tensor, int32, right):
     return counts.reshape(wanted.shape)
 
 
-@composite(method=False)
+@composite(method=False, asked=True)
 def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, out=None, sorter=None):
     """Where each value of ``input`` goes in the sorted last dimension of ``sorted_sequence``: before equals, or (``right``) behind.
 
@@ -147,7 +147,7 @@ def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=N
     return put_out("searchsorted", searchsorted_raw(sorted_sequence, values, bool(out_int32), bool(right)), out)
 
 
-@composite(method=False)
+@composite(method=False, asked=True)
 def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
     """The number of boundaries below each value (``right``: or equal to it); the boundaries are a sorted vector.
 
@@ -188,9 +188,11 @@ def unique_runs_raw(self: Tensor, dim):
     return values, run.reshape(self.shape if dim is None else (-1,)).astype(np.int64), lengths
 
 
-def _check_slices(self, axis):
-    """PyTorch's errors for slices along ``axis`` of a tensor without elements."""
+def _check_slices(self, axis, dim):
+    """PyTorch's errors for slices along ``axis`` of a number, or of a tensor without elements."""
     size = tuple(self._spec.size)
+    if not size:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     if 0 not in size:
         return
     if size[axis]:
@@ -212,11 +214,12 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
     >>> torch.unique(torch.tensor([3, 1, 3]))
     tensor([1, 3])
     """
+    only_bools("_unique2" if dim is None else "unique_dim", sorted=sorted, return_inverse=return_inverse, return_counts=return_counts)
     axis = None if dim is None else wrap_dim(dim, input._spec.ndim)
     if axis is None and input._spec.dtype.is_complex:
         raise not_implemented("unique", input._spec.dtype)
     if axis is not None:
-        _check_slices(input, axis)
+        _check_slices(input, axis, dim)
     return _answer(unique_raw(input, axis), return_inverse, return_counts)
 
 
@@ -227,7 +230,8 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
     >>> torch.unique_consecutive(torch.tensor([1, 1, 2, 1]))
     tensor([1, 2, 1])
     """
+    only_bools("unique_consecutive", return_inverse=return_inverse, return_counts=return_counts)
     axis = None if dim is None else wrap_dim(dim, input._spec.ndim)
     if axis is not None:
-        _check_slices(input, axis)
+        _check_slices(input, axis, dim)
     return _answer(unique_runs_raw(input, axis), return_inverse, return_counts)

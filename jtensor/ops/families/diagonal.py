@@ -65,7 +65,7 @@ def _triangle_indices(name, find, row, col, offset, dtype, device):
     return made if device is None else made.to(device)
 
 
-@composite(method=False)
+@composite(method=False, asked=True)
 def tril_indices(row, col, offset=0, *, dtype=None, device=None, layout=None, pin_memory=False, requires_grad=False):
     """The coordinates of the lower triangle of a ``row`` by ``col`` matrix: two rows of integers.
 
@@ -76,7 +76,7 @@ def tril_indices(row, col, offset=0, *, dtype=None, device=None, layout=None, pi
     return _triangle_indices("tril_indices", np.tril_indices, row, col, offset, dtype, device)
 
 
-@composite(method=False)
+@composite(method=False, asked=True)
 def triu_indices(row, col, offset=0, *, dtype=None, device=None, layout=None, pin_memory=False, requires_grad=False):
     """The coordinates of the upper triangle of a ``row`` by ``col`` matrix: two rows of integers.
 
@@ -282,7 +282,7 @@ def slice_scatter(input: Tensor, src: Tensor, dim=0, start=None, end=None, step=
     return input.at[place].set(src)
 
 
-@composite()
+@composite(asked=True)
 def as_strided_scatter(input, src, size, stride, storage_offset=None):
     """A copy of the tensor with ``src`` in the places that ``as_strided`` shows.
 

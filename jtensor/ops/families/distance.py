@@ -96,14 +96,14 @@ def euclidean_raw(x1: Tensor, x2: Tensor):
 _MODES = {"use_mm_for_euclid_dist_if_necessary": 0, "use_mm_for_euclid_dist": 1, "donot_use_mm_for_euclid_dist": 2}
 
 
-@composite(method=False)
+@composite(method=False, asked=True)
 def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     """The p-norm distances of all rows: ``(*, P, M)`` and ``(*, R, M)`` to ``(*, P, R)``.
 
     >>> torch.cdist(torch.tensor([[0., 0.]]), torch.tensor([[3., 4.]]))
     tensor([[5.]])
     """
-    if compute_mode not in _MODES:
+    if not isinstance(compute_mode, (str, type(None))) or compute_mode not in _MODES:
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
     a, b = x1._spec, x2._spec
     for name, s in (("X1", a), ("X2", b)):
@@ -114,7 +114,7 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     for name, s in (("X1", a), ("X2", b)):
         if s.dtype.category != 2:
             raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {dtypes.scalar_name(s.dtype)}")
-    if p < 0:
+    if not p >= 0:
         raise RuntimeError("cdist only supports non-negative p values")
     if a.dtype is not b.dtype:
         raise RuntimeError(f"expected scalar type {dtypes.scalar_name(a.dtype)} but found {dtypes.scalar_name(b.dtype)}")

@@ -91,10 +91,8 @@ def _parsed(equation, operands):
             place = labels.index("...")
             labels[place:place + 1] = range(-spare, 0)
         elif len(labels) != n:
-            more = "more than" if len(labels) > n else "does not match"
-            what = "" if len(labels) > n else " and no ellipsis was given"
-            raise RuntimeError(f"einsum(): the number of subscripts in the equation ({len(labels)}) {more} the number of dimensions ({n}) "
-                               f"for operand {at}{what}")
+            raise RuntimeError(f"einsum(): the number of subscripts in the equation ({len(labels)}) does not match the number of "
+                               f"dimensions ({n}) for operand {at} and no ellipsis was given")
         terms.append(labels)
     if not arrow:
         return terms, (None, most)

@@ -6,7 +6,6 @@ import jax
 import jax.numpy as jnp
 
 from ...base import dtypes
-from ...base.errors import missing
 from ..operator import RAW, OptTensor, Tensor, op
 from ..registry import composite
 from .bounds import check_bounds
@@ -76,7 +75,8 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
     tensor([[3., 4.]])
     """
     if sparse and weight.requires_grad:
-        raise missing("sparse gradients", "sparse=False")
+        from ...sparse.embedding import embedding as with_sparse_gradient
+        return with_sparse_gradient(weight, indices, int(padding_idx), scale_grad_by_freq)
     made = embedding_raw(weight, indices, int(padding_idx), bool(scale_grad_by_freq))
     check_bounds(indices, weight._spec.size[0], lambda n: IndexError("index out of range in self"))
     return made
@@ -142,7 +142,9 @@ def embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0, sp
             [0., 1., 0.]])
     """
     if sparse and weight.requires_grad:
-        raise missing("sparse gradients", "sparse=False")
+        from ...sparse.embedding import embedding_bag as with_sparse_gradient
+        return with_sparse_gradient(weight, indices, offsets, scale_grad_by_freq, mode, per_sample_weights, include_last_offset,
+                                    padding_idx)
     _check_bag(weight, indices, offsets, per_sample_weights)
     if indices._spec.dtype is not offsets._spec.dtype:
         wide = dtypes.int64

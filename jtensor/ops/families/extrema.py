@@ -192,6 +192,8 @@ def _extremum(input, args, kwargs, full, along, binary):
         return full(input, **more)
     other = args[0] if args else kwargs.get("other")
     if hasattr(other, "dtype") and hasattr(other, "_spec"):
+        if len(args) + len(kwargs) > 1:
+            raise TypeError("another tensor and more")              # PyTorch's words: `refusals`
         return binary(input, other, **more)
     return along(input, *args, **kwargs, **more)
 

@@ -11,6 +11,9 @@ from .composing import put_out
 from .numeric import axis_at, wrap_dim
 from .transforms import c2c, c2r, r2c, r2c_whole
 
+CONJUGATING = "aten::conj_physical"
+NOT_REAL = " expects a real input tensor, but got"
+
 # -- arguments --------------------------------------------------------------------------------------------------------
 
 def _not_narrow(d):
@@ -26,10 +29,10 @@ def _to_complex(t):
     return t.to((d if d.is_floating_point else dtypes.get_default_dtype()).to_complex())
 
 
-def _to_real(name, t):
+def _to_real(text, t):
     d = t._spec.dtype
     if d.is_complex:
-        raise RuntimeError(f"{name} expects a real input tensor, but got {dtypes.scalar_name(d)}")
+        raise RuntimeError(f"{text} {dtypes.scalar_name(d)}")
     _not_narrow(d)
     return t if d.is_floating_point else t.to(dtypes.get_default_dtype())
 
@@ -64,14 +67,15 @@ def _one(name, t, n, dim):
 def _several(t, s, dim):
     """(dimensions, sizes) of an n-dimensional transform."""
     n = t._spec.ndim
-    if not n and dim is not None:
-        raise IndexError("Dimension specified as " + str(dim if isinstance(dim, int) else tuple(dim)[0]) + " but tensor has no dimensions")
     if dim is not None:
-        dims = [wrap_dim(d, n) for d in ((dim,) if isinstance(dim, int) else dim)]
+        dims = dim if isinstance(dim, (tuple, list)) else (dim.__index__(),)
+        if not n:
+            raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
+        dims = [wrap_dim(d, n) for d in dims]
         if len(set(dims)) != len(dims):
             raise RuntimeError("FFT dims must be unique")
     if s is not None:
-        s = [s] if isinstance(s, int) else list(s)
+        s = [m.__index__() for m in (s if isinstance(s, (tuple, list)) else (s,))]
         if dim is not None and len(dims) != len(s):
             raise RuntimeError("When given, dim and shape arguments must have the same length")
         if len(s) > n:
@@ -94,6 +98,20 @@ def _fit_all(t, dims, sizes):
     return t
 
 
+def _written(name, kernel, made, out):
+    """What is made, or ``out`` with it. ``name``: who refuses numbers of the other kind in PyTorch, ``kernel``: who refuses gradients."""
+    if out is None:
+        return made
+    real, d = kernel == "_fft_c2r", out._spec.dtype
+    if not (d.is_floating_point if real else d.is_complex):
+        raise RuntimeError(f"{name} expects a {'floating point' if real else 'complex'} output tensor, but got {dtypes.scalar_name(d)}")
+    if kernel is CONJUGATING and made._spec.dtype is not d:
+        raise RuntimeError(f"Found dtype {dtypes.scalar_name(d)} but expected {dtypes.scalar_name(made._spec.dtype)}")
+    if made._spec.size != out._spec.size and kernel is not CONJUGATING:        # it grows row-major, however the kernel's result lies
+        made = made.contiguous()
+    return put_out(kernel, made if made._spec.dtype is d else made.to(d), out)
+
+
 # -- complex ----------------------------------------------------------------------------------------------------------
 
 def _named(name):
@@ -107,11 +125,9 @@ def _c2c_one(name, input, n, dim, norm, forward, out):
     axis, n = _one(name, input, n, dim)
     scale = _scale(norm, n, forward, name)
     if input._spec.dtype.is_complex:
-        made = c2c(_sized(input, axis, n), (axis,), forward, scale)
-    else:
-        made = r2c_whole(_sized(_to_real(name, input), axis, n), axis, scale)
-        made = made if forward else made.conj() if out is None else made.conj_physical()
-    return put_out("fft_" + name, made, out)
+        return _written(name, "_fft_c2c", c2c(_sized(input, axis, n), (axis,), forward, scale), out)
+    made = r2c_whole(_sized(_to_real(name + NOT_REAL, input), axis, n), axis, scale)
+    return _written(name, "_fft_r2c", made, out) if forward else _written(name, CONJUGATING, made.conj(), out)
 
 
 @_named("fft")
@@ -138,7 +154,7 @@ def _c2c_all(name, input, s, dim, norm, forward, out):
     dims, sizes = _several(input, s, dim)
     t = _fit_all(_to_complex(input), dims, sizes)
     scale = _scale(norm, math.prod(sizes), forward, name)
-    return put_out("fft_" + name, c2c(t, tuple(dims), forward, scale) if dims else t, out)
+    return _written("fftn", "_fft_c2c", c2c(t, tuple(dims), forward, scale) if dims else t, out)
 
 
 @_named("fftn")
@@ -195,8 +211,8 @@ def rfft(input, n=None, dim=-1, norm=None, *, out=None):
     tensor([4., 0., 0.])
     """
     axis, n = _one("rfft", input, n, dim)
-    made = r2c(_sized(_to_real("rfft", input), axis, n), (axis,), _scale(norm, n, True, "rfft"))
-    return put_out("fft_rfft", made, out)
+    made = r2c(_sized(_to_real("rfft" + NOT_REAL, input), axis, n), (axis,), _scale(norm, n, True, "rfft"))
+    return _written("rfft", "_fft_r2c", made, out)
 
 
 def _last_of_half(t, axis, n):
@@ -216,7 +232,7 @@ def irfft(input, n=None, dim=-1, norm=None, *, out=None):
     axis = axis_at(input._spec, dim)
     n = _last_of_half(input, axis, n)
     made = c2r(_sized(_to_complex(input), axis, n // 2 + 1), (axis,), n, _scale(norm, n, False, "irfft"))
-    return put_out("fft_irfft", made, out)
+    return _written("irfft", "_fft_c2r", made, out)
 
 
 @_named("hfft")
@@ -229,7 +245,7 @@ def hfft(input, n=None, dim=-1, norm=None, *, out=None):
     axis = axis_at(input._spec, dim)
     n = _last_of_half(input, axis, n)
     made = c2r(_sized(_to_complex(input), axis, n // 2 + 1).conj(), (axis,), n, _scale(norm, n, True, "hfft"))
-    return put_out("fft_hfft", made, out)
+    return _written("hfft", "_fft_c2r", made, out)
 
 
 @_named("ihfft")
@@ -240,16 +256,17 @@ def ihfft(input, n=None, dim=-1, norm=None, *, out=None):
     tensor([4., 1.])
     """
     axis, n = _one("ihfft", input, n, dim)
-    made = r2c(_sized(_to_real("ihfft", input), axis, n), (axis,), _scale(norm, n, False, "ihfft")).conj()
-    return put_out("fft_ihfft", made, out)
+    made = r2c(_sized(_to_real("ihfft" + NOT_REAL, input), axis, n), (axis,), _scale(norm, n, False, "ihfft")).conj()
+    return _written("ihfft", CONJUGATING, made, out)
 
 
 def _r2c_all(name, input, s, dim, norm, out):
     dims, sizes = _several(input, s, dim)
     if not dims:
         raise RuntimeError(f"{name} must transform at least one axis")
-    made = r2c(_fit_all(_to_real(name, input), dims, sizes), tuple(dims), _scale(norm, math.prod(sizes), True, name))
-    return put_out("fft_" + name, made, out)
+    t = _fit_all(_to_real("rfftn expects a real-valued input tensor, but got", input), dims, sizes)
+    made = r2c(t, tuple(dims), _scale(norm, math.prod(sizes), True, name))
+    return _written("rfftn", "_fft_r2c", made, out)
 
 
 @_named("rfftn")
@@ -289,7 +306,7 @@ def _c2r_all(name, input, s, dim, norm, out):
     dims, sizes = _half_sizes(input, s, dim, name)
     t = _fit_all(_to_complex(input), dims, [*sizes[:-1], sizes[-1] // 2 + 1])
     made = c2r(t, tuple(dims), sizes[-1], _scale(norm, math.prod(sizes), False, name))
-    return put_out("fft_" + name, made, out)
+    return _written("irfftn", "_fft_c2r", made, out)
 
 
 @_named("irfftn")
@@ -326,7 +343,7 @@ def hfftn(input, s=None, dim=None, norm=None, *, out=None):
     if dims[:-1]:
         t = c2c(t, tuple(dims[:-1]), True)
     made = c2r(t.conj(), tuple(dims[-1:]), sizes[-1], _scale(norm, math.prod(sizes), True, "hfftn"))
-    return put_out("fft_hfftn", made, out)
+    return _written("hfftn", "_fft_c2r", made, out)
 
 
 @_named("hfft2")
@@ -351,10 +368,11 @@ def ihfftn(input, s=None, dim=None, norm=None, *, out=None):
     if not dims:
         raise RuntimeError("ihfftn must transform at least one axis")
     scale, several = _scale(norm, math.prod(sizes), False, "ihfftn"), len(dims) > 1
-    t = r2c(_fit_all(_to_real("ihfftn", input), dims, sizes), tuple(dims[-1:]), None if several else scale).conj()
+    t = _fit_all(_to_real("Only supports floating-point dtypes, but found:", input), dims, sizes)
+    t = r2c(t, tuple(dims[-1:]), None if several else scale).conj()
     if several:
         t = c2c(t, tuple(dims[:-1]), False, scale)
-    return put_out("fft_ihfftn", t, out)
+    return _written("ihfftn", "_fft_c2c" if several else CONJUGATING, t, out)
 
 
 @_named("ihfft2")

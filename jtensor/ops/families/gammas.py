@@ -145,14 +145,16 @@ def _gamma_density(grad, self, other):
     return grad * jnp.exp((self - 1) * jnp.log(other) - other - lax.lgamma(self))
 
 
-def _incomplete(function):
+def _incomplete(function, at_infinite_order):
+    """``function`` with PyTorch's value where the order is infinite: NaN where the argument is so, too."""
     def body(a, x):
         a, x = jnp.broadcast_arrays(a, x)
-        return through_double(function, a, x)
+        settled = jnp.where((x < 0) | (x == jnp.inf), jnp.nan, at_infinite_order).astype(a.dtype)
+        return jnp.where(a == jnp.inf, settled, through_double(function, a, x))
     return wide(body)
 
 
-@op("float", inplace=True, out=True, check=refuses("igamma_cpu", "bool", "integral", "complex"),
+@op("numeric", inplace=True, out=True, check=refuses("igamma_cpu", "bool", "integral", "complex"),
     grad={**no_derivative("'igamma: input'", "self"), "other": wide(_gamma_density)})
 def igamma(self: Tensor, other: Tensor):
     """The regularized lower incomplete gamma function of order ``input`` at ``other``.
@@ -160,10 +162,10 @@ def igamma(self: Tensor, other: Tensor):
     >>> torch.igamma(torch.tensor([1.]), torch.tensor([2.]))
     tensor([0.8647])
     """
-    return _incomplete(lax.igamma)(self, other)
+    return _incomplete(lax.igamma, 0.0)(self, other)
 
 
-@op("float", inplace=True, out=True, check=refuses("igammac_cpu", "bool", "integral", "complex"),
+@op("numeric", inplace=True, out=True, check=refuses("igammac_cpu", "bool", "integral", "complex"),
     grad={**no_derivative("'igammac: input'", "self"), "other": wide(lambda grad, self, other: -_gamma_density(grad, self, other))})
 def igammac(self: Tensor, other: Tensor):
     """The regularized upper incomplete gamma function of order ``input`` at ``other``.
@@ -171,7 +173,7 @@ def igammac(self: Tensor, other: Tensor):
     >>> torch.igammac(torch.tensor([1.]), torch.tensor([2.]))
     tensor([0.1353])
     """
-    return _incomplete(lax.igammac)(self, other)
+    return _incomplete(lax.igammac, 1.0)(self, other)
 
 
 def _zeta(s, q):

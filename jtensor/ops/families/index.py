@@ -338,7 +338,7 @@ def _listed(indices, values, name):
     return listed
 
 
-@composite()
+@composite(asked=True)
 def index_put(input, indices, values, accumulate=False):
     """A copy of the tensor with ``values`` written to (``accumulate``: added at) the places ``indices`` name.
 

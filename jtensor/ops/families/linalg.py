@@ -39,7 +39,7 @@ def inv_ex_raw(A: Tensor):
     return lax.linalg.triangular_solve(lu, b, left_side=True, lower=False), factor.lu_info(lu)
 
 
-@composite("linalg_inv_ex", **RAW)
+@composite("linalg_inv_ex", **RAW, asked=True)
 def linalg_inv_ex(A, *, check_errors=False, out=None):
     """The inverse and, instead of an exception, the position of the first zero pivot (0: none).
 
@@ -150,7 +150,7 @@ def logdet(input):
 
 # -- QR and LU --------------------------------------------------------------------------------------------------------
 
-@composite("linalg_qr", **RAW)
+@composite("linalg_qr", **RAW, asked=True)
 def linalg_qr(A, mode="reduced", *, out=None):
     """(orthonormal columns, an upper triangle) whose product is the matrix; ``mode``: "reduced", "complete" or "r".
 
@@ -170,7 +170,7 @@ def _qr(name, A, mode):
     return factor.qr_complete(A) if mode == "complete" and tall else factor.qr_reduced(A)
 
 
-@composite()
+@composite(asked=True)
 def qr(input, some=True, *, out=None):
     """(orthonormal columns, an upper triangle) whose product is the matrix; ``some=False``: a square first factor.
 
@@ -183,7 +183,7 @@ def qr(input, some=True, *, out=None):
     return put_out("qr", named("qr", ("Q", "R"), _qr("qr", input, "reduced" if some else "complete")), out)
 
 
-@composite("linalg_lu_factor_ex", **RAW)
+@composite("linalg_lu_factor_ex", **RAW, asked=True)
 def linalg_lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
     """Both triangles in one matrix, the rows exchanged, and the first zero pivot (0: none).
 
@@ -200,7 +200,7 @@ def _pivots_only(pivot):
         raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
 
 
-@composite("linalg_lu_factor", **RAW)
+@composite("linalg_lu_factor", **RAW, asked=True)
 def linalg_lu_factor(A, *, pivot=True, out=None):
     """Both triangles in one matrix, and the rows exchanged (from 1).
 
@@ -236,7 +236,7 @@ def lu(input, pivot=True, get_infos=False, *, out=None):
     return out
 
 
-@composite("lu_unpack", method=False)
+@composite("lu_unpack", method=False, asked=True)
 def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=None):
     """(permutation matrix, lower triangle, upper triangle) of what ``linalg.lu_factor`` answers."""
     unpackable(LU_data, LU_pivots if unpack_pivots else None)
@@ -246,7 +246,7 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
     return put_out("lu_unpack", named("lu_unpack", ("P", "L", "U"), made), out)
 
 
-@composite("linalg_lu", **RAW)
+@composite("linalg_lu", **RAW, asked=True)
 def linalg_lu(A, *, pivot=True, out=None):
     """(permutation matrix, lower triangle, upper triangle) whose product is the matrix.
 
@@ -260,7 +260,7 @@ def linalg_lu(A, *, pivot=True, out=None):
     return put_out("linalg_lu", named("linalg_lu", ("P", "L", "U"), factor.lu_unpack_raw(lu, pivots)), out)
 
 
-@composite("linalg_lu_solve", **RAW)
+@composite("linalg_lu_solve", **RAW, asked=True)
 def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
     """The solution of ``A X = B`` (or ``X A = B``) for the matrix that ``linalg.lu_factor`` factored.
 
@@ -272,7 +272,7 @@ def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
     return put_out("linalg_lu_solve", factor.lu_solve_raw(LU, pivots, B, bool(left), bool(adjoint)), out)
 
 
-@composite()
+@composite(asked=True)
 def lu_solve(input, LU_data, LU_pivots, *, out=None):
     """The solution of ``A X = input`` for the matrix that ``linalg.lu_factor`` factored."""
     pivoted(LU_data, LU_pivots, input, True)

@@ -7,6 +7,7 @@ from ...base import dtypes
 from ...base.errors import LinAlgError
 from ...base.info import finfo
 from ...base.return_types import return_type
+from .numeric import not_implemented
 
 
 def matrices(name, t, arg="A"):
@@ -25,7 +26,17 @@ def floats(name, s):
 def floating(name, s):
     floats(name, s)
     if s.dtype.itemsize < 4:
+        if name in _KERNELS:
+            raise not_implemented(_KERNELS[name], s.dtype)
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {dtypes.scalar_name(s.dtype)}")
+
+
+# Functions that do not look for narrow types themselves, and the kernel that PyTorch then does not find.
+_KERNELS = {
+    **dict.fromkeys(("linalg.det", "linalg.solve", "linalg.lu", "torch.linalg.lu_factor"), "lu_cpu"), "linalg.qr": "geqrf_cpu",
+    **dict.fromkeys(("linalg.eig", "linalg.eigvals"), "linalg_eig_out_cpu"), "linalg.eigh": "linalg_eigh_cpu",
+    "linalg.svd": "linalg_svd_cpu", "linalg.solve_triangular": "triangular_solve_cpu", "linalg.cholesky": "cholesky_cpu",
+}
 
 
 def eps(dtype):

@@ -53,7 +53,7 @@ def linalg_matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None,
     return put_out("linalg_matrix_norm", made, out)
 
 
-@composite("linalg_norm", **RAW)
+@composite("linalg_norm", **RAW, asked=True)
 def linalg_norm(A, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
     """A vector or matrix norm, as ``dim`` and the number of dimensions say; without ``ord`` the 2-norm of all elements.
 

@@ -183,12 +183,15 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
     return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
 
 
-@composite(method=False)
+@composite(method=False, asked=True)
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, *, out=None):
     """`batch_norm` with the mean and the inverse deviation that were used: (result, mean, inverse deviation)."""
     made, mean, inverse, _ = _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
     if not training:
         mean, inverse = input.new_empty((0,)), input.new_empty((0,))
+    elif input._spec.dtype.itemsize == 2:                           # they have the type of the parameters, and without any the input's
+        kind = next((t._spec.dtype for t in (weight, bias, running_mean, running_var) if t is not None), input._spec.dtype)
+        mean, inverse = mean.to(kind), inverse.to(kind)
     return put_out("native_batch_norm", (made, mean, inverse), out)
 
 
@@ -323,9 +326,12 @@ def native_group_norm_raw(input: Tensor, num_groups, weight: OptTensor, bias: Op
     return out.astype(input.dtype), mean[..., 0].astype(input.dtype), inverse[..., 0].astype(input.dtype)
 
 
-@composite(method=False)
+@composite(method=False, asked=True)
 def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     """`group_norm` with the statistics that were used: (result, mean, inverse deviation)."""
+    if input._spec.numel != N * C * HxW and group > 0 and not C % group:
+        raise RuntimeError("Expected X.numel() == N * C * HxW to be true, but got false.  (Could this error message be improved?  If so, "
+                           "please report an enhancement request to PyTorch.)")
     return native_group_norm_raw(input, group, weight, bias, eps)
 
 

@@ -85,6 +85,8 @@ def _check_vector_norm(self, ord, dim, keepdim, dtype):
     if self.dtype.category < 2:
         raise RuntimeError("linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
                            f"{dtypes.scalar_name(self.dtype)}")
+    if isinstance(ord, complex):
+        raise RuntimeError("linalg.vector_norm: Expected a non-complex scalar as the order of norm.")
     axes = axes_of(dim, self.ndim)
     if dtype is not None:
         _check_norm_type("linalg.vector_norm", self, dtype)
@@ -100,10 +102,10 @@ def _check_vector_norm(self, ord, dim, keepdim, dtype):
 
 def _check_norm_type(name, self, dtype):
     if dtype.category < 2:
-        raise RuntimeError(f"{name}: dtype should be floating point or complex. Got {dtypes.scalar_name(dtype)}")
+        raise RuntimeError(f"{name}: dtype should be floating point or complex, but got {dtypes.scalar_name(dtype)}")
     if self.dtype.is_complex != dtype.is_complex:
         raise RuntimeError(f"{name}: dtype should be {'complex' if self.dtype.is_complex else 'real'} for "
-                           f"{'complex' if self.dtype.is_complex else 'real'} inputs. Got {dtypes.scalar_name(dtype)}")
+                           f"{'complex' if self.dtype.is_complex else 'real'} inputs, but got {dtypes.scalar_name(dtype)}")
     if dtypes.promote_types(self.dtype, dtype) is not dtype:
         raise RuntimeError(f"{name}: the dtype of the input ({dtypes.scalar_name(self.dtype)}) should be convertible without narrowing "
                            f"to the specified dtype ({dtypes.scalar_name(dtype)})")
@@ -185,7 +187,12 @@ def _dist_gradient(grad, self, other, p, result):
     return norm_gradient(grad, away, p, result, tuple(range(away.ndim)), False)
 
 
-@op("numeric", layout="contiguous", grad={
+def _check_dist(self, other, p):
+    if isinstance(p, complex):
+        raise RuntimeError("linalg.vector_norm: Expected a non-complex scalar as the order of norm.")
+
+
+@op("numeric", layout="contiguous", check=_check_dist, grad={
     "self": lambda grad, self, other, p, result: _dist_gradient(grad, self, other, p, result),
     "other": lambda grad, self, other, p, result: -_dist_gradient(grad, self, other, p, result)}, double="MulBackward0",
     inverse=_none_of_counts(2))

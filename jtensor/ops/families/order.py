@@ -7,6 +7,7 @@ from jax import lax
 
 from ..operator import Tensor, TensorOrNumber, op
 from ..registry import composite
+from .composing import no_keepdim
 from .extrema import no_empty, share_evenly, to_selected
 from .numeric import is_floating, not_implemented, wide, wrap_dim
 from .sort import sorted_along
@@ -102,7 +103,7 @@ def nanmedian_dim(self: Tensor, dim, keepdim=False):
     return _median(self, dim, keepdim, True)
 
 
-@composite()
+@composite(asked=True)
 def median(input, dim=None, keepdim=False, *, out=None):
     """The median: of all elements, or ``(values, indices)`` along ``dim``. Of two in the middle it is the lower; NaN if there is one.
 
@@ -110,10 +111,12 @@ def median(input, dim=None, keepdim=False, *, out=None):
     tensor(2.)
     """
     more = {} if out is None else {"out": out}
+    if dim is None:
+        no_keepdim(keepdim)
     return median_all(input, **more) if dim is None else median_dim(input, dim, keepdim, **more)
 
 
-@composite()
+@composite(asked=True)
 def nanmedian(input, dim=None, keepdim=False, *, out=None):
     """The median of what is not NaN.
 
@@ -121,6 +124,8 @@ def nanmedian(input, dim=None, keepdim=False, *, out=None):
     tensor(2.)
     """
     more = {} if out is None else {"out": out}
+    if dim is None:
+        no_keepdim(keepdim)
     return nanmedian_all(input, **more) if dim is None else nanmedian_dim(input, dim, keepdim, **more)
 
 
@@ -225,7 +230,7 @@ def _quantile(name, input, q, dim, keepdim, interpolation, out):
     return quantile_of(input, q, dim, keepdim, interpolation=interpolation, ignore=name == "nanquantile", **more)
 
 
-@composite()
+@composite(asked=True)
 def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
     """The values below which the fractions ``q`` (a number or a 1-d tensor) of the elements lie; NaN if there is a NaN.
 
@@ -235,7 +240,7 @@ def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=N
     return _quantile("quantile", input, q, dim, keepdim, interpolation, out)
 
 
-@composite()
+@composite(asked=True)
 def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
     """`quantile` of what is not NaN.
 

@@ -195,6 +195,7 @@ def channel_shuffle(self: Tensor, groups):
 # -- windows as columns -----------------------------------------------------------------------------------------------
 
 def _check_columns(self, kernel_size, dilation, padding, stride):
+    _check_pairs(kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride)
     for name, values in (("kernel size", kernel_size), ("dilation", dilation), ("stride", stride)):
         if any(v <= 0 for v in values):
             raise RuntimeError(f"{name} should be greater than zero, but got {name.replace(' size', '')}_height: {values[0]} "
@@ -222,7 +223,14 @@ def im2col(self: Tensor, kernel_size, dilation, padding, stride):
     return taps.reshape(*lead, c * len(taps_of(kernel_size)), math.prod(windows.out))
 
 
+def _check_pairs(**settings):
+    for name, values in settings.items():
+        if len(values) != 2:
+            raise RuntimeError(f"It is expected {name} equals to 2, but got size {len(values)}")
+
+
 def _check_back(self, output_size, kernel_size, dilation, padding, stride):
+    _check_pairs(output_size=output_size, kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride)
     for name, values in (("kernel size", kernel_size), ("dilation", dilation), ("stride", stride)):
         if any(v <= 0 for v in values):
             raise RuntimeError(f"{name} should be greater than zero, but got {name.replace(' size', '')}_height: {values[0]} "

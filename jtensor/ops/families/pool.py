@@ -89,7 +89,17 @@ class Windows:
         return lax.pad(values, jnp.zeros((), values.dtype), config)
 
 
+def _check_lengths(name, n, kernel, stride, padding, dilation):
+    """PyTorch's errors for settings that are not one number for each dimension; they differ in a word from kernel to kernel."""
+    either = "" if name == "avg_pool3d" else "either "
+    for what, given, lead in (("kernel_size", kernel, f"must {either}be "), ("stride", stride, f"must {either}be omitted, "),
+                              ("padding", padding, f"must {either}be "), ("dilation", dilation, "must be either ")):
+        if len(given) != n:
+            raise RuntimeError(f"{name}: {what} {lead}a single int, or a tuple of {('two', 'three')[n - 2]} ints")
+
+
 def _check_pool(name, n, kernel, stride, padding, dilation, input, ceil_mode, kernel_text=None):
+    _check_lengths(name, n, kernel, stride, padding, dilation)
     if any(k <= 0 for k in kernel):
         raise RuntimeError(f"kernel size should be greater than zero, but got {_named(kernel, 'k')}")
     if any(s <= 0 for s in stride):

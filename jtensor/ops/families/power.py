@@ -316,7 +316,7 @@ def ldexp(self: Tensor, other: Tensor):
 
 # -- columns of powers ------------------------------------------------------------------------------------------------
 
-@composite("linalg_vander", function=False, method=False)
+@composite("linalg_vander", function=False, method=False, asked=True)
 def linalg_vander(x, *, N=None):
     """The powers ``0`` to ``N - 1`` of each element along a new last dimension.
 

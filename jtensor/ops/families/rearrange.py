@@ -270,7 +270,7 @@ def rot90_raw(input: Tensor, k, dims):
     return jnp.rot90(input, k, dims)
 
 
-@composite()
+@composite(asked=True)
 def rot90(input, k=1, dims=(0, 1)):
     """The plane of two dimensions turned by 90 degrees ``k`` times, from the first dimension towards the second.
 

@@ -9,6 +9,7 @@ from jax import lax
 from ...base import dtypes
 from ..operator import Tensor, op
 from ..registry import composite
+from .composing import no_keepdim
 from .numeric import axes_of, is_complex, is_integral, restored, size_of, spread, wide
 
 _PRIVATE = {"out": True, "function": False, "method": False}
@@ -168,7 +169,7 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, out=None):
     return mean_dim(input, dim, keepdim, dtype=dtype, out=out)
 
 
-@composite()
+@composite(asked=True)
 def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None):
     """The mean of what is not NaN.
 
@@ -241,6 +242,7 @@ def prod(input, dim=None, keepdim=False, *, dtype=None, out=None):
     """
     more = {} if out is None else {"out": out}
     if dim is None:
+        no_keepdim(keepdim)
         return prod_all(input, dtype=dtype, **more)
     return prod_dim(input, dim, keepdim, dtype=dtype, **more)
 

@@ -87,8 +87,33 @@ def _blend(x, d, taps):
     return total
 
 
+def _blend_bytes(x, d, taps):
+    """`_blend` of bytes as PyTorch has it: with weights of 16 bits, rounded to bytes after every dimension. Places beyond the border, which
+    are at it, have one weight with it."""
+    taps = [(at, weights.copy()) for at, weights in taps]
+    for k, (at, weights) in enumerate(taps):
+        for other, sum_of in taps[:k]:
+            sum_of += np.where(at == other, weights, 0)
+            weights[at == other] = 0
+    largest, places = max(float(weights.max()) for _, weights in taps), 0
+    while places < 22 and int(0.5 + largest * 2.0 ** (places + 1)) < 1 << 15:
+        places += 1
+    total = 1 << places - 1
+    for at, weights in taps:
+        shape = [1] * x.ndim
+        shape[d] = -1
+        whole = np.trunc(weights * 2.0**places + np.where(weights < 0, -0.5, 0.5)).astype(np.int32).reshape(shape)
+        total = total + jnp.take(x, jnp.asarray(at), axis=d, mode="clip").astype(jnp.int32) * jnp.asarray(whole)
+    return jnp.clip(total >> places, 0, 255).astype(jnp.uint8)
+
+
 def _along_all(x, output_size, taps_of):
     dtype, n = x.dtype, len(output_size)
+    if dtype == jnp.uint8:
+        for i in reversed(range(n)):
+            taps = taps_of(i, x.shape[x.ndim - n + i], np.float64)
+            x = x if taps is None else _blend_bytes(x, x.ndim - n + i, taps)
+        return x
     x = x.astype(jnp.float32) if dtype in NARROW else x
     for i in reversed(range(n)):
         d = x.ndim - n + i

@@ -3,6 +3,7 @@
 Owns: how numbers become whole. May not know: tensors as objects.
 """
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from ...base import dtypes
@@ -77,7 +78,9 @@ def round_decimals(self: Tensor, decimals):
     """To a number of decimal places."""
     if is_integral(self):
         return self
-    scale = jnp.asarray(float(10 ** (decimals if decimals >= 0 else -decimals)), self.dtype)
+    places = abs(decimals)
+    with np.errstate(over="ignore"):                               # in a narrow type it may be infinite
+        scale = jnp.asarray(float(10**places) if places <= 308 else np.inf, self.dtype)
     even = lax.RoundingMethod.TO_NEAREST_EVEN
     return lax.round(self * scale, even) / scale if decimals >= 0 else lax.round(self / scale, even) * scale
 
@@ -132,12 +135,7 @@ def _unequal_gradient(grad, self, other):
     return jnp.where(self != other, grad, jnp.zeros_like(grad))
 
 
-def _check_nextafter(self, other):
-    if self.dtype.category != 2:
-        raise not_implemented("nextafter_cpu", self.dtype)
-
-
-@op("numeric", inplace=True, out=True, check=_check_nextafter,
+@op("numeric", inplace=True, out=True, check=refuses("nextafter_cpu", "bool", "integral", "complex"),
     grad={"self": _unequal_gradient, "other": zeros_gradient})
 def nextafter(self: Tensor, other: Tensor):
     """The next number after ``input`` on the way to ``other``.

@@ -12,6 +12,7 @@ from jax import lax
 from ...base import dtypes
 from ..operator import Tensor, op
 from ..registry import composite
+from .composing import put_out
 from .numeric import is_complex, is_integral, not_implemented, wide, wrap_dim
 
 _SCAN = {"out": True, "inplace": True}
@@ -266,7 +267,7 @@ def _cat(tensors, dim):
     return importlib.import_module("jtensor").cat(tensors, dim)
 
 
-@composite()
+@composite(asked=True)
 def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
     """The differences of neighbours along ``dim``, ``n`` times over; of bools the exclusive or.
 
@@ -288,20 +289,14 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
                     raise RuntimeError("diff expects the shape of tensor to prepend or append to match that of input except along "
                                        f"the differencing dimension; input.size({d}) = {input.shape[d]}, "
                                        f"but got tensor.size({d}) = {t.shape[d]}")
+    if n == 0:                                        # whatever stands beside it
+        return put_out("diff", input.clone(), out)
     x = input if len(parts) == 1 else _cat(parts, axis)
-    if n == 0:
-        return x.clone() if out is None else out.copy_(x)
     for _ in range(min(n, x.shape[axis])):
         size = x.shape[axis]
         high, low = x.narrow(axis, 1, max(size - 1, 0)) if size else x, x.narrow(axis, 0, max(size - 1, 0))
         x = high.logical_xor(low) if x.dtype is dtypes.bool else high - low
-    return x if out is None else _into(out, x)
-
-
-def _into(out, x):
-    if tuple(out.shape) != tuple(x.shape):
-        out.resize_(x.shape)
-    return out.copy_(x)
+    return put_out("logical_xor" if x.dtype is dtypes.bool else "sub", x, out)
 
 
 def _slices(y, dim):
@@ -309,24 +304,27 @@ def _slices(y, dim):
     return y.narrow(dim, 0, n - 1), y.narrow(dim, 1, n - 1)
 
 
-def _spaced(y, x, dx, dim):
-    """(sum of neighbours, their distances) for the trapezoidal rule."""
+def _areas(name, y, x, dim):
+    """The sums of neighbours, each times their distance."""
+    if any(t.dtype is dtypes.bool for t in (x, y)):
+        raise RuntimeError(f"{name}: received a bool input for `x` or `y`, but bool is not supported")
     left, right = _slices(y, dim)
-    if x is None:
-        return left + right, dx
     if x.ndim == 1:
         if x.shape[0] != y.shape[dim]:
-            raise RuntimeError("trapezoid: There must be one `x` value for each sample point")
-        width = diff(x)
-        shape = [1] * y.ndim
-        shape[dim] = width.shape[0]
-        return left + right, width.reshape(shape)
-    if x.ndim < y.ndim:
+            raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
+        x = x.reshape([-1 if d == dim else 1 for d in range(y.ndim)])
+    elif x.ndim < y.ndim:
         x = x.reshape([1] * (y.ndim - x.ndim) + list(x.shape))
-    return left + right, diff(x, dim=dim - y.ndim)
+    before, behind = _slices(x, dim)
+    return (left + right) * (behind - before)
 
 
-@composite(method=False)
+def _check_alone(name, y):
+    if y.dtype is dtypes.bool:
+        raise RuntimeError(f"{name}: received a bool input for `y`, but bool is not supported")
+
+
+@composite(method=False, asked=True)
 def trapezoid(y, x=None, *, dx=None, dim=-1):
     """The area under ``y`` by the trapezoidal rule, at the points ``x`` or at distances ``dx``.
 
@@ -338,14 +336,13 @@ def trapezoid(y, x=None, *, dx=None, dim=-1):
         return y.sum(dim)
     if isinstance(x, (int, float)):
         x, dx = None, x
-    if any(t is not None and t.dtype is dtypes.bool for t in (x, y)):
-        shown = "`y`" if x is None else "`x` or `y`"
-        raise RuntimeError(f"trapezoid: received a bool input for {shown}, but bool is not supported")
-    both, width = _spaced(y, x, 1 if dx is None else dx, dim)
-    return both.sum(dim) * (width / 2) if x is None else (both * width).sum(dim) / 2.0
+    if x is not None:
+        return _areas("trapezoid", y, x, dim).sum(dim) / 2.0
+    _check_alone("trapezoid", y)
+    return (y.sum(dim) - (y.select(dim, 0) + y.select(dim, -1)) * 0.5) * (1 if dx is None else dx)
 
 
-@composite(method=False)
+@composite(method=False, asked=True)
 def trapz(y, x=None, *, dx=None, dim=-1):
     """The same as `trapezoid`.
 
@@ -355,7 +352,7 @@ def trapz(y, x=None, *, dx=None, dim=-1):
     return trapezoid(y, x, dx=dx, dim=dim)
 
 
-@composite(method=False)
+@composite(method=False, asked=True)
 def cumulative_trapezoid(y, x=None, *, dx=None, dim=-1):
     """The areas under ``y`` up to each point, by the trapezoidal rule.
 
@@ -365,5 +362,8 @@ def cumulative_trapezoid(y, x=None, *, dx=None, dim=-1):
     dim = wrap_dim(dim, y.ndim)
     if isinstance(x, (int, float)):
         x, dx = None, x
-    both, width = _spaced(y, x, 1 if dx is None else dx, dim)
-    return both.cumsum(dim) * (width / 2) if x is None else (both * width).cumsum(dim) / 2.0
+    if x is not None:
+        return _areas("cumulative_trapezoid", y, x, dim).cumsum(dim) / 2.0
+    _check_alone("cumulative_trapezoid", y)
+    left, right = _slices(y, dim)
+    return ((left + right) * ((1 if dx is None else dx) / 2.0)).cumsum(dim)

@@ -106,12 +106,16 @@ def _size_along(self, dim):
 def gather(input, dim, index, *, sparse_grad=False, out=None):
     """``result[i][j] = input[index[i][j]][j]`` for ``dim=0``, and so on: an element for each of the index.
 
-    The index has as many dimensions as the input and no larger sizes, but along ``dim``. RuntimeError out of bounds.
+    The index has as many dimensions as the input and no larger sizes, but along ``dim``. RuntimeError out of bounds. ``sparse_grad``:
+    the input's gradient is a sparse tensor.
 
     >>> torch.gather(torch.tensor([[1, 2], [3, 4]]), 1, torch.tensor([[0, 0], [1, 0]]))
     tensor([[1, 1],
             [4, 3]])
     """
+    if sparse_grad and input.requires_grad and out is None:
+        from ...sparse.embedding import gather as with_sparse_gradient
+        return with_sparse_gradient(input, dim, index)
     made = gather_raw(input, dim, index)
     size = _size_along(input, dim)
     check_bounds(index, size, out_of_bounds(dim % max(input._spec.ndim, 1), size, RuntimeError))

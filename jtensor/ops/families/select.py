@@ -143,7 +143,7 @@ def _ready(operator, self, dim, index, source, *more, kind=RuntimeError, prefix=
     if inplace:
         memory_allows(self, index, source, internal=True)
     size = _length(self._spec, dim)
-    if operator is index_add_raw and self._spec.ndim == 1:
+    if operator is index_add_raw and self._spec.ndim == 1 or operator is index_reduce_raw:
         check_bounds(index, size, lambda at: IndexError("index out of range in self"))
     check_bounds(index, size, out_of_bounds(dim % max(self._spec.ndim, 1), size, kind, prefix))
 

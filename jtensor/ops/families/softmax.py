@@ -5,6 +5,8 @@ Owns: both, with the type they are computed in. What is saved is PyTorch's: the 
 import jax.numpy as jnp
 from jax import lax
 
+from ...base import sites
+from ..build import cast_to
 from ..operator import Tensor, op
 from ..registry import composite
 from .numeric import not_implemented, wide, wrap_dim
@@ -19,7 +21,7 @@ def _check_softmax(name):
 
 
 def _as(x, dtype):
-    return x if dtype is None else x.astype(dtype.numpy)
+    return x if dtype is None else cast_to(x, dtype.numpy)
 
 
 def _normal_exponents(x, dim):
@@ -101,4 +103,6 @@ def log_softmax(input, dim, dtype=None, *, out=None):
 
 
 def _float_of(input, dtype):
+    if dtype is not None and input.dtype.is_complex and not dtype.is_complex:
+        sites.warn("Casting complex values to real discards the imaginary part")
     return None if dtype is input.dtype else dtype

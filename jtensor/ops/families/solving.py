@@ -70,6 +70,8 @@ def _solve(name, A, B, left):
     square(name, A)
     floating(name, B._spec)
     a, b = A._spec, B._spec
+    if not b.ndim:
+        raise RuntimeError(f"{name}: The input tensor B must have at least 2 dimensions.")
     if a.dtype is not b.dtype:
         raise RuntimeError(f"{name}: Expected A and B to have the same dtype, but found A of type {dtypes.scalar_name(a.dtype)} and B of "
                            f"type {dtypes.scalar_name(b.dtype)} instead")
@@ -91,7 +93,7 @@ def _solver_failed(name):
     return lambda k: (name, "The solver failed because the input matrix is singular.")
 
 
-@composite("linalg_solve_ex", **RAW)
+@composite("linalg_solve_ex", **RAW, asked=True)
 def linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
     """The solution of ``A X = B`` and, instead of an exception, the first zero pivot (0: none).
 
@@ -124,7 +126,7 @@ def solve_triangular_raw(self: Tensor, B: Tensor, upper, left, unitriangular):
                                        unit_diagonal=unitriangular)
 
 
-@composite("linalg_solve_triangular", **RAW)
+@composite("linalg_solve_triangular", **RAW, asked=True)
 def linalg_solve_triangular(A, B, *, upper, left=True, unitriangular=False, out=None):
     """The solution of ``A X = B`` (or ``X A = B``) for triangular matrices, of which one triangle is read.
 
@@ -224,7 +226,7 @@ def linalg_lstsq(A, B, rcond=None, *, driver=None, out=None):
 
 # -- of tensors -------------------------------------------------------------------------------------------------------
 
-@composite("linalg_tensorinv", **RAW)
+@composite("linalg_tensorinv", **RAW, asked=True)
 def linalg_tensorinv(A, ind=2, *, out=None):
     """The inverse of the map that ``tensordot(A, ., A.ndim - ind)`` is.
 

@@ -110,7 +110,7 @@ def sort(input, dim=-1, descending=False, stable=None, *, out=None):
     return put_out("sort", form(input, dim, bool(descending)), out)
 
 
-@composite()
+@composite(asked=True)
 def argsort(input, dim=-1, descending=False, *, stable=False, out=None):
     """The positions that put the elements in order along ``dim``.
 

@@ -31,7 +31,7 @@ def _converges(name, A):
                           "eigenvalues (error code: 1).")
 
 
-@composite("linalg_eigh", **RAW)
+@composite("linalg_eigh", **RAW, asked=True)
 def linalg_eigh(A, UPLO="L", *, out=None):
     """(real eigenvalues in order, eigenvectors as columns) of Hermitian matrices, of which one triangle is read.
 
@@ -44,7 +44,7 @@ def linalg_eigh(A, UPLO="L", *, out=None):
     return put_out("linalg_eigh", factor.eigh_raw(A, UPLO.upper()), out)
 
 
-@composite("linalg_eigvalsh", **RAW)
+@composite("linalg_eigvalsh", **RAW, asked=True)
 def linalg_eigvalsh(A, UPLO="L", *, out=None):
     """The real eigenvalues of Hermitian matrices, in order.
 
@@ -79,7 +79,7 @@ def linalg_eigvals(A, *, out=None):
     return put_out("linalg_eigvals", factor.eig_raw(A)[0], out)
 
 
-@composite("linalg_svd", **RAW)
+@composite("linalg_svd", **RAW, asked=True)
 def linalg_svd(A, full_matrices=True, *, driver=None, out=None):
     """(left vectors as columns, singular values in falling order, right vectors as rows).
 
@@ -97,7 +97,7 @@ def _cpu_driver(name, driver):
         raise RuntimeError(f"{name}: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend.")
 
 
-@composite("linalg_svdvals", **RAW)
+@composite("linalg_svdvals", **RAW, asked=True)
 def linalg_svdvals(A, *, driver=None, out=None):
     """The singular values, in falling order.
 
@@ -109,7 +109,7 @@ def linalg_svdvals(A, *, driver=None, out=None):
     return put_out("linalg_svdvals", factor.svd_raw(A, False)[1], out)
 
 
-@composite()
+@composite(asked=True)
 def svd(input, some=True, compute_uv=True, *, out=None):
     """(left vectors as columns, singular values in falling order, right vectors as columns).
 
@@ -145,7 +145,7 @@ def _cutoffs(values, A, atol, rtol):
     return jtensor.maximum(atol.to(limit.dtype), limit)
 
 
-@composite("linalg_matrix_rank", **RAW)
+@composite("linalg_matrix_rank", **RAW, asked=True)
 def linalg_matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None):
     """The number of singular values above a tolerance: the larger of ``atol`` and ``rtol`` times the largest.
 
@@ -211,7 +211,7 @@ def pinv_gradient(grad, A, result):
             + product(product(product(p, result), h), columns))
 
 
-@composite("linalg_pinv", **RAW)
+@composite("linalg_pinv", **RAW, asked=True)
 def linalg_pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
     """The pseudoinverse; singular values up to the larger of ``atol`` and ``rtol`` times the largest count as zero.
 
@@ -284,6 +284,8 @@ def matrix_power(input, n, *, out=None):
             [0., 1.]])
     """
     s = input._spec
+    if not isinstance(n, int):
+        raise TypeError("matrix_power: n must be int")              # PyTorch's words: `refusals`
     if s.ndim < 2:
         raise RuntimeError("linalg.matrix_power: The input tensor A must have at least 2 dimensions.")
     if s.size[-1] != s.size[-2]:

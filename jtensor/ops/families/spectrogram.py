@@ -142,7 +142,7 @@ def _why_not(input, n_fft, hop, width, window, onesided):
     return None
 
 
-@composite()
+@composite(asked=True)
 def istft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, normalized=False, onesided=None, length=None,
           return_complex=False):
     """The signal ``(*, T)`` whose `stft` is ``(*, F, windows)``: windows transformed back, added, and divided by the windows' squares.

@@ -30,7 +30,7 @@ def _check_weights(name, weights, count, whole):
         raise RuntimeError(f"cov(): {name} cannot be negative")
 
 
-@composite()
+@composite(asked=True)
 def cov(input, *, correction=1, fweights=None, aweights=None):
     """The covariances of the rows (variables) over the columns (observations), which may be weighted by frequency or importance.
 
@@ -73,7 +73,7 @@ def _not_negative(left):
     return left.clamp_min(0)
 
 
-@composite()
+@composite(asked=True)
 def corrcoef(input):
     """The correlations of the rows over the columns, between -1 and 1.
 
@@ -178,27 +178,60 @@ def _edges(x, bins, range):
     return np.linspace(low, high, bins + 1).astype(x.dtype)
 
 
+def _ascends(edges):
+    return bool((edges[1:] >= edges[:-1]).all())
+
+
+def _bins_by_halving(values, edges):
+    """The bin of each value by halving, -1 outside of the first and last edge: what PyTorch's search finds in edges in any order."""
+    low, left = np.zeros(values.shape, np.int64), np.full(values.shape, len(edges))
+    while left.any():
+        half = left // 2
+        beyond = (left > 0) & ~(values < edges[np.minimum(low + half, len(edges) - 1)])
+        low, left = np.where(beyond, low + half + 1, low), np.where(beyond, left - half - 1, half)
+    return np.where((values >= edges[0]) & (values <= edges[-1]), np.minimum(low - 1, len(edges) - 2), -1)
+
+
+def _counted_in_any_order(points, edges, weight, density):
+    """A histogram of points with edges that do not ascend, which NumPy refuses and PyTorch takes."""
+    places = np.stack([_bins_by_halving(points[:, d], e) for d, e in enumerate(edges)])
+    inside = (places >= 0).all(0)
+    counted = np.zeros([len(e) - 1 for e in edges])
+    np.add.at(counted, tuple(places[:, inside]), 1.0 if weight is None else weight[inside])
+    if density:
+        with np.errstate(all="ignore"):
+            counted /= counted.sum()
+            for d, e in enumerate(edges):
+                counted /= np.diff(e).reshape([-1 if k == d else 1 for k in range(len(edges))])
+    return counted
+
+
 @op(None, name="histogram_of", sync=True, function=False, method=False, out=True, nondiff=("self", "bins", "weight", 0, 1))
 def histogram_of(self: Tensor, bins: OptTensor, count, range, weight: OptTensor, density):
     """(histogram, edges), counted on the host."""
     edges = bins if bins is not None else _edges(self, count, range)
-    counted, _ = np.histogram(self.reshape(-1).astype(np.float64), bins=edges.astype(np.float64),
-                              weights=None if weight is None else weight.reshape(-1).astype(np.float64), density=density)
+    values, weights = self.reshape(-1).astype(np.float64), None if weight is None else weight.reshape(-1).astype(np.float64)
+    if not _ascends(edges):
+        return _counted_in_any_order(values[:, None], [edges.astype(np.float64)], weights, density).astype(self.dtype), edges
+    counted, _ = np.histogram(values, bins=edges.astype(np.float64), weights=weights, density=density)
     return counted.astype(self.dtype), edges
 
 
-@composite()
+@composite(asked=True)
 def histogram(input, bins, *, range=None, weight=None, density=False, out=None):
     """``(hist, bin_edges)``: how many elements, or how much weight, falls into each bin; ``bins`` is a number or the edges.
 
     >>> torch.histogram(torch.tensor([1., 2., 1.]), bins=2, range=(0., 3.)).hist
     tensor([2., 1.])
     """
-    if input.dtype.name not in ("float32", "float64"):
-        raise not_implemented("histogram_cpu", input.dtype)
     whole = isinstance(bins, int)
     if whole and bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins}")
+    _check_weight((*input.shape, 1), input.dtype, weight)
+    if not whole:
+        _check_edges(1, input.dtype, [bins])
+    if input.dtype.name not in ("float32", "float64"):
+        raise not_implemented("histogramdd", input.dtype)
     made = histogram_of(input, None if whole else bins, bins if whole else None, range, weight, density)
     from ...base.return_types import return_type
     answer = return_type("histogram", ("hist", "bin_edges"))(made)
@@ -213,20 +246,26 @@ def histogram(input, bins, *, range=None, weight=None, density=False, out=None):
 def histogramdd_of(self: Tensor, edges: Tensors, weight: OptTensor, density):
     """How many points, or how much weight, lie between the edges of all dimensions; counted on the host."""
     points = self.reshape(-1, self.shape[-1]).astype(np.float64)
-    counted, _ = np.histogramdd(points, bins=[e.astype(np.float64) for e in edges],
-                                weights=None if weight is None else weight.reshape(-1).astype(np.float64), density=density)
+    edges, weights = [e.astype(np.float64) for e in edges], None if weight is None else weight.reshape(-1).astype(np.float64)
+    if not all(map(_ascends, edges)):
+        return _counted_in_any_order(points, edges, weights, density).astype(self.dtype)
+    counted, _ = np.histogramdd(points, bins=edges, weights=weights, density=density)
     return counted.astype(self.dtype)
+
+
+def _check_weight(shape, dtype, weight):
+    """PyTorch's errors for a weight that is not one number for each of the points, which lie along the last dimension of ``shape``."""
+    if weight is not None and tuple(weight.shape) != tuple(shape[:-1]):
+        raise RuntimeError("torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor excluding "
+                           f"its innermost dimension, but got input with shape {list(shape)} and weight with shape {list(weight.shape)}")
+    if weight is not None and weight.dtype is not dtype:
+        raise RuntimeError("torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same dtype, "
+                           f"but got input({dtypes.cpp_name(dtype)}), and weight({dtypes.cpp_name(weight.dtype)})")
 
 
 def _check_histogramdd(input, weight, range):
     n = input.shape[-1]
-    if weight is not None and tuple(weight.shape) != tuple(input.shape[:-1]):
-        raise RuntimeError("torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor excluding "
-                           f"its innermost dimension, but got input with shape {list(input.shape)} and weight with shape "
-                           f"{list(weight.shape)}")
-    if weight is not None and weight.dtype is not input.dtype:
-        raise RuntimeError("torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same dtype, "
-                           f"but got input({dtypes.cpp_name(input.dtype)}), and weight({dtypes.cpp_name(weight.dtype)})")
+    _check_weight(input.shape, input.dtype, weight)
     if range is not None and len(range) != 2 * n:
         raise RuntimeError(f"torch.histogramdd: for a {n}-dimensional histogram range should have {2 * n} elements, but got {len(range)}")
 
@@ -254,20 +293,19 @@ def _edges_of_counts(input, bins, range):
     return edges
 
 
-def _check_edges(input, bins):
-    n = input.shape[-1]
+def _check_edges(n, dtype, bins):
     if len(bins) != n:
         raise RuntimeError(f"torch.histogramdd: expected {n} sequences of bin edges for a {n}-dimensional histogram but got {len(bins)}")
     for d, edges in enumerate(bins):
-        if edges.dtype is not input.dtype:
+        if edges.dtype is not dtype:
             raise RuntimeError("torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with dtype "
-                               f"{dtypes.cpp_name(input.dtype)} and bins for dimension {d} with dtype {dtypes.cpp_name(edges.dtype)}")
+                               f"{dtypes.cpp_name(dtype)} and bins for dimension {d} with dtype {dtypes.cpp_name(edges.dtype)}")
         if edges.ndim != 1:
             raise RuntimeError(f"torch.histogramdd: bins tensor should have one dimension, but got {edges.ndim} dimensions in the bins "
                                f"tensor for dimension {d}")
 
 
-@composite(method=False)
+@composite(method=False, asked=True)
 def histogramdd(input, bins, range=None, weight=None, density=False):
     """``(hist, bin_edges)`` of points ``(*, N)``: ``bins`` is a number, one for each dimension, or the edges in each.
 
@@ -280,7 +318,7 @@ def histogramdd(input, bins, range=None, weight=None, density=False):
     counts = isinstance(bins, int) or all(isinstance(b, int) for b in bins)
     _check_histogramdd(input, weight, range)
     if not counts:
-        _check_edges(input, bins)
+        _check_edges(input.shape[-1], input.dtype, bins)
     if input.dtype.name not in ("float32", "float64"):
         raise not_implemented("histogramdd", input.dtype)
     edges = _edges_of_counts(input, bins, range) if counts else [e.clone() for e in bins]

@@ -77,7 +77,7 @@ def put_raw(self: Tensor, index: Tensor, source: Tensor, accumulate=False):
     return how(self.reshape(-1), [index.reshape(-1)], (0,), source.reshape(-1)).reshape(self.shape)
 
 
-@composite()
+@composite(asked=True)
 def put(input, index, source, accumulate=False):
     """A copy of the tensor with the elements of ``source`` at positions of the flattened tensor (``accumulate``: added).
 

@@ -43,6 +43,63 @@ def _whole(x, dims, n):
     return _over(lambda v: lax.fft(v, lax.FftType.IRFFT, (n,)), x, dims[-1:]) * n
 
 
+# -- how results lie --------------------------------------------------------------------------------------------------
+
+def _innermost(size, stride, dims):
+    """Strides with ``dims`` innermost, in that order, around them the others as they lay in ``stride``."""
+    others = sorted(_apart(len(size), dims), key=lambda d: -stride[d])
+    made, step = [0] * len(size), 1
+    for d in reversed([*others, *dims]):
+        made[d], step = step, step * max(size[d], 1)
+    return tuple(made)
+
+
+def _apart(n, dims):
+    """The dimensions that are not among ``dims``, in the order in which C++'s ``partition`` leaves them: it tells between equal strides."""
+    order, first, last = list(range(n)), 0, n
+    while True:
+        while first < last and order[first] not in dims:
+            first += 1
+        last -= 1
+        while first < last and order[last] in dims:
+            last -= 1
+        if first >= last:
+            return order[:n - len(dims)]
+        order[first], order[last] = order[last], order[first]
+        first += 1
+
+
+def _by_stride(stride, dims):
+    return sorted(dims, key=lambda d: -stride[d])
+
+
+def _after_complex(size, stride, dims):
+    """After a complex transform, which PyTorch's library takes seven dimensions at a time, the innermost first."""
+    while dims:
+        dims = _by_stride(stride, dims)
+        stride, dims = _innermost(size, stride, dims[-7:]), dims[:-7]
+    return stride
+
+
+def _lies_whole(specs, outputs, statics):
+    dims = statics["dims"] if "dims" in statics else (statics["dim"],)
+    return [_after_complex(outputs[0].shape, specs[0].stride, dims) if specs[0].numel else None]
+
+
+def _lies_half(specs, outputs, statics):
+    dims, stride = statics["dims"], specs[0].stride
+    return [_innermost(outputs[0].shape, stride, [*_by_stride(stride, dims[:-1]), dims[-1]]) if specs[0].numel else None]
+
+
+def _lies_back(specs, outputs, statics):
+    self, dims = specs[0], statics["dims"]
+    if not self.numel:
+        return [None]
+    return [_innermost(outputs[0].shape, _after_complex(tuple(self.size), self.stride, dims[:-1]), dims[-1:])]
+
+
+# -- the operators ----------------------------------------------------------------------------------------------------
+
 def _scaled(x, scale):
     """``x`` times a real number or None; part by part, so that a zero keeps its sign."""
     if scale is None:
@@ -50,14 +107,14 @@ def _scaled(x, scale):
     return lax.complex(x.real * scale, x.imag * scale) if x.dtype.kind == "c" else x * scale
 
 
-@op(name="_fft_c2c", backward="FftC2CBackward0", grad={
+@op(name="_fft_c2c", backward="FftC2CBackward0", layout=_lies_whole, grad={
     "self": lambda grad, dims, forward, scale: _scaled(_complex(grad, dims, not forward), scale)}, **RAW)
 def c2c(self: Tensor, dims, forward, scale=None):
     """Complex to complex."""
     return _scaled(_complex(self, dims, forward), scale)
 
 
-@op(name="_fft_r2c.whole", backward="FftR2CBackward0", grad={
+@op(name="_fft_r2c.whole", backward="FftR2CBackward0", layout=_lies_whole, grad={
     "self": lambda grad, dim, scale: _scaled(_complex(grad, (dim,), False).real, scale)}, **RAW)
 def r2c_whole(self: Tensor, dim, scale=None):
     """Real to complex: the half that is computed, and its mirror image."""
@@ -74,7 +131,7 @@ def _half_gradient(grad, dims, shapes, scale):
     return _scaled(_complex(jnp.pad(grad, pads), dims, False).real, scale)
 
 
-@op(name="_fft_r2c", backward="FftR2CBackward0", grad={"self": _half_gradient}, **RAW)
+@op(name="_fft_r2c", backward="FftR2CBackward0", layout=_lies_half, grad={"self": _half_gradient}, **RAW)
 def r2c(self: Tensor, dims, scale=None):
     """Real to half complex."""
     return _scaled(_half(self, dims), scale)
@@ -90,7 +147,7 @@ def _whole_gradient(grad, dims, n, shapes, scale):
     return _scaled(made * factor.astype(made.real.dtype), scale)
 
 
-@op(name="_fft_c2r", backward="FftC2RBackward0", grad={"self": _whole_gradient}, **RAW)
+@op(name="_fft_c2r", backward="FftC2RBackward0", layout=_lies_back, grad={"self": _whole_gradient}, **RAW)
 def c2r(self: Tensor, dims, n, scale=None):
     """Half complex to real."""
     return _scaled(_whole(self, dims, n), scale)

@@ -149,7 +149,7 @@ def std(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=N
     return std_dims(input, dim, correction=correction, keepdim=keepdim, **more)
 
 
-@composite(method=False)
+@composite(method=False, asked=True)
 def var_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
     """``(var, mean)`` over ``dim``.
 
@@ -160,7 +160,7 @@ def var_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
     return var_mean_dims(input, dim, correction=correction, keepdim=keepdim)
 
 
-@composite(method=False)
+@composite(method=False, asked=True)
 def std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
     """``(std, mean)`` over ``dim``.
 

@@ -1,0 +1,66 @@
+"""Recurrent layers as one operator: gradients of both orders and names are PyTorch's, and no bit depends on how the tape ran."""
+import pytest
+
+import jtensor
+
+from .both import close
+
+KINDS = [("LSTM", {}), ("GRU", {"bias": False}), ("RNN", {}), ("RNN", {"nonlinearity": "relu"}), ("LSTM", {"bidirectional": True})]
+NAMES = [" ".join([kind, *settings]) for kind, settings in KINDS]
+
+
+def _states(torch, kind, settings, n, size, dtype):
+    shape = 1 + ("bidirectional" in settings), n, size
+    return [torch.randn(shape, dtype=dtype, requires_grad=True) for _ in range(1 + (kind == "LSTM"))]
+
+
+@pytest.mark.parametrize(("kind", "settings"), KINDS, ids=NAMES)
+def test_gradients_of_both_orders(kind, settings):
+    def program(torch):
+        net = getattr(torch.nn, kind)(3, 5, batch_first=kind == "LSTM", dtype=torch.float64, **settings)
+        x, states = torch.randn(2, 2, 3, dtype=torch.float64, requires_grad=True), _states(torch, kind, settings, 2, 5, torch.float64)
+        output, last = net(x, tuple(states) if kind == "LSTM" else states[0])
+        last = last if kind == "LSTM" else (last,)
+        loss = (output * torch.arange(output.numel(), dtype=output.dtype).reshape(output.shape)).sum() + sum((s * s).sum() for s in last)
+        inputs = [x, *states, *net.parameters()]
+        grads = torch.autograd.grad(loss, inputs, create_graph=True)
+        return [output, *last, *grads, *torch.autograd.grad(sum((g * g).sum() for g in grads), inputs)]
+
+    close(program, rtol=1e-9, atol=1e-12)
+
+
+def test_what_the_graph_shows():
+    def program(torch):
+        shown = []
+        for kind in ("LSTM", "GRU", "RNN"):
+            output, last = getattr(torch.nn, kind)(3, 4, 2)(torch.ones(2, 2, 3))
+            shown += [type(t.grad_fn).__name__ for t in (output, *(last if kind == "LSTM" else (last,)))]
+        return shown
+
+    close(program)
+
+
+@pytest.mark.parametrize("steps", [1, 3])
+@pytest.mark.parametrize(("kind", "settings"), KINDS[:3], ids=NAMES[:3])
+def test_no_bit_depends_on_how_the_tape_ran(kind, settings, steps, afresh):
+    def train(look):
+        jtensor.manual_seed(3)
+        net, x = getattr(jtensor.nn, kind)(8, 16, **settings), jtensor.randn(steps, 5, 8)
+        states = [s.detach() for s in _states(jtensor, kind, settings, 5, 16, jtensor.float32)]
+        for _ in range(3):
+            output, last = net(x * 1.5 + 0.25, tuple(states) if kind == "LSTM" else states[0])
+            if look:
+                output.tolist()
+            loss = (output * output + output).exp().sum() + sum((s * 0.5).sum() for s in (last if kind == "LSTM" else (last,)))
+            net.zero_grad()
+            loss.backward()
+            if look:
+                [p.grad.tolist() for p in net.parameters()]
+            with jtensor.no_grad():
+                for p in net.parameters():
+                    p -= 0.1 * p.grad
+        return [loss.item(), [p.tolist() for p in net.parameters()], [p.grad.tolist() for p in net.parameters()]]
+
+    with jtensor.eager():
+        wanted = train(False)
+    assert train(True) == wanted and train(False) == wanted and train(False) == wanted
