@@ -89,10 +89,21 @@ def added(old, grad):
     if not (LOCAL.grad_enabled or LOCAL.says_enabled) and getrefcount(old) <= SEEN_HERE and getrefcount(old._storage) <= OWN_STORAGE \
             and old._spec.dense and grad._storage.host is None:
         return old.add_(grad)
-    return old + grad
+    return total(old, grad)
+
+
+def total(old, grad):
+    """The sum of two gradients as a new tensor."""
+    return old + grad if takes(old, grad) else grad + old
+
+
+def takes(old, grad):
+    """Whether a gradient can be added to another: PyTorch adds a sparse one to a dense one, and not the other way round."""
+    return old._storage.spec is not None or old.layout.name == "strided" or grad.layout.name != "strided"
 
 
 RESHAPED = [False]       # whether a tensor that requires grad has ever got another shape, as by `.data =`: only then gradients may not fit
+RETYPED = [False]        # the same for its type, of which only a node that goes by the rules needs to know
 
 
 CROSSING = [None]        # what a gradient becomes at the end of an edge: set once there are levels (`tensor.levels`)

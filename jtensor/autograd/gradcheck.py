@@ -7,6 +7,8 @@ import warnings
 
 import numpy as np
 
+from ..base.errors import missing
+
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 NOTES = "Please look at 'Notes about undefined output gradients' in 'tools/autograd/derivatives.yaml'"
 
@@ -126,6 +128,8 @@ def _inputs_checked(inputs):
     for at, t in enumerate(inputs):
         if not isinstance(t, torch.Tensor) or not t.requires_grad:
             continue
+        if t.layout is not torch.strided:
+            raise missing("gradcheck of sparse inputs", "gradcheck of a function of the values, which makes the sparse tensor inside")
         if t.dtype not in (torch.float64, torch.complex128):
             warnings.warn(f"Input #{at} requires gradient and is not a double precision floating point or complex. This check will "
                           f"likely fail "

@@ -8,6 +8,7 @@ import jtensor
 
 from ..autograd.mode import switch
 from ..tensor import updates
+from ..tensor.core import LAYOUTS
 from ..trace.tape import LOCAL
 from .optimizer import Optimizer
 
@@ -74,12 +75,17 @@ def decayed(p, grad, group, decay):
     return grad.add(p, alpha=decay)
 
 
+def with_values(grad, values):
+    """The sparse tensor that has other values at the places of a coalesced one."""
+    return jtensor.sparse_coo_tensor(grad._indices(), values, grad.shape, check_invariants=False, is_coalesced=True)
+
+
 class Method(Optimizer):
     """A first-order method: a subclass writes ``_init_state`` and ``_update``, and may name in ``_late_options`` the options that
     old pickles lack."""
 
     _late_options = {}
-    _sparse_hint = ""
+    _sparse_hint, _sparse_name, _takes_sparse = "", None, False
     _scalars = ("step",)  # entries of the state that were plain numbers in old pickles
 
     def __setstate__(self, state):
@@ -136,8 +142,8 @@ class Method(Optimizer):
             grad = p.grad if auto is None or auto.grad is None else auto.grad      # a property, which may have something to warn of
             if grad is None:
                 continue
-            if grad.is_sparse:
-                raise RuntimeError(f"{type(self).__name__} does not support sparse gradients{self._sparse_hint}")
+            if grad.is_sparse and not self._takes_sparse:
+                raise RuntimeError(f"{self._sparse_name or type(self).__name__} does not support sparse gradients{self._sparse_hint}")
             state = self._state_of(p, group)
             ready.append((p, grad, state))
         return ready
@@ -180,7 +186,7 @@ class Method(Optimizer):
         ready = self._ready(group)
         sign = bool(group.get("maximize"))
         numbers = self._all_numbers(ready, group)
-        if not ready or None in numbers:
+        if not ready or None in numbers or LAYOUTS and any(grad.is_sparse for _, grad, _ in ready):
             for (p, grad, state), given in zip(ready, numbers, strict=True):
                 self._update(p, -grad if sign else grad, state, group, *(() if given is None else (given,)))
             return

@@ -1,7 +1,7 @@
 """Adagrad."""
 import jtensor
 
-from ._method import Method, as_real, check, check_fused, check_lr, number
+from ._method import Method, as_real, check, check_fused, check_lr, number, with_values
 
 __all__ = ["Adagrad"]
 
@@ -17,6 +17,7 @@ class Adagrad(Method):
     tensor([ 0.9000, -1.1000])
     """
 
+    _takes_sparse = True
     _late_options = {"foreach": None, "maximize": False, "differentiable": False, "fused": None}
 
     def __init__(self, params, lr=1e-2, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10, foreach=None, *,
@@ -59,6 +60,8 @@ class Adagrad(Method):
 
     def _update(self, p, grad, state, group, numbers):
         weight_decay, fresh, eps, step = numbers
+        if grad.is_sparse:
+            return _update_sparse(p, grad, state["sum"], group["weight_decay"], eps, step)
         if group["weight_decay"] != 0:
             grad = grad.add(p, alpha=weight_decay)
         total = state["sum"]
@@ -66,3 +69,14 @@ class Adagrad(Method):
             p, grad, total = as_real(p, grad, total)
         total.addcmul_(grad, grad, value=fresh)
         p.addcdiv_(grad, total.sqrt().add_(eps), value=step)
+
+
+def _update_sparse(p, grad, total, weight_decay, eps, step):
+    """Changes the rows that a sparse gradient has, and their sums."""
+    if weight_decay != 0:
+        raise RuntimeError("weight_decay option is not compatible with sparse gradients")
+    grad = grad.coalesce()
+    values = grad._values()
+    total.add_(with_values(grad, values.pow(2)))
+    roots = total.sparse_mask(grad)._values().sqrt().add_(eps)
+    p.add_(with_values(grad, values / roots), alpha=step)

@@ -36,6 +36,7 @@ class Adam(Method):
 
     _late_options = {"amsgrad": False, "maximize": False, "foreach": None, "capturable": False, "differentiable": False,
                      "decoupled_weight_decay": False, "fused": None}
+    _sparse_name = "Adam"
     _sparse_hint = ", please consider SparseAdam instead"
 
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, amsgrad=False, *, foreach=None,

@@ -45,7 +45,8 @@ class LBFGS(Optimizer):
     def _flat_grad(self):
         views = []
         for p in self._params:
-            view = jtensor.zeros(p.numel(), dtype=p.dtype, device=p.device) if p.grad is None else p.grad.reshape(-1)
+            view = jtensor.zeros(p.numel(), dtype=p.dtype, device=p.device) if p.grad is None else \
+                (p.grad.to_dense() if p.grad.is_sparse else p.grad).reshape(-1)
             views.append(jtensor.view_as_real(view).reshape(-1) if view.is_complex() else view)
         return jtensor.cat(views, 0)
 

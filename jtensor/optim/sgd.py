@@ -19,6 +19,7 @@ class SGD(Method):
 
     _late_options = {"nesterov": False, "maximize": False, "foreach": None, "differentiable": False, "fused": False}
     _scalars = ()
+    _takes_sparse = True
 
     def __init__(self, params, lr=1e-3, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False, foreach=None,
                  differentiable=False, fused=None):

@@ -5,31 +5,35 @@ Owns: `accumulate`. May not know: the walk over the graph, which brings the grad
 import sys
 from itertools import zip_longest
 
+from ..autograd import engine
 from ..autograd.hooking import after_accumulation
 from ..autograd.mode import is_grad_enabled
 from ..base.geometry import contiguous_strides
 from ..ops.build import broadcast_inplace
 from ..trace.tape import LOCAL
-from .core import COUNTED, make_tensor
+from .core import COUNTED, LAYOUTS, make_tensor
 
 
 def accumulate(variable, grad, held=0):
     """Adds ``grad`` to ``variable.grad``; without create_graph an existing gradient is changed in place, so that its aliases see it.
 
-    ``held``: references to the gradient that the engine itself has beyond the caller's.
+    ``held``: references to the gradient that the engine itself has beyond the caller's. Raises RuntimeError for a leaf that was detached
+    in place and is a result since.
     """
+    if variable._edge is not None:
+        raise RuntimeError("leaf variable has been moved into the graph interior")
     if not variable._requires_grad:
         return
     auto = variable._autograd_meta()
-    old = auto.grad
+    old, layout = auto.grad, LAYOUTS and (LAYOUTS.get(type(grad)) or LAYOUTS.get(type(auto.grad)))        # of either that is sparse
     if old is None:
-        auto.grad = _first(variable, grad, held)
-    elif not is_grad_enabled():
-        old.add_(grad)
-        if old._spec.stride != variable._spec.stride:
-            _warn_of_layout(old._spec, variable._spec)
+        auto.grad = layout.first(grad) if layout else _first(variable, grad, held)
+    elif is_grad_enabled() or layout and not engine.takes(old, grad):
+        auto.grad = engine.total(old, grad)
     else:
-        auto.grad = old + grad
+        old.add_(grad)
+        if not layout and old._spec.stride != variable._spec.stride:
+            _warn_of_layout(old._spec, variable._spec)
     if auto.post_hooks:
         after_accumulation(auto.post_hooks, variable)
 

@@ -17,7 +17,7 @@ from ..ops.families.composing import number_fits
 from ..storage import VersionCounter, cell
 from ..trace.tape import LOCAL
 from . import overwriting
-from .core import COUNTED, Tensor, make_tensor
+from .core import COUNTED, LAYOUTS, Tensor, make_tensor
 from .overriding import disabled
 from .values import bump
 
@@ -96,6 +96,8 @@ def set_data(self, other):
     keep_counter(self)
     if self.requires_grad and self._spec.size != other._spec.size:
         engine.RESHAPED[0] = True
+    if self._spec.dtype is not other._spec.dtype:
+        engine.RETYPED[0] = True
     if self._auto is not None and self._spec.dtype is not other._spec.dtype:
         self._auto.accumulator = None                              # the leaf gets a new node: the old one takes another dtype
     self._storage, self._spec, self._offset, self._cached = other._storage, other._spec, other._offset, None
@@ -143,7 +145,7 @@ def deepcopy(self, memo):
     if type(self) is not Tensor and type(self).__torch_function__ is not disabled and type(self.new_empty([])) is not type(self):
         raise RuntimeError(_NO_COPY)
     import copy
-    made = memo[id(self)] = _copy_of_memory(self, memo)
+    made = memo[id(self)] = self._copied() if type(self) in LAYOUTS else _copy_of_memory(self, memo)
     made._requires_grad = self.requires_grad
     if self._auto is not None and self._auto.grad is not None:
         made._autograd_meta().grad = copy.deepcopy(self._auto.grad, memo)

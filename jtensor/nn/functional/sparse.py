@@ -120,7 +120,7 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
                              include_last_offset, padding_idx)[0]
 
 
-def one_hot(tensor, num_classes=-1):
+def one_hot(input, num_classes=-1):
     """Zeros and a single one a class: integers ``(*)`` to ``(*, num_classes)``; without a number, as many as are needed.
 
     >>> import jtensor as torch
@@ -128,21 +128,21 @@ def one_hot(tensor, num_classes=-1):
     tensor([[1, 0, 0],
             [0, 0, 1]])
     """
-    if tensor.dtype != jtensor.long:
+    if input.dtype != jtensor.long:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
-    if tensor.numel() == 0:
+    if input.numel() == 0:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
-        return tensor.new_zeros((*tensor.shape, num_classes))
-    if tensor.is_meta and num_classes == -1:
+        return input.new_zeros((*input.shape, num_classes))
+    if input.is_meta and num_classes == -1:
         raise RuntimeError("Tensor.item() cannot be called on meta tensors")
-    known = None if num_classes == -1 else extremes(tensor, (0, num_classes))
-    if not tensor.is_meta and (known is None or known[0] < 0 or known[1] >= num_classes):
-        numbers = host_copy(tensor, "index bounds")
+    known = None if num_classes == -1 else extremes(input, (0, num_classes))
+    if not input.is_meta and (known is None or known[0] < 0 or known[1] >= num_classes):
+        numbers = host_copy(input, "index bounds")
         if numbers.min() < 0:
             raise RuntimeError("Class values must be non-negative.")
         if num_classes == -1:
             num_classes = int(numbers.max()) + 1
         elif numbers.max() >= num_classes:
             raise RuntimeError("Class values must be smaller than num_classes.")
-    return tensor.new_zeros((*tensor.shape, num_classes)).scatter_(-1, tensor.unsqueeze(-1), 1)
+    return input.new_zeros((*input.shape, num_classes)).scatter_(-1, input.unsqueeze(-1), 1)

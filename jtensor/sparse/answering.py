@@ -1,0 +1,96 @@
+"""What a public function does that is given a sparse tensor: looked up by its name in the table of its layout.
+
+Owns: `Layout`, whose table the rooms of operations fill with `answers`; what goes on as it is, because it asks for nothing but shape, type
+and history, or is made of functions that are asked in their turn; PyTorch's error for the rest. The layer of `tensor.asking` calls it. May
+not know: what the operations do.
+"""
+import importlib
+import sys
+
+from ..tensor.core import Tensor
+from ..tensor.overriding import spread
+from ..trace.tape import LOCAL
+
+# They ask a tensor for its shape, type, device and history alone.
+_PLAIN = frozenset("""
+    dim ndimension size numel nelement element_size is_floating_point is_complex is_signed is_same_size get_device requires_grad_
+    register_hook retain_grad backward register_post_accumulate_grad_hook is_inference __len__ __hash__ is_tensor detach_ __reduce_ex__
+    __deepcopy__ __repr__ __format__ can_cast result_type is_distributed is_conj is_neg _is_view grad_dtype module_load""".split())
+# Made of functions that are asked themselves.
+_COMPOSITE = frozenset("""
+    dstack column_stack atleast_1d atleast_2d atleast_3d new_tensor concat concatenate""".split())
+_OPERATIONS = frozenset("T mT H mH".split())           # properties that are none
+_ATEN = {"__eq__": "eq.Tensor", "__ne__": "ne.Tensor", "gt": "gt.Scalar", "lt": "lt.Scalar", "ge": "ge.Scalar", "le": "le.Scalar",
+         "eq": "eq.Tensor", "ne": "ne.Scalar", "mean": "mean.dim", "std": "std.correction", "sort": "sort.stable",
+         "softmax": "_softmax", "log_softmax": "_log_softmax", "narrow": "as_strided", "squeeze": "as_strided", "chunk": "as_strided",
+         "split": "as_strided", "unique": "_unique2", "allclose": "eq.Tensor", "view_as": "view", "fill_": "fill_.Scalar",
+         "ones_like": "fill_.Scalar", "full_like": "fill_.Scalar", "rand_like": "uniform_", "randn_like": "normal_",
+         "logical_not": "logical_not.out", "lerp": "lerp.Scalar", "clamp_": "clamp_", "linalg_norm": "linalg_vector_norm",
+         "isfinite": "ne.Scalar", "__invert__": "bitwise_not", "diag": "diagonal_copy", "fill_diagonal_": "as_strided"}
+
+
+class Layout:
+    """What the rooms below ask for the tensors of a class: they do not know the rooms here.
+
+    ``table``: {name of a public function or method: what it does when one of its tensors is of the class}, which ``rooms`` fill once they
+    are imported. ``refusal(name, args)``: the error of what is not in it.
+    """
+
+    def __init__(self, rooms, refusal):
+        self.table, self.rooms, self.refusal = {}, rooms, refusal
+
+    def answers(self, *names):
+        """A decorator: the function is what public functions of these names do, and methods, when one of their tensors is of the class."""
+        def put(function):
+            self.table.update(dict.fromkeys(names, function))
+            return function
+        return put
+
+    def answer(self, entry, args, kwargs, nobody):
+        """What a function does for these arguments, one of which is of the class; ``nobody`` where it is to do what it did."""
+        name = name_of(entry)
+        if name is None:
+            return nobody
+        for room in self.rooms:
+            importlib.import_module("." + room, __package__)
+        self.rooms = ()
+        function = self.table.get(name)
+        if function is not None:
+            found = function(*args, **kwargs)
+            return nobody if found is PASS else found
+        if name in _PLAIN or name in _COMPOSITE or entry.key is None:
+            return nobody
+        raise self.refusal(name, args)
+
+    @staticmethod
+    def first(grad):
+        """What a leaf keeps of the first gradient that comes: its values, or a copy of them if somebody else may hold them."""
+        fresh = grad._auto is None and grad._edge is None and not grad._requires_grad and sys.getrefcount(grad) <= _FRESH
+        kept = grad.detach() if fresh and not LOCAL.grad_enabled else grad.clone()
+        kept._elements = kept._elements.contiguous()
+        return kept
+
+
+_FRESH = 7                         # the engine's names for it, those of the functions on the way, getrefcount's argument
+
+
+def name_of(entry):
+    """The name of a function in the tables; None for properties that are no operations."""
+    kind = entry.title.removeprefix("torch.") if entry.key is None else entry.title.rpartition(".")[2]
+    name = (entry.key or kind).removeprefix("Tensor.")
+    return None if kind in ("__get__", "__set__", "__delete__") and name not in _OPERATIONS else name
+
+
+PASS = object()                    # what a function of the table answers that the original is to answer
+
+
+def refused(name, args):
+    """PyTorch's error where it has no kernel."""
+    found = {x.layout.name for x in spread(args) if isinstance(x, Tensor)}
+    kind = "SparseCPU" if "sparse_coo" in found else "CPU" if found == {"strided"} else "SparseCsrCPU"
+    return NotImplementedError(f"Could not run 'aten::{name}' with arguments from the '{kind}' backend. This could be because the operator "
+                               "doesn't exist for this backend; torch.Tensor.to_dense() makes a tensor that it takes.")
+
+
+COORDINATES = Layout(("arithmetic", "products", "moving", "reducing", "keeping"), lambda name, args: refused(_ATEN.get(name, name), args))
+answers = COORDINATES.answers

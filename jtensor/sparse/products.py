@@ -1,0 +1,284 @@
+"""Matrix products in which a matrix is sparse.
+
+Owns: these entries of the table and ``torch.sparse.mm`` and its like, with their gradients. Of a dense matrix the rows that a sparse one
+names are read, multiplied and added up, element after element in the order in which the sparse one keeps them.
+"""
+import numpy as np
+
+import jtensor
+
+from ..base import dtypes
+from ..base.errors import missing
+from ..tensor.from_data import from_host
+from .answering import answers
+from .graph import assembled, coalesced, elements_of, recorded, wants
+from .patterns import Pattern, added_at, of_numbers
+from .tensors import is_sparse, sparse
+
+
+def _rows_times(x, dense, turned=False):
+    """``x @ dense`` of a sparse matrix and a dense one without history; ``turned``: of the sparse one's transpose."""
+    rows, columns = x._pattern.lines() if x._pattern.sparse_dim == 2 else (None, None)
+    if rows is None:
+        return jtensor.mm(x.to_dense().t() if turned else x.to_dense(), dense)
+    if turned:
+        rows, columns = columns, rows
+    count = x.shape[1 if turned else 0]
+    made = jtensor.zeros((count, dense.shape[1]), dtype=dense.dtype, device=dense.device)
+    if not x._pattern.nnz:
+        return made
+    return made.index_add(0, rows, x._elements[:, None] * dense.index_select(0, columns))
+
+
+def _times(x, dense, turned=False):
+    """The same with a history that leads into the dense matrix and the sparse one's values: what gradients are made of."""
+    made = _rows_times(x.detach(), dense.detach(), turned)
+
+    def pull(grad):
+        of_x = None
+        if wants(x):
+            of_x = jtensor.mm(dense, grad.t()) if turned else jtensor.mm(grad, dense.t())
+        return of_x, _times(x, grad, not turned) if wants(dense) else None
+    return recorded("MmBackward0", made, [x, dense], pull, [x, dense])
+
+
+def _check(name, x, y):
+    for one in (x, y):
+        if one.ndim < 2:
+            raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
+        if one.ndim > 2:
+            raise RuntimeError(f"{name}: expected matrices, got {x.ndim}D and {y.ndim}D tensors")
+    if x.shape[1] != y.shape[0]:
+        raise RuntimeError(f"addmm: Argument #3 (dense): Expected dim 0 size {x.shape[1]}, got {y.shape[0]}")
+    if x.dtype is not y.dtype:
+        raise RuntimeError(f"expected scalar type {_cpp(x.dtype)} but found {_cpp(y.dtype)}")
+
+
+def _cpp(dtype):
+    return dtypes.scalar_name(dtype)
+
+
+def spmm(input, mat2):
+    """`torch.mm` by the name that is used where a matrix is sparse.
+
+    >>> import jtensor as torch
+    >>> torch.spmm(torch.eye(2).to_sparse(), torch.ones(2, 1))
+    tensor([[1.],
+            [1.]])
+    """
+    return jtensor.mm(input, mat2)
+
+
+def dsmm(input, mat2):
+    """`torch.mm`, by an older name."""
+    return jtensor.mm(input, mat2)
+
+
+def hsmm(mat1, mat2):
+    """`torch.hspmm`, by an older name."""
+    return hspmm(mat1, mat2)
+
+
+@answers("mm")
+def mm(input, mat2, *, out=None):
+    """The product of two matrices; of two sparse ones a sparse one."""
+    _check("mm", input, mat2)
+    if is_sparse(input) and is_sparse(mat2):
+        made = sparse_times_sparse(input, mat2, "MmBackward0")
+    elif is_sparse(input):
+        made = _times(input, mat2)
+    else:
+        made = _dense_times(input, mat2)
+    return made if out is None else out.copy_(made)
+
+
+def _dense_times(dense, x):
+    """``dense @ x``: the transpose of ``x.t() @ dense.t()``."""
+    made = _rows_times(x.detach(), dense.detach().t(), True).t().contiguous()
+
+    def pull(grad):
+        return (_times(x, grad.t()).t() if wants(dense) else None, jtensor.mm(dense.t(), grad) if wants(x) else None)
+    return recorded("MmBackward0", made, [dense, x], pull, [dense, x])
+
+
+def sparse_times_sparse(x, y, name):
+    """The product of two sparse matrices: an element for each place that a pair of elements contributes to."""
+    x, y = coalesced(x), coalesced(y)
+    a, b = x._pattern.host(), y._pattern.host()
+    begins = np.searchsorted(b[0], np.arange(y.shape[0] + 1))
+    lengths = (begins[1:] - begins[:-1])[a[1]]
+    left = np.repeat(np.arange(a.shape[1]), lengths)
+    right = np.arange(len(left)) - np.repeat(np.cumsum(lengths) - lengths, lengths) + np.repeat(begins[a[1]], lengths)
+    places = Pattern(from_host(np.stack([a[0][left], b[1][right]])), (x.shape[0], y.shape[1]))
+    values = elements_of(x).index_select(0, from_host(left)) * elements_of(y).index_select(0, from_host(right))
+    order = places.order()
+    return assembled(places.merged(), order.values(values) if hasattr(order, "values") else values, True, name)
+
+
+@answers("matmul", "__matmul__", "__rmatmul__")
+def matmul(input, other, *, out=None):
+    """`torch.matmul` for matrices and vectors."""
+    if input.ndim == 2 and other.ndim == 1:
+        made = mv(input, other)
+    elif input.ndim == 3 or other.ndim == 3:
+        made = bmm(input, other)
+    else:
+        made = mm(input, other)
+    return made if out is None else out.copy_(made)
+
+
+@answers("mv")
+def mv(input, vec, *, out=None):
+    """A sparse matrix times a dense vector."""
+    if input.ndim != 2 or vec.ndim != 1:
+        raise RuntimeError(f"mv: two tensor dim should be 2 and 1, but got SparseTensor Dim: {input.ndim}Tensor Dim: {vec.ndim}")
+    if input.shape[1] != vec.shape[0]:
+        raise RuntimeError("mv: expected self.size(-1) == vec.size(-1)")
+    made = _rows_times(input.detach(), vec.detach()[:, None])[:, 0].contiguous()
+
+    def pull(grad):
+        return (grad[:, None] * vec if wants(input) else None, _times(input, grad[:, None], True)[:, 0] if wants(vec) else None)
+    made = recorded("MvBackward0", made, [input, vec], pull, [input, vec])
+    return made if out is None else out.copy_(made)
+
+
+@answers("bmm")
+def bmm(input, mat2, *, out=None):
+    """A batch of sparse matrices times a batch of dense ones."""
+    if not is_sparse(input) or is_sparse(mat2):
+        raise RuntimeError("bmm_sparse: Tensor 'mat2' must be dense" if is_sparse(input) else "bmm: mat2 must be dense")
+    if input.shape[0] != mat2.shape[0] or input.shape[2] != mat2.shape[1]:
+        raise RuntimeError("bmm_sparse: mat1 and mat2 have sizes that do not fit")
+    batch, rows, columns = input.shape
+    made = coalesced(input)
+    at, i, j = made._pattern.lines()
+    values = elements_of(made)[:, None] * mat2.reshape(batch * columns, mat2.shape[2]).index_select(0, at * columns + j)
+    flat = jtensor.zeros((batch * rows, mat2.shape[2]), dtype=mat2.dtype).index_add(0, at * rows + i, values)
+    made = flat.reshape(batch, rows, mat2.shape[2])
+    return made if out is None else out.copy_(made)
+
+
+@answers("addmm")
+def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
+    """``beta * input + alpha * mat1 @ mat2`` with a sparse ``mat1``, and with a gradient of all of it."""
+    return _addmm(input, mat1, mat2, beta, alpha, "AddmmBackward0")
+
+
+def _addmm(input, mat1, mat2, beta, alpha, name):
+    if is_sparse(input):
+        raise RuntimeError("expand is unsupported for Sparse tensors")
+    _check("addmm", mat1, mat2)
+    if not is_sparse(mat1):
+        return _sum_of(input, _dense_times(mat1, mat2), beta, alpha)
+    size = (mat1.shape[0], mat2.shape[1])
+    product = _rows_times(mat1.detach(), mat2.detach())
+    product = product if alpha == 1 else product * alpha
+    made = product + (input.detach().expand(size) if beta == 1 else input.detach().expand(size) * beta)
+
+    def pull(grad):
+        own = (grad if beta == 1 else grad * beta).sum_to_size(input.shape) if wants(input) else None
+        grad = grad if alpha == 1 else grad * alpha
+        if not wants(mat1):
+            of_x = None
+        elif name == "SparseAddmmBackward0":
+            of_x = sampled(coalesced(mat1)._pattern, grad, mat2)
+        else:
+            of_x = jtensor.mm(grad, mat2.t())
+        return own, of_x, _times(mat1, grad, True) if wants(mat2) else None
+    return recorded(name, made, [input, mat1, mat2], pull, [mat1, mat2])
+
+
+def _sum_of(input, product, beta, alpha):
+    return beta * input + alpha * product
+
+
+def sampled(pattern, grad, dense):
+    """``grad @ dense.t()`` at the places of a pattern: the gradient of a sparse factor."""
+    rows, columns = pattern.lines()
+    values = (grad.index_select(0, rows) * dense.index_select(0, columns)).sum(1)
+    return assembled(pattern, values, True)
+
+
+@answers("addmm_")
+def addmm_(input, mat1, mat2, *, beta=1, alpha=1):
+    return input.copy_(addmm(input, mat1, mat2, beta=beta, alpha=alpha))
+
+
+@answers("linear")
+def linear(input, weight, bias=None):
+    """`torch.nn.functional.linear` of a sparse input."""
+    made = mm(input, weight.t())
+    return made if bias is None else made + bias
+
+
+@answers("smm")
+def smm(input, mat):
+    """The product as a sparse tensor that has all elements of the rows that are not empty. It has no gradient."""
+    made = hspmm(input, mat)
+    rows, width = made._pattern.host()[0], mat.shape[1]
+    places = of_numbers((rows[:, None] * width + np.arange(width)).reshape(-1), (input.shape[0], width))
+    return _without_gradient(sparse(places, made._elements.reshape(-1)), input, mat)
+
+
+@answers("hspmm")
+def hspmm(mat1, mat2, *, out=None):
+    """The product as a tensor with one sparse dimension: the rows that are not empty. It has no gradient."""
+    _check("mm", mat1, mat2)
+    x = coalesced(mat1.detach())
+    rows, lines = np.unique(x._pattern.host()[0], return_inverse=True)
+    values = x._elements[:, None] * mat2.detach().index_select(0, x._pattern.lines()[1])
+    values = added_at(jtensor.zeros((len(rows), mat2.shape[1]), dtype=mat2.dtype), from_host(lines), values)
+    return _without_gradient(sparse(of_numbers(rows, (mat1.shape[0],)), values), mat1, mat2)
+
+
+def _without_gradient(made, *inputs):
+    def pull(grad):
+        raise RuntimeError("derivative for aten::hspmm is not implemented")
+    return recorded("NotImplemented", made, list(inputs), lambda g: pull(g))
+
+
+@answers("sparse_mm")
+def sparse_mm(mat1, mat2, reduce=None):
+    """The product of two matrices of which at least one is sparse; the gradient of a sparse one is sparse, at its places.
+
+    ``(n, m) @ (m, k)``: dense ``(n, k)``, or sparse if both are. RuntimeError where the shapes do not fit.
+
+    >>> import jtensor as torch
+    >>> torch.sparse.mm(torch.eye(2).to_sparse(), torch.tensor([[1., 2.], [3., 4.]]))
+    tensor([[1., 2.],
+            [3., 4.]])
+    """
+    if reduce is not None:
+        raise missing("reductions of a sparse product", "torch.sparse.mm(mat1, mat2)")
+    if is_sparse(mat1) or is_sparse(mat2) or mat1.layout is mat2.layout is jtensor.strided:
+        return of_coordinates(mat1, mat2)
+    from .compressed_answers import sparse_mm as of_compressed
+    return of_compressed(mat1, mat2)
+
+
+def of_coordinates(mat1, mat2):
+    """`sparse_mm` of matrices in coordinates, or dense."""
+    if is_sparse(mat1) and is_sparse(mat2):
+        _check("mm", mat1, mat2)
+        return sparse_times_sparse(mat1, mat2, "SparseSparseMatmulBackward0")
+    if is_sparse(mat2):
+        _check("addmm", mat1, mat2)
+        return sparse_mm(mat2.t(), mat1.t()).transpose(0, 1)
+    if not is_sparse(mat1):
+        return jtensor.mm(mat1, mat2)
+    zeros = jtensor.zeros((), dtype=mat2.dtype)
+    return _addmm(zeros, mat1, mat2, 0, 1, "SparseAddmmBackward0")
+
+
+@answers("sparse_addmm")
+def sparse_addmm(mat, mat1, mat2, *, beta=1.0, alpha=1.0):
+    """``beta * mat + alpha * mat1 @ mat2`` of a sparse ``mat1``, whose gradient is sparse, at its places.
+
+    >>> import jtensor as torch
+    >>> torch.sparse.addmm(torch.ones(2, 2), torch.eye(2).to_sparse(), torch.ones(2, 2), alpha=3)
+    tensor([[4., 4.],
+            [4., 4.]])
+    """
+    if is_sparse(mat1):
+        return _addmm(mat, mat1, mat2, beta, alpha, "SparseAddmmBackward0")
+    return jtensor.addmm(mat, mat1, mat2, beta=beta, alpha=alpha)

@@ -1,0 +1,184 @@
+"""Sparse tensors in coordinates beside PyTorch's: text, parts, errors, arithmetic, moves, products."""
+import pytest
+
+import jtensor
+
+from .lines import check, listed
+
+MADE = listed("""
+    s
+    u
+    c
+    l
+    torch.sparse_coo_tensor(i, v.detach()), torch.sparse_coo_tensor((2, 3)), torch.sparse_coo_tensor(size=(2, 3))
+    torch.sparse_coo_tensor([[0, 1], [2, 0]], [1, 2]), torch.sparse_coo_tensor([[0, 3]], [[1, 2.], [3, 4]])
+    torch.sparse_coo_tensor([[0.5, 3], [2, 0]], [1, 2.], (3, 3), dtype=torch.float64, requires_grad=True)
+    torch.sparse_coo_tensor(i, v, (2, 3, 1))
+    torch.sparse_coo_tensor([[0, -1], [2, 0]], [1, 2.])
+    torch.sparse_coo_tensor([[0, 3], [2, 0]], [1, 2.], (3, 3), check_invariants=True)
+    torch.sparse_coo_tensor([[0, 0], [2, 0]], [1, 2.], (3, 3), check_invariants=True, is_coalesced=True)
+    torch.sparse_coo_tensor([0, 3], [1, 2.], (4,))
+    torch.sparse_coo_tensor([[0, 3]], [1, 2., 3], (4,))
+    torch.sparse_coo_tensor([[0, 3]], [[1, 2.], [3, 4]], (4,))
+    torch.sparse_coo_tensor([[0, 3]], [[1, 2.], [3, 4]], (4, 3))
+    torch.sparse_coo_tensor(torch.zeros(0, 3, dtype=torch.long), torch.tensor([1., 2., 3.]), ()).coalesce()
+    torch.sparse_coo_tensor(torch.zeros(2, 0, dtype=torch.long), torch.zeros(0, 2, 0), (2, 3, 2, 0))
+    torch.sparse.FloatTensor(i, v.detach(), torch.Size([2, 3])), torch.sparse.FloatTensor(2, 3), torch.sparse.FloatTensor
+    torch.zeros(2, 3, layout=torch.sparse_coo), torch.empty(2, layout=torch.sparse_coo)
+    torch.ones(2, 3, layout=torch.sparse_coo)
+    torch.sparse.spdiags(torch.arange(9).reshape(3, 3), torch.tensor([0, -1, 2]), (3, 3))
+    torch.arange(3000.).to_sparse()
+    d.to_sparse(), d.to_sparse(1), torch.zeros(2, 3).to_sparse(), torch.eye(2).to_sparse().half(), s.bool(), s.int()
+    s.to_sparse(1)
+    s.values()
+    s.indices()
+    s._values(), s._indices(), s._nnz(), s.sparse_dim(), s.dense_dim(), s.is_sparse, s.layout, s.is_coalesced(), s.size(), len(s), type(s)
+    s.stride(), s.is_contiguous(), s.type(), s.requires_grad, u.is_leaf, s._version, s.numel(), s.element_size(), s.is_floating_point()
+    s.nbytes
+    s.storage().dtype
+    s.untyped_storage()
+    s.data_ptr()
+    s.item()
+    s.tolist()
+    s.numpy()
+    bool(s)
+    s.contiguous()
+    s.to_dense(torch.float64)
+    s.to('cpu') is s, s.float() is s, s.coalesce() is s, c.coalesce() is c, s.to_sparse() is s, s.double(), isinstance(s, torch.Tensor)
+    list(s), s.clone(), s.data, s.detach(), torch.zeros_like(s), s.new_zeros(2), s.new_tensor([1.])
+    isinstance(s, torch.sparse.FloatTensor), isinstance(s, torch.sparse.DoubleTensor), torch.nn.Parameter(s)
+    (lambda x: (torch.sparse_coo_tensor(torch.tensor([[0]]), x, (2,)), x.mul_(3)))(torch.ones(1))
+""")
+ARITHMETIC = listed("""
+    u.neg(), abs(u), u.sqrt(), u.relu(), u * 2, u / 2, 2 * u, u ** 2, u // 2, -u, u.isnan(), u.sgn()
+    u.square(), u.floor(), u.tanh(), u.asin().is_coalesced(), u.nan_to_num(), u.float_power(2)
+    u + u, u - u, u * u, u + c, torch.add(u, c, alpha=3), c * s, s * c, c + s, c - s
+    u * d, d * u, c * d, s * torch.ones(3), s * torch.tensor(2.)
+    d + u, torch.add(d, u, alpha=3), d - u
+    s + 1
+    s + d
+    s / s
+    2 / s
+    s.exp()
+    s == s
+    s > 0
+    s ** 0
+    s.addcmul(s, s)
+    torch.equal(s, s)
+    s.mean()
+    s.fill_(0)
+    s.abs_()
+    s.mul_(2), s, s._version
+    s.add_(s), s.sub_(c.detach()), s.div_(2), s.neg_(), s._version
+    s.add_(1)
+    torch.ones(2, 3).add_(s), torch.ones(2, 3).sub_(s, alpha=2), torch.ones(2, 3).mul_(s)
+    s.copy_(s * 2), s.zero_(), s
+    s.copy_(torch.ones(2, 3))
+    torch.ones(2, 3).copy_(s)
+    s.sparse_resize_((4, 4), 2, 0), s.sparse_resize_and_clear_((5, 4), 2, 0), s.resize_as_(s)
+    l.mul_(2)
+    c.mul_(2), c, u.mul_(2).grad_fn
+    u.sum(), u.sum(0), u.sum(0, keepdim=True), torch.sparse.sum(u), torch.sparse.sum(u, 0), torch.sparse.sum(u, (0, 1)), u.sum(dim=(0, 1))
+    u.norm(), u.any(), torch.norm(s), u.sum(dtype=torch.float64)
+    torch.sparse.softmax(u, 1)._values().mul(1e3).round(), torch.sparse.log_softmax(c, 1)._values().mul(1e2).round()
+    torch.softmax(s, 1)
+    torch.sparse.softmax(d.to_sparse(1), 1)
+    (u * s).is_coalesced(), s * u, c * u, c.narrow_copy(0, 0, 1) * c.narrow_copy(0, 1, 1), c * torch.eye(2, 3).to_sparse()
+    u.sum(0).sum((0, -1))
+    torch.sparse.softmax(s.long(), 1)
+    s.long().norm()
+    F.dropout(s, 0.5), F.dropout(s, 0.5, False)
+    F.dropout(s, 0.5, False), F.relu(s), F.relu(c.detach(), inplace=True)
+    F.relu(s, inplace=True)
+    torch.testing.assert_close(s, s * 1)
+    torch.testing.assert_close(s, s * 2)
+    torch.testing.assert_close(s, s.to_dense())
+    torch.testing.assert_close(s, torch.cat([s, s])[0])
+    torch.testing.assert_close(s.coalesce(), c.detach())
+    torch.testing.assert_close({'a': d.to_sparse_csr()}, {'a': (d * 2).to_sparse_csr()})
+    torch.testing.assert_close(s, s.to_dense(), check_layout=False)
+    s.narrow_copy(-1, 0, 1)
+    [x.is_coalesced() for x in (c.t(), c[0], c.unsqueeze(0), c * 2, c + c, c.index_select(0, torch.tensor([0, 1])), c.sum(0, keepdim=True))]
+    torch.eye(1).to_sparse().t().is_coalesced(), (-torch.sparse_coo_tensor([[0]], [1.])).is_coalesced()
+    s.to_sparse(2).half() + s, s.long() * 2.5, torch.isinf(s)
+""")
+MOVES = listed("""
+    u.t(), c.T, u.transpose(0, 1), u.permute(1, 0), u.unsqueeze(0), u.unsqueeze(-1), u.mT, u.swapaxes(0, 1), u.movedim(0, 1)
+    d.to_sparse(1).t()
+    d.to_sparse(1).transpose(0, 1)
+    torch.cat([u, u]), torch.cat([s, s], 1), torch.stack([s, s]), torch.vstack([u, u])
+    torch.cat([u, d])
+    torch.cat([d.to_sparse(1), d.to_sparse(1)], 1)
+    u.index_select(1, torch.tensor([2, 0])), u.narrow_copy(1, 1, 2), u.select(1, 2), c.select(0, -1)
+    d.to_sparse(1).select(1, 1), d.to_sparse(1).index_select(1, torch.tensor([1, 1])), d.to_sparse(1)[1]
+    s.index_select(0, torch.tensor([4]))
+    s.select(0, 5)
+    s[0], s[0, 2], s[:, 1], s[None], s[..., 0], s.unbind(1)
+    s[0:1]
+    s[torch.tensor([0])]
+    s.__setitem__(0, 1)
+    s.reshape(3, 2)
+    s.view(3, 2)
+    s.expand(2, 2, 3)
+    s.squeeze()
+    d.sparse_mask(u), d.sparse_mask(c), u.sparse_mask(c), s.sparse_mask(c.detach())
+    d.sparse_mask(torch.eye(2).to_sparse())
+""")
+PRODUCTS = listed("""
+    u @ e, torch.mm(u, e), torch.spmm(u, e), torch.sparse.mm(u, e), u.matmul(e), u @ e[:, 0], u.mv(e[:, 0])
+    e @ u, torch.sparse.mm(e, u), torch.mm(s, e), torch.sparse.mm(s, torch.zeros(3, 0))
+    u @ u.t(), torch.sparse.mm(u, s.t()), s @ s.t(), torch.mm(c, torch.zeros(3, 2).to_sparse())
+    torch.addmm(torch.ones(2, 2), u, e, beta=2, alpha=3), torch.sparse.addmm(torch.ones(2, 2), s, e), torch.addmm(torch.ones(2), s, e)
+    torch.hspmm(u, e), torch.smm(u, e), s.smm(e), torch.dsmm(s, e), torch.hsmm(s, e), s.resize_as_sparse_(s)
+    torch.bmm(torch.stack([s, s]), torch.ones(2, 3, 1))
+    F.linear(s, torch.ones(4, 3), torch.ones(4))
+    s @ torch.ones(2, 2)
+    torch.mm(s, torch.ones(3))
+    torch.mm(s, torch.ones(3, 2, dtype=torch.float64))
+    torch.mv(s, torch.ones(2))
+    s.addmm(s, e)
+    torch.einsum('ij,jk->ik', s, e)
+""")
+
+
+@pytest.mark.parametrize("line", [*MADE, *ARITHMETIC, *MOVES, *PRODUCTS])
+def test_line(line):
+    check(line)
+
+
+def test_the_warning_of_unchecked_tensors_comes_once():
+    from jtensor.sparse.making import Checks
+    Checks.wanted, Checks.warned = None, False
+    with pytest.warns(UserWarning, match="Sparse invariant checks are implicitly disabled"):
+        jtensor.sparse_coo_tensor([[0]], [1.])
+    jtensor.sparse_coo_tensor([[0]], [1.])
+
+
+def test_a_pattern_is_looked_at_once():
+    """Steps that share an adjacency matrix run as if it were dense: nothing but the loss is looked at."""
+    adjacency = jtensor.sparse_coo_tensor([[0, 1, 2, 0], [1, 0, 2, 2]], [1., 2., 3., 4.], (3, 3))
+    weight = jtensor.ones(2, 2, requires_grad=True)
+
+    def step():
+        loss = (adjacency @ (jtensor.ones(3, 2) @ weight)).sum()
+        loss.backward()
+        return loss
+    def looks():
+        return sum(n for (why, _), n in jtensor.report().flushes.items() if why not in ("item()", "eager", "optimizer.step"))
+    step().item()
+    before = looks()
+    losses = [step() for _ in range(3)]
+    assert looks() == before
+    assert losses[0].item() == 40.0
+
+
+def test_a_product_inside_of_vmap():
+    s = jtensor.sparse_coo_tensor([[0, 1, 1], [2, 2, 0]], [3., -4., 5.], (2, 3))
+    assert jtensor.vmap(lambda y: jtensor.sparse.mm(s, y))(jtensor.ones(2, 3, 1)).tolist() == [[[3.], [1.]], [[3.], [1.]]]
+
+
+def test_sums_of_duplicates_are_added_in_their_order():
+    import torch
+    values = [1e8, 1.0, -1e8, 1.0, 3.0, -0.0]
+    both = [library.sparse_coo_tensor([[1, 1, 1, 1, 0, 2]], values, (3,)).coalesce().values().tolist() for library in (torch, jtensor)]
+    assert str(both[0]) == str(both[1])
