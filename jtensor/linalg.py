@@ -1,6 +1,7 @@
 """`torch.linalg`: linear algebra by its short names. The functions are the operators' composites ``linalg_<name>``."""
 from .base.errors import LinAlgError as _LinAlgError
 from .tensor import raw as _raw
+from .tensor.guards import guarded as _guarded
 
 _PREFIXED = (
     "cholesky", "cholesky_ex", "cond", "cross", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "householder_product", "inv", "inv_ex",
@@ -13,6 +14,6 @@ LinAlgError = _LinAlgError
 for _name in _PREFIXED:
     globals()[_name] = getattr(_raw, "linalg_" + _name)
 for _name in _SAME:
-    globals()[_name] = getattr(_raw, _name)
+    globals()[_name] = _guarded(getattr(_raw, _name), "linalg_" + _name) if _name in ("det", "matrix_power") else getattr(_raw, _name)
 
 __all__ = sorted([*_PREFIXED, *_SAME, "LinAlgError"])

@@ -34,7 +34,7 @@ from .trace import executor, report
 _SUBMODULES = ("nn", "optim", "random", "utils", "linalg", "fft", "special", "autograd", "cuda", "distributed", "func", "hub", "testing",
                "backends", "version", "distributions", "amp", "cpu", "accelerator", "jit", "serialization", "types", "compiler", "masked",
                "signal", "overrides", "_C", "xpu", "mps", "mtia", "profiler",
-               "multiprocessing", "functional", "return_types", "__config__", "_dynamo")
+               "multiprocessing", "functional", "return_types", "sparse", "__config__", "_dynamo")
 
 _CREATION = {
     from_data: ("tensor", "from_numpy", "as_tensor"),
@@ -83,7 +83,7 @@ def assemble(space):
         result_type=guarded(_result_type, "result_type"), is_tensor=is_tensor, is_storage=storages.is_storage,
         get_default_device=devices.current, set_default_device=devices.set_default,
         from_jax=convert.from_jax, report=_report, trace_boundary=_boundary, eager=_Eager,
-        strided=layout("strided"), sparse_coo=layout("sparse_coo"), layout=layout,
+        layout=layout, **{name: layout(name) for name in "strided sparse_coo sparse_csr sparse_csc sparse_bsr sparse_bsc".split()},
         contiguous_format=memory_format("contiguous_format"), preserve_format=memory_format("preserve_format"),
         channels_last=memory_format("channels_last"), channels_last_3d=memory_format("channels_last_3d"), memory_format=memory_format,
         inf=float("inf"), nan=float("nan"), pi=3.141592653589793, e=2.718281828459045, newaxis=None,
@@ -93,6 +93,7 @@ def assemble(space):
         has_lapack=True, has_spectral=True, has_mkl=False, has_openmp=False)             # of the libraries that XLA's CPU stands on
     space.update({name: _of_tensor(name) for name in ("is_floating_point", "is_complex", "numel", "is_inference")})
     Tensor.layout = property(lambda self: space["strided"])
+    seldom.refuse_writes()
     Tensor.__dlpack__, Tensor.__dlpack_device__ = _exported("dlpack"), _exported("dlpack_device")
     _printing(space)
     _autograd()
@@ -125,9 +126,13 @@ _ROOM_OF = {
     "GradScaler": "amp.grad_scaler",
     **dict.fromkeys("Event Stream get_device_module".split(), "streams"),
     "AcceleratorError": "base.errors",
-    **dict.fromkeys("eig lstsq matrix_rank solve sparse_coo_tensor symeig".split(), "removed"),
+    **dict.fromkeys("eig lstsq matrix_rank solve symeig".split(), "removed"),
     **dict.fromkeys("cond sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum while_loop".split(), "choices"),
     "to_dlpack": "utils.dlpack",
+    "sparse_coo_tensor": "sparse.making",
+    **dict.fromkeys("sparse_compressed_tensor sparse_csr_tensor sparse_csc_tensor sparse_bsr_tensor sparse_bsc_tensor".split(),
+                    "sparse.compressed"),
+    **dict.fromkeys("dsmm hsmm hspmm smm spmm".split(), "sparse.products"),
     "segment_reduce": "segments",
     "embedding_renorm_": "nn.functional.sparse",
     "grid_sampler": "nn.functional.vision",

@@ -100,16 +100,10 @@ def reinforce(self, reward):
     raise RuntimeError(_REINFORCE)
 
 
-def sparse_coo_tensor(indices, values, size=None, **options):
-    """NotImplementedError: there are no sparse tensors; what works is a dense one, filled by `Tensor.index_put_`."""
-    from .base.errors import missing
-    raise missing("sparse tensors", "a dense tensor: torch.zeros(size).index_put_(tuple(indices), values, accumulate=True)")
-
-
 def install():
     """Gives the methods to the Tensor."""
     for function in (lstsq, eig, symeig, solve, reinforce):
         setattr(Tensor, function.__name__, function)
 
 
-__all__ = ["eig", "lstsq", "matrix_rank", "solve", "sparse_coo_tensor", "symeig"]
+__all__ = ["eig", "lstsq", "matrix_rank", "solve", "symeig"]

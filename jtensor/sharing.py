@@ -214,6 +214,7 @@ def unravel_index(indices, shape):
     """
     if indices.is_complex() or indices.is_floating_point() or indices.dtype is jtensor.bool:
         raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    indices = indices.to(jtensor.int64)
     if isinstance(shape, int):
         shape = (shape,)
     for n in shape:
@@ -221,11 +222,11 @@ def unravel_index(indices, shape):
             raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(n)}")
     if any(n < 0 for n in shape):
         raise ValueError(f"'shape' cannot have negative values, but got {tuple(shape)}")
-    places = []
-    for n in reversed(shape):
-        places.append(indices % n)
-        indices = jtensor.div(indices, n, rounding_mode="floor")
-    return tuple(reversed(places))
+    sizes, cells = jtensor.tensor(shape, dtype=jtensor.int64), [1]
+    for n in reversed(shape[1:]):
+        cells.insert(0, cells[0] * n)
+    below = jtensor.tensor(cells[:len(shape)], dtype=jtensor.int64)
+    return (indices.unsqueeze(-1).floor_divide(below) % sizes).unbind(-1)
 
 
 def fill(input, value):

@@ -65,7 +65,7 @@ def afresh(settled):
     """No tape has been begun, and none was seen before: what is learnt of tapes that come again is learnt in this test."""
     from jtensor.trace import equations, executor
     executor.flush("test")
-    equations._KERNELS.clear()
+    equations.KERNELS.clear()
     executor.TRIE.root = executor.tape.State(None, None)
     executor.LOCAL.segment = executor.Segment()
 

@@ -4,6 +4,7 @@ Owns: parsing and comparing device names, the default device, and which JAX devi
 May not know: tensors. A JAX backend is started only when an array is first placed, never at import.
 """
 import functools
+import numbers
 import re
 
 _KINDS = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy",
@@ -23,26 +24,28 @@ class device:
     __slots__ = ("type", "index", "_hash", "__weakref__")
     _known = {}
 
-    def __new__(cls, type=None, index=None):
-        known = cls._known.get((type, index)) if type.__class__ is str else None
+    def __new__(cls, *args, **named):
+        if len(args) == 1 and args[0].__class__ is cls:
+            return args[0]
+        plain = not named and args and args[0].__class__ is str and (len(args) == 1 or args[1].__class__ is int)
+        known = cls._known.get(args) if plain else None
         if known is not None:
             return known
-        if isinstance(type, device):
-            return type
-        if isinstance(type, int) and not isinstance(type, bool):
+        name, index = _asked(args, named)
+        if isinstance(name, device):
+            return name
+        if not isinstance(name, str):
             if not accelerators():
                 raise RuntimeError(NONE_THERE)
-            type, index = "cuda", type
-        if not isinstance(type, str):
-            raise TypeError(_NO_DEVICE.format(type.__class__.__name__))
-        given = (type, index)
-        type, index = _parse(type, index)
-        known = cls._known.get((type, index))
+            name, index = "cuda", name
+        name, index = _parse(name, index)
+        known = cls._known.get((name, index))
         if known is None:
-            known = cls._known[type, index] = object.__new__(cls)
-            for name, value in (("type", type), ("index", index), ("_hash", hash((type, index)))):
-                object.__setattr__(known, name, value)
-        cls._known[given] = known
+            known = cls._known[name, index] = object.__new__(cls)
+            for field, value in (("type", name), ("index", index), ("_hash", hash((name, index)))):
+                object.__setattr__(known, field, value)
+        if plain:
+            cls._known[args] = known
         return known
 
     def __setattr__(self, name, value):
@@ -79,8 +82,56 @@ class device:
 
 
 NONE_THERE = "Cannot access accelerator device when none is available."
-_NO_DEVICE = ("device() received an invalid combination of arguments - got ({0}), but expected one of:\n * (torch.device device)\n"
-              "      didn't match because some of the arguments have invalid types: (!{0}!)\n * (str type, int index = -1)\n")
+_NO_DEVICE = ("device() received an invalid combination of arguments - got ({}), but expected one of:\n * (torch.device device)\n{}"
+              " * (str type, int index = -1)\n")
+_UNLIKE = "      didn't match because some of the {}\n"
+
+
+def _asked(args, named):
+    """(name, device or number; index or None) of a call, or PyTorch's error: it takes a device alone, or a type and an index."""
+    count = len(args) + len(named)
+    if count == 1:
+        word, given = ("", args[0]) if args else next(iter(named.items()))
+        if isinstance(given, bytes):
+            given = given.decode()
+        alone = word in ("", "device")
+        if isinstance(given, str) and (alone or word == "type") or alone and isinstance(given, device):
+            return given, None
+        if alone and isinstance(given, numbers.Integral) and not isinstance(given, bool):
+            return _index(given), None
+        text = f"{word}={_kind(given)}" if word else _kind(given)
+        why = f"arguments have invalid types: (!{text}!{', ' * bool(word)})" if alone else f"keywords were incorrect: {word}"
+        raise TypeError(_NO_DEVICE.format(text + ", " * bool(word), _UNLIKE.format(why)))
+    if count != 2:
+        got = ", ".join([*map(_kind, args), *(f"{word}={_kind(given)}" for word, given in named.items())])
+        raise TypeError(_NO_DEVICE.format(got, ""))
+    if not args and "type" not in named:
+        raise TypeError('device() missing 1 required positional arguments: "type"')
+    name = args[0] if args else named["type"]
+    if not isinstance(name, (str, bytes)):
+        raise TypeError(f"device(): argument 'type'{' (position 1)' * bool(args)} must be str, not {_kind(name)}")
+    for word in named:
+        if args and word == "type":
+            raise TypeError("device() got multiple values for argument 'type'")
+        if word not in ("type", "index"):
+            raise TypeError(f"device() got an unexpected keyword argument '{word}'")
+    index = args[1] if len(args) == 2 else named["index"]
+    if index is not None and (isinstance(index, bool) or not hasattr(index, "__index__")):
+        raise TypeError(f"device(): argument 'index'{' (position 2)' * (len(args) == 2)} must be int, not {_kind(index)}")
+    return name.decode() if isinstance(name, bytes) else name, None if index is None else _index(index)
+
+
+def _kind(given):
+    return "torch.device" if isinstance(given, device) else type(given).__name__
+
+
+def _index(given):
+    index = given.__index__()
+    if not -(1 << 63) <= index < 1 << 63:
+        raise ValueError("Overflow when unpacking long long")
+    if index < 0:
+        raise RuntimeError("Device index must not be negative")
+    return index
 
 
 def _parse(text, index):

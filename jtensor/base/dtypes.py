@@ -193,6 +193,11 @@ def cpp_name(d):
     return CPP_NAMES[d.name]
 
 
+def converted_name(dtype):
+    """The type's name where a number cannot be converted to it."""
+    return f"{dtype.name}_t" if dtype.category == 1 and dtype is not int32 else cpp_name(dtype)
+
+
 _promoted = {}
 
 

@@ -59,4 +59,4 @@ def counted(input, dims, mask, keepdim):
     mask = mask_of(input, mask)
     if mask is None:
         mask = jtensor.ones(input.shape, dtype=jtensor.bool, device=input.device)
-    return mask.sum(dims, keepdim=keepdim)
+    return mask.sum(dims, keepdim=bool(keepdim))

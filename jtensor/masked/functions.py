@@ -16,7 +16,7 @@ def sum(input, dim=None, *, keepdim=False, dtype=None, mask=None):
     """
     dtype, dims = summed_dtype(input, dtype), dims_of(input, dim)
     found = filled(input, mask, 0)
-    return found.sum(dims, keepdim=keepdim, dtype=dtype) if input.ndim else found.to(dtype)
+    return found.sum(dims, keepdim=bool(keepdim), dtype=dtype) if input.ndim else found.to(dtype)
 
 
 def prod(input, dim=None, *, keepdim=False, dtype=None, mask=None):
@@ -24,7 +24,7 @@ def prod(input, dim=None, *, keepdim=False, dtype=None, mask=None):
     dtype = summed_dtype(input, dtype)
     found = filled(input, mask, 1).to(dtype)
     for one in reversed(dims_of(input, dim)):
-        found = found.prod(one, keepdim=keepdim)
+        found = found.prod(one, keepdim=bool(keepdim))
     return found
 
 
@@ -47,12 +47,12 @@ def amax(input, dim=None, *, keepdim=False, dtype=None, mask=None):
     >>> torch.masked.amax(torch.tensor([1., 5., 3.]), mask=torch.tensor([True, False, True]))
     tensor(3.)
     """
-    return filled(input, mask, lowest(input.dtype)).amax(dims_of(input, dim), keepdim=keepdim).to(dtype or input.dtype)
+    return filled(input, mask, lowest(input.dtype)).amax(dims_of(input, dim), keepdim=bool(keepdim)).to(dtype or input.dtype)
 
 
 def amin(input, dim=None, *, keepdim=False, dtype=None, mask=None):
     """The smallest of the elements that the mask lets through; of none, the highest number that the dtype has."""
-    return filled(input, mask, highest(input.dtype)).amin(dims_of(input, dim), keepdim=keepdim).to(dtype or input.dtype)
+    return filled(input, mask, highest(input.dtype)).amin(dims_of(input, dim), keepdim=bool(keepdim)).to(dtype or input.dtype)
 
 
 def argmax(input, dim=None, *, keepdim=False, dtype=None, mask=None):
@@ -85,7 +85,7 @@ def median(input, dim=-1, *, keepdim=False, dtype=None, mask=None):
     """The median of the elements that the mask lets through, of two the lower; NaN of none, or ``ValueError`` for integers."""
     dims = dims_of(input, dim)
     numbers = input if input.is_floating_point() else input.to(jtensor.get_default_dtype())
-    found = filled(numbers, mask, float("nan")).nanmedian(dims[0], keepdim).values
+    found = filled(numbers, mask, float("nan")).nanmedian(dims[0], bool(keepdim)).values
     if numbers is not input and bool(found.isnan().any()):
         raise ValueError("masked median expects no fully masked out rows if dtype is not floating point")
     return found.to(dtype or input.dtype)

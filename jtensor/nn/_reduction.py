@@ -9,7 +9,7 @@ def get_enum(reduction):
     if reduction == "elementwise_mean":
         sites.warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.")
         reduction = "mean"
-    if reduction not in _CODES:
+    if not isinstance(reduction, str) or reduction not in _CODES:
         raise ValueError(f"{reduction} is not a valid value for reduction")
     return _CODES[reduction]
 

@@ -105,7 +105,12 @@ def plan_for(operator, template, inplace=False):
     """The `Plan` of a call; raises PyTorch's errors for arguments that do not fit."""
     check = operator.check_inplace if inplace else operator.check
     if check is not None:
-        check(*template)
+        try:
+            check(*template)
+        except NotImplementedError:
+            if inplace:                                    # PyTorch looks at the result before it looks for a kernel
+                refuse_result(operator, Signature(operator, template), promoted_dtype(operator, template) if operator.promote else None)
+            raise
     signature = Signature(operator, template)
     common = None
     if operator.promote is not None:
@@ -139,12 +144,21 @@ def plan_for(operator, template, inplace=False):
             )
     else:
         made.specs = output_specs(operator, signature, outputs, device)
+    if "c" in kinds:
+        refuse_complex(operator, template, made.specs[0].dtype)
     made.spec = made.specs[0] if len(made.specs) == 1 else None
     if operator.inverse is not None and (operator.promote is None or operator.parameters[0].kind is Tensors or len(
             {s.dtype for s in signature.specs}) == 1 and (len(signature.specs) == 1 or not signature.specs[0].dtype.is_complex)):
         made.inverse = operator.inverse
     made.differentiable = tuple(s.dtype.differentiable and at not in operator.nondiff for at, s in enumerate(made.specs))
     return made
+
+
+def refuse_complex(operator, template, dtype):
+    """Refuses a complex factor (``alpha``, ``value``) of what is real; operands promote instead."""
+    if not dtype.is_complex and any(parameter.kind is Number and type(given) is Wrapped and given.kind == "c"
+                                    for parameter, given in zip(operator.parameters, template, strict=True)):
+        raise RuntimeError(f"value cannot be converted to type {dtypes.converted_name(dtype)} without overflow")
 
 
 def device_of(operator, signature):
@@ -239,8 +253,8 @@ def _truncate(x, target):
     return y.astype(target)
 
 
-def into_self(operator, signature, function, common):
-    """The in-place form: the result is cast to the first tensor's type, if PyTorch allows it."""
+def refuse_result(operator, signature, common):
+    """PyTorch's errors for a result that does not go into the first tensor, by its shape or by its type."""
     own = signature.specs[0]
     if common is not None:
         broadcast_inplace(*signature.specs)
@@ -248,7 +262,12 @@ def into_self(operator, signature, function, common):
         if not dtypes.can_cast(result, own.dtype):
             named = dtypes.cpp_name if operator.name.startswith("clamp") and operator.name.endswith("_Scalar") else dtypes.scalar_name
             raise RuntimeError(f"result type {dtypes.scalar_name(result)} can't be cast to the desired output type {named(own.dtype)}")
-    target = own.dtype.numpy
+
+
+def into_self(operator, signature, function, common):
+    """The in-place form: the result is cast to the first tensor's type, if PyTorch allows it."""
+    refuse_result(operator, signature, common)
+    target = signature.specs[0].dtype.numpy
 
     def inplace(*xs):
         return (cast_to(function(*xs)[0], target),)

@@ -10,7 +10,7 @@ from . import saves
 from .double import CHOOSES, KEPT, parameter_at, parts, positions_named
 from .layout import pointwise
 from .operator import Operator
-from .pullback import by_formulas, by_vjp, touches, whole
+from .pullback import by_formulas, by_joining, by_vjp, touches, whole
 
 
 class GradientOperator:
@@ -57,6 +57,8 @@ def backward_plan(plan, needs, defined):
         if getattr(operator, "grad", None) is not None:
             _refuse(plan, needs)
             function = by_formulas(plan, needs, defined, codes)
+        elif plan.joined is not None:
+            function = by_joining(plan, defined)
         else:
             function = by_vjp(plan, needs, defined, codes)
         inputs = tuple(plan.outputs[k] for k in defined) + tuple(plan.inputs[c] if c >= 0 else plan.outputs[~c] for c in codes)

@@ -22,15 +22,16 @@ _DOTS = "tensordot: Expected the output tensor to have dtype {Want}, but got an 
 _SEARCH = ("torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) depending on whether out_int32 "
            "flag is True, but we got output tensor's dtype {Got} and out_int32 flag is {narrow}")
 _JOINED = "torch.cat(): input types can't be cast to the desired output type {Got}"
+_AVERAGED = "mean.dtype_out(): input types can't be cast to the desired output type {Got}"
 
 # What does not follow from how the operator promotes: the ways above, or PyTorch's words.
 _WAYS = {
-    **dict.fromkeys("""max_all min_all var_dims std_dims outer kron linalg_pinv clamp_Tensor clamp_min_Tensor
+    **dict.fromkeys("""max_all min_all mean_dim var_dims std_dims outer kron linalg_pinv clamp_Tensor clamp_min_Tensor
                        clamp_max_Tensor""".split(), CAST),
-    **dict.fromkeys("sum_all sum_dim nansum_dim mean_all mean_dim prod_all prod_dim cumsum cumprod linalg_matrix_rank".split(), ANY),
+    **dict.fromkeys("sum_all sum_dim nansum_dim prod_all prod_dim cumsum cumprod linalg_matrix_rank".split(), ANY),
     **dict.fromkeys("""clamp_Scalar clamp_min_Scalar clamp_max_Scalar round_decimals _conj_physical abs neg sign sgn floor ceil round_whole
                        trunc frac bitwise_not hardshrink softshrink softplus gelu""".split(), _FOUND),
-    "signbit": "signbit does not support non-boolean outputs.",
+    **dict.fromkeys(("signbit", "isposinf", "isneginf"), "{name} does not support non-boolean outputs."),
     **dict.fromkeys(("complex", "polar"), _OBJECT),
     **dict.fromkeys(("cummax", "cummin", "logcumsumexp"), _SCALAR),
     **dict.fromkeys(("mv", "addmv_vector"), _VECTOR),
@@ -42,6 +43,7 @@ _WAYS = {
     **dict.fromkeys(("tensordot", "inner"), _DOTS),
     **dict.fromkeys(("searchsorted", "bucketize"), _SEARCH),
     **dict.fromkeys(("cat", "stack"), _JOINED),
+    "mean_all": _AVERAGED,
     **dict.fromkeys(("linalg_norm", "linalg_matrix_norm"), "{name} expected out tensor dtype {Want} but got: {Got}"),
     **dict.fromkeys(("log_sigmoid", "native_batch_norm"), "expected scalar type {Want} but found {Got}"),
     "linalg_householder_product": CAST,
@@ -65,14 +67,15 @@ def refuse(name, promote, wanted, given):
     if wanted is given:
         return
     way = _way(name, promote)
-    if name.startswith("fft_"):                       # fft_fft: a spectrum goes where numbers are complex
-        way = CAST if given.is_complex or not wanted.is_complex else name[4:] + " expects a complex output tensor, but got {Got}"
+    if name == "nansum_dim" and given.category != 2 or name in ("cumsum", "cumprod") and given is dtypes.bool:
+        kernel = "nansum_cpu" if name == "nansum_dim" else name + "_out_cpu"                # these compute in the type of ``out``
+        raise NotImplementedError(f'"{kernel}" not implemented for \'{scalar_name(given)}\'')
     if way == ANY or given is dtypes.uint8 and name in ("all_dims", "any_dims"):
         return
-    if way == CAST or way == _JOINED:
+    if way in (CAST, _JOINED, _AVERAGED):
         if not can_cast(wanted, given):
-            raise TypeError(way.format(Got=scalar_name(given))) if way == _JOINED else RuntimeError(
-                f"result type {scalar_name(wanted)} can't be cast to the desired output type {scalar_name(given)}")
+            raise (TypeError if way == _JOINED else RuntimeError)(way.format(Got=scalar_name(given)) if way != CAST else (
+                f"result type {scalar_name(wanted)} can't be cast to the desired output type {scalar_name(given)}"))
         return
     raise RuntimeError(way.format(name=name.replace("linalg_", "linalg."), want=cpp_name(wanted), got=cpp_name(given),
                                   Want=scalar_name(wanted), Got=scalar_name(given), narrow=wanted is dtypes.int32))

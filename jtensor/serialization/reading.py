@@ -71,6 +71,16 @@ def _of_type(function, kind, arguments, state):
     return made
 
 
+def _sparse(layout, parts):
+    from ..sparse.keeping import rebuild
+    return rebuild(layout.name, *parts)
+
+
+def _layout(name):
+    import jtensor
+    return getattr(jtensor, name.removeprefix("torch."))
+
+
 def _device_of(place):
     """The device that a file or `map_location` names, where it can be had."""
     try:
@@ -86,7 +96,8 @@ def _device_of(place):
 
 _REBUILT = {("torch._utils", "_rebuild_tensor_v2"): _tensor, ("torch._utils", "_rebuild_tensor_v3"): _of_dtype,
             ("torch._utils", "_rebuild_parameter"): _parameter, ("torch._utils", "_rebuild_parameter_with_state"): _parameter,
-            ("torch._tensor", "_rebuild_from_type_v2"): _of_type, ("torch.serialization", "_get_layout"): None}
+            ("torch._tensor", "_rebuild_from_type_v2"): _of_type, ("torch.serialization", "_get_layout"): _layout,
+            ("torch._utils", "_rebuild_sparse_tensor"): _sparse}
 
 
 class _Unpickler(pickle.Unpickler):

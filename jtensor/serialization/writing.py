@@ -28,6 +28,7 @@ class _Global:
 _TENSOR, _TENSOR_OF_TYPE = _Global("torch._utils", "_rebuild_tensor_v2"), _Global("torch._utils", "_rebuild_tensor_v3")
 _SUBCLASS = _Global("torch._tensor", "_rebuild_from_type_v2")
 _PARAMETER, _PARAMETER_WITH_STATE = _Global("torch._utils", "_rebuild_parameter"), _Global("torch._utils", "_rebuild_parameter_with_state")
+_SPARSE, _LAYOUT = _Global("torch._utils", "_rebuild_sparse_tensor"), _Global("torch.serialization", "_get_layout")
 _BYTES = _Global("torch.storage", "UntypedStorage")
 _STORAGES = {dtype: _Global("torch", name) for dtype, name in names.STORAGES.items()}
 
@@ -83,17 +84,21 @@ class _Pickler(pickle._Pickler):
         data = t.detach() if parameter else t
         function, arguments = self.plain(data, t.requires_grad and not parameter)
         if parameter:
+            state.pop("_is_param", None)
             data = _Reduced(function, arguments)
             if state:
                 return _PARAMETER_WITH_STATE, (data, t.requires_grad, collections.OrderedDict(), state)
             return _PARAMETER, (data, t.requires_grad, collections.OrderedDict())
-        kind = Tensor if type(t).__module__.startswith(names.OURS) else type(t)
+        kind = Tensor if names.as_written(type(t).__module__).startswith(names.THEIRS) or t.layout.name != "strided" else type(t)
         if kind is not Tensor or state:
             return _SUBCLASS, (function, _KINDS.get(kind, kind), arguments, state)
         return function, arguments
 
     def plain(self, t, requires_grad):
-        """The same for its memory and geometry."""
+        """The same for its memory and geometry; a sparse tensor's for its parts."""
+        if t.layout.name != "strided":
+            _, (layout, *parts) = t.__reduce_ex__(2)
+            return _SPARSE, (_Reduced(_LAYOUT, (f"torch.{layout}",)), tuple(parts))
         metadata = {name: True for name, is_set in (("conj", t.is_conj()), ("neg", t.is_neg())) if is_set}
         cell, dtype = t._storage, t.dtype
         key, _, known = self.cells.setdefault(id(cell), (str(len(self.cells)), cell, dtype))
@@ -120,7 +125,9 @@ class _Reduced:
 
 
 def _is_parameter(t):
-    return any(kind.__name__ == "Parameter" and kind.__module__ == "jtensor.nn.parameter" for kind in type(t).__mro__)
+    if t.layout.name != "strided":
+        return getattr(t, "_is_param", False)                # of a sparse one there is no class
+    return any(kind.__name__ == "Parameter" and names.as_written(kind.__module__) == "torch.nn.parameter" for kind in type(t).__mro__)
 
 
 _KINDS = {Tensor: _Global("torch", "Tensor")}

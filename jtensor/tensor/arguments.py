@@ -16,7 +16,8 @@ PLAIN = frozenset((*_PLAIN, dtypes.dtype))         # whose values say all that a
 
 
 def _static(value):
-    """(a hashable form, its key): equal keys mean the same operation, so 1, 1.0 and True are kept apart."""
+    """(a hashable form, its key): equal keys mean the same operation, so 1, 1.0 and True are kept apart, and a tensor from its number,
+    since PyTorch does not take the one wherever it takes the other."""
     kind = type(value)
     if kind in _PLAIN:
         return value, value
@@ -25,9 +26,18 @@ def _static(value):
     if isinstance(value, (list, tuple)):
         value = tuple([_static(v)[0] for v in value])
         return value, (tuple, tuple([_static(v)[1] for v in value]))
-    if isinstance(value, Tensor) and value.ndim == 0 or isinstance(value, np.generic):
+    if isinstance(value, np.generic):
         return _static(value.item())
+    if isinstance(value, Tensor) and value._spec.numel == 1 and (value._spec.dtype.category == 1 or value._spec.ndim == 0):
+        return value, (Tensor, value._spec.ndim, _static(value.item())[1])
     return value, value
+
+
+def settled(form):
+    """A static form with the numbers of its tensors, once it is known that PyTorch takes them there."""
+    if isinstance(form, Tensor):
+        return form.item()
+    return tuple(map(settled, form)) if form.__class__ is tuple else form
 
 
 _TRUE, _FALSE = _static(True)[1], _static(False)[1]
@@ -62,6 +72,8 @@ def collect(operator, args):
             key.append(identity)
         elif isinstance(given, Tensor):
             if kind is Number:
+                if given._spec.ndim or given.requires_grad:
+                    raise wrong_argument(operator, parameter, given, args)
                 template_number(operator, args, parameter, given.item(), key, template, scalars)
                 continue
             tensors.append(given)

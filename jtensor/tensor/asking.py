@@ -13,7 +13,7 @@ import types
 
 from ..base import sites
 from ..base.functions import as_it_is
-from .core import Tensor
+from .core import LAYOUTS, Tensor
 from .overriding import ALL_OFF, ENTRIES, FILE, FUNCTIONS, MODES, ON, PLAIN, STATE, TITLES, ask, handle, join, overrides, spread
 from .refusals import ELSEWHERE, WITHOUT, signatures
 
@@ -40,8 +40,17 @@ class Entry:
         self.counted, self.bound = {}, {}
 
     def answer(self, args, kwargs):
-        """What the classes and modes make of a call; `NOBODY` where none is to be asked."""
-        if STATE.off is ALL_OFF or _engine(sys._getframe(1).f_back) or self.method and not (args and isinstance(args[0], Tensor)):
+        """What the classes and modes make of a call, else, of a sparse tensor's, its layout; `NOBODY` where none is to be asked."""
+        found = self._of_classes(args, kwargs, sys._getframe(1).f_back)
+        if found is NOBODY and LAYOUTS:
+            for one in spread((*args, *kwargs.values())):
+                layout = LAYOUTS.get(one.__class__)
+                if layout is not None:
+                    return layout.answer(self, args, kwargs, NOBODY)
+        return found
+
+    def _of_classes(self, args, kwargs, caller):
+        if STATE.off is ALL_OFF or _engine(caller) or self.method and not (args and isinstance(args[0], Tensor)):
             return NOBODY
         asked = self._overriding(args, kwargs) if STATE.off is ON and not self.modes_only else []
         if not asked and not STATE.modes or not self.python and not self._bound(len(args) - self.method, _named(kwargs)):

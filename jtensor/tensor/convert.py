@@ -139,7 +139,7 @@ def converted(self, dtype, device, copy=False, memory_format=None):
     spec = self._spec
     if device is not spec.device and device != spec.device:
         return _to_device(self, dtype, device)
-    if memory_format is not None and _lies_otherwise(spec, memory_format):
+    if memory_format is not None and _lies_otherwise(spec, memory_format, copy or dtype is not spec.dtype):
         self, copy = self.clone(memory_format=memory_format), False
     if dtype is spec.dtype:
         return ops.to_copy.record(self, dtype) if copy else self
@@ -149,9 +149,11 @@ def converted(self, dtype, device, copy=False, memory_format=None):
     return ops.to_copy.record(self, dtype)
 
 
-def _lies_otherwise(spec, memory_format):
-    """Whether the strides suggest another format than the one asked for."""
+def _lies_otherwise(spec, memory_format, copied):
+    """Whether the strides suggest another format than the one asked for; what is copied anyway is laid out so in any case."""
     name, size = str(memory_format).rpartition(".")[2], tuple(spec.size)
+    if copied and name == "contiguous_format" and not spec.contiguous:
+        return True
     suggested = {4: "channels_last", 5: "channels_last_3d"}[spec.ndim] if geometry.looks_channels_last(size, spec.stride) else \
         "contiguous_format"
     return name not in ("preserve_format", suggested)

@@ -15,6 +15,7 @@ INSIDE_TRANSFORM = ("You are attempting to call Tensor.requires_grad_() (or perh
                     "function being transformed by a functorch transform. This is unsupported, please attempt to use the functorch "
                     "transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside of a function being transformed "
                     "instead.")
+LAYOUTS = {}            # {class of sparse tensors: its `jtensor.sparse.answering.Layout`}, empty until there is one
 NOT_LEAF_FLAG = ("you can only change requires_grad flags of leaf variables.")
 ONLY_FLOATS = "only Tensors of floating point dtype can require gradients"
 
@@ -157,8 +158,8 @@ class Tensor:
     def is_meta(self):
         return self._spec.device.type == "meta"
 
-    is_sparse, is_quantized, is_mkldnn, is_nested, is_sparse_csr, is_xpu, is_mps, is_vulkan = [
-        property(lambda self: False) for _ in range(8)]
+    is_sparse, is_quantized, is_mkldnn, is_nested, is_sparse_csr, is_xpu, is_mps, is_vulkan, is_xla, is_ipu, is_maia, is_mtia = [
+        property(lambda self: False) for _ in range(12)]
 
     @property
     def names(self):
@@ -177,6 +178,10 @@ class Tensor:
             return None if self._auto is None else self._auto.hooks
         hooks = self._edge[0].tensor_hooks
         return None if hooks is None else hooks.get(self._edge[1])
+
+    @_backward_hooks.deleter
+    def _backward_hooks(self):
+        raise RuntimeError("Deletion of _backwards_hooks not allowed!")
 
     @property
     def _base(self):
@@ -219,6 +224,10 @@ class Tensor:
         if wanted and not self._spec.dtype.differentiable:
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         self.requires_grad_(wanted)
+
+    @requires_grad.deleter
+    def requires_grad(self):
+        raise RuntimeError("requires_grad must be a bool")
 
     def requires_grad_(self, requires_grad=True):
         """Sets whether gradients are recorded for this leaf tensor, and answers it.
@@ -289,6 +298,8 @@ class Tensor:
             raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(grad).__name__}")
         if grad is self:
             raise RuntimeError("can't assign Variable as its own grad")
+        if LAYOUTS and type(self) in LAYOUTS and type(grad) is not type(self):
+            raise RuntimeError("attempting to assign a gradient to a tensor that has data of a different type")
         if grad._spec.dtype is not self._spec.dtype:
             raise RuntimeError(_grad_type_text(grad, self))
         if grad._spec.device != self._spec.device:
@@ -398,15 +409,6 @@ def _grad_type_text(grad, self):
     )
 
 
-def _read_only(name):
-    """The property with PyTorch's refusal to be set."""
-    def refuse(self, value):
-        raise AttributeError(f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
-    setattr(Tensor, name, getattr(Tensor, name).setter(refuse))
-
-
-for _name in ("grad_fn", "is_leaf", "output_nr", "shape", "dtype", "device", "ndim", "itemsize", "nbytes", "_version", "retains_grad"):
-    _read_only(_name)
 _new = object.__new__
 COUNTED = "counted"          # an inference tensor that was detached outside inference mode has a version counter, and may be written to
 

@@ -19,6 +19,7 @@ from ..trace.tape import LOCAL
 from .core import Tensor, make_tensor
 from .dispatch import write_out
 from .history import edge_of, rebase
+from .refusals import is_index
 from .values import read
 
 # -- arguments of factories -------------------------------------------------------------------------------------------
@@ -61,7 +62,7 @@ def size_of(args, name="zeros"):
 def _int(n, name, at, packed):
     if isinstance(n, (numbers.Integral, np.integer)) and (at or not isinstance(n, bool)):
         return int(n)
-    if isinstance(n, Tensor) and n.ndim == 0 and n.dtype.category == 1 or isinstance(n, np.ndarray) and not n.ndim and n.dtype.kind in "iu":
+    if is_index(n) or isinstance(n, np.ndarray) and not n.ndim and n.dtype.kind in "iu":
         return int(n.item())
     kind = type_name(type(n))
     if at:
@@ -120,9 +121,16 @@ def _checked(layout, pin_memory=False, unknown=(), name=""):
         raise RuntimeError(
             "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available on this system."
         )
-    if layout is not None and repr(layout) != "torch.strided":
+    if layout is not None and layout.name != "strided":
         from ..base.errors import missing
-        raise missing(f"the layout {layout!r}", "torch.strided")
+        raise RuntimeError("full(...) is not implemented for sparse layout") if name in ("ones", "") else missing(
+            f"the layout {layout!r} for {name}", "torch.strided")
+
+
+def _sparse(layout, *about):
+    """Zeros in a sparse layout."""
+    from ..sparse.making import empty as sparse_empty
+    return sparse_empty(layout, *about)
 
 # -- from numbers -----------------------------------------------------------------------------------------------------
 
@@ -135,6 +143,8 @@ def zeros(*size, out=None, dtype=None, layout=None, device=None, pin_memory=Fals
             [0., 0., 0.]])
     """
     size = size_of(size or _size_alone(kw, "zeros"), "zeros")
+    if layout is not None and layout.name != "strided":
+        return _sparse(layout, size, dtype, device, requires_grad)
     _checked(layout, pin_memory, kw, "zeros")
     made = ops.zeros_of.record(size, _type(dtype, out.dtype if out is not None else None), _device(device))
     return _finish(made, requires_grad) if out is None else _out("zeros", made, out, requires_grad, dtype)
@@ -148,7 +158,7 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pi
     """
     size = size_of((size,) if isinstance(size, (tuple, list)) else (size,), "full")
     _checked(layout, pin_memory)
-    if isinstance(fill_value, Tensor):
+    if isinstance(fill_value, Tensor) and not fill_value._spec.ndim and not fill_value.requires_grad:
         fill_value = fill_value.item()
     if not isinstance(fill_value, (numbers.Number, np.bool_)):
         raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {type_name(type(fill_value))}")
@@ -176,6 +186,8 @@ def empty(*size, out=None, dtype=None, layout=None, device=None, pin_memory=Fals
     torch.Size([2, 3])
     """
     size = size_of(size or _size_alone(kw, "empty"), "empty")
+    if layout is not None and layout.name != "strided":
+        return _sparse(layout, size, dtype, device, requires_grad)
     _checked(layout, pin_memory, kw, "empty")
     if out is not None and out.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
@@ -229,6 +241,8 @@ def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=Non
                                "dims not currently supported; file an issue if you want it.")
         if dim in physical_layout[:at]:
             raise RuntimeError("Duplicate dim not allowed")
+    if any(m < 0 for m in size):
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {[size[dim] for dim in physical_layout]}")
     stride, step = [0] * n, 1
     for dim in reversed(physical_layout):
         stride[dim], step = step, step * max(size[dim], 1)
@@ -247,6 +261,7 @@ def arange(start, end=None, step=1, *, out=None, dtype=None, layout=None, device
     for at, x in enumerate((start, end, step)):
         if isinstance(x, str) or not isinstance(x, (int, float, complex)):
             raise TypeError(f"arange(): argument '{('start', 'end', 'step')[at]}' must be Number, not {type(x).__name__}")
+    written = dtype
     if dtype is None:
         dtype = out.dtype if out is not None else dtypes.get_default_dtype() if any(isinstance(x, float) for x in (start, end, step)) \
             else dtypes.int64
@@ -268,7 +283,7 @@ def arange(start, end=None, step=1, *, out=None, dtype=None, layout=None, device
     kind = int if dtype.category == 1 else float
     start, step = kind(start), kind(step)
     made = ops.arange_of.record(count, start, step, dtype, _device(device))
-    return _finish(made, requires_grad) if out is None else _out("arange", made, out, requires_grad)
+    return _finish(made, requires_grad) if out is None else _out("arange", made, out, requires_grad, written)
 
 
 def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -284,7 +299,7 @@ def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, pin_memory
     if m < 0:
         raise RuntimeError(f"m must be greater or equal to 0, got {m}")
     made = ops.eye_of.record(int(n), int(m), _type(dtype, out.dtype if out is not None else None), _device(device))
-    return _finish(made, requires_grad) if out is None else _out("eye", made, out, requires_grad)
+    return _finish(made, requires_grad) if out is None else _out("eye", made, out, requires_grad, dtype)
 
 
 def scalar_tensor(s, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):

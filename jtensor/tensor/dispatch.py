@@ -8,12 +8,12 @@ from ..base import devices
 from ..base.errors import missing
 from ..base.return_types import as_many, return_type, written_type
 from ..ops import build
-from ..ops.operator import Operator
+from ..ops.operator import Operator, Static
 from ..trace import spec as specs
 from ..trace import tape
 from ..trace.executor import on_host
 from ..trace.tape import LOCAL, hosted, record
-from .arguments import bind, collect, shown_name
+from .arguments import bind, collect, settled, shown_name
 from .changing import joined_on_host, kind_of_list
 from .core import Tensor
 from .entries import refuse_entry
@@ -33,6 +33,7 @@ def plan_of(key, operator, template, inplace=False, tensors=()):
         try:
             refuse_entry()
             check_statics(operator, shown_name(operator), template)
+            template = list(map(settled, template))
             plan = build.plan_for(operator, template, inplace)
         except Exception:
             refuse_stale(tensors)
@@ -61,7 +62,7 @@ def call(operator, args, out=None):
         return call_out(operator, args, out)
     key, template, tensors, scalars = collect(operator, args)
     if operator.sync:
-        return call_sync(operator, args, tensors)
+        return call_sync(operator, _settled(operator, args), tensors)
     if operator.flipped is not None:
         operator, key, template = flipped(operator, key, template, tensors)
     plan = PLANS.get(key)
@@ -130,6 +131,10 @@ def _answer_of(operator):
 _answers = {}
 
 
+def _settled(operator, args):
+    return [settled(a) if p.kind is Static else a for p, a in zip(operator.parameters, args, strict=False)]
+
+
 def call_sync(operator, args, tensors):
     """An operator whose output shapes depend on the data: it looks at the values, as on any eager library."""
     import numpy as np
@@ -187,7 +192,7 @@ def call_out(operator, args, out):
                     "one of the arguments requires grad."
                 )
     if operator.sync:
-        made = call_sync(operator, args, tensors)
+        made = call_sync(operator, _settled(operator, args), tensors)
     else:
         made = run(plan_of(key, operator, template), tensors, scalars)
     results = made if isinstance(made, tuple) else (made,)

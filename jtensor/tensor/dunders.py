@@ -127,12 +127,20 @@ def install(functions):
     for dunder, name in _TURNED.items():
         setattr(Tensor, dunder, _turned(functions[name], name, dunder))
     Tensor.__rsub__ = _reflected(functions["rsub"], "__rsub__")
-    Tensor.__rtruediv__ = lambda self, other: functions["reciprocal"](self) * other if not isinstance(other, Tensor) else other / self
-    Tensor.__rtruediv__.__name__ = "__rdiv__"
-    Tensor.__rdiv__ = Tensor.__rtruediv__
+    Tensor.__rtruediv__ = Tensor.__rdiv__ = _divided(functions["reciprocal"])
     Tensor.__invert__, Tensor.__reversed__ = _inverted, _reversed
     Tensor.__hash__ = object.__hash__
     Tensor.__contains__, Tensor.__delitem__ = _contains, _not_deleted
+
+
+def _divided(reciprocal):
+    """``number / tensor``, which is a product in PyTorch."""
+    def turned(self, other):
+        if isinstance(other, (Tensor, *_KNOWN, np.generic)):
+            return reciprocal(self) * other
+        return unforeseen("__rtruediv__", self, other)
+    turned.__name__ = "__rdiv__"
+    return turned
 
 
 def _inverted(self):

@@ -30,7 +30,7 @@ def kind(given):
     if cls in _LISTS:
         return (cls, *[kind(one) for one in given[:16]])
     if isinstance(given, Tensor):
-        return (Tensor, given._spec.ndim == 0 and (given._spec.dtype, given.requires_grad))
+        return (Tensor, given._spec.numel == 1 and (given._spec.ndim == 0, given._spec.dtype, given.requires_grad))
     return cls
 
 

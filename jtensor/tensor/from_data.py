@@ -25,7 +25,7 @@ def from_host(array, dtype=None, device=devices.cpu, ours=False):
     """A tensor with a private copy of an ndarray; ``ours``: nobody else has it, so that it need not be copied."""
     dtype = dtype or dtypes.of_numpy(array.dtype)
     if array.dtype != dtype.numpy:
-        array, ours = array.astype(dtype.numpy), True
+        array, ours = _cast(array, dtype.numpy), True
     storage = cell.of_numpy(array, dtype, device, not ours)
     return wrap_storage(storage)
 
@@ -117,14 +117,25 @@ def host_array(data, dtype):
         array = data
     elif isinstance(data, (bool, int, float, complex)) and not isinstance(data, np.generic):
         kind = _inferred(data, dtype)
-        return _whole([data], dtype).reshape(()) if np.dtype(kind).kind in "iu" and dtype is not None else np.array(data, kind)
+        return _whole([data], dtype).reshape(()) if np.dtype(kind).kind in "iu" and dtype is not None else _array(data, kind)
     else:
         array = _nested(data, dtype)
     if dtype is not None and array.dtype != dtype.numpy:
         if array.dtype.kind == "c" and dtype.category < 3:
             raise TypeError("must be real number, not complex")
-        array = array.astype(dtype.numpy)
+        array = _cast(array, dtype.numpy)
     return array
+
+
+def _array(numbers, kind):
+    """The ndarray of numbers, of which one too great for its type is infinite, without NumPy's warning."""
+    with np.errstate(all="ignore"):
+        return np.array(numbers, kind)
+
+
+def _cast(array, kind):
+    with np.errstate(all="ignore"):
+        return array.astype(kind)
 
 
 def _row(data, dtype):
@@ -140,7 +151,7 @@ def _row(data, dtype):
         array = _row(list(itertools.chain.from_iterable(data)), dtype)
         return None if array is None else array.reshape(len(data), width)
     if kind is float and (dtype is None or dtype.category == 2):
-        return np.array(data, (dtype or dtypes.get_default_dtype()).numpy)
+        return _array(data, (dtype or dtypes.get_default_dtype()).numpy)
     if kind is int and (dtype is None or dtype is dtypes.int64):
         try:
             return np.array(data, np.int64)
@@ -177,7 +188,7 @@ def _nested(data, dtype):
         if hasattr(data, "__index__"):
             return np.array(data.__index__(), np.int64)
         if hasattr(data, "__float__"):
-            return np.array(float(data), dtypes.get_default_dtype().numpy)
+            return _array(float(data), dtypes.get_default_dtype().numpy)
         if isinstance(data, (str, bytes)):
             raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
         raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
@@ -203,7 +214,7 @@ def _nested(data, dtype):
     if kind is float and target.kind == "b":
         return np.array(flat, np.float64).astype(target).reshape(shape)
     try:
-        return np.array(flat, np.float64 if target.kind not in "iubfc" else target).astype(target).reshape(shape)
+        return _cast(_array(flat, np.float64 if target.kind not in "iubfc" else target), target).reshape(shape)
     except OverflowError:
         if kind is int and target.kind in "iu":
             big = [x for x in flat if not -(1 << 63) <= x < (1 << 64)]

@@ -30,19 +30,21 @@ MISSING = _Missing()
 class Form:
     """The parameters of a function: ``positional`` and ``named`` as (name, default), ``rest`` and ``others`` for its own catch-alls."""
 
-    __slots__ = ("positional", "named", "rest", "others", "name", "function", "behind", "asked_first")
+    __slots__ = ("positional", "named", "rest", "others", "name", "function", "body", "behind", "asked_first")
 
     def __init__(self, positional, named, rest=None, others=None):
         self.positional, self.named, self.rest, self.others = positional, named, rest, others
-        self.behind, self.asked_first = None, False
+        self.body, self.behind, self.asked_first = None, None, False
 
     def given(self, caller, values, rest, named, others):
         """The arguments of a call from a frame as the user wrote them, or may have: (positional, by keyword)."""
         code = caller.f_code
-        if is_overridable(code) or code in PASSING_ON:
+        layered = is_overridable(code)
+        asking = caller.f_back if layered else caller
+        if asking.f_code is under_our_names.__code__:
+            return list(asking.f_locals["args"]), dict(asking.f_locals["written"])
+        if layered or code in PASSING_ON:
             return list(caller.f_locals["args"]), dict(caller.f_locals["kwargs"])
-        if code is odd_call.__code__ and "renamed" in caller.f_locals:
-            return list(caller.f_locals["args"]), dict(caller.f_locals["renamed"])
         args, kwargs, in_order = [], {}, True
         count, keywords = sites.written(code, caller.f_lasti)
         count = 0 if count is None or rest else count - len(keywords) + self.name.startswith("Tensor.")    # before the dot one more
@@ -144,7 +146,7 @@ def guarded(function, name, method=False, behind=None, asked_first=False):
     classes of arguments that were not seen before are asked about before the call, and not only when it makes something new.
     """
     form = form_of(function)
-    form.behind, form.asked_first = behind, asked_first or behind is not None
+    form.body, form.behind, form.asked_first = function, behind, asked_first or behind is not None
     if method:                                       # methods of PyTorch's have no ``out``
         form.named = [(n, d) for n, d in form.named if n != "out"]
     form.name = "Tensor." + name if method else name
@@ -166,7 +168,7 @@ def renamed(function, name):
     if old is None:
         return function
     form.positional, form.named, form.rest, form.others = old.positional, old.named, old.rest, old.others
-    form.behind, form.asked_first = old.behind, old.asked_first
+    form.body, form.behind, form.asked_first = old.body, old.behind, old.asked_first
     form.name = "Tensor." + name if old.name.startswith("Tensor.") else name
     code = function.__code__.replace(co_name=name, co_qualname=name)
     form.function = made = types.FunctionType(code, {**function.__globals__, "_form": form}, name, function.__defaults__)
@@ -211,24 +213,33 @@ def _raised_in(error, folder):
     return (sites.room(at.tb_frame.f_code.co_filename) or "").startswith(folder)
 
 
+# Methods that NumPy calls with ``out=None`` when it is given a tensor: np.all(t).
+ASKED_BY_NUMPY = frozenset("all any sum prod max min mean std var argmax argmin clip cumsum cumprod round take trace".split())
+
+
+def under_our_names(function, args, kwargs, written):
+    """A call whose keywords have other names here than PyTorch's: a refusal takes those that are ``written`` from this frame."""
+    return function(*args, **kwargs)
+
+
 def odd_call(form, values, rest, named, others):
     """A call that Python would not bind (under NumPy's names, or to be refused) or one with ``out``; `MISSING`: it is in order."""
     args, kwargs = form.given(sys._getframe(2), values, rest, named, others)
     if form.behind is not None:                              # bound by Python, there as here
-        return form.function.__wrapped__(*args, **kwargs)
+        return form.body(*args, **kwargs)
     names = [name for name, _ in form.positional + form.named]
     also = ALSO.get(form.name.removeprefix("Tensor."), {})
     if not also.keys().isdisjoint(others):
-        renamed = {also.get(key, key) if key in others else key: value for key, value in kwargs.items()}
-        if len(renamed) == len(kwargs):
-            return form.function(*args, **renamed)
+        ours = {also.get(key, key) if key in others else key: value for key, value in kwargs.items()}
+        if len(ours) == len(kwargs):
+            return under_our_names(form.function, args, ours, kwargs)
     if any(ELSEWHERE.get(key) in names for key in others):
         renamed = {key if key in names or ELSEWHERE.get(key) not in names or ELSEWHERE[key] in kwargs else ELSEWHERE[key]: value
                    for key, value in kwargs.items()}
         if renamed.keys() != kwargs.keys():
-            return form.function(*args, **renamed)
+            return under_our_names(form.function, args, renamed, renamed)               # refusals do not speak of NumPy's names
     method = form.name.startswith("Tensor.")
-    if method and others.get("out", others) is None:         # so asks NumPy when it is given a tensor: np.all(t)
+    if method and others.get("out", others) is None and form.name[7:] in ASKED_BY_NUMPY:
         kwargs.pop("out")
         return form.function(*args, **kwargs)
     if rest and (today := modern(form.name, args, kwargs)):
@@ -245,7 +256,7 @@ def odd_call(form, values, rest, named, others):
     if not any(value is MISSING for value in (*values, *named)) and (form.rest or not rest) and (form.others or not others):
         return MISSING
     shown, positional = form.name.removeprefix("Tensor."), len(form.positional) - method
-    if rest:
+    if rest and not form.rest:
         raise TypeError(f"{shown}() takes {positional} positional argument{'' if positional == 1 else 's'} but {len(args) - method} "
                         f"{'was' if len(args) - method == 1 else 'were'} given")
     unknown = [key for key in kwargs if key not in names]

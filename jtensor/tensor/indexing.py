@@ -184,6 +184,9 @@ def _listed_items(index):
             isinstance(i, (slice, type(None), type(Ellipsis), Tensor, list, tuple, str, np.ndarray)) for i in index):
         sites.warn(NO_TUPLE)
         return index
+    if isinstance(index, str) and 0 < len(index) < 32:          # a sequence of texts, none of which is an index
+        sites.warn(NO_TUPLE)
+        return list(index)
     return (index,)
 
 
@@ -206,7 +209,7 @@ def _item(item):
     if hasattr(item, "__index__"):
         return item.__index__()
     if isinstance(item, (str, bytes)):
-        raise TypeError(f"new(): invalid data type '{kind.__name__}'")
+        raise TypeError(f"new(): invalid data type '{'str' if isinstance(item, str) else 'bytes'}'")
     raise IndexError(INVALID.format(type_name(kind)))
 
 

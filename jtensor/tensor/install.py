@@ -63,9 +63,9 @@ def install():
     for composite in REGISTRY.composites.values():
         for name in (composite.name, *composite.aliases):
             if composite.function:
-                FUNCTIONS[name] = guarded(composite.body, name)
+                FUNCTIONS[name] = guarded(composite.body, name, asked_first=composite.asked)
             if composite.method:
-                setattr(Tensor, name, guarded(composite.body, name, True))
+                setattr(Tensor, name, guarded(composite.body, name, True, asked_first=composite.asked))
     _second_names()
     _numpy_names()
     _by_hand()

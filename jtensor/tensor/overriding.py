@@ -11,7 +11,7 @@ import functools
 import threading
 import types
 
-from .core import Tensor
+from .core import LAYOUTS, Tensor
 
 # -- what is on ---------------------------------------------------------------------------------------------------------
 
@@ -90,7 +90,7 @@ def install():
 def overrides(given):
     """Whether an argument's class is to be asked."""
     kind = type(given)
-    if kind in PLAIN:
+    if kind in PLAIN or kind in LAYOUTS:
         return False
     handler = getattr(given, "__torch_function__", None)
     if handler is disabled:

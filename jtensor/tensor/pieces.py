@@ -3,6 +3,9 @@
 Owns: views of which several hang on one node, as PyTorch has them, and may not be written where that matters. How a single view is made:
 `views`.
 """
+import functools
+
+from jax import lax
 
 from ..base import geometry
 from ..base.naming import type_name
@@ -15,8 +18,9 @@ from ..trace.tape import LOCAL
 from ..views import access as accesses
 from ..views import rules
 from .core import Tensor
+from .entries import refuse_entry
 from .history import attach, refuse_stale
-from .views import _plans, geometry_of, hang, operator_of, share, share_spec
+from .views import _index, _plans, geometry_of, hang, operator_of, share, share_spec
 
 # -- of one node ------------------------------------------------------------------------------------------------------
 
@@ -42,7 +46,7 @@ def _multi(self, rule, name, *args):
     if LOCAL.grad_enabled and outs and self.requires_grad:
         if found[1] is None:
             size = tuple(spec.size)
-            found[1:] = _multi_plan(name, spec.aval, rule(size, geometry.contiguous_strides(size), 0, *args))
+            found[1:] = _multi_plan(name, spec.aval, rule(size, geometry.contiguous_strides(size), 0, *args), args[-1] % len(size))
         attach(found[1], (self,), (0,), outs, found[2])
     return outs
 
@@ -50,14 +54,14 @@ def _multi(self, rule, name, *args):
 _known = {}              # {(rule, name, Spec, arguments): [(Spec, offset from the tensor's) of the pieces, plan of the node, its starts]}
 
 
-def _multi_plan(name, input_aval, logical):
+def _multi_plan(name, input_aval, logical, dim):
     programs, starts = [], []
     shape = tuple(input_aval.shape)
     for size, stride, offset in logical:
         program, own = accesses.access(shape, geometry.contiguous_strides(shape), tuple(size), tuple(stride), offset)
         programs.append((program, len(own)))
         starts.extend(own)
-    key = (name, input_aval, tuple(programs))
+    key = (name, input_aval, tuple(programs), dim)
     plan = _plans.get(key)
     if plan is None:
         def function(x, *starts):
@@ -66,9 +70,13 @@ def _multi_plan(name, input_aval, logical):
                 outs.append(program.read(x, *starts[at:at + count]))
                 at += count
             return tuple(outs)
+
+        def joined(pieces):
+            return _joined([lax.expand_dims(p, (dim,)) if p.ndim < len(shape) else p for p in pieces], dim)
         outputs = tuple(specs.aval(tuple(g[0]), input_aval.dtype, input_aval.device) for g in logical)
-        plan = Plan(("view", name, tuple(p.key for p, _ in programs)), function, (input_aval,), outputs, ("i",) * len(starts), moves=True)
-        plan.operator = operator_of(name)
+        lasting = "view", name, tuple(p.key for p, _ in programs), dim
+        plan = Plan(lasting, function, (input_aval,), outputs, ("i",) * len(starts), moves=True)
+        plan.operator, plan.joined = operator_of(name), joined
         plan.specs = tuple(specs.of_aval(a) for a in outputs)
         plan.spec = plan.specs[0] if len(outputs) == 1 else None
         plan.differentiable = (input_aval.dtype.differentiable,) * len(outputs)
@@ -76,10 +84,28 @@ def _multi_plan(name, input_aval, logical):
     return plan, tuple(starts)
 
 
+def _joined(pieces, dim):
+    """The pieces one behind the other. A few are padded and added up: that XLA does in one pass with what makes and takes them."""
+    if len(pieces) > FEW:
+        return lax.concatenate(pieces, dim)
+    sizes = [p.shape[dim] for p in pieces]
+    nothing = pieces[0].dtype.type(complex(-0.0, -0.0) if pieces[0].dtype.kind == "c" else -0.0)        # adds nothing to any number
+    padded = []
+    for at, p in enumerate(pieces):
+        edges = [(0, 0, 0)] * p.ndim
+        edges[dim] = sum(sizes[:at]), sum(sizes[at + 1:]), 0
+        padded.append(lax.pad(p, nothing, edges))
+    return functools.reduce(lax.add, padded)
+
+
+FEW = 4
+
+
 def _whole(n, name, what, position):
     """An argument that must be an integer; `_multi` knows calls again by their arguments, and 1.0 and True equal 1."""
     if n.__class__ is int:
         return n
+    refuse_entry()
     if not hasattr(n, "__index__") or isinstance(n, bool):
         raise TypeError(f"{name}(): argument '{what}' (position {position}) must be int, not {type_name(type(n))}")
     return n.__index__()
@@ -170,12 +196,12 @@ def _each(self, geometries_of, name, *args):
     return tuple(outs)
 
 
-@composite()
+@composite(asked=True)
 def tensor_split(input, indices_or_sections, dim=0):
     """Pieces of nearly equal size, or cut at given indices; a tuple of views."""
     cuts = indices_or_sections
     no_bools(cuts, dim)
     if isinstance(cuts, Tensor):
         cuts = cuts.tolist()
-    cuts = tuple(cuts) if isinstance(cuts, (tuple, list)) else cuts
+    cuts = tuple(map(_index, cuts)) if isinstance(cuts, (tuple, list)) else cuts
     return _each(input, rules.tensor_split, "SliceBackward0", cuts, dim)

@@ -11,6 +11,8 @@ def place(segment, named, tensor):
 
 def place_of(segment, named, storage, spec, offset, cached=None):
     if storage.host is not None:
+        if storage.host is storage:         # a sparse tensor's
+            return None
         storage.current()                   # which notices that nobody else has the memory any more
         if storage.host is not None:
             return None

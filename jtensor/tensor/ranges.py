@@ -28,6 +28,10 @@ def _step(start, end, steps, kind):
 
 def _spaced(name, operator, start, end, steps, extra, out, dtype, layout, device, requires_grad):
     _checked(layout)
+    wide = {side: x._spec.ndim for side, x in (("start", start), ("end", end)) if isinstance(x, Tensor)}
+    if any(wide.values()):
+        raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got "
+                           f"{' and '.join([f'{side} with {n} dimension(s)' for side, n in wide.items()])}.")
     start, end = _number(start), _number(end)
     if isinstance(steps, bool) or not hasattr(steps, "__index__"):
         raise TypeError(f"{name}() received an invalid combination of arguments - got ({type(start).__name__}, {type(end).__name__}, "
@@ -42,7 +46,7 @@ def _spaced(name, operator, start, end, steps, extra, out, dtype, layout, device
     if kind is dtypes.bool:
         raise not_implemented(name + "_cpu", kind)
     made = call(operator, (start, end, extra(start, end, steps, kind), steps, kind, _device(device)))
-    return _finish(made, requires_grad) if out is None else _out(name, made, out, requires_grad)
+    return _finish(made, requires_grad) if out is None else _out(name, made, out, requires_grad, dtype)
 
 
 def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -75,7 +79,7 @@ def range(start, end=None, step=1, *, out=None, dtype=None, layout=None, device=
         raise not_implemented("range_cpu", kind)
     made = arange(0, count, 1, dtype=dtypes.int64, device=device)
     made = (made.to(dtypes.float64) * step + start).to(kind)
-    return _finish(made, requires_grad) if out is None else _out("range", made, out, requires_grad)
+    return _finish(made, requires_grad) if out is None else _out("range", made, out, requires_grad, dtype)
 
 
 FUNCTIONS = {f.__name__: f for f in (linspace, logspace, range)}

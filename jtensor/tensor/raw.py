@@ -17,7 +17,7 @@ def __getattr__(name):
     elif name in REGISTRY.composites:
         function = REGISTRY.composites[name].body
         if name.startswith(("linalg_", "fft_")):              # public, under the shorter name
-            function = guarded(function, name)
+            function = guarded(function, name, asked_first=True)
     else:
         raise AttributeError(f"jtensor has no operator '{name}' as yet")
     globals()[name] = function

@@ -127,6 +127,7 @@ TAKES = {
     "str": lambda given: isinstance(given, str),
     "torch.dtype": lambda given: isinstance(given, dtypes.dtype) or isinstance(given, type) and given in (float, int, bool, complex),
     "torch.device": lambda given: isinstance(given, (devices.device, str, int)) and not isinstance(given, bool),
+    "torch.memory_format": lambda given: type_name(type(given)) == "memory_format" or isinstance(given, str) and given.endswith("_format"),
     "ints": _begins_with(is_index),
     "floats": _begins_with(_is_float),
     "numbers": _begins_with(_is_number),
@@ -139,6 +140,7 @@ ALSO = {
     "swapaxes": {"axis0": "dim0", "axis1": "dim1"}, "resize_as_": {"the_template": "other"},
     **dict.fromkeys("""linalg_cholesky linalg_cond linalg_householder_product linalg_matrix_rank linalg_pinv
                        linalg_solve_triangular""".split(), {"input": "A"}),
+    **dict.fromkeys("linalg_eigh linalg_eigvalsh linalg_norm linalg_matrix_norm".split(), {"input": "A"}), "linalg_det": {"A": "input"},
     "linalg_lstsq": {"input": "A", "b": "B"}, "linalg_tensorsolve": {"input": "A", "other": "B"},
     "isin": {"element": "elements", "test_element": "test_elements"}, "affine_grid_generator": {"theta": "input"},
     "unsafe_split": {"input": "tensor"},
@@ -171,7 +173,7 @@ class Refused(Exception):
 def fit(signature, name, args, kwargs):
     """Asks whether a call fits a signature; raises `Refused`."""
     parameters, given, left = signature.parameters, len(args), dict(kwargs)
-    ints = signature.positional == 1 and parameters[0].kind == "ints" and (given < 2 or is_int(args[0]))
+    ints = signature.positional == 1 and parameters[0].kind == "ints" and (given < 2 or is_index(args[0]))
     if given > signature.positional and not ints:
         raise Refused(_too_many(signature, name, given))
     at = 0
@@ -193,7 +195,7 @@ def fit(signature, name, args, kwargs):
             value, keyword = left.pop(key), True
         if takes(p, value):
             at += not keyword
-        elif ints and not place and not keyword and is_int(value):
+        elif ints and not place and not keyword and is_index(value):
             at = given
         else:
             raise Refused(_unfit(p, value, name, keyword, place))
@@ -240,7 +242,7 @@ def check_statics(operator, name, template):
                 kind is tuple and given and type(given[0]) not in _ORDINARY) or kind is str and default is str:
             continue
         known = _known(name.lstrip("_")).get(parameter.name)
-        if known is None and isinstance(given, Tensor) or known and not any(takes(p, given) for p in known):
+        if known is None and isinstance(given, Tensor) and not is_index(given) or known and not any(takes(p, given) for p in known):
             raise TypeError(_unfit((known or [_ANY])[0], given, name, True, 0))
 
 
@@ -273,7 +275,7 @@ def _elements(signature, shown, args, kwargs):
                     return TypeError(f"expected Tensor as element {k} in argument {at - 1}, but got {type_name(type(t))}")
         if p.kind in ("int", "symint") and _large(value):
             return ValueError(TOO_LARGE.rstrip())
-        if p.kind == "ints" and p.default == "" and at == 1 and signature.positional == 1 and args and is_int(args[0]):
+        if p.kind == "ints" and p.default == "" and at == 1 and signature.positional == 1 and args and is_index(args[0]):
             value = args
         if p.kind == "ints" and isinstance(value, (list, tuple)):
             for k, n in enumerate(value):

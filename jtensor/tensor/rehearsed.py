@@ -305,8 +305,8 @@ def _function(story):
 
 
 def origins(answers):
-    """What the gradient must be of which views are answered."""
-    return [_ORIGINS[origin] for origin in {a[-1] for a in answers if type(a) is tuple and a[0] == "view"}]
+    """What the gradient must be of which views are answered: in the order of the answers, so that every process writes the same text."""
+    return [_ORIGINS[origin] for origin in dict.fromkeys(a[-1] for a in answers if type(a) is tuple and a[0] == "view")]
 
 
 def asked(kind, at, name, code):

@@ -113,7 +113,9 @@ def _replay(node, grads, needs, answers, name=""):
         elif factors and any(a is not b for a, b in zip(values, as_it_was, strict=True)):
             _replay(node, grads, factors, answers, name)
             return _replay(node, grads, tuple([at for at in needs if at not in factors]), answers, name)
-    if engine.RESHAPED[0] and reshaped.differ(plan, codes, values):
+    if engine.RETYPED[0]:
+        values = reshaped.as_it_was(plan, codes, values)
+    if (engine.RESHAPED[0] or engine.RETYPED[0]) and reshaped.differ(plan, codes, values):
         saved = {c: value if type(entry) is saving.Packed else entry for c, entry, value in zip(codes, entries, values, strict=True)}
         for at, out in zip(needs, reshaped.replay(node, grads, needs, saved, replay), strict=True):
             answers[at] = out

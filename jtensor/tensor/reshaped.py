@@ -1,4 +1,4 @@
-"""The backward of an operation whose saved tensors have another shape since, as by `.data =`.
+"""The backward of an operation whose saved tensors have another shape or type since, as by `.data =`.
 
 PyTorch's formulas take what is there now: a gradient is what they make of it, and fits its input or does not, which the engine asks. So
 does this: an operation by elements is differentiated as if it had been recorded on its operands broadcast as they are now, a formula is
@@ -6,6 +6,7 @@ evaluated on what is there. May not know: the walk over the graph.
 """
 from ..autograd import saved as saving
 from ..autograd.engine import fits
+from ..base import dtypes
 from ..ops import build, gradient, pullback, saves
 from ..trace import plan as plans
 from ..trace import spec as specs
@@ -15,9 +16,25 @@ from .values import read, read_at, wrap
 
 
 def differ(plan, codes, values):
-    """Whether some saved value has another shape than the operation had it."""
-    return any(tuple(value.aval.shape) != tuple((plan.inputs[code] if code >= 0 else plan.outputs[~code]).shape)
-               for code, value in zip(codes, values, strict=True) if code not in plan.flipped)
+    """Whether some saved value has another shape or type than the operation had it."""
+    for code, value in zip(codes, values, strict=True):
+        was = plan.inputs[code] if code >= 0 else plan.outputs[~code]
+        if value.aval.dtype is not was.dtype or code not in plan.flipped and tuple(value.aval.shape) != tuple(was.shape):
+            return True
+    return False
+
+
+def as_it_was(plan, codes, values):
+    """The saved values, each in the type in which the operation had it where that is the wider one: PyTorch's formulas promote them."""
+    if plan.operator.name in PRODUCTS:                  # these do not, and raise
+        return values
+    made = []
+    for code, value in zip(codes, values, strict=True):
+        was = (plan.inputs[code] if code >= 0 else plan.outputs[~code]).dtype
+        now = value.aval.dtype
+        widened = now is not was and dtypes.promote_types(now, was) is was and (now.is_complex or plan.operator.name not in REAL_PARTS)
+        made.append(read(wrap(value, specs.of_aval(value.aval)).to(was)) if widened else value)
+    return made
 
 
 def replay(node, grads, needs, entries, rules):
@@ -25,7 +42,7 @@ def replay(node, grads, needs, entries, rules):
     plan, operator = node.plan, node.plan.operator
     pointwise = getattr(operator, "promote", None) is not None or operator.name in ("threshold", "copy")
     found = []
-    for at in needs:
+    for at in needs if operator.name not in PRODUCTS else needs[::-1]:          # the order tells whose error it is
         codes = saves.codes(plan, (at,))
         own = {code: entries[code] for code in codes}
         if pointwise and len(plan.outputs) == 1:
@@ -36,15 +53,21 @@ def replay(node, grads, needs, entries, rules):
             found.append(_by_formula(node, grads, at, own))
         else:
             found.append(_as_if_now(node, grads[0], at, own, rules))
-    return found
+        if operator.name in REAL_PARTS and plan.inputs[at].dtype.is_complex and not found[-1]._spec.dtype.is_complex:
+            found[-1] = found[-1].to(plan.inputs[at].dtype)
+    return found if operator.name not in PRODUCTS else found[::-1]
 
 
 MET_FIRST = frozenset(("maximum", "minimum", "div_Tensor", "atan2", "fmod"))        # of these the saved operands meet each other first
+REAL_PARTS = frozenset(("pow_Tensor_Scalar",))       # the formula takes the real part of what it makes where the operand is real now
 PRODUCTS = {"mm": 1, "mm_flipped": 1}       # matrix products: which input stands on the right
 
 
 def _product(grad, right, other):
     """The gradient of a factor; its errors are those of the product that it is."""
+    if grad._spec.dtype is not other._spec.dtype and grad._spec.ndim == other._spec.ndim:
+        got = [dtypes.cpp_name(t._spec.dtype) for t in ((other, grad) if right else (grad, other))]
+        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {' != '.join(got)}")
     return grad.t().mm(other).t() if right else grad.mm(other.t())
 
 
@@ -74,6 +97,14 @@ def _by_elements(node, grad, at, entries, rules):
     return _again(node, grad.expand(shape), at, {code: t.expand(shape) for code, t in operands.items()}, sizes, rules)
 
 
+def _wide(tensor, code, plan):
+    """An operand in the wider of the type that it has and the one that it had."""
+    if plan.operator.name in REAL_PARTS and not tensor._spec.dtype.is_complex:
+        return tensor
+    wanted = dtypes.promote_types(tensor._spec.dtype, (plan.inputs[code] if code >= 0 else plan.outputs[~code]).dtype)
+    return tensor if tensor._spec.dtype is wanted else tensor.to(wanted)
+
+
 def _as_if_now(node, grad, at, entries, rules):
     """The operation as if its inputs had always had the shapes that they have now."""
     operands = {code: _tensor(node, code, entry) for code, entry in entries.items()}
@@ -86,9 +117,13 @@ def _again(node, grad, at, operands, sizes, rules):
     plan, operator = node.plan, node.plan.operator
     if not isinstance(plan.notes, build.Signature) or any(type(t) is tuple and t and type(t[0]) is specs.Spec for t in plan.notes.template):
         raise _refused()
-    again = _plan(plan, tuple(sizes))
+    operands = {code: _wide(t, code, plan) for code, t in operands.items()}
+    types = tuple([operands[i]._spec.dtype if i in operands else a.dtype for i, a in enumerate(plan.inputs)])
+    again = _plan(plan, tuple(sizes), types)
     if tuple(again.specs[0].size) != tuple(grad._spec.size):
         raise _refused()
+    if grad._spec.dtype.is_complex and not again.specs[0].dtype.is_complex:
+        grad = grad.real
     cls = node_type(operator)
     made = cls.__new__(cls)
     made.edges = tuple([edge_of(operands[i]) if i in operands and LOCAL.grad_enabled and operands[i].requires_grad else None
@@ -103,17 +138,22 @@ def _again(node, grad, at, operands, sizes, rules):
     return rules(made, [grad])[at]
 
 
-def _plan(plan, sizes):
-    """The plan of an operation on inputs of other sizes."""
-    found = plan.vjps.get(("sizes", sizes))
+def _plan(plan, sizes, types):
+    """The plan of an operation on inputs of other sizes, and of other types."""
+    found = plan.vjps.get(("sizes", sizes, types))
     if found is None:
-        given = iter(sizes)
-        template = [specs.spec(next(given), None, t.dtype, t.device) if type(t) is specs.Spec else t for t in plan.notes.template]
+        given = iter(zip(sizes, types, strict=True))
+        template = [specs.spec(*_laid(next(given)), t.device) if type(t) is specs.Spec else t for t in plan.notes.template]
         found = build.plan_for(plan.operator, template)
-        if found.specs[0].dtype is not plan.specs[0].dtype:        # written in place into another type
-            raise _refused()
-        plan.vjps["sizes", sizes] = found
+        if types == tuple([a.dtype for a in plan.inputs]) and found.specs[0].dtype is not plan.specs[0].dtype:
+            raise _refused()                                        # written in place into another type
+        plan.vjps["sizes", sizes, types] = found
     return found
+
+
+def _laid(given):
+    size, dtype = given
+    return size, None, dtype
 
 
 def _by_formula(node, grads, at, entries):

@@ -234,7 +234,7 @@ def _still_there(entry):
 def _leaf(segment, named, variable):
     """What decides how a leaf takes a gradient, as a part of a key."""
     auto = variable._auto
-    if not variable._requires_grad or auto is None or auto.post_hooks:
+    if not variable._requires_grad or variable._edge is not None or auto is None or auto.post_hooks:
         return None
     old = auto.grad
     if old is None:

@@ -1,6 +1,6 @@
 """Methods that scripts seldom call: what is asked of sparse layouts and streams, older names, loading by a module.
 
-Owns: these methods, with PyTorch's errors. May not know: operators' declarations.
+Owns: these methods, with PyTorch's errors, and the refusal to set what is read-only. May not know: operators' declarations.
 """
 from ..base import sites
 from ..base.errors import missing
@@ -86,6 +86,84 @@ class Seldom:
         """The tensor itself, which is dense, in another dtype if one is given."""
         return self if dtype is None else self.to(dtype)
 
+    def to_sparse(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=None):
+        """The tensor with only its elements other than zero, in the order of their places.
+
+        ``sparse_dim``: how many dimensions are sparse; what lies along the others is kept as a whole. ``layout``: one of PyTorch's sparse
+        ones, with ``blocksize`` and ``dense_dim`` for those in rows or columns. RuntimeError where these do not fit.
+
+        >>> torch.tensor([[0., 2.], [3., 0.]]).to_sparse()
+        tensor(indices=tensor([[0, 1],
+                               [1, 0]]),
+               values=tensor([2., 3.]),
+               size=(2, 2), nnz=2, layout=torch.sparse_coo)
+        """
+        from ..sparse.keeping import to_sparse
+        return to_sparse(self, sparse_dim, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
+
+    def to_sparse_coo(self):
+        """`to_sparse`: the tensor's elements other than zero, and their indices."""
+        return self.to_sparse()
+
+    def smm(self, mat):
+        """NotImplementedError: the tensor is dense. Of a sparse matrix: `torch.smm`."""
+        raise NotImplementedError(_NO_KERNEL.format("sspaddmm"))
+
+    def resize_as_sparse_(self, the_template):
+        """NotImplementedError: the tensor is dense. A sparse one gets another's size."""
+        raise NotImplementedError(_NO_KERNEL.format("resize_as_sparse_"))
+
+    def to_sparse_csr(self, dense_dim=None):
+        """The matrix by rows: where each row's elements begin, their columns and values."""
+        return _in_layout(self, "sparse_csr", None, dense_dim)
+
+    def to_sparse_csc(self, dense_dim=None):
+        """The matrix by columns: where each column's elements begin, their rows and values."""
+        return _in_layout(self, "sparse_csc", None, dense_dim)
+
+    def to_sparse_bsr(self, blocksize, dense_dim=None):
+        """The matrix by rows of blocks of the size ``(height, width)``, which divides the matrix's."""
+        return _in_layout(self, "sparse_bsr", blocksize, dense_dim)
+
+    def to_sparse_bsc(self, blocksize, dense_dim=None):
+        """The matrix by columns of blocks of the size ``(height, width)``, which divides the matrix's."""
+        return _in_layout(self, "sparse_bsc", blocksize, dense_dim)
+
+    def crow_indices(self):
+        """RuntimeError: the tensor is dense. Of a matrix by rows: where each row's elements begin."""
+        raise RuntimeError(_SPARSE.format("crow_indices", " row compressed"))
+
+    def col_indices(self):
+        """RuntimeError: the tensor is dense. Of a matrix by rows: the elements' columns."""
+        raise RuntimeError(_SPARSE.format("col_indices", " row compressed"))
+
+    def ccol_indices(self):
+        """RuntimeError: the tensor is dense. Of a matrix by columns: where each column's elements begin."""
+        raise RuntimeError(_SPARSE.format("ccol_indices", " column compressed"))
+
+    def row_indices(self):
+        """RuntimeError: the tensor is dense. Of a matrix by columns: the elements' rows."""
+        raise RuntimeError(_SPARSE.format("row_indices", " column compressed"))
+
+    def sparse_mask(self, mask):
+        """The elements at the places where the sparse tensor ``mask`` has some; the gradient is zero elsewhere.
+
+        RuntimeError where the sizes differ.
+
+        >>> torch.tensor([[1., 2.], [3., 4.]]).sparse_mask(torch.eye(2).to_sparse()).values()
+        tensor([1., 4.])
+        """
+        from ..sparse.keeping import sparse_mask
+        return sparse_mask(self, mask)
+
+    def sparse_resize_(self, size, sparse_dim, dense_dim):
+        """NotImplementedError: the tensor is dense. A sparse one gets another size, with its elements."""
+        raise NotImplementedError(_NO_KERNEL.format("sparse_resize_"))
+
+    def sparse_resize_and_clear_(self, size, sparse_dim, dense_dim):
+        """NotImplementedError: the tensor is dense. A sparse one gets another size, without its elements."""
+        raise NotImplementedError(_NO_KERNEL.format("sparse_resize_and_clear_"))
+
     def is_coalesced(self):
         """RuntimeError: the tensor is dense."""
         raise RuntimeError(_SPARSE.format("is_coalesced", " coordinate"))
@@ -103,7 +181,13 @@ class Seldom:
         raise RuntimeError(_SPARSE.format("values", ""))
 
 
+_NO_KERNEL = "Could not run 'aten::{}' with arguments from the 'CPU' backend."
 _SPARSE = "{} expected sparse{} tensor layout but got Strided"
+
+
+def _in_layout(self, name, blocksize, dense_dim):
+    from ..sparse.keeping import in_layout
+    return in_layout(self, name, blocksize, dense_dim)
 
 
 def _storage_class(dtype):
@@ -127,3 +211,16 @@ def install():
     for name, part in vars(Seldom).items():
         if not name.startswith("__"):
             setattr(Tensor, name, part)
+
+
+READ_ONLY = """_base _version device dtype grad_fn is_cpu is_cuda is_ipu is_leaf is_maia is_meta is_mkldnn is_mps is_mtia is_nested
+               is_quantized is_sparse is_sparse_csr is_vulkan is_xla is_xpu itemsize layout name nbytes ndim output_nr retains_grad shape
+               H T mH mT""".split()
+
+
+def refuse_writes():
+    """The read-only properties, once all are there, with PyTorch's refusal to be set or deleted."""
+    for name in READ_ONLY:
+        def refuse(self, *value, name=name):
+            raise AttributeError(f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
+        setattr(Tensor, name, Tensor.__dict__[name].setter(refuse).deleter(refuse))

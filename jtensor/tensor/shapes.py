@@ -14,7 +14,7 @@ from ..ops.registry import composite
 from ..trace import spec as specs
 from ..trace.tape import LOCAL
 from ..views import rules
-from .core import make_tensor
+from .core import Tensor, make_tensor
 from .values import read_at
 from .views import _index, as_strided, geometry_of, view_of
 
@@ -35,7 +35,11 @@ def slice_(self, dim, start, stop, step):
 def narrow(input, dim, start, length):
     """``length`` elements from ``start`` along ``dim``; a view."""
     no_bools(dim, length)
-    return view_of(input, rules.narrow, "SliceBackward0", dim, int(start), length)
+    if start.__class__ is not int:
+        if isinstance(start, Tensor) and (start._spec.ndim or start._spec.dtype.category != 1):
+            raise RuntimeError("start must be an 0-dim integral Tensor.")
+        start = _index(start)
+    return view_of(input, rules.narrow, "SliceBackward0", dim, start, length)
 
 
 @composite(aliases=("swapaxes", "swapdims"))
@@ -85,10 +89,10 @@ def _dims(dims):
     return tuple([d if d.__class__ is int else _index(d) for d in dims])
 
 
-@composite(aliases=("moveaxis",))
+@composite(aliases=("moveaxis",), asked=True)
 def movedim(input, source, destination):
     """Dimensions moved to other places; a view."""
-    given = [tuple(d) if isinstance(d, (tuple, list)) else _index(d) for d in (source, destination)]
+    given = [tuple(map(_index, d)) if isinstance(d, (tuple, list)) else _index(d) for d in (source, destination)]
     if not input._spec.ndim:
         rules.movedim((), (), 0, *given)
         return alias(input)
@@ -223,13 +227,13 @@ def flatten(input, start_dim=0, end_dim=-1):
     """Dimensions ``start_dim`` to ``end_dim`` made one; a view where strides allow it."""
     notes, key = input._spec.notes, ("flat", start_dim, end_dim)
     wanted = notes.get(key)
-    if wanted is None or start_dim.__class__ is bool or end_dim.__class__ is bool:
-        no_bools(start_dim, end_dim)
+    if wanted is None or start_dim.__class__ is not int or end_dim.__class__ is not int:
+        start_dim, end_dim = _index(start_dim), _index(end_dim)
         wanted = notes[key] = rules.flatten(*geometry_of(input), start_dim, end_dim)[0]
     return input if wanted == tuple(input._spec.size) else reshape(input, wanted)
 
 
-@composite()
+@composite(asked=True)
 def unflatten(input, dim, sizes):
     """One dimension split into several; a view."""
     if dim is True or dim is False:

@@ -14,7 +14,7 @@ from .core import Tensor
 _SAID = []
 
 
-def _deprecated():
+def say_deprecated():
     """That typed storages are out of date is said once."""
     if not _SAID:
         _SAID.append(True)
@@ -203,6 +203,7 @@ class UntypedStorage:
 
     def _as(self, dtype):
         """The numbers in a typed storage of another type."""
+        say_deprecated()
         return TypedStorage._on(self._tensor().to(dtype)._storage, dtype)
 
     def __eq__(self, other):
@@ -239,7 +240,7 @@ class TypedStorage(UntypedStorage):
 
     def __init__(self, *args, wrap_storage=None, dtype=None, device=None):
         from . import create
-        _deprecated()
+        say_deprecated()
         self.dtype = dtype or dtypes.get_default_dtype()
         if wrap_storage is not None:
             self._cell = wrap_storage._cell
@@ -254,6 +255,7 @@ class TypedStorage(UntypedStorage):
 
     @classmethod
     def from_buffer(cls, buffer, byte_order="native", *, dtype=None):
+        say_deprecated()
         dtype = dtype or cls.dtype
         return TypedStorage._on(UntypedStorage.from_buffer(buffer, byte_order, dtype=dtype)._cell, dtype)
 
@@ -303,30 +305,37 @@ class _Kind(type):
     """The class of these classes: an instance is any typed storage of the dtype."""
 
     def __instancecheck__(cls, instance):
-        return isinstance(instance, TypedStorage) and instance.dtype is cls.dtype
+        return isinstance(instance, TypedStorage) and instance.dtype is cls._dtype
+
+    @property
+    def dtype(cls):
+        """The dtype of the elements."""
+        say_deprecated()
+        return cls._dtype
 
     def __call__(cls, *args, wrap_storage=None, **others):
+        say_deprecated()
         told = (f"{cls}.__new__ received an invalid combination of arguments. Expected one of:\n * no arguments\n * (int size)\n"
                 " * (Sequence data)\n * (*, UntypedStorage wrap_storage)\n")
         if others:
             raise RuntimeError(f"{told}Keyword argument '{next(iter(others))}' cannot be specified")
         if len(args) > 1:
             raise RuntimeError(f"{told}Too many positional arguments")
-        return TypedStorage(*args, wrap_storage=wrap_storage, dtype=cls.dtype)
+        return TypedStorage(*args, wrap_storage=wrap_storage, dtype=cls._dtype)
 
     def from_buffer(cls, buffer, byte_order="native"):
         """A copy of the bytes of an object with Python's buffer protocol."""
-        return TypedStorage.from_buffer(buffer, byte_order, dtype=cls.dtype)
+        return TypedStorage.from_buffer(buffer, byte_order, dtype=cls._dtype)
 
 
-CLASSES = {dtype: _Kind(f"{name}Storage", (), {"__module__": "torch", "dtype": dtype, "__doc__": f"Typed storages of {dtype}."})
+CLASSES = {dtype: _Kind(f"{name}Storage", (), {"__module__": "torch", "_dtype": dtype, "__doc__": f"Typed storages of {dtype}."})
            for dtype, name in _NAMES.items()}
 BY_NAME = {"UntypedStorage": UntypedStorage, "TypedStorage": TypedStorage, **{kind.__name__: kind for kind in CLASSES.values()}}
 
 
 def typed(tensor):
     """``tensor.storage()``; that it is out of date is said once."""
-    _deprecated()
+    say_deprecated()
     return TypedStorage._on(tensor._storage, tensor._spec.dtype)
 
 

@@ -17,7 +17,7 @@ from ..trace.tape import LOCAL
 from ..views import access as accesses
 from ..views import rules
 from .core import Tensor, View
-from .entries import refuse_odd
+from .entries import refuse_entry, refuse_odd
 from .history import attach, edge_of, move_retained, node_type, refuse_stale
 
 # -- operators of the graph -------------------------------------------------------------------------------------------
@@ -288,16 +288,20 @@ def _cells(count, size, stride, offset):
 
 
 def _index(n):
+    """An int of the user's call; of anything else it is asked first whether PyTorch takes it there."""
+    if n.__class__ is int:
+        return n
+    refuse_entry()
     if n.__class__ is bool:
         raise TypeError("must be int, not bool")
-    return n if isinstance(n, int) else n.__index__()
+    return n.__index__()
 
 
-@composite()
+@composite(asked=True)
 def as_strided(input, size, stride, storage_offset=None):
     """Any geometry over the tensor's storage; a view."""
     size, stride = tuple(map(_index, size)), tuple(map(_index, stride))
-    offset = input._offset if storage_offset is None else int(storage_offset)
+    offset = input._offset if storage_offset is None else _index(storage_offset)
     storage = input._storage
     try:
         rules.as_strided(input._offset, size, stride, offset, storage.nbytes(), input._spec.dtype.itemsize)

@@ -108,10 +108,14 @@ def _scalar_text(expected, actual, difference, rtol, atol):
 
 
 def _tensors(actual, expected, options, path):
-    for name, asked in (("shape", True), ("device", options.device), ("dtype", options.dtype)):
+    for name, asked in (("shape", True), ("layout", options.layout), ("device", options.device), ("dtype", options.dtype)):
         a, b = getattr(actual, name), getattr(expected, name)
         if asked and a != b:
             return AssertionError, f"The values for attribute '{name}' do not match: {a} != {b}.", path
+    if actual.layout.name != "strided" or expected.layout.name != "strided":
+        if actual.layout is expected.layout:
+            return _sparse(actual, expected, options, path)
+        actual, expected = actual.to_dense(), expected.to_dense()
     if options.stride and actual.stride() != expected.stride():
         return AssertionError, f"The values for attribute 'stride()' do not match: {actual.stride()} != {expected.stride()}.", path
     if actual.device.type == "meta":
@@ -132,6 +136,20 @@ def _tensors(actual, expected, options, path):
     if close.all():
         return None
     return AssertionError, _tensor_text(a, expected, difference, size, close, rtol, atol, common), path
+
+
+def _sparse(actual, expected, options, path):
+    """Compares the parts of two sparse tensors of one layout: how many elements, where, which."""
+    name = actual.layout.name.removeprefix("sparse_").upper()
+    if actual._nnz() != expected._nnz():
+        return AssertionError, (f"The number of specified values in sparse {name} tensors does not match: {actual._nnz()} != "
+                                f"{expected._nnz()}"), path
+    exact = _Options(**{**vars(options), "rtol": 0.0, "atol": 0.0, "stride": False, "dtype": False})
+    for (part, a), (_, b) in zip(actual._parts_shown(), expected._parts_shown(), strict=True):
+        options.stride = False
+        found = _tensors(a.detach(), b.detach(), options if part == "values" else exact, path)
+        if found is not None:
+            return found[0], found[1].replace("Tensor-likes", f"Sparse {name} {part}"), path
 
 
 def _values(t, common):

@@ -105,13 +105,14 @@ def operator_types(name):
 
 def method_lines(cls):
     """The body of ``class Tensor``."""
+    from jtensor.tensor.seldom import READ_ONLY
     for name in sorted(vars(cls)):
         if name.startswith("_") and not name.startswith("__"):
             continue
         value = inspect.getattr_static(cls, name)
         if isinstance(value, property):
             yield f"    @property\n    def {name}(self) -> {PROPERTIES.get(name, 'Any')}: ..."
-            if value.fset is not None:
+            if value.fset is not None and name not in READ_ONLY:            # those have a setter that refuses
                 yield f"    @{name}.setter\n    def {name}(self, value: Any) -> None: ..."
         elif inspect.isfunction(value):
             kinds, answer = operator_types(name)

@@ -28,6 +28,8 @@ SIBLINGS = {
     "_dynamo": {"compiler": "what it does of the same"},
     "hub": {"serialization": "reads checkpoints"},
     "utils": {"hub": "its older name"},
+    "serialization": {"sparse": "puts sparse tensors together again"},
+    "sparse": {"legacy": "the names of the types of old"},
 }
 
 # Modules of upper rooms that import nothing of the library, so that any room may import them.
@@ -43,6 +45,9 @@ LAZY = {
     ("autograd.functional", "func"): "a Jacobian by columns is one call for a batch of directions",
     ("autograd.functional", ""): "written in terms of the public interface, looked up when a function is called",
     ("autograd.gradcheck", ""): "the same",
+    ("ops.families", "sparse"): "a table of rows whose gradient is asked to be sparse",
+    ("tensor.seldom", "sparse"): "how a dense tensor becomes a sparse one, which only that room knows",
+    ("tensor.create", "sparse"): "zeros in a sparse layout",
     ("ops.families.composing", "autograd"): "checks `out=` of a composite as the dispatcher checks an operator's",
 }
 

@@ -20,6 +20,11 @@ LINES = listed(r'''
     torch.ones(2).resize(1, 2)
     torch.ones(2).resize_as(torch.ones(1, 2))
     torch.ones(2).name
+    torch.ones(2).is_xla, torch.ones(2).is_ipu, torch.ones(2).is_maia, torch.ones(2).is_mtia
+    torch.tensor([1e10], dtype=torch.float16)
+    torch.tensor([1e300, 1.]), torch.tensor(1e300), torch.tensor([[1e300], [1]])
+    torch.tensor([1e39 + 1j]), torch.tensor(__import__('numpy').array([1e300]), dtype=torch.float32)
+    torch.as_tensor([70000], dtype=torch.float16), torch.ones(1).new_tensor([True, 1e39])
     torch.ones(2).volatile
     x = torch.ones(2); x.volatile = True
     x = torch.ones(2); setattr(x, "volatile", True)
@@ -161,7 +166,7 @@ def test_anomaly_detection_is_switched():
 def test_what_there_is_not():
     x = jtensor.ones(2, requires_grad=True)
     x.grad_dtype = jtensor.float32
-    for refused in (lambda: jtensor.sparse_coo_tensor([[0]], [1.0], (2,)), x.share_memory_, lambda: setattr(x, "grad_dtype", None),
+    for refused in (lambda: jtensor.ones(2, 2, 2).to_sparse_csr(), x.share_memory_, lambda: setattr(x, "grad_dtype", None),
                     lambda: jtensor.segment_reduce(jtensor.ones(2, 2), "sum", lengths=jtensor.tensor([2]), axis=1)):
         with pytest.raises(NotImplementedError, match="jtensor does not have"):
             refused()
@@ -171,3 +176,14 @@ def test_whether_backward_may_use_threads_is_remembered():
     with jtensor.autograd.set_multithreading_enabled(False):
         assert not jtensor.autograd.is_multithreading_enabled()
     assert jtensor.autograd.is_multithreading_enabled()
+
+
+@pytest.mark.parametrize("name", ["jtensor", "torch"])
+def test_a_text_as_an_index_is_a_sequence_first(name):
+    x = pytest.importorskip(name).ones(2, 2)
+    for index in ("a", "ab", "abc"):
+        with pytest.warns(UserWarning, match="Using a non-tuple sequence"), pytest.raises((TypeError, IndexError)):
+            x[index]
+    for index in ("", "a" * 40, b"a", (0, "a")):
+        with pytest.raises(TypeError, match="invalid data type"):
+            x[index]

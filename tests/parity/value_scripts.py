@@ -163,4 +163,71 @@ SCRIPTS = {
         print(torch.result_type(tensor=x, other=i), torch.result_type(scalar=2.5, tensor=i), torch.pow(self=2, exponent=i))
         print(torch.bucketize(self=1, boundaries=i), torch.bitwise_and(self=3, other=i))
     """,
+    # what a sum of zeros would make of a zero's sign
+    "gradients of pieces are put together": """
+        for cut in (lambda x: x.split(2, 1), lambda x: x.split([1, 0, 3, 2], -1), lambda x: x.unbind(0), lambda x: x.unbind(-1),
+                    lambda x: x.chunk(2, 1), lambda x: x.tensor_split(3, 1), lambda x: x.t().split(2), lambda x: x[1:].unbind(1)):
+            for dtype in (torch.float32, torch.complex64):
+                for those in (slice(None), slice(1), slice(1, 3)):
+                    x = torch.arange(24.).view(4, 6).to(dtype).requires_grad_()
+                    pieces = cut(x)[those]
+                    torch.autograd.backward(pieces, [torch.full_like(p, -0.0) if k % 2 else p.detach() * 2 for k, p in enumerate(pieces)])
+                    print(torch.view_as_real(x.grad).tolist() if dtype.is_complex else x.grad.tolist(), x.grad.stride())
+    """,
+    # numbers of another type are cast, what grows is row-major; ihfftn of one dimension writes nothing in PyTorch, and is not here
+    "out= of transforms": """
+        kinds = {"ihfft2": (torch.complex64, torch.complex128), "ihfftn": (torch.complex64, torch.complex128),
+                 "ifft": (torch.complex64,), "ihfft": (torch.complex64,), "fft": (torch.complex64, torch.complex128),
+                 "rfftn": (torch.complex64, torch.complex128), "fft2": (torch.complex128,), "irfft": (torch.float32, torch.float64),
+                 "hfft2": (torch.float32, torch.float64), "irfftn": (torch.float64,)}
+        for name, types in kinds.items():
+            f = getattr(torch.fft, name)
+            for options in ({}, {"dim": 0, "norm": "ortho"} if name[-1] == "t" else {"dim": (-1, 0), "norm": "forward"}):
+                size = f(m, **options).shape
+                for dtype in types:
+                    for out in (torch.zeros(size, dtype=dtype), torch.zeros(0, dtype=dtype), torch.zeros(size[::-1], dtype=dtype).t()):
+                        found = f(m, **options, out=out)
+                        print(name, options, found is out, out.dtype, out.stride(), out._version, size == out.shape,
+                              (torch.view_as_real(out) if out.is_complex() else out).mul(1e3).round().int().tolist())
+    """,
+    # PyTorch halves whatever order the edges have
+    "histograms of edges that do not ascend": """
+        p = torch.tensor([[0., 1.], [2., 3.], [1.5, .5], [1., 2.], [3., 3.], [2.5, 0.]])
+        edges = [torch.tensor(e) for e in ([3., 1., 2.], [0., 3., 1., 2.], [1., 1., 1.], [0., 2., 1., 3.], [2., 0.],
+                                         [0., float("nan"), 3.])]
+        for a in edges:
+            print(torch.histogram(p[:, 0], a).hist.tolist(), torch.histogram(p[:, 0], a, density=True).hist.tolist())
+            for b in edges:
+                print(torch.histogramdd(p, [a, b]).hist.tolist(), torch.histogramdd(p, [a, b], weight=p[:, 1]).hist.tolist())
+    """,
+    # PyTorch's formulas compute with what is there, of whatever type
+    "a saved tensor of another type": """
+        types = {"float32": (lambda t: t.double(), lambda t: t.half()),
+                 "complex64": (lambda t: t.imag, lambda t: t.real.double(), lambda t: t.conj().imag.t())}
+        for dtype, others in types.items():
+            for other in others:
+                for f, times in ((lambda x: x ** 3, 1), (lambda x: x * x, 3), (lambda x: x.prod(), 1), (lambda x: x @ x, 1)):
+                    for _ in range(times):
+                        x = (torch.tensor([[1., 2.], [3., 4.]]) * (1 + 2j if dtype == "complex64" else 1)).requires_grad_()
+                        y = f(x)
+                        x.data = other(x.data)
+                        tried(lambda: y.backward(torch.full_like(y, 2 + 1j if y.is_complex() else 2)))
+                        print(x.dtype, x.tolist(), None if x.grad is None else (x.grad.dtype, [
+                            round(n.real) + 1j * round(n.imag) for n in x.grad.flatten().tolist()]))
+        x = torch.tensor([1 + 2j, 3j])
+        x.data = x.data.imag
+        print(x.add_(1).tolist(), x.sum().item(), x[1:].mul_(2).tolist(), x.tolist(), x._version)
+    """,
+    "types of losses and of a batch's statistics": """
+        for loss in (torch.nn.functional.huber_loss, torch.nn.functional.soft_margin_loss):
+            for a, b in ((torch.float16, torch.float32), (torch.float32, torch.float64), (torch.float64, torch.float32),
+                         (torch.int64, torch.float32), (torch.int64, torch.int64), (torch.float32, torch.int64)):
+                x, y = torch.tensor([1, 0, 2], dtype=a), torch.tensor([1, -1, 1], dtype=b)
+                for reduction in ("mean", "none"):
+                    tried(lambda: (lambda r: (r.dtype, r.mul(100).round().tolist()))(loss(x, y, reduction=reduction)))
+        for kind, own in ((torch.float16, torch.float16), (torch.float16, torch.float32), (torch.bfloat16, None)):
+            w = None if own is None else torch.ones(3, dtype=own)
+            found = torch.native_batch_norm((torch.arange(24.).view(2, 3, 4) % 11).to(kind), w, w, None, None, True, 0.1, 1e-5)
+            print([t.dtype for t in found], [round(n, 5) for t in found[1:] for n in t.tolist()])
+    """,
 }

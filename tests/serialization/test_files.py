@@ -247,3 +247,9 @@ def test_a_function_as_map_location_is_given_the_bytes():
         read.seek(0)
         jtensor.load(read, map_location=lambda storage, place: seen.append((storage.tolist(), place)))
     assert seen == [([0, 0, 128, 63, 0, 0, 0, 64], "cpu")] * 2
+
+
+def test_a_parameter_is_one_again_under_the_name_of_torch(monkeypatch):
+    monkeypatch.setattr(jtensor.nn.Parameter, "__module__", "torch.nn.parameter")           # as it is called in a script
+    found = through(jtensor.nn.Parameter(jtensor.ones(2)), jtensor.save, jtensor.load)
+    assert type(found) is jtensor.nn.Parameter and found.is_leaf and found.requires_grad and found._base is None

@@ -111,3 +111,15 @@ def test_the_file_is_up_to_date():
     maker = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(maker)
     assert maker.PATH.read_text().splitlines() == maker.lines()
+
+
+def test_other_names_of_arguments_are_known_beside_subclasses():
+    class Mine(torch.Tensor):
+        pass
+
+    m = torch.ones(3, 3)
+    assert type(m.as_subclass(Mine) + 1) is Mine                    # from now on classes are asked before functions
+    assert [len(pieces) for pieces in (torch.hsplit(m, sections=3), torch.tensor_split(m, indices=(1,)))] == [3, 2]
+    assert torch.linalg.cholesky(input=torch.eye(2)).tolist() == [[1, 0], [0, 1]]
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'output_size'"):
+        torch.nn.functional.adaptive_max_pool2d(m[None])

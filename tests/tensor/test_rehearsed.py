@@ -143,3 +143,8 @@ def test_hooks_and_anomalies_are_heard(rehearsed_square):
     with pytest.warns(UserWarning, match="Anomaly"), torch.autograd.detect_anomaly(check_nan=False):
         out.sum().backward()
     assert heard == ["tensor", "node"] and x.grad.tolist() == (2 * y).tolist()
+
+
+def test_the_text_of_a_backward_follows_its_answers():
+    views = [("view", "n0_0", "grad"), ("view", "n1_0", "info.base"), ("view", "n2_0", "grad"), None, "grad"]
+    assert rehearsed.origins(views) == rehearsed.origins(views[1::-1])[::-1] != rehearsed.origins(views[1::-1])      # a set has one order

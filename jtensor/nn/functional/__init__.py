@@ -30,13 +30,15 @@ __all__ = []
 # Those whose arguments PyTorch itself binds, and not Python.
 _BOUND = frozenset("""
     adaptive_avg_pool1d avg_pool1d avg_pool2d avg_pool3d bilinear channel_shuffle conv1d conv2d conv3d conv_tbc conv_transpose1d
-    conv_transpose2d conv_transpose3d cosine_similarity linear native_channel_shuffle one_hot pairwise_distance pdist pixel_shuffle
-    pixel_unshuffle scaled_dot_product_attention""".split())
+    conv_transpose2d conv_transpose3d cosine_similarity linear logsigmoid native_channel_shuffle one_hot pairwise_distance pdist
+    pixel_shuffle pixel_unshuffle scaled_dot_product_attention""".split())
 # Some rooms are called like a function of theirs (dropout, linear), so the functions are put in place last.
 for _room in (_activation, _attention, _conv, _cross_entropy, _ctc, _distance, _dropout, _linear, _loss, _normalization, _padding, _pooling,
               _ranking, _sparse, _vision):
     for _name in _room.__all__:
         _inner = _behind.BEHIND.get(_name)
+        if _inner is not None and _name + "_with_indices" in _room.__all__:         # what PyTorch chooses it by binds the rest
+            getattr(_room, _name).__qualname__ = "_" + _name
         globals()[_name] = getattr(_room, _name) if _name not in _BOUND and _inner is None else _guarded(
             getattr(_room, _name), _name, behind=_inner)
         __all__.append(_name)

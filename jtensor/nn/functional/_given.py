@@ -1,9 +1,12 @@
-"""What PyTorch says where something else than a tensor is given to a function that is one kernel there and several operators here.
+"""What PyTorch says where something else than a tensor is given to a function that is one kernel there and several operators here, and
+what it takes for numbers of dimensions.
 
-Owns: the words. A function asks ``isinstance(x, Tensor)`` itself, which costs a call in order next to nothing. May not know: the functions.
+Owns: the words, and `each`. A function asks ``isinstance(x, Tensor)`` itself, which costs a call in order next to nothing. May not know:
+the functions.
 """
 from ...base.naming import type_name
 from ...tensor.core import Tensor as Tensor
+from ...tensor.refusals import TAKES, is_int
 
 
 def refuse(name, **tensors):
@@ -17,3 +20,33 @@ def refuse(name, **tensors):
     for position, (argument, given) in enumerate(tensors.items(), 1):
         if not isinstance(given, Tensor):
             raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not {type_name(type(given))}")
+
+
+def refuse_number(name, argument, position, given):
+    """TypeError for something that PyTorch's function ``name`` does not take for its float ``argument``."""
+    if given.__class__ is not float and not TAKES["float"](given):
+        raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be float, not {type_name(type(given))}")
+
+
+def each(value, n):
+    """One number a dimension: of one number (of Python, NumPy, or a tensor), or of a list of one or ``n``.
+
+    >>> each(2, 3), each([2], 3), each((1, 2), 2)
+    ((2, 2, 2), (2, 2, 2), (1, 2))
+    """
+    if isinstance(value, int):
+        return (value,) * n
+    if is_int(value):
+        return (int(value),) * n
+    value = tuple(value)
+    return value * n if len(value) == 1 else value
+
+
+def spread(value, n):
+    """`each`, as PyTorch's functions in Python have it: they take whatever has no elements for one number, and a list as it is."""
+    return tuple(value) if hasattr(value, "__iter__") else (value,) * n
+
+
+def none_given(value):
+    """Whether a stride is left out: None, or a list without elements."""
+    return value is None or isinstance(value, (tuple, list)) and not value

@@ -8,6 +8,7 @@ import jtensor
 
 from ...base import sites
 from ...base.dtypes import scalar_name
+from ...base.naming import type_name
 from ...ops.families.bounds import check_bounds, check_probabilities
 from ...tensor import raw
 from .._reduction import code_of
@@ -62,6 +63,8 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
 
 
 def _class_weight(weight, input, class_dim):
+    if not isinstance(weight, Tensor):
+        raise TypeError(f"cross_entropy_loss(): argument 'weight' (position 3) must be Tensor, not {type_name(type(weight))}")
     if weight.dim() != 1 or weight.numel() != input.size(class_dim):
         raise RuntimeError(f"cross_entropy: weight tensor should be defined either for all {input.size(class_dim)} classes or no "
                            f"classes but got weight tensor of shape: {list(weight.shape)}")

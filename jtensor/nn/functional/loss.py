@@ -5,12 +5,13 @@ import math
 
 import jtensor
 
-from ...base import sites
+from ...base import dtypes, sites
+from ...base.naming import type_name
 from ...ops.families.bounds import check_bounds
 from ...tensor import raw
 from .. import _reduction
 from .._reduction import code_of, reduced
-from ._given import Tensor, refuse
+from ._given import Tensor, refuse, refuse_number
 from .activation import logsigmoid
 
 __all__ = ["mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss",
@@ -84,6 +85,7 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
     """
     left, right = _expanded(input, target)
     code = code_of(size_average, reduce, reduction)
+    refuse_number("smooth_l1_loss", "beta", 4, beta)
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     if beta == 0.0:
@@ -99,10 +101,12 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     tensor(1.3125)
     """
     left, right = _expanded(input, target)
+    refuse_number("huber_loss", "delta", 4, delta)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     if weight is None:
-        return raw.huber_loss(left, right, _reduction.get_enum(reduction), delta)
+        _fits_input(dtypes.promote_types(input.dtype, target.dtype), input)
+        return _typed_like(raw.huber_loss(left, right, _reduction.get_enum(reduction), delta), input)
     _check_weight(weight, input)
     return _weighted(raw.huber_loss(left, right, 0, delta), weight, reduction, by_weight=False)
 
@@ -142,7 +146,23 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
 
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """``log(1 + exp(-target * input))`` for targets of ±1."""
-    return raw.soft_margin_loss(input, target, code_of(size_average, reduce, reduction))
+    code, kind = code_of(size_average, reduce, reduction), dtypes.promote_types(input.dtype, target.dtype)
+    _fits_input(kind if kind.category > 1 else dtypes.get_default_dtype(), input)
+    return _typed_like(raw.soft_margin_loss(input, target, code), input)
+
+
+def _fits_input(kind, input):
+    """Raises where losses of a type cannot be written to memory of the input's type, which is theirs."""
+    if input.dtype.category < 2 <= kind.category:
+        raise RuntimeError(f"result type {dtypes.scalar_name(kind)} can't be cast to the desired output type "
+                           f"{dtypes.scalar_name(input.dtype)}")
+
+
+def _typed_like(loss, input):
+    """These losses are of the input's type, whatever the target's is."""
+    if loss.dtype is input.dtype or input.dtype.category != 2 or loss.dtype.category != 2:
+        return loss
+    return loss.to(input.dtype)
 
 
 # --------------------------------------------------------------------------------------------------------- distributions
@@ -168,6 +188,8 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
         raise RuntimeError("kl_div: Complex inputs not supported.")
     if not (input.is_floating_point() and target.is_floating_point()):
         raise RuntimeError("kl_div: Integral inputs not supported.")
+    if not isinstance(log_target, bool):
+        raise TypeError(f"kl_div(): argument 'log_target' must be bool, not {type_name(type(log_target))}")
     if log_target:
         loss = target.exp() * (target - input)
     else:

@@ -7,7 +7,7 @@ from ...base.geometry import channels_last_strides, looks_channels_last
 from ...ops.families.bounds import check_bounds
 from ...ops.families.numeric import not_implemented
 from ...tensor import raw
-from ._given import Tensor, refuse
+from ._given import Tensor, each, none_given, refuse, spread
 from .activation import relu
 
 __all__ = [
@@ -20,19 +20,11 @@ __all__ = [
 ]
 
 
-def _each(value, n):
-    """One number a dimension."""
-    if hasattr(value, "__index__"):
-        return (int(value),) * n
-    value = tuple(value)
-    return value * n if len(value) == 1 else value
-
-
 def _one(value, function, name):
     """The single number of a one-dimensional setting."""
     if isinstance(value, int):
         return value
-    value = tuple(value)
+    value = each(value, 1)
     if len(value) != 1:
         raise RuntimeError(f"{function}() argument '{name}' should contain one int (got {len(value)})")
     return value[0]
@@ -48,9 +40,9 @@ def _check_dims(input, name):
 
 def max_pool2d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     """The maxima and their positions, counted over the pixels of each channel."""
-    kernel_size = _each(kernel_size, 2)
-    stride = kernel_size if stride is None else _each(stride, 2) or kernel_size
-    return raw.max_pool2d_with_indices(input, kernel_size, stride, _each(padding, 2), _each(dilation, 2), ceil_mode)
+    kernel_size = each(kernel_size, 2)
+    stride = kernel_size if stride is None else each(stride, 2) or kernel_size
+    return raw.max_pool2d_with_indices(input, kernel_size, stride, each(padding, 2), each(dilation, 2), ceil_mode)
 
 
 def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
@@ -69,6 +61,7 @@ def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
 def _one_of(value, name):
     if isinstance(value, int):
         return value
+    value = each(value, 1)
     if len(value) != 1:
         raise RuntimeError(f"max_pool1d() {name} must be an int, list of ints or tuple of ints of size 1 but got size {len(value)}")
     return value[0]
@@ -81,7 +74,7 @@ def max_pool1d_with_indices(input, kernel_size, stride=None, padding=0, dilation
                            f"got:{list(input.shape)}")
     kernel, padding, dilation = (_one_of(value, name) for value, name in (
         (kernel_size, "kernel_size"), (padding, "padding"), (dilation, "dilation")))
-    step = kernel if stride is None or stride in ((), []) else _one_of(stride, "stride")
+    step = kernel if none_given(stride) else _one_of(stride, "stride")
     for name, value, ok in (("kernel_size", kernel, kernel > 0), ("stride", step, step > 0), ("dilation", dilation, dilation > 0)):
         if not ok:
             raise RuntimeError(f"max_pool1d() {name} must be greater than zero, but got {value}")
@@ -113,9 +106,9 @@ def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
 
 def max_pool3d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     """The maxima and their positions, counted over the voxels of each channel."""
-    kernel_size = _each(kernel_size, 3)
-    stride = kernel_size if stride is None else _each(stride, 3) or kernel_size
-    return raw.max_pool3d_with_indices(input, kernel_size, stride, _each(padding, 3), _each(dilation, 3), ceil_mode)
+    kernel_size = each(kernel_size, 3)
+    stride = kernel_size if stride is None else each(stride, 3) or kernel_size
+    return raw.max_pool3d_with_indices(input, kernel_size, stride, each(padding, 3), each(dilation, 3), ceil_mode)
 
 
 def max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
@@ -147,8 +140,8 @@ def _unpool_size(input, kernel, stride, padding, output_size):
 
 
 def _unpool_settings(n, input, kernel_size, stride, padding, output_size):
-    kernel = _each(kernel_size, n)
-    stride, padding = kernel if stride is None else _each(stride, n), _each(padding, n)
+    kernel = spread(kernel_size, n)
+    stride, padding = kernel if stride is None else spread(stride, n), spread(padding, n)
     return _unpool_size(input, kernel, stride, padding, output_size), stride, padding
 
 
@@ -223,15 +216,15 @@ def avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, coun
     """The mean of every window of ``(N, C, L)``."""
     _check_dims(input, "avg_pool1d")
     kernel, padding = (_one(value, "avg_pool1d", name) for value, name in ((kernel_size, "kernel_size"), (padding, "padding")))
-    step = kernel if stride is None or stride in ((), []) else _one(stride, "avg_pool1d", "stride")
+    step = kernel if none_given(stride) else _one(stride, "avg_pool1d", "stride")
     return raw.avg_pool2d(input.unsqueeze(-2), (1, kernel), (1, step), (0, padding), ceil_mode, count_include_pad,
                           None).squeeze(-2)
 
 
 def _avg_pool(n, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out):
-    kernel = _each(kernel_size, n)
-    stride = kernel if stride is None else _each(stride, n) or kernel
-    return getattr(raw, f"avg_pool{n}d")(input, kernel, stride, _each(padding, n), ceil_mode, count_include_pad, divisor_override, out=out)
+    kernel = each(kernel_size, n)
+    stride = kernel if stride is None else each(stride, n) or kernel
+    return getattr(raw, f"avg_pool{n}d")(input, kernel, stride, each(padding, n), ceil_mode, count_include_pad, divisor_override, out=out)
 
 
 def avg_pool2d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None, *, out=None):
@@ -266,13 +259,13 @@ def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
 
 def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
     """The p-norm of every window of ``(N, C, H, W)``."""
-    height, width = _each(kernel_size, 2)
+    height, width = spread(kernel_size, 2)
     return _lp_pool(2, input, norm_type, kernel_size, stride, ceil_mode, height * width)
 
 
 def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
     """The p-norm of every window of ``(N, C, D, H, W)``."""
-    depth, height, width = _each(kernel_size, 3)
+    depth, height, width = spread(kernel_size, 3)
     return _lp_pool(3, input, norm_type, kernel_size, stride, ceil_mode, depth * height * width)
 
 
@@ -285,8 +278,6 @@ def _output_size(output_size, input, n):
     output_size = tuple(output_size)
     if input.dim() <= len(output_size):
         raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
-    if len(output_size) == 1:
-        output_size *= n
     return tuple(own if given is None else given for given, own in zip(output_size, input.shape[-len(output_size):]))
 
 

@@ -3,10 +3,11 @@ import warnings
 
 import jtensor
 
+from ...base.naming import type_name
 from ...ops.families.numeric import not_implemented
 from ...tensor import raw
-from ._given import Tensor, refuse
-from .pooling import _each, adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
+from ._given import Tensor, refuse, spread
+from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
 __all__ = [
     "pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "native_channel_shuffle", "upsample", "interpolate",
@@ -43,7 +44,7 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
     >>> torch.nn.functional.unfold(torch.zeros(1, 3, 4, 5), 2).shape
     torch.Size([1, 12, 12])
     """
-    return raw.im2col(input, *(_each(value, 2) for value in (kernel_size, dilation, padding, stride)))
+    return raw.im2col(input, *(spread(value, 2) for value in (kernel_size, dilation, padding, stride)))
 
 
 def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
@@ -53,7 +54,7 @@ def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
     >>> torch.nn.functional.fold(torch.zeros(1, 12, 12), (4, 5), 2).shape
     torch.Size([1, 3, 4, 5])
     """
-    return raw.col2im(input, *(_each(value, 2) for value in (output_size, kernel_size, dilation, padding, stride)))
+    return raw.col2im(input, *(spread(value, 2) for value in (output_size, kernel_size, dilation, padding, stride)))
 
 
 # ------------------------------------------------------------------------------------------------------------ resizing
@@ -102,6 +103,8 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
     >>> torch.nn.functional.interpolate(torch.tensor([[[1., 2.]]]), scale_factor=2)
     tensor([[[1., 1., 2., 2.]]])
     """
+    if not isinstance(mode, str):
+        raise _unknown(mode, input.dim() - 2)
     if mode in ("nearest", "area", "nearest-exact"):
         if align_corners is not None:
             raise ValueError("align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | "
@@ -128,13 +131,15 @@ _KERNELS = {"nearest": "nearest", "nearest-exact": "nearest", "linear": "linear"
 
 def _check_kernel(input, mode):
     """PyTorch has kernels for floating point numbers and for bytes."""
-    if input.is_floating_point() or input.dtype is jtensor.uint8 or mode not in _KERNELS:
+    if input.is_floating_point() or input.dtype is jtensor.uint8 and mode not in ("linear", "trilinear") or mode not in _KERNELS:
         return
     raise not_implemented(f"upsample_{mode.partition('-')[0]}2d_channels_last" if input.dim() == 4 and mode != "bicubic"
                           else f"compute_indices_weights_{_KERNELS[mode]}", input.dtype)
 
 
 def _resized(input, dims, mode, size, align_corners, scales, antialias):
+    if align_corners is not None and not isinstance(align_corners, bool):
+        raise TypeError(f"interpolate(): argument 'align_corners' must be bool, not {type_name(type(align_corners))}")
     if dims in (1, 2, 3):
         if mode == "area":
             return (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[dims - 1](input, size)
@@ -158,9 +163,12 @@ def _resized(input, dims, mode, size, align_corners, scales, antialias):
             return raw._upsample_lanczos2d_aa(input, size, align_corners, *scales)
         if mode in _DIMS_OF:
             raise NotImplementedError(f"Got {dims + 2}D input, but {mode} mode needs {_DIMS_OF[mode]}D input")
-    raise NotImplementedError(f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {dims + 2}D) for the modes: nearest | "
-                              "linear | bilinear | bicubic | trilinear | lanczos | area | nearest-exact (got "
-                              f"{mode})")
+    raise _unknown(mode, dims)
+
+
+def _unknown(mode, dims):
+    return NotImplementedError(f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {dims + 2}D) for the modes: nearest | "
+                               f"linear | bilinear | bicubic | trilinear | lanczos | area | nearest-exact (got {mode})")
 
 
 def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
@@ -209,10 +217,10 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
     >>> torch.nn.functional.grid_sample(torch.zeros(1, 3, 4, 4), torch.zeros(1, 2, 5, 2), align_corners=False).shape
     torch.Size([1, 3, 2, 5])
     """
-    if mode not in GRID_SAMPLE_INTERPOLATION_MODES:
+    if not isinstance(mode, str) or mode not in GRID_SAMPLE_INTERPOLATION_MODES:
         raise ValueError("nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: "
                          f"'{mode}'")
-    if padding_mode not in GRID_SAMPLE_PADDING_MODES:
+    if not isinstance(padding_mode, str) or padding_mode not in GRID_SAMPLE_PADDING_MODES:
         raise ValueError("nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: "
                          f"'{padding_mode}'")
     align_corners = _default_corners(align_corners)

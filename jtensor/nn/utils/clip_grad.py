@@ -26,7 +26,7 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
     _check_foreach(foreach, tensors)
     with jtensor.no_grad():
         device = tensors[0].device
-        norms = [jtensor.norm(t, norm_type).to(device) for t in tensors]
+        norms = [(jtensor.linalg.vector_norm if t.is_sparse else jtensor.norm)(t, norm_type).to(device) for t in tensors]
         total = jtensor.norm(jtensor.stack(norms), norm_type)
     if error_if_nonfinite and not total.isfinite():
         raise RuntimeError(f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be "
