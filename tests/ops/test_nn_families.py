@@ -149,7 +149,14 @@ def test_probabilities_that_their_origin_vouches_for_are_not_looked_at():
 @pytest.mark.parametrize("text, shapes", [
     ("F.max_unpool1d(a, b, 2)", [(1, 1, 1), [[[7]]]]), ("F.max_unpool2d(a, b, 2)", [(1, 1, 1, 1), [[[[-1]]]]]),
     ("F.max_unpool3d(a, b, 2)", [(1, 1, 1, 1, 1), [[[[[8]]]]]]), ("F.embedding_bag(b, a, c)", [(2, 2), [0, -1], [0]]),
-    ("F.embedding_bag(b, a, c, mode='max')", [(2, 2), [0, 9], [0]]), ("T.histc(T.tensor([float('nan')]))", [(3,)]),
+    ("F.embedding_bag(b, a, c, mode='max')", [(2, 2), [0, 9], [0]]), ("F.embedding(b, a, max_norm=1.0)", [(2, 2), [7]]),
+    ("F.embedding_bag(b, a, c)", [(2, 2), [0, 1], [1]]), ("F.embedding_bag(b, a, c)", [(2, 2), [0, 1], [0, 3]]),
+    ("F.embedding_bag(b, a, c, include_last_offset=True)", [(2, 2), [0, 1], [0, 1, 4]]),
+    ("F.embedding_bag(b, a, c[:0], include_last_offset=True)", [(2, 2), [0], [0]]),
+    ("F.embedding_bag(b, a, c)", [(2, 2), [0, 1], [0, 2, 1]]),
+    ("F.embedding_bag(b, a, c, padding_idx=2)", [(2, 2), [0], [0]]), ("F.embedding_bag(b, a, c.float())", [(2, 2), [0], [0]]),
+    ("F.embedding_bag(b, a, c, mode='sum', per_sample_weights=T.ones(1).double())", [(2, 2), [0], [0]]),
+    ("T.histc(T.tensor([float('nan')]))", [(3,)]),
     ("T.histc(a, 3, 0, float('inf'))", [(3,)]),
     ("T.histogram(T.tensor([float('nan')]), 3)", [(3,)]),
 ])

@@ -3,7 +3,7 @@ import warnings
 
 import jtensor
 
-from ...ops.families.bounds import extremes
+from ...ops.families.bounds import check_bounds, extremes
 from ...tensor import raw
 from ...tensor.looking import host_copy
 
@@ -16,8 +16,11 @@ def _renorm_rows(weight, input, max_norm, norm_type):
     """Shortens the rows that ``input`` names to ``max_norm``, in place. The other rows are multiplied by one."""
     with jtensor.no_grad():
         weight = weight.detach()
+        rows = weight.size(0)
+        check_bounds(input, rows, lambda n: IndexError(f"select(): index {n} out of range for tensor of size {list(weight.size())} at "
+                                                       "dimension 0"), negative=True)
         norms = jtensor.norm(weight, norm_type, 1)
-        used = jtensor.zeros(weight.size(0), dtype=jtensor.bool, device=weight.device).index_fill_(0, input.reshape(-1), True)
+        used = jtensor.zeros(rows, dtype=jtensor.bool, device=weight.device).index_fill_(0, input.reshape(-1), True)
         factor = jtensor.where(used & (norms > max_norm), max_norm / (norms + 1e-7), jtensor.ones_like(norms))
         weight.mul_(factor.unsqueeze(1))
 

@@ -81,7 +81,8 @@ def _by_origin(segment, position, depth):
     elif position - at == 1 and name.endswith(("max_pool2d_with_indices", "max_pool3d_with_indices", "max_pool2d", "max_pool3d")):
         return 0, max(0, math.prod(plan.inputs[0].shape[-2 if "2d" in name else -3:]) - 1)
     elif name == "arange_of":
-        return _counted(plan, scalars, segment)
+        found = _counted(plan, scalars, segment)
+        return None if found is None else (min(found), max(found))
     else:
         sources = positions if name in _ALL_NUMBERS else positions[:1] if name in _SAME_NUMBERS or name in _PLACES else ()
     found = [_by_origin(segment, p, depth + 1) for p in sources]
@@ -111,8 +112,25 @@ def _counted(plan, scalars, segment):
     if len(scalars) != 2 or any(kind != "i" for kind, _ in scalars) or not plan.outputs[0].shape[0]:
         return None
     start, step = (segment.integers[at] for _, at in scalars)
-    ends = start, start + step * (plan.outputs[0].shape[0] - 1)
-    return min(ends), max(ends)
+    return start, start + step * (plan.outputs[0].shape[0] - 1)
+
+
+def rows_of(index):
+    """The numbers of an integer tensor as rows of a NumPy array, a row for each tensor of a batch; None as `extremes`.
+
+    An `arange` is counted here, without looking.
+    """
+    spec = index._spec
+    if spec.numel == 0 or spec.device is devices.meta:
+        return None
+    from ...tensor.values import read
+    value = read(index)
+    if value.position is not LIFTED and value.segment is not None and there(value) is None:
+        plan, _, scalars, _ = _made_by(value.segment, value.position)[0]
+        found = _counted(plan, scalars, value.segment) if getattr(plan.operator, "name", None) == "arange_of" else None
+        if found is not None:
+            return np.linspace(*found, spec.numel, dtype=np.int64)[None]
+    return numbers_of(value).reshape(-1, spec.numel)
 
 
 def numbers_of(value, reason="index bounds"):

@@ -4,11 +4,12 @@ Owns: the look-up and its gradient, a sum of rows. May not know: tensors as obje
 """
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ...base import dtypes
 from ..operator import RAW, OptTensor, Tensor, op
 from ..registry import composite
-from .bounds import check_bounds
+from .bounds import check_bounds, rows_of
 from .index import read_at
 from .numeric import NARROW
 
@@ -125,9 +126,34 @@ def embedding_bag_raw(weight: Tensor, indices: Tensor, offsets: Tensor, per_samp
 
 
 def _check_bag(weight, indices, offsets, per_sample_weights):
-    for name, t in (("indices", indices), ("offsets", offsets)):
-        scalars_wanted(name, t._spec, _INDEX_TYPES, "embedding_bag")
+    for t in (indices, offsets):                # PyTorch calls both by the first one's name
+        scalars_wanted("indices", t._spec, _INDEX_TYPES, "embedding_bag")
     scalars_wanted("weight", weight._spec, _WEIGHT_TYPES, "embedding_bag")
+    if per_sample_weights is not None and per_sample_weights._spec.dtype is not weight._spec.dtype:
+        of_weight, of_samples = (f"torch.{dtypes.scalar_name(t._spec.dtype)}Tensor" for t in (weight, per_sample_weights))
+        raise RuntimeError("Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 'per_sample_weights'; "
+                           f"but type {of_weight} does not equal {of_samples} (while checking arguments for embedding_bag)")
+    for name, t, wanted in (("offsets", offsets, 1), ("weight", weight, 2)):
+        if t.dim() != wanted:
+            raise RuntimeError(f"{name} has to be a {wanted}D Tensor, but got Tensor of dimension {t.dim()}")
+
+
+def _check_offsets(offsets, count, include_last_offset, mode):
+    """Bags begin at the first index and within the indices, of which there are ``count``, one after the other."""
+    if include_last_offset and not offsets._spec.numel:
+        raise RuntimeError("include_last_offset: number of offset should be at least 1")
+    rows = rows_of(offsets)
+    if rows is None:
+        return
+    first, last = int(rows[:, 0].max()), int(rows[:, -1].max())
+    if first != 0:
+        raise RuntimeError("offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got "
+                           f"{first}\n[ torch.{dtypes.scalar_name(offsets._spec.dtype)}Tensor{{}} ]")
+    if last > count:
+        raise RuntimeError(f"offsets[-1] can not be greater than input's length {count} but got offsets[-1] of {last}")
+    if mode != _MAX and (np.diff(rows) < 0).any():
+        raise RuntimeError("Expected i < index_size to be true, but got false.  (Could this error message be improved?  If so, please "
+                           "report an enhancement request to PyTorch.)")
 
 
 @composite(method=False)
@@ -149,7 +175,11 @@ def embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0, sp
     if indices._spec.dtype is not offsets._spec.dtype:
         wide = dtypes.int64
         indices, offsets = indices.to(wide), offsets.to(wide)
+    indices = indices if indices.dim() == 1 else indices.reshape(-1)
     rows = weight._spec.size[0]
+    if padding_idx is not None and not -rows <= padding_idx < rows:
+        raise RuntimeError(f"padding_idx must be within the number of embeddings, -{rows} through {rows - 1}, but got {padding_idx}")
+    _check_offsets(offsets, indices._spec.size[0], include_last_offset, mode)
     _bag_in_range(indices, rows, mode)
     padding = -1 if padding_idx is None else padding_idx + rows if padding_idx < 0 else padding_idx
     return embedding_bag_raw(weight, indices, offsets, per_sample_weights, mode, bool(include_last_offset), padding,
