@@ -235,6 +235,7 @@ def of_scalar(value):
 
 
 _python_bool = __builtins__["bool"] if isinstance(__builtins__, dict) else __builtins__.bool
+OF_PYTHON = {float: float64, int: int64, _python_bool: bool, complex: complex128}         # Python's types where a dtype is wanted
 
 
 def result_type(dimensioned, zero_dim, scalars):

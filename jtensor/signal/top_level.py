@@ -6,12 +6,15 @@ import math
 
 import jtensor
 
+from ..base import dtypes
+
 
 def _plain(name, window_length, dtype, layout, options):
     """The dtype, and a window of less than two elements, or None."""
-    dtype = jtensor.get_default_dtype() if dtype is None else dtype
+    dtype = jtensor.get_default_dtype() if dtype is None else dtypes.OF_PYTHON.get(dtype, dtype)
     if not (dtype.is_floating_point or dtype.is_complex):
-        raise RuntimeError(f"{name} expects floating point dtypes, got: {dtype}")
+        raise RuntimeError(f"{name} expects floating point dtypes, got: TensorOptions(dtype={dtypes.cpp_name(dtype)}, device=cpu, "
+                           "layout=Strided (default), requires_grad=false (default), pinned_memory=false, memory_format=(nullopt))")
     if layout is not None and layout is not jtensor.strided:
         raise RuntimeError(f"{name} is not implemented for sparse types, got: {layout}")
     if window_length < 0:

@@ -26,7 +26,7 @@ def _static(value):
     if isinstance(value, (list, tuple)):
         value = tuple([_static(v)[0] for v in value])
         return value, (tuple, tuple([_static(v)[1] for v in value]))
-    if isinstance(value, np.generic):
+    if isinstance(value, np.generic) and kind is not np.bool_:          # which PyTorch takes for a bool of no parameter
         return _static(value.item())
     if isinstance(value, Tensor) and value._spec.numel == 1 and (value._spec.dtype.category == 1 or value._spec.ndim == 0):
         return value, (Tensor, value._spec.ndim, _static(value.item())[1])

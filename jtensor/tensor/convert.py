@@ -119,6 +119,8 @@ def to(self, *args, **kwargs):
             dtype, device = first.dtype, first.device
         elif isinstance(first, _dtype):
             dtype = first
+        elif isinstance(first, type) and first in dtypes.OF_PYTHON:
+            dtype = dtypes.OF_PYTHON[first]
         elif isinstance(first, (bool, float, complex)):                # PyTorch takes a number for its own type
             dtype = _OF_NUMBERS[type(first)]
         elif first is None or isinstance(first, (str, int, _device)):
@@ -215,6 +217,8 @@ def type_(self, dtype=None, non_blocking=False):
         dtype = next((d for d, n in _TYPE_NAMES.items() if dtype.endswith("." + n)), None)
         if dtype is None:
             raise ValueError(f"invalid type: '{wanted}'")
+    elif dtype in dtypes.OF_PYTHON:
+        raise ValueError(f"invalid type: '{dtype.__name__}'")
     return converted(self, dtype, self._spec.device)
 
 

@@ -5,6 +5,7 @@ Owns: PyTorch's argument forms of the factories (a size, a dtype, a device, ``ou
 """
 import math
 import numbers
+from operator import index
 
 import numpy as np
 
@@ -37,9 +38,8 @@ def _type(dtype, default=None):
         return default or dtypes.get_default_dtype()
     if isinstance(dtype, _dtype):
         return dtype
-    if dtype in (float, int, bool, complex):
-        return {float: dtypes.get_default_dtype(), int: dtypes.int64, bool: dtypes.bool, complex: dtypes.default_complex()}[dtype] \
-            if dtype is not float else dtypes.float64
+    if dtype in dtypes.OF_PYTHON:
+        return dtypes.OF_PYTHON[dtype]
     raise TypeError(f"zeros(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}")
 
 
@@ -76,7 +76,7 @@ def _int(n, name, at, packed):
 
 def _finish(tensor, requires_grad):
     if requires_grad is not False and requires_grad is not None:
-        if not isinstance(requires_grad, (bool, np.bool_)):
+        if not isinstance(requires_grad, bool):
             raise TypeError("requires_grad must be bool")                     # PyTorch's words: `refusals`
         if not requires_grad:
             return tensor
@@ -298,7 +298,7 @@ def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, pin_memory
         raise RuntimeError(f"n must be greater or equal to 0, got {n}")
     if m < 0:
         raise RuntimeError(f"m must be greater or equal to 0, got {m}")
-    made = ops.eye_of.record(int(n), int(m), _type(dtype, out.dtype if out is not None else None), _device(device))
+    made = ops.eye_of.record(index(n), index(m), _type(dtype, out.dtype if out is not None else None), _device(device))
     return _finish(made, requires_grad) if out is None else _out("eye", made, out, requires_grad, dtype)
 
 

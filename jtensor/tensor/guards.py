@@ -14,7 +14,7 @@ from .arguments import of_method
 from .entries import PASSING_ON
 from .former import modern
 from .overriding import Layer, is_overridable, once_more
-from .refusals import ALSO, ELSEWHERE, refusal
+from .refusals import ALSO, ELSEWHERE, in_plain_words, refusal
 
 
 class _Missing:
@@ -179,7 +179,8 @@ def renamed(function, name):
 def again(error, form, values, rest, named, others):
     """Raises PyTorch's refusal of a call that has failed, if it would have refused it; and words of methods count from after ``self``.
 
-    The first call with an object whose class answers for it (`overriding`) has failed, too: what that answers, else `MISSING`.
+    The first call with an object whose class answers for it (`overriding`) has failed, too: what that answers, else `MISSING`. So has one
+    with ``dtype=float``, or an array of NumPy's for an int: it is made again with what these stand for.
     """
     args, kwargs = form.given(sys._getframe(2), values, rest, named, others)
     if Layer.put_in is not None and sites.by_user(3):
@@ -194,6 +195,10 @@ def again(error, form, values, rest, named, others):
         refused = of_method(error, form.name[7:])
     if refused is not None:
         raise refused from None
+    given = [*zip([name for name, _ in form.positional], args), *enumerate(args[len(form.positional):]), *kwargs.items()]
+    plain = [in_plain_words(name, value) for name, value in given]
+    if any(a is not b for a, (_, b) in zip(plain, given, strict=True)):
+        return form.function(*plain[:len(args)], **dict(zip(kwargs, plain[len(args):], strict=True)))
     return MISSING
 
 

@@ -97,8 +97,26 @@ def is_int(given):
 
 def is_index(given):
     """Whether PyTorch takes something for an int of a size: of tensors those of one int."""
-    return is_int(given) or isinstance(given, Tensor) and given._spec.numel == 1 and given._spec.dtype.category == 1 and (
-        not given.requires_grad)
+    if isinstance(given, Tensor):
+        return given._spec.numel == 1 and given._spec.dtype.category == 1 and not given.requires_grad
+    return is_int(given) or is_whole(given)
+
+
+def is_whole(given):
+    """Whether something is one of NumPy's arrays of one int, which Python takes for an index."""
+    return isinstance(given, np.ndarray) and not given.ndim and given.dtype.kind in "iu"
+
+
+def in_plain_words(name, given):
+    """An argument with a dtype for Python's type, and with ints for NumPy's arrays of one: the same object where there are none."""
+    if name == "dtype" and isinstance(given, type):
+        return dtypes.OF_PYTHON.get(given, given)
+    if is_whole(given):
+        return given.item()
+    if given.__class__ is tuple or given.__class__ is list:
+        plain = given.__class__([in_plain_words(name, one) for one in given])
+        return given if all(a is b for a, b in zip(plain, given, strict=True)) else plain
+    return given
 
 
 def _is_number(given):
@@ -123,9 +141,9 @@ TAKES = {
     "int": is_int,
     "symint": is_index,
     "float": _is_float,
-    "bool": lambda given: isinstance(given, (bool, np.bool_)),
+    "bool": lambda given: type_name(type(given)) in ("bool", "numpy.bool_"),              # since NumPy 2 they are `numpy.bool`
     "str": lambda given: isinstance(given, str),
-    "torch.dtype": lambda given: isinstance(given, dtypes.dtype) or isinstance(given, type) and given in (float, int, bool, complex),
+    "torch.dtype": lambda given: isinstance(given, dtypes.dtype) or isinstance(given, type) and given in dtypes.OF_PYTHON,
     "torch.device": lambda given: isinstance(given, (devices.device, str, int)) and not isinstance(given, bool),
     "torch.memory_format": lambda given: type_name(type(given)) == "memory_format" or isinstance(given, str) and given.endswith("_format"),
     "ints": _begins_with(is_index),
@@ -330,23 +348,22 @@ def refusal(name, args, kwargs):
 
 
 def _against(signature, args, kwargs):
-    """What PyTorch says where it shows one signature. It reads its own text, in which a ``*`` is an argument and a default the name."""
-    shown = [(part.rpartition(" ")[2], p) for part, p in _parts(signature)]
-    names = [name for name, _ in shown[max(0, len(shown) - len(kwargs)):]]
-    strange = [k for k in kwargs if k not in names]
+    """What PyTorch says where it shows one signature."""
+    parts, strange = _compared(signature, kwargs)
     if strange:
         return f"unrecognized keyword arguments: {', '.join(strange)}"
-    expected = f", but expected {signature.text}"
-    if len(args) + len(kwargs) != len(shown):
-        return _described(args, kwargs) + expected
-    given = [_marked(p, a) for (_, p), a in zip(shown, args)] + [f"{k}={type_name(type(v))}" for k, v in kwargs.items()]
-    return f"({', '.join(given)}){expected}"
+    counted = len(args) + len(kwargs) == len(parts)
+    return f"{_marked(parts, args, kwargs) if counted else _described(args, kwargs)}, but expected {signature.text}"
 
 
-def _parts(signature):
-    """The pieces of a signature's text, with the parameters that PyTorch recognises in them: those without a default."""
-    required = {p.shown(): p for p in signature.parameters if p.required}
-    return [(part, required.get(part)) for part in signature.text[1:-1].split(", ")]
+def _compared(signature, kwargs):
+    """A call's keywords against a signature: (its pieces as (type, name), the keywords that are none of the last ones).
+
+    PyTorch reads its own text, in which a ``*`` is an argument, what has a default is called so, and there is nothing between two brackets.
+    """
+    parts = [part.rpartition(" ")[::2] for part in signature.text[1:-1].split(", ")]
+    last = [name for _, name in parts[max(0, len(parts) - len(kwargs)):]]
+    return parts, [k for k in kwargs if k not in last]
 
 
 def listing(names):
@@ -393,22 +410,24 @@ def _type_of(given):
 
 
 def _mismatch(signature, args, kwargs):
-    """Why one of the signatures does not fit, where as many arguments were given as it has parameters."""
-    if len(args) + len(kwargs) != len(signature.parameters):
+    """Why one of the signatures does not fit, where as many arguments were given as it has pieces."""
+    parts, strange = _compared(signature, kwargs)
+    if len(args) + len(kwargs) != len(parts):
         return ""
-    by_name = {p.name: p for p in signature.parameters}
-    strange = [k for k in kwargs if k not in by_name]
     if strange:
         return f"      didn't match because some of the keywords were incorrect: {', '.join(strange)}\n"
-    said = [_marked(p, a) for p, a in zip(signature.parameters, args)] + [
-        f"{'' if takes(by_name[k], v) else '!'}{k}={_marked(by_name[k], v).lstrip('!')}" for k, v in kwargs.items()]
-    return f"      didn't match because some of the arguments have invalid types: ({', '.join(said)})\n"
+    return f"      didn't match because some of the arguments have invalid types: {_marked(parts, args, kwargs)}\n"
 
 
-def _marked(parameter, given):
-    text = _type_of(given)
-    if isinstance(given, tuple) and type(given) is tuple:
-        text = f"tuple of ({', '.join([type_name(type(g)) for g in given])}{',' if len(given) == 1 else ''})"
-    elif type(given) is list:
-        text = f"list of [{', '.join([type_name(type(g)) for g in given])}]"
-    return text if parameter is not None and takes(parameter, given) else f"!{text}!"
+def _marked(parts, args, kwargs):
+    """The types of the arguments, with marks around those that are not called as the signature has it."""
+    said = []
+    for at, (kind, name) in enumerate(parts):
+        given = args[at] if at < len(args) else kwargs[name]
+        text = _type_of(given)
+        if isinstance(given, (tuple, list)):
+            inside = ", ".join([type_name(type(g)) for g in given])
+            text += f" of [{inside}]" if isinstance(given, list) else f" of ({inside}{',' if len(given) == 1 else ''})"
+        fits = text in ("int", "float") if kind == "float" else text == kind
+        said.append(("" if fits else "!") + (f"{name}=" if at >= len(args) else "") + text + ("" if fits else "!"))
+    return f"({', '.join(said)})" if args or not kwargs else f"({', '.join(said)}, )"

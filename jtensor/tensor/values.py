@@ -270,10 +270,13 @@ def write_at(storage, spec, offset, value):
 
 def _write_plan(program, layout, spec, count):
     flip = _flip(spec) if spec.conj or spec.neg else None
+    apart = spec.dense or _elements_apart(spec)
+    write = program.write if apart else program.write_changed
 
     def function(base, new, *starts):
-        return (program.write(base, flip(new) if flip else new, *starts),)
-    return Plan(("write", program.key, spec.conj, spec.neg), function, (layout.aval, spec.aval), (layout.aval,), ("i",) * count, moves=True)
+        return (write(base, flip(new) if flip else new, *starts),)
+    return Plan(("write" if apart else "write changed", program.key, spec.conj, spec.neg), function, (layout.aval, spec.aval),
+                (layout.aval,), ("i",) * count, moves=apart)
 
 
 def bump(tensor):

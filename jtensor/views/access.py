@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 
 from ..base import geometry
 from .factor import Axis, coalesce, cut
-from .programs import Box, Finish, Gather, Nothing, permutation
+from .programs import Box, Finish, Gather, Nothing, differs, permutation
 from .reinterpret import Reinterpret, reinterpretation
 
 Ints = tuple[int, ...]
@@ -73,6 +73,13 @@ class Access:
             return self.program.write(base, new, *starts)
         memory = self.program.write(self.cast.before(base), self.cast.after_back(new), *starts)
         return self.cast.before_back(memory, base)
+
+    def write_changed(self, base, new, *starts):
+        """`write` for a view some of whose elements are one cell: there the elements that are as they were give way to what is new."""
+        changed = differs(new, self.read(base, *starts))
+        if isinstance(self.program, Gather) and self.cast is None:
+            return self.program.write(base, new, *starts, changed=changed)
+        return self.write(base, self.program.finish.settled(new, changed), *starts)
 
     def __repr__(self):
         kind = type(self.program).__name__.lower()

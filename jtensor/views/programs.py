@@ -86,6 +86,33 @@ class Finish(NamedTuple):
         return _transpose(_reshape(new, in_memory), _inverse(order))
 
 
+    def settled(self, new, changed):
+        """``new`` with the last changed row of an expanded dimension in all of its rows."""
+        import jax.numpy as jnp
+
+        dims = tuple(dim for dim in range(len(self.size)) if dim not in self.kept)
+        if not dims:
+            return new
+        back = tuple(range(-len(dims), 0))
+        rows, marks = (jnp.moveaxis(x, dims, back) for x in (new, changed))
+        rows, marks = (x.reshape(*x.shape[:x.ndim - len(dims)], -1) for x in (rows, marks))
+        last = rows.shape[-1] - 1 - jnp.argmax(marks[..., ::-1], -1, keepdims=True)
+        chosen = jnp.take_along_axis(rows, last, -1)
+        chosen = chosen.reshape(*chosen.shape[:-1], *(1 for _ in dims))
+        return jnp.broadcast_to(jnp.moveaxis(chosen, back, dims), self.size)
+
+
+def differs(a, b):
+    """Where the bits of two arrays are not the same."""
+    import jax.numpy as jnp
+
+    if jnp.iscomplexobj(a):
+        return differs(a.real, b.real) | differs(a.imag, b.imag)
+    if jnp.issubdtype(a.dtype, jnp.floating):
+        a, b = (_lax().bitcast_convert_type(x, f"uint{8 * x.dtype.itemsize}") for x in (a, b))
+    return a != b
+
+
 class Nothing(NamedTuple):
     """A view without elements."""
 
@@ -232,10 +259,11 @@ def _index(start, counts: Ints, strides: Ints, cells: int):
     return lax.reshape(index, (*counts, 1))
 
 
-def _put(flat, index, cells, distinct: bool):
+def _put(flat, index, cells, distinct: bool, inside: bool = True):
     lax = _lax()
+    mode = lax.GatherScatterMode.PROMISE_IN_BOUNDS if inside else lax.GatherScatterMode.FILL_OR_DROP
     dims = lax.ScatterDimensionNumbers(update_window_dims=(), inserted_window_dims=(0,), scatter_dims_to_operand_dims=(0,))
-    return lax.scatter(flat, index, cells, dims, unique_indices=distinct, mode=lax.GatherScatterMode.PROMISE_IN_BOUNDS)
+    return lax.scatter(flat, index, cells, dims, unique_indices=distinct, mode=mode)
 
 
 class Gather(NamedTuple):
@@ -259,11 +287,16 @@ class Gather(NamedTuple):
         mode = lax.GatherScatterMode.PROMISE_IN_BOUNDS
         return self.finish.shape(lax.gather(flat, index, dims, (1,), unique_indices=self.distinct, mode=mode))
 
-    def write(self, base, new, start):
+    def write(self, base, new, start, changed=None):
+        """``changed`` marks the elements to be written, where not all are."""
         lax = _lax()
         flat = self._open(base)
         index = _index(start, self.counts, self.strides, flat.shape[0])
-        flat = _put(flat, index, self.finish.unshape(new), self.distinct)
+        if changed is not None:
+            new = self.finish.settled(new, changed)
+            changed = self.finish.unshape(self.finish.settled(changed, changed))[..., None]
+            index = lax.select(changed, index, lax.full_like(index, flat.shape[0]))
+        flat = _put(flat, index, self.finish.unshape(new), self.distinct, changed is None)
         if self.flatten is None:
             return _reshape(flat, self.base_size)
         flat = lax.reshape(flat, tuple(self.base_size[dim] for dim in self.flatten))

@@ -40,6 +40,7 @@ BY_HAND = {
     "tensor": "(object data, *, torch.dtype? dtype=None, torch.device? device=None, bool pin_memory=False, bool requires_grad=False)",
     "as_tensor": "(object data, *, torch.dtype? dtype=None, torch.device? device=None)",
     "numel": "(Tensor input)",
+    "nonzero": "(Tensor input, *, bool as_tuple=False, Tensor? out=None)",
     "Tensor.requires_grad_": "(bool requires_grad=True)",
     "Tensor.size": "(int? dim=None)",
     "Tensor.stride": "(int? dim=None)",

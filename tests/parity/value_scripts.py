@@ -230,4 +230,45 @@ SCRIPTS = {
             found = torch.native_batch_norm((torch.arange(24.).view(2, 3, 4) % 11).to(kind), w, w, None, None, True, 0.1, 1e-5)
             print([t.dtype for t in found], [round(n, 5) for t in found[1:] for n in t.tolist()])
     """,
+    "writes by index to an expanded tensor": """
+        i, b = torch.tensor([1]), torch.tensor([True, False, False])
+        for write in (lambda e: e.index_fill_(0, i, 7.), lambda e: e.index_put_((i,), e.new_tensor(7)), lambda e: e.masked_fill_(b, 7.),
+                      lambda e: e.__setitem__(i, 7.), lambda e: e.__setitem__(b, 7.), lambda e: e.__setitem__(0, 7.)):
+            for dtype in (torch.float32, torch.bfloat16, torch.complex64, torch.int64):
+                e = torch.tensor(5, dtype=dtype).expand(3)
+                write(e)
+                print(e.tolist(), e._base.tolist(), e._version)
+        e = m[:, None].expand(2, 4, 3)
+        e[torch.tensor([1]), torch.tensor([2])] = 9.
+        print(m.tolist())
+        w = m.view(6).unfold(0, 3, 1)
+        w[torch.tensor([1]), torch.tensor([2])] = -1.
+        w.masked_fill_(w == 2, -2.)
+        print(m.tolist())
+    """,
+    "Python's types and NumPy's arrays as arguments": """
+        one = np.array(1)
+        for dtype in (float, int, bool, complex):
+            for f in (lambda: torch.zeros(2, dtype=dtype).dtype, lambda: m.to(dtype).dtype, lambda: m.sum(dtype=dtype).dtype,
+                      lambda: m.cumsum(0, dtype=dtype).dtype, lambda: m.mean(dtype=dtype).dtype, lambda: m.type(dtype).dtype,
+                      lambda: m.softmax(0, dtype=dtype).dtype, lambda: torch.hann_window(2, dtype=dtype).dtype):
+                tried(f)
+        for f in (lambda: m.narrow(1, one, 1), lambda: m.select(0, one), lambda: m.view(np.array(3), -1), lambda: m.repeat(one, 1),
+                  lambda: m.clamp_min(np.float32(2)), lambda: m.clone().clamp_max_(np.float64(2)), lambda: m.argmax(one),
+                  lambda: torch.eye(one), lambda: torch.eye(2.5), lambda: m.sum(0, keepdim=np.bool_(True)),
+                  lambda: torch.ones(2, requires_grad=np.bool_(True)), lambda: m.sum(dtype=str), lambda: m.sum(5, dtype=float)):
+            tried(f)
+    """,
+    "half precision, rounded at each step": """
+        F, a = torch.nn.functional, torch.from_numpy(np.linspace(.05, .95, 40, dtype=np.float32) ** np.float32(1.3))
+        for dtype in (torch.bfloat16, torch.float16):
+            x, y = a.to(dtype), a.flip(0).to(dtype)
+            for r in (torch.xlogy(x, y), torch.special.xlog1py(x, y), torch.special.entr(x), torch.logit(x), torch.logit(x, .1),
+                      torch.ldexp(x, y), torch.special.ndtr(x - 1), F.binary_cross_entropy(x, y, reduction="none"),
+                      F.binary_cross_entropy_with_logits(x, y, x, reduction="none", pos_weight=y), F.log_softmax(x.view(4, 10), 1),
+                      F.log_softmax(x.view(4, 10), 0), F.cross_entropy(x.view(4, 10), torch.tensor([1, 2, 3, 4]), reduction="none")):
+                print(r.tolist())
+        print(torch.special.ndtr(torch.tensor([-8.])), F.hardshrink(m, float("nan")))
+        print([F.nll_loss(torch.ones(3), torch.tensor([1]), reduction=how).shape for how in ("none", "mean")])
+    """,
 }

@@ -42,7 +42,10 @@ from .sparse import *  # noqa: F403
 from .sparse import __all__ as _sparse
 from .transformer import *  # noqa: F403
 from .transformer import __all__ as _transformer
+from .written_once import give_own as _give_own
 
 __all__ = sorted(["Module", *_activation, *_adaptive, *_attention, *_batchnorm, *_container, *_conv, *_distance, *_dropout,
                   *_flatten, *_instancenorm, *_lazy_conv, *_linear, *_linear_cross_entropy, *_loss, *_normalization, *_padding, *_pooling,
                   *_rearrange, *_rnn, *_sparse, *_transformer])
+
+_give_own([globals()[_name] for _name in __all__])

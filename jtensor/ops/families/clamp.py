@@ -2,6 +2,8 @@
 
 Owns: their forms and the gradients of both sides. NaN stays NaN, and a bound that is NaN makes it. May not know: tensors as objects.
 """
+import numpy as np
+
 from ...base import dtypes
 from ..operator import RAW, Tensor, TensorOrNumber, op
 from ..registry import composite
@@ -55,7 +57,7 @@ def clamp_Tensor(self: Tensor, min: TensorOrNumber = None, max: TensorOrNumber =
     return _between(self, min, max)
 
 
-_NUMBERS = (int, float, complex, type(None))
+_NUMBERS = (int, float, complex, np.generic, type(None))
 
 
 def _clamp_form(min, max):

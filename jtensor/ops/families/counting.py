@@ -67,7 +67,7 @@ def histc_raw(self: Tensor, bins, low, high):
     return np.bincount(np.minimum(at, bins - 1), minlength=bins).astype(self.dtype)
 
 
-@composite()
+@composite(asked=True)
 def histc(input, bins=100, min=0, max=0, *, out=None):
     """The number of elements in each of ``bins`` equal bins from ``min`` to ``max`` (of the data where both are equal).
 
@@ -207,7 +207,7 @@ def _answer(made, return_inverse, return_counts):
     return answer if len(answer) > 1 else values
 
 
-@composite()
+@composite(asked=True)
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """The distinct elements (or slices along ``dim``), in order; with where each element is among them, and how often each occurs.
 
@@ -223,7 +223,7 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
     return _answer(unique_raw(input, axis), return_inverse, return_counts)
 
 
-@composite()
+@composite(asked=True)
 def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
     """The elements (or slices along ``dim``) without those that equal the one before.
 

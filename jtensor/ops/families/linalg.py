@@ -6,6 +6,7 @@ equations in `solving`. May not know: tensors as objects, but in composites.
 import jax.numpy as jnp
 from jax import lax
 
+from ...base.naming import type_name
 from ..operator import RAW, Tensor, op
 from ..registry import composite
 from . import factor
@@ -224,6 +225,8 @@ def lu(input, pivot=True, get_infos=False, *, out=None):
         raise RuntimeError(f"torch.lu_factor: Expected tensor with 2 or more dimensions. Got size: {list(input._spec.size)} instead")
     if input._spec.dtype.category < 2 or input._spec.dtype.itemsize < 4:
         raise not_implemented("lu_cpu", input._spec.dtype)
+    if not isinstance(pivot, bool):
+        raise TypeError(f"_lu_with_info(): argument 'pivot' must be bool, not {type_name(type(pivot))}")
     _pivots_only(pivot)
     made = factor.lu_factor_ex_raw(input)
     made = named("_lu_with_info", ("LU", "pivots", "info"), made) if get_infos else tuple(made[:2])

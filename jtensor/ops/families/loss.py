@@ -159,9 +159,9 @@ def _bce_target_gradient(grad, self, weight, reduction, shapes):
 
 
 @op("numeric", check=_check_bce, **_LOSS_IN_PLACE, grad={"self": _bce_gradient, "target": _bce_target_gradient})
-@wide
 def binary_cross_entropy(self: Tensor, target: Tensor, weight: OptTensor = None, reduction=MEAN):
-    """``-(target * log(input) + (1 - target) * log(1 - input))``, its logarithms kept at -100 or more."""
+    """``-(target * log(input) + (1 - target) * log(1 - input))``, its logarithms kept at -100 or more. Half precision is rounded
+    at each step, as PyTorch's kernel does."""
     log, log1m = jnp.maximum(jnp.log(self), -100), jnp.maximum(jnp.log1p(-self), -100)
     return _reduced(_weighted((target - 1) * log1m - target * log, weight), reduction)
 
@@ -183,14 +183,14 @@ def _logits_target_gradient(grad, self, weight, pos_weight, reduction):
     return _weighted(_scale(grad, self.size, reduction) * slope, weight)
 
 
+@wide
 def _log_sigmoid(x):
     return jnp.minimum(x, 0) - jnp.log1p(jnp.exp(-jnp.abs(x)))
 
 
 @op("numeric", **_LOSS, grad={"self": _logits_gradient, "target": _logits_target_gradient}, double="DivBackward1")
-@wide
 def binary_cross_entropy_with_logits(self: Tensor, target: Tensor, weight: OptTensor = None, pos_weight: OptTensor = None, reduction=MEAN):
-    """`binary_cross_entropy` of ``sigmoid(input)``, without overflow on the way."""
+    """`binary_cross_entropy` of ``sigmoid(input)``, without overflow on the way. Half precision is rounded at each step, as in PyTorch."""
     ls = _log_sigmoid(self)
     if pos_weight is None:
         value = (1 - target) * self - ls
@@ -255,7 +255,6 @@ def _weights(self, target, weight, ignore_index):
 
 def _nll(self, target, weight, reduction, ignore_index):
     axis = _class_axis(self)
-    shape = target.shape
     target = target.astype(jnp.int64)
     if self.ndim == 1:
         target = target.reshape(())
@@ -264,7 +263,7 @@ def _nll(self, target, weight, reduction, ignore_index):
     picked = jnp.squeeze(jnp.take_along_axis(self, jnp.expand_dims(safe, axis), axis), axis)
     each = jnp.where(kept, -picked * weights, jnp.zeros_like(picked))
     if reduction == NONE:
-        return each.reshape(shape)
+        return each
     return each.sum() / weights.sum() if reduction == MEAN else each.sum()
 
 

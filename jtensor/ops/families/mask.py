@@ -104,7 +104,7 @@ def nonzero_raw(self: Tensor):
     return np.stack(np.nonzero(self)).T if self.ndim else np.zeros((int(self != 0), 0), np.int64)
 
 
-@composite()
+@composite(asked=True)
 def nonzero(input, *, out=None, as_tuple=False):
     """The coordinates of the elements that are not zero: a row for each, or with ``as_tuple`` a vector for each dimension.
 

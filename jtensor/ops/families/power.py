@@ -304,7 +304,6 @@ LN2 = 0.6931471805599453
 
 @op("float", inplace=True, out=True,
     grad={"self": lambda grad, other: grad * conj(jnp.exp2(other)), "other": lambda grad, result: grad * conj(result) * LN2})
-@wide
 def ldexp(self: Tensor, other: Tensor):
     """``input * 2 ** other``.
 

@@ -183,7 +183,7 @@ def hardswish(self: Tensor):
 
 def _outside(self, lambd):
     size = cast_like(lambd, self)
-    return (self < -size) | (self > size) | (self != self)
+    return ~((self >= -size) & (self <= size))          # a NaN on either side is outside
 
 
 def _shrink_gradient(grad, self, lambd):

@@ -85,7 +85,7 @@ def _check_ormqr(input, tau, other, left):
                                f"{dtypes.scalar_name(input.dtype)} and {what} has dtype {dtypes.scalar_name(x.dtype)}")
 
 
-@composite()
+@composite(asked=True)
 def ormqr(input, tau, other, left=True, transpose=False, *, out=None):
     """The product of reflections ``(input, tau)``, as `geqrf` gives them, times ``other``; ``left=False``: behind it; or its adjoint.
 

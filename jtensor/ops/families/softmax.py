@@ -9,7 +9,7 @@ from ...base import sites
 from ..build import cast_to
 from ..operator import Tensor, op
 from ..registry import composite
-from .numeric import not_implemented, wide, wrap_dim
+from .numeric import NARROW, not_implemented, wide, wrap_dim
 
 
 def _check_softmax(name):
@@ -65,17 +65,22 @@ def _softmax_body(x, dim):
     grad=_log_softmax_gradient, check=_check_softmax("log_softmax"), double="LogSoftmaxBackwardDataBackward0")
 def _log_softmax(self: Tensor, dim, dtype=None):
     """The logarithm of the softmax along a dimension, in ``dtype``."""
-    return _log_softmax_body(_as(self, dtype), dim)
+    x = _as(self, dtype)
+    return _log_softmax_body(x, dim, x.dtype if dim % max(x.ndim, 1) == x.ndim - 1 else None)
 
 
 @wide
-def _log_softmax_body(x, dim):
+def _log_softmax_body(x, dim, kept_in):
+    """``kept_in``: the type in which PyTorch's kernel for a last dimension keeps the sums and their logarithms."""
     if x.ndim == 0:
         return x - x
     if x.size == 0:
         return x
     shifted = _normal_exponents(x, dim)
-    return shifted - jnp.log(jnp.exp(shifted).sum(axis=dim, keepdims=True))
+    total = jnp.exp(shifted).sum(axis=dim, keepdims=True)
+    if kept_in in NARROW:
+        return shifted - jnp.log(total.astype(kept_in).astype(x.dtype)).astype(kept_in).astype(x.dtype)
+    return shifted - jnp.log(total)
 
 
 @composite()

@@ -128,10 +128,9 @@ def normal_area(x):
 
 @op("float", name="special_ndtr", grad=lambda grad, self: grad * jnp.exp(-0.5 * self * self) * (1 / math.sqrt(2 * math.pi)), **_HIDDEN,
     check=refuses("erf_vml_cpu", "complex"), backward="MulBackward1")
-@wide
 def special_ndtr(self: Tensor):
-    """The area under the standard normal density up to ``input``."""
-    return through_double(jsp.ndtr, self)
+    """The area under the standard normal density up to ``input``, by PyTorch's formula, which has few digits left far below 0."""
+    return (1 + wide(erf_of)(wide(lambda x: x * math.sqrt(0.5))(self))) * 0.5
 
 
 @op("float", name="special_ndtri", grad=lambda grad, result: grad * math.sqrt(2 * math.pi) * jnp.exp(result * result / 2), **_HIDDEN,
@@ -205,6 +204,7 @@ def special_i1e(self: Tensor):
 
 
 # -- logarithms times something ---------------------------------------------------------------------------------------
+# Their kernels round half-precision numbers at each step, not once at the end, and so do these.
 
 def _log_times(log, corner):
     def times(x, y):
@@ -217,7 +217,7 @@ def _log_times(log, corner):
 
     def second(grad, self, other):
         return grad * self / (other - corner)
-    return wide(times), wide(first), wide(second)
+    return times, first, second
 
 
 _xlogy, _xlogy_first, _xlogy_second = _log_times(jnp.log, 0)
@@ -274,7 +274,6 @@ def special_xlog1py(self: TensorOrNumber, other: TensorOrNumber):
 
 
 @op("float", name="special_entr", grad=lambda grad, self: grad * -(1 + jnp.log(self)), check=refuses("entr_cpu", "complex"), **_HIDDEN)
-@wide
 def special_entr(self: Tensor):
     """``-input * log(input)``; 0 at 0 and -inf below."""
     inside = -self * jnp.log(jnp.where(self > 0, self, jnp.ones_like(self)))
@@ -292,7 +291,6 @@ def _logit_gradient(grad, self, eps):
 
 
 @op("float", inplace=True, out=True, grad=_logit_gradient, check=refuses("logit_cpu", "complex"), double="WhereBackward0")
-@wide
 def logit(self: Tensor, eps=None):
     """``log(input / (1 - input))``; with ``eps`` the input is kept between ``eps`` and ``1 - eps``.
 
