@@ -1,9 +1,11 @@
 """What stands between operators so that a compiler sees nothing through it, as functions of arrays that a program calls.
 
-Owns: the fence in its strengths (`fence`, `opaque`, `pinned`), what puts a value into memory (`kept`), and sums written out in an order of
-their own. Knows of nothing but JAX; where they are put, `fences` and `boxes` decide. ``zero`` is a uint32 scalar 0 that only the run knows.
+Owns: the fence in its strengths (`fence`, `opaque`, `pinned`), what puts a value into memory (`kept`), and sums in an order that no
+compiler chooses: written out, or axis by axis. Knows of nothing but JAX; where they are put, `fences` and `boxes` decide. ``zero`` is a
+uint32 scalar 0 that only the run knows.
 """
 import functools
+import math
 
 import jax.numpy as jnp
 import numpy as np
@@ -84,4 +86,30 @@ def written_out(sums, axes):
     def reduction(x, zero):
         result = short_reduction(lax.add if sums else lax.mul, x, axes)
         return zero.astype(result.dtype) + result if sums else result           # a sum of -0.0 alone is 0.0
+    return reduction
+
+
+LONG = 32           # elements of an axis beyond which XLA reduces it in windows of so many
+LIBRARY = 4096      # elements from which on a library of XLA's adds up float32 and float64
+
+
+def in_windows(name, shape, dtype, axes):
+    """Whether XLA reduces two long axes in windows of both: how LLVM adds one up is a matter of emitters and optimizations."""
+    if name not in ("reduce_sum", "reduce_prod") or sum(shape[axis] > LONG for axis in axes) < 2:
+        return False
+    return name == "reduce_prod" or dtype not in (np.float32, np.float64) or math.prod(shape) < LIBRARY
+
+
+@functools.cache
+def axis_by_axis(sums, axes):
+    """``(x, zero)`` to the sum, or the product, over these axes: one long axis at a time, the last one first."""
+    def reduction(x, zero):
+        left = sorted(axes)
+        while left:
+            now = [left.pop()]
+            while left and (x.shape[left[-1]] <= LONG or all(x.shape[axis] <= LONG for axis in now)):
+                now.append(left.pop())
+            x = (lax.reduce_sum if sums else lax.reduce_prod)(x, axes=tuple(now))
+            x = fence(x, zero) if left else x
+        return x
     return reduction

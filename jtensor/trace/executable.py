@@ -17,6 +17,7 @@ import numpy as np
 
 from ..base import compat
 from .background import Worker
+from .barriers import in_windows
 from .kinds import EXTREME, KINDS, MOVES, OTHER, PRODUCT, SUM
 
 _BRIEF = {"xla_cpu_use_fusion_emitters": False, "xla_cpu_parallel_codegen_split_count": 1, "xla_backend_extra_options": (
@@ -82,20 +83,25 @@ def _tells(eqn):
 
 
 def _windowed(eqn):
-    # XLA reduces axes longer than 32 in windows. How LLVM adds up a window of two axes is a matter of emitters and optimizations.
+    # Programs of tapes have none of these: `fences` has such sums made axis by axis.
     if eqn.primitive.name not in ("reduce_sum", "reduce_prod"):
         return False
-    shape = eqn.invars[0].aval.shape
-    return sum(shape[axis] > 32 for axis in eqn.params["axes"]) > 1
+    aval = eqn.invars[0].aval
+    return in_windows(eqn.primitive.name, aval.shape, aval.dtype, eqn.params["axes"])
 
 
 def _in_loops(eqn):
-    # Of a convolution with few features or few places XLA makes loops of its own (of 310 tried, six told an effort, none beyond this).
+    # XLA has a library for convolutions in float32 and narrower. Of wider ones, of groups that few features come of, of few places, and
+    # of one whose operands it swaps, since the kernel is larger than the picture, it makes loops of its own, and of one by a single element
+    # a product of matrices that its other library does not get to see. (Of 2,000 tried, 27 told an effort, each of them one of these.)
     if eqn.primitive.name != "conv_general_dilated":
         return False
-    out = eqn.outvars[0].aval
-    features = out.shape[eqn.params["dimension_numbers"].out_spec[1]]
-    return features < _LEAST or out.size < _LEAST * features
+    (left, right), (out,), params = (v.aval for v in eqn.invars), (v.aval for v in eqn.outvars), eqn.params
+    sides = params["dimension_numbers"]
+    picture, kernel = (math.prod(aval.shape[axis] for axis in spec[2:]) for aval, spec in ((left, sides.lhs_spec), (right, sides.rhs_spec)))
+    features = out.shape[sides.out_spec[1]]
+    return (left.dtype.itemsize > 4 or params["batch_group_count"] > 1 or params["feature_group_count"] > 1 and features < _LEAST
+            or out.size < _LEAST * features or kernel > picture or kernel == 1)
 
 
 def _same_if_rough(eqn):

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..base import compat
 from . import boxes
-from .barriers import fence, kept, opaque, pinned, spread, written_out
+from .barriers import axis_by_axis, fence, in_windows, kept, opaque, pinned, spread, written_out
 from .facts import Facts
 from .flat import flattened, is_floating, marker
 from .kinds import (
@@ -257,6 +257,16 @@ def is_short(e, graph):
     return all(0 < shape[axis] <= UNROLLED for axis in e.params["axes"])
 
 
+def _in_our_order(e, graph):
+    """The function of (array, zero) that stands for a sum or product whose order would be a matter of how it is compiled, or None."""
+    if e.name not in ("reduce_sum", "reduce_prod"):
+        return None
+    axes, aval = tuple(e.params["axes"]), graph.aval(e.inputs[0])
+    if is_short(e, graph):
+        return written_out(bool(e.kind & SUM), axes)
+    return axis_by_axis(bool(e.kind & SUM), axes) if in_windows(e.name, aval.shape, aval.dtype, axes) else None
+
+
 class _Rewriter:
     """The program with its fences, as a loop over the flat equations."""
 
@@ -289,8 +299,9 @@ class _Rewriter:
                         if guard is opaque and e.kind & DIV and graph.aval(e.inputs[at]).shape != e.avals[0].shape:
                             guard = spread(e.avals[0].shape)
                         arguments[at] = call(guard, arguments[at], zero)
-                if e.floating and e.kind & (SUM | PRODUCT) and is_short(e, graph):
-                    results = [call(written_out(bool(e.kind & SUM), tuple(e.params["axes"])), arguments[0], zero)]
+                summed = _in_our_order(e, graph) if e.floating and e.kind & (SUM | PRODUCT) else None
+                if summed is not None:
+                    results = [call(summed, arguments[0], zero)]
                 else:
                     results = bind(e.primitive, *with_fences(e, arguments, zero), e.avals)
             if e.fenced:

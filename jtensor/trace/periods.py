@@ -5,10 +5,11 @@ an arbitrary length, every piece would begin at another phase of the loop and be
 it is worked out once for each tape prefix. May not know: how tapes are recorded or run.
 """
 import itertools
+import threading
 
 CAP = 1024            # nodes: the longest tape, whatever it is
-LONGEST = 64          # nodes: the longest round that is looked for
 ROUNDS = 4            # rounds that must have been seen
+LONG, LONG_ROUNDS = 64, 3              # nodes from which on a round makes a program by itself, and rounds of these that must have been seen
 ENOUGH = 64           # nodes of whole rounds before a cut; very short rounds (a chain of additions) are cheap to compile and cut later
 SHORT, MANY = 4, 256
 LEAST, WORTH_A_RUN = 32, 6_000_000     # nodes and elements of a piece: less is not worth the start of a program
@@ -21,33 +22,57 @@ def ends_here(state):
     """
     if state.depth >= CAP:
         return state.depth, state.depth
-    above = _upwards(state)
-    before = list(itertools.islice(above, LONGEST + 1))
-    n, last = min(state.depth, MANY + LONGEST), before[0]
-    for p in range(1, min(LONGEST, n // ROUNDS) + 1):
-        if before[p] is not last:
-            continue
-        wanted = max(ROUNDS * p, MANY if p < SHORT else -(-ENOUGH // p) * p)
-        if wanted <= n and _repeats(before, above, p, wanted):
-            return wanted, _piece(p, wanted, sum(plan.elements() for plan in before[:p]))
+    path, places = _PATHS.to(state)
+    end = len(path)
+    for before in reversed(places[path[-1]]):
+        period = end - 1 - before
+        if period * LONG_ROUNDS > end:
+            break
+        if period and (wanted := _wanted(period)) <= end and path[end - 2] is path[end - 2 - period] and (
+                path[end - wanted + period:] == path[end - wanted:end - period]):
+            return wanted, _piece(period, wanted, path[end - period:])
     return 0, 0
 
 
-def _repeats(before, above, period, count):
-    """Whether the last ``count`` plans are equal rounds. ``before`` grows by what it takes of ``above``, mostly nothing."""
-    for i in range(count - period):
-        while len(before) <= i + period:
-            before.append(next(above))
-        if before[i] is not before[i + period]:
-            return False
-    return True
+def _wanted(period):
+    """How many nodes of rounds must have been seen."""
+    if period > LONG:
+        return LONG_ROUNDS * period
+    return max(ROUNDS * period, MANY if period < SHORT else -(-ENOUGH // period) * period)
 
 
-def _upwards(state):
-    """The plans of a tape that ends with this state, the last one first."""
-    while state.parent is not None:
-        yield state.plan
-        state = state.parent
+def _piece(period, wanted, plans):
+    """How many nodes of whole rounds make a program. A long round does by itself; of shorter ones few suffice if the arrays are large.
+
+    A program of four rounds takes four times as long to compile as one of a single round, and on large arrays runs no faster.
+    """
+    if period > LONG:
+        return period
+    elements = sum(plan.elements() for plan in plans)
+    for rounds in range(1, wanted // period):
+        if wanted % (rounds * period) == 0 and rounds * period >= LEAST and rounds * elements >= WORTH_A_RUN:
+            return rounds * period
+    return wanted
+
+
+class _Paths(threading.local):
+    """The way to the state that this thread asked about last, of which the next one is mostly a child: its plans, and where each stands."""
+
+    state = None
+
+    def to(self, state):
+        if self.state is None or state.parent is not self.state:
+            self.path, self.places = plans(state, state.depth)[::-1], {}
+            for at, plan in enumerate(self.path):
+                self.places.setdefault(plan, []).append(at)
+        else:
+            self.places.setdefault(state.plan, []).append(len(self.path))
+            self.path.append(state.plan)
+        self.state = state
+        return self.path, self.places
+
+
+_PATHS = _Paths()
 
 
 def plans(state, count):
@@ -55,12 +80,8 @@ def plans(state, count):
     return list(itertools.islice(_upwards(state), count))
 
 
-def _piece(period, wanted, elements):
-    """How many nodes of whole rounds make a program, where a round touches so many elements: few suffice if the arrays are large.
-
-    A program of four rounds takes four times as long to compile as one of a single round, and on large arrays runs no faster.
-    """
-    for rounds in range(1, wanted // period):
-        if wanted % (rounds * period) == 0 and rounds * period >= LEAST and rounds * elements >= WORTH_A_RUN:
-            return rounds * period
-    return wanted
+def _upwards(state):
+    """The plans of a tape that ends with this state, the last one first."""
+    while state.parent is not None:
+        yield state.plan
+        state = state.parent

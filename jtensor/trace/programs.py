@@ -158,15 +158,14 @@ def _stage(stage, avals, counts, donate, efforts):
 def worth(nodes, device=None, loop=False):
     """{effort: after how many runs a tape's program that was compiled so gets all, because they will be enough to repay it}.
 
-    The least effort that is worth it comes first. Where "rough" would tell in the bits "brief" stands in, and that is worth it, too.
+    The effort that is wanted comes first. Where "rough" would tell in the bits "brief" stands in, and that is worth it, too; so it does in
+    a loop where "swift" would tell.
     """
     efforts, least = executable.efforts(device), LOOP if loop else FEW
     elements = sum(math.prod(aval.shape) for node in nodes for aval in node[0].outputs)
-    chosen = {}
-    for effort in FEW:
-        runs = len(nodes) * SAVED[effort] / (elements * LOST[effort] + 1)
-        if effort in efforts and runs >= least[effort]:
-            chosen[effort] = int(max(FEW["brief"], min(runs, MANY) / SURE))
-            if effort != "rough":
-                break
-    return chosen or {"all": 0}
+    runs = {effort: len(nodes) * SAVED[effort] / (elements * LOST[effort] + 1) for effort in FEW if effort in efforts}
+    worthy = [effort for effort in runs if runs[effort] >= least[effort]]
+    wanted = worthy[:2] if worthy[:1] == ["rough"] else worthy[:1]
+    if loop and wanted == ["swift"] and runs["brief"] >= FEW["brief"]:
+        wanted = ["swift", "brief"]
+    return {effort: int(max(FEW["brief"], min(runs[effort], MANY) / SURE)) for effort in wanted} or {"all": 0}

@@ -172,19 +172,43 @@ def test_bits_do_not_depend_on_the_effort():
             assert np.asarray(alone).tobytes() == np.asarray(expected).tobytes(), (f, effort)
 
 
-@pytest.mark.parametrize("inputs, kernel", [((1, 3, 101), (2, 101, 1)), ((2, 3, 101), (3, 101, 1)), ((2, 36, 3), (1, 3, 4)),
-                                            ((1, 12, 16), (2, 16, 16))], ids=str)
-def test_bits_of_a_convolution_do_not_depend_on_the_effort(inputs, kernel):
-    """Of few features or places XLA makes loops of its own."""
+@pytest.mark.parametrize("inputs, kernel, padding", [
+    ((1, 3, 101), (2, 101, 1), 0), ((2, 3, 101), (3, 101, 1), 0), ((2, 36, 3), (1, 3, 4), 0), ((1, 12, 16), (2, 16, 16), 0),
+    ((33, 5, 2), (1, 2, 8), 0), ((16, 3, 64), (5, 64, 8), 2), ((4, 12, 16), (3, 16, 3), 1)], ids=str)
+def test_bits_of_a_convolution_do_not_depend_on_the_effort(inputs, kernel, padding):
+    """Of few places or with a kernel larger than the picture XLA makes loops of its own, of a kernel of one element a matrix product."""
     draws, zero = np.random.default_rng(0), np.zeros((), np.uint32)
     x, w = draws.normal(size=inputs).astype(np.float32), draws.normal(size=kernel).astype(np.float32)
 
     def conv(x, w):
-        return [fences.mark(jax.lax.conv_general_dilated(x, w, (1,), [(0, 0)], dimension_numbers=("NWC", "WIO", "NWC")))]
+        return [fences.mark(jax.lax.conv_general_dilated(x, w, (1,), [(padding,) * 2], dimension_numbers=("NWC", "WIO", "NWC")))]
     fenced = fences.fenced(conv, avals(x, w))
     found = {np.asarray(compile_program(fenced.program, avals(zero, x, w), options=fenced.compiler_options, effort=effort).run(
         [zero, x, w])[0]).tobytes() for effort in ("all", "kernel", "brief", "rough")}
     assert len(found) == 1
+
+
+def test_few_features_leave_a_convolution_to_the_library():
+    """The last layer of a network that draws pictures has one or three; it need not make a whole program slow to compile."""
+    x, w = np.ones((4, 8, 8, 16), np.float32), np.ones((3, 3, 16, 1), np.float32)
+    jaxpr = jax.make_jaxpr(lambda x, w: jax.lax.conv_general_dilated(
+        x, w, (1, 1), [(1, 1)] * 2, dimension_numbers=("NHWC", "HWIO", "NHWC")))(x, w)
+    assert executable.possible(["brief"], jaxpr) == ("brief" if executable.efforts() else "all")
+
+
+@pytest.mark.parametrize("shape, axes", [((40, 80), (0, 1)), ((40, 2, 40), (0, 1, 2)), ((40, 2, 41), (0, 2)), ((64, 100), (0, 1))], ids=str)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
+def test_bits_of_a_sum_over_two_long_axes_do_not_depend_on_the_effort(shape, axes, dtype):
+    zero = np.zeros((), np.uint32)
+    with jax.enable_x64(True):
+        xs = [np.random.default_rng(seed).normal(size=shape).astype(dtype) for seed in range(3)]
+        fenced = fences.fenced(lambda x: [fences.mark(x.sum(axes)), fences.mark((x * x).sum(axes))], avals(xs[0]))
+        programs = [compile_program(fenced.program, avals(zero, xs[0]), effort=effort) for effort in ("all", "kernel", "brief", "rough")]
+        assert executable.possible(["brief"], jax.make_jaxpr(fenced.program)(zero, xs[0])) == ("brief" if executable.efforts() else "all")
+    for x in xs:
+        first, *others = [[np.asarray(made) for made in program.run([zero, x])] for program in programs]
+        assert all(one.tobytes() == other.tobytes() for found in others for one, other in zip(first, found, strict=True))
+        np.testing.assert_allclose(first[0], x.sum(axes), rtol=1e-5, atol=1e-4)
 
 
 def test_the_emitters_stay_where_they_would_change_bits():

@@ -94,7 +94,8 @@ def test_large_arrays_and_loops_are_not_worth_brevity():
         pytest.skip("this device has one effort")
     most, fewest = programs.MANY // programs.SURE, programs.FEW["brief"]
     assert worth(10, 30) == worth(10, 30, True) == {"rough": most, "brief": most} and list(worth(10, 30)) == ["rough", "brief"]
-    assert worth(4_000_000, 30) == {"swift": 33} and list(worth(65_536, 64, True)) == ["swift"]
+    assert worth(4_000_000, 30) == {"swift": 33} and list(worth(65_536, 64, True)) == ["swift", "brief"]
+    assert list(worth(1_000_000, 64, True)) == ["swift"]
     assert worth(150_000, 30) == {"brief": fewest}
     assert list(worth(1_000, 30, True)) == ["rough", "brief"] and list(worth(5_500, 30, True)) == ["brief"]
     assert fewest < worth(30_000, 3)["brief"] < most

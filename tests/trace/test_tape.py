@@ -229,6 +229,32 @@ def test_a_piece_of_a_loop_over_large_arrays_is_one_round(monkeypatch):
         assert first == again == begun(500)[0] and few == begun(7)[0]
 
 
+def test_a_long_round_is_a_piece_by_itself(monkeypatch):
+    """As of a network that is asked again and again, to draw a picture: three rounds show the loop."""
+    lengths, run = [], executor._run
+    monkeypatch.setattr(executor, "_run", lambda segment, asked: lengths.append(len(segment.nodes)) or run(segment, asked))
+
+    layers = np.random.default_rng(0).choice([torch.sin, torch.cos, torch.tanh, torch.exp], 90)
+
+    def rounds(x, count):                                      # 91 nodes a round
+        for i in range(count):
+            for layer in layers:
+                x = layer(x)
+            x = x - i
+        return x
+
+    def begun():
+        del lengths[:]
+        return rounds(torch.linspace(0, 1, 7), 8).tolist(), lengths[:]
+    first, pieces = begun()
+    assert pieces == [1] + [91] * 8
+    with counted() as made:
+        again, pieces = begun()
+    assert pieces == [1] + [91] * 8 and made["compiled"] == 0
+    with torch.eager():
+        assert first == again == begun()[0]
+
+
 def test_no_tape_is_longer_than_the_cap(monkeypatch):
     from jtensor.trace import periods
     monkeypatch.setattr(periods, "CAP", 100)
