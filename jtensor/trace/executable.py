@@ -20,7 +20,8 @@ from .background import Worker
 from .barriers import in_windows
 from .kinds import EXTREME, KINDS, MOVES, OTHER, PRODUCT, SUM
 
-_BRIEF = {"xla_cpu_use_fusion_emitters": False, "xla_cpu_parallel_codegen_split_count": 1, "xla_backend_extra_options": (
+_EXTRA = "xla_backend_extra_options"
+_BRIEF = {"xla_cpu_use_fusion_emitters": False, "xla_cpu_parallel_codegen_split_count": 1, _EXTRA: (
     "xla_cpu_disable_loop_unrolling", "xla_cpu_disable_slp_vectorizer", "xla_cpu_optimize_for_size")}
 # What is asked of XLA for a program, beside what it does by default ("all"); measured on programs of 2 to 200 operators.
 _EFFORTS = {"cpu": {
@@ -28,7 +29,7 @@ _EFFORTS = {"cpu": {
     "kernel": {"xla_cpu_use_fusion_emitters": False},
     # A program that adds nothing up: loops not unrolled, all code in one module. It compiles in less than half of the time and runs
     # as fast.
-    "swift": {"xla_cpu_use_fusion_emitters": False, "xla_cpu_parallel_codegen_split_count": 1, "xla_backend_extra_options": (
+    "swift": {"xla_cpu_use_fusion_emitters": False, "xla_cpu_parallel_codegen_split_count": 1, _EXTRA: (
         "xla_cpu_disable_loop_unrolling", "xla_cpu_disable_slp_vectorizer")},
     # A tape of which nobody knows whether it will come again: nor vectorised either. It compiles in a quarter to a half of the time and
     # runs at worst six times slower, where it is all arithmetic on large arrays.
@@ -37,6 +38,8 @@ _EFFORTS = {"cpu": {
     # time, and whole training steps ran two to four times slower.
     "rough": {**_BRIEF, "xla_backend_optimization_level": 0},
 }}
+# Loops that go through arrays element by element, or turn them, take half as long without the emitter that works tile by tile.
+_ALWAYS = {"cpu": ("xla_cpu_disable_tiled_emitter",)}
 # Functions that the two emitters compute with other last bits (of 90 tried, in float32, float64, bfloat16 and complex): a program
 # with one of them keeps the default emitters, so that its bits do not depend on the effort.
 _TELLING = {"tan", "atan", "cbrt", "erf"}
@@ -70,6 +73,15 @@ def options_of(effort, jaxpr, device=None):
     if options and any(_tells(eqn) for eqn in _equations(jaxpr)):
         options = {name: value for name, value in options.items() if name != "xla_cpu_use_fusion_emitters"}
     return options
+
+
+def _settings(device, *chosen):
+    """XLA's options for a program, put together of these."""
+    settings, extra = {}, list(_ALWAYS.get((device or compat.default_device()).platform, ()))
+    for options in chosen:
+        settings |= options
+        extra += options.get(_EXTRA, ())
+    return settings | ({_EXTRA: tuple(extra)} if extra else {})
 
 
 def possible(wanted, jaxpr, device=None):
@@ -172,7 +184,7 @@ def compile_program(function, avals, *, donate=(), options=None, effort="all", x
     with compat.x64() if x64 else contextlib.nullcontext():
         jaxpr = compat.trace(function, avals)
         traced = time.perf_counter() - begin
-        executable = compat.build(jaxpr, donate, {**options_of(effort, jaxpr, device), **(options or {})}, device, name, _apart)
+        executable = compat.build(jaxpr, donate, _settings(device, options_of(effort, jaxpr, device), options or {}), device, name, _apart)
     executable.slow_to_begin = _slow_to_begin(jaxpr)
     executable.seconds["trace"] = traced
     compiled["programs"] += 1

@@ -188,6 +188,16 @@ def test_bits_of_a_convolution_do_not_depend_on_the_effort(inputs, kernel, paddi
     assert len(found) == 1
 
 
+def test_what_is_always_asked_of_xla_stands_beside_what_a_program_asks():
+    x = np.ones(3, np.float32)
+    brief = executable.options_of("brief", jax.make_jaxpr(jnp.add)(x, x))
+    both = executable._settings(None, brief, {"xla_allow_excess_precision": False})
+    assert both["xla_allow_excess_precision"] is False and both.items() >= {(k, v) for k, v in brief.items() if k != executable._EXTRA}
+    if executable.efforts():
+        assert {"xla_cpu_disable_tiled_emitter", *brief[executable._EXTRA]} == set(both[executable._EXTRA])
+        assert executable._settings(None, {})[executable._EXTRA] == ("xla_cpu_disable_tiled_emitter",)
+
+
 def test_few_features_leave_a_convolution_to_the_library():
     """The last layer of a network that draws pictures has one or three; it need not make a whole program slow to compile."""
     x, w = np.ones((4, 8, 8, 16), np.float32), np.ones((3, 3, 16, 1), np.float32)
