@@ -10,6 +10,7 @@ tensor([3.])
 """
 import importlib
 
+from ..base.homes import settle as _settle
 from . import lr_scheduler as lr_scheduler
 from ._adafactor import Adafactor
 from ._muon import Muon
@@ -30,6 +31,8 @@ from .sparse_adam import SparseAdam
 
 __all__ = ["ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "Muon", "NAdam", "Optimizer", "RAdam",
            "RMSprop", "Rprop", "SGD", "SparseAdam", "lr_scheduler"]
+
+_settle(__name__, Adafactor, Muon)
 
 
 def __getattr__(name):

@@ -65,3 +65,20 @@ def test_public_names_of_namespaces_are_pytorchs(path):
         if not isinstance(getattr(ours, name), ModuleType) and getattr(getattr(ours, name), "__module__", "").startswith("jtensor")
     }
     assert not extra
+
+
+# Classes that are files' and pickles' names for nothing: what PyTorch has in another module, and why not here.
+ELSEWHERE = {"LinearCrossEntropyOptions": "PyTorch has it in a module of its own"}
+
+
+@pytest.mark.parametrize("path", ["nn", "nn.utils.rnn", "nn.utils.prune", "optim", "optim.lr_scheduler", "optim.swa_utils", "utils.data",
+                                  "distributions", "amp"])
+def test_classes_come_from_where_pytorch_has_them(path):
+    torch = pytest.importorskip("torch")
+    ours, theirs = (importlib.import_module(f"{library}.{path}") for library in ("jtensor", torch.__name__))
+    homes = [(name, *(getattr(library, name).__module__.partition(".")[2] for library in (ours, theirs))) for name in sorted(public(ours))
+             if inspect.isclass(getattr(theirs, name, None)) and name not in ELSEWHERE]
+    assert homes and not [home for home in homes if home[1] != home[2]]
+    for name, home, _ in homes:
+        if getattr(theirs, name).__module__.startswith("torch"):
+            assert getattr(importlib.import_module(f"jtensor.{home}"), name) is getattr(ours, name)

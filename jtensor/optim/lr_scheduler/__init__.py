@@ -1,5 +1,6 @@
 """Schedules of the learning rate."""
-from ._base import LRScheduler, _LRScheduler  # noqa: F401
+from ...base.homes import settle as _settle
+from ._base import LRScheduler, _LRScheduler
 from ._combined import ChainedScheduler, SequentialLR
 from ._cyclic import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 from ._plateau import ReduceLROnPlateau
@@ -18,3 +19,5 @@ from ._simple import (
 __all__ = ["LambdaLR", "MultiplicativeLR", "StepLR", "MultiStepLR", "ConstantLR", "LinearLR", "ExponentialLR", "SequentialLR",
            "CosineAnnealingLR", "ChainedScheduler", "ReduceLROnPlateau", "CyclicLR", "CosineAnnealingWarmRestarts", "OneCycleLR",
            "PolynomialLR", "LRScheduler"]
+
+_settle(__name__, _LRScheduler, *[globals()[_name] for _name in __all__])
