@@ -271,4 +271,29 @@ SCRIPTS = {
         print(torch.special.ndtr(torch.tensor([-8.])), F.hardshrink(m, float("nan")))
         print([F.nll_loss(torch.ones(3), torch.tensor([1]), reduction=how).shape for how in ("none", "mean")])
     """,
+    "numbers as a quantised tensor could hold them": """
+        a = torch.tensor([-1., .05, .15, .25, 1.26, 30., float("nan"), float("inf")], requires_grad=True)
+        k = torch.tensor([[.1, .2, 30.], [-.3, .4, .5]], requires_grad=True)
+        Q, C, i = torch.fake_quantize_per_tensor_affine, torch.fake_quantize_per_channel_affine, lambda *n: torch.tensor(n).int()
+        for f in (lambda: Q(a, .1, 0, 0, 255), lambda: Q(a, torch.tensor(.1), torch.tensor(3.6), -128, 127), lambda: Q(a, .1, 300, 0, 255),
+                  lambda: Q(a, .1, 0, 5, 2), lambda: Q(a.long(), .1, 0, 0, 255), lambda: Q(a.double(), .1, 0, 0, 255),
+                  lambda: Q(a.half(), .1, 0, 0, 255), lambda: Q(a, torch.tensor([.1, .2]), torch.tensor([3]), 0, 9),
+                  lambda: Q(a, torch.tensor(.1, requires_grad=True), torch.tensor(3), 0, 9), lambda: Q(a, .1, 1.5, 0, 255),
+                  lambda: Q(k.t(), .1, 3, 0, 255), lambda: C(k, torch.tensor([.1, .2, .3]), i(0, 1, 2), 1, 0, 255),
+                  lambda: C(k, torch.tensor([.1, .2]), torch.tensor([0., 1.5]), 0, 0, 255), lambda: C(k, v[:2], i(0, 1, 2), 0, 0, 255),
+                  lambda: C(k, v.detach()[:2], i(0, 300), 0, 0, 255), lambda: C(k, v.detach()[:2], i(0, 3), 5, 0, 255),
+                  lambda: C(k, v.detach()[:2].double(), i(0, 3), 0, 0, 255), lambda: C(k.long(), v.detach()[:2], i(0, 3), 0, 0, 255),
+                  lambda: C(k.t(), v.detach()[:2], i(0, 3), 1, 0, 255), lambda: C(k, v.detach()[:2], i(0, 3), -1, 0, 255)):
+            def shown():
+                r = f()
+                show(r)
+                r.nansum().backward()
+            tried(shown)
+        print(a.grad, k.grad)
+        y = a * 1
+        z = Q(y, .1, 0, 0, 255)
+        y.add_(1)
+        z.nansum().backward()
+        print(a.grad)
+    """,
 }
