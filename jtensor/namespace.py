@@ -3,6 +3,7 @@
 Owns: what ``jtensor.x`` is. Imports every layer in order; nothing imports it but the package itself.
 """
 import importlib
+import io
 import sys
 
 from . import removed
@@ -97,6 +98,7 @@ def assemble(space):
     Tensor.__dlpack__, Tensor.__dlpack_device__ = _exported("dlpack"), _exported("dlpack_device")
     _printing(space)
     _autograd()
+    _storage()
     from .random import draws, generator, seeding
     draws.install()
     space.update({name: guarded(function, name) if hasattr(function, "__code__") else function for name, function in
@@ -214,6 +216,17 @@ def _autograd():
         sys.modules[f"{autograd.__name__}.{name}"] = part          # under PyTorch's name, too, it can be imported
     autograd.gradcheck, autograd.gradgradcheck = gradcheck.gradcheck, gradcheck.gradgradcheck
     autograd.Variable, autograd.Function, autograd.variable = variable.Variable, function.Function, variable.variable
+
+
+def _storage():
+    """``torch.storage``: its classes are the tensors' matter."""
+    from . import storage
+
+    def _load_from_bytes(b):
+        return importlib.import_module("jtensor.serialization").load(io.BytesIO(b), weights_only=False)
+    _load_from_bytes.__module__ = storage.__name__
+    storage.TypedStorage, storage.UntypedStorage = storages.TypedStorage, storages.UntypedStorage
+    storage._load_from_bytes = _load_from_bytes                    # how PyTorch's pickles have memory
 
 
 # -- small functions --------------------------------------------------------------------------------------------------

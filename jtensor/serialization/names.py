@@ -4,6 +4,9 @@ Owns: the dtypes' storage classes, the list of what a file may name when only we
 """
 import collections
 import importlib
+import pickle
+import sys
+import types
 
 from ..base import devices, dtypes
 from ..base.size import Size
@@ -104,6 +107,18 @@ def allowed(module, name):
 def as_written(module):
     """The name of one of our modules in a file: PyTorch's, so that either library finds its own."""
     return THEIRS + module[len(OURS):] if module == OURS or module.startswith(OURS + ".") else module
+
+
+def shown_in(obj, name):
+    """The module that a file names for a class or function of ours: of a function the outermost that shows it; PicklingError for none."""
+    module = obj.__module__
+    if isinstance(obj, types.FunctionType):
+        parts = module.split(".")
+        rooms = [".".join(parts[:count + 1]) for count in range(len(parts))]
+        module = next((one for one in rooms if getattr(sys.modules[one], name, None) is obj), None)
+        if module is None:
+            raise pickle.PicklingError(f"Can't pickle {obj!r}: it's not found as {obj.__module__}.{name}")
+    return as_written(module)
 
 
 def imported(module, name):

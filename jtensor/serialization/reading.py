@@ -30,14 +30,22 @@ class _Storage:
         return self.cell
 
 
-class _Typed:
-    """A storage seen as elements of a dtype; None if the file leaves it to the tensor."""
+class _Bytes(storages.TypedStorage):
+    """Memory of which the file leaves it to a tensor what its elements are; where none says so, it is bytes."""
 
-    def __init__(self, storage, dtype):
-        self.storage, self.dtype = storage, dtype
+    __module__, __qualname__ = "torch.storage", "TypedStorage"
+    dtype = dtypes.uint8
+
+    def __init__(self, record):
+        self.record = record
+
+    @property
+    def _cell(self):
+        return self.record.on(self.dtype)
 
 
-def _tensor(storage, offset, size, stride, requires_grad, backward_hooks=None, metadata=None):
+def rebuild_tensor(storage, offset, size, stride, requires_grad, backward_hooks=None, metadata=None):
+    """A tensor in a typed storage."""
     return _of_dtype(storage, offset, size, stride, requires_grad, backward_hooks, storage.dtype, metadata)
 
 
@@ -45,7 +53,7 @@ def _of_dtype(storage, offset, size, stride, requires_grad, backward_hooks, dtyp
     unknown = set(metadata or ()) - {"conj", "neg"}
     if unknown:
         raise pickle.UnpicklingError(f"unknown marks of a tensor: {sorted(unknown)}")
-    cell = storage.storage.on(dtype)
+    cell = storage.record.on(dtype) if isinstance(storage, _Bytes) else storage._cell
     made = create.empty(0, dtype=dtype, device=cell.device).set_(storages.UntypedStorage._on(cell), offset, tuple(size), tuple(stride))
     if metadata:
         s = made._spec
@@ -53,7 +61,8 @@ def _of_dtype(storage, offset, size, stride, requires_grad, backward_hooks, dtyp
     return made.requires_grad_() if requires_grad else made
 
 
-def _parameter(data, requires_grad, backward_hooks=None, state=None):
+def rebuild_parameter(data, requires_grad, backward_hooks=None, state=None):
+    """A parameter of a tensor's data."""
     import jtensor
     made = jtensor.nn.Parameter(data, requires_grad)
     if state:
@@ -61,7 +70,8 @@ def _parameter(data, requires_grad, backward_hooks=None, state=None):
     return made
 
 
-def _of_type(function, kind, arguments, state):
+def rebuild_from_type(function, kind, arguments, state):
+    """A tensor of a subclass, or with attributes."""
     made = function(*arguments)
     if kind is not Tensor and type(made) is not kind:
         made = made.as_subclass(kind)
@@ -71,12 +81,14 @@ def _of_type(function, kind, arguments, state):
     return made
 
 
-def _sparse(layout, parts):
+def rebuild_sparse(layout, parts):
+    """A sparse tensor of its parts."""
     from ..sparse.keeping import rebuild
     return rebuild(layout.name, *parts)
 
 
-def _layout(name):
+def rebuild_layout(name):
+    """`torch.strided` and its kind by name."""
     import jtensor
     return getattr(jtensor, name.removeprefix("torch."))
 
@@ -94,10 +106,11 @@ def _device_of(place):
     return found
 
 
-_REBUILT = {("torch._utils", "_rebuild_tensor_v2"): _tensor, ("torch._utils", "_rebuild_tensor_v3"): _of_dtype,
-            ("torch._utils", "_rebuild_parameter"): _parameter, ("torch._utils", "_rebuild_parameter_with_state"): _parameter,
-            ("torch._tensor", "_rebuild_from_type_v2"): _of_type, ("torch.serialization", "_get_layout"): _layout,
-            ("torch._utils", "_rebuild_sparse_tensor"): _sparse}
+_REBUILT = {("torch._utils", "_rebuild_tensor_v2"): rebuild_tensor, ("torch._utils", "_rebuild_tensor_v3"): _of_dtype,
+            ("torch._utils", "_rebuild_parameter"): rebuild_parameter,
+            ("torch._utils", "_rebuild_parameter_with_state"): rebuild_parameter,
+            ("torch._tensor", "_rebuild_from_type_v2"): rebuild_from_type, ("torch.serialization", "_get_layout"): rebuild_layout,
+            ("torch._utils", "_rebuild_sparse_tensor"): rebuild_sparse}
 
 
 class _Unpickler(pickle.Unpickler):
@@ -128,7 +141,8 @@ class _Unpickler(pickle.Unpickler):
         if not isinstance(entry, tuple) or len(entry) != 5 or entry[0] != "storage" or not isinstance(entry[1], names.StorageName):
             raise pickle.UnpicklingError(f"unknown reference in the file: {entry!r}")
         _, kind, key, place, elements = entry
-        return _Typed(self.storage_of(key, place), kind.dtype)
+        storage = self.storage_of(key, place)
+        return _Bytes(storage) if kind.dtype is None else storages.TypedStorage._on(storage.on(kind.dtype), kind.dtype)
 
 
 def _placer(map_location):

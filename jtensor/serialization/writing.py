@@ -4,6 +4,7 @@ import io
 import os
 import pickle
 import tempfile
+import types
 import zipfile
 
 from ..base import devices, dtypes
@@ -48,6 +49,8 @@ class _Pickler(pickle._Pickler):
         self.cells = {}                        # id of a storage: (key, storage, dtype)
 
     def persistent_id(self, obj):
+        if isinstance(obj, storages.UntypedStorage):               # of bytes, too, a file says what type their elements are
+            return self.reference(obj._cell, getattr(obj, "dtype", dtypes.uint8), str(obj.device))
         return obj.entry if type(obj) is _Reference else None
 
     def save_global(self, obj, name=None):
@@ -55,7 +58,8 @@ class _Pickler(pickle._Pickler):
             return self._write(obj, names.THEIRS, obj.name)
         module = getattr(obj, "__module__", None)
         if module is not None and names.as_written(module) != module:
-            return self._write(obj, names.as_written(module), name or obj.__qualname__)
+            name = name or obj.__qualname__
+            return self._write(obj, names.shown_in(obj, name), name)
         return super().save_global(obj, name)
 
     def _write(self, obj, module, name):
@@ -73,7 +77,7 @@ class _Pickler(pickle._Pickler):
             return self.tensor(obj)
         if type(obj) in _WRITTEN:
             return _WRITTEN[type(obj)](obj)
-        if isinstance(obj, type) and names.as_written(obj.__module__) != obj.__module__:
+        if isinstance(obj, (type, types.FunctionType)) and names.as_written(obj.__module__) != obj.__module__:
             return obj.__qualname__
         return NotImplemented
 
@@ -100,18 +104,21 @@ class _Pickler(pickle._Pickler):
             _, (layout, *parts) = t.__reduce_ex__(2)
             return _SPARSE, (_Reduced(_LAYOUT, (f"torch.{layout}",)), tuple(parts))
         metadata = {name: True for name, is_set in (("conj", t.is_conj()), ("neg", t.is_neg())) if is_set}
-        cell, dtype = t._storage, t.dtype
+        dtype = t.dtype
+        reference = _Reference(self.reference(t._storage, dtype, str(t.device)))
+        arguments = (reference, t.storage_offset(), tuple(t.size()), tuple(t.stride()), requires_grad, collections.OrderedDict())
+        if dtype not in _STORAGES:
+            arguments += (_Global("torch", dtype.name),)
+        return (_TENSOR if dtype in _STORAGES else _TENSOR_OF_TYPE), arguments + ((metadata,) if metadata else ())
+
+    def reference(self, cell, dtype, place):
+        """What the pickle has for memory; its bytes are a record of the file."""
         key, _, known = self.cells.setdefault(id(cell), (str(len(self.cells)), cell, dtype))
         if known is not dtype:
             raise RuntimeError("Cannot save multiple tensors or storages that view the same data as different types")
-        place = str(t.device)
         typed = dtype in _STORAGES
         elements = cell.nbytes() // dtype.itemsize if typed else cell.nbytes()
-        reference = _Reference(("storage", _STORAGES.get(dtype, _BYTES), key, place, elements))
-        arguments = (reference, t.storage_offset(), tuple(t.size()), tuple(t.stride()), requires_grad, collections.OrderedDict())
-        if not typed:
-            arguments += (_Global("torch", dtype.name),)
-        return (_TENSOR if typed else _TENSOR_OF_TYPE), arguments + ((metadata,) if metadata else ())
+        return "storage", _STORAGES.get(dtype, _BYTES), key, place, elements
 
 
 class _Reduced:

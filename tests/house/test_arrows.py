@@ -28,6 +28,9 @@ SIBLINGS = {
     "_dynamo": {"compiler": "what it does of the same"},
     "hub": {"serialization": "reads checkpoints"},
     "utils": {"hub": "its older name"},
+    "_C": {"random": "PyTorch has generators there", "nn": "PyTorch has some of its functions there"},
+    "_tensor": {"serialization": "pickles name its functions there"},
+    "_utils": {"serialization": "pickles name its functions there"},
     "serialization": {"sparse": "puts sparse tensors together again"},
     "sparse": {"legacy": "the names of the types of old"},
 }

@@ -253,3 +253,58 @@ def test_a_parameter_is_one_again_under_the_name_of_torch(monkeypatch):
     monkeypatch.setattr(jtensor.nn.Parameter, "__module__", "torch.nn.parameter")           # as it is called in a script
     found = through(jtensor.nn.Parameter(jtensor.ones(2)), jtensor.save, jtensor.load)
     assert type(found) is jtensor.nn.Parameter and found.is_leaf and found.requires_grad and found._base is None
+
+
+def whole(library):
+    nn = library.nn
+    layer = nn.TransformerEncoderLayer(4, 2, 6, activation=nn.functional.gelu, batch_first=True)
+    return {"x": library.arange(24.0).reshape(2, 3, 4) / 10,
+            "models": [nn.LSTM(4, 3, bidirectional=True, batch_first=True), nn.Sequential(nn.GRU(4, 2)), layer.eval(),
+                       nn.Upsample(scale_factor=2), nn.utils.weight_norm(nn.Linear(4, 2)),
+                       nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.LayerNorm(4))],
+            "parts": [nn.GRUCell(4, 2), nn.ParameterList([nn.Parameter(library.ones(2))]), nn.MultiheadAttention(4, 2), nn.PixelShuffle(2)],
+            "functions": [library.sigmoid, nn.functional.relu, nn.init.zeros_],
+            "step": library.optim.lr_scheduler.StepLR(library.optim.SGD([library.zeros(1)], 0.1), 2),
+            "transform": library.distributions.ExpTransform(), "storage": library.ones(2).untyped_storage()}
+
+
+@pytest.mark.filterwarnings("ignore:.*weight_norm.* is deprecated", "ignore:TypedStorage is deprecated")
+@pytest.mark.parametrize("there", [True, False], ids=["from PyTorch", "to PyTorch"])
+def test_whole_models_in_both_directions(there):
+    torch = pytest.importorskip("torch")
+    source, target = (torch, jtensor) if there else (jtensor, torch)
+    torch.manual_seed(0), jtensor.manual_seed(0)
+    given = whole(source)
+    found = through(given, source.save, target.load, weights_only=False)
+    for before, after in zip(given["models"], found["models"], strict=True):
+        assert type(after).__module__ == type(before).__module__.replace(source.__name__, target.__name__, 1)
+        wanted, seen = before(given["x"]), after(found["x"])
+        for one, other in zip(*((y if isinstance(y, tuple) else (y,))[:1] for y in (wanted, seen)), strict=True):
+            np.testing.assert_allclose(one.detach().numpy(), other.detach().numpy(), rtol=1e-5, atol=1e-6)
+    assert [repr(part) for part in found["parts"]] == [repr(part) for part in given["parts"]]
+    assert [f(target.zeros(1)).item() for f in found["functions"]] == [0.5, 0.0, 0.0]
+    assert found["step"].state_dict() == given["step"].state_dict() and type(found["transform"]).__name__ == "ExpTransform"
+    assert isinstance(found["storage"], target.storage.TypedStorage) and list(found["storage"]) == [0, 0, 128, 63] * 2
+
+
+def test_a_function_that_no_module_shows_is_refused():
+    with pytest.raises(pickle.PicklingError, match="it's not found as jtensor.linalg_norm"):
+        jtensor.save(jtensor.linalg.norm, io.BytesIO())
+
+
+class Renamed(pickle.Unpickler):
+    """Python's own unpickler where our library goes by PyTorch's name."""
+
+    def find_class(self, module, name):
+        return super().find_class("jtensor" + module.removeprefix("torch") if module.startswith("torch") else module, name)
+
+
+def test_pickles_of_pytorch_are_read():
+    torch = pytest.importorskip("torch")
+    base = torch.arange(6.0)
+    given = [base, base.view(2, 3).t()[1:], torch.nn.Parameter(torch.ones(2)), torch.eye(2).to_sparse(), torch.float64, torch.Size([2]),
+             torch.device("cpu"), torch.strided]
+    found = Renamed(io.BytesIO(pickle.dumps(given))).load()
+    same(found[0], given[0]), same(found[1], given[1])
+    assert type(found[2]) is jtensor.nn.Parameter and found[2].requires_grad and found[3].to_dense().tolist() == [[1, 0], [0, 1]]
+    assert found[4:] == [jtensor.float64, jtensor.Size([2]), jtensor.device("cpu"), jtensor.strided]

@@ -90,6 +90,13 @@ class RNNBase(Module):
     def _flat_weights(self):
         return [getattr(self, name, None) for name in self._flat_weights_names]
 
+    def __getstate__(self):
+        # PyTorch takes these from a file as they are.
+        return {**super().__getstate__(), "_flat_weights": self._flat_weights, "_flat_weights_names": self._flat_weights_names}
+
+    def __setstate__(self, state):
+        super().__setstate__({name: value for name, value in state.items() if not name.startswith("_flat_weight")})
+
     @property
     def all_weights(self):
         """The parameters, a list for every layer and direction."""

@@ -1,5 +1,12 @@
-"""The few names of ``torch._C`` that programs use: those that switch ``__torch_function__`` off."""
-from .tensor import overriding as _overriding
+"""The few names of ``torch._C`` that programs and PyTorch's pickles use: types, and what switches ``__torch_function__`` off."""
+import jtensor as _jtensor
+
+from ..base.devices import device  # noqa: F401
+from ..base.dtypes import dtype  # noqa: F401
+from ..base.size import Size  # noqa: F401
+from ..random.generator import Generator  # noqa: F401
+from ..tensor import overriding as _overriding
+from ..tensor.core import Tensor as TensorBase  # noqa: F401
 
 
 class DisableTorchFunctionSubclass(_overriding.switched):
@@ -39,3 +46,13 @@ def _is_torch_function_mode_enabled():
 
 def _has_torch_function(arguments, /):
     return _overriding.any_overrides(arguments)
+
+
+class _Functions:
+    """PyTorch's pickles have `torch.sigmoid` as an attribute of the class that holds such functions."""
+
+    def __getattr__(self, name):
+        return getattr(_jtensor, name)
+
+
+_VariableFunctionsClass = _VariableFunctions = _Functions()
