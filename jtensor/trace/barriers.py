@@ -100,16 +100,25 @@ def in_windows(name, shape, dtype, axes):
     return name == "reduce_prod" or dtype not in (np.float32, np.float64) or math.prod(shape) < LIBRARY
 
 
+def in_turn(shape, axes):
+    """These axes in groups with one long axis each, the last ones first."""
+    groups, long = [], True
+    for axis in sorted(axes, reverse=True):
+        if long and shape[axis] > LONG or not groups:
+            groups.append([])
+            long = False
+        groups[-1].append(axis)
+        long = long or shape[axis] > LONG
+    return groups
+
+
 @functools.cache
 def axis_by_axis(sums, axes):
-    """``(x, zero)`` to the sum, or the product, over these axes: one long axis at a time, the last one first."""
+    """``(x, zero)`` to the sum, or the product, over these axes `in_turn`."""
     def reduction(x, zero):
-        left = sorted(axes)
-        while left:
-            now = [left.pop()]
-            while left and (x.shape[left[-1]] <= LONG or all(x.shape[axis] <= LONG for axis in now)):
-                now.append(left.pop())
-            x = (lax.reduce_sum if sums else lax.reduce_prod)(x, axes=tuple(now))
-            x = fence(x, zero) if left else x
-        return x
+        *first, last = in_turn(x.shape, axes)
+        for group in first:
+            x = fence(reduce(x, axes=group), zero)
+        return reduce(x, axes=last)
+    reduce = lax.reduce_sum if sums else lax.reduce_prod
     return reduction

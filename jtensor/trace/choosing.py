@@ -30,14 +30,14 @@ def choose(segment, nodes, state, wanted, inputs, asked, later=False):
             return found if found.executable is not None else None
         for found in state.programs.values():
             if found.executable is not None and set(wanted).issubset(found.gives):
-                found.served = True
+                found.served += 1
                 found = state.programs[key] = found.giving(wanted)
                 return found
     coming = _coming.pop((state, key), None)
     if coming is None:
         plans = {node[0] for node in nodes}
         missing = [plan for plan in plans if plan.kernel is None and not by_numpy.has_done(plan)]
-        if not (state.cut or tiers.worth_a_program(plans, missing, state.sightings + later)):
+        if not tiers.worth_a_program(plans, missing, state.sightings + later, bool(state.cut)):
             return None
         counts = scalars.counts(segment.floats, segment.integers, segment.complexes)
         del inputs[tape.reach(nodes):]              # in place: references are counted below
@@ -65,7 +65,7 @@ def compiled(coming, state, key, count):
         return None
     for origin in origins:
         REPORT.program(origin, count, found.fences, state)
-    if "compiled" in origins and state.sightings == 1 and not state.cut:
-        PAST.made.append(found)
+    if "compiled" in origins and state.sightings == 1:
+        PAST.add(found, state.cut)
     state.programs[key] = found
     return found

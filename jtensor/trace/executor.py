@@ -199,7 +199,7 @@ def execute(segment, nodes, wanted, asked):
         REPORT.hits += 1
         if not REPORT.hits & 1023:
             compat.let_go()
-        found.served = True
+        found.served += 1
         if found.left:
             found.ran()
     else:

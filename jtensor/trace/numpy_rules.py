@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from .barriers import LIBRARY, LONG, in_turn
 from .fences import is_short
 
 FLOATS = {np.dtype(d): np.finfo(d).tiny for d in (np.float32, np.float64)}
@@ -112,18 +113,13 @@ def _shift(function, bits):
 
 # -- sums -------------------------------------------------------------------------------------------------------------
 
-WINDOW = 32             # over how many elements XLA adds up in a row; it does so with the sums of these windows again
-LIBRARY = 4096          # elements from which on a library adds up for XLA
-
-
 def _sum(e, graph):
-    axes, shape = sorted(e.params["axes"]), graph.aval(e.inputs[0]).shape
+    axes, shape = e.params["axes"], graph.aval(e.inputs[0]).shape
     if is_short(e, graph):
-        return _summed(_halving, axes[::-1])
-    long = [axis for axis in axes if shape[axis] > WINDOW]
-    if len(long) != 1 or math.prod(shape) >= LIBRARY:               # windows of two long axes are added up in LLVM's order
+        return _summed(_halving, sorted(axes, reverse=True))
+    if all(shape[axis] <= LONG for axis in axes) or math.prod(shape) >= LIBRARY:
         raise Unknown
-    return _summed(_by_windows, axes, long[0])
+    return _summed(_by_windows, in_turn(shape, axes))
 
 
 def _summed(function, *order):
@@ -152,16 +148,23 @@ def _halving(x, axes):
     return x
 
 
-def _by_windows(x, axes, long):
+def _by_windows(x, groups):
+    for group in groups:
+        x = _window_by_window(x, sorted(group))
+    return x
+
+
+def _window_by_window(x, axes):
     # XLA's TreeReductionRewriter: zeros on both sides fill the last window
+    long, = [axis for axis in axes if x.shape[axis] > LONG]
     within = [axis + (axis >= long) for axis in axes]
-    while x.shape[long] > WINDOW:
+    while x.shape[long] > LONG:
         size = x.shape[long]
-        windows = -(-size // WINDOW)
-        filled = np.zeros((*x.shape[:long], windows * WINDOW, *x.shape[long + 1:]), x.dtype)
-        start = (windows * WINDOW - size) // 2
+        windows = -(-size // LONG)
+        filled = np.zeros((*x.shape[:long], windows * LONG, *x.shape[long + 1:]), x.dtype)
+        start = (windows * LONG - size) // 2
         filled[(slice(None),) * long + (slice(start, start + size),)] = x
-        x = _in_a_row(filled.reshape(*x.shape[:long], windows, WINDOW, *x.shape[long + 1:]), within)
+        x = _in_a_row(filled.reshape(*x.shape[:long], windows, LONG, *x.shape[long + 1:]), within)
         long -= sum(axis < long for axis in axes)
         axes, within = [long], [long + 1]
     return _in_a_row(x, axes)

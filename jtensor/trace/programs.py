@@ -40,7 +40,7 @@ class Program:
     and (as ``~n``) results of the first. ``order``: which of all the results are asked for, in their order; None where they are that
     already. ``left``: the runs until a program that was compiled in a hurry is compiled ``again``, of ``due`` in all; 0 if it is not.
     ``sent``: {the numbers of a recent run, as bytes, or the integers where there are no others: on the device}; most programs take the
-    same ones every time, or the same few. ``served``: whether it has run again since it was made.
+    same ones every time, or the same few. ``served``: how often it has run again since it was made.
     ``by_hand``: what does a single operation without an executable, which may then be None until it is needed.
     """
 
@@ -51,7 +51,7 @@ class Program:
                  later=()):
         self.executable, self.gives, self.donate, self.fences, self.single = executable, gives, donate, fences, single
         self.count, self.rest, self.takes, self.own, self.later, self.sizes = count, rest, takes, own, later, None
-        self.due, self.left, self.again, self.coming, self.sent, self.by_hand, self.served = 0, 0, None, None, {}, None, False
+        self.due, self.left, self.again, self.coming, self.sent, self.by_hand, self.served = 0, 0, None, None, {}, None, 0
         self.reach = max(takes, default=-1) + 1
         where = {p: at for at, p in enumerate(gives)}
         self.order = None if gives == wanted else [where[p] for p in wanted]

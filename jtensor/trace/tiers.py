@@ -11,6 +11,7 @@ import collections
 KERNEL_COST, NODE_COST, PROGRAM_COST = 20.0, 4.0, 15.0       # ms: a kernel by itself, a node of a program, a program
 OFTEN = 8                          # programs made for want of an operation's kernel after which that is worth its cost
 TRIED = 3                          # programs in a row that may be made of tapes that do not come again
+LOOPED = 16                        # times that a piece of a loop must run again
 PATIENT = 8                        # times that a tape must come where they do not: running one op by op costs a fortieth of its program
 
 
@@ -22,20 +23,27 @@ class Past:
     def __init__(self):
         self.made = collections.deque(maxlen=TRIED)
 
+    def add(self, program, loop):
+        """One was made. A loop's runs again at once, and so does that of a network's equal layers: that alone does not repay it."""
+        self.made.append((program, LOOPED if loop else 1))
+
     def in_vain(self):
-        """Whether none of them has been run again."""
-        return len(self.made) == TRIED and not any(program.served for program in self.made)
+        """Whether none of them has been run again often enough."""
+        return len(self.made) == TRIED and all(program.served < times for program, times in self.made)
 
 
 PAST = Past()
 
 
-def worth_a_program(plans, missing, sightings):
-    """Whether a tape is compiled now. ``plans``: its operations; ``missing``: those without kernels; ``sightings``: times it has come."""
-    if sightings > 1:
-        return sightings >= PATIENT or not PAST.in_vain()
+def worth_a_program(plans, missing, sightings, loop=False):
+    """Whether a tape is compiled now. ``plans``: its operations; ``missing``: those without kernels; ``sightings``: times it has come;
+    ``loop``: it is a piece of one, and will probably come at once."""
+    if PAST.in_vain():
+        return sightings >= PATIENT
+    if loop or sightings > 1:
+        return True
     dear = sum(1 for plan in missing if plan.wanted < OFTEN)
-    if PAST.in_vain() or dear * KERNEL_COST <= len(plans) * NODE_COST + PROGRAM_COST:
+    if dear * KERNEL_COST <= len(plans) * NODE_COST + PROGRAM_COST:
         return False
     for plan in missing:
         plan.wanted += 1

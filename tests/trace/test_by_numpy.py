@@ -104,7 +104,7 @@ def test_what_numpy_does_not_do_is_xlas():
     square = np.ones((9, 9), np.float32)
     for name, function in {"cumsum": lambda a: jnp.cumsum(a, 0), "product": lambda a: a @ a, "sorted": jnp.sort}.items():
         assert not Both(name, function, [square]).by_numpy
-    for shape, axes in (((4096,), (0,)), ((64, 65), (1,)), ((40, 34), (0, 1))):         # a library's sum, and LLVM's order
+    for shape, axes in (((4096,), (0,)), ((64, 65), (1,)), ((70, 60), (0, 1))):         # a library's sum
         assert not Both("sum", lambda a, axes=axes: a.sum(axes), [np.ones(shape, np.float32)]).by_numpy
 
 
@@ -142,7 +142,7 @@ def test_a_part_of_an_operation_may_have_a_kernel():
 @pytest.mark.parametrize("shape, axes", [
     ((3,), (0,)), ((32,), (0,)), ((33,), (0,)), ((4095,), (0,)), ((31, 5), (0, 1)), ((7, 301), (1,)), ((301, 7), (0,)),
     ((127, 32), (0, 1)), ((5, 65, 3), (0, 1)), ((5, 65, 3), (0, 1, 2)), ((5, 65, 3), (1, 2)), ((2, 3, 40, 2), (0, 2)),
-    ((1, 1000, 1), (0, 1, 2)), ((33, 40), (1,))])
+    ((1, 1000, 1), (0, 1, 2)), ((33, 40), (1,)), ((40, 34), (0, 1)), ((35, 2, 50), (0, 1, 2)), ((34, 3, 35), (0, 2))])
 def test_sums(shape, axes):
     numbers = np.random.default_rng(len(shape)).normal(size=shape)
     for dtype in ("float32", "float64"):

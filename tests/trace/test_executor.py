@@ -269,6 +269,22 @@ def test_tapes_that_do_not_come_again_stop_being_compiled(afresh):
     assert batch(800)[0] == 1
 
 
+def test_equal_layers_at_lengths_that_do_not_come_again_are_no_loop(afresh):
+    """As where a network writes a text, which grows: that its layers share a program does not make it worth one for every length."""
+    report, kinds = torch.report(), np.random.default_rng(0).choice([torch.sin, torch.cos, torch.tanh], 17)
+
+    def asked(n):
+        x = torch.linspace(0, 1, n)
+        before = sum(report.programs.values())
+        for _ in range(6):
+            for kind in kinds:
+                x = kind(x)
+        assert x.isfinite().all()
+        return sum(report.programs.values()) - before
+    made = [asked(900 + n) for n in range(6)]
+    assert made[0] > 0 and not any(made[choosing.tiers.TRIED:])
+
+
 def test_memory_is_flat_where_the_collector_never_runs():
     x = torch.ones(64)
 
