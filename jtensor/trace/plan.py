@@ -4,8 +4,10 @@ A `Plan` is what a node of the tape holds: the operator with its static argument
 (`infer`) and shared by every node that repeats it. Scalars (Python numbers that vary: alpha, lr, slice starts) are inputs too,
 after the arrays: ``function(*arrays, *scalars) -> tuple of arrays``. May not know: tensors, storages, gradients.
 """
+import contextlib
 import functools
 import math
+import threading
 
 import jax
 
@@ -76,8 +78,26 @@ def scalar_struct(kind):
 def traced(function, inputs, scalar_kinds):
     """The jaxpr of a plan's function, about a millisecond's work; programs are put together of these."""
     structs = [a.struct for a in inputs] + [scalar_struct(kind) for kind in scalar_kinds]
-    with compat.x64():
+    with compat.x64(), _tracing_for(next((a.device.type for a in inputs if a.device.type != "cpu"), "cpu")):
         return compat.trace(function, structs)
+
+
+_TRACING = threading.local()
+
+
+@contextlib.contextmanager
+def _tracing_for(device_type):
+    before, _TRACING.device_type = getattr(_TRACING, "device_type", None), device_type
+    try:
+        yield
+    finally:
+        _TRACING.device_type = before
+
+
+def is_for_cpu():
+    """Whether the operation that is being traced runs on the CPU, for the bodies that are written differently for accelerators."""
+    device_type = getattr(_TRACING, "device_type", None)
+    return compat.default_device().platform == "cpu" if device_type is None else device_type != "cuda"
 
 
 def infer(function, inputs, scalar_kinds=(), device=None):

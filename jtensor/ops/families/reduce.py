@@ -11,6 +11,7 @@ from ..operator import Tensor, op
 from ..registry import composite
 from .composing import no_keepdim
 from .numeric import axes_of, is_complex, is_integral, restored, size_of, spread, wide
+from .running import running_product
 
 _PRIVATE = {"out": True, "function": False, "method": False}
 
@@ -199,8 +200,8 @@ def _others(x, axis):
     """At each place the product of all others along an axis, zeros or not."""
     one = jnp.ones_like(lax.slice_in_dim(x, 0, 1, axis=axis))
     n = x.shape[axis]
-    before = lax.cumprod(jnp.concatenate([one, lax.slice_in_dim(x, 0, n - 1, axis=axis)], axis), axis)
-    after = lax.cumprod(jnp.concatenate([lax.slice_in_dim(x, 1, n, axis=axis), one], axis), axis, reverse=True)
+    before = running_product(jnp.concatenate([one, lax.slice_in_dim(x, 0, n - 1, axis=axis)], axis), axis)
+    after = running_product(jnp.concatenate([lax.slice_in_dim(x, 1, n, axis=axis), one], axis), axis, reverse=True)
     return before * after
 
 
@@ -213,11 +214,10 @@ def _prod_gradient(grad, self, result, dim, keepdim):
     without = jnp.where(zero, jnp.ones_like(self), self)
     result = result.astype(grad.dtype)
     if dim is None:
-        others = _others(self.reshape(-1), 0).reshape(self.shape)
-        return grad * jnp.conj(jnp.where(jnp.any(zero), others, result / without))
+        return grad * jnp.conj(lax.cond(jnp.any(zero), lambda: _others(self.reshape(-1), 0).reshape(self.shape), lambda: result / without))
     axis = axes_of(dim, self.ndim)
     quotient = restored(result, axis, keepdim) / without           # PyTorch's way where there are no zeros: a later `.data` write shows
-    return restored(grad, axis, keepdim) * jnp.conj(jnp.where(jnp.any(zero), _others(self, axis[0]), quotient))
+    return restored(grad, axis, keepdim) * jnp.conj(lax.cond(jnp.any(zero), lambda: _others(self, axis[0]), lambda: quotient))
 
 
 @op(None, name="prod_all", backward="ProdBackward0", **_PRIVATE,

@@ -13,7 +13,9 @@ from ...base import dtypes
 from ..operator import Tensor, op
 from ..registry import composite
 from .composing import put_out
-from .numeric import is_complex, is_integral, not_implemented, wide, wrap_dim
+from .exponentials import log_of_sum
+from .numeric import is_complex, is_integral, larger, not_implemented, wide, wrap_dim
+from .running import accumulated_in, along, running_product, running_sum
 
 _SCAN = {"out": True, "inplace": True}
 
@@ -30,38 +32,16 @@ def _summed(x, dtype):
 
 
 def _flat_or(function, x, dim):
-    """0-d tensors are scanned as if they had one dimension."""
-    return function(x.reshape(1), 0).reshape(()) if x.ndim == 0 else function(x, dim % x.ndim)
+    """A 0-d tensor stays as it is."""
+    return x if x.ndim == 0 else function(x, dim % x.ndim)
 
 
-BLOCK = 64
-
-
-def running_sum(x, axis):
-    """Cumulative sums; long floating ones by blocks: a triangle of ones inside each, and the sums of the blocks before it."""
-    if x.shape[axis] <= BLOCK or not jnp.issubdtype(x.dtype, jnp.floating):
-        return lax.cumsum(x, axis)
-    n = x.shape[axis]
-    rows = jnp.moveaxis(x, axis, -1)
-    pad = -n % BLOCK
-    rows = jnp.pad(rows, [(0, 0)] * (rows.ndim - 1) + [(0, pad)])
-    blocks = rows.reshape(*rows.shape[:-1], -1, BLOCK)
-    inside = lax.cumsum(blocks, blocks.ndim - 1)
-    totals = inside[..., -1]
-    so_far = running_sum(totals, totals.ndim - 1)
-    before = jnp.concatenate([jnp.zeros_like(so_far[..., :1]), so_far[..., :-1]], -1)
-    done = (inside + before[..., None]).reshape(rows.shape)[..., :n]
-    return jnp.moveaxis(done, -1, axis)
-
-
-@wide
 def _cumulate(x, dim):
     return _flat_or(running_sum, x, dim)
 
 
-@wide
 def _cumulate_back(x, dim):
-    return _flat_or(lambda a, d: jnp.flip(running_sum(jnp.flip(a, d), d), d), x, dim)
+    return _flat_or(lambda a, d: running_sum(a, d, reverse=True), x, dim)
 
 
 def _check_sum(name):
@@ -99,11 +79,6 @@ def cumsum(self: Tensor, dim, *, dtype=None):
 
 
 @wide
-def _cumulative_product(x, dim):
-    return _flat_or(lax.cumprod, x, dim)
-
-
-@wide
 def _cumprod_gradient(grad, self, result, dim):
     if self.ndim == 0 or self.size == 0:
         return grad
@@ -112,10 +87,9 @@ def _cumprod_gradient(grad, self, result, dim):
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(3,))
 def _of_products(grad, x, result, axis):
-    weighted = lax.cumsum(conj_times(result, grad), axis, reverse=True)
     zero = x == 0
-    plain = weighted / jnp.conj(jnp.where(zero, jnp.ones_like(x), x))
-    return jnp.where(zero, _at_zeros(grad, x, axis, x.shape[axis]), plain)
+    plain = running_sum(conj_times(result, grad), axis, reverse=True) / jnp.conj(jnp.where(zero, jnp.ones_like(x), x))
+    return lax.cond(jnp.any(zero), lambda: jnp.where(zero, _at_zeros(grad, x, axis), plain), lambda: plain)
 
 
 @_of_products.defjvp
@@ -132,13 +106,13 @@ def conj_times(a, b):
     return jnp.conj(a) * b
 
 
-def _at_zeros(grad, x, axis, n):
+def _at_zeros(grad, x, axis):
     """What reaches a zero: the products of all others up to each place. The products with the first zero taken out serve it; a later one
     gets nothing."""
     zero = x == 0
-    first = zero & (lax.cumsum(zero.astype(jnp.int32), axis) == 1)
-    without = lax.cumprod(jnp.where(first, jnp.ones_like(x), x), axis)
-    reached = lax.cumsum(first.astype(jnp.int32), axis) > 0
+    first = zero & (running_sum(zero.astype(jnp.int32), axis) == 1)
+    without = running_product(jnp.where(first, jnp.ones_like(x), x), axis)
+    reached = running_sum(first.astype(jnp.int32), axis) > 0
     total = jnp.sum(jnp.where(reached, jnp.conj(without) * grad, jnp.zeros_like(grad)), axis=axis, keepdims=True)
     return jnp.where(first, total, jnp.zeros_like(grad))
 
@@ -151,15 +125,18 @@ def cumprod(self: Tensor, dim, *, dtype=None):
     >>> torch.cumprod(torch.tensor([1, 2, 3]), 0)
     tensor([1, 2, 6])
     """
-    return _cumulative_product(_summed(self, dtype), dim)
+    return _flat_or(running_product, _summed(self, dtype), dim)
 
 
 # -- running extrema --------------------------------------------------------------------------------------------------
 
+@wide
 def _running_extremum(x, dim, better):
     """(values, indices): the best so far, the last of equals; NaN is better than anything and stays."""
     if x.ndim == 0:
         return x, jnp.zeros((), jnp.int64)
+    if not x.size:
+        return x, jnp.zeros(x.shape, jnp.int64)
     axis = dim % x.ndim
     places = lax.broadcasted_iota(jnp.int64, x.shape, axis)
 
@@ -168,7 +145,8 @@ def _running_extremum(x, dim, better):
         take = better(bv, av) | (bv == av) | (bv != bv)
         take = take & ~((av != av) & (bv == bv))
         return jnp.where(take, bv, av), jnp.where(take, bi, ai)
-    return lax.associative_scan(pick, (x, places), axis=axis)
+    first = lax.index_in_dim(x, 0, axis, keepdims=False)
+    return along(pick, (first, jnp.zeros(first.shape, jnp.int64)), (x, places), axis)
 
 
 def _scatter_back(grads, self, result1, dim):
@@ -229,24 +207,53 @@ def _check_logcumsumexp(self, dim):
         raise not_implemented("logcumsumexp_out_cpu", self.dtype)
 
 
+def _decaying_sum(fresh, kept, axis, reverse=False):
+    """Sums of ``fresh`` in which, at each place, what came before counts ``kept`` times."""
+    def add(so_far, here):
+        (total, all_kept), (fresh, kept) = so_far, here
+        return total * kept + fresh, all_kept * kept
+    shape = fresh.shape[:axis] + fresh.shape[axis + 1:]
+    return along(add, (jnp.zeros(shape, fresh.dtype), jnp.ones(shape, fresh.dtype)), (fresh, kept), axis, reverse)[0]
+
+
+def _share(a, b):
+    """``exp(a - b)`` of what is not larger; 1 of equals, infinite ones among them."""
+    return jnp.where(a == b, jnp.ones_like(a), jnp.exp(a - b))
+
+
+def _shifted(x, axis, first):
+    """What stands one place before each, and at first a number."""
+    begin = jnp.full_like(lax.slice_in_dim(x, 0, 1, axis=axis), first)
+    return jnp.concatenate([begin, lax.slice_in_dim(x, 0, x.shape[axis] - 1, axis=axis)], axis)
+
+
 @wide
 def _log_running(x, dim, reverse=False):
-    if x.ndim == 0:
+    """The largest so far, and the logarithm of a sum of shares of it: the exponentials of all places are computed at once."""
+    if x.ndim == 0 or not x.size:
         return x
-    from .exponentials import log_of_sum
-    return lax.associative_scan(log_of_sum, x, axis=dim % x.ndim, reverse=reverse)
+    axis = dim % x.ndim
+    if is_complex(x):
+        return lax.associative_scan(log_of_sum, x, axis=axis, reverse=reverse)
+    first = jnp.full(x.shape[:axis] + x.shape[axis + 1:], -jnp.inf, x.dtype)
+    top = along(larger, first, x, axis).astype(accumulated_in(x.dtype))
+    before, here = _shifted(top, axis, -jnp.inf), x.astype(top.dtype)
+    share = _share(jnp.minimum(here, before), jnp.maximum(here, before))
+    others = _decaying_sum(share, jnp.where(here > before, share, jnp.ones_like(share)), axis)
+    return jnp.where(jnp.isinf(top), top, top + jnp.log1p(others)).astype(x.dtype)
 
 
 @wide
 def _logcumsumexp_gradient(grad, self, result, dim):
     if self.ndim == 0 or self.size == 0:
         return grad
-
-    def back(logarithms):
-        return jnp.exp(_log_running(logarithms - result, dim, reverse=True) + self)
     if is_complex(self):
-        return jnp.conj(back(jnp.log(jnp.conj(grad))))
-    return jax.vjp(lambda x: _log_running(x, dim), self)[1](grad)[0]     # more accurate than a difference of exponentials
+        return jnp.conj(jnp.exp(_log_running(jnp.log(jnp.conj(grad)) - result, dim, reverse=True) + self))
+    axis, wider = dim % self.ndim, accumulated_in(self.dtype)
+    x, sums = self.astype(wider), result.astype(wider)
+    kept = _share(_shifted(sums, axis, -jnp.inf), sums)                         # of a sum in the next one
+    after = jnp.flip(_shifted(jnp.flip(kept, axis), axis, 0), axis)
+    return (jnp.exp(x - sums) * _decaying_sum(grad.astype(wider), after, axis, reverse=True)).astype(self.dtype)
 
 
 @op(None, out=True, grad={"self": _logcumsumexp_gradient}, check=_check_logcumsumexp,
