@@ -104,16 +104,18 @@ def _windowed(eqn):
 
 def _in_loops(eqn):
     # XLA has a library for convolutions in float32 and narrower. Of wider ones, of groups that few features come of, of few places, and
-    # of one whose operands it swaps, since the kernel is larger than the picture, it makes loops of its own, and of one by a single element
-    # a product of matrices that its other library does not get to see. (Of 2,000 tried, 27 told an effort, each of them one of these.)
+    # of one whose operands it swaps, since the kernel is larger than the picture, it makes loops of its own, and of one by a single
+    # element, place by place, a matrix product that its other library does not get to see. (Of 2,000 tried, 27 told an effort, each of
+    # them one of these.)
     if eqn.primitive.name != "conv_general_dilated":
         return False
     (left, right), (out,), params = (v.aval for v in eqn.invars), (v.aval for v in eqn.outvars), eqn.params
     sides = params["dimension_numbers"]
     picture, kernel = (math.prod(aval.shape[axis] for axis in spec[2:]) for aval, spec in ((left, sides.lhs_spec), (right, sides.rhs_spec)))
     features = out.shape[sides.out_spec[1]]
+    product = kernel == 1 and {*params["window_strides"], *params["lhs_dilation"], 1} == {1} and not any(map(any, params["padding"]))
     return (left.dtype.itemsize > 4 or params["batch_group_count"] > 1 or params["feature_group_count"] > 1 and features < _LEAST
-            or out.size < _LEAST * features or kernel > picture or kernel == 1)
+            or out.size < _LEAST * features or kernel > picture or product)
 
 
 def _same_if_rough(eqn):
