@@ -1,7 +1,7 @@
 """Adafactor."""
 import jtensor
 
-from ._method import Method, check, number
+from ._method import Method, check, number, zeros_like
 
 __all__ = ["Adafactor"]
 
@@ -39,7 +39,7 @@ class Adafactor(Method):
             state["row_var"] = p.grad.new_zeros(shape[:-1] + [1])
             state["col_var"] = p.grad.new_zeros(shape[:-2] + [1] + shape[-1:])
         else:
-            state["variance"] = jtensor.zeros_like(p.grad, memory_format=jtensor.preserve_format)
+            state["variance"] = zeros_like(p.grad)
 
     def _update(self, p, grad, state, group):
         lr, (eps1, eps2) = number(group["lr"]), group["eps"]

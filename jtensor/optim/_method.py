@@ -9,6 +9,7 @@ import jtensor
 from ..autograd.mode import switch
 from ..tensor import updates
 from ..tensor.core import LAYOUTS
+from ..tensor.from_data import filled_like
 from ..trace.tape import LOCAL
 from .optimizer import Optimizer
 
@@ -57,7 +58,7 @@ def scalar_dtype(fused=False):
 
 def zeros_like(p):
     """Zeros in the parameter's layout."""
-    return jtensor.zeros_like(p, memory_format=jtensor.preserve_format)
+    return filled_like(p, 0)
 
 
 def as_real(*tensors):

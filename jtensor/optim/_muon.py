@@ -3,7 +3,7 @@ import math
 
 import jtensor
 
-from ._method import Method, check, number
+from ._method import Method, check, number, zeros_like
 
 __all__ = ["Muon"]
 
@@ -53,7 +53,7 @@ class Muon(Method):
             raise RuntimeError("Muon does not support complex parameters")
         state = self.state[p]
         if "momentum_buffer" not in state:
-            state["momentum_buffer"] = jtensor.zeros_like(p.grad, memory_format=jtensor.preserve_format)
+            state["momentum_buffer"] = zeros_like(p.grad)
         return state
 
     def _update(self, p, grad, state, group):

@@ -1,6 +1,6 @@
 """Adagrad."""
-import jtensor
 
+from ..tensor.from_data import filled_like
 from ._method import Method, as_real, check, check_fused, check_lr, number, with_values
 
 __all__ = ["Adagrad"]
@@ -39,8 +39,7 @@ class Adagrad(Method):
     def _init_state(self, p, group, state):
         state["step"] = self._new_scalar(p, group)
         start = self.defaults["initial_accumulator_value"]
-        state["sum"] = jtensor.full_like(p, complex(start, start) if p.is_complex() else start,
-                                         memory_format=jtensor.preserve_format)
+        state["sum"] = filled_like(p, complex(start, start) if p.is_complex() else start)
 
     def share_memory(self):
         """As the tensor method, for the sums."""

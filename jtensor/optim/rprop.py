@@ -1,6 +1,6 @@
 """Rprop."""
-import jtensor
 
+from ..tensor.from_data import filled_like
 from ._method import Method, as_real, check, check_lr, number, zeros_like
 
 __all__ = ["Rprop"]
@@ -31,7 +31,7 @@ class Rprop(Method):
         lr = number(group["lr"])
         state["step"] = self._new_scalar(p, group)
         state["prev"] = zeros_like(p)
-        state["step_size"] = jtensor.full_like(p.grad, complex(lr, lr) if p.is_complex() else lr)
+        state["step_size"] = filled_like(p.grad, complex(lr, lr) if p.is_complex() else lr)
 
     _buffers = ("prev", "step_size")
 

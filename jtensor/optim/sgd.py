@@ -1,6 +1,7 @@
 """Stochastic gradient descent, with momentum."""
 import jtensor
 
+from ..tensor.from_data import filled_like
 from ._method import Method, check_for_fused, check_fused, number
 
 __all__ = ["SGD"]
@@ -41,7 +42,14 @@ class SGD(Method):
     def _state_of(self, p, group):
         if group["fused"]:
             check_for_fused(p)
-        return self.state[p] if group["momentum"] != 0 else None  # without momentum there is no state, not even an empty one
+        if group["momentum"] == 0:
+            return None                     # without momentum there is no state, not even an empty one
+        state, grad = self.state[p], p.grad
+        if state.get("momentum_buffer") is None and grad.stride() == p.stride() and not (
+                group["dampening"] or group["differentiable"] or grad.is_sparse or grad.is_complex()):
+            buffer = state["momentum_buffer"] = filled_like(grad, -0.0)         # of which the first step makes the gradient, to the bit
+            buffer._storage.version = -2                                        # which is no change to it
+        return state
 
     _buffers = ("momentum_buffer",)
 

@@ -3,7 +3,7 @@ import math
 
 import jtensor
 
-from ._method import Method, check, number, with_values
+from ._method import Method, check, number, with_values, zeros_like
 
 __all__ = ["SparseAdam"]
 
@@ -47,7 +47,7 @@ class SparseAdam(Method):
             if not state:
                 state["step"] = 0
                 for name in ("exp_avg", "exp_avg_sq"):
-                    state[name] = jtensor.zeros_like(p, memory_format=jtensor.preserve_format)
+                    state[name] = zeros_like(p)
             state["step"] += 1
             ready.append((p, -p.grad if group["maximize"] else p.grad, state))
         for p, grad, state in ready:

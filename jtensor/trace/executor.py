@@ -5,6 +5,7 @@ reason; `report` counts them. May not know: which program a tape gets (`choosing
 inputs a program may write over (`donation`).
 """
 import contextlib
+import itertools
 
 import jax
 import numpy as np
@@ -49,6 +50,19 @@ def flush(reason, asked=None):
             _run(segment, asked)
         if TRIE.size > TRIE.limit:
             TRIE.trim()
+
+
+def run_until(position, reason):
+    """Runs the tape of this thread up to the operation that makes the value at a position; the rest goes on being recorded."""
+    segment = LOCAL.segment
+    made = itertools.accumulate(len(node[0].outputs) for node in segment.nodes)
+    count = 1 + next(at for at, values in enumerate(made) if values > position)
+    if count == len(segment.nodes) or tape.Local.threads > 1 or segment.asked is not None or LOCAL.lesson is not None:
+        flush(reason)
+        return
+    LOCAL.segment = tape.split(segment, count)
+    REPORT.flushed(reason, count)
+    _run(segment, None)
 
 
 def value_of(value, reason="read"):

@@ -297,3 +297,33 @@ def test_asgd_with_foreach_counts_in_the_precision_of_its_steps():
         return [p, lengths]
 
     close(program, rtol=1e-13, atol=0)
+
+
+@pytest.mark.parametrize("method", [
+    lambda p: jtensor.optim.SGD(p, lr=0.1, momentum=0.9, weight_decay=0.01), jtensor.optim.AdamW,
+    lambda p: jtensor.optim.RMSprop(p, momentum=0.5, centered=True)], ids=["SGD", "AdamW", "RMSprop"])
+def test_a_first_step_is_the_program_of_the_next(method, afresh):
+    """What a state begins with is numbers, not operations; what a model's constructors have recorded runs before its first call."""
+    jtensor.manual_seed(0)
+    net = jtensor.nn.Sequential(jtensor.nn.Linear(4, 5), jtensor.nn.BatchNorm1d(5), jtensor.nn.Tanh(), jtensor.nn.Linear(5, 3))
+    net.register_buffer("mask", jtensor.tril(jtensor.ones(6, 3)))
+    optimizer, x = method(net.parameters()), jtensor.randn(6, 4)
+
+    def step():
+        before = sum(jtensor.report().programs.values())
+        loss = ((net(x + 1) * net.mask) ** 2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return sum(jtensor.report().programs.values()) - before
+    assert step() > 0 and [step() for _ in range(3)] == [0] * 3
+
+
+def test_a_momentum_buffer_begins_as_the_gradient():
+    grad = jtensor.tensor([0.0, -0.0, 1.5, float("nan"), float("-inf"), -3.0])
+    p = jtensor.nn.Parameter(jtensor.ones(6))
+    optimizer = jtensor.optim.SGD([p], lr=0.5, momentum=0.9)
+    p.grad = grad
+    optimizer.step()
+    buffer = optimizer.state[p]["momentum_buffer"]
+    assert buffer.numpy().tobytes() == grad.numpy().tobytes() and buffer._version == 0 and buffer.data_ptr() != grad.data_ptr()

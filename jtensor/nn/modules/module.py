@@ -9,7 +9,7 @@ from collections import OrderedDict
 import jtensor
 
 from ..parameter import Buffer, Parameter
-from . import _convert, _hooks, _state_dict, _traversal
+from . import _begun, _convert, _hooks, _state_dict, _traversal
 from ._hooks import (
     register_module_backward_hook,
     register_module_buffer_registration_hook,
@@ -31,6 +31,8 @@ __all__ = [
 
 _IncompatibleKeys.__name__ = _IncompatibleKeys.__qualname__ = "_IncompatibleKeys"
 _IncompatibleKeys.__module__ = __name__
+
+_new = _begun.new
 
 # What every module carries besides `training`: name -> how it is made.
 _FRESH = {
@@ -121,6 +123,7 @@ class Module:
         if tensor is not None and not _is_tensor_like(tensor):
             raise TypeError(f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)")
         self._buffers[name] = _filtered(_hooks.buffer_registration, self, name, tensor)
+        _begun.registered(tensor)
         if persistent:
             self._non_persistent_buffers_set.discard(name)
         else:
@@ -141,6 +144,7 @@ class Module:
                                  "forward() method.")
             param = _filtered(_hooks.parameter_registration, self, name, param)
         self._parameters[name] = param
+        _begun.registered(param)
 
     def add_module(self, name, module):
         """Adds a submodule under that name."""
@@ -213,6 +217,8 @@ class Module:
     def __call__(self, *args, **kwargs):
         if self._compiled_call_impl is not None:
             return self._compiled_call_impl(*args, **kwargs)
+        if _new:
+            _begun.begin()
         state = self.__dict__                   # an attribute of a class that has a `__getattr__` costs more
         try:
             hooked = (state["_forward_hooks"] or state["_forward_pre_hooks"] or state["_backward_hooks"] or state["_backward_pre_hooks"]

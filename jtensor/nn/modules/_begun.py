@@ -1,0 +1,26 @@
+"""Where a model begins: what makes its parameters and buffers is run by itself before its first call.
+
+Ones, zeros and masks of its constructors would else stand before the first step, whose tape would be another one than the next step's and
+cost a compilation of its own. Owns: which parameters and buffers have been registered since a module was called. May not know: modules.
+"""
+import weakref
+
+from ...trace import executor, tape
+
+new = []                # references to them
+
+
+def registered(tensor):
+    """A parameter or buffer was."""
+    if hasattr(tensor, "_storage"):
+        new.append(weakref.ref(tensor))
+
+
+def begin():
+    """A module is called."""
+    values = [found._storage.value for found in (one() for one in new) if found is not None]
+    new.clear()
+    segment = tape.LOCAL.segment
+    pending = [value.position for value in values if value is not None and value.segment is segment and value.position is not tape.LIFTED]
+    if pending:
+        executor.run_until(max(pending), "parameters")
