@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from ...base import dtypes
+from ...trace.plan import is_for_cpu
 from ..operator import Tensor, TensorOrNumber, op
 from ..registry import composite
 from .bounds import extremes
@@ -26,6 +27,34 @@ def div_Tensor(self: TensorOrNumber, other: TensorOrNumber):
     return self / other
 
 
+MANY = 1 << 14          # elements that are worth compiling a loop for
+
+
+def rest_of(a, b):
+    """C's remainder, which is exact: of many numbers of float32 on the CPU through float64, for XLA asks the C library, number by number.
+
+    There a quotient below 2**29, times the divisor, is exact, and so is what it leaves; larger quotients are gone down to in turns.
+    """
+    if a.dtype != jnp.float32 or a.size < MANY or not is_for_cpu():
+        return lax.rem(a, b)
+    rest, divisor = (jnp.where(jnp.signbit(x), -x, x).astype(jnp.float64) for x in (a, b))
+
+    def left(rest, divisor):
+        lost = rest - jnp.trunc(rest / divisor) * divisor
+        return jnp.where(rest < divisor, rest, jnp.where(lost < 0, lost + divisor, lost))
+
+    def is_large(quotient):
+        return (quotient >= 1 << 29) & (quotient < jnp.inf)
+
+    def turn(rest):
+        quotient = rest / divisor
+        power = lax.bitcast_convert_type(lax.bitcast_convert_type(quotient, jnp.int64) & (0x7FF << 52), jnp.float64) * 2.0**-28
+        return jnp.where(is_large(quotient), left(rest, divisor * power), rest)
+
+    rest = left(lax.while_loop(lambda rest: jnp.any(is_large(rest / divisor)), turn, rest), divisor)
+    return jnp.where(jnp.signbit(a), -rest, rest).astype(a.dtype)
+
+
 def floor_quotient(a, b):
     """The quotient rounded down; floats as Python divides them, through the exact remainder."""
     if is_integral(a):
@@ -33,7 +62,7 @@ def floor_quotient(a, b):
         q = lax.div(*jnp.broadcast_arrays(a, safe))
         return q - ((lax.rem(*jnp.broadcast_arrays(a, safe)) != 0) & ((a < 0) != (b < 0))).astype(q.dtype)
     a, b = jnp.broadcast_arrays(a, b)
-    quotient, rest = a / b, lax.rem(a, b)
+    quotient, rest = a / b, rest_of(a, b)
     q = (a - rest) / b
     q = jnp.where((rest != 0) & ((b < 0) != (rest < 0)), q - 1, q)
     down = jnp.floor(q)
@@ -156,13 +185,13 @@ def modulo(a, b):
     a, b = jnp.broadcast_arrays(a, b)
     if is_integral(a):
         b = jnp.where(b == 0, jnp.ones_like(b), b)
-    rest = lax.rem(a, b)
+    rest = rest_of(a, b)
     return jnp.where((rest != 0) & ((b < 0) != (rest < 0)), rest + b, rest)
 
 
 def _rest(a, b):
     a, b = jnp.broadcast_arrays(a, b)
-    return lax.rem(a, jnp.where(b == 0, jnp.ones_like(b), b) if is_integral(a) else b)
+    return rest_of(a, jnp.where(b == 0, jnp.ones_like(b), b) if is_integral(a) else b)
 
 
 def _check_rest(kernel):
