@@ -3,7 +3,7 @@ on one device.
 
 Owns: these types, `typename`, `set_default_tensor_type`. May not know: modules.
 """
-from .base import devices, dtypes
+from .base import devices, dtypes, sites
 from .tensor import create, from_data
 from .tensor.core import Tensor
 
@@ -13,6 +13,8 @@ _DTYPES = {"Float": dtypes.float32, "Double": dtypes.float64, "Half": dtypes.flo
 
 class _TensorType(type):
     """The type of these types: an instance is any tensor of the dtype on the device."""
+
+    __module__, __qualname__ = "torch", "tensortype"
 
     def __instancecheck__(cls, instance):
         return isinstance(instance, Tensor) and instance.dtype is cls.dtype and instance.device.type == cls._device
@@ -40,12 +42,15 @@ def _make(name, dtype, device, module):
                                              "is_sparse": False, "__doc__": f"Tensors of {dtype} on {device}."})
 
 
+_TensorType.__name__ = "tensortype"
 CPU = {name + "Tensor": _make(name, dtype, "cpu", "torch") for name, dtype in _DTYPES.items()}
 CUDA = {name + "Tensor": _make(name, dtype, "cuda", "torch.cuda") for name, dtype in _DTYPES.items()}
 
 
 def set_default_tensor_type(t, /):
     """The default dtype and device by a type of old (or its name): ``set_default_tensor_type(torch.DoubleTensor)``."""
+    sites.warn_once("torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
+                    "torch.set_default_device() as alternatives.")
     kind = t
     if isinstance(t, str):
         kind = next((k for k in (*CPU.values(), *CUDA.values()) if f"{k.__module__}.{k.__name__}" == t), None)

@@ -168,7 +168,7 @@ def _table():
 
 
 def _spaces():
-    return (jtensor, jtensor.nn.functional, Tensor, jtensor.linalg, jtensor.fft, jtensor.special)
+    return (jtensor, jtensor.nn.functional, jtensor.nn.init, Tensor, jtensor.linalg, jtensor.fft, jtensor.special)
 
 
 def _members(space, name):
@@ -238,6 +238,8 @@ def resolve_name(f):
     >>> import jtensor as torch
     >>> resolve_name(torch.Tensor.add), resolve_name(torch.Tensor.shape.__get__), resolve_name(print)
     ('torch.Tensor.add', 'torch.Tensor.shape.__get__', None)
+    >>> resolve_name(torch.nn.init.uniform_)
+    'torch.nn.init.uniform_'
     """
     try:
         return _names().get(f)

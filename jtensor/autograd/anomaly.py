@@ -89,19 +89,17 @@ def apply(node, arrived):
 
 def _warn(name, number):
     if not isinstance(number, Traced):
-        warnings.warn(f"Error detected in {name}. No forward pass information available. Enable detect anomaly during forward pass "
-                      f"for more "
-                      "information.", UserWarning, stacklevel=6)
+        sites.warn(f"Error detected in {name}. No forward pass information available. Enable detect anomaly during forward pass for more "
+                   "information.")
         return
-    warnings.warn(f"Error detected in {name}. Traceback of forward call that caused the error:\n{number.frames}", UserWarning, stacklevel=6)
+    sites.warn(f"Error detected in {name}. Traceback of forward call that caused the error:\n{number.frames}")
     while number.parent is not None:
         name, number = number.parent
         if not isinstance(number, Traced):
-            warnings.warn(f"\n\nPrevious calculation was induced by {name}. No forward pass information available.",
-                          UserWarning, stacklevel=6)
+            sites.warn(f"\n\nPrevious calculation was induced by {name}. No forward pass information available.")
             return
-        warnings.warn(f"\n\nPrevious calculation was induced by {name}. Traceback of forward call that induced the previous calculation:\n"
-                      f"{number.frames}", UserWarning, stacklevel=6)
+        sites.warn(f"\n\nPrevious calculation was induced by {name}. Traceback of forward call that induced the previous calculation:\n"
+                   f"{number.frames}")
 
 
 class set_detect_anomaly:

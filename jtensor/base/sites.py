@@ -49,6 +49,16 @@ def warn(text, category=UserWarning):
     warnings.warn_explicit(text, category, frame.f_code.co_filename, frame.f_lineno, module, registry)
 
 
+_said = set()
+
+
+def warn_once(text):
+    """The same for what PyTorch says a single time in a process."""
+    if text not in _said:
+        _said.add(text)
+        warn(text)
+
+
 def within(name):
     """Whether a file of that name is the library's own, or text of it that was compiled."""
     return _inside[name]

@@ -13,6 +13,8 @@ from functools import update_wrapper
 
 import jtensor
 
+from ..base import sites
+
 __all__ = ["BackwardHook", "WrappedHook"]
 
 _function = None  # the autograd Function, made at its first use: autograd need not be there when nn is imported
@@ -140,10 +142,9 @@ class BackwardHook:
 
     def _fire_without_inputs(self, grad_outputs):
         # No input needs a gradient: there is no input node, so this is the only occasion.
-        import warnings
-        warnings.warn("Full backward hook is firing when gradients are computed with respect to module outputs since no "
-                      "inputs require gradients. See https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html"
-                      "#torch.nn.Module.register_full_backward_hook for more details.", stacklevel=6)
+        sites.warn("Full backward hook is firing when gradients are computed with respect to module outputs since no "
+                   "inputs require gradients. See https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html"
+                   "#torch.nn.Module.register_full_backward_hook for more details.")
         nothing = (None,) * self.n_inputs
         for hook in self.hooks:
             answer = hook(self.module, nothing, grad_outputs)

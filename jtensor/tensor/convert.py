@@ -212,14 +212,22 @@ def type_(self, dtype=None, non_blocking=False):
     if dtype is None:
         lead = "torch." if self._spec.device.type == "cpu" else f"torch.{self._spec.device.type}."
         return lead + _TYPE_NAMES[self._spec.dtype]
-    if isinstance(dtype, str):
-        wanted = dtype
-        dtype = next((d for d, n in _TYPE_NAMES.items() if dtype.endswith("." + n)), None)
-        if dtype is None:
-            raise ValueError(f"invalid type: '{wanted}'")
-    elif dtype in dtypes.OF_PYTHON:
-        raise ValueError(f"invalid type: '{dtype.__name__}'")
+    if isinstance(dtype, (str, type)):
+        return converted(self, *_of_type_of_old(dtype, self._spec.device))
+    if not isinstance(dtype, dtypes.dtype):
+        raise TypeError("dtype must be a type, str, or dtype object")
     return converted(self, dtype, self._spec.device)
+
+
+def _of_type_of_old(kind, device):
+    """(dtype, device) of `torch.LongTensor` and its like, or of their names; ValueError for other types and texts."""
+    if kind is Tensor:
+        return dtypes.get_default_dtype(), devices.cpu
+    space, _, name = (kind if isinstance(kind, str) else f"{kind.__module__}.{kind.__name__}").rpartition(".")
+    dtype = next((d for d, n in _TYPE_NAMES.items() if n == name), None)
+    if dtype is None or space.partition(".")[0] != "torch":
+        raise ValueError(f"invalid type: '{kind if isinstance(kind, str) else kind.__name__}'")
+    return dtype, devices.place(devices.device("cuda")) if space == "torch.cuda" else device if space == "torch.sparse" else devices.cpu
 
 
 def type_as(self, other):

@@ -3,6 +3,7 @@ import warnings
 
 import jtensor
 
+from ...base import sites
 from ...base.naming import type_name
 from ...ops.families.numeric import not_implemented
 from ...tensor import raw
@@ -197,9 +198,8 @@ GRID_SAMPLE_PADDING_MODES = {"zeros": 0, "border": 1, "reflection": 2}
 
 def _default_corners(align_corners):
     if align_corners is None:
-        warnings.warn("Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please specify "
-                      "align_corners=True if the old behavior is desired. See the documentation of grid_sample for details.",
-                      stacklevel=3)
+        sites.warn("Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please specify "
+                   "align_corners=True if the old behavior is desired. See the documentation of grid_sample for details.")
         return False
     return align_corners
 
@@ -242,8 +242,8 @@ def affine_grid(theta, size, align_corners=None):
     if theta.dim() != 3 or tuple(theta.shape[-2:]) != (n, n + 1):
         raise ValueError(f"Expected a batch of {n}D affine matrices of shape Nx{n}x{n + 1} for size {size}. Got {theta.shape}.")
     if align_corners and min(size[-n:]) == 1:
-        warnings.warn("Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This is "
-                      "not an intended use case of affine_grid. See the documentation of affine_grid for details.", stacklevel=2)
+        sites.warn("Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This is "
+                   "not an intended use case of affine_grid. See the documentation of affine_grid for details.")
     elif min(size) <= 0:
         raise ValueError(f"Expected non-zero, positive output size. Got {size}")
     return raw.affine_grid_generator(theta, size, align_corners)

@@ -7,16 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...base import dtypes, sites
+from ...base.sites import warn_once
 from ..operator import RAW, Tensor, op
 from ..registry import composite
-
-_warned = set()
-
-
-def _warn_once(text):
-    if text not in _warned:
-        _warned.add(text)
-        sites.warn(text)
 
 
 def _described(t):
@@ -68,7 +61,7 @@ def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tru
         padded = jtensor.nn.functional.pad(input.view(*lead, *input.shape), [pad, pad], pad_mode)
         input = padded.view(padded.shape[-input.dim():])
     if window is None:
-        _warn_once("A window was not provided. A rectangular window will be applied,which is known to cause spectral leakage. "
+        warn_once("A window was not provided. A rectangular window will be applied,which is known to cause spectral leakage. "
                    "Other windows such as torch.hann_window or torch.hamming_window are recommended to reduce spectral leakage."
                    "To suppress this warning and use a rectangular window, explicitly set `window=torch.ones(n_fft, device=<device>)`.")
     hop = n_fft // 4 if hop_length is None else hop_length
@@ -82,7 +75,7 @@ def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tru
     if reason is not None:
         raise _refused(input, n_fft, hop, width, window, normalized, onesided, return_complex, align_to_window, reason)
     if not return_complex:
-        _warn_once("stft with return_complex=False is deprecated. In a future pytorch release, stft will return complex tensors for all "
+        warn_once("stft with return_complex=False is deprecated. In a future pytorch release, stft will return complex tensors for all "
                    "inputs, and return_complex=False will raise an error.\nNote: you can still call torch.view_as_real on the complex "
                    "output to recover the old return format.")
     return _transformed(input, n_fft, hop, width, window, normalized, onesided, return_complex)
@@ -157,7 +150,7 @@ def istft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tr
     if not input.is_complex():
         raise RuntimeError("istft requires a complex-valued input tensor matching the output from stft with return_complex=True.")
     if window is None:
-        _warn_once("A window was not provided. A rectangular window will be applied.Please provide the same window used by stft to make "
+        warn_once("A window was not provided. A rectangular window will be applied.Please provide the same window used by stft to make "
                    "the inversion lossless.To suppress this warning and use a rectangular window, explicitly set `window=torch.ones(n_fft, "
                    "device=<device>)`.")
     hop = n_fft // 4 if hop_length is None else hop_length
