@@ -4,6 +4,7 @@ Owns the signatures as PyTorch lists them. Knows tensors and generators by their
 """
 from ..base import devices
 from ..tensor.core import Tensor
+from ..tensor.refusals import is_index
 from . import counter
 from .generator import Generator, default_generator
 
@@ -89,9 +90,10 @@ def a_tensor(input, name, what="input", position=1):
 
 
 def whole(x):
-    """Whether PyTorch takes ``x`` for an integer argument."""
-    return isinstance(x, int) and not isinstance(x, bool) or hasattr(x, "__index__") and not isinstance(x, (bool, float)) and (
-        not isinstance(x, Tensor) or x.dim() == 0)
+    """Whether PyTorch takes ``x`` for an integer argument; of tensors those of one."""
+    if isinstance(x, Tensor):
+        return is_index(x)
+    return isinstance(x, int) and not isinstance(x, bool) or hasattr(x, "__index__") and not isinstance(x, (bool, float))
 
 
 def an_integer(x, name, what, position):

@@ -83,6 +83,8 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
     >>> torch.normal(2.0, 3.0, (2,))
     tensor([6.6230, 1.1197])
     """
+    if size is not None:                                     # beside which a tensor of one number is that number
+        mean, std = (x.item() if isinstance(x, Tensor) and not x._spec.ndim and not x.requires_grad else x for x in (mean, std))
     tensors = isinstance(mean, Tensor), isinstance(std, Tensor)
     if any(tensors) == (size is not None) or size is not None and not isinstance(size, (tuple, list)):
         raise invalid("normal", [x for x in (mean, std, size) if x is not None], {})

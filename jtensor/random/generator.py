@@ -77,6 +77,7 @@ class Generator:
         Raises TypeError for anything but a uint8 CPU tensor, RuntimeError for one that is not contiguous or no state.
         """
         self.set_state_bytes(_bytes_of(new_state))
+        return self
 
     def clone_state(self):
         """A new generator that stands where this one stands."""

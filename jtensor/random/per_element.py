@@ -120,6 +120,8 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     """
     a_tensor(input, "multinomial")
     num_samples = an_integer(num_samples, "multinomial", "num_samples", 2)
+    if not isinstance(replacement, bool):
+        raise TypeError(f"multinomial(): argument 'replacement' must be bool, not {type(replacement).__name__}")
     engine = host_engine_of(generator, "multinomial", input.device)
     if out is not None and out.dtype is not dtypes.int64:
         raise RuntimeError(f"multinomial expects Long tensor out, got: {dtypes.scalar_name(out.dtype)}")

@@ -98,7 +98,9 @@ def set_data(self, other):
         engine.RESHAPED[0] = True
     if self._spec.dtype is not other._spec.dtype:
         engine.RETYPED[0] = True
-    if self._auto is not None and self._spec.dtype is not other._spec.dtype:
+    if self._auto is not None and self._auto.accumulator is not None and self._spec.dtype is not other._spec.dtype:
+        if self._auto.accumulator() is not None:                   # in a graph: gradients that come there are to be cast
+            engine.RESHAPED[0] = True
         self._auto.accumulator = None                              # the leaf gets a new node: the old one takes another dtype
     self._storage, self._spec, self._offset, self._cached = other._storage, other._spec, other._offset, None
     if other._inference_tensor() is not self._inference_tensor():

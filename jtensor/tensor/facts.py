@@ -125,9 +125,17 @@ class Facts:
         """Whether both are the same geometry on the same memory."""
         return self._storage is tensor._storage and self._spec is tensor._spec and self._offset == tensor._offset
 
-    def dim_order(self):
-        """Dimensions from the slowest to the fastest in memory."""
-        return tuple(sorted(range(self._spec.ndim), key=lambda d: -self._spec.stride[d]))
+    def dim_order(self, *, ambiguity_check=False):
+        """Dimensions from the slowest to the fastest in memory. ``ambiguity_check``: refuses what can be read as several orders, but if it
+        lies in exactly one of a list of memory formats."""
+        spec = self._spec
+        formats = ambiguity_check if isinstance(ambiguity_check, list) else []
+        if not isinstance(ambiguity_check, (bool, list)) or not all(type(f).__name__ == "memory_format" for f in formats):
+            raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
+        if ambiguity_check is not False and (1 in spec.size or len(set(spec.stride)) < spec.ndim):
+            if sum(self.is_contiguous(memory_format=f) for f in formats) != 1:
+                raise RuntimeError("The tensor does not have unique dim order, or cannot map to exact one of the given memory formats.")
+        return tuple(sorted(range(spec.ndim), key=lambda d: -spec.stride[d]))
 
     def set_(self, source=None, storage_offset=None, size=None, stride=None):
         """Takes over another tensor's memory and geometry."""

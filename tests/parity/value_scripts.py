@@ -296,4 +296,42 @@ SCRIPTS = {
         z.nansum().backward()
         print(a.grad)
     """,
+    "where results lie": """
+        a = (torch.arange(24.) * 7 % 11 - 4).view(2, 3, 4) + torch.eye(3, 4) * 20
+        square, tall, L = a[..., :3], a.mT, torch.linalg
+        for name, f in (("householder", lambda: L.householder_product(tall, a[:, 0, :3])), ("rsub", lambda: torch.rsub(a.mT, tall)),
+                        ("rsub", lambda: torch.rsub(tall, torch.ones(2, 4, 3))), ("cross", lambda: L.cross(square.mT, square)),
+                        ("rms", lambda: torch.nn.functional.rms_norm(tall, (3,))),
+                        ("det", lambda: L.det(square[0], out=v.detach().expand(2, 3))),
+                        ("rms", lambda: torch.nn.functional.rms_norm(torch.ones(2, 3, 4, 5).to(memory_format=torch.channels_last), (5,))),
+                        ("diagonal", lambda: torch.diagonal_scatter(tall, torch.ones(2, 3), 0, 1, 2)),
+                        ("solve", lambda: torch.triangular_solve(square, square)[1]),
+                        ("solve", lambda: torch.triangular_solve(square, square)[0]),
+                        ("lstsq", lambda: L.lstsq(square, square).solution), ("lstsq", lambda: L.lstsq(a, square).solution),
+                        ("lstsq", lambda: L.lstsq(square[:1], square[0]).solution), ("lstsq", lambda: L.lstsq(square, a[0, :, :2]))):
+            tried(lambda: (name, f().shape, f().stride()))
+        r = L.lstsq(square[:1], square, driver="gelsd")
+        print(r.solution.shape, r.rank, r.singular_values.shape, (square[:1] @ r.solution - square).abs().max() < 1e-3)
+    """,
+    "nothing scattered, nothing pooled": """
+        F, none, z = torch.nn.functional, torch.ones(0), torch.tensor(2.)
+        for f in (lambda: m.scatter(0, none, m), lambda: m.scatter_add(0, none, m), lambda: m.clone().scatter_(0, none.long(), m),
+                  lambda: z.scatter(0, none, z), lambda: m.scatter_reduce(0, none, m, "mean", include_self=False),
+                  lambda: F.adaptive_max_pool1d(m[None], 0).shape,
+                  lambda: F.adaptive_max_pool2d(torch.ones(2, 3, 4, 4), (0, 2), True)[1].shape,
+                  lambda: F.adaptive_avg_pool2d(m, 1), lambda: F.adaptive_avg_pool2d(torch.ones(2, 1, 3, 4, 4), 1).shape):
+            tried(f)
+    """,
+    "arguments that are left out or of one number": """
+        F = torch.nn.functional
+        for f in (lambda: torch.normal(torch.tensor(.5), .3, (2, 3)).shape, lambda: torch.normal(torch.tensor([.5]), .3, (2, 3)),
+                  lambda: torch.histogram(m)[0].sum(), lambda: torch.broadcast_shapes((2,), range(1, 3)),
+                  lambda: m.norm("nuc", dtype=torch.double).dtype,
+                  lambda: torch.multinomial(torch.ones(3), torch.tensor([1])).shape, lambda: m.dim_order(ambiguity_check=True),
+                  lambda: torch.empty(1, 2, 3, 4).dim_order(ambiguity_check=[torch.contiguous_format, torch.channels_last]),
+                  lambda: F.instance_norm(m[None].double(), torch.zeros(2), torch.ones(2)),
+                  lambda: F.instance_norm(m[None].double(), torch.zeros(2), torch.ones(2), torch.ones(2), torch.ones(2)),
+                  lambda: type(torch.Generator().set_state(torch.Generator().get_state())).__name__):
+            tried(f)
+    """,
 }

@@ -4,7 +4,8 @@ import warnings
 
 import jtensor
 
-from ._given import Tensor, refuse
+from ...base.naming import type_name
+from ._given import Tensor, refuse, refuse_number
 
 __all__ = ["dropout", "alpha_dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"]
 
@@ -25,6 +26,8 @@ def _feature_noise(input):
 
 def _dropped(input, p, train, inplace, features=False, alpha=False):
     """The one implementation: ``features`` drops whole channels, ``alpha`` keeps mean and variance of SELU networks."""
+    if train is not True and train is not False or p.__class__ is not float:
+        _odd(p, train, ("feature_" if features else "") + ("alpha_" if alpha else "") + "dropout" + ("_" if inplace else ""))
     if p == 0 or not train or input.numel() == 0:
         return input
     if p == 1:
@@ -40,6 +43,13 @@ def _dropped(input, p, train, inplace, features=False, alpha=False):
         noise = jtensor.random.draws.dropout_noise(template, p)
     kept = input.mul_(noise) if inplace else input.mul(noise)
     return kept if shift is None else kept.add_(shift)
+
+
+def _odd(p, train, kernel):
+    """Refuses what PyTorch's kernel does not take for its two arguments."""
+    refuse_number(kernel, "p", 2, p)
+    if not isinstance(train, bool):
+        raise TypeError(f"{kernel}(): argument 'train' (position 3) must be bool, not {type_name(type(train))}")
 
 
 def dropout(input, p=0.5, training=True, inplace=False):

@@ -55,6 +55,8 @@ def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=
 
     mean, var = repeated(running_mean), repeated(running_var)
     flat = input.contiguous().view(1, n * channels, *input.shape[2:])
+    if weight is None is bias and mean is not None and var is not None and input.dtype.itemsize > 2:    # statistics of any type then
+        mean, var = mean.to(input.dtype), var.to(input.dtype)
     out = raw.batch_norm(flat, repeated(weight), repeated(bias), mean, var, use_input_stats, momentum, eps, True)
     for running, moved in ((running_mean, mean), (running_var, var)):
         if running is not None:
@@ -101,7 +103,11 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     normed = wide.mul(inverse)
     if weight is not None:
         normed = normed.mul(weight)
-    return normed.type_as(input)
+    normed = normed.type_as(input)
+    if normed.is_contiguous() or normed.dim() == 4 and normed.is_contiguous(memory_format=jtensor.channels_last) or (
+            normed.dim() == 5 and normed.is_contiguous(memory_format=jtensor.channels_last_3d)):
+        return normed
+    return normed.contiguous()
 
 
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):

@@ -23,7 +23,7 @@ def _edges(size, out):
 
 def _check_adaptive(name, n):
     def check(self, output_size):
-        if self.ndim not in (n + 1, n + 2):
+        if self.ndim not in (n + 1, n + 2) and not ("avg" in name and all(o == 1 for o in output_size)):      # that is a mean
             raise RuntimeError(f"{name}(): Expected {n + 1}D or {n + 2}D tensor, but got {list(self.size)}")
         if len(output_size) != n:
             raise RuntimeError(f"{name}{'(): internal error: output_size.size()' if 'max' in name else ': output_size'} must be {n}")
@@ -95,7 +95,8 @@ def _adaptive_maxima(x, output_size):
         shape[d], shape[n + d] = out, longest
         flat = flat * size + np.minimum(at, size - 1).reshape(shape)
         valid = valid & (at < end[:, None]).reshape(shape)
-    flat, valid = (a.reshape(*output_size, -1) for a in (flat, np.broadcast_to(valid, flat.shape)))
+    candidates = math.prod(flat.shape[n:])
+    flat, valid = (a.reshape(*output_size, candidates) for a in (flat, np.broadcast_to(valid, flat.shape)))
     return _best_of(x.reshape(*lead, math.prod(spatial)), flat, valid)
 
 

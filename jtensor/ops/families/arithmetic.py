@@ -8,6 +8,7 @@ from jax import lax
 
 from ...base import dtypes
 from ..build import broadcast_shapes
+from ..layout import operand, pointwise
 from ..operator import Number, Tensor, TensorOrNumber, op
 from ..registry import composite
 from .composing import conj_times, is_number, is_one, times
@@ -111,11 +112,16 @@ def _check_rsub(self, other, alpha):
     _check_sub(other, self, alpha)
 
 
+def _as_subtracted(specs, outputs, statics):
+    """The other one is the first operand of the difference."""
+    return [pointwise(out.shape, [operand(s) for s in reversed(specs)]) for out in outputs]
+
+
 _RSUB = {"check": _check_rsub, "function": False, "method": False,
              "grad": {"self": lambda grad, alpha: -conj_times(grad, alpha), "other": lambda grad: grad}}
 
 
-@op("numeric", name="rsub_Tensor", backward="RsubBackward0", **_RSUB, double={"self": "NegBackward0", "other": "="})
+@op("numeric", name="rsub_Tensor", backward="RsubBackward0", layout=_as_subtracted, **_RSUB, double={"self": "NegBackward0", "other": "="})
 def rsub_Tensor(self: Tensor, other: TensorOrNumber, *, alpha: Number = 1):
     """``other - alpha * self`` of two tensors."""
     return _minus(other, self, alpha)

@@ -268,5 +268,8 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False, out=None
     >>> torch.isin(torch.tensor([1, 2, 3]), torch.tensor([2, 3]))
     tensor([False,  True,  True])
     """
+    for given in (elements, test_elements):
+        if hasattr(given, "_spec") and (given._spec.dtype is dtypes.bool or given._spec.dtype.is_complex):
+            raise RuntimeError(f"Unsupported input type encountered for isin(): {dtypes.scalar_name(given._spec.dtype)}")
     more = {} if out is None else {"out": out}
     return _isin(elements, test_elements, invert=invert, **more)

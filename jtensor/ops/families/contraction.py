@@ -52,8 +52,10 @@ def linalg_vecdot(x, y, *, dim=-1, out=None):
     >>> torch.linalg.vecdot(torch.tensor([1., 2.]), torch.tensor([3., 4.]))
     tensor(11.)
     """
-    for t in (x, y):
-        floats("linalg.vecdot", t._spec)
+    if x._spec.dtype is not y._spec.dtype:
+        raise RuntimeError("linalg.vecdot: Expected x and y to have the same dtype, but found x of type "
+                           f"{dtypes.scalar_name(x._spec.dtype)} and y of type {dtypes.scalar_name(y._spec.dtype)} instead")
+    floats("linalg.vecdot", x._spec)
     return put_out("linalg_vecdot", (x.conj() * y).sum(dim), out)
 
 
@@ -76,7 +78,7 @@ def _cross(a, b, axis):
     return jnp.concatenate(parts, axis)
 
 
-@op("numeric", name="linalg_cross.raw", backward="LinalgCrossBackward0", check=_check_cross, grad={
+@op("numeric", name="linalg_cross.raw", backward="LinalgCrossBackward0", layout=lambda *_: [None], check=_check_cross, grad={
     "self": lambda grad, other, dim: _cross(*jnp.broadcast_arrays(jnp.conj(other), grad), dim % grad.ndim),
     "other": lambda grad, self, dim: _cross(*jnp.broadcast_arrays(grad, jnp.conj(self)), dim % grad.ndim)}, **RAW)
 def linalg_cross_raw(self: Tensor, other: Tensor, dim):

@@ -87,7 +87,7 @@ def broadcast_shapes(*shapes):
     """
     from ...base.size import Size
     result = []
-    shapes = [(shape,) if isinstance(shape, int) else shape for shape in shapes]
+    shapes = [(shape,) if isinstance(shape, int) else tuple(shape) if isinstance(shape, range) else shape for shape in shapes]
     for shape in shapes:
         if not isinstance(shape, (tuple, list)):
             raise RuntimeError(f"Input shapes should be of type ints, a tuple of ints, or a list of ints, got {shape}")

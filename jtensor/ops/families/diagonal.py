@@ -216,7 +216,7 @@ def _on_diagonal(x, values, offset, dim1, dim2):
     return jnp.moveaxis(made, (-2, -1), (dim1, dim2))
 
 
-@op(saves=(), out=True, check=_check_diagonal_scatter)
+@op(saves=(), out=True, layout="like", check=_check_diagonal_scatter)
 def diagonal_scatter(input: Tensor, src: Tensor, offset=0, dim1=0, dim2=1):
     """A copy of the tensor with ``src`` on a diagonal.
 

@@ -282,7 +282,7 @@ def lu_solve(input, LU_data, LU_pivots, *, out=None):
     return put_out("lu_solve", factor.lu_solve_raw(LU_data, LU_pivots, input, True, False), out)
 
 
-@op(name="linalg_householder_product.raw", backward="LinalgHouseholderProductBackward0", **RAW)
+@op(name="linalg_householder_product.raw", layout="columns", backward="LinalgHouseholderProductBackward0", **RAW)
 def householder_product_raw(input: Tensor, tau: Tensor):
     """The product of reflections, applied to unit columns from the last one to the first."""
     m, n = input.shape[-2:]

@@ -125,7 +125,13 @@ def _soft_margin_gradient(grad, self, target, reduction):
     return -target * z / (1 + z) * _scale(grad, _count(self, target), reduction)
 
 
-@op("numeric", grad={"self": _soft_margin_gradient}, **_LOSS_IN_PLACE)
+def _check_soft_margin(self, target, reduction):
+    shape = broadcast_shapes([tuple(self.size), tuple(target.size)])
+    if tuple(shape) != tuple(self.size):
+        raise RuntimeError(f"output with shape {list(self.size)} doesn't match the broadcast shape {list(shape)}")
+
+
+@op("numeric", check=_check_soft_margin, grad={"self": _soft_margin_gradient}, **_LOSS_IN_PLACE)
 @wide
 def soft_margin_loss(self: Tensor, target: Tensor, reduction=MEAN):
     """``log(1 + exp(-target * input))``."""
@@ -340,7 +346,7 @@ def multi_margin_loss(self: Tensor, target: Tensor, p=1, margin: Number = 1.0, w
 def _check_multilabel(self, target, reduction):
     if not (self.ndim < 2 and self.numel or self.ndim == 2 and self.size[1]):
         raise RuntimeError(f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(self.size)}")
-    if self.ndim == 2 and tuple(self.size) != tuple(target.size) or self.ndim < 2 and self.numel != target.numel:
+    if tuple(self.size) != tuple(target.size) and not (self.ndim < 2 and target.ndim < 2 and self.numel == target.numel):
         raise RuntimeError(f"inconsistent target size: {list(target.size)} for input of size: {list(self.size)}")
     if target.dtype.is_complex:
         raise not_implemented("min_all", target.dtype)

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from ...base import dtypes
+from ...base.naming import type_name
 from ..operator import Number, Tensor, op
 from ..registry import composite
 from .numeric import axes_of, cast, is_complex, restored, wide, wrap_dim
@@ -142,6 +143,8 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     if input.dtype.category < 2 and (dtype is None or p == "nuc"):
         raise RuntimeError("linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
                            f"{dtypes.scalar_name(input.dtype)}")
+    if keepdim is not True and keepdim is not False:
+        raise TypeError(f"linalg_vector_norm(): argument 'keepdim' (position 4) must be bool, not {type_name(type(keepdim))}")
     more = {} if out is None else {"out": out}
     if p == "nuc":
         import importlib
@@ -151,7 +154,7 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
             linalg = importlib.import_module("jtensor.linalg")
         except ModuleNotFoundError:
             raise missing("the nuclear norm", "norms of a number's order") from None
-        return linalg.matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, **more)
+        return linalg.matrix_norm(input, "nuc", tuple(range(input.dim())) if dim is None else dim, keepdim, dtype=dtype, **more)
     if p == "fro" or p is None:
         if p == "fro" and isinstance(dim, (tuple, list)) and len(dim) > 2:
             raise RuntimeError("linalg.matrix_norm: dim must be a 2-tuple. Got " + " ".join(map(str, dim)))
@@ -214,7 +217,7 @@ def dist(self: Tensor, other: Tensor, p=2):
 def _check_renorm(self, p, dim, maxnorm):
     if not isinstance(p, (int, float)):
         raise RuntimeError("renorm: p must be real-valued")
-    if p <= 0:
+    if not p > 0:
         raise RuntimeError("renorm: non-positive-norm not supported")
     if self.ndim < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions")

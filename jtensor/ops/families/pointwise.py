@@ -110,7 +110,7 @@ def positive(input):
     >>> torch.positive(torch.tensor([1., -2.]))
     tensor([ 1., -2.])
     """
-    if input.dtype is dtypes.bool:
+    if input._spec.dtype is dtypes.bool:
         raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return input
 

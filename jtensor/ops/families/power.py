@@ -325,12 +325,13 @@ def linalg_vander(x, *, N=None):
             [1, 3, 9]])
     """
     import jtensor
-    if x._spec.dtype is dtypes.bool:
-        raise RuntimeError("linalg.vander: x must be an integer, floating point or complex tensor but got Bool")
+    if x._spec.dtype is dtypes.bool or x._spec.dtype.itemsize == 2 and x._spec.dtype.is_floating_point:
+        raise RuntimeError("linalg.vander supports floating point, complex, and integer tensors, but got "
+                           f"{dtypes.scalar_name(x._spec.dtype)}")
     x = x if x._spec.ndim else x.unsqueeze(0)
     n = x._spec.size[-1] if N is None else N
     if n <= 1:
-        raise RuntimeError(f"N must be greater than 1, got {n}.")
+        raise RuntimeError("N must be greater than 1.")
     powers = x.unsqueeze(-1).expand(*x._spec.size, n - 1).cumprod(-1)
     return jtensor.cat([powers.new_ones((*x._spec.size, 1)), powers], -1)
 

@@ -203,6 +203,8 @@ def hardshrink(self: Tensor, lambd: Number = 0.5):
 
 def _check_softshrink(self, lambd):
     floats_only("softshrink_check")(self)
+    if isinstance(lambd, complex) and lambd.imag:
+        raise RuntimeError("value cannot be converted to type double without overflow")
     if isinstance(lambd, (int, float)) and lambd < 0:
         most = float(jnp.finfo(self.dtype.numpy).max)
         raise RuntimeError(f"lambda must be in range [0, {most:g}] for input dtype {dtypes.scalar_name(self.dtype)}, but found {lambd:g}.")

@@ -56,6 +56,8 @@ def scatter_at(x, dim, index, source, how):
 
 def cut(source, index):
     """The part of the source that the index covers."""
+    if index.size == 0:
+        return jnp.zeros(index.shape, source.dtype)
     if source.ndim != index.ndim:
         return source.reshape(index.shape)
     return source[tuple(slice(0, n) for n in index.shape)]
@@ -65,6 +67,8 @@ def padded(x, shape):
     """A gradient of the covered part in the source's shape."""
     if x.shape == tuple(shape):
         return x
+    if x.size == 0:
+        return jnp.zeros(shape, x.dtype)
     if len(shape) != x.ndim:
         return x.reshape(shape)
     return jnp.pad(x, [(0, n - m) for n, m in zip(shape, x.shape, strict=True)])
@@ -167,7 +171,7 @@ def check_scatter(self, dim, index, src=None, name="scatter"):
         what = "src" if is_tensor and (src.ndim or 1) != (index.ndim or 1) and (self.ndim or 1) == (index.ndim or 1) else "self"
         raise RuntimeError(f"Index tensor must have the same number of dimensions as {what} tensor")
     beside = any(d != axis and index.size[d] > self.size[d] for d in range(min(self.ndim, index.ndim)))
-    past = is_tensor and any(index.size[d] > src.size[d] for d in range(min(src.ndim, index.ndim)))
+    past = is_tensor and (any(index.size[d] > src.size[d] for d in range(min(src.ndim, index.ndim))) or not src.numel)
     if beside or past:
         end = f" and to be no larger size than src {list(src.size)}" if is_tensor else ""
         raise RuntimeError(f"Expected index {list(index.size)} to be no larger than self {list(self.size)} apart from dimension "

@@ -158,7 +158,8 @@ def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False,
     fitting("triangular_solve", input, A)
     a = A.transpose(-2, -1) if transpose else A
     x = solve_triangular_raw(a, input, bool(upper) != bool(transpose), True, bool(unitriangular))
-    made = named("triangular_solve", ("solution", "cloned_coefficient"), (x, A.clone()))
+    made = named("triangular_solve", ("solution", "cloned_coefficient"), (
+        x, A.transpose(-2, -1).clone(memory_format="contiguous_format").transpose(-2, -1)))
     return put_out("triangular_solve", made, out)
 
 
@@ -173,13 +174,13 @@ def _lstsq_a(grads, self, b):
     return pinv_gradient(product(grads[0], adjoint(b)), self, pseudoinverse(self))
 
 
-@op(name="linalg_lstsq.raw", backward="LinalgLstsqBackward0", nondiff=(1, 2), grad={"self": _lstsq_a, "b": _lstsq_b}, **RAW)
+@op(name="linalg_lstsq.raw", backward="LinalgLstsqBackward0", nondiff=(1, 2), grad={"self": _lstsq_a, "b": _lstsq_b}, **RAW,
+    layout=lambda specs, outputs, statics: [columns(outputs[0].shape), None, None])
 def lstsq_raw(self: Tensor, b: Tensor, rcond):
     """(solution, rank, singular values): of least length where several are as good."""
-    a, b = together(self, b)
-    u, s, vh = lax.linalg.svd(a, full_matrices=False)
+    u, s, vh = lax.linalg.svd(self, full_matrices=False)
     keep = s > rcond * s.max(-1, keepdims=True) if s.shape[-1] else s > 0
-    inverse = jnp.where(keep, 1 / jnp.where(keep, s, 1), 0).astype(a.dtype)
+    inverse = jnp.where(keep, 1 / jnp.where(keep, s, 1), 0).astype(self.dtype)
     x = product(adjoint(vh), inverse[..., :, None] * product(adjoint(u), b))
     return x, keep.sum(-1).astype(jnp.int64), s
 
@@ -209,7 +210,9 @@ def linalg_lstsq(A, B, rcond=None, *, driver=None, out=None):
     if (B._spec.size[-1] if vector else B._spec.size[-2]) != m:
         raise RuntimeError(f"torch.linalg.lstsq: input.size(-2) should match other.size({'-1' if vector else '-2'})")
     right = B.unsqueeze(-1) if vector else B
-    broadcast_shapes([tuple(A._spec.size[:-2]), tuple(right._spec.size[:-2])])
+    fewer = A._spec.ndim > B._spec.ndim                        # PyTorch reads the batch as if these were vectors, whatever they are
+    batch = broadcast_shapes([tuple(A._spec.size[:-2]), tuple(B._spec.size[:-1] if fewer else B._spec.size[:-2])])
+    right = right.expand(*batch, *right._spec.size[-2:])
     limit = float(rcond) if rcond is not None else eps(A._spec.dtype) * max(m, n)
     x, rank, s = lstsq_raw(A, right, limit)
     empty = A.new_empty((0,), dtype=A.dtype.to_real())

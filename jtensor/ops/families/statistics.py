@@ -218,7 +218,7 @@ def histogram_of(self: Tensor, bins: OptTensor, count, range, weight: OptTensor,
 
 
 @composite(asked=True)
-def histogram(input, bins, *, range=None, weight=None, density=False, out=None):
+def histogram(input, bins=100, *, range=None, weight=None, density=False, out=None):
     """``(hist, bin_edges)``: how many elements, or how much weight, falls into each bin; ``bins`` is a number or the edges.
 
     >>> torch.histogram(torch.tensor([1., 2., 1.]), bins=2, range=(0., 3.)).hist
