@@ -10,7 +10,7 @@ from ..registry import composite
 from .composing import no_keepdim
 from .extrema import no_empty, share_evenly, to_selected
 from .numeric import is_floating, not_implemented, wide, wrap_dim
-from .sort import sorted_along
+from .sort import of_rank, sorted_along
 
 _PRIVATE = {"function": False, "method": False, "out": True}
 
@@ -69,7 +69,8 @@ def _median(x, dim, keepdim, ignore):
 def _median_of_all(x, ignore):
     if x.size == 0:
         return jnp.full((), jnp.nan, x.dtype)
-    return _median(x.reshape(-1), 0, False, ignore)[0]
+    x = x.reshape(-1)
+    return of_rank(x, jnp.squeeze(jnp.asarray(_median_rank(x, 0, ignore))))
 
 
 def _check_kind(self):

@@ -1,8 +1,9 @@
 """Order along a dimension: sort, argsort, topk, kthvalue, msort.
 
 Owns: order-preserving integer keys. Float comparators are slow in XLA, so that a sort is one of integers: of 32-bit keys with their
-positions in the low half of one int64, of wider ones with the positions beside them. NaN is greater than everything; ties keep their
-order; which of equal elements `topk` and `kthvalue` pick is not defined by PyTorch. May not know: tensors as objects, but in composites.
+positions in the low half of one int64, of wider ones with the positions beside them, or beneath if all are near each other. NaN is greater
+than everything; ties keep their order; which of equal elements `topk` and `kthvalue` pick is not defined by PyTorch. May not know: tensors
+as objects, but in composites.
 """
 import operator
 
@@ -10,11 +11,14 @@ import jax.numpy as jnp
 from jax import lax
 
 from ...base import dtypes
+from ...trace.plan import is_for_cpu
 from ..operator import RAW, Tensor, op
 from ..registry import composite
 from .composing import put_out
 from .numeric import not_implemented, wrap_dim
 from .scatter import scatter_at
+
+MANY = 1 << 12          # elements that are worth compiling two sorts for
 
 # -- keys -------------------------------------------------------------------------------------------------------------
 
@@ -46,7 +50,15 @@ def order(x, axis, descending):
     if keys.dtype == jnp.int32:
         packed = lax.sort((keys.astype(jnp.int64) << 32) | positions, dimension=axis, is_stable=False)
         return packed & jnp.int64(0xFFFFFFFF)
-    return lax.sort((keys, positions), dimension=axis, is_stable=True, num_keys=1)[1]
+
+    def apart():
+        return lax.sort((keys, positions), dimension=axis, is_stable=True, num_keys=1)[1]
+    if x.size < MANY or jnp.issubdtype(x.dtype, jnp.floating) or not is_for_cpu():
+        return apart()
+    low = max(x.shape[axis] - 1, 1).bit_length()
+    least = jnp.min(keys)
+    near = (jnp.max(keys) - least).astype(jnp.uint64) < 1 << (63 - low)             # integers seldom need their 64 bits
+    return lax.cond(near, lambda: lax.sort((keys - least << low) | positions, dimension=axis, is_stable=False) & ((1 << low) - 1), apart)
 
 
 def pick(x, positions, axis):
@@ -61,6 +73,21 @@ def sorted_along(x, dim, descending=False):
     axis = dim % x.ndim
     positions = order(x, axis, descending)
     return pick(x, positions, axis), positions
+
+
+def of_rank(x, rank):
+    """The element of a vector that a sort puts at ``rank``: among the keys it is looked for by halves, and nothing is put in order."""
+    if x.size < MANY or not is_for_cpu():
+        return jnp.take(sorted_along(x, 0)[0], rank, mode="clip")
+    keys = keys_of(x)
+
+    def half(ends):
+        low, high = ends
+        middle = (low & high) + ((low ^ high) >> 1)
+        enough = jnp.sum(keys <= middle, dtype=jnp.int64) > rank
+        return jnp.where(enough, low, middle + 1), jnp.where(enough, middle, high)
+    key = lax.while_loop(lambda ends: ends[0] < ends[1], half, (jnp.min(keys), jnp.max(keys)))[0]
+    return x[jnp.argmax(keys == key)]
 
 
 # -- sort -------------------------------------------------------------------------------------------------------------
