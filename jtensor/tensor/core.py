@@ -240,6 +240,8 @@ class Tensor:
         if LOCAL.levels and transforming():
             raise RuntimeError(INSIDE_TRANSFORM)
         wanted = requires_grad
+        if wanted and self._edge is None and not self._spec.dtype.differentiable:
+            raise RuntimeError(ONLY_FLOATS)
         if self._inference_tensor() and wanted and not LOCAL.inference:
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         if self._edge is not None:
@@ -247,8 +249,6 @@ class Tensor:
                 return self
             raise RuntimeError(NOT_LEAF_FLAG + " If you want to use a computed variable in a subgraph that doesn't require differentiation "
                                "use var_no_grad = var.detach().")
-        if wanted and not self._spec.dtype.differentiable:
-            raise RuntimeError(ONLY_FLOATS)
         self._requires_grad = wanted
         return self
 

@@ -1,4 +1,5 @@
 """`torch.autograd.Variable`: what tensors with a gradient were called before PyTorch 0.4. Old scripts still write it."""
+from ..base import sites
 from .core import Tensor
 
 
@@ -19,6 +20,8 @@ class Variable(metaclass=VariableMeta):
     __module__ = "torch.autograd.variable"
 
     def __new__(cls, data, requires_grad=False, volatile=False):
+        if volatile:
+            sites.warn("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
         return data.detach().requires_grad_(requires_grad)
 
 

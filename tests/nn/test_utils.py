@@ -59,3 +59,19 @@ def test_weight_norm():
         return answers + [list(layer.state_dict()), raised(lambda: torch.nn.utils.remove_weight_norm(layer))]
 
     close(program)
+
+
+def test_a_normalised_weight_is_one_operator():
+    def program(torch):
+        answers = []
+        for shape, dim in (((3, 2), 0), ((3, 2), 1), ((2, 3, 2), 1), ((3, 2), None)):
+            v = torch.arange(1., 1 + 2 * 3 * (len(shape) - 1)).reshape(shape).requires_grad_()
+            layer = torch.nn.Module()
+            layer.weight = torch.nn.Parameter(v.detach())
+            torch.nn.utils.parametrizations.weight_norm(layer, dim=dim)
+            parts = list(layer.parameters())
+            weight = layer.weight
+            answers += [weight, weight.grad_fn.name(), *torch.autograd.grad((weight * v.detach()).sin().sum(), parts)]
+        return answers
+
+    close(program)

@@ -6,11 +6,12 @@ import numpy as np
 
 import jtensor
 
+from ...ops.families.weight_norm import norm_except_dim
+from ...tensor import raw
 from .. import functional as F
 from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from ..modules.module import Module
 from . import parametrize
-from .weight_norm import norm_except_dim
 
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
@@ -31,7 +32,7 @@ class _WeightNorm(Module):
         self.dim = -1 if dim is None else dim
 
     def forward(self, length, direction):
-        return direction * (length / norm_except_dim(direction, self.dim))
+        return raw._weight_norm(direction, length, self.dim)
 
     def right_inverse(self, weight):
         return norm_except_dim(weight, self.dim), weight

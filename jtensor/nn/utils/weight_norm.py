@@ -1,20 +1,12 @@
 """Weight normalisation by a hook: a weight as a direction times a length, both learnt."""
 import warnings
 
-import jtensor
-
+from ...ops.families.weight_norm import norm_except_dim
+from ...tensor import raw
 from ..parameter import Parameter, UninitializedParameter
 from ._weight_hooks import found, take_out
 
 __all__ = ["WeightNorm", "weight_norm", "remove_weight_norm"]
-
-
-def norm_except_dim(v, dim):
-    """The 2-norm over all dimensions but one, which keep size one; over all of them where ``dim`` is -1."""
-    if dim == -1:
-        return v.norm(2)
-    others = [i for i in range(v.dim()) if i != dim % v.dim()]
-    return jtensor.norm(v, 2, others, True) if others else v.abs()
 
 
 class WeightNorm:
@@ -26,7 +18,7 @@ class WeightNorm:
     def compute_weight(self, module):
         """The weight from its two parts."""
         g, v = getattr(module, self.name + "_g"), getattr(module, self.name + "_v")
-        return v * (g / norm_except_dim(v, self.dim))
+        return raw._weight_norm(v, g, self.dim)
 
     @staticmethod
     def apply(module, name, dim):
