@@ -1,0 +1,1 @@
+"""Logs for TensorBoard, in the protocol buffers of the package ``tensorboard``."""
