@@ -2,6 +2,7 @@
 
 Knows a module by what every module has: ``named_parameters``, ``named_buffers``, and the dictionaries that hold them.
 """
+import collections
 import contextlib
 
 import jtensor
@@ -28,7 +29,7 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
         if not all(isinstance(one, dict) for one in parameter_and_buffer_dicts):
             raise ValueError("Expected all elements of parameter_and_buffer_dicts to be dictionaries")
         names = [name for one in parameter_and_buffer_dicts for name in one]
-        repeated = {name for name in names if names.count(name) > 1}
+        repeated = [name for name, count in collections.Counter(names).items() if count > 1]
         if repeated:
             raise ValueError(f"{repeated} appeared in multiple dictionaries; behavior of functional call is ambiguous")
         given = {name: tensor for one in parameter_and_buffer_dicts for name, tensor in one.items()}
@@ -72,9 +73,9 @@ def _replaced(module, given, tie_weights, strict):
     if strict:
         missing, unexpected = sorted(set(own) - set(full)), sorted(set(given) - set(own))
         if missing or unexpected:
-            raise RuntimeError("Error(s) in loading state_dict for " + type(module).__name__
-                               + (f"\n\tUnexpected key(s): {', '.join(unexpected)}." if unexpected else "")
-                               + (f"\n\tMissing key(s): {', '.join(missing)}." if missing else ""))
+            wrong = [f"\n\t{what} key(s): {', '.join(map(repr, keys))}."
+                     for what, keys in (("Unexpected", unexpected), ("Missing", missing)) if keys]
+            raise RuntimeError(f"Error(s) in reparametrizing for {type(module).__name__}:{''.join(wrong)}")
     places = []
     for name, tensor in full.items():
         path, _, last = name.rpartition(".")

@@ -11,7 +11,7 @@ from ..tensor.duals import is_dual, made_dual, primal_of, tangent_of
 from ..tensor.levels import open_levels, opened
 from .batching import vmap
 from .gradients import _chosen, _of_tuple, jacrev, vjp
-from .trees import flatten, structure
+from .trees import apart, flatten, only_tensors, structure
 
 __all__ = ["hessian", "jacfwd", "jvp", "linearize"]
 
@@ -40,7 +40,7 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     try:
         with opened(level):
             out = func(*unflatten([made_dual(level, p, t) for p, t in zip(given, directions, strict=True)]))
-            out, aux = _apart(out) if has_aux else (out, None)
+            out, aux = apart(out, _API) if has_aux else (out, None)
             outputs, rebuilt = flatten(out)
             _depend(level, outputs, strict)
             aux = _without(level, aux)
@@ -54,19 +54,9 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
 _API = "jvp(f, primals, tangents)"
 
 
-def _apart(out):
-    if not (isinstance(out, tuple) and len(out) == 2):
-        raise RuntimeError(f"{_API}: output of function f should be a tuple: (output, aux) if has_aux is True")
-    for x in flatten(out[1])[0]:
-        if not isinstance(x, jtensor.Tensor):
-            raise RuntimeError(f"Expected tensors, got unsupported type {type(x)}")
-    return out
-
-
 def _depend(level, outputs, strict):
+    only_tensors(outputs, _API)
     for x in outputs:
-        if not isinstance(x, jtensor.Tensor):
-            raise RuntimeError(f"{_API}: expected f(*primals) to return only tensors, got unsupported type {type(x)}")
         if strict and not is_dual(level, x):
             raise RuntimeError("jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed "
                                "with strict=True.")
@@ -129,8 +119,6 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
     """
     @functools.wraps(func)
     def wrapper(*args):
-        if not isinstance(argnums, (int, tuple)):
-            raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
         places, several = _chosen(args, argnums)
         chosen = tuple([args[at] for at in places])
         inputs, unflatten = flatten(chosen)

@@ -9,7 +9,7 @@ import functools
 import jtensor
 
 from .batching import vmap
-from .trees import flatten, mapped
+from .trees import apart, flatten, mapped, only_tensors
 
 __all__ = ["grad", "grad_and_value", "jacrev", "vjp"]
 
@@ -70,6 +70,10 @@ def _of_tuple(found, tuple_wanted):
 
 def _chosen(args, argnums):
     """(positions, whether a tuple of them was asked for)."""
+    if not isinstance(argnums, (int, tuple)):
+        raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
+    if argnums == ():
+        raise RuntimeError("argnums must be non-empty")
     several = isinstance(argnums, tuple)
     for at in argnums if several else (argnums,):
         if not isinstance(at, int):
@@ -119,9 +123,7 @@ def grad_and_value(func, argnums=0, has_aux=False):
             args, inputs = _entered(level, args, places)
             out = func(*args, **kwargs)
             if has_aux:
-                if not (isinstance(out, tuple) and len(out) == 2):
-                    raise RuntimeError("grad_and_value(f)(*args): output of function f should be a tuple: (output, aux) if has_aux is True")
-                out, aux = out
+                out, aux = apart(out, "grad_and_value(f)(*args)")
             if not isinstance(out, jtensor.Tensor):
                 raise RuntimeError(f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(out)}")
             if out.dim() != 0:
@@ -150,6 +152,16 @@ def grad(func, argnums=0, has_aux=False):
     return wrapper
 
 
+def _differentiable(out):
+    """What a function answered that Jacobians are taken of: (tensors, how they nest)."""
+    outputs, unflatten = flatten(out)
+    only_tensors(outputs, "vjp(f, *primals)")
+    for x in outputs:
+        if not (x.is_floating_point() or x.is_complex()):
+            raise RuntimeError(f"vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype {x.dtype}")
+    return outputs, unflatten
+
+
 def vjp(func, *primals, has_aux=False):
     """The function's result at the primals, and a function from cotangents of the result to a tuple of gradients of the primals.
 
@@ -162,13 +174,8 @@ def vjp(func, *primals, has_aux=False):
         args, inputs = _entered(level, primals, range(len(primals)))
         out = func(*args)
         if has_aux:
-            if not (isinstance(out, tuple) and len(out) == 2):
-                raise RuntimeError("vjp(f, *primals): output of function f should be a tuple: (output, aux) if has_aux is True")
-            out, aux = out
-        outputs, _ = flatten(out)
-        for x in outputs:
-            if not isinstance(x, jtensor.Tensor):
-                raise RuntimeError(f"vjp(f, *primals): Expected f(*primals) to return only tensors, got unsupported type {type(x)}")
+            out, aux = apart(out, "vjp(f, *primals)")
+        outputs, _ = _differentiable(out)
 
     def pull(cotangents, retain_graph=True, create_graph=None):
         given, _ = flatten(cotangents)
@@ -199,10 +206,8 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
             args, inputs = _entered(level, args, places)
             out = func(*args)
             if has_aux:
-                if not (isinstance(out, tuple) and len(out) == 2):
-                    raise RuntimeError("jacrev(f)(*args): output of function f should be a tuple: (output, aux) if has_aux is True")
-                out, aux = out
-            outputs, unflatten = flatten(out)
+                out, aux = apart(out, "vjp(f, *primals)")
+            outputs, unflatten = _differentiable(out)
             found = level.leave(unflatten([_of_tuple(_rows(x, inputs, chunk_size), several) for x in outputs]))
             return (found, level.leave(aux)) if has_aux else found
     return wrapper

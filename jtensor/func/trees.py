@@ -1,4 +1,6 @@
 """Nests of tensors as `func` asks for them, in the words of `torch.utils._pytree`."""
+import jtensor
+
 from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_structure
 from ..utils._pytree import tree_map as _map
 
@@ -26,3 +28,22 @@ def spread_over(prefix, tree):
 def structure(tree):
     """A nest's structure as PyTorch writes it."""
     return repr(tree_structure(tree))
+
+
+def apart(out, called):
+    """(result, the rest) of a function that is to answer both."""
+    if not (isinstance(out, tuple) and len(out) == 2):
+        raise RuntimeError(f"{called}: output of function f should be a tuple: (output, aux) if has_aux is True")
+    for x in flatten(out[1])[0]:
+        if not isinstance(x, jtensor.Tensor):
+            raise RuntimeError(f"Expected tensors, got unsupported type {type(x)}")
+    return out
+
+
+def only_tensors(outputs, called):
+    """PyTorch's errors for what a function answered, flattened, where that is nothing, or no tensors; ``called``: its name of the call."""
+    if not outputs or outputs == [None]:
+        raise RuntimeError(f"{called}: Expected f to be a function that has non-empty output (got output = {outputs})")
+    for x in outputs:
+        if not isinstance(x, jtensor.Tensor):
+            raise RuntimeError(f"{called}: expected f(*primals) to return only tensors, got unsupported type {type(x)}")
