@@ -9,7 +9,7 @@ import jtensor
 from ..autograd.mode import switch
 from ..tensor import updates
 from ..tensor.core import LAYOUTS
-from ..tensor.from_data import filled_like
+from ..tensor.likes import filled_like
 from ..trace.tape import LOCAL
 from .optimizer import Optimizer
 

@@ -1,6 +1,6 @@
 """Adagrad."""
 
-from ..tensor.from_data import filled_like
+from ..tensor.likes import filled_like
 from ._method import Method, as_real, check, check_fused, check_lr, number, with_values
 
 __all__ = ["Adagrad"]

@@ -1,6 +1,6 @@
 """Rprop."""
 
-from ..tensor.from_data import filled_like
+from ..tensor.likes import filled_like
 from ._method import Method, as_real, check, check_lr, number, zeros_like
 
 __all__ = ["Rprop"]

@@ -53,18 +53,6 @@ def laid(made, stride):
     return made
 
 
-def filled_like(input, number):
-    """Full of a number, in the size, type and layout of a tensor: numbers of the host's, not an operation.
-
-    For what is made once and changed at every step after that: a tape that makes it would be another one than the next step's.
-    """
-    own = input._spec
-    if own.device is not devices.cpu or input._storage.host is not None:
-        from .likes import full_like
-        return full_like(input, number)
-    return laid(from_host(np.full(own.size, number, own.dtype.numpy), own.dtype, ours=True), like(own.size, own.stride))
-
-
 NEGATIVE_STRIDES = ("At least one stride in the given numpy array is negative, and tensors with negative strides are not currently "
                     "supported. (You can probably work around this by making a copy of your array  with array.copy().) ")
 

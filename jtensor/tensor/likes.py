@@ -2,7 +2,9 @@
 
 Owns: what is taken over from the tensor that is given (size, dtype, device, strides). How a tensor is made: `create`, `from_data`.
 """
-from ..base import dtypes, geometry
+import numpy as np
+
+from ..base import devices, dtypes, geometry
 from ..base.errors import missing
 from ..base.naming import type_name
 from ..base.size import Size
@@ -14,7 +16,7 @@ from . import shapes
 from .batching import as_batched_as
 from .core import Tensor, make_tensor
 from .create import _device, _finish, _type, empty, empty_strided, full, ones, zeros
-from .from_data import copied, tensor
+from .from_data import copied, from_host, laid, tensor
 
 # -- like another tensor ----------------------------------------------------------------------------------------------
 
@@ -55,6 +57,16 @@ ones_like.__doc__ = (
 )
 empty_like.__doc__ = "A tensor like the input whose values mean nothing."
 full_like.__doc__ = "A tensor like the input filled with a number.\n\n    >>> torch.full_like(torch.zeros(2), 7)\n    tensor([7., 7.])\n"
+
+def filled_like(input, number):
+    """Full of a number, in the size, type and layout of a tensor: numbers of the host's, not an operation.
+
+    For what is made once and changed at every step after that: a tape that makes it would be another one than the next step's.
+    """
+    own = input._spec
+    if own.device is not devices.cpu or input._storage.host is not None:
+        return full_like(input, number)
+    return laid(from_host(np.full(own.size, number, own.dtype.numpy), own.dtype, ours=True), like_strides(own.size, own.stride))
 
 # -- methods ----------------------------------------------------------------------------------------------------------
 
