@@ -56,6 +56,9 @@ from .base.errors import OutOfMemoryError as OutOfMemoryError
 from .base.info import finfo as finfo
 from .base.info import iinfo as iinfo
 from .base.size import Size as Size
+from .choices import SymBool as SymBool
+from .choices import SymFloat as SymFloat
+from .choices import SymInt as SymInt
 from .namespace import _Eager as eager
 from .namespace import layout as layout
 from .namespace import memory_format as memory_format

@@ -4,6 +4,7 @@ Owns: these functions. May not know: what their branches do.
 """
 import math
 
+from .base.errors import missing
 from .tensor.core import Tensor
 
 
@@ -76,3 +77,30 @@ def sym_sqrt(a):
 
 
 __all__ = ["cond", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum", "while_loop"]
+
+
+# -- numbers that are not symbols -------------------------------------------------------------------------------------
+
+class _Symbol:
+    """Scripts ask ``isinstance(n, torch.SymInt)``; there are no such numbers, since shapes are known whenever a program is made."""
+
+    def __init__(self, node):
+        raise missing("numbers that stand for a size", "the number itself")
+
+
+class SymInt(_Symbol):
+    """An integer that is not known yet, of which there are none here."""
+
+    __module__ = "torch"
+
+
+class SymFloat(_Symbol):
+    """A float that is not known yet, of which there are none here."""
+
+    __module__ = "torch"
+
+
+class SymBool(_Symbol):
+    """A truth value that is not known yet, of which there are none here."""
+
+    __module__ = "torch"

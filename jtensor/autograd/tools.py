@@ -182,5 +182,16 @@ def install(**upper):
     UPPER.update(upper)
 
 
+def region_activation_memory_budget(budget):
+    """Refuses: PyTorch, too, has it inside of `torch.compile` alone, and there is nothing of that kind here."""
+    raise RuntimeError("torch.autograd.graph.region_activation_memory_budget can only be used inside a torch.compile region; it has no "
+                       "effect in eager mode.")
+
+
+def set_warn_on_accumulate_grad_stream_mismatch(enabled):
+    """Whether to warn of a gradient that comes from another stream than its leaf: streams are one queue here, so that there is none."""
+
+
 PUBLIC = {f.__name__: f for f in (GradientEdge, Node, allow_mutation_on_saved_tensors, disable_saved_tensors_hooks, get_gradient_edge,
-                                  increment_version, register_multi_grad_hook, save_on_cpu, saved.saved_tensors_hooks)}
+                                  increment_version, region_activation_memory_budget, register_multi_grad_hook, save_on_cpu,
+                                  saved.saved_tensors_hooks, set_warn_on_accumulate_grad_stream_mismatch)}

@@ -4,6 +4,7 @@ Two ways, PyTorch's: ``use_reentrant=False`` replaces saved tensors by promises 
 backward inside the backward. Owns both, and the random state they restore. May not know: how nodes save.
 """
 import contextlib
+import enum
 import warnings
 import weakref
 
@@ -11,9 +12,11 @@ from ..autograd import saved
 from ..autograd.engine import current_task
 from ..autograd.function import Function
 from ..base import sites
+from ..base.errors import missing
 
-__all__ = ["CheckpointError", "CheckpointFunction", "check_backward_validity", "checkpoint", "checkpoint_sequential", "detach_variable",
-           "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop"]
+__all__ = ["CheckpointError", "CheckpointFunction", "CheckpointPolicy", "SelectiveCheckpointContext", "check_backward_validity",
+           "checkpoint", "checkpoint_sequential", "create_selective_checkpoint_contexts", "detach_variable", "get_device_states",
+           "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states"]
 
 EXPLICIT = ("torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Starting in PyTorch 2.9, calling checkpoint "
             "without use_reentrant will raise an exception. use_reentrant=False is recommended, but if you need to preserve the "
@@ -37,6 +40,48 @@ def noop_context_fn():
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
+class CheckpointPolicy(enum.Enum):
+    """What selective checkpointing does with an operation's result."""
+
+    __module__ = "torch.utils.checkpoint"
+
+    MUST_SAVE = 0
+    PREFER_SAVE = 1
+    MUST_RECOMPUTE = 2
+    PREFER_RECOMPUTE = 3
+    MUST_CPU_OFFLOAD = 4
+    PREFER_CPU_OFFLOAD = 5
+
+
+class SelectiveCheckpointContext:
+    """What a policy of selective checkpointing is told beside the operation."""
+
+    __module__ = "torch.utils.checkpoint"
+
+    def __init__(self, *, is_recompute, op_output=None):
+        self.is_recompute, self.op_output = is_recompute, op_output
+
+
+def create_selective_checkpoint_contexts(policy_fn_or_list, allow_cache_entry_mutation=False):
+    """Refuses: a choice of which operations are computed again."""
+    raise missing("selective checkpointing, which asks about each operation of ATen",
+                  "checkpoint() without context_fn, of the part whose results are not to be kept")
+
+
+def get_device_states(*args):
+    """(numbers of the GPUs on which there are tensors among the arguments, the states of their generators)."""
+    import jtensor as torch
+    indices = sorted({t.get_device() for t in args if isinstance(t, torch.Tensor) and t.is_cuda})
+    return indices, [torch.cuda.get_rng_state(index) for index in indices]
+
+
+def set_device_states(devices, states, *, device_type=None):
+    """Sets the generators of GPUs to states that `get_device_states` gave."""
+    import jtensor as torch
+    for index, state in zip(devices, states, strict=False):
+        torch.cuda.set_rng_state(state, index)
+
+
 @contextlib.contextmanager
 def set_checkpoint_early_stop(enable):
     """Whether the second computation ends as soon as it has made the last tensor that is needed."""
@@ -50,7 +95,6 @@ def set_checkpoint_early_stop(enable):
 def set_checkpoint_debug_enabled(enabled):
     """Tracing of operators, which jtensor does not have; None and False are taken."""
     if enabled:
-        from ..base.errors import missing
         raise missing("the debug mode of torch.utils.checkpoint", "the error itself, which names what differs")
     return contextlib.nullcontext()
 
