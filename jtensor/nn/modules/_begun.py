@@ -8,11 +8,14 @@ import weakref
 from ...trace import executor, tape
 
 new = []                # references to them
+MOST = 100_000          # of a script that makes modules and calls none
 
 
 def registered(tensor):
     """A parameter or buffer was."""
     if hasattr(tensor, "_storage"):
+        if len(new) == MOST:
+            new.clear()
         new.append(weakref.ref(tensor))
 
 
