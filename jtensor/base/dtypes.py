@@ -218,6 +218,17 @@ def can_cast(from_, to):
     return not (from_.category == 1 and to is bool)
 
 
+def plain_number(value):
+    """A number of NumPy's, or of a class derived from Python's (an `IntEnum` is of one), as Python has it; anything else as it is."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, int):
+        return value if type(value) in (int, _python_bool) else int.__int__(value)
+    if isinstance(value, float):
+        return value if type(value) is float else float.__float__(value)
+    return complex(value.real, value.imag) if isinstance(value, complex) else value
+
+
 def of_scalar(value):
     """The type a Python number has in promotion: bool, int64, the default float or its complex type."""
     kind = type(value)
@@ -229,8 +240,9 @@ def of_scalar(value):
         return bool
     if kind is complex:
         return default_complex()
-    if isinstance(value, np.generic):
-        return of_scalar(value.item())
+    plain = plain_number(value)
+    if plain is not value:
+        return of_scalar(plain)
     raise TypeError(f"not a number: {value!r}")
 
 

@@ -4,6 +4,7 @@ Owns: which operands they take, and which they leave to NumPy or to the methods.
 """
 import numpy as np
 
+from ..base.dtypes import plain_number
 from ..ops.registry import REGISTRY
 from . import dispatch, from_data, recorders
 from .core import Tensor
@@ -20,7 +21,7 @@ def binary_dunder(operator, method, dunder):
     def other_operand(self, other, *defaults):
         if isinstance(other, Tensor) or type(other) in _KNOWN:
             return dispatch.call(operator, (self, other, *defaults))
-        if _from_numpy(other, arrays):
+        if isinstance(other, _NUMBERS) or arrays and isinstance(other, np.ndarray):
             return method(self, _native(other))
         return unforeseen(dunder, self, other)
     dunder_method = recorders.recorder(operator, other_operand)
@@ -45,7 +46,7 @@ def product_dunder(method):
 def _by_method(method, dunder):
     """That of an operator of other parameters: tensors and numbers go to the method."""
     def dunder_method(self, other):
-        if isinstance(other, Tensor) or type(other) in _KNOWN or isinstance(other, np.generic):
+        if isinstance(other, (Tensor, *_NUMBERS)):
             return method(self, _native(other))
         return unforeseen(dunder, self, other)
     dunder_method.__name__ = dunder_method.__qualname__ = dunder
@@ -58,23 +59,18 @@ def _two_arrays(operator):
 
 
 _KNOWN = (int, float, bool, complex)
-
-
-def _from_numpy(other, arrays):
-    """Whether an operand is a number of NumPy's, or an ndarray where those are taken.
-
-    Arithmetic leaves ndarrays to NumPy, as PyTorch does: it computes, in its own types, and hands the result back (`__array_wrap__`).
-    """
-    return isinstance(other, np.generic) or arrays and isinstance(other, np.ndarray)
+_NUMBERS = (int, float, complex, np.generic)            # also of classes derived from these: an `IntEnum`
 
 
 def _native(other):
-    if isinstance(other, np.generic):
-        return other.item()
+    """An operand as the operators know it; an ndarray where those are taken.
+
+    Arithmetic leaves ndarrays to NumPy, as PyTorch does: it computes, in its own types, and hands the result back (`__array_wrap__`).
+    """
     if isinstance(other, np.ndarray):
         from .from_data import from_host
         return from_host(other)
-    return other
+    return plain_number(other)
 
 
 def inplace_dunder(operator, method, dunder):
@@ -86,7 +82,7 @@ def inplace_dunder(operator, method, dunder):
     def dunder_method(self, other):
         if isinstance(other, Tensor) or type(other) in _KNOWN:
             return operator.write(self, other)
-        if isinstance(other, np.generic):
+        if isinstance(other, _NUMBERS):
             return method(self, _native(other))
         return unforeseen(dunder, self, other)          # `t += ndarray` makes another tensor, as in PyTorch
     dunder_method.__name__ = dunder_method.__qualname__ = dunder
@@ -136,8 +132,8 @@ def install(functions):
 def _divided(reciprocal):
     """``number / tensor``, which is a product in PyTorch."""
     def turned(self, other):
-        if isinstance(other, (Tensor, *_KNOWN, np.generic)):
-            return reciprocal(self) * other
+        if isinstance(other, (Tensor, *_NUMBERS)):
+            return reciprocal(self) * plain_number(other)
         return unforeseen("__rtruediv__", self, other)
     turned.__name__ = "__rdiv__"
     return turned
@@ -175,8 +171,7 @@ _TURNED = {"__rpow__": "pow", "__rfloordiv__": "floor_divide", "__rmod__": "rema
 def _turned(function, name, dunder):
     """``number <op> tensor`` for an operator whose operands cannot be exchanged."""
     def turned(self, other):
-        if isinstance(other, np.generic):
-            other = other.item()
+        other = plain_number(other)
         if not isinstance(other, (Tensor, *_KNOWN)) or name == "matmul" and not isinstance(other, Tensor):
             return unforeseen(dunder, self, other)
         return function(_tensor(other, self) if name == "floor_divide" else other, self)
@@ -191,7 +186,7 @@ def _reflected(method, dunder):
         if type(other) in _KNOWN or isinstance(other, Tensor):
             return method(self, other)
         try:
-            return method(self, other)
+            return method(self, plain_number(other))
         except TypeError:
             return unforeseen(dunder, self, other)
     reflected.__name__ = reflected.__qualname__ = dunder

@@ -3,6 +3,7 @@
 Each line runs under both libraries in a scope of small tensors; compared are the error (type and first line), the result ``r``, and the
 versions and values of the tensors in the scope.
 """
+import enum
 import warnings
 
 import numpy as np
@@ -11,6 +12,16 @@ import pytest
 import jtensor
 
 torch = pytest.importorskip("torch")
+
+
+
+class Label(enum.IntEnum):
+    THREE = 3
+
+
+class Part(float):
+    pass
+
 
 STATEMENTS = {
     "indices": """
@@ -85,6 +96,43 @@ STATEMENTS = {
         m.add_(m.t())
         v.view(2,3)[:]=v.view(3,2).t()
         x.data=e; x.data[0:]=v[:3]
+    """,
+    "numbers of classes of their own": """
+        r=v+three
+        r=three+v
+        r=v*three
+        r=three-v
+        r=v**three
+        r=three**v
+        r=v/three
+        r=three/(v+1)
+        r=v//three
+        r=three//(v+1)
+        r=v%three
+        r=v==three
+        r=three==v
+        r=v!=three
+        r=v<three
+        v.add_(three)
+        v+=three
+        r=m.long()&three
+        r=m.long()<<three
+        r=v+half
+        r=half/v
+        r=v==half
+        r=m.long()+half
+        r=torch.tensor(three)
+        r=torch.tensor([three, 1])
+        r=torch.tensor(half)
+        r=torch.as_tensor(three)
+        r=torch.full((2,), three)
+        r=torch.full((2,), half)
+        r=v.new_full((2,), three)
+        r=v[three]
+        r=torch.zeros(three)
+        r=three in v
+        r=v.clamp(max=three)
+        r=torch.where(v>1, v, three)
     """,
     "arrays": """
         r=np.array(x.expand(2,3))
@@ -495,7 +543,7 @@ def outcome(library, statement):
     """What the statement does, as text."""
     scope = {"torch": library, "np": np, "x": library.ones(3), "e": library.ones(1).expand(3), "v": library.arange(6.),
              "xg": library.ones(3, requires_grad=True), "m": library.arange(6.).view(2, 3), "z": library.tensor(1.),
-             "n0": library.ones(0), "n3": library.ones(0, 3)}
+             "n0": library.ones(0), "n3": library.ones(0, 3), "three": Label.THREE, "half": Part(0.5)}
     before = {name: t._version for name, t in scope.items() if hasattr(t, "_version")}
     try:
         with warnings.catch_warnings():
