@@ -4,9 +4,10 @@ from .tensor import raw as _raw
 from .tensor.guards import guarded as _guarded
 
 _PREFIXED = (
-    "cholesky", "cholesky_ex", "cond", "cross", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "householder_product", "inv", "inv_ex",
-    "lstsq", "lu", "lu_factor", "lu_factor_ex", "lu_solve", "matrix_norm", "matrix_rank", "multi_dot", "norm", "pinv", "qr", "slogdet",
-    "solve", "solve_ex", "solve_triangular", "svd", "svdvals", "tensorinv", "tensorsolve", "vander", "vecdot", "vector_norm")
+    "cholesky", "cholesky_ex", "cond", "cross", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "householder_product", "inv",
+    "inv_ex", "ldl_factor", "ldl_factor_ex", "ldl_solve", "lstsq", "lu", "lu_factor", "lu_factor_ex", "lu_solve",
+    "matrix_norm", "matrix_rank", "multi_dot", "norm", "pinv", "qr", "slogdet", "solve", "solve_ex", "solve_triangular", "svd",
+    "svdvals", "tensorinv", "tensorsolve", "vander", "vecdot", "vector_norm")
 _SAME = ("det", "matmul", "matrix_exp", "matrix_power")              # the function of this name without a prefix
 
 LinAlgError = _LinAlgError

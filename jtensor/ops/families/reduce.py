@@ -179,6 +179,9 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None):
     """
     if input.dtype.category < 2:
         raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {dtypes.scalar_name(input.dtype)}")
+    if dtype is not None and dtype.category < 2:
+        raise RuntimeError("nanmean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. Got: "
+                           + dtypes.scalar_name(dtype))
     count = sum(~input.detach().isnan(), dim, keepdim)
     total = nansum(input, dim, keepdim, dtype=dtype)
     return total / count if out is None else _div_out(total, count, out)

@@ -55,6 +55,9 @@ def _check_sum(name):
 def _check_into_bools(name):
     def check(self, dim, dtype):
         _check_dim(self, dim, dtype)
+        if dtype is not None and dtype is not self.dtype:
+            raise RuntimeError(f"Bad in-place call: input tensor dtype {dtypes.cpp_name(self.dtype)} and output tensor dtype "
+                               f"{dtypes.cpp_name(dtype)} should match")
         if self.dtype is dtypes.bool:
             raise not_implemented(f"{name}_out_cpu", self.dtype)
     return check
