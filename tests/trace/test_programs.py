@@ -84,6 +84,35 @@ def test_a_better_program_that_does_not_compile_leaves_the_brief_one(monkeypatch
     assert bits[:4] == wanted and "all effort was too much" in str(torch.report())
 
 
+CONVOLUTIONS = {                # and what they are given
+    "few features": (lambda nn: nn.Sequential(nn.Conv2d(1, 9, 3, padding=1), nn.BatchNorm2d(9), nn.Tanh(), nn.Conv2d(9, 1, 3, padding=1)),
+                     (5, 1, 11, 11)),
+    "a picture that grows": (lambda nn: nn.Sequential(nn.Conv2d(2, 8, 1, padding=2), nn.ReLU(), nn.Conv2d(8, 7, 2, padding=1)),
+                             (5, 2, 28, 28))}
+
+
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+def test_networks_of_convolutions_train_to_the_same_bits_in_every_way(name, monkeypatch):
+    def trained():
+        torch.manual_seed(0)
+        net, x = CONVOLUTIONS[name][0](torch.nn), torch.randn(CONVOLUTIONS[name][1])
+        optimizer, bits = torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.9), []
+        for _ in range(3):
+            loss = net(x).square().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            bits += [loss.item().hex(), *[p.detach().numpy().tobytes() for p in net.parameters()]]
+        return bits
+    found = []
+    for chosen in ({"brief": 1000}, {"all": 0}):
+        forget()
+        monkeypatch.setattr(programs, "worth", lambda *given, chosen=chosen: chosen)
+        found.append(trained())
+    with torch.eager():
+        assert found[0] == found[1] == trained()
+
+
 def test_large_arrays_and_loops_are_not_worth_brevity():
     def worth(size, count, loop=False):
         aval = spec.aval((size,), torch.float32)
