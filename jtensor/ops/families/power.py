@@ -19,8 +19,10 @@ conj = jnp.conj
 
 def integer_power(x, n):
     """An integer array to the power of an integer array: wraps on overflow; a negative power of anything but ±1 is 0."""
-    x, n = jnp.broadcast_arrays(x, n)
-    result, base, left = jnp.ones_like(x), x, jnp.where(n < 0, jnp.zeros_like(n), n)
+    if x.ndim and n.ndim:
+        x, n = (a.reshape((1,) * (max(x.ndim, n.ndim) - a.ndim) + a.shape) for a in (x, n))
+    # The base is squared in its own shape: XLA's simplifier would take a broadcast out square by square, and say that it is stuck.
+    result, base, left = jnp.ones(jnp.broadcast_shapes(x.shape, n.shape), x.dtype), x, jnp.where(n < 0, jnp.zeros_like(n), n)
     bits = jnp.iinfo(n.dtype).bits
     for _ in range(bits):
         result = jnp.where(left & 1 != 0, result * base, result)
