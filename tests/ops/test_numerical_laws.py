@@ -199,3 +199,8 @@ def test_differences_of_complex_numbers_have_pytorchs_zeros():
     for call in (lambda a, b: a - b, lambda a, b: a - a, lambda a, b: a.sub(b, alpha=2), lambda a, b: a - 0, lambda a, b: 1j - a):
         got, want = (call(*(lib.tensor(column) for column in zip(*pairs, strict=True))).tolist() for lib in (jtensor, torch))
         assert list(map(str, got)) == list(map(str, want))
+
+
+def test_whole_powers_of_one_number_keep_the_compiler_quiet(capfd):
+    assert (3 ** jtensor.arange(7)).tolist()[-1] == 729 and (jtensor.arange(11)[:, None] ** jtensor.arange(7)).sum().item() == 2228039
+    assert "circular" not in capfd.readouterr().err

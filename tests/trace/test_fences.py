@@ -192,11 +192,6 @@ def test_a_long_chain_on_a_repeated_number_keeps_the_compiler_quiet(capfd):
     assert "circular" not in capfd.readouterr().err
 
 
-def test_powers_of_one_number_keep_the_compiler_quiet(capfd):
-    assert (3 ** jtensor.arange(7)).tolist()[-1] == 729 and (jtensor.arange(11)[:, None] ** jtensor.arange(7)).shape == (11, 7)
-    assert "circular" not in capfd.readouterr().err
-
-
 @pytest.mark.parametrize("moved", [lambda m: m, lambda m: m[::-1], lambda m: m.reshape(2, 3).reshape(-1)])
 @pytest.mark.parametrize("marked", [fences.mark, lambda x: x])
 def test_truth_values_are_factors_and_no_choice(marked, moved):
