@@ -162,7 +162,8 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pi
         fill_value = fill_value.item()
     if not isinstance(fill_value, (numbers.Number, np.bool_)):
         raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {type_name(type(fill_value))}")
-    kind = _type(dtype, out.dtype if out is not None else dtypes.of_scalar(fill_value))
+    said = float(fill_value) if isinstance(fill_value, np.bool_) else fill_value           # NumPy's truth values are floats to PyTorch here
+    kind = _type(dtype, out.dtype if out is not None else dtypes.of_scalar(said))
     made = ops.full_of.record(size, number_fits(fill_value, kind, alone=math.prod(size) == 1), kind, _device(device))
     return _finish(made, requires_grad) if out is None else _out("full", made, out, requires_grad, dtype)
 

@@ -185,13 +185,11 @@ def _nested(data, dtype):
     if hasattr(data, "__array__") and not isinstance(data, (list, tuple)):
         return np.asarray(data)
     if isinstance(data, (str, bytes)) or data is None or not hasattr(data, "__len__") and not hasattr(data, "__array_interface__"):
-        if hasattr(data, "__index__"):
-            return np.array(data.__index__(), np.int64)
-        if hasattr(data, "__float__"):
-            return _array(float(data), dtypes.get_default_dtype().numpy)
+        if dtype is not None and (hasattr(data, "__index__") or hasattr(data, "__float__")):
+            return _array(_number(data, dtype), dtype.numpy)
         if isinstance(data, (str, bytes)):
             raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
-        raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
+        raise RuntimeError(f"Could not infer dtype of {type_name(type(data))}")
     if _stackable(data, dtype):
         return np.stack(data)
     shape, flat, kind = _walk(data)
@@ -261,11 +259,9 @@ def _type_of(x):
     for plain in (bool, int, float, complex):
         if isinstance(x, plain):
             return dtypes.of_scalar(plain(0))
-    if hasattr(x, "__index__"):
-        return dtypes.int64
-    if hasattr(x, "__float__"):
-        return dtypes.get_default_dtype()
-    raise RuntimeError(f"Could not infer dtype of {type(x).__name__}")
+    if hasattr(x, "__array__"):
+        return dtypes.int64 if hasattr(x, "__index__") else dtypes.get_default_dtype()
+    raise RuntimeError(f"Could not infer dtype of {type_name(type(x))}")
 
 
 def _number(x, wanted):
@@ -290,7 +286,9 @@ def _number(x, wanted):
     for plain in (bool, int, float, complex):
         if isinstance(x, plain):
             return plain(x)
-    return x.__index__() if hasattr(x, "__index__") else float(x)
+    if whole and not hasattr(x, "__index__"):
+        raise TypeError(f"'{type_name(type(x))}' object cannot be interpreted as an integer")
+    return x.__index__() if whole or not hasattr(x, "__float__") else float(x)
 
 
 def _walk(data):

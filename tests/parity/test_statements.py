@@ -133,6 +133,11 @@ STATEMENTS = {
         r=three in v
         r=v.clamp(max=three)
         r=torch.where(v>1, v, three)
+        r=torch.full((2,), np.bool_(True))
+        r=torch.tensor(__import__("decimal").Decimal("1.5"))
+        r=torch.tensor([1, __import__("fractions").Fraction(1, 2)])
+        r=torch.tensor(__import__("decimal").Decimal("1.5"), dtype=torch.float64)
+        r=torch.tensor([__import__("decimal").Decimal("1.5")], dtype=torch.int64)
     """,
     "arrays": """
         r=np.array(x.expand(2,3))
