@@ -133,7 +133,7 @@ def _divided(reciprocal):
     """``number / tensor``, which is a product in PyTorch."""
     def turned(self, other):
         if isinstance(other, (Tensor, *_NUMBERS)):
-            return reciprocal(self) * plain_number(other)
+            return reciprocal(self) * other
         return unforeseen("__rtruediv__", self, other)
     turned.__name__ = "__rdiv__"
     return turned
@@ -171,7 +171,8 @@ _TURNED = {"__rpow__": "pow", "__rfloordiv__": "floor_divide", "__rmod__": "rema
 def _turned(function, name, dunder):
     """``number <op> tensor`` for an operator whose operands cannot be exchanged."""
     def turned(self, other):
-        other = plain_number(other)
+        if type(other) not in _KNOWN:
+            other = plain_number(other)
         if not isinstance(other, (Tensor, *_KNOWN)) or name == "matmul" and not isinstance(other, Tensor):
             return unforeseen(dunder, self, other)
         return function(_tensor(other, self) if name == "floor_divide" else other, self)
