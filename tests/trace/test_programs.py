@@ -155,12 +155,12 @@ def test_xla_hears_what_only_a_message_can_say():
 
 
 def test_tapes_that_begin_alike_share_what_is_waited_for(monkeypatch, efforts):
-    """Step one of a training makes the optimizer's state, step two has it: the forward pass of both is one program."""
+    """Where step one makes the optimizer's state, step two has it: the forward pass of both is one program."""
     forget()
     w, x = torch.linspace(-0.01, 0.01, 400 * 300).reshape(400, 300).clone(), torch.linspace(0, 1, 7 * 400).reshape(7, 400).clone()
     w.tolist(), x.tolist()
     w.requires_grad_()
-    optimizer = torch.optim.SGD([w], lr=1e-5, momentum=0.9)
+    optimizer = torch.optim.SGD([w], lr=1e-5, momentum=0.9, dampening=0.1)
     report, efforts[:] = torch.report(), []
     shared, losses = report.programs["shared"], []
     for _ in range(3):

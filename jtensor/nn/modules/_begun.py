@@ -5,15 +5,16 @@ cost a compilation of its own. Owns: which parameters and buffers have been regi
 """
 import weakref
 
+from ...tensor.core import LAYOUTS, Tensor
 from ...trace import executor, tape
 
-new = []                # references to them
+new = []                # references to them; what is sparse has no values of its own
 MOST = 100_000          # of a script that makes modules and calls none
 
 
 def registered(tensor):
     """A parameter or buffer was."""
-    if hasattr(tensor, "_storage"):
+    if isinstance(tensor, Tensor) and type(tensor) not in LAYOUTS:
         if len(new) == MOST:
             new.clear()
         new.append(weakref.ref(tensor))
