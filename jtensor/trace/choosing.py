@@ -37,15 +37,19 @@ def choose(segment, nodes, state, wanted, inputs, asked, later=False):
     if coming is None:
         plans = {node[0] for node in nodes}
         missing = [plan for plan in plans if plan.kernel is None and not by_numpy.has_done(plan)]
-        if not tiers.worth_a_program(plans, missing, state.sightings + later, bool(state.cut)):
+        worth = tiers.worth_a_program(plans, missing, state.sightings + later, bool(state.cut))
+        if not worth and not (PAST.in_vain() and state.sightings + later == 1):
             return None
         counts = scalars.counts(segment.floats, segment.integers, segment.complexes)
         del inputs[tape.reach(nodes):]              # in place: references are counted below
         donate = donation.donatable(inputs, nodes, wanted)
         avals = [v.aval for v in inputs]
 
-        def compile_it():
-            return programs.build(nodes, wanted, asked, avals, counts, donate, state.cut)
+        def compile_it(stored=False):
+            return programs.build(nodes, wanted, asked, avals, counts, donate, state.cut, stored)
+        if not worth:                               # but an earlier process may have kept one
+            found = compile_it(stored=True)
+            return kept(*found, state, key, len(nodes)) if found is not None else None
         if later or not missing and len(nodes) >= WORTH_A_THREAD:
             if len(_coming) >= COMING_AT_ONCE:             # tapes that have not come again are given up
                 _coming.pop(next(iter(_coming))).cancel()
@@ -63,9 +67,14 @@ def compiled(coming, state, key, count):
         REPORT.failed(error)
         state.programs[key] = Program(None, key[0], key[0])
         return None
+    if state.sightings == 1 and set(origins) != {"shared"}:
+        PAST.add(found, state.cut)
+    return kept(found, origins, state, key, count)
+
+
+def kept(found, origins, state, key, count):
+    """The program that a tape has got from now on."""
     for origin in origins:
         REPORT.program(origin, count, found.fences, state)
-    if "compiled" in origins and state.sightings == 1:
-        PAST.add(found, state.cut)
     state.programs[key] = found
     return found

@@ -124,13 +124,14 @@ def lead(counts):
     return 2 if counts else 1
 
 
-def program(nodes, wanted, inputs, counts, donate, efforts=("all",)):
+def program(nodes, wanted, inputs, counts, donate, efforts=("all",), stored=False):
     """The executable ``run([zero, numbers, *inputs])`` of a tape; from disk if it is there.
 
     ``inputs`` are the avals of the external inputs; ``counts`` (kind, how many) of the numbers (`scalars`); ``donate``: (an input, the
     position of the wanted value that may have its buffer) each; ``efforts``: XLA's (`executable.options_of`), of which it gets the first
-    that would not tell in the bits (`HURRIED` ones, or a single other); a program on disk that got more is taken. Answers (executable,
-    where it came from: "shared" with another tape, "disk" or "compiled", number of fences, the effort it got).
+    that would not tell in the bits (`HURRIED` ones, or a single other); a program on disk that got more is taken. ``stored``: only one that
+    is there. Answers (executable, where it came from: "shared" with another tape, "disk" or "compiled", number of fences, the effort it
+    got), or None.
     """
     device = jax_device_of(nodes[-1][0])
     text = key_of(nodes, wanted, inputs, counts, donate)
@@ -143,6 +144,8 @@ def program(nodes, wanted, inputs, counts, donate, efforts=("all",)):
         if found is not None:
             _SHARED[key, device] = found
             return found, "disk", 0, got
+    if stored:
+        return None
     with jax.enable_x64(True):
         fenced = fences.of_graph(graph_of(nodes, wanted, inputs, counts), efforts[0] in HURRIED)
         jaxpr = fenced.jaxpr()

@@ -103,13 +103,17 @@ class Program:
             self.left, self.again, self.coming = 0, None, None
 
 
-def build(nodes, wanted, asked, inputs, counts, donate, loop=False):
+def build(nodes, wanted, asked, inputs, counts, donate, loop=False, stored=False):
     """The `Program` of a tape and where its executables come from; of two stages if somebody waits for the value ``asked``.
 
-    ``loop``: it is a piece of a loop, and will come again. The other arguments are those of `lower.program`.
+    ``loop``: it is a piece of a loop, and will come again. ``stored``: nothing is to be compiled; None where something would have to be.
+    The other arguments are those of `lower.program`.
     """
     chosen = worth(nodes, lower.jax_device_of(nodes[-1][0]), loop)
-    found, origins, got = _build(nodes, wanted, asked, inputs, counts, donate, tuple(chosen))
+    built = _build(nodes, wanted, asked, inputs, counts, donate, tuple(chosen), stored)
+    if built is None:
+        return None
+    found, origins, got = built
     due = min([chosen[effort] for effort in got if effort in chosen], default=0)
     if due:
         found.due, found.left = due, due
@@ -117,10 +121,13 @@ def build(nodes, wanted, asked, inputs, counts, donate, loop=False):
     return found, origins
 
 
-def _build(nodes, wanted, asked, inputs, counts, donate, efforts):
+def _build(nodes, wanted, asked, inputs, counts, donate, efforts, stored=False):
     cut = stages.cut(nodes, wanted, asked) if asked in wanted else None
     if cut is None:
-        made, origin, fences, got = lower.program(nodes, wanted, inputs, counts, donate, efforts=efforts)
+        made = lower.program(nodes, wanted, inputs, counts, donate, efforts=efforts, stored=stored)
+        if made is None:
+            return None
+        made, origin, fences, got = made
         donated = tuple([d - lower.lead(counts) for d in made.donated])
         return Program(made, wanted, wanted, donated, fences, count=len(inputs)), (origin,), (got,)
     first = lower.alone(nodes, cut.first)               # equal in the next step, though the optimizer does something else there
@@ -128,10 +135,13 @@ def _build(nodes, wanted, asked, inputs, counts, donate, efforts):
     taken = _own(first[0])
     mine, yours = stages.buffers(donate, cut, first, second)
     avals = [*(a for node in nodes for a in node[0].outputs), *inputs[::-1]]         # by position: an input's is negative
-    after = _BESIDE.submit(lambda: _stage(second, avals, counts, yours, efforts), name="stage")
+    after = _BESIDE.submit(lambda: _stage(second, avals, counts, yours, efforts, stored), name="stage")
     first_counts = tuple([(kind, taken[kind]) for kind, _ in counts if taken[kind]])
-    program, donated, origin, fences, got = _stage(first, avals, first_counts, mine, efforts)
-    rest, others, later, more, too = after.result()
+    ours, theirs = _stage(first, avals, first_counts, mine, efforts, stored), after.result()
+    if ours is None or theirs is None:
+        return None
+    program, donated, origin, fences, got = ours
+    rest, others, later, more, too = theirs
     where = {p: ~at for at, p in enumerate(cut.first)}
     made = Program(program, cut.first + cut.rest, wanted, donated + others, fences + more, count=len(inputs), rest=rest,
                    takes=tuple([~p for p in first[2]]), own=tuple(taken.values()), later=tuple([where.get(p, ~p) for p in second[2]]))
@@ -148,10 +158,13 @@ def _own(nodes):
     return found
 
 
-def _stage(stage, avals, counts, donate, efforts):
+def _stage(stage, avals, counts, donate, efforts, stored):
     """(executable, the tape's inputs that it overwrites, where it comes from, number of fences, effort) of what `lower.alone` answered."""
     nodes, gives, takes = stage
-    made, *about = lower.program(nodes, gives, [avals[p] for p in takes], counts, donate, efforts=efforts)
+    found = lower.program(nodes, gives, [avals[p] for p in takes], counts, donate, efforts=efforts, stored=stored)
+    if found is None:
+        return None
+    made, *about = found
     return made, tuple([~takes[d - lower.lead(counts)] for d in made.donated]), *about
 
 

@@ -16,7 +16,7 @@ PATIENT = 8                        # times that a tape must come where they do n
 
 
 class Past:
-    """The last programs that were ``made`` of tapes seen for the first time; what came from disk cost nothing, and is not among them."""
+    """The last programs that were ``made`` of tapes seen for the first time, or loaded: a script makes the same choices at every start."""
 
     __slots__ = ("made",)
 

@@ -37,9 +37,9 @@ def text_of(graph, *given):
     return f"{closed} {[hashlib.md5(np.asarray(x).tobytes()).hexdigest() for x in closed.consts]} {sorted(made.compiler_options.items())}"
 
 
-def program(nodes, wanted, inputs, counts, donate, efforts=("all",), *, made=lower.program):
+def program(nodes, wanted, inputs, counts, donate, *, made=lower.program, **more):
     tell("program", lower.key_of(nodes, wanted, inputs, counts, donate), text_of(lower.graph_of, nodes, wanted, inputs, counts))
-    return made(nodes, wanted, inputs, counts, donate, efforts=efforts)
+    return made(nodes, wanted, inputs, counts, donate, **more)
 
 
 def compile_program(jaxpr, avals, *, made=lower.compile_program, **more):
