@@ -1,7 +1,7 @@
 """Types for annotations of layers: numbers that may be given once or for each dimension. Nothing here looks at them."""
-# ruff: noqa: UP007, UP045
+# ruff: noqa: UP007
 # Their text is that of the unions they are in PyTorch.
-from typing import Optional, TypeVar, Union
+from typing import TypeVar, Union
 
 from ..tensor.core import Tensor
 
@@ -23,9 +23,9 @@ _size_4_t = _scalar_or_tuple_4_t[int]
 _size_5_t = _scalar_or_tuple_5_t[int]
 _size_6_t = _scalar_or_tuple_6_t[int]
 
-_size_any_opt_t = _scalar_or_tuple_any_t[Optional[int]]
-_size_2_opt_t = _scalar_or_tuple_2_t[Optional[int]]
-_size_3_opt_t = _scalar_or_tuple_3_t[Optional[int]]
+_size_any_opt_t = _scalar_or_tuple_any_t[int | None]
+_size_2_opt_t = _scalar_or_tuple_2_t[int | None]
+_size_3_opt_t = _scalar_or_tuple_3_t[int | None]
 
 _ratio_any_t = _scalar_or_tuple_any_t[float]
 _ratio_2_t = _scalar_or_tuple_2_t[float]
