@@ -94,21 +94,20 @@ LIBRARY = 4096      # elements from which on a library of XLA's adds up float32 
 
 
 def in_windows(name, shape, dtype, axes):
-    """Whether XLA reduces two long axes in windows of both: how LLVM adds one up is a matter of emitters and optimizations."""
-    if name not in ("reduce_sum", "reduce_prod") or sum(shape[axis] > LONG for axis in axes) < 2:
-        return False
-    return name == "reduce_prod" or dtype not in (np.float32, np.float64) or math.prod(shape) < LIBRARY
+    """Whether XLA makes a sum or product over two long axes in windows of both: how LLVM goes through one is a matter of emitters and
+    optimizations. ``name``: "reduce_sum" or "reduce_prod"."""
+    by_library = name == "reduce_sum" and dtype in (np.float32, np.float64) and math.prod(shape) >= LIBRARY
+    return not by_library and sum(shape[axis] > LONG for axis in axes) > 1
 
 
 def in_turn(shape, axes):
     """These axes in groups with one long axis each, the last ones first."""
-    groups, long = [], True
+    groups, long = [[]], 0
     for axis in sorted(axes, reverse=True):
-        if long and shape[axis] > LONG or not groups:
+        long += shape[axis] > LONG
+        if long > len(groups):
             groups.append([])
-            long = False
         groups[-1].append(axis)
-        long = long or shape[axis] > LONG
     return groups
 
 

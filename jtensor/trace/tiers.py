@@ -36,8 +36,11 @@ PAST = Past()
 
 
 def worth_a_program(plans, missing, sightings, loop=False):
-    """Whether a tape is compiled now. ``plans``: its operations; ``missing``: those without kernels; ``sightings``: times it has come;
-    ``loop``: it is a piece of one, and will probably come at once."""
+    """Whether a tape is compiled now.
+
+    ``plans``: its operations; ``missing``: those without kernels; ``sightings``: times it has come; ``loop``: it is a piece of one, and
+    will probably come again at once.
+    """
     if PAST.in_vain():
         return sightings >= PATIENT
     if loop or sightings > 1:
