@@ -11,7 +11,7 @@ import jtensor
 from .tensor.asking import Entry, overridable
 from .tensor.core import Tensor
 from .tensor.overriding import ENTRIES
-from .tensor.refusals import table
+from .tensor.taking import table
 
 # -- written in Python there --------------------------------------------------------------------------------------------
 

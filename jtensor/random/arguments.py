@@ -4,7 +4,7 @@ Owns the signatures as PyTorch lists them. Knows tensors and generators by their
 """
 from ..base import devices
 from ..tensor.core import Tensor
-from ..tensor.refusals import is_index
+from ..tensor.taking import is_index
 from . import counter
 from .generator import Generator, default_generator
 

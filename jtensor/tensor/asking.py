@@ -15,7 +15,7 @@ from ..base import sites
 from ..base.functions import as_it_is
 from .core import LAYOUTS, Tensor
 from .overriding import ALL_OFF, ENTRIES, FILE, FUNCTIONS, MODES, ON, PLAIN, STATE, TITLES, ask, handle, join, overrides, spread
-from .refusals import ELSEWHERE, WITHOUT, signatures
+from .taking import ELSEWHERE, WITHOUT, signatures
 
 # -- a function that asks -----------------------------------------------------------------------------------------------
 

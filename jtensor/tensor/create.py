@@ -20,7 +20,7 @@ from ..trace.tape import LOCAL
 from .core import Tensor, make_tensor
 from .dispatch import write_out
 from .history import edge_of, rebase
-from .refusals import is_index
+from .taking import is_index
 from .values import read
 
 # -- arguments of factories -------------------------------------------------------------------------------------------

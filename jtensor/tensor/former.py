@@ -5,7 +5,7 @@ bind. May not know: what the functions do.
 """
 import warnings
 
-from .refusals import TAKES, signatures
+from .taking import TAKES, signatures
 
 _PRODUCTS = {"addmm": ("mat1", "mat2"), "addmv": ("mat", "vec"), "addr": ("vec1", "vec2"), "addbmm": ("batch1", "batch2"),
              "baddbmm": ("batch1", "batch2")}

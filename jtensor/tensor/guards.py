@@ -14,7 +14,8 @@ from .arguments import of_method
 from .entries import PASSING_ON
 from .former import modern
 from .overriding import Layer, is_overridable, once_more
-from .refusals import ALSO, ELSEWHERE, in_plain_words, refusal
+from .refusals import refusal
+from .taking import ALSO, ELSEWHERE, in_plain_words
 
 
 class _Missing:

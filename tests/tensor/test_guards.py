@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import jtensor as torch
-from jtensor.tensor.refusals import refusal, signatures, table
+from jtensor.tensor.refusals import refusal
+from jtensor.tensor.taking import signatures, table
 
 
 def refused(call):

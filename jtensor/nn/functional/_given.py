@@ -6,7 +6,7 @@ the functions.
 """
 from ...base.naming import type_name
 from ...tensor.core import Tensor as Tensor
-from ...tensor.refusals import TAKES, is_int
+from ...tensor.taking import TAKES, is_int
 
 
 def refuse(name, **tensors):
