@@ -103,6 +103,7 @@ def takes(old, grad):
 
 
 RESHAPED = [False]       # whether a tensor that requires grad has ever got another shape, as by `.data =`: only then gradients may not fit
+GRAD_TYPES = [False]     # whether a leaf has ever been told to have gradients of another type than its own
 RETYPED = [False]        # the same for its type, of which only a node that goes by the rules needs to know
 
 
@@ -117,6 +118,20 @@ def _expected(edge):
     if isinstance(node, CopySlices):
         return node.base_spec[0]
     return node.spec if isinstance(node, AccumulateGrad) else None
+
+
+def gradient_type(leaf):
+    """The type that a leaf wants its gradient in, or None for any."""
+    auto = leaf._auto
+    return leaf._spec.dtype if auto is None or auto.grad_type is None else auto.grad_type[0]
+
+
+def travels_as(edge, expected, grad):
+    """The type in which a gradient goes along an edge that leads to a tensor with the Spec ``expected``."""
+    node = edge[0]
+    if GRAD_TYPES[0] and isinstance(node, AccumulateGrad):
+        return gradient_type(node.variable) or grad._spec.dtype
+    return expected.dtype
 
 
 def fits(got, wanted):
@@ -140,9 +155,10 @@ def _fitting(edge, at, grad, node=None):
             at = shown.index(at) if at in shown else at
             raise RuntimeError(f"{who}invalid gradient at index {at} - got {list(got)} but expected shape compatible with {list(wanted)}")
         grad = grad.sum_to_size(wanted)
-    if not expected.dtype.differentiable:
+    dtype = travels_as(edge, expected, grad)
+    if not dtype.differentiable:
         raise RuntimeError("isDifferentiableType(grad.scalar_type()) INTERNAL ASSERT FAILED: of integers there is no gradient")
-    return grad if grad._spec.dtype is expected.dtype else grad.to(expected.dtype)
+    return grad if grad._spec.dtype is dtype else grad.to(dtype)
 
 
 SEEN_HERE = 3            # references to a gradient that is in a buffer only: the caller's name, the parameter, getrefcount's argument

@@ -10,6 +10,7 @@ from ..autograd.hooking import after_accumulation
 from ..autograd.mode import is_grad_enabled
 from ..base.geometry import contiguous_strides
 from ..ops.build import broadcast_inplace
+from ..trace import spec as specs
 from ..trace.tape import LOCAL
 from .core import COUNTED, LAYOUTS, make_tensor
 
@@ -71,6 +72,8 @@ def _first(variable, grad, held):
             copied._autograd_meta().inference = True
         return copied
     from .create import zeros_like_spec
+    if given.dtype is not mine.dtype:                              # a `grad_dtype`
+        mine = specs.spec(mine.size, mine.stride, given.dtype, mine.device)
     return zeros_like_spec(mine).copy_(grad)
 
 

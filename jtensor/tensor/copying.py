@@ -150,7 +150,7 @@ def deepcopy(self, memo):
     made = memo[id(self)] = self._copied() if type(self) in LAYOUTS else _copy_of_memory(self, memo)
     made._requires_grad = self.requires_grad
     if self._auto is not None and self._auto.grad is not None:
-        made._autograd_meta().grad = copy.deepcopy(self._auto.grad, memo)
+        made.grad = copy.deepcopy(self._auto.grad, memo)
     if self.__dict__:
         made.__dict__.update(copy.deepcopy(self.__dict__, memo))
     return made

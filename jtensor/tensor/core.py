@@ -1,11 +1,10 @@
 """The Tensor: a storage, a geometry over it, and autograd's fields. A thin facade; its methods are installed from the registry.
 
-Owns: identity, metadata, `.data`, `.grad`, `requires_grad`, `detach`. What operators do to tensors is in `dispatch`, the histories of views
-in `views`; hooks, indexing, conversion and printing have rooms of their own.
+Owns: identity, metadata, `.data`, `requires_grad`, `detach`. What operators do to tensors is in `dispatch`, the histories of views in
+`views`; `.grad`, hooks, indexing, conversion and printing have rooms of their own.
 """
 
 from ..autograd.graph import OperatorNode, accumulator
-from ..base import dtypes
 from ..base.errors import missing
 from ..storage import VersionCounter
 from ..trace.lifted import transforming
@@ -36,12 +35,12 @@ class View:
 
 
 class Auto:
-    """Autograd's rarer fields: the gradient, hooks, what `retain_grad` asked for, the accumulator of a leaf."""
+    """Autograd's rarer fields: the gradient and its type (`gradient`), hooks, what `retain_grad` asked for, the accumulator of a leaf."""
 
-    __slots__ = ("grad", "hooks", "post_hooks", "retains", "accumulator", "inference", "__weakref__")
+    __slots__ = ("grad", "grad_type", "hooks", "post_hooks", "retains", "accumulator", "inference", "__weakref__")
 
     def __init__(self):
-        self.grad = self.hooks = self.post_hooks = self.accumulator = None
+        self.grad = self.grad_type = self.hooks = self.post_hooks = self.accumulator = None
         self.retains = self.inference = False
 
 
@@ -273,52 +272,6 @@ class Tensor:
     def retains_grad(self):
         return self._auto is not None and self._auto.retains
 
-    @property
-    def grad(self):
-        auto = self._auto
-        if (auto is None or not auto.retains and auto.grad is None) and self._edge is not None:
-            import warnings
-            warnings.warn(
-                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated "
-                "during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use "
-                ".retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf "
-                "Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information.",
-                UserWarning,
-                stacklevel=2,
-            )
-        return None if auto is None else auto.grad
-
-    @grad.setter
-    def grad(self, grad):
-        if grad is None:
-            if self._auto is not None:
-                self._auto.grad = None
-            return
-        if not isinstance(grad, Tensor):
-            raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(grad).__name__}")
-        if grad is self:
-            raise RuntimeError("can't assign Variable as its own grad")
-        if LAYOUTS and type(self) in LAYOUTS and type(grad) is not type(self):
-            raise RuntimeError("attempting to assign a gradient to a tensor that has data of a different type")
-        if grad._spec.dtype is not self._spec.dtype:
-            raise RuntimeError(_grad_type_text(grad, self))
-        if grad._spec.device != self._spec.device:
-            raise RuntimeError(f"attempting to assign a gradient with device type '{grad.device.type}' to a tensor with device type "
-                               f"'{self.device.type}'. Please ensure that the gradient and the tensor are on the same device")
-        if tuple(grad._spec.size) != tuple(self._spec.size):
-            raise RuntimeError(
-                f"attempting to assign a gradient of size '{list(grad.shape)}' to a tensor of size '{list(self.shape)}'. Please "
-                "ensure that the gradient and the tensor are the same size"
-            )
-        self._autograd_meta().grad = grad
-
-    @grad.deleter
-    def grad(self):
-        if self._auto is not None:
-            self._auto.grad = None
-
-    _grad = property(lambda self: None if self._auto is None else self._auto.grad, grad.fset, grad.fdel)
-
     def _accumulate(self, grad, held=0):
         """What the leaf's node does with a gradient: the first is kept (copied if somebody else may hold it), later ones are added."""
         from .accumulate import accumulate
@@ -398,15 +351,6 @@ class Tensor:
     def __deepcopy__(self, memo):
         from .copying import deepcopy
         return deepcopy(self, memo)
-
-
-def _grad_type_text(grad, self):
-    return (
-        f"attempting to assign a gradient with dtype '{dtypes.cpp_name(grad.dtype)}' to a tensor with grad_dtype "
-        f"'{dtypes.scalar_name(self.dtype)}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can "
-        "set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging "
-        "the dtypes of a tensor and its gradient may break downstream systems that assume they match."
-    )
 
 
 _new = object.__new__

@@ -8,6 +8,7 @@ import weakref
 
 from ..autograd import gradmode_checks as checks
 from ..autograd import saved as saving
+from ..autograd.engine import travels_as
 from ..autograd.function import BackwardCFunction, Function
 from ..autograd.graph import SECOND_TIME, Node
 from ..trace.tape import LOCAL
@@ -83,8 +84,9 @@ class FunctionNode(Node):
         if not grad._spec.dtype.is_floating_point and grad._spec.dtype.is_complex is not expected.dtype.is_complex:
             raise RuntimeError("Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but got "
                                "false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")
-        if grad._spec.dtype is not expected.dtype:
-            grad = grad.to(expected.dtype)
+        dtype = travels_as(self.edges[at], expected, grad)
+        if grad._spec.dtype is not dtype:
+            grad = grad.to(dtype)
         if grad._spec.device is not expected.device and grad._spec.ndim:
             raise RuntimeError(f"Function {self.name()} returned an invalid gradient at index {at} - expected device "
                                f"{expected.device} but got "

@@ -11,7 +11,7 @@ from ..ops.families.aliases import ALIASES, INPLACE_FUNCTIONS
 from ..ops.operator import Operator
 from ..ops.registry import REGISTRY
 from ..storage.lifted import LIFTED_MEMORY
-from . import by_element, convert, copying, dunders, facts, hooks, levels, likes, looking
+from . import by_element, convert, copying, dunders, facts, gradient, hooks, levels, likes, looking
 from .core import Tensor
 from .dispatch import call
 from .entries import PASSING_ON
@@ -134,6 +134,7 @@ def _by_hand():
     Tensor.__array__, Tensor.__array_wrap__ = convert.array_protocol, convert.array_wrap
     Tensor._host = lambda self: looking.host_copy(self, "print")
     facts.install()
+    gradient.install()
     hooks.install()
     by_element.install()
     for name in (*_WRITTEN, *vars(facts.Facts)):

@@ -36,7 +36,7 @@ def backward(edge, grad, keep_graph):
     found = macro = None
     segment, keep_graph = LOCAL.segment, bool(keep_graph)
     known = segment.state.macros
-    if not (LOCAL.eager or LOCAL.inference or LOCAL.lesson or anomaly.ON["on"] or grad is None):
+    if not (LOCAL.eager or LOCAL.inference or LOCAL.lesson or anomaly.ON["on"] or grad is None or engine.GRAD_TYPES[0]):
         if known is not None and known[macros.WRITTEN]:
             macro, found = _as_written(segment, known, edge, grad, keep_graph)
             if macro is not None:

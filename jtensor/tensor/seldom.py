@@ -25,20 +25,6 @@ class Seldom:
     def volatile(self, value):
         sites.warn("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
 
-    @property
-    def grad_dtype(self):
-        """The dtype that the gradient of a leaf has: the leaf's own. Another cannot be chosen here. RuntimeError for what is no leaf."""
-        if not self.is_leaf:
-            raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
-        return self.dtype
-
-    @grad_dtype.setter
-    def grad_dtype(self, dtype):
-        if not self.is_leaf:
-            raise RuntimeError("grad_dtype can only be set on leaf tensors.")
-        if dtype is not self.dtype:
-            raise missing("gradients of another dtype than their leaf", "a hook: x.register_post_accumulate_grad_hook(...)")
-
     def is_distributed(self):
         """Whether the tensor is part of another, spread over machines: never."""
         return False
