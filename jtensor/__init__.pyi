@@ -38,6 +38,7 @@ from . import signal as signal
 from . import sparse as sparse
 from . import special as special
 from . import streams as streams
+from . import symbols as symbols
 from . import testing as testing
 from . import types as types
 from . import utils as utils
@@ -56,15 +57,15 @@ from .base.errors import OutOfMemoryError as OutOfMemoryError
 from .base.info import finfo as finfo
 from .base.info import iinfo as iinfo
 from .base.size import Size as Size
-from .choices import SymBool as SymBool
-from .choices import SymFloat as SymFloat
-from .choices import SymInt as SymInt
 from .namespace import _Eager as eager
 from .namespace import layout as layout
 from .namespace import memory_format as memory_format
 from .random import Generator as Generator
 from .streams import Event as Event
 from .streams import Stream as Stream
+from .symbols import SymBool as SymBool
+from .symbols import SymFloat as SymFloat
+from .symbols import SymInt as SymInt
 
 Number = _bool | _int | _float | _complex
 _Size = Size

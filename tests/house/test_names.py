@@ -18,7 +18,7 @@ OWN = {
 }
 # Layers of the library, visible as attributes because importing a package binds its parts.
 ROOMS = {"alias", "base", "choices", "legacy", "namespace", "ops", "overridable", "removed", "segments", "settings", "sharing",
-         "storage", "streams", "tensor", "trace", "views"}
+         "storage", "streams", "symbols", "tensor", "trace", "views"}
 FUNCTIONS_NAMED_LIKE_ROOMS = ["tensor", "trace"]
 
 
