@@ -14,7 +14,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import distribution_cases as cases
 from distribution_cases import agree
 
-# Samples of these go through functions that XLA rounds elsewhere in the last bit; all others have to be PyTorch's bit for bit.
+# Samples of these go through functions that XLA rounds elsewhere in the last bit, on some processors at least; all others have to be
+# PyTorch's bit for bit.
 ROUNDED = {
     "laplace": "log1p", "multivariate": "a product of matrices", "of a factor": "a product of matrices",
     "continuous bernoulli": "logarithms", "continuous bernoulli of logits": "logarithms", "generalized pareto": "expm1",
@@ -41,7 +42,7 @@ def test_what_is_stored_is_what_pytorch_answers():
     torch = pytest.importorskip("torch")
     assert STORED.keys() == cases.MADE.keys()
     for name, made in cases.MADE.items():
-        agree(STORED[name], cases.answers(torch, made, cases.ASKED), lambda text: True)
+        agree(STORED[name], cases.answers(torch, made, cases.ASKED), drawn_alike(name))       # its functions have other bits elsewhere, too
 
 
 def test_many_samples_bit_for_bit():
@@ -50,13 +51,14 @@ def test_many_samples_bit_for_bit():
     agree(cases.answers(jtensor, "", asked), cases.answers(torch, "", asked), lambda text: True)
 
 
-def test_what_is_rounded_is_rounded():
+def test_what_is_rounded_is_near():
     torch = pytest.importorskip("torch")
     assert ROUNDED.keys() <= cases.MADE.keys()
     asked = [f"{cases.MADE[name]}.sample((1000,))" for name in ROUNDED]
     for ours, theirs in zip(cases.answers(jtensor, "", asked), cases.answers(torch, "", asked), strict=True):
-        a, b = np.array(ours[3]), np.array(theirs[3])
-        assert not np.array_equal(a, b), f"{ours[0]} is bit-equal: strike it off"
+        assert ours[:3] == theirs[:3]
+        # in a thousand samples one minus a square is small once
+        np.testing.assert_allclose(np.array(ours[3]), np.array(theirs[3]), 1e-3, 1e-5, err_msg=ours[0])
 
 
 @pytest.mark.parametrize("made", [made for name, made in cases.MADE.items() if " of " not in name and "double" not in name])

@@ -16,6 +16,8 @@ def test_factors_and_solutions_are_pytorchs(dtype, hermitian):
         a *= random.rand(n, n) < 0.7                                   # zeros on the diagonal make blocks of 2 by 2
         lower = np.tril(a)
         a = (lower + (lower.conj() if hermitian else lower).T).astype(dtype)
+        if np.linalg.matrix_rank(a) < n:                                # whether the last pivot is 0 then, is a matter of the processor
+            continue
         theirs = torch.linalg.ldl_factor_ex(torch.from_numpy(a), hermitian=hermitian)
         ours = jtensor.linalg.ldl_factor_ex(jtensor.tensor(a), hermitian=hermitian)
         assert ours.pivots.tolist() == theirs.pivots.tolist() and ours.info.item() == theirs.info.item()

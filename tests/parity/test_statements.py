@@ -177,7 +177,7 @@ STATEMENTS = {
     """,
     "matrices column by column": """
         r=torch.linalg.inv(torch.eye(2) * 2)
-        r=torch.linalg.cholesky(torch.eye(3)[None].repeat(2, 1, 1))
+        r=torch.linalg.cholesky(torch.eye(3)[None].repeat(2, 1, 1)).stride()
         r=torch.linalg.qr(torch.eye(3)[:, :2])[1]
         r=torch.linalg.svd(m)[0].stride(), torch.linalg.svd(m)[1].stride(), torch.linalg.svd(m)[2].stride()
         r=[t.stride() for t in torch.linalg.eigh(torch.eye(3)[None].repeat(2, 1, 1))]
