@@ -109,7 +109,10 @@ def _pushed(cls, level, args, run):
 
 
 def _retangent(level, tensor, tangent):
-    """Gives a tensor another tangent in its place; zeros for None."""
+    """Gives a tensor another tangent in its place; zeros for None.
+
+    What ``forward`` put on ``ctx`` itself had tangents, and so has what ``jvp`` made of it: a tangent has none.
+    """
     primal = primal_of(level, tensor)
-    made = made_dual(level, primal, zeros_like_spec(tensor._spec) if tangent is None else tangent)
+    made = made_dual(level, primal, zeros_like_spec(tensor._spec) if tangent is None else primal_of(level, tangent))
     tensor._storage.set(write_at(tensor._storage, tensor._spec, tensor._offset, read(made)))

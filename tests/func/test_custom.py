@@ -33,6 +33,24 @@ def test_as_in_pytorch(name, text):
     assert (found if isinstance(found, str) else list(found)) == wanted
 
 
+def test_a_tangent_has_no_tangent():
+    """``jvp`` may compute with what ``forward`` left on ``ctx``, which had a tangent."""
+    class Exp(jtensor.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.result = x.exp()
+            return ctx.result
+
+        @staticmethod
+        def jvp(ctx, tangent):
+            return tangent * ctx.result
+
+    forward_ad, x = jtensor.autograd.forward_ad, jtensor.tensor([0.0, 1.0])
+    with forward_ad.dual_level():
+        tangent = forward_ad.unpack_dual(Exp.apply(forward_ad.make_dual(x, jtensor.ones(2)))).tangent
+        assert str(tangent) == "tensor([1.0000, 2.7183])" and forward_ad.unpack_dual(tangent).tangent is None
+
+
 if __name__ == "__main__":
     # `python -m tests.func.test_custom` writes the goldens: PyTorch's rules are gone in a process where other tests have been.
     import torch

@@ -3,7 +3,7 @@ import importlib
 
 import pytest
 
-from .both import raised, same
+from .both import close, raised, same
 
 
 def _kernels(torch):
@@ -55,3 +55,29 @@ def test_the_older_switches():
             seen += [node(), _flags(torch)]
         return seen, node()
     same(program)
+
+
+def test_a_mask_and_causal_at_once():
+    """The one operator takes both; where PyTorch goes another way, it refuses them."""
+    def program(torch):
+        attend = torch.nn.functional.scaled_dot_product_attention
+        q, k, v = (torch.randn(1, 2, 3, 4, requires_grad=True) for _ in range(3))
+        out = attend(q, k, v, attn_mask=torch.rand(3, 3), is_causal=True)
+        out.sum().backward()
+        return out, q.grad, k.grad, raised(lambda: attend(q[0], k[0], v[0], attn_mask=torch.rand(3, 3), is_causal=True)), \
+            raised(lambda: attend(q, k, v, torch.rand(3, 3), .5, True)), raised(lambda: attend(q, k, v, is_causal=1))
+    close(program)
+
+
+def test_shapes_that_attention_takes_and_refuses():
+    def program(torch):
+        attend = torch.nn.functional.scaled_dot_product_attention
+        q, k, v = torch.randn(2, 4, 3, 2), torch.randn(2, 4, 5, 2), torch.randn(2, 4, 5, 2)
+        masks = [(3, 4), (2, 5), (5,), (), (1, 5), (3, 1), (4, 3, 5), (2, 1, 1, 5), (3, 4, 3, 5)]
+        said = [raised(lambda m=m: attend(q, k, v, torch.ones(m))) for m in masks]
+        said += [raised(lambda m=m: attend(q[0], k[0], v[0], torch.ones(m))) for m in masks]
+        said += [raised(lambda a=a, b=b: attend(q[:, :2], k[:, :a], v[:, :b], enable_gqa=True))
+                 for a, b in ((1, 2), (2, 1), (4, 4), (2, 3))]
+        said += [raised(lambda: attend(q, k, v[..., :2, :], torch.ones(3, 5))), raised(lambda: attend(q, k, v, dropout_p=1.5))]
+        return said, attend(q, k, v[..., :2, :]), attend(q[..., :0], k[..., :0], v), attend(q, k[:, :2], v[:, :1], enable_gqa=True)
+    close(program)

@@ -104,6 +104,15 @@ def test_linear_and_losses():
     close(program, rtol=2e-4, atol=2e-5)
 
 
+def test_a_loss_of_probabilities_names_its_division():
+    """PyTorch divides by a number there, which is another operator of its than ``/``."""
+    def program(torch):
+        scores, wanted = torch.randn(3, 4, requires_grad=True), torch.rand(3, 4)
+        loss = torch.nn.functional.cross_entropy(scores, wanted, label_smoothing=.1)
+        return repr(loss), loss.grad_fn.next_functions[0][0].name(), torch.autograd.grad(loss, scores)
+    close(program)
+
+
 def test_dropout_masks_are_pytorchs():
     def program(torch):
         nn, x = torch.nn, torch.arange(1., 25.).reshape(2, 3, 4)
@@ -155,7 +164,10 @@ def test_errors_name_the_shapes():
             lambda: F.dropout(torch.ones(1), 2.), lambda: F.mse_loss(torch.ones(1), torch.ones(1), reduction="x"),
             lambda: F.binary_cross_entropy(torch.ones(2), torch.ones(3)), lambda: F.pad(torch.ones(2), (1,)),
             lambda: F.scaled_dot_product_attention(torch.ones(2), torch.ones(2), torch.ones(2)),
-            lambda: F.interpolate(torch.ones(1, 1, 2)))]
+            lambda: F.interpolate(torch.ones(1, 1, 2)), lambda: torch.dropout(torch.ones(1), 1.5, True),
+            lambda: torch.feature_alpha_dropout(torch.ones(2, 2), -.5, False), lambda: torch.native_dropout(torch.ones(2), 1.5, True),
+            lambda: F.affine_grid(torch.ones(1, 2, 3), (2, 1, 4, 4), align_corners=True),
+            lambda: F.affine_grid(torch.ones(3, 3, 4), (1, 1, 4, 4, 4), align_corners=False))]
 
     same(program)
 

@@ -4,6 +4,7 @@ import math
 import jtensor
 
 from ...base import sites
+from ...base.naming import type_name
 from ...tensor import raw
 from ..attention import chosen
 from .activation import softmax
@@ -32,13 +33,29 @@ def _check_attention(query, key, value, attn_mask, is_causal):
     if min(query.dim(), key.dim(), value.dim()) < 2:
         raise RuntimeError("Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
                            f"{query.dim()} key.dim: {key.dim()} and value.dim: {value.dim()} instead.")
+    if is_causal is not False and is_causal is not True:
+        raise TypeError(f"scaled_dot_product_attention(): argument 'is_causal' must be bool, not {type_name(type(is_causal))}")
     if attn_mask is None:
         return
     if attn_mask.dtype not in (jtensor.bool, jtensor.float32, query.dtype):
         raise RuntimeError("Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
                            f"{_type_name(attn_mask)} and  query.dtype: {_type_name(query)} instead.")
-    if is_causal:
-        raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+
+
+def _heads_shared(query, key, value):
+    """Keys and values, each head as often as several query heads share it."""
+    heads = query.size(-3)
+    if heads % key.size(-3) or heads % value.size(-3):
+        raise RuntimeError("Number of heads in key and value must divide the number of heads in ")
+    return [t.repeat_interleave(heads // t.size(-3), -3) for t in (key, value)]
+
+
+def _fits(mask, query, key):
+    """Whether PyTorch's kernel takes a mask of that shape: of all heads in one, or of each."""
+    for dim, whole in ((-2, query.size(-2)), (-1, key.size(-2))):
+        if mask.size(dim) not in (1, whole):
+            return False
+    return mask.dim() == 2 or mask.dim() == 4 and mask.size(0) in (1, query.size(0)) and mask.size(1) in (1, query.size(1))
 
 
 def _takes_one_operator(query, key, value, attn_mask, dropout_p, is_causal):
@@ -48,11 +65,22 @@ def _takes_one_operator(query, key, value, attn_mask, dropout_p, is_causal):
         return False
     if not query.size(-1) == key.size(-1) == value.size(-1) or not query.numel() or not key.numel():
         return False
-    if attn_mask is not None and (attn_mask.dim() not in (2, 4) or attn_mask.dtype not in (jtensor.bool, query.dtype)):
+    if not query.stride(-1) == key.stride(-1) == value.stride(-1) == 1 or key.size(-2) < value.size(-2):
         return False
-    if not query.stride(-1) == key.stride(-1) == value.stride(-1) == 1:
+    if not query.is_floating_point() or not tuple(query.shape[:2]) == tuple(key.shape[:2]) == tuple(value.shape[:2]):
         return False
-    return query.is_floating_point() and tuple(query.shape[:2]) == tuple(key.shape[:2]) == tuple(value.shape[:2])
+    return attn_mask is None or _fits(attn_mask, query, key) and attn_mask.dtype in (jtensor.bool, query.dtype)
+
+
+def _in_one(query, key, value, attn_mask, is_causal, scale):
+    """The one operator, which goes through as many keys as there are values."""
+    seen = value.size(-2)
+    if key.size(-2) > seen:
+        key = key[..., :seen, :]
+        if attn_mask is not None:
+            attn_mask = attn_mask.view(*[1] * (4 - attn_mask.dim()), *attn_mask.shape)
+            attn_mask = attn_mask.expand(*attn_mask.shape[:2], query.size(-2), seen)
+    return raw._scaled_dot_product_flash_attention_for_cpu(query, key, value, attn_mask, is_causal, scale)[0]
 
 
 def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None,
@@ -69,10 +97,11 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     """
     _check_attention(query, key, value, attn_mask, is_causal)
     if enable_gqa:
-        heads = query.size(-3)
-        key, value = (t.repeat_interleave(heads // t.size(-3), -3) for t in (key, value))
+        key, value = _heads_shared(query, key, value)
     if chosen(_takes_one_operator(query, key, value, attn_mask, dropout_p, is_causal)):
-        return raw._scaled_dot_product_flash_attention_for_cpu(query, key, value, attn_mask, bool(is_causal), scale)[0]
+        return _in_one(query, key, value, attn_mask, bool(is_causal), scale)
+    if attn_mask is not None and is_causal:
+        raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
     if query.dtype in (jtensor.float16, jtensor.bfloat16):
         # PyTorch works narrow floats out in float32 and rounds once.
         if attn_mask is not None and attn_mask.is_floating_point():
@@ -81,7 +110,8 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
         return scaled_dot_product_attention(*wide, attn_mask, dropout_p, is_causal, scale=scale).to(query.dtype)
     if is_causal:
         attn_mask = jtensor.ones(query.size(-2), key.size(-2), dtype=jtensor.bool, device=query.device).tril()
-    factor = 1.0 / math.sqrt(query.size(-1)) if scale is None else scale
+    width = query.size(-1)
+    factor = scale if scale is not None else 1.0 / math.sqrt(width) if width else math.inf
     # Half of the scale to either side keeps low precision products in range.
     root = math.sqrt(abs(factor))
     scores = (query * (-root if factor < 0 else root)).matmul((key * root).transpose(-2, -1))
@@ -89,12 +119,12 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     if masked:
         if attn_mask.dtype == jtensor.bool:
             attn_mask = jtensor.zeros_like(attn_mask, dtype=query.dtype).masked_fill_(attn_mask.logical_not(), -math.inf)
-        scores = scores + attn_mask.to(scores.dtype)
+        scores.add_(attn_mask)                          # in place, as in PyTorch: a mask makes no batch larger
     weights = scores.softmax(-1)
     if masked:
         weights = weights.masked_fill((scores == -math.inf).all(-1, keepdim=True), 0.0)
     if dropout_p > 0.0:
-        weights = dropout(weights, dropout_p)
+        weights = jtensor.dropout(weights, dropout_p, True)
     return weights.matmul(value)
 
 

@@ -85,7 +85,7 @@ def _of_probabilities(input, target, weight, code, label_smoothing):
     total = -product.sum()
     if code == 2:
         return total
-    return total / (input.numel() / classes) if input.numel() else total.fill_(math.nan)
+    return raw.div_Scalar(total, input.numel() / classes) if input.numel() else total.fill_(math.nan)
 
 
 def _smoothed(input, target, weight, code, ignore_index, label_smoothing):

@@ -138,7 +138,6 @@ def feature_dropout(input, p, train, inplace=False):
 
 def native_dropout(input, p, train):
     """(``dropout``, the mask of what was kept). ``train`` None counts as true."""
-    _check(p)
     if input.numel() == 0:
         return input, jtensor.empty_like(input, dtype=jtensor.bool)
     if train is not None and not train:

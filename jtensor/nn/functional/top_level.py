@@ -21,44 +21,51 @@ def _word(reduction):
 
 # ------------------------------------------------------------------------------------------------------------- dropout
 
+def _share(p):
+    """A probability that PyTorch's operators take; its functions in Python call another one a ValueError."""
+    if p.__class__ is float and not 0 <= p <= 1:
+        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
+    return p
+
+
 def dropout(input, p, train):
     """Zeroes each element with probability ``p`` and scales the others by ``1 / (1 - p)``, where ``train``."""
-    return F.dropout(input, p, train)
+    return F.dropout(input, _share(p), train)
 
 
 def dropout_(input, p, train):
     """``dropout`` in place."""
-    return F.dropout(input, p, train, inplace=True)
+    return F.dropout(input, _share(p), train, inplace=True)
 
 
 def alpha_dropout(input, p, train):
     """Dropout to SELU's negative saturation value."""
-    return F.alpha_dropout(input, p, train)
+    return F.alpha_dropout(input, _share(p), train)
 
 
 def alpha_dropout_(input, p, train):
     """``alpha_dropout`` in place."""
-    return F.alpha_dropout(input, p, train, inplace=True)
+    return F.alpha_dropout(input, _share(p), train, inplace=True)
 
 
 def feature_dropout(input, p, train):
     """Dropout of whole channels."""
-    return _feature_dropout(input, p, train)
+    return _feature_dropout(input, _share(p), train)
 
 
 def feature_dropout_(input, p, train):
     """``feature_dropout`` in place."""
-    return _feature_dropout(input, p, train, inplace=True)
+    return _feature_dropout(input, _share(p), train, inplace=True)
 
 
 def feature_alpha_dropout(input, p, train):
     """``alpha_dropout`` of whole channels."""
-    return F.feature_alpha_dropout(input, p, train)
+    return F.feature_alpha_dropout(input, _share(p), train)
 
 
 def feature_alpha_dropout_(input, p, train):
     """``feature_alpha_dropout`` in place."""
-    return F.feature_alpha_dropout(input, p, train, inplace=True)
+    return F.feature_alpha_dropout(input, _share(p), train, inplace=True)
 
 
 def native_dropout(input, p, train):

@@ -21,14 +21,11 @@ def _scores(query, key, attn_mask, is_causal, scale):
     """``query @ key^T * scale`` with what may not be seen at minus infinity."""
     factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = contract(_wide(query), _wide(key), ((3,), (3,)), _BATCH) * jnp.asarray(factor).astype(_wide(query).dtype)
+    if attn_mask is not None:
+        scores = jnp.where(attn_mask, scores, -jnp.inf) if attn_mask.dtype == jnp.bool_ else scores + attn_mask.astype(scores.dtype)
     if is_causal:
-        seen = jnp.arange(query.shape[2])[:, None] >= jnp.arange(key.shape[2])
-        return jnp.where(seen, scores, -jnp.inf)
-    if attn_mask is None:
-        return scores
-    if attn_mask.dtype == jnp.bool_:
-        return jnp.where(attn_mask, scores, -jnp.inf)
-    return scores + attn_mask.astype(scores.dtype)
+        scores = jnp.where(jnp.arange(query.shape[2])[:, None] >= jnp.arange(key.shape[2]), scores, -jnp.inf)
+    return scores
 
 
 def _weights(scores, logsumexp):

@@ -27,6 +27,13 @@ def div_Tensor(self: TensorOrNumber, other: TensorOrNumber):
     return self / other
 
 
+@op("float", name="div_Scalar", backward="DivBackward1", function=False, method=False, unrounded=("other",),
+    grad={"self": lambda grad, other: grad / conj(other)}, double="DivBackward1")
+def div_Scalar(self: Tensor, other: TensorOrNumber):
+    """The true quotient by a number, as PyTorch's own functions ask for it; ``/`` in Python is `div_Tensor` there, too."""
+    return self / other
+
+
 MANY = 1 << 14          # elements that are worth compiling a loop for
 
 

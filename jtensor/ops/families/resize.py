@@ -375,7 +375,14 @@ def _steps(count, dtype, align_corners):
     return jnp.asarray(at if align_corners else at * (count - 1) / count).astype(dtype)
 
 
-@op(saves=(), backward="AffineGridGeneratorBackward0", method=False)
+def _check_maps(theta, size, align_corners):
+    n = len(size) - 1
+    if theta.size[0] != size[0]:
+        raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: [{size[0]}, {n}] but got: "
+                           f"[{theta.size[0]}, {n}].")
+
+
+@op(check=_check_maps, saves=(), backward="AffineGridGeneratorBackward0", method=False)
 def affine_grid_generator(theta: Tensor, size, align_corners):
     """The places that affine maps ``(N, 2, 3)`` give the pixels of an image of ``size``; ``nn.functional.affine_grid``'s operator."""
     spatial = size[2:]
