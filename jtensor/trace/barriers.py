@@ -93,11 +93,15 @@ LONG = 32           # elements of an axis beyond which XLA reduces it in windows
 LIBRARY = 4096      # elements from which on a library of XLA's adds up float32 and float64
 
 
+def by_library(name, shape, dtype):
+    """Whether a library of XLA's makes a sum or product over axes of an array; ``name`` as in `in_windows`."""
+    return name == "reduce_sum" and dtype in (np.float32, np.float64) and math.prod(shape) >= LIBRARY
+
+
 def in_windows(name, shape, dtype, axes):
     """Whether XLA makes a sum or product over two long axes in windows of both: how LLVM goes through one is a matter of emitters and
     optimizations. ``name``: "reduce_sum" or "reduce_prod"."""
-    by_library = name == "reduce_sum" and dtype in (np.float32, np.float64) and math.prod(shape) >= LIBRARY
-    return not by_library and sum(shape[axis] > LONG for axis in axes) > 1
+    return not by_library(name, shape, dtype) and sum(shape[axis] > LONG for axis in axes) > 1
 
 
 def in_turn(shape, axes):

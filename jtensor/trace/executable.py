@@ -18,14 +18,15 @@ import numpy as np
 from ..base import compat
 from .background import Worker
 from .barriers import in_windows
-from .kinds import EXTREME, KINDS, MOVES, OTHER, PRODUCT, SUM
+from .kinds import DIV, EXTREME, KINDS, MOVES, OTHER, PRODUCT, SQRT, SUM, TRANSCENDENTAL
 
 _EXTRA = "xla_backend_extra_options"
 _BRIEF = {"xla_cpu_use_fusion_emitters": False, "xla_cpu_parallel_codegen_split_count": 1, _EXTRA: (
     "xla_cpu_disable_loop_unrolling", "xla_cpu_disable_slp_vectorizer", "xla_cpu_optimize_for_size")}
 # What is asked of XLA for a program, beside what it does by default ("all"); measured on programs of 2 to 200 operators.
 _EFFORTS = {"cpu": {
-    # One operator's program, compiled often and seldom hot: without the fusion emitters it compiles in half the time.
+    # One operator's program, compiled often and seldom hot: without the fusion emitters it compiles in half the time. If it adds nothing
+    # up it is compiled swiftly: rows of a few elements, as of a small picture, are not vectorised where they are unrolled.
     "kernel": {"xla_cpu_use_fusion_emitters": False},
     # A program that adds nothing up: loops not unrolled, all code in one module. It compiles in less than half of the time and runs
     # as fast.
@@ -66,6 +67,10 @@ def efforts(device=None):
 def options_of(effort, jaxpr, device=None):
     """XLA's options for a program that is compiled with this effort; its bits are those of any other."""
     options = efforts(device).get(effort, {})
+    if options and effort == "kernel" and not any(_adds_up(eqn) for eqn in _equations(jaxpr)):
+        options = efforts(device)["swift"]
+        if _in_parts(jaxpr):
+            options = {name: value for name, value in options.items() if name != "xla_cpu_use_fusion_emitters"}
     if options and any(_windowed(eqn) or _in_loops(eqn) or effort == "swift" and _adds_up(eqn) for eqn in _equations(jaxpr)):
         return {}
     if effort == "rough" and not all(_same_if_rough(eqn) for eqn in _equations(jaxpr)):
@@ -144,6 +149,16 @@ def _adds_up(eqn):
     if name == "dot_general":
         return 1 in _sides(eqn)[:2]
     return name == "conv_general_dilated" or bool(KINDS.get(name, 0) & (SUM | PRODUCT | EXTREME | OTHER))
+
+
+def _in_parts(jaxpr):
+    # XLA makes several loops of what would be computed more than once, and lets one write over what it reads from another. Code that is
+    # not from the fusion emitters asks in every loop whether it does, and if so goes element by element: up to ten times as slow.
+    costly = sum(bool(KINDS.get(eqn.primitive.name, 0) & (DIV | SQRT | TRANSCENDENTAL)) for eqn in _equations(jaxpr))
+    return costly > 1 and any(math.prod(v.aval.shape) >= _LARGE for v in jaxpr.jaxpr.outvars)
+
+
+_LARGE = 1 << 15
 
 
 def _slow_to_begin(jaxpr):

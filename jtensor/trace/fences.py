@@ -17,7 +17,7 @@ import numpy as np
 
 from ..base import compat
 from . import boxes
-from .barriers import axis_by_axis, fence, in_windows, kept, opaque, pinned, spread, written_out
+from .barriers import axis_by_axis, by_library, fence, in_windows, kept, opaque, pinned, spread, written_out
 from .facts import Facts
 from .flat import flattened, is_floating, marker
 from .kinds import (
@@ -250,11 +250,13 @@ def _has_vector(e, graph):
 
 
 def is_short(e, graph):
-    """Whether a sum or product is short enough to be written out."""
+    """Whether a sum or product is short enough to be written out. One over several short axes of a large array, as over a picture, is left
+    to XLA's library, if that has it: written out it would be a loop for every axis."""
     if e.name not in ("reduce_sum", "reduce_prod"):
         return False
-    shape = graph.aval(e.inputs[0]).shape
-    return all(0 < shape[axis] <= UNROLLED for axis in e.params["axes"])
+    aval = graph.aval(e.inputs[0])
+    lengths = [aval.shape[axis] for axis in e.params["axes"]]
+    return all(0 < n <= UNROLLED for n in lengths) and (math.prod(lengths) <= UNROLLED or not by_library(e.name, aval.shape, aval.dtype))
 
 
 def _in_our_order(e, graph):

@@ -206,9 +206,10 @@ def test_few_features_leave_a_convolution_to_the_library():
     assert executable.possible(["brief"], jaxpr) == ("brief" if executable.efforts() else "all")
 
 
-@pytest.mark.parametrize("shape, axes", [((40, 80), (0, 1)), ((40, 2, 40), (0, 1, 2)), ((40, 2, 41), (0, 2)), ((64, 100), (0, 1))], ids=str)
+@pytest.mark.parametrize("shape, axes", [((40, 80), (0, 1)), ((40, 2, 40), (0, 1, 2)), ((40, 2, 41), (0, 2)), ((64, 100), (0, 1)),
+                                         ((2, 3, 28, 28), (0, 2, 3))], ids=str)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
-def test_bits_of_a_sum_over_two_long_axes_do_not_depend_on_the_effort(shape, axes, dtype):
+def test_bits_of_a_sum_over_several_axes_do_not_depend_on_the_effort(shape, axes, dtype):
     zero = np.zeros((), np.uint32)
     with jax.enable_x64(True):
         xs = [np.random.default_rng(seed).normal(size=shape).astype(dtype) for seed in range(3)]
@@ -228,6 +229,17 @@ def test_the_emitters_stay_where_they_would_change_bits():
         assert executable.options_of(effort, jax.make_jaxpr(jnp.exp)(x))["xla_cpu_use_fusion_emitters"] is False
         assert "xla_cpu_use_fusion_emitters" not in executable.options_of(effort, nested)
     assert executable.options_of("all", nested) == {}
+
+
+def test_a_kernel_leaves_short_rows_in_loops_and_large_arrays_to_the_emitters():
+    if not executable.efforts():
+        pytest.skip("one effort for all")
+    picture, large = jnp.ones((8, 16, 7, 7)), jnp.ones(1 << 16)
+    unrolled, emitted = "xla_cpu_disable_loop_unrolling", "xla_cpu_use_fusion_emitters"
+    short = executable.options_of("kernel", jax.make_jaxpr(jnp.exp)(picture))
+    assert unrolled in short[executable._EXTRA] and emitted in short
+    assert emitted not in executable.options_of("kernel", jax.make_jaxpr(lambda x: jnp.log(x / (1 - x)))(large))
+    assert executable.options_of("kernel", jax.make_jaxpr(jnp.sum)(picture)) == {emitted: False}
 
 
 # ---- threads ---------------------------------------------------------------------------------------------------------

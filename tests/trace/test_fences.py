@@ -57,6 +57,10 @@ CHAINS = {  # name: (operators with the number of their other operands, inputs)
     "a/sqrt(b)": ([(lambda x: jnp.sqrt(jnp.abs(x)), 0), (lambda r, x: x / r, 1)], (normal(1000), normal(1000))),
     "x/s": ([(lambda x, s: x / s.astype(x.dtype), 1), (jnp.multiply, 1)], (normal(1000), np.float64(3), normal(1000))),
     "sum of 25 products": ([(jnp.multiply, 1), (lambda x: x.sum(1), 0)], (normal(400, 25), normal(400, 25))),
+    "sum over pictures": (
+        [(jnp.multiply, 1), (lambda x: x - x.sum((0, 2, 3), keepdims=True), 0), (lambda x: x.sum((2, 3)), 0)],
+        (normal(2, 3, 28, 28), normal(3, 1, 1)),
+    ),
     "product of 5": (
         [(lambda x: jax.nn.silu(x), 0), (lambda x: x.prod(1), 0), (jnp.add, 1)],
         (normal(100, 5), normal(100, 5), normal(100))[::2],
