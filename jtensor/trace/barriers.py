@@ -89,6 +89,7 @@ def written_out(sums, axes):
     return reduction
 
 
+UNROLLED = 32       # elements of an axis up to which a sum or product is written out
 LONG = 32           # elements of an axis beyond which XLA reduces it in windows of so many
 LIBRARY = 4096      # elements from which on a library of XLA's adds up float32 and float64
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..base import compat
 from . import boxes
-from .barriers import axis_by_axis, by_library, fence, in_windows, kept, opaque, pinned, spread, written_out
+from .barriers import UNROLLED, axis_by_axis, by_library, fence, in_windows, kept, opaque, pinned, spread, written_out
 from .facts import Facts
 from .flat import flattened, is_floating, marker
 from .kinds import (
@@ -46,7 +46,6 @@ IDENTITIES = "operator_result", "barrier"
 REPEATING = ELEMENTWISE | ELEMENTWISE_MOVES | {"broadcast_in_dim", "reshape", "transpose", "squeeze", "expand_dims", "slice"}
 RESHAPING = {"reshape", "squeeze", "expand_dims", "transpose", "split"}
 WRITES = {"dynamic_update_slice", "scatter-add", "scatter_add"}
-UNROLLED = 32
 
 
 def mark(x):

@@ -4,11 +4,12 @@ XLA expands `log1p`, `atan` and what is built on them into products and sums, an
 vectors, their last elements and scattered data. Here they are written out, so that the rules of `fences.py` reach their products, too.
 Complex arithmetic is written out in real parts for the same reason. (`erf` is one long Horner scheme, which leaves LLVM no choice; `erfc`
 and `tanh` are here for their errors, 3 and 1 units in the last place instead of 60 and 4; the extremes, since XLA's may lose a NaN.)
-Knows of nothing but JAX.
+Knows of nothing but JAX, and in what order sums are made.
 
 Narrower types are computed in float32. Polynomials are interpolations at Chebyshev nodes, made with mpmath.
 """
 import functools
+import math
 
 import jax
 import jax.numpy as jnp
@@ -17,6 +18,7 @@ from jax import lax
 from jax.extend import core
 
 from ..base import compat
+from .barriers import LIBRARY, UNROLLED
 
 barrier = core.Primitive("barrier")
 """Identity, and always a fence: XLA takes (1 + x) - 1 for x and exp(a) exp(b) for exp(a + b)."""
@@ -235,14 +237,33 @@ def real_hypot_log(x):
 
 
 def dot_general(x, y, *, dimension_numbers, preferred_element_type):
-    """The product of two vectors, and many of them at once: XLA would make a sum of it, but in which order is up to the neighbours."""
+    """A small product with a vector, as a sum of products: XLA would make a sum of it, too, but in which order is up to the neighbours."""
     (left, right), (left_batch, right_batch) = dimension_numbers
     dtype = np.dtype(preferred_element_type or jnp.result_type(x, y))
     wide = np.dtype(np.float32) if dtype.kind == "V" or dtype.itemsize < 4 else dtype
-    x = jnp.transpose(x, (*left_batch, *left)).astype(wide)
-    y = jnp.transpose(y, (*right_batch, *right)).astype(wide)
+    rows, columns = _free(x.ndim, left, left_batch), _free(y.ndim, right, right_batch)
+    x = jnp.transpose(x, (*left_batch, *rows, *left)).astype(wide)
+    y = jnp.transpose(y, (*right_batch, *columns, *right)).astype(wide)
+    batch, free = len(left_batch), len(left_batch) + len(rows)
+    x = jnp.expand_dims(x, range(free, free + len(columns)))
+    y = jnp.expand_dims(y, range(batch, free))
     products = complex_mul(x, y) if wide.kind == "c" else x * y
-    return jnp.sum(products, axis=tuple(range(len(left_batch), x.ndim))).astype(dtype)
+    return _total(products, free + len(columns)).astype(dtype)
+
+
+def _total(products, rank):
+    """The sum over all axes from this one on, in steps of which none is the library's: its sums are kernels, one for each shape."""
+    length = math.prod(products.shape[rank:])
+    if not LIBRARY <= products.size <= MANY_PRODUCTS or length <= UNROLLED or rank == 0:
+        return jnp.sum(products, axis=tuple(range(rank, products.ndim)))
+    windows = -(-length // UNROLLED)
+    products = jnp.reshape(products, (*products.shape[:rank], length))
+    products = jnp.pad(products, [*[(0, 0)] * rank, (0, windows * UNROLLED - length)])
+    return jnp.sum(jnp.sum(jnp.reshape(products, (*products.shape[:rank], windows, UNROLLED)), axis=-1), axis=-1)
+
+
+def _free(rank, contracted, batch):
+    return [axis for axis in range(rank) if axis not in contracted and axis not in batch]
 
 
 def rsqrt(x):
@@ -250,9 +271,18 @@ def rsqrt(x):
     return lax.rsqrt(x.astype(np.float32)).astype(x.dtype)
 
 
-def _is_of_vectors(params, avals):
+def _is_sum(params, avals):
+    """Whether a product of matrices is done as a sum of products: of two vectors always, and of small matrices with vectors if there are
+    several. (A single one XLA runs in the caller's thread, which it would not do with the fences of a sum, and its shape seldom changes;
+    those of several, attention to what was there before, do so all the time.)"""
     (left, right), (left_batch, right_batch) = params["dimension_numbers"]
-    return len(left) > 0 and all(len(a.shape) == len(left) + len(left_batch) for a in avals)
+    a, b = (aval.shape for aval in avals)
+    rows, columns = [a[d] for d in _free(len(a), left, left_batch)], [b[d] for d in _free(len(b), right, right_batch)]
+    if not rows and not columns:
+        return len(left) > 0
+    if min(math.prod(rows), math.prod(columns)) != 1 or math.prod(a[d] for d in left_batch) == 1:
+        return False
+    return 1 < math.prod(a[d] for d in left) <= UNROLLED ** 2 and 0 < math.prod(b if math.prod(rows) == 1 else a) <= MANY_PRODUCTS
 
 
 def reduce_max(x, axes):
@@ -269,6 +299,7 @@ def _or_nan(extreme, x, axes):
 
 
 MANY = 1024             # elements, well below those
+MANY_PRODUCTS = 1 << 15
 
 
 REAL = {f.__name__: f for f in (log1p, atan, atan2, tanh, asinh, acosh, atanh, erfc, rsqrt, dot_general, reduce_max, reduce_min)}
@@ -283,7 +314,7 @@ def formulation(name, params, avals):
     table = COMPLEX if kind == "c" else REAL
     if name not in table or kind not in "fcV":
         return None
-    if name == "dot_general" and not _is_of_vectors(params, avals) or name == "rsqrt" and avals[0].dtype != np.float16:
+    if name == "dot_general" and not _is_sum(params, avals) or name == "rsqrt" and avals[0].dtype != np.float16:
         return None
     if name in ("reduce_max", "reduce_min") and avals[0].size < MANY:
         return None

@@ -154,6 +154,35 @@ def test_sums(shape, axes):
         assert not ways.agree([x])
 
 
+@pytest.mark.parametrize("left, right", [
+    ((2, 1, 16), (2, 16, 5)), ((4, 1, 16), (4, 16, 300)), ((4, 1, 300), (4, 300, 16)), ((3, 40, 70), (3, 70, 1)),
+    ((2, 1, 1000), (2, 1000, 16)), ((2, 1, 33), (2, 33, 1)), ((2, 3, 1, 64), (2, 3, 64, 9)), ((5, 2, 33), (5, 33, 1))])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_small_products_with_vectors(left, right, dtype):
+    rng = np.random.default_rng(8)
+    given = [rng.normal(size=shape).astype(dtype) for shape in (left, right)]
+    ways = Both(("products", left, right), jnp.matmul, given)
+    assert ways.agree(given) and ways.agree([-given[0] * 0, given[1]]) and not ways.by_numpy.kernels
+    assert np.allclose(ways.by_numpy.run(given)[0], np.matmul(*given, dtype="float64"), rtol=1e-5, atol=1e-5)
+    turned = [given[0], np.ascontiguousarray(given[1].swapaxes(-1, -2))]
+    assert Both(("turned", left, right), lambda a, b: a @ b.swapaxes(-1, -2), turned).agree(turned)
+
+
+def test_attention_to_ever_more_compiles_nothing_new(afresh):
+    def step(n):
+        torch.manual_seed(n)
+        query, keys, values = torch.randn(2, 4, 1, 16), torch.randn(2, 4, n, 16), torch.randn(2, 4, n, 16)
+        return (torch.softmax(query @ keys.transpose(-2, -1) / 4, -1) @ values).sum().item()
+
+    for n in range(3, 13):
+        step(n)
+    before = sum(REPORT.kernels.values()) + sum(REPORT.programs.values())
+    found = [step(n) for n in (*range(20, 40), *range(80, 90))]
+    assert sum(REPORT.kernels.values()) + sum(REPORT.programs.values()) - before < 10
+    with torch.eager():
+        assert found == [step(n) for n in (*range(20, 40), *range(80, 90))]
+
+
 ELEMENTWISE = {
     "f": [jnp.exp, jnp.log, jnp.tanh, jnp.sin, jnp.cos, jnp.log1p, jnp.expm1, lax.rsqrt, lax.logistic, lax.erf, jnp.arctan, jnp.sinh,
           jnp.sign, jnp.round, lambda a: a**2.5, lambda a: jnp.arctan2(a, a + 1), lambda a: jnp.clip(a, -1, 2),
