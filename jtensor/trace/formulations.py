@@ -113,8 +113,10 @@ def atan2(y, x):
     small, large = jnp.minimum(a, b), jnp.maximum(a, b)
     ratio = jnp.where(large == 0, 0, jnp.where(small == np.inf, 1, small / large)).astype(x.dtype)
     angle = atan(ratio)
-    angle = jnp.where(a > b, high - barrier.bind(angle - low), angle)
-    angle = jnp.where(jnp.signbit(x), 2 * high - barrier.bind(angle - 2 * low), angle)
+    steep, back = a > b, jnp.signbit(x)
+    # A quarter or half of a turn is added at once: of two steps, the first would be rounded for nothing.
+    turns = jnp.where(steep, 1, jnp.where(back, 2, 0)).astype(x.dtype)
+    angle = turns * high + barrier.bind(jnp.where(steep != back, -angle, angle) + turns * low)
     return jnp.where((x != x) | (y != y), x + y, with_sign(angle, y))
 
 

@@ -334,4 +334,25 @@ SCRIPTS = {
                   lambda: type(torch.Generator().set_state(torch.Generator().get_state())).__name__):
             tried(f)
     """,
+    "complex numbers on their cuts": """
+        for kind in (torch.complex64, torch.complex128):
+            z = torch.tensor([-1j, complex(-0., 2), complex(-1, -0.), complex(-4, 0.), 4j], dtype=kind)
+            print([f"{a:.7f}" for a in z.angle().tolist()])
+            print([f"{a:.4f}" for a in [*z.sqrt().tolist(), *(z ** .5).tolist()]])
+        print(torch.tensor([-1j]).angle().tolist(), torch.tensor(-1 + 0j).conj().sqrt(), torch.tensor([-1j]).log().tolist())
+    """,
+    "what is refused by another name": """
+        F = torch.nn.functional
+        for f in (lambda: F.layer_norm(m, (3,), 3), lambda: F.layer_norm(m, 3), lambda: F.layer_norm(m, torch.tensor([3])),
+                  lambda: F.layer_norm(m, (3,), eps="a"), lambda: torch.layer_norm(m, 3), lambda: F.layer_norm([1.], (3,)),
+                  lambda: torch.histc(m > 1), lambda: torch.histc(m + 1j), lambda: torch.histc(m + 1j, min=0, max=1),
+                  lambda: torch.histc(m.short(), bins=0)):
+            tried(f)
+    """,
+    "scatter_reduce by older names": """
+        at = torch.tensor([0, 1, 1])
+        for how in ("max", "min", "most"):
+            tried(lambda: torch.full((2,), 2.).scatter_reduce(0, at, v, how))
+            tried(lambda: torch.zeros(2).scatter_reduce_(0, at, v.detach(), how, include_self=False))
+    """,
 }

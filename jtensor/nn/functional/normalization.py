@@ -1,8 +1,10 @@
 """Normalisations."""
 import jtensor
 
+from ...base.naming import type_name
 from ...ops.families.numeric import not_implemented
 from ...tensor import raw
+from ...tensor.refusals import refusal
 from ._given import Tensor, refuse
 from .padding import pad
 from .pooling import avg_pool2d, avg_pool3d
@@ -72,9 +74,12 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     >>> torch.nn.functional.layer_norm(torch.tensor([1., 3.]), (2,)).round()
     tensor([-1.,  1.])
     """
-    if not isinstance(input, Tensor):
-        refuse("layer_norm", input=input)
-    return raw.layer_norm(input, normalized_shape, weight, bias, eps, True)
+    try:
+        if not isinstance(input, Tensor) or not isinstance(normalized_shape, (tuple, list)):
+            raise TypeError(f"layer_norm of {type_name(type(input))} over {type_name(type(normalized_shape))}")
+        return raw.layer_norm(input, normalized_shape, weight, bias, eps, True)
+    except TypeError as error:                      # the operator speaks of itself, PyTorch of what was called
+        raise refusal("layer_norm", (input, normalized_shape, weight, bias, eps, True), {}) or error from None
 
 
 def rms_norm(input, normalized_shape, weight=None, eps=None):

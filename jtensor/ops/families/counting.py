@@ -74,12 +74,14 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
     >>> torch.histc(torch.tensor([1., 2., 1.]), bins=4, min=0, max=3)
     tensor([0., 2., 1., 0.])
     """
-    if not input._spec.dtype.is_floating_point:
-        raise not_implemented("histogram_cpu", input._spec.dtype)
+    dtype = input._spec.dtype
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     if min > max:
         raise RuntimeError("torch.histc: max must be larger than min")
+    if not dtype.is_floating_point:
+        smallest = dtype.is_complex and min == max and input.numel()
+        raise not_implemented("linspace_cpu" if dtype is dtypes.bool else "aminmax_cpu" if smallest else "histogram_cpu", dtype)
     return put_out("histc", histc_raw(input, bins, min, max), out)
 
 

@@ -268,8 +268,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn
     >>> torch.layer_norm(torch.tensor([1., 3.]), (2,)).round()
     tensor([-1.,  1.])
     """
-    shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
-    return native_layer_norm(input, shape, weight, bias, eps)[0]
+    return native_layer_norm(input, tuple(normalized_shape), weight, bias, eps)[0]
 
 
 # -- group norm -------------------------------------------------------------------------------------------------------

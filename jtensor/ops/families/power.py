@@ -60,10 +60,18 @@ def static_power(x, n):
     if n == -1:
         return 1 / x
     if n == 0.5:
-        return jnp.sqrt(x)
+        return root(x)
     if n == -0.5:
-        return 1 / jnp.sqrt(x)
+        return 1 / root(x)
     return lax.pow(x, jnp.full_like(x, n))
+
+
+def root(x):
+    """The square root; below the negative numbers (-1-0j) it lies on the negative imaginary axis, where XLA's does not."""
+    if not jnp.iscomplexobj(x):
+        return jnp.sqrt(x)
+    found = jnp.sqrt(x)
+    return lax.complex(found.real, jnp.copysign(found.imag, x.imag))
 
 
 def power(x, n):
@@ -248,7 +256,7 @@ def sqrt(self: Tensor):
     >>> torch.sqrt(torch.tensor([4., 9.]))
     tensor([2., 3.])
     """
-    return jnp.sqrt(self)
+    return root(self)
 
 
 @op("float", inplace=True, out=True, grad=lambda grad, result: -0.5 * grad * conj(static_power(result, 3)), double="MulBackward0")
@@ -259,7 +267,7 @@ def rsqrt(self: Tensor):
     >>> torch.rsqrt(torch.tensor([4., 16.]))
     tensor([0.5000, 0.2500])
     """
-    return 1 / jnp.sqrt(self)
+    return 1 / root(self)
 
 
 @op("float", inplace=True, out=True, grad=lambda grad, result: -grad * conj(result * result), double="MulBackward0")

@@ -126,6 +126,9 @@ def scatter_reduce_raw(self: Tensor, dim, index: Tensor, src: Tensor, reduce, in
     return combine(self, _along(dim, index)[0], cut(src, index), reduce, include_self)
 
 
+_OLDER = {"max": "amax", "min": "amin"}             # not documented any more, and taken
+
+
 @composite()
 def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None):
     """A copy of the tensor with ``src`` reduced ("sum", "prod", "mean", "amax", "amin") at the places of the index along ``dim``.
@@ -135,6 +138,7 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
     >>> torch.scatter_reduce(torch.zeros(2), 0, torch.tensor([0, 0, 1]), torch.tensor([1., 5., 2.]), "amax")
     tensor([5., 2.])
     """
+    reduce = _OLDER.get(reduce, reduce)
     checked(scatter_reduce_raw, input, dim, index, src, reduce, include_self)
     return put_out("scatter_reduce", scatter_reduce_raw(input, dim, index, src, reduce, include_self), out)
 
@@ -142,5 +146,6 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
 @composite(function=False)
 def scatter_reduce_(self, dim, index, src, reduce, *, include_self=True):
     """``scatter_reduce``, written back into the tensor."""
+    reduce = _OLDER.get(reduce, reduce)
     checked(scatter_reduce_raw, self, dim, index, src, reduce, include_self, inplace=True)
     return scatter_reduce_raw.inplace_form(self, dim, index, src, reduce, include_self)
