@@ -53,10 +53,15 @@ def flush(reason, asked=None):
 
 
 def run_until(position, reason):
-    """Runs the tape of this thread up to the operation that makes the value at a position; the rest goes on being recorded."""
+    """Runs the tape of this thread up to the operation that makes the value at a position; the rest goes on being recorded.
+
+    What follows it and serves nobody, such as memory that was overwritten before it was read, goes with it.
+    """
     segment = LOCAL.segment
-    made = itertools.accumulate(len(node[0].outputs) for node in segment.nodes)
+    made = list(itertools.accumulate(len(node[0].outputs) for node in segment.nodes))
     count = 1 + next(at for at, values in enumerate(made) if values > position)
+    useful = lower.needed(segment.nodes, living(segment.nodes)[1])
+    count = next((at for at in range(count, len(useful)) if useful[at]), len(useful))
     if count == len(segment.nodes) or tape.Local.threads > 1 or segment.asked is not None or LOCAL.lesson is not None:
         flush(reason)
         return
