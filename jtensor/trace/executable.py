@@ -67,8 +67,9 @@ def efforts(device=None):
 def options_of(effort, jaxpr, device=None):
     """XLA's options for a program that is compiled with this effort; its bits are those of any other."""
     options = efforts(device).get(effort, {})
-    if options and effort == "kernel" and not any(_adds_up(eqn) for eqn in _equations(jaxpr)):
-        options = efforts(device)["swift"]
+    if options and effort == "kernel":
+        if not any(_adds_up(eqn) for eqn in _equations(jaxpr)):
+            options = efforts(device)["swift"]
         if _in_parts(jaxpr):
             options = {name: value for name, value in options.items() if name != "xla_cpu_use_fusion_emitters"}
     if options and any(_windowed(eqn) or _in_loops(eqn) or effort == "swift" and _adds_up(eqn) for eqn in _equations(jaxpr)):
@@ -154,7 +155,8 @@ def _adds_up(eqn):
 def _in_parts(jaxpr):
     # XLA makes several loops of what would be computed more than once, and lets one write over what it reads from another. Code that is
     # not from the fusion emitters asks in every loop whether it does, and if so goes element by element: up to ten times as slow.
-    costly = sum(bool(KINDS.get(eqn.primitive.name, 0) & (DIV | SQRT | TRANSCENDENTAL)) for eqn in _equations(jaxpr))
+    costly = sum(eqn.primitive.name == "rem" or bool(KINDS.get(eqn.primitive.name, 0) & (DIV | SQRT | TRANSCENDENTAL))
+                 for eqn in _equations(jaxpr))
     return costly > 1 and any(math.prod(v.aval.shape) >= _LARGE for v in jaxpr.jaxpr.outvars)
 
 

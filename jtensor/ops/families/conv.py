@@ -13,6 +13,7 @@ from ...base import dtypes
 from ..layout import suggested
 from ..operator import OptTensor, Tensor, op
 from .numeric import NARROW, is_complex, widened
+from .patches import are_many, are_worth_it, by_elements, by_patches
 
 _TAPS = 49                                             # a depthwise kernel of at most so many elements is a sum of shifted products
 
@@ -174,6 +175,8 @@ def _is_product(kernel, stride, pads, spread):
 
 
 def _product(x, w):
+    if are_many(x):
+        return by_elements(x, w.reshape(w.shape[:2]))
     wide = jnp.float32 if x.dtype in NARROW else None
     out = lax.dot_general(_channels_last(x), w.reshape(w.shape[:2]).T, (((x.ndim - 1,), (0,)), ((), ())),
                           precision=lax.Precision.HIGHEST, preferred_element_type=wide)
@@ -217,8 +220,10 @@ def _grid(sizes):
     return places
 
 
-def _plain(x, w, stride, padding, dilation, groups):
+def _plain(x, w, stride, padding, dilation, groups, patches=True):
     pads = [(p, p) for p in padding]
+    if patches and groups == 1 and set(dilation) == {1} and are_worth_it(x, w, stride, pads):
+        return by_patches(x, w, stride, pads)
     if groups > 1 and groups == x.shape[1] == w.shape[0] and len(_grid(w.shape[2:])) <= _TAPS:
         wide = (lambda v: v.astype(jnp.float32)) if x.dtype in NARROW else (lambda v: v)
         return _depthwise(wide(x), wide(w), stride, pads, dilation)
@@ -242,13 +247,13 @@ def _of_parts(product, a, b):
     return lax.complex(product(a.real, b.real) - product(a.imag, b.imag), product(a.real, b.imag) + product(a.imag, b.real))
 
 
-def convolve(x, w, stride, padding, dilation, transposed, output_padding, groups):
-    """A convolution of arrays; complex ones part by part."""
+def convolve(x, w, stride, padding, dilation, transposed, output_padding, groups, patches=True):
+    """A convolution of arrays; complex ones part by part. ``patches``: it may be one `by_patches`."""
     if is_complex(x):
-        return _of_parts(lambda a, b: convolve(a, b, stride, padding, dilation, transposed, output_padding, groups), x, w)
+        return _of_parts(lambda a, b: convolve(a, b, stride, padding, dilation, transposed, output_padding, groups, patches), x, w)
     if transposed:
         return _transposed(x, w, stride, padding, dilation, output_padding, groups)
-    return _plain(x, w, stride, padding, dilation, groups)
+    return _plain(x, w, stride, padding, dilation, groups, patches)
 
 
 def _transpose_of(function, shape, x):
@@ -257,14 +262,15 @@ def _transpose_of(function, shape, x):
 
 
 def _input_gradient(grad, weight, shapes, stride, padding, dilation, transposed, output_padding, groups):
-    weight, settings = jnp.conj(widened(weight)), (stride, padding, dilation, transposed, output_padding, groups)
+    weight, settings = jnp.conj(widened(weight)), (stride, padding, dilation, transposed, output_padding, groups, False)
     return _transpose_of(lambda x: convolve(x, weight, *settings), shapes[0], widened(grad))
 
 
 def _weight_gradient(grad, input, shapes, stride, padding, dilation, transposed, output_padding, groups):
     grad, input = widened(grad), jnp.conj(widened(input))
     if not transposed:
-        settings = stride, padding, dilation, transposed, output_padding, groups
+        patches = shapes[1][0] >= math.prod(shapes[1][1:])          # else the sum over the samples takes longer than it saves
+        settings = stride, padding, dilation, transposed, output_padding, groups, patches
         return _transpose_of(lambda w: convolve(input, w, *settings), shapes[1], grad)
     # Of the plain convolution that makes the input of the gradient: as the transpose of this one, XLA would go through all the zeros
     # that it puts between the elements of the input.
