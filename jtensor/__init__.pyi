@@ -30,6 +30,7 @@ from . import optim as optim
 from . import overridable as overridable
 from . import overrides as overrides
 from . import profiler as profiler
+from . import quasirandom as quasirandom
 from . import random as random
 from . import removed as removed
 from . import return_types as return_types
