@@ -112,6 +112,29 @@ _NO_SHAPE = (
     "accessing their attributes.")
 
 
+_ALLOWED = frozenset("""size copy_ is_complex is_floating_point half float double char short int long cuda cpu to get_device materialize
+    share_memory_""".split())
+_KERNELS = {"__add__": "add", "__radd__": "add", "__iadd__": "add_", "__sub__": "sub", "__mul__": "mul", "__rmul__": "mul",
+            "__truediv__": "div", "__matmul__": "matmul", "__pow__": "pow", "__neg__": "neg", "__lt__": "lt", "__le__": "le", "__gt__": "gt",
+            "__ge__": "ge", "__abs__": "abs", "__mod__": "remainder", "__iter__": "dim", "ndimension": "dim", "nelement": "numel",
+            **{name: name for name in """__rsub__ __rtruediv__ __rpow__ __eq__ __ne__ __bool__ __float__ __int__ __len__ __contains__ __array__
+               __invert__ __and__ __or__ __xor__ __floordiv__ __getitem__ __setitem__ __format__ __reversed__ __isub__ __imul__
+               __itruediv__ __rmatmul__""".split()}}
+
+
+def _refused(name):
+    """The method of a tensor without a shape: PyTorch lets few through."""
+    what = f"<slot wrapper '{name}'" if name in ("__getitem__", "__setitem__") else f"<method '{_KERNELS.get(name, name)}'"
+
+    def refuse(self, *args, **kwargs):
+        raise ValueError(
+            f"Attempted to use an uninitialized parameter in {what} of 'torch._C.TensorBase' objects>. This error happens when you are using "
+            "a `LazyModule` or explicitly manipulating `torch.nn.parameter.UninitializedParameter` objects. When using LazyModules Call "
+            "`forward` with a dummy batch to initialize the parameters before calling torch functions")
+    refuse.__name__ = name
+    return refuse
+
+
 class UninitializedTensorMixin:
     """A parameter or buffer whose shape the first forward pass decides; ``materialize`` gives it one."""
 
@@ -139,6 +162,11 @@ class UninitializedTensorMixin:
 
     def __reduce_ex__(self, protocol):
         return type(self), (self.requires_grad,)
+
+
+for _name in [*_KERNELS, *dir(jtensor.Tensor)]:
+    if _name in _KERNELS or _name[0] != "_" and _name not in _ALLOWED and callable(getattr(jtensor.Tensor, _name)):
+        setattr(UninitializedTensorMixin, _name, _refused(_name))
 
 
 def is_lazy(param):

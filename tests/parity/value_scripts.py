@@ -355,4 +355,21 @@ SCRIPTS = {
             tried(lambda: torch.full((2,), 2.).scatter_reduce(0, at, v, how))
             tried(lambda: torch.zeros(2).scatter_reduce_(0, at, v.detach(), how, include_self=False))
     """,
+    "parameters without a shape": """
+        net = torch.nn.LazyLinear(3)
+        w = net.weight
+        for f in (lambda: sum(p.numel() for p in net.parameters()), lambda: w + 1, lambda: 2 * w, lambda: w == w, lambda: w.sum(), lambda: w[0],
+                  lambda: w.fill_(1), lambda: w.detach(), lambda: torch.nn.init.ones_(w), lambda: w.size(), lambda: w.half().dtype,
+                  lambda: w.to(torch.double).dtype, lambda: w.is_floating_point(), lambda: w.requires_grad_(False)):
+            tried(f)
+        print(repr(w), w in [w], len({w}), net(torch.zeros(1, 2)).shape, type(w).__name__, net.weight.numel(), (w + 1).shape)
+    """,
+    "embeddings of bounded rows": """
+        F, w = torch.nn.functional, torch.full((3, 2), 2.)
+        for f in (lambda: F.embedding(torch.tensor([1], dtype=torch.int32), w, max_norm=1.), lambda: F.embedding(v > 1, w, max_norm=1.),
+                  lambda: F.embedding(v, w, max_norm=1.), lambda: torch.embedding_renorm_(w, v, 1., 2.),
+                  lambda: F.embedding_bag(torch.tensor([0], dtype=torch.int32), w, torch.tensor([0]), max_norm=1.)):
+            tried(f)
+        print(w)
+    """,
 }

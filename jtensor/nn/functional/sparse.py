@@ -12,15 +12,23 @@ __all__ = ["embedding", "embedding_bag", "one_hot"]                # embedding_r
 _MODES = {"sum": 0, "mean": 1, "max": 2}
 
 
+def _kind(indices):
+    """A tensor's type, in the words of PyTorch's checks."""
+    return "CPUBoolType" if indices.dtype is jtensor.bool else indices.type()
+
+
 def _renorm_rows(weight, input, max_norm, norm_type):
     """Shortens the rows that ``input`` names to ``max_norm``, in place. The other rows are multiplied by one."""
+    if input.dtype not in (jtensor.int64, jtensor.int32):
+        raise RuntimeError("Expected tensor for argument #2 'indices' to have one of the following scalar types: Long, Int; but got "
+                           f"{_kind(input)} instead (while checking arguments for embedding_renorm_)")
     with jtensor.no_grad():
         weight = weight.detach()
         rows = weight.size(0)
         check_bounds(input, rows, lambda n: IndexError(f"select(): index {n} out of range for tensor of size {list(weight.size())} at "
                                                        "dimension 0"), negative=True)
         norms = jtensor.norm(weight, norm_type, 1)
-        used = jtensor.zeros(rows, dtype=jtensor.bool, device=weight.device).index_fill_(0, input.reshape(-1), True)
+        used = jtensor.zeros(rows, dtype=jtensor.bool, device=weight.device).index_fill_(0, input.reshape(-1).long(), True)
         factor = jtensor.where(used & (norms > max_norm), max_norm / (norms + 1e-7), jtensor.ones_like(norms))
         weight.mul_(factor.unsqueeze(1))
 
@@ -35,10 +43,7 @@ def embedding_renorm_(input, indices, max_norm, norm_type):
     if input.dim() != 2:
         raise RuntimeError(f"Expected 2-dimensional tensor, but got {input.dim()}-dimensional tensor for argument #1 'self' (while "
                            "checking arguments for embedding_renorm_)")
-    if indices.dtype not in (jtensor.int64, jtensor.int32):
-        raise RuntimeError("Expected tensor for argument #2 'indices' to have one of the following scalar types: Long, Int; but got "
-                           f"{indices.type()} instead (while checking arguments for embedding_renorm_)")
-    for index in indices.reshape(-1).tolist():
+    for index in indices.reshape(-1).tolist() if indices.dtype in (jtensor.int64, jtensor.int32) else ():
         if not -input.size(0) <= index < input.size(0):
             raise IndexError(f"select(): index {index} out of range for tensor of size {list(input.size())} at dimension 0")
     _renorm_rows(input, indices, max_norm, norm_type)
