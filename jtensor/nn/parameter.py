@@ -115,11 +115,12 @@ _NO_SHAPE = (
 _ALLOWED = frozenset("""size copy_ is_complex is_floating_point half float double char short int long cuda cpu to get_device materialize
     share_memory_""".split())
 _KERNELS = {"__add__": "add", "__radd__": "add", "__iadd__": "add_", "__sub__": "sub", "__mul__": "mul", "__rmul__": "mul",
-            "__truediv__": "div", "__matmul__": "matmul", "__pow__": "pow", "__neg__": "neg", "__lt__": "lt", "__le__": "le", "__gt__": "gt",
-            "__ge__": "ge", "__abs__": "abs", "__mod__": "remainder", "__iter__": "dim", "ndimension": "dim", "nelement": "numel",
-            **{name: name for name in """__rsub__ __rtruediv__ __rpow__ __eq__ __ne__ __bool__ __float__ __int__ __len__ __contains__ __array__
-               __invert__ __and__ __or__ __xor__ __floordiv__ __getitem__ __setitem__ __format__ __reversed__ __isub__ __imul__
-               __itruediv__ __rmatmul__""".split()}}
+            "__truediv__": "div", "__matmul__": "matmul", "__pow__": "pow", "__neg__": "neg", "__lt__": "lt", "__le__": "le",
+            "__gt__": "gt", "__ge__": "ge", "__abs__": "abs", "__mod__": "remainder", "__iter__": "dim", "ndimension": "dim",
+            "nelement": "numel", **{name: name for name in """
+               __rsub__ __rtruediv__ __rpow__ __eq__ __ne__ __bool__ __float__ __int__ __len__ __contains__ __array__ __invert__ __and__
+               __or__ __xor__ __floordiv__ __getitem__ __setitem__ __format__ __reversed__ __isub__ __imul__ __itruediv__
+               __rmatmul__""".split()}}
 
 
 def _refused(name):
@@ -128,9 +129,9 @@ def _refused(name):
 
     def refuse(self, *args, **kwargs):
         raise ValueError(
-            f"Attempted to use an uninitialized parameter in {what} of 'torch._C.TensorBase' objects>. This error happens when you are using "
-            "a `LazyModule` or explicitly manipulating `torch.nn.parameter.UninitializedParameter` objects. When using LazyModules Call "
-            "`forward` with a dummy batch to initialize the parameters before calling torch functions")
+            f"Attempted to use an uninitialized parameter in {what} of 'torch._C.TensorBase' objects>. This error happens when you are "
+            "using a `LazyModule` or explicitly manipulating `torch.nn.parameter.UninitializedParameter` objects. When using LazyModules "
+            "Call `forward` with a dummy batch to initialize the parameters before calling torch functions")
     refuse.__name__ = name
     return refuse
 

@@ -358,8 +358,9 @@ SCRIPTS = {
     "parameters without a shape": """
         net = torch.nn.LazyLinear(3)
         w = net.weight
-        for f in (lambda: sum(p.numel() for p in net.parameters()), lambda: w + 1, lambda: 2 * w, lambda: w == w, lambda: w.sum(), lambda: w[0],
-                  lambda: w.fill_(1), lambda: w.detach(), lambda: torch.nn.init.ones_(w), lambda: w.size(), lambda: w.half().dtype,
+        for f in (lambda: sum(p.numel() for p in net.parameters()), lambda: w + 1, lambda: 2 * w, lambda: w == w, lambda: w.sum(),
+                  lambda: w[0], lambda: w.fill_(1), lambda: w.detach(), lambda: torch.nn.init.ones_(w), lambda: w.size(),
+                  lambda: w.half().dtype,
                   lambda: w.to(torch.double).dtype, lambda: w.is_floating_point(), lambda: w.requires_grad_(False)):
             tried(f)
         print(repr(w), w in [w], len({w}), net(torch.zeros(1, 2)).shape, type(w).__name__, net.weight.numel(), (w + 1).shape)
