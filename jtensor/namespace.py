@@ -135,7 +135,7 @@ _ROOM_OF = {
     "sparse_coo_tensor": "sparse.making",
     **dict.fromkeys("sparse_compressed_tensor sparse_csr_tensor sparse_csc_tensor sparse_bsr_tensor sparse_bsc_tensor".split(),
                     "sparse.compressed"),
-    **dict.fromkeys("dsmm hsmm hspmm smm spmm".split(), "sparse.products"),
+    **dict.fromkeys("dsmm hsmm hspmm saddmm smm spmm sspaddmm".split(), "sparse.products"),
     "segment_reduce": "segments",
     "embedding_renorm_": "nn.functional.sparse",
     "grid_sampler": "nn.functional.vision",

@@ -20,7 +20,7 @@ BITS, MOST = 30, 21201
 @functools.cache
 def _beginnings():
     """(polynomials as bits, numbers to begin with) for each dimension."""
-    with (resources.files("scipy.stats") / "_sobol_direction_numbers.npz").open("rb") as file:
+    with (resources.files("scipy") / "stats" / "_sobol_direction_numbers.npz").open("rb") as file:
         tables = np.load(file)
         return tables["poly"].astype(np.int64), tables["vinit"].astype(np.int64)
 

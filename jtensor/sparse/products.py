@@ -8,7 +8,6 @@ import numpy as np
 import jtensor
 
 from ..base import dtypes
-from ..base.errors import missing
 from ..tensor.from_data import from_host
 from .answering import answers
 from .graph import assembled, coalesced, elements_of, recorded, wants
@@ -231,9 +230,44 @@ def hspmm(mat1, mat2, *, out=None):
     return _without_gradient(sparse(of_numbers(rows, (mat1.shape[0],)), values), mat1, mat2)
 
 
-def _without_gradient(made, *inputs):
+@answers("sspaddmm")
+def sspaddmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
+    """``beta * input + alpha * mat1 @ mat2`` of sparse ``input`` and ``mat1`` as a sparse tensor, not coalesced: the elements of ``input``,
+    then all of the product's rows that are not empty. It has no gradient. RuntimeError for other layouts and shapes that do not fit.
+
+    >>> import jtensor as torch
+    >>> x = torch.eye(2).to_sparse()
+    >>> torch.sspaddmm(x, x, torch.ones(2, 2), beta=3).to_dense()
+    tensor([[4., 1.],
+            [1., 4.]])
+    """
+    for name, x in (("input", input), ("mat1", mat1)):
+        if not is_sparse(x):
+            raise RuntimeError(f"sspaddmm: expected '{name}' to have sparse layout, got '{name}' with layout {kind_of(x)}")
+    if mat2.layout is not jtensor.strided:
+        raise RuntimeError(f"sspaddmm: expected 'mat2' to have strided layout, got 'mat2' with layout {kind_of(mat2)}")
+    if mat1.shape[1] != mat2.shape[0]:
+        raise RuntimeError(f"sspaddmm: Argument #3: Expected dim 0 size {mat1.shape[1]}, got {mat2.shape[0]}")
+    if tuple(input.shape) != (mat1.shape[0], mat2.shape[1]):
+        raise RuntimeError(f"sspaddmm: Argument #1: Expected size {(mat1.shape[0], mat2.shape[1])}, got {tuple(input.shape)}")
+    product = smm(mat1.detach(), mat2.detach())
+    values = jtensor.cat([input._elements.detach() * beta, product._elements * alpha])
+    places = jtensor.cat([input._pattern.indices, product._pattern.indices], 1)
+    made = _without_gradient(sparse(Pattern(places, input.shape), values), input, mat1, mat2, name="sspaddmm")
+    return made if out is None else out.copy_(made)
+
+
+saddmm = sspaddmm
+
+
+def kind_of(x):
+    """A tensor's layout as errors name it."""
+    return "".join(part.title() for part in x.layout.name.split("_")).replace("SparseCoo", "Sparse")
+
+
+def _without_gradient(made, *inputs, name="hspmm"):
     def pull(grad):
-        raise RuntimeError("derivative for aten::hspmm is not implemented")
+        raise RuntimeError(f"derivative for aten::{name} is not implemented")
     return recorded("NotImplemented", made, list(inputs), lambda g: pull(g))
 
 
@@ -241,15 +275,20 @@ def _without_gradient(made, *inputs):
 def sparse_mm(mat1, mat2, reduce=None):
     """The product of two matrices of which at least one is sparse; the gradient of a sparse one is sparse, at its places.
 
-    ``(n, m) @ (m, k)``: dense ``(n, k)``, or sparse if both are. RuntimeError where the shapes do not fit.
+    ``(n, m) @ (m, k)``: dense ``(n, k)``, or sparse if both are. ``reduce``: how the terms of an element are put together, "sum", "mean",
+    "amax" or "amin", for a matrix by rows (CSR) and a dense one; zeros where there are none. RuntimeError where the shapes do not fit.
 
     >>> import jtensor as torch
     >>> torch.sparse.mm(torch.eye(2).to_sparse(), torch.tensor([[1., 2.], [3., 4.]]))
     tensor([[1., 2.],
             [3., 4.]])
+    >>> torch.sparse.mm(torch.tensor([[1., 2.], [0., 3.]]).to_sparse_csr(), torch.ones(2, 1), "mean")
+    tensor([[1.5000],
+            [3.0000]])
     """
     if reduce is not None:
-        raise missing("reductions of a sparse product", "torch.sparse.mm(mat1, mat2)")
+        from .reduced import mm_reduce
+        return mm_reduce(mat1, mat2, reduce)
     if is_sparse(mat1) or is_sparse(mat2) or mat1.layout is mat2.layout is jtensor.strided:
         return of_coordinates(mat1, mat2)
     from .compressed_answers import sparse_mm as of_compressed

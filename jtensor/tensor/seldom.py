@@ -91,6 +91,10 @@ class Seldom:
         """`to_sparse`: the tensor's elements other than zero, and their indices."""
         return self.to_sparse()
 
+    def sspaddmm(self, mat1, mat2, *, beta=1, alpha=1):
+        """RuntimeError: the tensor is dense. Of a sparse one: `torch.sspaddmm`."""
+        raise RuntimeError("sspaddmm: expected 'input' to have sparse layout, got 'input' with layout Strided")
+
     def smm(self, mat):
         """NotImplementedError: the tensor is dense. Of a sparse matrix: `torch.smm`."""
         raise NotImplementedError(_NO_KERNEL.format("sspaddmm"))

@@ -45,6 +45,23 @@ LINES = listed("""
     m.to_sparse_csc() @ m, m.to_sparse_bsr((2, 2)) @ m, a.t(), a.transpose(0, 1), m.to_sparse_bsc((2, 2)).t()
     torch.addmm(torch.ones(2, 2), a, e.detach(), beta=2, alpha=3), torch.sparse.addmm(torch.ones(2, 2), a, e.detach())
     torch.sparse.sampled_addmm(a, torch.ones(2, 4), torch.ones(4, 3), beta=2., alpha=3.)
+    [torch.sparse.mm(a, e, way) for way in ("sum", "mean", "amax", "amin")]
+    torch.sparse.mm(u, e, "mean").square().sum().backward(); v.grad, e.grad
+    torch.sparse.mm(l, e, "amax").square().sum().backward(); l.grad, e.grad
+    torch.sparse.mm(l, torch.zeros(3, 2).requires_grad_(), "amin").sum().backward(); l.grad
+    z = torch.zeros(3, 2, requires_grad=True); torch.sparse.mm(a, z, "amax").sum().backward(); z.grad
+    z = torch.zeros(3, 2, requires_grad=True); torch.sparse.mm(a, z, "amin").sum().backward(); z.grad
+    torch.sparse.mm(a, torch.tensor([[1., float('nan')], [2., 3.], [float('nan'), 5.]]), "amax")
+    torch.sparse.mm(torch.zeros(2, 3).to_sparse_csr(), e, "amax"), torch.sparse.mm(a.double(), e.detach().double(), "mean")
+    torch.sparse.mm(a, e, "prod")
+    torch.sparse.mm(a, e, "other")
+    torch.sparse.mm(a.to_sparse(), e, "mean")
+    torch.sparse.mm(x, e, "mean")
+    torch.sparse.mm(a, a, "mean")
+    torch.sparse.mm(a, d, "mean")
+    torch.sparse.mm(a, e[:, 0], "mean")
+    torch.sparse.mm(a, e.detach().double(), "mean")
+    torch.sparse.mm(a.long(), e.detach().long(), "mean")
     a + a, a * 2, a * a, -a, a.abs(), a.sqrt(), 2 * a, a.relu(), a + x, x + a, x * a, a * x, torch.add(a, a, alpha=2), a.isnan()
     a / 2
     a - a
