@@ -36,7 +36,7 @@ def backward(edge, grad, keep_graph):
     found = macro = None
     segment, keep_graph = LOCAL.segment, bool(keep_graph)
     known = segment.state.macros
-    if not (LOCAL.eager or LOCAL.inference or LOCAL.lesson or anomaly.ON["on"] or grad is None or engine.GRAD_TYPES[0]):
+    if not (LOCAL.eager or LOCAL.inference or LOCAL.lesson or anomaly.ON["on"] or grad is None):
         if known is not None and known[macros.WRITTEN]:
             macro, found = _as_written(segment, known, edge, grad, keep_graph)
             if macro is not None:
@@ -234,7 +234,7 @@ def _still_there(entry):
 def _leaf(segment, named, variable):
     """What decides how a leaf takes a gradient, as a part of a key."""
     auto = variable._auto
-    if not variable._requires_grad or variable._edge is not None or auto is None or auto.post_hooks:
+    if not variable._requires_grad or variable._edge is not None or auto is None or auto.post_hooks or auto.grad_type:
         return None
     old = auto.grad
     if old is None:

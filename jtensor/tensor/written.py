@@ -152,7 +152,7 @@ _LEAF = """\
         return None
     t = n{i}.variable
     auto = t._auto
-    if auto is None or auto.post_hooks or not t._requires_grad or t._edge is not None or t._spec is not {mine}:
+    if auto is None or auto.post_hooks or auto.grad_type or not t._requires_grad or t._edge is not None or t._spec is not {mine}:
         return None
     leaves.append(t)
     t = auto.grad

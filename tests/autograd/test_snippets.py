@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import jtensor
-from jtensor.autograd import engine
 
 _spec = importlib.util.spec_from_file_location("autograd_snippets", Path(__file__).with_name("snippets.py"))
 snippets = importlib.util.module_from_spec(_spec)
@@ -19,13 +18,6 @@ fuzz = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(fuzz)
 PROGRAMS = snippets.load()
 GOLDENS = json.loads(snippets.GOLDENS.read_text())
-
-
-@pytest.fixture(autouse=True)
-def as_if_no_leaf_had_chosen_its_gradients_type():
-    """Once one has, backward passes go another way for good; that of the tests behind these is not theirs to choose."""
-    yield
-    engine.GRAD_TYPES[0] = False
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
