@@ -10,6 +10,7 @@ computes it anew for each place it is read from, and what that was computed from
 
 Knows of nothing but JAX and the list of equations; works before fences are placed, on one operator's program as on a tape's.
 """
+import collections
 import functools
 import heapq
 import math
@@ -36,6 +37,7 @@ place of an array that is read element by element, XLA's older emitters vectoris
 the newer emitters, which else may peel the loop, and then do not vectorise it. They take longer to compile: where that is what counts,
 masks serve for the time being (`HURRIED`).
 """
+MANY, WORTH_IT = 6, 4096        # times that an array of at least so many elements is read before it is put into memory
 AGAIN = 1.5             # times its elements: what is read more often is put into memory
 ALL_EFFORT = {"dot_general", "conv_general_dilated", "tan", "atan", "cbrt", "erf", "rsqrt"}
 
@@ -48,7 +50,18 @@ def opened(graph, briefly=False):
     if any(_is_large_box(e, graph) for e in graph.equations):
         _hand_on(graph)
         _Opening(graph, briefly).run()
+    _put_down(graph)
     return graph
+
+
+def _put_down(graph):
+    """Puts into memory what is computed and read many times, or padded and read in many windows, as by a depthwise convolution."""
+    readers = collections.Counter(v for e in graph.equations for v in e.inputs if type(v) is int)
+    given = set(graph.inputs)
+    for e in graph.equations:
+        if (e.name == "pad" and e.inputs[0] not in given or e.name in CARRIED) and readers[e.outputs[0]] >= MANY and (
+                _size(e.avals[0]) >= WORTH_IT):
+            e.kept = True
 
 
 def _hand_on(graph):

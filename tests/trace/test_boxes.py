@@ -140,3 +140,14 @@ def test_every_way_gives_the_same_bits():
                 compiled = jax.jit(made.program).lower(*given).compile({**made.compiler_options, **options})
                 found.append([np.asarray(x).tobytes() for x in compiled(*given)])
     assert len(set(map(tuple, found))) == 1
+
+
+def test_what_is_computed_and_read_many_times_is_put_into_memory():
+    """As what is before a depthwise convolution: each of its shifted products would compute it anew."""
+    def windows(u, computed=True, times=9):
+        padded = jax.numpy.pad(u * u if computed else u, 1)
+        return sum(padded[at:at + 70, at:at + 70] for at in range(times))
+    large, small = jax.ShapeDtypeStruct((80, 80), "float32"), jax.ShapeDtypeStruct((20, 20), "float32")
+    assert opened(windows, large)[2] == 1 and opened(lambda u: windows(u, times=3), large)[2] == 0
+    assert opened(lambda u: windows(u, computed=False), large)[2] == 0
+    assert opened(lambda u: sum(jax.numpy.pad(u * u, 1)[at:at + 10] for at in range(9)), small)[2] == 0

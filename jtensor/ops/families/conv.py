@@ -213,6 +213,16 @@ def _depthwise(x, w, stride, pads, dilation):
     return total
 
 
+def _depthwise_input(grad, w, sizes, stride, padding, dilation):
+    """Its gradient, of an input of these ``sizes``: the same of what arrives, spread out by the stride, with the kernel turned around."""
+    pads = []
+    for m, n, k, s, p, d in zip(sizes, grad.shape[2:], w.shape[2:], stride, padding, dilation, strict=True):
+        reach = d * (k - 1)
+        pads.append((reach - p, m + p - (n - 1) * s - 1, s - 1))
+    spread = lax.pad(grad, grad.dtype.type(0), [(0, 0, 0), (0, 0, 0), *pads])
+    return _depthwise(spread, jnp.flip(w, range(2, w.ndim)), (1,) * len(stride), [(0, 0)] * len(stride), dilation)
+
+
 def _grid(sizes):
     places = [()]
     for n in sizes:
@@ -220,11 +230,15 @@ def _grid(sizes):
     return places
 
 
+def _is_depthwise(w, groups):
+    return groups > 1 and groups == w.shape[0] and w.shape[1] == 1 and math.prod(w.shape[2:]) <= _TAPS
+
+
 def _plain(x, w, stride, padding, dilation, groups, patches=True):
     pads = [(p, p) for p in padding]
     if patches and groups == 1 and set(dilation) == {1} and are_worth_it(x, w, stride, pads):
         return by_patches(x, w, stride, pads)
-    if groups > 1 and groups == x.shape[1] == w.shape[0] and len(_grid(w.shape[2:])) <= _TAPS:
+    if _is_depthwise(w, groups):
         wide = (lambda v: v.astype(jnp.float32)) if x.dtype in NARROW else (lambda v: v)
         return _depthwise(wide(x), wide(w), stride, pads, dilation)
     return _correlate(x, w, stride, pads, None, dilation, groups)
@@ -263,6 +277,8 @@ def _transpose_of(function, shape, x):
 
 def _input_gradient(grad, weight, shapes, stride, padding, dilation, transposed, output_padding, groups):
     weight, settings = jnp.conj(widened(weight)), (stride, padding, dilation, transposed, output_padding, groups, False)
+    if not transposed and _is_depthwise(weight, groups):
+        return _of_parts(lambda g, w: _depthwise_input(g, w, shapes[0][2:], stride, padding, dilation), widened(grad), weight)
     return _transpose_of(lambda x: convolve(x, weight, *settings), shapes[0], widened(grad))
 
 

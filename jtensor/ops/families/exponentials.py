@@ -7,11 +7,39 @@ import math
 import jax.numpy as jnp
 from jax import lax
 
+from ...trace.formulations import polynomial
 from ..operator import Tensor, op
 from .numeric import is_complex, refuses, wide
 
 conj = jnp.conj
 LN2, LN10 = math.log(2), math.log(10)
+_EXP2 = (1.0, 0.6931471805459335, 0.2402265069581299, 0.05550410941205933, 0.009618129159402558, 0.0013333450568000645,
+               0.00015403455852453838, 1.5310079402249296e-05, 1.3255224878668817e-06)
+#           2 ** x of x between -1/2 and 1/2, as the polynomials in `formulations`
+_ATANH = (0.33333333333688114, 0.19999999397895532, 0.14285877425812554, 0.11095690394522167, 0.09681521524375625)
+#           (atanh(x) / x - 1) / x² of x up to 0.1716
+
+
+def _power_of_two(x):
+    """``2 ** x`` of float32 by float64: the exponent is put together of its bits, the rest is a polynomial."""
+    wide = jnp.clip(x.astype(jnp.float64), -200, 200)
+    whole = jnp.round(wide)
+    scale = lax.bitcast_convert_type((whole.astype(jnp.int64) + 1023) << 52, jnp.float64)
+    return jnp.where(x != x, x, (polynomial(wide - whole, _EXP2) * scale).astype(jnp.float32))
+
+
+def _log10(x):
+    """``log10`` of float32 by float64, whose last bits are lost in rounding: of powers of ten it is whole."""
+    bits = lax.bitcast_convert_type(x.astype(jnp.float64), jnp.int64)
+    mantissa = lax.bitcast_convert_type(bits & ((1 << 52) - 1) | (1023 << 52), jnp.float64)
+    high = mantissa > math.sqrt(2)
+    mantissa = jnp.where(high, mantissa / 2, mantissa)
+    exponent = (bits >> 52) - 1023 + high
+    part = (mantissa - 1) / (mantissa + 1)
+    square = part * part
+    log = (part + part * (square * polynomial(square, _ATANH))) * (2 / LN10) + exponent.astype(jnp.float64) * (LN2 / LN10)
+    odd = jnp.where(x == 0, -jnp.inf, jnp.where(x == jnp.inf, x, jnp.nan))
+    return jnp.where((x > 0) & (x < jnp.inf), log, odd).astype(jnp.float32)
 
 
 @op("float", inplace=True, out=True, grad=lambda grad, result: grad * conj(result), double="MulBackward0")
@@ -34,7 +62,7 @@ def exp2(self: Tensor):
     """
     if is_complex(self):
         return jnp.exp(self * LN2)
-    return lax.pow(jnp.full_like(self, 2), self)
+    return _power_of_two(self) if self.dtype == jnp.float32 else lax.pow(jnp.full_like(self, 2), self)
 
 
 @op("float", inplace=True, out=True, grad=lambda grad, result: grad * (conj(result) + 1), double="MulBackward0")
@@ -88,6 +116,8 @@ def log2(self: Tensor):
 def _exact_log10(x):
     if is_complex(x):
         return _scaled(jnp.log(x), 1 / LN10)
+    if x.dtype == jnp.float32:
+        return _log10(x)
     y = jnp.log(x.astype(jnp.float64)) / LN10
     near = jnp.round(y)
     exact = jnp.isfinite(y) & (jnp.abs(y - near) < 1e-13 * jnp.maximum(jnp.abs(y), 1))

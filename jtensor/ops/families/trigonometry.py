@@ -29,6 +29,11 @@ _PI_HIGH, _PI_LOW = 3.1415926534682512, 1.2154201013012384e-10          # the fi
 _FAR = 1 << 21
 _SINE = (-0.16666666666658458, 0.008333333330937984, -0.00019841268708156053, 2.755712305769773e-06, -2.5036738931224052e-08,
          1.550239959997099e-10)         # (sin(x) / x - 1) / x² of x² up to (π/2)², as the polynomials in `formulations`
+_HALF_SINE = (-0.16666666666663885, 0.008333333331079223, -0.00019841266916985966, 2.755599092956532e-06, -2.4805636241834762e-08)
+_HALF_COSINE = (0.04166666666666468, -0.0013888888887277342, 2.4801585210990515e-05, -2.7556369695573e-07, 2.070060048343283e-09)
+#                                       the same, and (cos(x) - 1 + x² / 2) / x⁴, of x² up to (π/4)²
+_ARC_SINE = (0.16666666665495086, 0.07500000598829049, 0.044642358484883196, 0.030397634130580702, 0.022132443623426794,
+             0.019306260869368045, 0.0054431851027481075, 0.02930523970533579)         # (asin(x) / x - 1) / x² of x² up to 1/4
 MANY = 1 << 13          # numbers of which it is worth knowing whether any is far from 0
 
 
@@ -69,6 +74,47 @@ sine.defjvps(lambda slope, _, x: slope * cosine(x))
 cosine.defjvps(lambda slope, _, x: slope * -sine(x))
 
 
+# -- tangent, and the angles of sines and cosines -----------------------------------------------------------------------
+
+def _near_tangent(x):
+    """``tan`` of float32 by float64, as `_near`."""
+    wide = x.astype(jnp.float64)
+    turns = jnp.round(wide * (2 / math.pi))
+    rest = wide - turns * (_PI_HIGH / 2) - turns * (_PI_LOW / 2)
+    square = rest * rest
+    sine = rest + rest * (square * polynomial(square, _HALF_SINE))
+    cosine = 1 - square / 2 + square * square * polynomial(square, _HALF_COSINE)
+    odd = turns.astype(jnp.int32) & 1 == 1
+    size = (jnp.where(odd, -cosine, sine) / jnp.where(odd, sine, cosine)).astype(jnp.float32)
+    return jnp.where(x == 0, x, size)
+
+
+def _tangent(x):
+    if x.dtype != jnp.float32 or not is_for_cpu():
+        return jnp.tan(x)
+    far, near = jnp.abs(x) >= _FAR // 2, _near_tangent(x)
+
+    def with_far():
+        return jnp.where(far, jnp.tan(x), near)
+    return with_far() if x.size < MANY else lax.cond(jnp.any(far), with_far, lambda: near)
+
+
+def _arc(x, cosine):
+    """The angle whose sine or cosine is ``x``, of float32 by float64: a multiple of an angle up to π/6, and of a quarter of a turn."""
+    if x.dtype != jnp.float32:
+        return jnp.arccos(x) if cosine else jnp.arcsin(x)
+    size, sign = jnp.abs(x.astype(jnp.float64)), jnp.where(jnp.signbit(x), -1.0, 1.0)
+    large = size > 0.5
+    square = jnp.where(large, (1 - size) * 0.5, size * size)
+    root = jnp.where(large, jnp.sqrt(square), size)
+    small = root + root * (square * polynomial(square, _ARC_SINE))
+    if cosine:
+        turned, angle = jnp.where(large, 1 - sign, 1.0), jnp.where(large, 2 * sign, -sign) * small
+    else:
+        turned, angle = jnp.where(large, sign, jnp.where(sign < 0, -0.0, 0.0)), jnp.where(large, -2 * sign, sign) * small
+    return (turned * (math.pi / 2) + angle).astype(x.dtype)
+
+
 # -- circular ---------------------------------------------------------------------------------------------------------
 
 @op("float", grad=lambda grad, self: grad * conj(cosine(self)), **_UNARY, double="MulBackward0")
@@ -101,7 +147,7 @@ def tan(self: Tensor):
     >>> torch.tan(torch.tensor([0., 0.7853982]))
     tensor([0., 1.])
     """
-    return jnp.tan(self)
+    return _tangent(self)
 
 
 @op("float", grad=lambda grad, self: grad * conj(_rsqrt(-self * self + 1)), **_UNARY, double="MulBackward0")
@@ -112,7 +158,7 @@ def asin(self: Tensor):
     >>> torch.asin(torch.tensor([0., 1.]))
     tensor([0.0000, 1.5708])
     """
-    return jnp.arcsin(self)
+    return _arc(self, False)
 
 
 @op("float", grad=lambda grad, self: grad * -conj(_rsqrt(-self * self + 1)), **_UNARY, double="MulBackward0")
@@ -123,7 +169,7 @@ def acos(self: Tensor):
     >>> torch.acos(torch.tensor([1., 0.]))
     tensor([0.0000, 1.5708])
     """
-    return jnp.arccos(self)
+    return _arc(self, True)
 
 
 @op("float", grad=lambda grad, self: grad / conj(self * self + 1), **_UNARY, double="DivBackward0")
