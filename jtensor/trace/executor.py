@@ -5,19 +5,19 @@ reason; `report` counts them. May not know: which program a tape gets (`choosing
 inputs a program may write over (`donation`).
 """
 import contextlib
-import itertools
 
 import jax
 import numpy as np
 from numpy import ndarray
 
 from ..base import compat, devices
-from . import by_numpy, donation, kernels, lower, scalars, tape
+from . import bodies, by_numpy, donation, kernels, lower, scalars, tape
 from .arrival import awaited
 from .choosing import choose
 from .macros import CAP
 from .report import REPORT
 from .tape import LIFTED, LOCAL, TRIE, Segment
+from .tiers import PATIENT
 
 
 def flush(reason, asked=None):
@@ -44,30 +44,12 @@ def flush(reason, asked=None):
             REPORT.flushed(reason, len(nodes))
         if asked is None:
             asked = segment.asked
-        if segment.state.cut:
+        if segment.state.cut or segment.mark is not None:
             run(segment, asked)
         else:
             _run(segment, asked)
         if TRIE.size > TRIE.limit:
             TRIE.trim()
-
-
-def run_until(position, reason):
-    """Runs the tape of this thread up to the operation that makes the value at a position; the rest goes on being recorded.
-
-    What follows it and serves nobody, such as memory that was overwritten before it was read, goes with it.
-    """
-    segment = LOCAL.segment
-    made = list(itertools.accumulate(len(node[0].outputs) for node in segment.nodes))
-    count = 1 + next(at for at, values in enumerate(made) if values > position)
-    useful = lower.needed(segment.nodes, living(segment.nodes)[1])
-    count = next((at for at in range(count, len(useful)) if useful[at]), len(useful))
-    if count == len(segment.nodes) or tape.Local.threads > 1 or segment.asked is not None or LOCAL.lesson is not None:
-        flush(reason)
-        return
-    LOCAL.segment = tape.split(segment, count)
-    REPORT.flushed(reason, count)
-    _run(segment, None)
 
 
 def value_of(value, reason="read"):
@@ -107,8 +89,19 @@ def on_host(value, reason="read"):
 def run(segment, asked=None):
     """Runs a closed segment. On failure nothing is lost: its values stay pending and a later read runs it again.
 
-    What stands before a loop's rounds runs by itself, and the rounds in pieces. A tape that begins as a piece ends there from now on.
+    What prepares a model's input may run by itself (`bodies`), and so does what stands before a loop's rounds, and the rounds in pieces. A
+    tape that begins as a piece ends there from now on.
     """
+    if segment.mark is not None and tape.Local.threads == 1:
+        at, again = bodies.cut(segment)
+        if again:
+            _foresee(segment, asked, True)
+        if at:
+            before, segment = segment, tape.split(segment, at)
+            segment.state.sightings = max(segment.state.sightings, PATIENT)     # it has come before
+            mine = asked is not None and asked < before.count
+            _run(before, asked if mine else None)
+            asked = None if mine or asked is None else asked - before.count
     state = segment.state
     piece = state.piece
     length, parts = len(segment.nodes) - state.cut or piece, []

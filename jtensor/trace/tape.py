@@ -60,13 +60,15 @@ class Segment:
     """A stretch of tape: nodes, external inputs, scalars by kind, and the state of the trie that it has reached.
 
     ``asked``: the position of a value that will be waited for, such as a loss whose gradients are on the tape; or None. ``then``: the
-    state when that was said; ``ahead``: a program whose first stage was begun there, and its results.
+    state when that was said; ``ahead``: a program whose first stage was begun there, and its results. ``mark``: how many nodes stood
+    before a model was called first, or None.
     """
 
-    __slots__ = ("nodes", "state", "inputs", "slots", "floats", "integers", "complexes", "count", "asked", "then", "ahead", "__weakref__")
+    __slots__ = ("nodes", "state", "inputs", "slots", "floats", "integers", "complexes", "count", "asked", "then", "ahead", "mark",
+                 "__weakref__")
 
     def __init__(self):
-        self.asked = self.then = self.ahead = None
+        self.asked = self.then = self.ahead = self.mark = None
         self.nodes, self.inputs, self.slots, self.count = [], [], {}, 0
         self.floats, self.integers, self.complexes = [], [], []
         self.state = TRIE.root
@@ -81,16 +83,20 @@ class Trie:
         self.root, self.size, self._known = State(None, None), 0, None
 
     def known(self):
-        """(pieces, tapes, cuts) of this trie: {length: the plans of loops' pieces that are so long}, {nodes: the programs of that tape},
-        {(state, number of a node): how a tape that ends there is cut before it}."""
+        """(pieces, tapes, cuts, bodies) of this trie: {length: the plans of loops' pieces that are so long}, {nodes: the programs of that
+        tape}, {(state, number of a node): how a tape that ends there is cut before it}, {plans: the tapes that ended with them}."""
         known = self._known
         if known is None or known[0] is not self.root:
-            known = self._known = self.root, {}, {}, {}
+            known = self._known = self.root, {}, {}, {}, {}
         return known[1:]
 
     def programs(self, nodes):
         """The programs of a tape, whichever way it was recorded: recorders, writers and `split` name the same step by different keys."""
         return self.known()[1].setdefault(tuple([(plan, positions, tuple(taken)) for plan, positions, taken, _ in nodes]), {})
+
+    def bodies(self):
+        """What `bodies` knows of this trie."""
+        return self.known()[3]
 
     def grow(self, state, key, plan):
         child = state.children[key] = State(plan, state)

@@ -7,6 +7,7 @@ from collections import OrderedDict
 
 import jtensor
 
+from ...trace.tape import LOCAL
 from ..parameter import Buffer, Parameter
 from . import _begun, _convert, _hooks, _registration, _state_dict, _traversal
 from ._hooks import (
@@ -151,6 +152,9 @@ class Module:
             return self._compiled_call_impl(*args, **kwargs)
         if _new:
             _begun.begin()
+        segment = LOCAL.segment
+        if segment.mark is None:
+            segment.mark = len(segment.nodes)
         state = self.__dict__                   # an attribute of a class that has a `__getattr__` costs more
         try:
             hooked = (state["_forward_hooks"] or state["_forward_pre_hooks"] or state["_backward_hooks"] or state["_backward_pre_hooks"]

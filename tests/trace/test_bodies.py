@@ -1,0 +1,94 @@
+"""Steps that begin in many ways and go on alike: one program serves them, and no number depends on it."""
+import random
+
+import numpy as np
+import pytest
+
+import jtensor as torch
+from jtensor.trace import bodies, executor, lower, tiers
+
+
+@pytest.fixture
+def compiled(settled, afresh, monkeypatch):
+    """How many nodes each program had that was made, in order."""
+    made, program = [], lower.program
+
+    def making(nodes, *given, **how):
+        made.append(len(nodes))
+        return program(nodes, *given, **how)
+    monkeypatch.setattr(lower, "program", making)
+    executor.flush("a new start")
+    executor.TRIE.root = executor.tape.State(None, None)
+    executor.LOCAL.segment = executor.Segment()
+    monkeypatch.setattr(tiers.PAST, "made", tiers.PAST.made.__class__(maxlen=tiers.TRIED))
+    return made
+
+
+def model_and_optimizer():
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.BatchNorm1d(8), torch.nn.Tanh(), torch.nn.Linear(8, 8), torch.nn.Linear(8, 3))
+    return model, torch.optim.Adam(model.parameters(), 1e-2)
+
+
+def train(steps, prepare):
+    """The losses of a training, each input of which is prepared somehow."""
+    model, optimizer = model_and_optimizer()
+    data, losses = torch.tensor(np.linspace(-1, 1, 240, dtype=np.float32).reshape(4, 10, 6)), []
+    for at in range(steps):
+        loss = model(prepare(at, data[at % 4])).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+def augmented(seed):
+    choices = random.Random(seed)
+
+    def prepare(at, x):
+        for _ in range(choices.randint(1, 4)):
+            x = choices.choice([lambda: x.flip(0), lambda: x.roll(1, 1), lambda: -x, lambda: x * 2, lambda: x + 1])()
+        return x
+    return prepare
+
+
+def test_one_program_serves_steps_that_begin_at_random(compiled):
+    losses = train(30, augmented(1))
+    assert sum(nodes >= bodies.LEAST for nodes in compiled) == 1
+    with torch.eager():
+        assert train(30, augmented(1)) == losses
+
+
+def test_a_preparation_that_comes_again_is_part_of_the_program_in_the_end(compiled, monkeypatch):
+    parts, run = [], executor._run
+    monkeypatch.setattr(executor, "_run", lambda segment, asked: (parts.append(len(segment.nodes)), run(segment, asked))[1])
+    losses = train(2 * tiers.PATIENT + 4, lambda at, x: x * 2 + 1)
+    body, *_, last = [nodes for nodes in parts if nodes >= bodies.LEAST]
+    assert last > body and parts.count(last) >= 2 and parts.count(body) >= 2 * tiers.PATIENT
+    assert sum(nodes >= bodies.LEAST for nodes in compiled) == 2
+    with torch.eager():
+        assert train(2 * tiers.PATIENT + 4, lambda at, x: x * 2 + 1) == losses
+
+
+def test_what_is_waited_for_may_stand_on_either_side(compiled):
+    """Of the tape's values one is read first: of the preparation, or of the step."""
+    model, optimizer = model_and_optimizer()
+    found, choose = [], augmented(2)
+    for at in range(12):
+        x = choose(at, torch.full((10, 6), 0.5))
+        loss = model(x).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        found.append((x[0, 0].item(), loss.item()) if at % 2 else (loss.item(), x[0, 0].item())[::-1])
+    with torch.eager():
+        model, optimizer = model_and_optimizer()
+        choose = augmented(2)
+        for x0, seen in found:
+            x = choose(0, torch.full((10, 6), 0.5))
+            loss = model(x).square().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            assert (x[0, 0].item(), loss.item()) == (x0, seen)
