@@ -49,7 +49,7 @@ def test_a_checkpoint_is_fetched_once_and_checked(name, checkpoint, tmp_path, ca
     assert said == ("RuntimeError", f'invalid hash value (expected "12", got "{digest}")')
     assert sorted(p.name for p in tmp_path.iterdir() if p.is_file()) == [named.name]
     hub.download_url_to_file(named.as_uri(), wrong, digest[:10], progress=True)
-    assert "100.0%" in capsys.readouterr().err
+    assert "100" in capsys.readouterr().err             # as PyTorch says it, or as tqdm does where it is installed
 
 
 @pytest.mark.parametrize("name", ["jtensor", "torch"])
