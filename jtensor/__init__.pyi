@@ -1559,6 +1559,22 @@ def load(
     mmap: Any = ...,
     **pickle_load_args: Any,
 ) -> Any: ...
+def lobpcg(
+    A: Any,
+    k: Any = ...,
+    B: Any = ...,
+    X: Any = ...,
+    n: Any = ...,
+    iK: Any = ...,
+    niter: Any = ...,
+    tol: Any = ...,
+    largest: Any = ...,
+    method: Any = ...,
+    tracker: Any = ...,
+    ortho_iparams: Any = ...,
+    ortho_fparams: Any = ...,
+    ortho_bparams: Any = ...,
+) -> Any: ...
 def log(input: Tensor, *, out: Any = ...) -> Tensor: ...
 def log10(input: Tensor, *, out: Any = ...) -> Tensor: ...
 def log10_(input: Tensor) -> Tensor: ...

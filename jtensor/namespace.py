@@ -137,6 +137,7 @@ _ROOM_OF = {
                     "sparse.compressed"),
     **dict.fromkeys("dsmm hsmm hspmm saddmm smm spmm sspaddmm".split(), "sparse.products"),
     "segment_reduce": "segments",
+    "lobpcg": "_lobpcg",
     "embedding_renorm_": "nn.functional.sparse",
     "grid_sampler": "nn.functional.vision",
     **dict.fromkeys(
