@@ -2,9 +2,9 @@
 
 Samples that are flipped at random make tapes that never come again, though all of them end alike: in the same forward pass, backward pass
 and update. So what stands before a model's first call (`Segment.mark`) is run by itself if what stands after it has come behind something
-else before: one program serves the steps, whatever they begin with. A preparation that comes again in each step makes one program with it after all,
-compiled in the background meanwhile; the sooner, the more the start of another program matters. Owns: which bodies have come behind what.
-May not know: how tapes are recorded or run.
+else before: one program serves the steps, whatever they begin with. A preparation that comes again in each step makes one program with it
+after all, compiled in the background meanwhile; the sooner, the more the start of another program matters. Owns: which bodies have come
+behind what. May not know: how tapes are recorded or run.
 """
 from .tape import TRIE
 from .tiers import PATIENT
