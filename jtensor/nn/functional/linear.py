@@ -1,6 +1,6 @@
 """Linear and bilinear maps."""
+from ...ops.families.added_products import addmm as _addmm
 from ...ops.families.contraction import bilinear_types
-from ...ops.families.products import addmm as _addmm
 from ...tensor.quick import turned as _turned
 from ...tensor.raw import linear as _linear
 

@@ -45,6 +45,8 @@ from .pooling import __all__ as _pooling
 from .rnn import *  # noqa: F403
 from .rnn import __all__ as _rnn
 from .rnn_cell import __all__ as _rnn_cell
+from .softmax import *  # noqa: F403
+from .softmax import __all__ as _softmax
 from .sparse import *  # noqa: F403
 from .sparse import __all__ as _sparse
 from .transformer import *  # noqa: F403
@@ -55,9 +57,9 @@ from .written_once import give_own as _give_own
 
 __all__ = sorted(["Module", *_activation, *_adaptive, *_attention, *_batchnorm, *_channelshuffle, *_container, *_conv, *_distance,
                   *_dropout, *_flatten, *_fold, *_instancenorm, *_lazy_conv, *_linear, *_linear_cross_entropy, *_loss, *_normalization,
-                  *_padding, *_pixelshuffle, *_pooling, *_rnn, *_sparse, *_transformer, *_upsampling])
+                  *_padding, *_pixelshuffle, *_pooling, *_rnn, *_softmax, *_sparse, *_transformer, *_upsampling])
 
-for _home, _classes in {"activation": _attention, "conv": _lazy_conv, "loss": _linear_cross_entropy, "container": _parameter_container,
-                        "rnn": _rnn_cell}.items():
+for _home, _classes in {"activation": [*_attention, *_softmax], "conv": _lazy_conv, "loss": _linear_cross_entropy,
+                        "container": _parameter_container, "rnn": _rnn_cell}.items():
     _settle(f"{__name__}.{_home}", *[globals()[_name] for _name in _classes])
 _give_own([globals()[_name] for _name in __all__])

@@ -4,7 +4,7 @@ Python's errors name the function that was called (``Conv2d.forward() takes 2 po
 writes a function out in every class, here it stands once, in a base. Owns: which bases these are. May not know: what the functions do.
 """
 from ...base.functions import as_it_is
-from .activation import _AlongDim, _Inplace
+from .activation import _Inplace
 from .batchnorm import _BatchNorm
 from .conv import _Conv, _ConvTransposeNd
 from .lazy_conv import _LazyConv, _LazyConvTranspose
@@ -19,6 +19,7 @@ from .pooling import (
     _MaxUnpoolNd,
 )
 from .rnn import RNNBase
+from .softmax import _AlongDim
 
 # Bases whose public classes have these functions to themselves.
 _SHARED = {

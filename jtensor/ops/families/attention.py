@@ -7,8 +7,8 @@ import math
 import jax.numpy as jnp
 
 from ..operator import OptTensor, Tensor, op
+from .contracting import contract
 from .numeric import NARROW
-from .products import contract
 
 _BATCH = ((0, 1), (0, 1))
 

@@ -10,9 +10,10 @@ from ...base import dtypes, sites
 from ..operator import RAW, Tensor, op
 from ..registry import composite
 from .composing import put_out, unsafe_view
+from .contracting import contract
 from .matrices import floats
 from .numeric import not_implemented, wrap_dim
-from .products import contract, dot, mm
+from .products import dot, mm
 
 # -- of vectors -------------------------------------------------------------------------------------------------------
 

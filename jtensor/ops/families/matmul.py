@@ -7,8 +7,9 @@ import math
 from ...trace.tape import LOCAL
 from ..build import broadcast_shapes
 from ..registry import composite
+from .added_products import addmm
 from .composing import put_out, unsafe_view, view_named
-from .products import addmm, bmm, dot, mm, mv
+from .products import bmm, dot, mm, mv
 
 # -- matmul -----------------------------------------------------------------------------------------------------------
 

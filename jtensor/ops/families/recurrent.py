@@ -11,7 +11,7 @@ from jax import lax
 
 from ..operator import RAW, Tensors, op
 from .activations import logistic
-from .products import contract
+from .contracting import contract
 
 
 def _gates(h, w):
