@@ -82,6 +82,7 @@ float8_e4m3fnuz = _make("float8_e4m3fnuz", ml_dtypes.float8_e4m3fnuz, 2)
 float8_e5m2fnuz = _make("float8_e5m2fnuz", ml_dtypes.float8_e5m2fnuz, 2)
 complex64 = _make("complex64", np.complex64, 3)
 complex128 = _make("complex128", np.complex128, 3)
+LARGEST_E4M3FN = 448.0          # what PyTorch makes of everything beyond it, infinities too; the others become infinite, or NaN
 
 ALIASES = {"half": float16, "float": float32, "double": float64, "short": int16, "int": int32, "long": int64,
            "cfloat": complex64, "cdouble": complex128}

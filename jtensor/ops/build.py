@@ -240,7 +240,16 @@ def cast_to(x, target):
         return _truncate(x.astype(jnp.float32), target)
     if jnp.issubdtype(x.dtype, jnp.floating) and jnp.issubdtype(target, jnp.integer):
         return _truncate(x, target)
+    if target == dtypes.float8_e4m3fn.numpy:
+        x = _within(x, dtypes.LARGEST_E4M3FN)
     return jax.lax.convert_element_type(x, target)
+
+
+def _within(x, most):
+    """A real number that a type without infinities is to hold: what is larger than all of its numbers becomes the largest. NaN stays."""
+    if x.dtype != jnp.float64:
+        x = x.astype(jnp.float32)
+    return jnp.where(x > most, most, jnp.where(x < -most, -most, x)).astype(x.dtype)
 
 
 def _truncate(x, target):

@@ -129,11 +129,15 @@ def host_array(data, dtype):
 
 def _array(numbers, kind):
     """The ndarray of numbers, of which one too great for its type is infinite, without NumPy's warning."""
+    if kind is dtypes.float8_e4m3fn.numpy:
+        return _cast(np.array(numbers, np.float64), kind)
     with np.errstate(all="ignore"):
         return np.array(numbers, kind)
 
 
 def _cast(array, kind):
+    if kind is dtypes.float8_e4m3fn.numpy:
+        array = np.clip(array, -dtypes.LARGEST_E4M3FN, dtypes.LARGEST_E4M3FN)
     with np.errstate(all="ignore"):
         return array.astype(kind)
 

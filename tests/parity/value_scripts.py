@@ -373,4 +373,17 @@ SCRIPTS = {
             tried(f)
         print(w)
     """,
+    "numbers beyond eight bits": """
+        big = torch.tensor([1e3, -1e9, float("inf"), float("nan"), 465., 1.5])
+        for kind in (torch.float8_e4m3fn, torch.float8_e5m2, torch.float8_e4m3fnuz, torch.float8_e5m2fnuz):
+            y = torch.zeros(6, dtype=kind)
+            for f in (lambda: big.to(kind).float(), lambda: big.double().to(kind).float(), lambda: torch.tensor([1000, 3]).to(kind).float(),
+                      lambda: torch.tensor([1., 500.], dtype=kind).float(), lambda: torch.tensor(1e9, dtype=kind).float(),
+                      lambda: torch.full((2,), 500., dtype=kind).float(), lambda: torch.full((1,), 1e9, dtype=kind).float(),
+                      lambda: torch.full((2,), float("inf"), dtype=kind).float(), lambda: y.fill_(6e4).float(),
+                      lambda: y.copy_(big).float(), lambda: y.copy_(big.to(torch.float8_e5m2)).float(), lambda: torch.tensor(np.array([1e3]), dtype=kind).float()):
+                tried(f)
+            y[0] = 1e5
+            print(y.float().tolist())
+    """,
 }

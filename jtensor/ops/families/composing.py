@@ -83,6 +83,8 @@ def number_fits(value, dtype, alone=False):
         if kind is not complex and _overflows(value, dtype):
             return math.copysign(math.inf, value)
         dtype = dtypes.float64
+    elif alone and dtype.name in _EIGHT_BITS:
+        return value
     if kind is not complex:
         bad = _overflows(value, dtype)
     else:
@@ -98,7 +100,7 @@ def _overflows(value, dtype):
         least, most = _range(dtype)
         return not (-most if type(value) is int and not dtype.is_signed else least) <= value <= most
     most = _LARGEST.get(dtype.name)
-    return most is not None and abs(value) > most and abs(value) != math.inf
+    return most is not None and abs(value) > most and (abs(value) != math.inf or dtype.name in _FINITE)
 
 
 @functools.cache
@@ -109,6 +111,9 @@ def _range(dtype):
 
 _LARGEST = {"float16": 65504.0, "bfloat16": float(jnp.finfo(jnp.bfloat16).max), "float32": float(np.finfo(np.float32).max)}
 _LARGEST["complex64"] = _LARGEST["float32"]
+_EIGHT_BITS = {"float8_e4m3fn": 448.0, "float8_e4m3fnuz": 240.0, "float8_e5m2": 57344.0, "float8_e5m2fnuz": 57344.0}
+_FINITE = frozenset(_EIGHT_BITS) - {"float8_e5m2"}                          # those that have no infinity
+_LARGEST |= _EIGHT_BITS
 
 
 def view_named(tensor, rule, name, *args):
