@@ -65,7 +65,8 @@ def _begun(plan):
         return False
     for kernel in found.kernels:
         kernel.begin()
-    return ByNumpy(found.run, plan.elements() + CALL + len(found.kernels) * KERNEL)
+    between = found.between if type(found) is _Steps else 0             # of a long operation most of the work is there
+    return ByNumpy(found.run, max(plan.elements(), between // 2) + CALL + len(found.kernels) * KERNEL)
 
 
 def has_done(plan):
@@ -111,6 +112,7 @@ class _Steps:
         for e in graph.equations:
             self._add(e)
         self.outputs = [self._place(atom) for atom in graph.outputs]
+        self.between = sum(math.prod(aval.shape) for e in graph.equations for aval in e.avals)      # elements of all results
 
     def _place(self, atom):
         if type(atom) is int:

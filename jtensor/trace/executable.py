@@ -155,12 +155,12 @@ def _adds_up(eqn):
 def _in_parts(jaxpr):
     # XLA makes several loops of what would be computed more than once, and lets one write over what it reads from another. Code that is
     # not from the fusion emitters asks in every loop whether it does, and if so goes element by element: up to ten times as slow.
-    costly = sum(eqn.primitive.name == "rem" or bool(KINDS.get(eqn.primitive.name, 0) & (DIV | SQRT | TRANSCENDENTAL))
-                 for eqn in _equations(jaxpr))
-    return costly > 1 and any(math.prod(v.aval.shape) >= _LARGE for v in jaxpr.jaxpr.outvars)
+    names = [eqn.primitive.name for eqn in _equations(jaxpr)]
+    costly = any(name == "rem" or KINDS.get(name, 0) & (DIV | SQRT | TRANSCENDENTAL) for name in names)
+    return costly and len(names) > _ONE_LOOP and any(math.prod(v.aval.shape) >= _LARGE for v in jaxpr.jaxpr.outvars)
 
 
-_LARGE = 1 << 15
+_ONE_LOOP, _LARGE = 8, 1 << 15      # equations that one loop can hold; elements over which loops take their time
 
 
 def _slow_to_begin(jaxpr):

@@ -10,7 +10,7 @@ from jax import lax
 
 import jtensor as torch
 from jtensor.base import compat, devices, dtypes
-from jtensor.trace import equations, kept, kernels, lower, plan, scalars, spec, tiers
+from jtensor.trace import by_numpy, equations, kept, kernels, lower, plan, scalars, spec, tiers
 from jtensor.trace.by_numpy import way
 from jtensor.trace.report import REPORT
 
@@ -227,6 +227,15 @@ def test_scripts_whose_shapes_never_come_again_compile_next_to_nothing(afresh):
     assert sum(REPORT.kernels.values()) + sum(REPORT.programs.values()) - before < 10
     with torch.eager():
         assert found == [step(n) for n in range(20, 30)]
+
+
+def test_what_an_operation_computes_on_the_way_counts_as_work(afresh):
+    """All differences of 200 rows are a thousand times the rows; by NumPy they take as long as a kernel's compilation."""
+    rows = spec.aval((200, 20), dtypes.float32, devices.cpu)
+    found = plan.make("differences", lambda a: (abs(a.T[:, :, None] - a.T[:, None]).sum(0),), [rows])
+    assert by_numpy.of(found).elements > 200 * 200 * 20 and by_numpy.of(found).done([np.ones((200, 20), np.float32)], []) is not None
+    little = plan.make("little", lambda a: (a + 1,), [rows])
+    assert by_numpy.of(little).elements == by_numpy.CALL + little.elements()
 
 
 def test_a_single_number_among_arrays_is_no_array(afresh):

@@ -17,17 +17,24 @@ from .numeric import refuses
 
 
 def _norm(away, p):
-    """The p-norm over the last dimension."""
+    """The p-norm over the first dimension."""
     size = jnp.abs(away)
     if p == 0:
-        return (size != 0).sum(-1).astype(away.dtype)
+        return (size != 0).sum(0).astype(away.dtype)
     if p == 1:
-        return size.sum(-1)
+        return size.sum(0)
     if p == 2:
-        return jnp.sqrt((away * away).sum(-1))
+        return jnp.sqrt((away * away).sum(0))
     if p == math.inf:
-        return size.max(-1) if size.shape[-1] else jnp.zeros(size.shape[:-1], size.dtype)
-    return (size ** p).sum(-1) ** (1 / p)
+        return size.max(0) if len(size) else jnp.zeros(size.shape[1:], size.dtype)
+    return (size ** p).sum(0) ** (1 / p)
+
+
+def _distances(x1, x2, p):
+    """The norms of all differences of rows, many at a time: the columns go first."""
+    n = max(x1.ndim, x2.ndim)
+    a, b = (jnp.moveaxis(x.reshape(*(1,) * (n - x.ndim), *x.shape), -1, 0) for x in (x1, x2))
+    return _norm(a[..., :, None] - b[..., None, :], p)
 
 
 def _slope(away, norm, p):
@@ -64,7 +71,7 @@ def _second(grad, x1, x2, p, result):
 @op(name="cdist.raw", backward="CdistBackward0", grad={"x1": _first, "x2": _second}, **RAW)
 def cdist_raw(x1: Tensor, x2: Tensor, p):
     """The p-norms of all differences of rows."""
-    return _norm(_differences(x1, x2), p)
+    return _distances(x1, x2, p)
 
 
 def _product(a, b):
@@ -147,5 +154,4 @@ def pdist(self: Tensor, p=2.0):
     >>> torch.pdist(torch.tensor([[0., 0.], [3., 4.]]))
     tensor([5.])
     """
-    i, j = _pairs(self.shape[0])
-    return _norm(self[i] - self[j], p)
+    return _distances(self, self, p)[_pairs(self.shape[0])]
