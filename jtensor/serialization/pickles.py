@@ -7,6 +7,7 @@ what it says of storages, making nothing, and once, with the bytes at hand, by t
 import pickle
 
 MAGIC, VERSION = 0x1950A86A20F9469CFC6C, 1001
+_MACHINE = {"protocol_version": VERSION, "little_endian": True, "type_sizes": {"short": 2, "int": 4, "long": 4}}
 
 
 class _Nothing:
@@ -44,6 +45,19 @@ class _Storages(pickle.Unpickler):
                 raise pickle.UnpicklingError("the file has views of storages as PyTorch 0.3 wrote them, which jtensor does not read")
             self.found[entry[2]] = entry[1].dtype.itemsize
         return _Nothing()
+
+
+def write(file, pickled, storages, protocol):
+    """Such a file: of the pickled object, and of its ``storages``, a dictionary of keys and (itemsize, bytes)."""
+    for part in (MAGIC, VERSION, _MACHINE):
+        pickle.dump(part, file, protocol)
+    file.write(pickled)
+    keys = sorted(storages)
+    pickle.dump(keys, file, protocol)
+    for key in keys:
+        itemsize, content = storages[key]
+        file.write((len(content) // itemsize).to_bytes(8, "little"))
+        file.write(content)
 
 
 def is_one(file):

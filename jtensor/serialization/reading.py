@@ -197,7 +197,7 @@ def _read(file, map_location, anything, options):
     head = file.read(4)
     file.seek(0)
     if not head:
-        raise EOFError("Ran out of input")
+        raise EOFError(*["Ran out of input"] * anything)
     if head[:2] != b"PK":
         return _read_pickles(file, map_location, anything, options)
     try:

@@ -1,5 +1,6 @@
-"""`torch.save`: tensors and containers of them into PyTorch's zip format, whole or not at all."""
+"""`torch.save`: tensors and containers of them into PyTorch's zip format, or the one before it, whole or not at all."""
 import collections
+import functools
 import io
 import os
 import pickle
@@ -8,10 +9,11 @@ import types
 import zipfile
 
 from ..base import devices, dtypes
+from ..base.errors import missing
 from ..base.size import Size
 from ..tensor import storages
 from ..tensor.core import Tensor
-from . import names
+from . import names, pickles
 
 _ALIGNED = 64                                  # records begin at multiples of it, so that they can be mapped into memory
 
@@ -44,8 +46,9 @@ class _Reference:
 class _Pickler(pickle._Pickler):
     """Python's own pickler in Python: the one that lets names be written without importing what they stand for."""
 
-    def __init__(self, file, protocol):
+    def __init__(self, file, protocol, older):
         super().__init__(file, protocol)
+        self.older = older                     # whether the format is the one before zip archives
         self.cells = {}                        # id of a storage: (key, storage, dtype)
 
     def persistent_id(self, obj):
@@ -60,7 +63,16 @@ class _Pickler(pickle._Pickler):
         if module is not None and names.as_written(module) != module:
             name = name or obj.__qualname__
             return self._write(obj, names.shown_in(obj, name), name)
-        return super().save_global(obj, name)
+        try:
+            return super().save_global(obj, name)
+        except pickle.PicklingError as error:                     # in the words of the pickler in C, which PyTorch uses
+            name = name or getattr(obj, "__qualname__", obj.__name__)
+            if "<locals>" in name:
+                raise AttributeError(f"Can't pickle local object {name!r}") from None
+            raise pickle.PicklingError(str(error).replace(f"it's not found as {module}.{name}",
+                                                          f"attribute lookup {name} on {module} failed")) from None
+
+    dispatch = pickle._Pickler.dispatch | {types.FunctionType: save_global}
 
     def _write(self, obj, module, name):
         self.write(pickle.GLOBAL + f"{module}\n{name}\n".encode())
@@ -117,6 +129,10 @@ class _Pickler(pickle._Pickler):
         if known is not dtype:
             raise RuntimeError("Cannot save multiple tensors or storages that view the same data as different types")
         typed = dtype in _STORAGES
+        if self.older:
+            if not typed:
+                raise missing(f"a place for {dtype} in PyTorch's older format", "the zip format, which is the default")
+            return "storage", _STORAGES[dtype], key, place, cell.nbytes() // dtype.itemsize, None
         elements = cell.nbytes() // dtype.itemsize if typed else cell.nbytes()
         return "storage", _STORAGES.get(dtype, _BYTES), key, place, elements
 
@@ -147,8 +163,8 @@ _WRITTEN = {dtypes.dtype: lambda d: d.name,
 def save(obj, f, pickle_module=pickle, pickle_protocol=2, _use_new_zipfile_serialization=True, _disable_byteorder_record=False):
     """Writes an object to a file (a path, or an open binary file) that `load`, here or in PyTorch, reads.
 
-    Tensors keep dtype, geometry, shared memory and ``requires_grad``; a path is written whole or not at all. PyTorch's older format raises
-    ``NotImplementedError``.
+    Tensors keep dtype, geometry, shared memory and ``requires_grad``; a path is written whole or not at all.
+    ``_use_new_zipfile_serialization=False`` writes the format that PyTorch had before 1.6, for types that it had.
 
     >>> import io
     >>> file = io.BytesIO()
@@ -156,23 +172,30 @@ def save(obj, f, pickle_module=pickle, pickle_protocol=2, _use_new_zipfile_seria
     >>> torch.load(io.BytesIO(file.getvalue()))
     {'w': tensor([1., 1.])}
     """
-    if not _use_new_zipfile_serialization or pickle_module is not pickle:
-        raise NotImplementedError("jtensor writes the zip format with Python's own pickle only")
+    if pickle_module is not pickle:
+        raise NotImplementedError("jtensor writes with Python's own pickle only")
     data = io.BytesIO()
-    pickler = _Pickler(data, pickle_protocol)
+    pickler = _Pickler(data, pickle_protocol, not _use_new_zipfile_serialization)
     pickler.dump(obj)
-    is_path = isinstance(f, (str, os.PathLike))
-    stem = os.path.splitext(os.path.basename(os.fspath(f)))[0] if is_path else "archive"
+    held = {key: (dtype.itemsize, storages.UntypedStorage._on(cell)._bytes().data) for key, cell, dtype in pickler.cells.values()}
+    if not _use_new_zipfile_serialization:
+        return _put(f, functools.partial(pickles.write, pickled=data.getvalue(), storages=held, protocol=pickle_protocol))
+    stem = os.path.splitext(os.path.basename(os.fspath(f)))[0] if isinstance(f, (str, os.PathLike)) else "archive"
     records = [("data.pkl", data.getvalue()), (".format_version", b"1"), (".storage_alignment", str(_ALIGNED).encode())]
     if not _disable_byteorder_record:
         records.append(("byteorder", b"little"))
-    records += [(f"data/{key}", storages.UntypedStorage._on(cell)._bytes().data) for key, cell, _ in pickler.cells.values()]
+    records += [(f"data/{key}", content) for key, (_, content) in held.items()]
     records.append(("version", b"3\n"))
-    if not is_path:
+    return _put(f, functools.partial(_archive, stem=stem, records=records))
+
+
+def _put(f, write):
+    """Writes a file, at a path or in an open one, whole or not at all."""
+    if not isinstance(f, (str, os.PathLike)):
         if not hasattr(f, "write"):
             raise AttributeError(f"expected 'f' to be string, path, or a file-like object with a 'write' attribute, not {type(f).__name__}")
         whole = io.BytesIO()
-        _archive(whole, stem, records)
+        write(whole)
         f.write(whole.getbuffer())
         return
     path = os.path.abspath(os.fspath(f))
@@ -181,7 +204,7 @@ def save(obj, f, pickle_module=pickle, pickle_protocol=2, _use_new_zipfile_seria
     handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".jtensor-save-")
     try:
         with os.fdopen(handle, "wb") as file:
-            _archive(file, stem, records)
+            write(file)
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(temporary, 0o666 & ~mask)

@@ -381,7 +381,8 @@ SCRIPTS = {
                       lambda: torch.tensor([1., 500.], dtype=kind).float(), lambda: torch.tensor(1e9, dtype=kind).float(),
                       lambda: torch.full((2,), 500., dtype=kind).float(), lambda: torch.full((1,), 1e9, dtype=kind).float(),
                       lambda: torch.full((2,), float("inf"), dtype=kind).float(), lambda: y.fill_(6e4).float(),
-                      lambda: y.copy_(big).float(), lambda: y.copy_(big.to(torch.float8_e5m2)).float(), lambda: torch.tensor(np.array([1e3]), dtype=kind).float()):
+                      lambda: y.copy_(big).float(), lambda: y.copy_(big.to(torch.float8_e5m2)).float(),
+                      lambda: torch.tensor(np.array([1e3]), dtype=kind).float()):
                 tried(f)
             y[0] = 1e5
             print(y.float().tolist())

@@ -222,6 +222,43 @@ def test_files_from_before_the_zip_format():
         jtensor.load(io.BytesIO(older(x).getvalue()[:-3]))
 
 
+def test_files_are_written_as_before_the_zip_format(tmp_path):
+    """PyTorch reads them, and so do we: shared memory, parameters, views that conjugate; types that it had no storages for are refused."""
+    torch = pytest.importorskip("torch")
+    x = jtensor.arange(6.).view(2, 3)
+    held = [x, x.t()[1:], x.half(), jtensor.ones(1, dtype=jtensor.complex64).conj(), jtensor.empty(0),
+            jtensor.nn.Parameter(jtensor.ones(2)),
+            {"net": jtensor.nn.Linear(2, 3).state_dict(), "kind": jtensor.float16, "size": jtensor.Size([1])}]
+    jtensor.save(held, tmp_path / "old.pt", _use_new_zipfile_serialization=False)
+    assert not zipfile.is_zipfile(tmp_path / "old.pt")
+    theirs, read = torch.load(tmp_path / "old.pt"), jtensor.load(tmp_path / "old.pt")
+    for ours, other in zip(held[:-1], theirs[:-1], strict=True):
+        same(ours, other)
+    for ours, other in zip(read[:-1], theirs[:-1], strict=True):
+        same(ours, other)
+    theirs[0][0, 1] = 9
+    assert theirs[1][0, 0] == 9 and theirs[-1]["kind"] is torch.float16 and list(theirs[-1]["net"]) == ["weight", "bias"]
+    with pytest.raises(NotImplementedError, match="older format; what works: the zip format"):
+        jtensor.save(x.to(jtensor.float8_e5m2), io.BytesIO(), _use_new_zipfile_serialization=False)
+
+
+def test_functions_without_a_name_are_refused_as_by_pickle():
+    torch = pytest.importorskip("torch")
+
+    def of_here():
+        return 0
+    for obj in (lambda: 1, of_here, lambda_of_module, [test_functions_without_a_name_are_refused_as_by_pickle.__code__]):
+        said = []
+        for library in (torch, jtensor):
+            with pytest.raises(Exception) as raised:
+                library.save(obj, io.BytesIO())
+            said.append((raised.type, str(raised.value)))
+        assert said[0] == said[1]
+
+
+lambda_of_module = lambda: 2
+
+
 class Calls:
     """What reading it would call is seen."""
 
