@@ -13,7 +13,8 @@ from jax import lax
 from ...trace.plan import is_for_cpu
 from .numeric import NARROW
 
-FEW, SMALL = 4, 36      # channels of the input, and elements of a kernel with all of them, that a patch may have
+FEW = 4                             # channels of the input
+SMALL = {3: 36, 4: 36, 5: 108}      # elements of a kernel with all of them, by the input's rank: for volumes there is nothing good
 PLACES = 128            # fewer to a sample are not worth a product of their own
 MOST = 1 << 24          # elements of all patches
 
@@ -21,7 +22,7 @@ MOST = 1 << 24          # elements of all patches
 def are_worth_it(x, w, stride, pads):
     """Whether a convolution of ``(N, C, *)`` and ``(out, C, *)``, without gaps in either, is quicker `by_patches`."""
     size = math.prod(w.shape[1:])
-    if x.ndim > 4 or x.shape[1] > FEW or not 1 < math.prod(w.shape[2:]) <= size <= SMALL or not is_for_cpu():
+    if x.shape[1] > FEW or not 1 < math.prod(w.shape[2:]) <= size <= SMALL.get(x.ndim, 0) or not is_for_cpu():
         return False
     places = math.prod((n + sum(pad) - k) // s + 1 for n, k, s, pad in zip(x.shape[2:], w.shape[2:], stride, pads, strict=True))
     return places >= PLACES and x.shape[0] * places * size <= MOST
