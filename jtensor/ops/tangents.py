@@ -6,6 +6,8 @@ corners, too. Anything else is `jax.jvp` of the operation's function. A gradient
 its roles turned: its tangent is the gradient of the value, and its value is that of the tangent.
 May not know: tensors, graph nodes.
 """
+import textwrap
+
 import jax
 import jax.numpy as jnp
 
@@ -56,8 +58,7 @@ class Dual(Level):
             return primal
         if self.plain:
             return None
-        inside = primal.replace("\n", "\n    ")
-        return f"GradTrackingTensor(lvl={self.depth}, value=\n    {inside}\n)"
+        return f"GradTrackingTensor(lvl={self.depth}, value=\n{textwrap.indent(primal, '    ')}\n)"
 
     def left(self, value):
         return taken(self, value, 1)

@@ -3,6 +3,8 @@
 Owns: `Batch`, a level whose values have one part, an array with the batch's dimension first; the plan of an operation for a batch, which is
 `jax.vmap` of the operation's own function; how a value gets a batch's dimension and leaves it. May not know: tensors, operators.
 """
+import textwrap
+
 import jax
 import jax.numpy as jnp
 
@@ -53,8 +55,7 @@ class Batch(Level):
         raise RuntimeError(_SEEN.get(reason) or DYNAMIC.format(_CALLED.get(reason) or reason.removesuffix(".raw")))
 
     def text(self, part):
-        inside = part.replace("\n", "\n    ")
-        return f"BatchedTensor(lvl={self.depth}, bdim=0, value=\n    {inside}\n)"
+        return f"BatchedTensor(lvl={self.depth}, bdim=0, value=\n{textwrap.indent(part, '    ')}\n)"
 
     def left(self, value):
         """What has one gradient for all arrays gets the sum of theirs."""

@@ -12,6 +12,7 @@ from . import cross_entropy as _cross_entropy
 from . import ctc as _ctc
 from . import distance as _distance
 from . import dropout as _dropout
+from . import grouped as _grouped
 from . import linear as _linear
 from . import loss as _loss
 from . import normalization as _normalization
@@ -33,8 +34,8 @@ _BOUND = frozenset("""
     conv_transpose2d conv_transpose3d cosine_similarity linear logsigmoid native_channel_shuffle one_hot pairwise_distance pdist
     pixel_shuffle pixel_unshuffle scaled_dot_product_attention""".split())
 # Some rooms are called like a function of theirs (dropout, linear), so the functions are put in place last.
-for _room in (_activation, _attention, _conv, _cross_entropy, _ctc, _distance, _dropout, _linear, _loss, _normalization, _padding, _pooling,
-              _ranking, _sparse, _vision):
+for _room in (_activation, _attention, _conv, _cross_entropy, _ctc, _distance, _dropout, _grouped, _linear, _loss, _normalization,
+              _padding, _pooling, _ranking, _sparse, _vision):
     for _name in _room.__all__:
         _inner = _behind.BEHIND.get(_name)
         if _inner is not None and _name + "_with_indices" in _room.__all__:         # what PyTorch chooses it by binds the rest
