@@ -55,12 +55,19 @@ def opened(graph, briefly=False):
 
 
 def _put_down(graph):
-    """Puts into memory what is computed and read many times, or padded and read in many windows, as by a depthwise convolution."""
-    readers = collections.Counter(v for e in graph.equations for v in e.inputs if type(v) is int)
+    """Puts into memory what is computed and then read in loops of their own: padded and in many windows, or as a factor of many sums, as
+    by a depthwise convolution and its gradients."""
+    summed = {v for e in graph.equations if e.name == "reduce_sum" for v in e.inputs if type(v) is int}
+    windows, factors = collections.Counter(), collections.Counter()
+    for e in graph.equations:
+        if e.name == "slice":
+            windows[e.inputs[0]] += 1
+        elif e.name == "mul" and e.outputs[0] in summed:
+            factors.update(v for v in e.inputs if type(v) is int)
     given = set(graph.inputs)
     for e in graph.equations:
-        if (e.name == "pad" and e.inputs[0] not in given or e.name in CARRIED) and readers[e.outputs[0]] >= MANY and (
-                _size(e.avals[0]) >= WORTH_IT):
+        computed, readers = (e.inputs[0] not in given, windows) if e.name == "pad" else (e.name in CARRIED, factors)
+        if computed and readers[e.outputs[0]] >= MANY and _size(e.avals[0]) >= WORTH_IT:
             e.kept = True
 
 

@@ -151,3 +151,11 @@ def test_what_is_computed_and_read_many_times_is_put_into_memory():
     assert opened(windows, large)[2] == 1 and opened(lambda u: windows(u, times=3), large)[2] == 0
     assert opened(lambda u: windows(u, computed=False), large)[2] == 0
     assert opened(lambda u: sum(jax.numpy.pad(u * u, 1)[at:at + 10] for at in range(9)), small)[2] == 0
+
+    def chain(u, factor):
+        v, total = u * u, 0.0
+        for at in range(9):
+            total += (v * factor(u, at)).sum()
+        return total
+    assert opened(lambda u: chain(u, lambda u, at: u[at, 0] * u), large)[2] == 1
+    assert opened(lambda u: sum(u * u * (u * u + at) for at in range(9)), large)[2] == 0      # one loop does all of it
