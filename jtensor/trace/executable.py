@@ -18,15 +18,15 @@ import numpy as np
 from ..base import compat
 from .background import Worker
 from .barriers import in_windows
-from .kinds import DIV, EXTREME, KINDS, MOVES, OTHER, PRODUCT, SQRT, SUM, TRANSCENDENTAL
+from .kinds import DIV, ELEMENTWISE, ELEMENTWISE_MOVES, EXTREME, KINDS, MOVES, OTHER, PRODUCT, SQRT, SUM, TRANSCENDENTAL
 
 _EXTRA = "xla_backend_extra_options"
 _BRIEF = {"xla_cpu_use_fusion_emitters": False, "xla_cpu_parallel_codegen_split_count": 1, _EXTRA: (
     "xla_cpu_disable_loop_unrolling", "xla_cpu_disable_slp_vectorizer", "xla_cpu_optimize_for_size")}
 # What is asked of XLA for a program, beside what it does by default ("all"); measured on programs of 2 to 200 operators.
 _EFFORTS = {"cpu": {
-    # One operator's program, compiled often and seldom hot: without the fusion emitters it compiles in half the time. If it adds nothing
-    # up it is compiled swiftly: rows of a few elements, as of a small picture, are not vectorised where they are unrolled.
+    # One operator's program, compiled often and seldom hot: without the fusion emitters it compiles in half the time. A pointwise one is
+    # compiled swiftly: rows of a few elements, as of a small picture, are not vectorised where they are unrolled.
     "kernel": {"xla_cpu_use_fusion_emitters": False},
     # A program that adds nothing up: loops not unrolled, all code in one module. It compiles in less than half of the time and runs
     # as fast.
@@ -53,6 +53,8 @@ _ROUGHLY = MOVES - {"complex", "conj"} | frozenset("""add sub add_any mul div ne
     reduce_and reduce_or argmax argmin scatter-add scatter_add shift_left shift_right_arithmetic shift_right_logical dot_general""".split())
 _ROUGHLY_NARROW = frozenset("exp exp2 log sin cos erf erfc logistic expm1 pow atan2".split())         # in float32 and narrower types
 _BFLOAT16 = np.dtype("bfloat16")
+_POINTWISE = ELEMENTWISE | ELEMENTWISE_MOVES | frozenset("""broadcast_in_dim reshape squeeze expand_dims iota bitcast_convert_type
+    shift_left shift_right_arithmetic shift_right_logical jit""".split())
 _LEAST = 8          # of any side of a matrix product: with fewer than four, XLA writes loops of its own
 
 compiled = {"programs": 0, "trace": 0.0, "lower": 0.0, "compile": 0.0}
@@ -68,7 +70,7 @@ def options_of(effort, jaxpr, device=None):
     """XLA's options for a program that is compiled with this effort; its bits are those of any other."""
     options = efforts(device).get(effort, {})
     if options and effort == "kernel":
-        if not any(_adds_up(eqn) for eqn in _equations(jaxpr)):
+        if all(eqn.primitive.name in _POINTWISE for eqn in _equations(jaxpr)):
             options = efforts(device)["swift"]
         if _in_parts(jaxpr):
             options = {name: value for name, value in options.items() if name != "xla_cpu_use_fusion_emitters"}
