@@ -282,8 +282,28 @@ def _input_gradient(grad, weight, shapes, stride, padding, dilation, transposed,
     return _transpose_of(lambda x: convolve(x, weight, *settings), shapes[0], widened(grad))
 
 
+def _by_taps(grad, x, kernel, stride, padding, dilation):
+    """The kernel's gradient, of each of its elements a product of what arrives with what that element met.
+
+    For a result larger than the input (padding before a causal convolution makes one): XLA would take what arrives for the picture and the
+    input for the kernel, in loops of its own, over which its compiler sits for seconds where the batch is large.
+    """
+    x = jnp.pad(x, [(0, 0), (0, 0), *((p, p) for p in padding)])
+    over = (0, *range(2, x.ndim))
+    parts = []
+    for tap in _grid(kernel):
+        begin = [t * d for t, d in zip(tap, dilation, strict=True)]
+        end = [b + (m - 1) * s + 1 for b, m, s in zip(begin, grad.shape[2:], stride, strict=True)]
+        met = lax.slice(x, (0, 0, *begin), (*x.shape[:2], *end), (1, 1, *stride))
+        parts.append(lax.dot_general(grad, met, ((over, over), ((), ())), precision=lax.Precision.HIGHEST))
+    return jnp.stack(parts, -1).reshape(*parts[0].shape, *kernel)
+
+
 def _weight_gradient(grad, input, shapes, stride, padding, dilation, transposed, output_padding, groups):
     grad, input = widened(grad), jnp.conj(widened(input))
+    grows = math.prod(grad.shape[2:]) > math.prod(input.shape[2:])
+    if not transposed and groups == 1 and grows and math.prod(shapes[1][2:]) <= _TAPS:
+        return _of_parts(lambda g, x: _by_taps(g, x, shapes[1][2:], stride, padding, dilation), grad, input)
     if not transposed:
         patches = shapes[1][0] >= math.prod(shapes[1][1:])          # else the sum over the samples takes longer than it saves
         settings = stride, padding, dilation, transposed, output_padding, groups, patches
