@@ -26,7 +26,8 @@ def compiled(settled, afresh, monkeypatch):
 
 def model_and_optimizer():
     torch.manual_seed(0)
-    model = torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.BatchNorm1d(8), torch.nn.Tanh(), torch.nn.Linear(8, 8), torch.nn.Linear(8, 3))
+    nn = torch.nn
+    model = nn.Sequential(nn.Linear(6, 8), nn.BatchNorm1d(8), nn.Tanh(), nn.Linear(8, 8), nn.Linear(8, 3))
     return model, torch.optim.Adam(model.parameters(), 1e-2)
 
 
@@ -48,7 +49,7 @@ def augmented(seed):
 
     def prepare(at, x):
         for _ in range(choices.randint(1, 4)):
-            x = choices.choice([lambda: x.flip(0), lambda: x.roll(1, 1), lambda: -x, lambda: x * 2, lambda: x + 1])()
+            x = choices.choice([lambda x: x.flip(0), lambda x: x.roll(1, 1), lambda x: -x, lambda x: x * 2, lambda x: x + 1])(x)
         return x
     return prepare
 
