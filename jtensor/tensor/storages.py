@@ -7,6 +7,7 @@ from ..autograd import engine
 from ..autograd.gradmode_checks import before_inplace, counting_allowed
 from ..autograd.graph import Node
 from ..base import devices, dtypes, geometry
+from ..base.naming import type_name
 from ..storage import host
 from ..trace import spec as specs
 from ..trace.tape import LOCAL, ready
@@ -80,6 +81,15 @@ def _hold(storage, elements, dtype):
         resize_storage(storage, max(elements, storage.nbytes() // dtype.itemsize), dtype)
 
 
+def _no_way_to_set(*given):
+    names = ", ".join("Tensor" if isinstance(one, Tensor) else f"torch.storage.{type(one).__name__}" if is_storage(one)
+                      else type_name(type(one)) for one in given)
+    rest = "int storage_offset, tuple of ints size, tuple of ints stride = None"
+    ways = "".join(f" * ({way})\n" for way in ("", "torch.Storage source", f"torch.Storage source, {rest}", "Tensor source",
+                                              f"Tensor source, {rest}"))
+    return TypeError(f"set_() received an invalid combination of arguments - got ({names}), but expected one of:\n{ways}")
+
+
 def set_(self, source=None, storage_offset=None, size=None, stride=None):
     """``tensor.set_(...)``: takes over another tensor's (or storage's) memory, from ``storage_offset`` on, as ``size`` and ``stride``
     say; the memory grows if it must."""
@@ -94,15 +104,16 @@ def set_(self, source=None, storage_offset=None, size=None, stride=None):
         dtype = getattr(source, "dtype", self._spec.dtype)
         if size is None:
             if storage_offset is not None:
-                raise TypeError("set_() received an invalid combination of arguments - got (torch.storage.UntypedStorage, int), "
-                                "but expected one of:")
+                raise _no_way_to_set(source, storage_offset)
             size = (cell.nbytes() // dtype.itemsize,)
         storage_offset = storage_offset or 0
     else:
         if not isinstance(source, Tensor):
-            raise TypeError(f"set_() received an invalid combination of arguments - got ({type(source).__name__})")
+            raise _no_way_to_set(source)
         cell, dtype = source._storage, source._spec.dtype
         if size is None:
+            if storage_offset is not None:
+                raise _no_way_to_set(source, storage_offset)
             size, stride, storage_offset = tuple(source._spec.size), source._spec.stride, source._offset
         else:
             if not source._spec.contiguous:

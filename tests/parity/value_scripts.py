@@ -346,7 +346,8 @@ SCRIPTS = {
         for f in (lambda: F.layer_norm(m, (3,), 3), lambda: F.layer_norm(m, 3), lambda: F.layer_norm(m, torch.tensor([3])),
                   lambda: F.layer_norm(m, (3,), eps="a"), lambda: torch.layer_norm(m, 3), lambda: F.layer_norm([1.], (3,)),
                   lambda: torch.histc(m > 1), lambda: torch.histc(m + 1j), lambda: torch.histc(m + 1j, min=0, max=1),
-                  lambda: torch.histc(m.short(), bins=0)):
+                  lambda: torch.histc(m.short(), bins=0), lambda: torch.ones(2).set_(1), lambda: torch.ones(2).set_(m, 1),
+                  lambda: torch.ones(2).set_(m.untyped_storage(), 1)):
             tried(f)
     """,
     "scatter_reduce by older names": """
