@@ -100,29 +100,19 @@ def by_library(name, shape, dtype):
 
 
 def in_windows(name, shape, dtype, axes):
-    """Whether XLA makes a sum or product over two long axes in windows of both: how LLVM goes through one is a matter of emitters and
-    optimizations. ``name``: "reduce_sum" or "reduce_prod"."""
-    return not by_library(name, shape, dtype) and sum(shape[axis] > LONG for axis in axes) > 1
-
-
-def in_turn(shape, axes):
-    """These axes in groups with one long axis each, the last ones first."""
-    groups, long = [[]], 0
-    for axis in sorted(axes, reverse=True):
-        long += shape[axis] > LONG
-        if long > len(groups):
-            groups.append([])
-        groups[-1].append(axis)
-    return groups
+    """Whether XLA makes a sum or product over several axes in windows of a long one: how LLVM goes through a window of more than one axis
+    is a matter of emitters and optimizations. ``name``: "reduce_sum" or "reduce_prod"."""
+    lengths = [shape[axis] for axis in axes if shape[axis] != 1]
+    return not by_library(name, shape, dtype) and len(lengths) > 1 and min(lengths) > 0 and max(lengths) > LONG
 
 
 @functools.cache
 def axis_by_axis(sums, axes):
-    """``(x, zero)`` to the sum, or the product, over these axes `in_turn`."""
+    """``(x, zero)`` to the sum, or the product, over these axes one by one, the last one first."""
     def reduction(x, zero):
-        *first, last = in_turn(x.shape, axes)
-        for group in first:
-            x = fence(reduce(x, axes=group), zero)
-        return reduce(x, axes=last)
+        for axis in sorted(axes, reverse=True):
+            short = x.shape[axis] <= UNROLLED
+            x = fence(written_out(sums, (axis,))(x, zero) if short else reduce(x, axes=(axis,)), zero)
+        return x
     reduce = lax.reduce_sum if sums else lax.reduce_prod
     return reduction

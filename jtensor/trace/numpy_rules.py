@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from .barriers import LIBRARY, LONG, in_turn
+from .barriers import LIBRARY, LONG, UNROLLED
 from .fences import is_short
 
 FLOATS = {np.dtype(d): np.finfo(d).tiny for d in (np.float32, np.float64)}
@@ -119,7 +119,7 @@ def _sum(e, graph):
         return _summed(_halving, sorted(axes, reverse=True))
     if all(shape[axis] <= LONG for axis in axes) or math.prod(shape) >= LIBRARY:
         raise Unknown
-    return _summed(_by_windows, in_turn(shape, axes))
+    return _summed(_axis_by_axis, sorted(axes, reverse=True))
 
 
 def _summed(function, *order):
@@ -148,31 +148,26 @@ def _halving(x, axes):
     return x
 
 
-def _by_windows(x, groups):
-    for group in groups:
-        x = _window_by_window(x, sorted(group))
+def _axis_by_axis(x, axes):
+    for axis in axes:
+        x = _halving(x, [axis]) if x.shape[axis] <= UNROLLED else _by_windows(np.moveaxis(x, axis, -1))
     return x
 
 
-def _window_by_window(x, axes):
-    # XLA's TreeReductionRewriter: zeros on both sides fill the last window
-    long, = [axis for axis in axes if x.shape[axis] > LONG]
-    within = [axis + (axis >= long) for axis in axes]
-    while x.shape[long] > LONG:
-        size = x.shape[long]
+def _by_windows(x):
+    # XLA's TreeReductionRewriter, along the last axis: zeros on both sides fill the last window
+    while x.shape[-1] > LONG:
+        size = x.shape[-1]
         windows = -(-size // LONG)
-        filled = np.zeros((*x.shape[:long], windows * LONG, *x.shape[long + 1:]), x.dtype)
+        filled = np.zeros((*x.shape[:-1], windows * LONG), x.dtype)
         start = (windows * LONG - size) // 2
-        filled[(slice(None),) * long + (slice(start, start + size),)] = x
-        x = _in_a_row(filled.reshape(*x.shape[:long], windows, LONG, *x.shape[long + 1:]), within)
-        long -= sum(axis < long for axis in axes)
-        axes, within = [long], [long + 1]
-    return _in_a_row(x, axes)
+        filled[..., start:start + size] = x
+        x = _in_a_row(filled.reshape(*x.shape[:-1], windows, LONG))
+    return _in_a_row(x)
 
 
-def _in_a_row(x, axes):
-    last = np.moveaxis(x, axes, range(x.ndim - len(axes), x.ndim))
-    return np.add.accumulate(last.reshape(*last.shape[:-len(axes)], -1), axis=-1)[..., -1]
+def _in_a_row(x):
+    return np.add.accumulate(x, axis=-1)[..., -1]
 
 
 # -- what may be either -----------------------------------------------------------------------------------------------

@@ -98,6 +98,7 @@ CHAINS = {  # name: (operators with the number of their other operands, inputs)
     "cumsum, summed": ([(lambda x: lax.cumsum(x, 0), 0), (lambda x: x.sum(0), 0)], (normal(64, 64),)),
     "cumsum, summed crosswise": ([(lambda x: lax.cumsum(x, 0), 0), (lambda x: x.sum(1), 0)], (normal(64, 64),)),
     "summed in windows of two axes": ([(jnp.negative, 0), (jnp.sum, 0)], (normal(63, 63),)),
+    "summed in windows of a long axis and short ones": ([(jnp.negative, 0), (jnp.sum, 0)], (normal(33, 2, 5),)),
     "x + zeros": ([(jnp.zeros_like, 0), (jnp.add, 1)], (normal(3), np.float32([-0.0, 1, 2]))),
     "sign of what is not negative, times it": (
         [(jnp.exp, 0), (lambda x: (x > 0).astype(x.dtype) - (x < 0).astype(x.dtype), 0), (jnp.multiply, 1)],
