@@ -208,7 +208,8 @@ def test_few_features_leave_a_convolution_to_the_library():
 
 
 @pytest.mark.parametrize("shape, axes", [((40, 80), (0, 1)), ((40, 2, 40), (0, 1, 2)), ((40, 2, 41), (0, 2)), ((64, 100), (0, 1)),
-                                         ((2, 3, 28, 28), (0, 2, 3)), ((33, 2, 5), (0, 1, 2)), ((64, 5), (0, 1)), ((64, 3, 2), (0, 1, 2))], ids=str)
+                                         ((2, 3, 28, 28), (0, 2, 3)), ((33, 2, 5), (0, 1, 2)), ((64, 5), (0, 1)),
+                                         ((64, 3, 2), (0, 1, 2))], ids=str)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
 def test_bits_of_a_sum_over_several_axes_do_not_depend_on_the_effort(shape, axes, dtype):
     zero = np.zeros((), np.uint32)
