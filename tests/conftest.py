@@ -48,7 +48,7 @@ def no_size_has_been_met():
 def nothing_was_in_vain():
     """What programs were worth (`trace.tiers`) is learnt in this test."""
     from jtensor.trace.tiers import PAST
-    PAST.made.clear()
+    PAST.forget()
 
 
 @pytest.fixture

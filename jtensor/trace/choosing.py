@@ -68,7 +68,7 @@ def compiled(coming, state, key, count):
         state.programs[key] = Program(None, key[0], key[0])
         return None
     if state.sightings == 1 and set(origins) != {"shared"}:
-        PAST.add(found, state.cut)
+        PAST.add(found, count, state.cut)
     return kept(found, origins, state, key, count)
 
 

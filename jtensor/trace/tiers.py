@@ -10,26 +10,35 @@ import collections
 
 KERNEL_COST, NODE_COST, PROGRAM_COST = 20.0, 4.0, 15.0       # ms: a kernel by itself, a node of a program, a program
 OFTEN = 8                          # programs made for want of an operation's kernel after which that is worth its cost
+LARGE = 32                         # nodes from which on a program takes long to make
 TRIED = 3                          # programs in a row that may be made of tapes that do not come again
 LOOPED = 16                        # times that a piece of a loop must run again
 PATIENT = 8                        # times that a tape must come where they do not: running one op by op costs a fortieth of its program
 
 
 class Past:
-    """The last programs that were ``made`` of tapes seen for the first time, or loaded: a script makes the same choices at every start."""
+    """The last programs that were ``made`` of tapes seen for the first time, or loaded, and the last ``large`` ones among them, which small
+    ones that serve are not to hide: a script makes the same choices at every start."""
 
-    __slots__ = ("made",)
+    __slots__ = ("made", "large")
 
     def __init__(self):
-        self.made = collections.deque(maxlen=TRIED)
+        self.made, self.large = collections.deque(maxlen=TRIED), collections.deque(maxlen=TRIED)
 
-    def add(self, program, loop):
-        """One was made. A loop's runs again at once, and so does that of a network's equal layers: that alone does not repay it."""
-        self.made.append((program, LOOPED if loop else 1))
+    def add(self, program, nodes, loop):
+        """One of so many nodes was made. A loop's runs again at once, and so does that of a network's equal layers: that alone does not
+        repay it."""
+        for kept in (self.made, self.large) if nodes >= LARGE else (self.made,):
+            kept.append((program, LOOPED if loop else 1))
 
     def in_vain(self):
         """Whether none of them has been run again often enough."""
-        return len(self.made) == TRIED and all(program.served < times for program, times in self.made)
+        return any(len(kept) == TRIED and all(program.served < times for program, times in kept) for kept in (self.made, self.large))
+
+    def forget(self):
+        """As if nothing had been made."""
+        self.made.clear()
+        self.large.clear()
 
 
 PAST = Past()

@@ -20,7 +20,7 @@ def compiled(settled, afresh, monkeypatch):
     executor.flush("a new start")
     executor.TRIE.root = executor.tape.State(None, None)
     executor.LOCAL.segment = executor.Segment()
-    monkeypatch.setattr(tiers.PAST, "made", tiers.PAST.made.__class__(maxlen=tiers.TRIED))
+    tiers.PAST.forget()
     return made
 
 
