@@ -37,8 +37,8 @@ def choose(segment, nodes, state, wanted, inputs, asked, later=False):
     if coming is None:
         plans = {node[0] for node in nodes}
         missing = [plan for plan in plans if plan.kernel is None and not by_numpy.has_done(plan)]
-        worth = tiers.worth_a_program(plans, missing, state.sightings + later, bool(state.cut))
-        if not worth and not (PAST.in_vain() and state.sightings + later == 1):
+        worth = tiers.worth_a_program(len(nodes), plans, missing, state.sightings + later, bool(state.cut))
+        if not worth and not (PAST.in_vain(len(nodes)) and state.sightings + later == 1):
             return None
         counts = scalars.counts(segment.floats, segment.integers, segment.complexes)
         del inputs[tape.reach(nodes):]              # in place: references are counted below

@@ -17,40 +17,43 @@ PATIENT = 8                        # times that a tape must come where they do n
 
 
 class Past:
-    """The last programs that were ``made`` of tapes seen for the first time, or loaded, and the last ``large`` ones among them, which small
-    ones that serve are not to hide: a script makes the same choices at every start."""
+    """The last programs that were made of tapes seen for the first time, or loaded, the small and the large ones by themselves: a few small
+    ones, soon made, tell nothing about a training step. A script makes the same choices at every start."""
 
-    __slots__ = ("made", "large")
+    __slots__ = ("small", "large")
 
     def __init__(self):
-        self.made, self.large = collections.deque(maxlen=TRIED), collections.deque(maxlen=TRIED)
+        self.small, self.large = collections.deque(maxlen=TRIED), collections.deque(maxlen=TRIED)
+
+    def of(self, nodes):
+        """Those that tell about a program of so many nodes."""
+        return self.large if nodes >= LARGE else self.small
 
     def add(self, program, nodes, loop):
-        """One of so many nodes was made. A loop's runs again at once, and so does that of a network's equal layers: that alone does not
-        repay it."""
-        for kept in (self.made, self.large) if nodes >= LARGE else (self.made,):
-            kept.append((program, LOOPED if loop else 1))
+        """One was made. A loop's runs again at once, and so does that of a network's equal layers: that alone does not repay it."""
+        self.of(nodes).append((program, LOOPED if loop else 1))
 
-    def in_vain(self):
+    def in_vain(self, nodes):
         """Whether none of them has been run again often enough."""
-        return any(len(kept) == TRIED and all(program.served < times for program, times in kept) for kept in (self.made, self.large))
+        made = self.of(nodes)
+        return len(made) == TRIED and all(program.served < times for program, times in made)
 
     def forget(self):
         """As if nothing had been made."""
-        self.made.clear()
+        self.small.clear()
         self.large.clear()
 
 
 PAST = Past()
 
 
-def worth_a_program(plans, missing, sightings, loop=False):
-    """Whether a tape is compiled now.
+def worth_a_program(nodes, plans, missing, sightings, loop=False):
+    """Whether a tape of so many nodes is compiled now.
 
     ``plans``: its operations; ``missing``: those without kernels; ``sightings``: times it has come; ``loop``: it is a piece of one, and
     will probably come again at once.
     """
-    if PAST.in_vain():
+    if PAST.in_vain(nodes):
         return sightings >= PATIENT
     if loop or sightings > 1:
         return True
