@@ -274,17 +274,20 @@ def rsqrt(x):
 
 
 def _is_sum(params, avals):
-    """Whether a product of matrices is done as a sum of products: of two vectors always, and of small matrices with vectors if there are
-    several. (A single one XLA runs in the caller's thread, which it would not do with the fences of a sum, and its shape seldom changes;
-    those of several, attention to what was there before, do so all the time.)"""
+    """Whether a product of matrices is done as a sum of products: of two vectors always, of complex ones where nothing is summed, and of
+    small matrices with vectors if there are several. (A single one XLA runs in the caller's thread, which it would not do with the fences
+    of a sum, and its shape seldom changes; those of several, attention to what was there before, do so all the time.)"""
     (left, right), (left_batch, right_batch) = params["dimension_numbers"]
     a, b = (aval.shape for aval in avals)
     rows, columns = [a[d] for d in _free(len(a), left, left_batch)], [b[d] for d in _free(len(b), right, right_batch)]
     if not rows and not columns:
         return len(left) > 0
+    summed = math.prod(a[d] for d in left)
+    if summed == 1 and left and avals[0].dtype.kind == "c":         # products, which LLVM may contract
+        return True
     if min(math.prod(rows), math.prod(columns)) != 1 or math.prod(a[d] for d in left_batch) == 1:
         return False
-    return 1 < math.prod(a[d] for d in left) <= UNROLLED ** 2 and 0 < math.prod(b if math.prod(rows) == 1 else a) <= MANY_PRODUCTS
+    return 1 < summed <= UNROLLED ** 2 and 0 < math.prod(b if math.prod(rows) == 1 else a) <= MANY_PRODUCTS
 
 
 def reduce_max(x, axes):
