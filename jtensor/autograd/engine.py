@@ -130,7 +130,9 @@ def travels_as(edge, expected, grad):
     """The type in which a gradient goes along an edge that leads to a tensor with the Spec ``expected``."""
     node = edge[0]
     if GRAD_TYPES[0] and isinstance(node, AccumulateGrad):
-        return gradient_type(node.variable) or grad._spec.dtype
+        auto = node.variable._auto
+        if auto is not None and auto.grad_type is not None:         # else the type that the leaf had, which `.data =` may have changed
+            return auto.grad_type[0] or grad._spec.dtype
     return expected.dtype
 
 
