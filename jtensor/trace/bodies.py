@@ -39,6 +39,6 @@ def cut(segment):
         bodies[plans] = _Body(state, plans)
         return 0, False
     body.last, body.times = state, body.times + 1 if body.last is state else 1
-    if body.first is state or body.times > 2 * body.enough:
+    if not at or body.first is state or body.times > 2 * body.enough:
         return 0, False
     return at, body.times == body.enough

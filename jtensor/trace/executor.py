@@ -350,6 +350,7 @@ def out_of_memory(error, nodes, wanted, inputs, segment, known):
 
 def over_cap():
     flush("eager" if LOCAL.eager else CAP)
+    LOCAL.segment.mark = 0              # what is called next is called by a model, or it is a loop
 
 
 tape.over_cap = over_cap
