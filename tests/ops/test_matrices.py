@@ -103,3 +103,13 @@ def test_transforms_lie_as_pytorchs_library_leaves_them(shape):
                 chosen = dims if name.endswith("n") else dims[0]
                 ours, theirs = (getattr(T.fft, name)(T.ones(shape).permute(order), dim=chosen).stride() for T in (jtensor, torch))
                 assert ours == theirs, (name, order, dims)
+
+
+def test_nothing_sees_that_a_triangle_is_empty():
+    """Of one element XLA could tell, and 0.0 + -0.0 became -0.0."""
+    x = jtensor.tensor([[2.0]])
+    for _ in range(4):
+        for empty in (x.triu(1), x.tril(-1)):
+            assert str((empty + -0.0).item()) == "0.0"
+    assert jtensor.ones(2, 3).triu(3).tolist() == jtensor.ones(2, 3).tril(-2).tolist() == [[0.0] * 3] * 2
+    assert jtensor.ones(2, 3).triu(2).tolist() == [[0, 0, 1], [0, 0, 0]] and jtensor.ones(0, 3).triu(5).shape == (0, 3)
