@@ -102,8 +102,10 @@ class Facts:
         return type(atom) is not int or self.constant[atom]
 
     def _is_single(self, atom):
-        """Whether it is constant, and one number."""
-        return self.constant[atom] and self.single[atom] if type(atom) is int else self._number(atom) is not None
+        """Whether it is constant, and one number, as an array of one element always is."""
+        if type(atom) is not int:
+            return self._number(atom) is not None
+        return self.constant[atom] and (self.single[atom] or self.avals[atom].size == 1)
 
     def _number(self, atom):
         """What all elements of an atom are in the program, if that is easily seen; else None."""

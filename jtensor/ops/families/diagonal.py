@@ -17,9 +17,6 @@ from .numeric import not_implemented, wrap_dim
 # -- triangles --------------------------------------------------------------------------------------------------------
 
 def _triangle(x, diagonal, lower):
-    least, greatest = 1 - x.shape[-2], x.shape[-1] - 1                              # of column - row
-    if (least > diagonal) if lower else (greatest < diagonal):                      # nothing is kept, which of one element XLA can tell
-        return jnp.zeros_like(x)
     rows, columns = (lax.broadcasted_iota(jnp.int32, x.shape[-2:], d) for d in (0, 1))
     keep = (columns - rows <= diagonal) if lower else (columns - rows >= diagonal)
     return jnp.where(keep, x, jnp.zeros((), x.dtype))
