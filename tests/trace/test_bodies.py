@@ -93,3 +93,24 @@ def test_what_is_waited_for_may_stand_on_either_side(compiled):
             loss.backward()
             optimizer.step()
             assert (x[0, 0].item(), loss.item()) == (x0, seen)
+
+
+def test_a_buffer_that_every_step_replaces_ends_no_tape(compiled):
+    class Counting(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = torch.nn.Linear(6, 2)
+            self.register_buffer("calls", torch.zeros(()))
+
+        def forward(self, x):
+            self.calls = self.calls + 1
+            return self.inner(x * 2) + self.inner(x)
+
+    def flushes():
+        return sum(n for (why, _), n in torch.report().flushes.items() if why == "parameters")
+
+    model, x, before = Counting(), torch.ones(3, 6), flushes()
+    for _ in range(5):
+        model(x).sum().backward()
+        model.inner.weight.grad.tolist()
+    assert flushes() - before == 1 and model.calls.item() == 5

@@ -9,9 +9,9 @@ from ...trace import executor, tape
 new = []                # not empty if one has been
 
 
-def registered(tensor):
-    """A parameter or buffer was."""
-    if not new and tensor is not None:
+def registered(before, tensor):
+    """A parameter or buffer was, under a name that had ``before``. One that replaces another is a step's work, not a constructor's."""
+    if not new and before is None and tensor is not None:
         new.append(True)
 
 

@@ -38,8 +38,8 @@ def register_buffer(self, name, tensor, persistent=True):
     _check_name("buffer", self, name, self._buffers)
     if tensor is not None and not _is_tensor_like(tensor):
         raise TypeError(f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)")
+    _begun.registered(self._buffers.get(name), tensor)
     self._buffers[name] = _filtered(_hooks.buffer_registration, self, name, tensor)
-    _begun.registered(tensor)
     if persistent:
         self._non_persistent_buffers_set.discard(name)
     else:
@@ -60,8 +60,8 @@ def register_parameter(self, name, param):
                              f"explicitly. To express '{name}' as a function of another Tensor, compute the value in the "
                              "forward() method.")
         param = _filtered(_hooks.parameter_registration, self, name, param)
+    _begun.registered(self._parameters.get(name), param)
     self._parameters[name] = param
-    _begun.registered(param)
 
 
 def add_module(self, name, module):
