@@ -72,7 +72,7 @@ class Facts:
             made = e.kind | (made if e.name == "abs" else 0)        # there is none of what is not negative: sqrt(abs(x * x)) is abs(x)
         elif e.name not in ELEMENTWISE_MOVES:
             moved = True
-            turned = turned or e.name == "transpose"
+            turned = turned or turns(e)
         if e.kind & (SUM | PRODUCT | EXTREME | OTHER) or e.name in MATRIX_PRODUCTS or constant:
             moved, turned = constant, False
         if e.name.startswith("cum"):            # XLA writes these out with reshapes and transposes around them
@@ -92,7 +92,7 @@ class Facts:
         if e.name in MOVES or e.name == "abs":
             for v in e.outputs:
                 used |= self.used[v]
-            if e.name == "transpose":
+            if turns(e):
                 used |= TURNED
         for v in e.inputs:
             if type(v) is int:
@@ -142,6 +142,16 @@ class Facts:
         return (depth > 0 and one is not None and other is not None and one.name == other.name and one.name in ELEMENTWISE | MOVES
                 and len(one.outputs) == 1 and one.params == other.params and all(
                     _is_same_number(x, y) or self.are_equal(x, y, depth - 1) for x, y in zip(one.inputs, other.inputs)))
+
+
+def turns(e):
+    """Whether an equation exchanges axes, or XLA makes one of it that does: where what is picked lies along another axis than the first,
+    it picks along the first one of a transpose, and turns that back."""
+    if e.name != "gather":
+        return e.name == "transpose"
+    numbers, rank = e.params["dimension_numbers"], len(e.avals[0].shape)
+    picked, whole = numbers.start_index_map, numbers.offset_dims
+    return tuple(picked) != tuple(range(len(picked))) or tuple(whole) != tuple(range(rank - len(whole), rank))
 
 
 def _is_same_number(a, b):

@@ -189,6 +189,29 @@ def test_bits_of_a_convolution_do_not_depend_on_the_effort(inputs, kernel, paddi
     assert len(found) == 1
 
 
+@pytest.mark.parametrize("pick", [lambda x, i: x[:, i], lambda x, i: x[i], lambda x, i: x[i[::-1, None], i]],
+                         ids=["columns", "rows", "both"])
+def test_bits_of_a_product_with_what_was_picked_do_not_depend_on_the_effort(pick):
+    """XLA picks columns as rows of a transpose and may multiply by that, which adds up in another order."""
+    draws, zero = np.random.default_rng(0), np.zeros((), np.uint32)
+    x, y = draws.normal(size=(2, 71, 71)).astype(np.float32)
+    i = draws.permutation(71).astype(np.int32)
+    picked = np.ascontiguousarray(pick(x, i))
+
+    def product(p, y):
+        return [fences.mark(jnp.matmul(p, y, precision="highest"))]
+
+    def compiled(function, arguments, effort):
+        fenced = fences.fenced(function, avals(*arguments))
+        made, = compile_program(fenced.program, avals(zero, *arguments), options=fenced.compiler_options, effort=effort).run(
+            [zero, *arguments])
+        return np.asarray(made)
+    alone = compiled(product, [picked, y], "kernel")
+    for effort in ("all", "kernel", "brief", "rough"):
+        together = compiled(lambda x, i, y: product(fences.mark(pick(x, i)), y), [x, i, y], effort)
+        np.testing.assert_array_equal(together, alone, effort)
+
+
 def test_what_is_always_asked_of_xla_stands_beside_what_a_program_asks():
     x = np.ones(3, np.float32)
     brief = executable.options_of("brief", jax.make_jaxpr(jnp.add)(x, x))
