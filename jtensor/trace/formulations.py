@@ -224,6 +224,23 @@ def complex_exp(x):
     return lax.complex(size * lax.cos(b), jnp.where(b == 0, b, size * lax.sin(b)))
 
 
+def complex_atan(z):
+    """atan(x + iy): half the angle of (1 - x² - y², 2x), and a quarter of the logarithm of the distances' squares from i and -i."""
+    x, y = (part.astype(np.float64) for part in _parts(z))
+    size, height = abs(x), abs(y)
+    large, small = jnp.maximum(size, height), jnp.minimum(size, height)
+    far, infinite = large > 1e17, (size == np.inf) | (height == np.inf)
+    angle = 0.5 * atan2(2 * x, (1 - large) * (1 + large) - small * small)
+    real = jnp.where((far | infinite) & (x == x), with_sign(math.pi / 2, x), angle)
+    # Beside i itself the square of x is lost, and with it the logarithm.
+    beside = (height == 1) & (size < 1e-8)
+    near = jnp.where(beside, 0.5 * (LN2 - lax.log(size)), 0.25 * log1p(4 * height / (size * size + (height - 1) * (height - 1))))
+    ratio = jnp.where(far & ~infinite, small / large, 0)
+    imaginary = jnp.where(infinite | (height == 0), 0, jnp.where(far, height / large / large / (1 + ratio * ratio), near))
+    kind = lax.real(z).dtype
+    return lax.complex(real.astype(kind), with_sign(imaginary, y).astype(kind))
+
+
 def complex_prod(x, *, axes):
     for axis in sorted(axes, reverse=True):
         x = jnp.moveaxis(x, axis, 0)
@@ -309,7 +326,7 @@ MANY_PRODUCTS = 1 << 15
 
 REAL = {f.__name__: f for f in (log1p, atan, atan2, tanh, asinh, acosh, atanh, erfc, rsqrt, dot_general, reduce_max, reduce_min)}
 COMPLEX = {"mul": complex_mul, "square": complex_square, "integer_pow": complex_power, "div": complex_div, "abs": complex_abs,
-           "exp": complex_exp, "log": real_hypot_log, "reduce_prod": complex_prod, "dot_general": dot_general}
+           "exp": complex_exp, "atan": complex_atan, "log": real_hypot_log, "reduce_prod": complex_prod, "dot_general": dot_general}
 STATICS = "y", "axes", "dimension_numbers", "preferred_element_type"
 
 

@@ -1,5 +1,6 @@
 """Laws of the numerical families: every form of an operator agrees, and values, strides, gradients and node names are PyTorch's."""
 import itertools
+import math
 
 import pytest
 
@@ -199,6 +200,18 @@ def test_differences_of_complex_numbers_have_pytorchs_zeros():
     for call in (lambda a, b: a - b, lambda a, b: a - a, lambda a, b: a.sub(b, alpha=2), lambda a, b: a - 0, lambda a, b: 1j - a):
         got, want = (call(*(lib.tensor(column) for column in zip(*pairs, strict=True))).tolist() for lib in (jtensor, torch))
         assert list(map(str, got)) == list(map(str, want))
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_arc_tangents_of_complex_numbers_everywhere(dtype):
+    """On both sides of the cuts, beside i, where squares overflow, at infinity, of NaN."""
+    parts = [0.0, -0.0, 1.0, -1.0, 0.5, -2.0, 1e-3, 1 - 1e-6, 1e-17, 1e15, -1e17, float("inf"), float("-inf"), float("nan")]
+    numbers = [complex(*pair) for pair in itertools.product(parts, parts)]
+    got, want = (lib.tensor(numbers, dtype=getattr(lib, dtype)).atan() for lib in (jtensor, torch))
+    for part in ("real", "imag"):
+        ours, theirs = getattr(got, part).tolist(), getattr(want, part).tolist()
+        assert ours == pytest.approx(theirs, rel=1e-6 if dtype == "complex64" else 1e-14, abs=0, nan_ok=True)
+        assert [math.copysign(1, x) for x in ours if x == x] == [math.copysign(1, x) for x in theirs if x == x]
 
 
 def test_whole_powers_of_one_number_keep_the_compiler_quiet(capfd):

@@ -155,7 +155,8 @@ def test_options_reach_the_compiler(way):
 
 FUNCTIONS = [jnp.tan, jnp.arctan, jnp.cbrt, jnp.exp, jnp.tanh, jax.scipy.special.erf,
              lambda a: jnp.cumprod(jax.lax.complex(a, -a)[:, :9], 1), lambda a: a.var(1), lambda a: jax.nn.softmax(a, 1),
-             jnp.log, jax.nn.sigmoid, jnp.cos, lambda a: abs(a) ** a, lambda a: a @ a.T, lambda a: a[:, :9].sum(1), lambda a: a * a + a]
+             lambda a: jnp.arctan(jax.lax.complex(a, -a)), jnp.log, jax.nn.sigmoid, jnp.cos, lambda a: abs(a) ** a,
+             lambda a: a @ a.T, lambda a: a[:, :9].sum(1), lambda a: a * a + a]
 
 
 def test_bits_do_not_depend_on_the_effort():
