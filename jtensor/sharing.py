@@ -12,6 +12,7 @@ import jtensor
 from .base.dtypes import scalar_name
 from .ops.families.composing import number_fits
 from .tensor import raw
+from .tensor.storage_types import mapped
 
 _READ_ONLY = (
     "The given buffer is not writable, and PyTorch does not support non-writable tensors. Its elements are copied, so that what is "
@@ -72,27 +73,16 @@ def from_file(filename, shared=None, size=0, *, dtype=None, layout=None, device=
         raise TypeError(f"from_file(): argument 'filename' (position 1) must be str, not {type(filename).__name__}")
     dtype = dtype or jtensor.get_default_dtype()
     length = size * dtype.itemsize
-    try:
-        there = open(filename, "a+b" if shared else "rb")
-    except OSError as error:
-        raise RuntimeError(f"unable to open file <{filename}> in {'read-write' if shared else 'read-only'} mode: {error.strerror} "
-                           f"({error.errno})") from None
-    with there:
-        found = there.seek(0, 2)
-        if length < 0:
-            raise RuntimeError(f"unable to mmap {length} bytes from file <{filename}>: Cannot allocate memory (12)")
-        if length > found:
-            if not shared:
-                raise RuntimeError(f"file <{filename}> size <{found}> is smaller than the required mapping size <{length}>")
-            there.truncate(length)
+    memory = mapped(filename, shared, length)
     if not length:
         return jtensor.empty(0, dtype=dtype, device=device, requires_grad=requires_grad)
-    made = frombuffer(np.memmap(filename, np.uint8, "r+" if shared else "c", shape=(length,)), dtype=dtype)
+    made = frombuffer(memory, dtype=dtype)
     return _requiring(made if device is None else made.to(device), requires_grad)
 
 
 def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None):
-    """The object as a tensor, on the same memory where it is a tensor, an ndarray or a buffer and neither ``dtype`` nor ``device`` differ.
+    """The object as a tensor, on the same memory where it is a tensor, an ndarray, a buffer or a storage and neither ``dtype`` nor
+    ``device`` differ (bytes of a storage are int64 unless told otherwise).
 
     ``copy``: True for a copy in any case, False for ``ValueError`` where one would be needed. A tensor is set to ``requires_grad``
     if that is given, or detached if it is no leaf.
@@ -140,6 +130,9 @@ def _on_its_memory(obj, dtype, copy, requires_grad):
     """The tensor on an object's own memory, None where it has none to share."""
     if isinstance(obj, jtensor.Tensor):
         return obj
+    if isinstance(obj, jtensor.UntypedStorage):
+        kind = dtype or jtensor.int64
+        return jtensor.empty(0, dtype=kind).set_(obj, 0, (obj.nbytes() // kind.itemsize,))
     if isinstance(obj, (np.ndarray, np.generic)):
         array = np.asarray(obj)
         return jtensor.from_numpy(array.copy("K") if copy and not array.flags.writeable else array)

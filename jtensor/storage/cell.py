@@ -18,6 +18,11 @@ from . import lifted
 _addresses = itertools.count(1)
 
 
+def told(storage):
+    """The address of a storage's bytes (`host.told`, which puts itself here: it imports this room)."""
+    raise NotImplementedError
+
+
 class VersionCounter:
     """Counts in-place modifications; shared by a tensor, its views and `detach()`. A storage is the counter of its first tensor."""
 
@@ -28,7 +33,10 @@ class VersionCounter:
 
 
 class Storage:
-    """``value`` (of the whole base), ``spec`` (its layout; None in host mode), ``layout`` (the same, always), ``version``."""
+    """``value`` (of the whole base), ``spec`` (its layout; None in host mode), ``layout`` (the same, always), ``version``.
+
+    ``_address``: the bytes whose address somebody has been told (`host.told`), or a number that stands for one where there are none.
+    """
 
     __slots__ = ("value", "spec", "layout", "version", "site", "host", "_address", "__weakref__")
 
@@ -63,11 +71,14 @@ class Storage:
         return self.size() * self.layout.dtype.itemsize
 
     def data_ptr(self):
-        """An address: equal for the same memory, different for different memory. Not one to be dereferenced, but in host mode."""
+        """The address of the memory: equal for the same, different for different memory. On a CPU what lies there is what the tensor
+        holds (`host.told`), on other devices it is no more than a name."""
         if self.host is not None:
             return self.host.address()
         if self.layout.numel == 0 or self.layout.device is devices.meta:
             return 0
+        if self.layout.device is devices.cpu:
+            return told(self)
         if self._address is None:
             self._address = next(_addresses) * (1 << 40) + (1 << 60)
         return self._address

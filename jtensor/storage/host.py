@@ -1,9 +1,11 @@
 """Memory shared with NumPy, both ways: a writable ndarray is the truth while anybody on the NumPy side may write to it.
 
-Owns: `HostMemory`, entering host mode (`export`, `adopt`) and leaving it when the last exported array has died. JAX arrays are never
-handed out writable. May not know: tensors.
+Owns: `HostMemory`, entering host mode (`export`, `adopt`) and leaving it when the last exported array has died; addresses (`told`), at
+which the bytes really lie. JAX arrays are never handed out writable. May not know: tensors.
 """
+import collections
 import functools
+import mmap
 import sys
 import weakref
 
@@ -12,7 +14,7 @@ import numpy as np
 from ..base import dtypes
 from ..trace import executor
 from ..trace.tape import hosted
-from . import lifted
+from . import cell, lifted
 
 
 class _Owner:
@@ -27,6 +29,7 @@ class _Owner:
 
 _FEW = 1 << 12            # bytes up to which a copy of all of them is the quickest way to compare them
 _MANY = 1 << 24           # bytes from which on nothing is kept that can be had again
+_LARGE = 1 << 16          # bytes from which on memory is asked of the system, which takes it back but for its address
 
 
 def _words(flat):
@@ -37,19 +40,24 @@ def _words(flat):
 class HostMemory:
     """``flat`` is the 1-D ndarray over the whole storage in memory order; ``owner`` is alive while exported arrays are.
 
-    ``taken`` is the value of the last look at it, ``bytes`` what it found; ``pointed`` says that somebody has the address.
+    ``taken`` is the value of the last look at it, ``bytes`` what it found; ``pointed`` says that somebody has the address, ``used`` that
+    the memory was written to by it.
     """
 
-    __slots__ = ("flat", "owner", "taken", "bytes", "aval", "layout", "foreign", "pointed", "__weakref__")
+    __slots__ = ("flat", "owner", "taken", "bytes", "aval", "layout", "foreign", "pointed", "used", "__weakref__")
 
     def __init__(self, flat, layout, owner=None, foreign=None):
         self.flat, self.layout, self.aval, self.owner, self.foreign = flat, layout, layout.aval, owner, foreign
         self.taken = self.bytes = None
-        self.pointed = False
+        self.pointed = self.used = False
 
     def address(self):
         self.pointed = True
         return self.flat.ctypes.data
+
+    def is_exported(self):
+        """Whether arrays of NumPy's share the memory."""
+        return self.foreign is not None or self.owner is not None and self.owner() is not None
 
     def logical(self):
         """The base as the ndarray of its layout's shape (shared memory)."""
@@ -85,7 +93,22 @@ class HostMemory:
             storage.host, storage.spec, storage.value = None, storage.layout, value
             EXPORTED.add(storage)
             return value
-        return self.snapshot()
+        before = self.taken
+        value = self.snapshot()
+        if self.pointed and not self.used and not self.is_exported():
+            if before is None or value is before:
+                self.leave(storage, value)
+            else:
+                self.used = True
+        return value
+
+    def leave(self, storage, value):
+        """Ends host mode. An address that was told stays the memory's; of a large one the system gets back what lies there."""
+        storage.host, storage.spec, storage.value = None, storage.layout, value
+        if not self.pointed:
+            storage._address = None
+        elif storage._address.base is not None:
+            _emptied(storage._address.base.obj)
 
     def _alone(self):
         """Whether the memory belongs to an ndarray that nobody has any more, nor a view of it."""
@@ -101,7 +124,10 @@ class HostMemory:
         return sys.getrefcount(array), sys.getrefcount(array if array.base is None else array.base)
 
     def put(self, storage, value):
-        """The value's bytes go to the shared memory."""
+        """The value's bytes go to the shared memory; if it is shared with an address alone that nobody has written by, host mode ends."""
+        if self.pointed and not self.used and not self.is_exported():
+            self.leave(storage, value)
+            return
         self.logical()[...] = np.asarray(executor.value_of(value, "write to memory shared with numpy"))
 
     def rebase(self, layout):
@@ -124,20 +150,66 @@ def _when_alone():
 EXPORTED = weakref.WeakSet()                              # storages that NumPy has seen: PyTorch does not resize them ever after
 
 
+def _entered(storage, reason, keep=_MANY):
+    """Host mode, entered unless it is on. Up to ``keep`` bytes are kept to tell whether anybody has written to them."""
+    memory = storage.host
+    if memory is None:
+        array = executor.on_host(storage.value, reason)
+        memory = HostMemory(_memory_of(storage), storage.layout)
+        memory.logical()[...] = array
+        flat = memory.flat
+        if flat.nbytes <= keep and storage.layout.contiguous:           # if nobody writes to it, it is the value that it was
+            memory.taken, memory.bytes = storage.value, flat.tobytes() if flat.nbytes <= _FEW else _words(array.reshape(-1))
+        storage.host, storage.spec, storage.value = memory, None, None
+    return memory
+
+
+def _memory_of(storage):
+    """Memory for the whole storage as a 1-D ndarray: where an address was told, that."""
+    count, dtype = storage.layout.numel, storage.layout.dtype.numpy
+    size = count * dtype.itemsize
+    memory = storage._address
+    if memory is None or memory.nbytes < size:
+        if size < _LARGE:
+            system = memory = np.empty(size, np.uint8)
+            kept = None
+        else:
+            system = mmap.mmap(-1, size)
+            memory = np.frombuffer(system, np.uint8)
+            kept = weakref.ref(memory, lambda _, emptied=_emptied: emptied(system))
+        storage._address = memory
+        _LATEST.append((kept, system))
+    return memory[:size].view(dtype)
+
+
+_LATEST = collections.deque(maxlen=64)
+"""Memory whose addresses are not given away again yet: in `x.contiguous().data_ptr() == x.data_ptr()` the copy has died when x is asked."""
+
+
+def _emptied(system):
+    """What the system has given is empty, and takes up no room, but for its address."""
+    if hasattr(mmap, "MADV_DONTNEED"):
+        system.madvise(mmap.MADV_DONTNEED)
+
+
+def told(storage):
+    """The address of a storage on the CPU. What lies there is the tensor's elements, and what is written there is written to the tensor,
+    until an operation looks at the tensor or writes to it and finds that nobody has done so."""
+    memory = _entered(storage, "data_ptr()", keep=sys.maxsize)
+    if memory.taken is None:
+        memory.snapshot()
+    return memory.address()
+
+
+cell.told = told
+
+
 def export(storage):
     """Enters host mode and answers a writable 1-D ndarray over the whole storage; its death ends host mode again."""
     if storage.host is lifted.LIFTED_MEMORY:
         lifted.settle(storage)
-    memory = storage.host
-    if memory is None:
-        array = executor.on_host(storage.value, "numpy()")
-        flat = np.empty(storage.layout.numel, storage.layout.dtype.numpy)
-        memory = HostMemory(flat, storage.layout)
-        memory.logical()[...] = array
-        if flat.nbytes <= _MANY and storage.layout.contiguous:           # if nobody writes to it, it is the value that it was
-            memory.taken, memory.bytes = storage.value, flat.tobytes() if flat.nbytes <= _FEW else _words(array.reshape(-1))
-        storage.host, storage.spec, storage.value = memory, None, None
-        EXPORTED.add(storage)
+    memory = _entered(storage, "numpy()")
+    EXPORTED.add(storage)
     if memory.foreign is not None:
         return memory.flat
     owner = memory.owner() if memory.owner is not None else None
@@ -158,9 +230,8 @@ def _leave(cell, memory):
     if sys is None or sys.is_finalizing():                 # modules are being emptied
         return
     storage = cell()
-    if storage is not None and storage.host is memory and (memory.owner is None or memory.owner() is None):
-        value = memory.snapshot()
-        storage.host, storage.spec, storage.value = None, storage.layout, value
+    if storage is not None and storage.host is memory and not memory.used and (memory.owner is None or memory.owner() is None):
+        memory.leave(storage, memory.snapshot())
 
 
 def adopt(storage, flat, keep):

@@ -58,7 +58,15 @@ class Facts:
         return self._spec.contiguous
 
     def data_ptr(self):
-        """The address of the first element: equal for equal memory, not one to be dereferenced."""
+        """The address of the first element, in bytes; 0 where there is none.
+
+        On a CPU the elements lie there, until an operation writes to the tensor (ask again then), and what a C library writes there is
+        written to the tensor. On other devices it only tells memories apart.
+
+        >>> x = torch.arange(4.0)
+        >>> x[1:].data_ptr() - x.data_ptr(), x.view(2, 2).data_ptr() == x.data_ptr()
+        (4, True)
+        """
         if self._spec.numel == 0:
             return 0
         return self._storage.data_ptr() + self._offset * self._spec.dtype.itemsize

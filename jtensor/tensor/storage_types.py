@@ -8,7 +8,9 @@ import numpy as np
 
 from ..base import devices, dtypes, sites
 from ..base.errors import missing
+from ..storage.host import HostMemory
 from ..trace import executor
+from . import from_data
 from .core import Tensor
 
 _SAID = []
@@ -53,6 +55,21 @@ class UntypedStorage:
         if byte_order == "big" and dtype.itemsize > 1:
             found = found.reshape(-1, dtype.itemsize)[:, ::-1].reshape(-1)
         return cls._on(_cell_of(found.copy(), dtypes.uint8, None))
+
+    @classmethod
+    def from_file(cls, filename, shared=False, nbytes=0):
+        """The memory that a file is mapped to (`torch.from_file`): where it is not ``shared``, the file stays as it is.
+
+        >>> import tempfile
+        >>> with tempfile.NamedTemporaryFile() as file:
+        ...     _ = file.write(bytes([1, 2, 3])), file.flush()
+        ...     torch.UntypedStorage.from_file(file.name, nbytes=2).tolist()
+        [1, 2]
+        """
+        memory = mapped(filename, shared, nbytes)
+        return cls._on(cls(0)._cell if memory is None else from_data.from_numpy(memory)._storage)
+
+    filename = property(lambda self: None, doc="None: a storage does not remember its file.")
 
     def data_ptr(self):
         return self._cell.data_ptr()
@@ -187,8 +204,14 @@ class UntypedStorage:
 
     def __getitem__(self, index):
         if isinstance(index, slice):
-            return self._made(self._tensor()[index].clone())
+            return self._made(self._part(index))
         return self._number(index)
+
+    def _part(self, index):
+        """A copy of some of the elements. Of memory that is shared, as a mapped file's, only these are looked at."""
+        if isinstance(self._cell.host, HostMemory):
+            return from_data.from_numpy(self._cell.host.flat.view(np.uint8)[index].copy())
+        return self._tensor()[index].clone()
 
     def _number(self, index):
         size = self.size()
@@ -220,13 +243,34 @@ class UntypedStorage:
         return id(self._cell)
 
 
+def mapped(filename, shared, length):
+    """The bytes that a file begins with, as an ndarray on the memory that it is mapped to; None of no bytes.
+
+    ``shared``: what is written there is written to the file, which is made, or made longer, where it must be.
+    """
+    try:
+        there = open(filename, "a+b" if shared else "rb")
+    except OSError as error:
+        raise RuntimeError(f"unable to open file <{filename}> in {'read-write' if shared else 'read-only'} mode: {error.strerror} "
+                           f"({error.errno})") from None
+    with there:
+        found = there.seek(0, 2)
+        if length < 0:
+            raise RuntimeError(f"unable to mmap {length} bytes from file <{filename}>: Cannot allocate memory (12)")
+        if length > found:
+            if not shared:
+                raise RuntimeError(f"file <{filename}> size <{found}> is smaller than the required mapping size <{length}>")
+            there.truncate(length)
+    return np.memmap(filename, np.uint8, "r+" if shared else "c", shape=(length,)) if length else None
+
+
 def _pickled(tensor, dtype):
     return UntypedStorage._on(tensor._storage) if dtype is None else TypedStorage._on(tensor._storage, dtype)
 
 
 def _cell_of(data, dtype, device):
     """New memory: so many elements, of which nothing is known, or with the numbers of a sequence."""
-    from . import create, from_data
+    from . import create
     if isinstance(data, str):
         raise TypeError("new(): invalid data type 'str'")
     made = create.empty(data, dtype=dtype, device=device) if isinstance(data, int) else from_data.tensor(data, dtype=dtype, device=device)

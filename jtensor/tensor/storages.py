@@ -28,6 +28,8 @@ def resize_storage(storage, elements, dtype=None):
     dtype = dtype or layout.dtype
     if elements * dtype.itemsize == layout.numel * layout.dtype.itemsize:
         return
+    if storage.host is not None:
+        storage.current()                       # ends host mode where it was no more than an address
     if storage.host is not None or storage in host.EXPORTED:
         raise RuntimeError("Trying to resize storage that is not resizable")
     made = specs.spec((elements,), None, dtype, layout.device)

@@ -1,4 +1,5 @@
 """Cells: one value at a time, a version for each write, addresses; host mode begins with an exported array and ends with the last one."""
+import ctypes
 import gc
 import weakref
 
@@ -30,6 +31,51 @@ def test_a_storage_keeps_a_private_copy():
 def test_addresses_tell_memories_apart():
     one, other, empty = made([1.0]), made([1.0]), made(np.zeros(0))
     assert one.data_ptr() == one.data_ptr() != other.data_ptr() and empty.data_ptr() == 0
+
+
+def at(address, count):
+    return (ctypes.c_float * count).from_address(address)
+
+
+@pytest.mark.parametrize("size", [6, 1 << 15])
+def test_elements_lie_where_the_address_says(size):
+    x = torch.arange(float(size))
+    address = x.data_ptr()
+    assert list(at(address, 3)) == [0, 1, 2] and list(at(x[4:].data_ptr(), 2)) == [4, 5]
+    x += 1
+    assert x._storage.host is None and x.data_ptr() == address and list(at(address, 3)) == [1, 2, 3]
+    assert x.sum().item() == size * (size + 1) / 2 and x._storage.host is None
+    assert x.numpy().ctypes.data == address
+
+
+def test_what_is_written_by_an_address_is_seen():
+    x = torch.zeros(3)
+    memory = at(x.data_ptr(), 3)
+    memory[1] = 5
+    assert x.tolist() == [0, 5, 0] and (x + 1).tolist() == [1, 6, 1]
+    memory[2] = 7                                       # somebody writes there: it stays the tensor's memory
+    assert x.sum().item() == 12
+    x.mul_(2)
+    assert list(memory) == [0, 10, 14]
+
+
+def test_the_address_of_what_has_just_died_is_not_given_away():
+    for n in (3, 300):
+        x = torch.ones(n, n + 1).t()
+        assert x.contiguous().data_ptr() != x.data_ptr()
+        assert x.data_ptr() == x.t().contiguous().data_ptr()
+
+
+def test_an_address_does_not_keep_a_tensor_from_growing():
+    x = torch.ones(4)
+    x.data_ptr()
+    assert x.resize_(6).shape == (6,) and list(at(x.data_ptr(), 4)) == [1, 1, 1, 1]
+
+
+def test_memory_in_another_order_lies_there_in_that_order():
+    x = torch.arange(24.0).reshape(1, 2, 3, 4).to(memory_format=torch.channels_last)
+    assert list(at(x.data_ptr(), 4)) == [0, 12, 1, 13] and x._storage.host is not None
+    assert x.sum().item() == 276 and x._storage.host is None
 
 
 def test_host_mode_and_back():

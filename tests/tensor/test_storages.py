@@ -2,7 +2,11 @@
 import copy
 import io
 import operator
+import os
+import pathlib
 import pickle
+import subprocess
+import sys
 import warnings
 
 import pytest
@@ -98,3 +102,39 @@ def test_what_there_is_not():
     for refused in (lambda: jtensor.FloatStorage([1.0]).share_memory_(), lambda: jtensor.FloatStorage([1.0]).type("torch.DoubleStorage")):
         with pytest.raises(NotImplementedError, match="jtensor does not have"):
             refused()
+
+
+def test_bytes_of_a_file(tmp_path):
+    torch = pytest.importorskip("torch")
+    name = str(tmp_path / "bytes")
+    (tmp_path / "bytes").write_bytes(bytes(range(1, 33)))
+    for lib in (torch, jtensor):
+        mapped = lib.UntypedStorage.from_file(name, False, 32)
+        assert (mapped.nbytes(), mapped[4:8].tolist(), mapped.filename) == (32, [5, 6, 7, 8], None)
+        part = lib.asarray(mapped[8:16], dtype=lib.uint8)
+        assert part.view(lib.int32).tolist() == [0x0C0B0A09, 0x100F0E0D] and lib.asarray(mapped[:8]).dtype == lib.int64
+        part.zero_()
+        assert (tmp_path / "bytes").read_bytes() == bytes(range(1, 33))
+        with pytest.raises(RuntimeError, match="is smaller than the required mapping size <100>"):
+            lib.UntypedStorage.from_file(name, False, 100)
+        with pytest.raises(RuntimeError, match="unable to open file"):
+            lib.UntypedStorage.from_file(name + "?", False, 4)
+
+
+def test_safetensors(tmp_path):
+    """Which writes what lies at a tensor's address, and reads storages of files; in a process where torch means jtensor."""
+    pytest.importorskip("safetensors")
+    script = """if True:
+        import torch
+        from safetensors.torch import load_file, save_file, save_model, load_model
+        x = {"a": torch.arange(6.0).reshape(2, 3), "b": torch.arange(4).to(torch.bfloat16), "c": torch.ones(2, 3).t().contiguous()}
+        save_file(x, "x.safetensors")
+        print(all(torch.equal(x[name], y) for name, y in load_file("x.safetensors").items()))
+        model = torch.nn.Linear(3, 2)
+        save_model(model, "m.safetensors")
+        other = torch.nn.Linear(3, 2)
+        print(load_model(other, "m.safetensors"), torch.equal(model.weight, other.weight), type(other.weight).__module__)
+    """
+    ran = subprocess.run([sys.executable, "-m", "jtensor", "-c", script], cwd=tmp_path, capture_output=True, text=True,
+                         env=os.environ | {"PYTHONPATH": str(pathlib.Path(jtensor.__file__).parents[1])})
+    assert ran.stdout.split("\n")[:2] == ["True", "(set(), []) True torch.nn.parameter"], ran.stderr
