@@ -99,6 +99,7 @@ def assemble(space):
     _printing(space)
     _autograd()
     _storage()
+    _ops()
     from .random import draws, generator, seeding
     draws.install()
     space.update({name: guarded(function, name) if hasattr(function, "__code__") else function for name, function in
@@ -218,6 +219,15 @@ def _autograd():
         sys.modules[f"{autograd.__name__}.{name}"] = part          # under PyTorch's name, too, it can be imported
     autograd.gradcheck, autograd.gradgradcheck = gradcheck.gradcheck, gradcheck.gradgradcheck
     autograd.Variable, autograd.Function, autograd.variable = variable.Variable, function.Function, variable.variable
+
+
+def _ops():
+    """``torch.ops``: the operators of libraries, which few programs ask for."""
+    from . import ops
+
+    def space_of(name):
+        return importlib.import_module("jtensor.library.spaces").space_of(name)
+    ops.space_of = space_of
 
 
 def _storage():

@@ -91,14 +91,23 @@ class _OpNamespace:
         return f"<module 'torch.ops.{self.name}' from 'torch.ops'>"
 
 
+def space_of(name):
+    """What answers for a library's operators: PyTorch's own, those of one that is defined, or none yet."""
+    found = ops.NAMESPACES.get(name)
+    if found is None:
+        from . import aten
+        found = ops.NAMESPACES[name] = aten.Aten(name) if name == "aten" else _OpNamespace(name)
+    return found
+
+
 def put_in(definition):
     """Shows an operator under `torch.ops`; one of the same name gives way. Answers its overload."""
     namespace, _, name = definition.name.partition("::")
     overload = definition.schema.overload_name
-    if hasattr(ops, namespace) and namespace not in ops.NAMESPACES:
+    if namespace in vars(ops):
         raise missing(f"room for operators of a library called {namespace!r}", "another name")
     DEFINED[definition.name + (f".{overload}" if overload else "")] = definition
-    space = ops.NAMESPACES.setdefault(namespace, _OpNamespace(namespace)).__dict__
+    space = space_of(namespace).__dict__
     packet = space.setdefault(name, OpOverloadPacket(definition.name))
     form = packet._forms[overload or "default"] = OpOverload(packet, definition)
     return form
@@ -120,10 +129,12 @@ def found(name):
     """The `Definition` of an operator that is given by its name, as an overload, a packet or what `custom_op` answers."""
     if hasattr(name, "_opoverload"):
         name = name._opoverload
-    if isinstance(name, OpOverload):
-        return name._definition
     if isinstance(name, OpOverloadPacket):
-        return name.default._definition
+        name = name.default
+    if isinstance(name, OpOverload):
+        if name.namespace == "aten":
+            raise missing("kernels and rules of one's own for PyTorch's operators", "an operator of one's own (torch.library.custom_op)")
+        return name._definition
     if not isinstance(name, str):
         raise ValueError(f"expected an operator or its name, got {type(name)}")
     if "::" not in name:

@@ -5,7 +5,6 @@ Owns: identity, metadata, `.data`, `requires_grad`, `detach`. What operators do 
 """
 
 from ..autograd.graph import OperatorNode, accumulator
-from ..base.errors import missing
 from ..storage import VersionCounter
 from ..trace.lifted import transforming
 from ..trace.tape import LOCAL
@@ -86,8 +85,6 @@ class Tensor:
         pass
 
     def __init_subclass__(cls, **kwargs):
-        if "__torch_dispatch__" in cls.__dict__:
-            raise missing("__torch_dispatch__: there is nothing below a public function for a class to be asked by", "__torch_function__")
         super().__init_subclass__(**kwargs)
         from . import overriding
         if cls.__torch_function__ is not overriding.disabled:
@@ -118,6 +115,12 @@ class Tensor:
         """A leaf of a subclass on the memory of ``data``, without its history."""
         from .likes import make_subclass
         return make_subclass(cls, data, require_grad, **options)
+
+    @staticmethod
+    def _make_wrapper_subclass(cls, size, **options):
+        """Refused: a tensor without memory of its own, all of whose operations `__torch_dispatch__` does."""
+        from .likes import dispatched_below
+        raise dispatched_below()
 
     # -- metadata -----------------------------------------------------------------------------------------------------
 

@@ -163,8 +163,15 @@ def as_subclass(t, cls):
     return of_class(shapes.alias(t), cls)
 
 
+def dispatched_below():
+    """The error for a tensor of a class with `__torch_dispatch__`. The class may be there: a library has it that not every program uses."""
+    return missing("__torch_dispatch__: there is nothing below a public function for a class to be asked by", "__torch_function__")
+
+
 def of_class(fresh, cls):
     """A tensor that nobody else holds, as an object of a subclass."""
+    if hasattr(cls, "__torch_dispatch__"):
+        raise dispatched_below()
     made = make_tensor(fresh._storage, fresh._spec, fresh._offset, cls)
     for field in ("_cached", "_counter", "_requires_grad", "_edge", "_info", "_auto"):
         setattr(made, field, getattr(fresh, field))

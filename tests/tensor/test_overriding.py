@@ -312,10 +312,13 @@ def test_wrong_calls_are_refused_as_before():
     assert torch.sum(torch.ones(2, 2), axis=0).tolist() == [2.0, 2.0]
 
 
-@pytest.mark.parametrize("attribute", ["__torch_dispatch__"])
-def test_what_is_refused(attribute):
-    with pytest.raises(MissingFeature, match="__torch_dispatch__"):
-        type("Below", (torch.Tensor,), {attribute: classmethod(lambda cls, *args: None)})
+def test_what_is_refused():
+    below = type("Below", (torch.Tensor,), {"__torch_dispatch__": classmethod(lambda cls, *args: None)})
+    assert not isinstance(torch.ones(1), below)
+    for make in (lambda: below([1.0]), lambda: torch.ones(2).as_subclass(below), lambda: torch.Tensor._make_subclass(below, torch.ones(2)),
+                 lambda: torch.Tensor._make_wrapper_subclass(below, (2,))):
+        with pytest.raises(MissingFeature, match="__torch_dispatch__"):
+            make()
     with pytest.raises(MissingFeature):
         torch.overrides.get_ignored_functions()
     with pytest.raises(MissingFeature):

@@ -1,0 +1,60 @@
+"""`torch.ops.aten`: the functions by the names of PyTorch's schemas; libraries that nobody has defined."""
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+import jtensor
+from jtensor.base.errors import MissingFeature
+from jtensor.library import aten
+
+LINES = r"""
+    torch.ops.aten.add, str(torch.ops.aten.add), str(torch.ops.aten.add.Tensor), repr(torch.ops.aten.add.Tensor)
+    torch.ops.aten.add.Tensor.name(), torch.ops.aten.mm.default.name(), torch.ops.aten.add.Tensor.namespace
+    torch.ops.aten.add.Tensor is torch.ops.aten.add.Tensor, torch.ops.aten.add.Tensor.overloadpacket is torch.ops.aten.add
+    torch.ops.aten.add.Tensor(x, x, alpha=2), torch.ops.aten.add.Scalar(x, 1), torch.ops.aten.add(x, 1)
+    torch.ops.aten.slice.Tensor(x, 1, 0, 2), torch.ops.aten.slice.Tensor(x, -1, 1), torch.ops.aten.select.int(x, 1, 2)
+    torch.ops.aten.index.Tensor(x, [None, torch.tensor([0, 2])])
+    torch.ops.aten._to_copy.default(x, dtype=torch.int64), torch.ops.aten._to_copy(x) is x
+    torch.ops.aten.view.default(x, [3, 2]), torch.ops.aten.alias.default(x)._is_view()
+    torch.ops.aten.gelu.default(x), torch.ops.aten.mm.default(x, x.t()), torch.ops.aten._softmax.default(x, 1, False)
+    torch.ops.aten.sym_size.int(x, 0), torch.ops.aten.mul_.Tensor(x.clone(), 2)
+    torch.ops.aten.mm.out(x, x.t(), out=torch.empty(0))
+    torch.ops.aten, torch.ops.nobody
+    torch.ops.aten.nothing
+    torch.ops.aten.add.Nothing
+    torch.ops.nobody.nothing
+"""
+
+
+@pytest.mark.parametrize("line", [line.strip() for line in LINES.strip().splitlines()])
+def test_as_in_pytorch(line):
+    torch = pytest.importorskip("torch")
+    found = []
+    for lib in (jtensor, torch):
+        try:
+            found.append(repr(eval(line, {"torch": lib, "x": lib.arange(6.0).reshape(2, 3)})))
+        except AttributeError as error:
+            found.append(str(error))
+    assert found[0] == found[1]
+
+
+def test_forms_are_pytorchs():
+    pytest.importorskip("torch")
+    path = Path(__file__).parents[1] / "house" / "make_overloads.py"
+    made = importlib.util.module_from_spec(importlib.util.spec_from_file_location("make_overloads", path))
+    made.__spec__.loader.exec_module(made)
+    assert made.PATH.read_text() == made.text(), "python tests/house/make_overloads.py"
+
+
+def test_every_operator_has_a_function():
+    assert all(aten.function_of(name) is not None for name in aten._overloads())
+
+
+def test_what_is_refused():
+    with pytest.raises(MissingFeature, match="the schema of aten::add"):
+        _ = jtensor.ops.aten.add.Tensor._schema
+    with pytest.raises(MissingFeature, match="an operator of one's own"):
+        jtensor.library.register_kernel(jtensor.ops.aten.add.Tensor, "cpu")(lambda x: x)
+    with pytest.raises(AttributeError):
+        _ = jtensor.ops.__path_of_nothing__
