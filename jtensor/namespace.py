@@ -163,6 +163,10 @@ def late(name):
         return getattr(importlib.import_module("jtensor." + _ROOM_OF[name]), name)
     if name in storages.BY_NAME:
         return storages.BY_NAME[name]
+    if name.startswith("_foreach_"):
+        from ._foreach import FUNCTIONS
+        if name in FUNCTIONS:
+            return FUNCTIONS[name]
     if name.endswith("Tensor"):
         from .legacy import CPU
         if name in CPU:
