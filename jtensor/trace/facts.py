@@ -77,6 +77,8 @@ class Facts:
             moved, turned = constant, False
         if e.name.startswith("cum"):            # XLA writes these out with reshapes and transposes around them
             moved = turned = True
+        elif not constant and e.kind & SUM and turns(e):
+            turned = True
         if constant:
             made = CONSTANT | (made if e.name == "select_n" else 0)
         asks = any if e.name in MOVES else all if e.name == "convert_element_type" or e.kind & (ADD | MUL) else None
@@ -92,8 +94,8 @@ class Facts:
         if e.name in MOVES or e.name == "abs":
             for v in e.outputs:
                 used |= self.used[v]
-            if turns(e):
-                used |= TURNED
+        if turns(e):
+            used |= TURNED
         for v in e.inputs:
             if type(v) is int:
                 self.used[v] |= used
@@ -145,13 +147,22 @@ class Facts:
 
 
 def turns(e):
-    """Whether an equation exchanges axes, or XLA makes one of it that does: where what is picked lies along another axis than the first,
-    it picks along the first one of a transpose, and turns that back."""
-    if e.name != "gather":
-        return e.name == "transpose"
-    numbers, rank = e.params["dimension_numbers"], len(e.avals[0].shape)
-    picked, whole = numbers.start_index_map, numbers.offset_dims
-    return tuple(picked) != tuple(range(len(picked))) or tuple(whole) != tuple(range(rank - len(whole), rank))
+    """Whether an equation exchanges axes, or XLA makes one of it that does: where what is picked or written lies along another axis than
+    the first, it picks or writes along the first one of a transpose, and turns that back."""
+    if e.name == "gather":
+        numbers, rank = e.params["dimension_numbers"], len(e.avals[0].shape)
+        return _not_first(numbers.start_index_map) or _not_last(numbers.offset_dims, rank)
+    if e.name.startswith("scatter"):
+        return _not_first(e.params["dimension_numbers"].scatter_dims_to_operand_dims)
+    return e.name == "transpose"
+
+
+def _not_first(axes):
+    return tuple(axes) != tuple(range(len(axes)))
+
+
+def _not_last(axes, rank):
+    return tuple(axes) != tuple(range(rank - len(axes), rank))
 
 
 def _is_same_number(a, b):

@@ -19,6 +19,7 @@ from jtensor.trace.executable import compile_program
 from jtensor.trace.programs import COMPILER
 
 WAIT = 300          # seconds that nothing takes, however busy the machine is
+SURE = "promise_in_bounds"
 
 
 @pytest.fixture(autouse=True)
@@ -210,6 +211,32 @@ def test_bits_of_a_product_with_what_was_picked_do_not_depend_on_the_effort(pick
     alone = compiled(product, [picked, y], "kernel")
     for effort in ("all", "kernel", "brief", "rough"):
         together = compiled(lambda x, i, y: product(fences.mark(pick(x, i)), y), [x, i, y], effort)
+        np.testing.assert_array_equal(together, alone, effort)
+
+
+@pytest.mark.parametrize("write", [lambda p, z, i: z.at[:, i].set(p, mode=SURE), lambda p, z, i: z.at[i].set(p, mode=SURE),
+                                   lambda p, z, i: z.at[:, i].add(p, mode=SURE)],
+                         ids=["columns", "rows", "added"])
+def test_bits_of_a_product_do_not_depend_on_where_it_is_written(write):
+    """XLA writes columns as rows of a transpose, for which it would multiply the transposes."""
+    draws, zero = np.random.default_rng(0), np.zeros((), np.uint32)
+    x, y = draws.normal(size=(2, 71, 71)).astype(np.float32)
+    i = draws.permutation(71).astype(np.int32)
+
+    def written(p, i):
+        return [fences.mark(write(p, jnp.zeros_like(p), i))]
+
+    def compiled(function, arguments, effort="kernel"):
+        fenced = fences.fenced(function, avals(*arguments))
+        made, = compile_program(fenced.program, avals(zero, *arguments), options=fenced.compiler_options, effort=effort).run(
+            [zero, *arguments])
+        return np.asarray(made)
+
+    def product(x, y):
+        return fences.mark(jnp.matmul(x, y, precision="highest"))
+    alone = compiled(written, [compiled(lambda x, y: [product(x, y)], [x, y]), i])
+    for effort in ("all", "brief", "rough"):
+        together = compiled(lambda x, y, i: written(product(x, y), i), [x, y, i], effort)
         np.testing.assert_array_equal(together, alone, effort)
 
 
