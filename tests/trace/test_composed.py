@@ -1,0 +1,28 @@
+"""Compositions of operations that move data between products and sums: as one program and one by one, the bits are the same."""
+import random
+
+import pytest
+
+from jtensor.trace import facts
+
+from .composed_fuzz import composed, differences, drawn
+
+FOUND = ["pick_columns,mm", "pick_columns,linear", "mm,write_columns,gather", "mm,write_columns,scaled", "einsum,write_columns,turned",
+         "turned,mm_itself", "sorted,mm_vector", "softmax_rows,pick_both,mm_left"]
+
+
+@pytest.mark.parametrize("names", FOUND)
+def test_one_program_or_many(names):
+    assert differences(lambda: composed(names.split(","))) == {}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("pictures", [False, True], ids=["matrices", "pictures"])
+def test_random_ones(seed, pictures):
+    names, backwards = drawn(random.Random(seed), pictures)
+    assert differences(lambda: composed(names, pictures, backwards), ("all", "brief")) == {}
+
+
+def test_the_comparison_bites(monkeypatch):
+    monkeypatch.setattr(facts, "turns", lambda e: e.name == "transpose")
+    assert differences(lambda: composed(["mm", "write_columns", "scaled"]), ("brief",))
