@@ -175,3 +175,20 @@ def test_errors_name_the_shapes():
 def test_frozen_embedding_starts_from_given_rows():
     table = jtensor.nn.Embedding.from_pretrained(jtensor.eye(3))
     assert not table.weight.requires_grad and table.weight.shape == (3, 3)
+
+
+def test_a_bias_of_linear_that_is_no_vector():
+    def program(torch):
+        x = torch.arange(24.).view(2, 3, 4)
+        answers = []
+        for bias in ((), (1,), (1, 1), (5,), (1, 5), (3, 5), (2, 1, 5), (2, 3, 1)):
+            for given in (x, x.transpose(0, 1), x[0, 0]):
+                for dtype in (torch.float32, torch.float64):
+                    try:
+                        weight = torch.ones(5, 4, requires_grad=True)
+                        y = torch.nn.functional.linear(given, weight, torch.ones(bias, dtype=dtype))
+                        answers.append((y, type(y.grad_fn).__name__, y._version, y._is_view()))
+                    except RuntimeError as error:
+                        answers.append(str(error).splitlines()[0])
+        return answers
+    same(program)

@@ -38,7 +38,7 @@ for _room in (_activation, _attention, _conv, _cross_entropy, _ctc, _distance, _
               _padding, _pooling, _ranking, _sparse, _vision):
     for _name in _room.__all__:
         _inner = _behind.BEHIND.get(_name)
-        if _inner is not None and _name + "_with_indices" in _room.__all__:         # what PyTorch chooses it by binds the rest
+        if _name + "_with_indices" in _room.__all__:         # what PyTorch chooses it by binds the rest
             getattr(_room, _name).__qualname__ = "_" + _name
         globals()[_name] = getattr(_room, _name) if _name not in _BOUND and _inner is None else _guarded(
             getattr(_room, _name), _name, behind=_inner)

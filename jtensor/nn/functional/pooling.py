@@ -6,6 +6,7 @@ import jtensor
 from ...base.geometry import channels_last_strides, looks_channels_last
 from ...ops.families.bounds import check_bounds
 from ...ops.families.numeric import not_implemented
+from ...ops.families.pool import pooled_size
 from ...tensor import raw
 from ._given import Tensor, each, none_given, refuse, spread
 from .activation import relu
@@ -58,31 +59,39 @@ def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
     return pooled if return_indices else pooled[0]
 
 
-def _one_of(value, name):
-    if isinstance(value, int):
-        return value
-    value = each(value, 1)
-    if len(value) != 1:
-        raise RuntimeError(f"max_pool1d() {name} must be an int, list of ints or tuple of ints of size 1 but got size {len(value)}")
-    return value[0]
+def _check_max_pool1d(input, ceil_mode, **settings):
+    """What PyTorch's `max_pool1d` without indices says, which has a kernel of its own."""
+    size = tuple(input.shape)
+    if len(size) not in (2, 3) or not all(size[-2:]):
+        raise RuntimeError("max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but "
+                           f"got:{list(size)}")
+    if none_given(settings["stride"]):
+        settings["stride"] = settings["kernel_size"]
+    for name, value in settings.items():
+        if not isinstance(value, int) and len(value := each(value, 1)) != 1:
+            words = {"stride": "None, an int, list of ints,", "padding": "an int, list of ints,"}.get(name, "an int, list of ints")
+            raise RuntimeError(f"max_pool1d() {name} must be {words} or tuple of ints of size 1 but got size {len(value)}")
+        settings[name] = value if isinstance(value, int) else value[0]
+    kernel, padding = settings["kernel_size"], settings["padding"]
+    for name in ("kernel_size", "stride", "dilation"):
+        if settings[name] <= 0:
+            raise RuntimeError(f"max_pool1d() {name} must be greater than zero, but got {settings[name]}")
+    if padding < 0:
+        raise RuntimeError(f"max_pool1d() padding must be non-negative, but got {padding}")
+    if padding > kernel // 2:
+        raise RuntimeError(f"max_pool1d() padding should be at most half of kernel size, but got padding={padding} and "
+                           f"kernel_size={kernel}")
+    count = pooled_size(size[-1], kernel, settings["stride"], padding, settings["dilation"], ceil_mode)
+    if count <= 0:
+        raise RuntimeError(f"max_pool1d() Invalid computed output size: {count}")
 
 
 def max_pool1d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     """The maxima and their positions."""
-    if input.dim() not in (2, 3):
-        raise RuntimeError("max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but "
-                           f"got:{list(input.shape)}")
-    kernel, padding, dilation = (_one_of(value, name) for value, name in (
-        (kernel_size, "kernel_size"), (padding, "padding"), (dilation, "dilation")))
-    step = kernel if none_given(stride) else _one_of(stride, "stride")
-    for name, value, ok in (("kernel_size", kernel, kernel > 0), ("stride", step, step > 0), ("dilation", dilation, dilation > 0)):
-        if not ok:
-            raise RuntimeError(f"max_pool1d() {name} must be greater than zero, but got {value}")
-    if padding < 0:
-        raise RuntimeError(f"max_pool1d() padding must be non-negative, but got {padding}")
-    if 2 * padding > kernel:
-        raise RuntimeError(f"max_pool1d() padding should be at most half of kernel size, but got padding={padding} and "
-                           f"kernel_size={kernel}")
+    _check_dims(input, "max_pool1d")
+    stride = kernel_size if none_given(stride) else stride
+    kernel, step, padding, dilation = (_one(value, "max_pool1d", name) for value, name in (
+        (kernel_size, "kernel_size"), (stride, "stride"), (padding, "padding"), (dilation, "dilation")))
     out, indices = raw.max_pool2d_with_indices(input.unsqueeze(-2), (1, kernel), (1, step), (0, padding), (1, dilation), ceil_mode)
     return out.squeeze(-2), indices.squeeze(-2)
 
@@ -96,8 +105,10 @@ def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
     """
     if not isinstance(input, Tensor):
         refuse("max_pool1d", input=input)
-    if not return_indices and not input.is_floating_point():
-        raise not_implemented("max_pool1d_impl", input.dtype)
+    if not return_indices:
+        _check_max_pool1d(input, ceil_mode, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation)
+        if not input.is_floating_point():
+            raise not_implemented("max_pool1d_impl", input.dtype)
     pooled = max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
     if return_indices:
         return pooled

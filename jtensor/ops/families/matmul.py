@@ -124,8 +124,10 @@ def _as_batch(matrices, size, flat):
 @composite("linear", function=False, method=False)
 def linear(input, weight, bias=None, *, out=None):
     """``input @ weight.T + bias`` over the last dimension."""
+    if not input._spec.ndim or not weight._spec.ndim:
+        raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are {input._spec.ndim}D and {weight._spec.ndim}D")
     turned = weight.t()
-    if bias is not None and input._spec.ndim == turned._spec.ndim == 2:
+    if bias is not None and input._spec.ndim == 2:
         made = addmm.record(bias, input, turned)
     else:
         made = _linear_of_more(input, turned, bias)
@@ -136,10 +138,10 @@ def _linear_of_more(input, turned, bias):
     if bias is None:
         return matmul(input, turned)
     spec = input._spec
-    if spec.ndim and turned._spec.ndim == 2 and spec.contiguous and bias._spec.ndim == 1:
+    if spec.contiguous and (bias._spec.ndim == 1 or sum(n != 1 for n in bias._spec.size) == 1):
         size = tuple(spec.size)
         rows = 1
         for n in size[:-1]:
             rows *= n
         return addmm.record(bias, input.view(rows, size[-1]), turned).view(*size[:-1], turned._spec.size[1])
-    return matmul(input, turned) + bias
+    return matmul(input, turned).add_(bias)            # in place: a bias makes the result neither larger nor of another type

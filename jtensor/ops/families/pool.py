@@ -12,7 +12,7 @@ from jax import lax
 
 from ...base import dtypes
 from ..operator import Tensor, op
-from .numeric import NARROW, not_implemented
+from .numeric import NARROW, not_implemented, wrap_dim
 
 _MANY = 49                                          # windows of more elements than this are not written out
 
@@ -98,29 +98,52 @@ def _check_lengths(name, n, kernel, stride, padding, dilation):
             raise RuntimeError(f"{name}: {what} {lead}a single int, or a tuple of {('two', 'three')[n - 2]} ints")
 
 
-def _check_pool(name, n, kernel, stride, padding, dilation, input, ceil_mode, kernel_text=None):
-    _check_lengths(name, n, kernel, stride, padding, dilation)
+def _check_pool(name, n, kernel, stride, padding, dilation, input, ceil_mode):
+    """PyTorch's order: the sizes of the result are worked out before anything is known to be greater than zero."""
+    settings = zip(input.size[-n:], kernel, stride, padding, dilation, strict=True)
+    out = [_windows_along(m, k, s, p, d, ceil_mode) for m, k, s, p, d in settings]
     if any(k <= 0 for k in kernel):
         raise RuntimeError(f"kernel size should be greater than zero, but got {_named(kernel, 'k')}")
     if any(s <= 0 for s in stride):
         raise RuntimeError(f"stride should be greater than zero, but got {_named(stride, 'd')}")
     if any(d <= 0 for d in dilation):
         raise RuntimeError(f"dilation should be greater than zero, but got {_named(dilation, 'dilation')}")
-    if input.ndim not in (n + 1, n + 2) or any(m == 0 for m in input.size[1:]):
-        dims = "3D or 4D" if n == 2 else "4D or 5D"
-        if n == 2 or name.startswith("max"):
-            raise RuntimeError(f"non-empty {dims} (batch mode) tensor expected for input")
-        raise RuntimeError(f"{name}(): Expected {dims.split()[0]} or {dims.split()[2]} (batch mode) tensor for input")
-    for p, k, d in zip(padding, kernel, dilation, strict=True):
-        if p < 0:
-            raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
-        if p > ((k - 1) * d + 1) // 2:
-            raise RuntimeError(f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={d}")
-    out = [pooled_size(m, k, s, p, d, ceil_mode) for m, k, s, p, d in zip(input.size[-n:], kernel, stride, padding, dilation, strict=True)]
+    empty = any(m == 0 for m in input.size[-n - 1:])
+    if n == 2 and (empty or input.ndim not in (3, 4)):
+        raise RuntimeError("Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but "
+                           f"got:{list(input.size)}")
+    if empty:                                                # PyTorch names the length in place of the dimension
+        raise RuntimeError(f"{_NAMES_OF_VOLUMES[name]}(): Expected input's non-batch dimensions to have positive length, but input has a "
+                           f"shape of {list(input.size)} and non-batch dimension 0 has length zero!")
+    if name == "avg_pool3d" and any(m < k for m, k in zip(input.size[-3:], kernel, strict=True)):
+        raise RuntimeError(f"input image ({_named(input.size[-3:], '')}) smaller than kernel size ({_named(kernel, 'k')})")
+    if any(p > k // 2 for p, k in zip(padding, kernel, strict=True)):          # a dilation does not count any more
+        named = dict(zip("THW"[3 - n:], zip(padding, kernel, strict=True), strict=True))
+        found = ", ".join([f"pad{at} = {named[at][0]}" for at in "WH"] + [f"k{at} = {named[at][1]}" for at in "WH"]) if n == 2 else \
+            " ".join([f"k{at}: {named[at][1]}" for at in "TWH"] + [f"pad{at}: {named[at][0]}" for at in "TWH"])
+        raise RuntimeError(f"pad should be smaller than or equal to half of kernel size, but got {found}")
     if any(o < 1 for o in out):
         channels = input.size[-n - 1]
         given, made = (f"({channels}x{'x'.join(map(str, s))})" for s in (input.size[-n:], out))
         raise RuntimeError(f"Given input size: {given}. Calculated output size: {made}. Output size is too small")
+
+
+_NAMES_OF_VOLUMES = {"max_pool3d": "max_pool3d_with_indices_out_cpu_template", "avg_pool3d": "avg_pool3d"}
+
+
+def _windows_along(size, k, s, p, d, ceil_mode):
+    if s == 0:
+        raise RuntimeError("stride should not be zero")
+    if p < 0:
+        raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
+    if p > int(((k - 1) * d + 1) / 2):                       # C's division
+        raise RuntimeError(f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={d}")
+    return pooled_size(size, k, s, p, d, ceil_mode)
+
+
+def _check_rank(n, input):
+    if input.ndim not in (n + 1, n + 2):
+        raise RuntimeError(f"non-empty {n + 1}D or {n + 2}D (batch mode) tensor expected for input")
 
 
 def _named(values, letter):
@@ -219,9 +242,12 @@ def to_positions(values, where, shape, n):
 
 def _check_max(n):
     def check(self, kernel_size, stride, padding, dilation, ceil_mode):
+        name, settings = f"max_pool{n}d", _settings(n, kernel_size, stride, padding, dilation)
+        _check_lengths(name, n, *settings)
+        _check_rank(n, self)
+        _check_pool(name, n, *settings, self, ceil_mode)
         if self.dtype.is_complex or self.dtype.category == 0:
-            raise not_implemented("max_pool2d" if n == 2 else "max_pool3d_with_indices_cpu", self.dtype)
-        _check_pool(f"max_pool{n}d", n, *_settings(n, kernel_size, stride, padding, dilation), self, ceil_mode)
+            raise not_implemented(name, self.dtype)
     return check
 
 
@@ -283,8 +309,13 @@ def _sums(x, windows):
 def _check_avg(n):
     def check(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
         kernel, stride, padding, dilation = _settings(n, kernel_size, stride, padding)
+        _check_lengths(f"avg_pool{n}d", n, kernel, stride, padding, dilation)
+        if n == 3:
+            _check_rank(3, self)
         if divisor_override == 0:
             raise RuntimeError("divisor must be not zero")
+        if n == 2:
+            wrap_dim(-3, self.ndim)                          # the number of channels
         _check_pool(f"avg_pool{n}d", n, kernel, stride, padding, dilation, self, ceil_mode)
         if self.dtype.category != 2 and self.dtype is not dtypes.int64 or n == 3 and self.dtype.itemsize == 2:
             raise not_implemented(f"avg_pool{n}d_out_frame" if n == 3 else "avg_pool2d", self.dtype)

@@ -31,7 +31,7 @@ def places_of(index, dim):
 
 def gather_at(x, dim, index):
     """``x[i, ..., index[i, ..., k], ...]`` of arrays."""
-    if index.size == 0:
+    if index.size == 0 or x.size == 0:                   # of nothing there is nothing to gather: the bounds say so
         return jnp.zeros(index.shape, x.dtype)
     shape = index.shape
     x, index = _raised(x), _raised(index)
