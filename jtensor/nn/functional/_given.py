@@ -28,6 +28,18 @@ def refuse_number(name, argument, position, given):
         raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be float, not {type_name(type(given))}")
 
 
+def class_settings(name, weight, ignore_index, label_smoothing=0.0):
+    """``ignore_index`` as an int, of a loss of classes; TypeError for what PyTorch's function ``name`` does not take for these settings."""
+    if weight is not None and not isinstance(weight, Tensor):
+        raise TypeError(f"{name}(): argument 'weight' (position 3) must be Tensor, not {type_name(type(weight))}")
+    if ignore_index.__class__ is not int:
+        if not TAKES["symint"](ignore_index):
+            raise TypeError(f"{name}(): argument 'ignore_index' (position 5) must be int, not {type_name(type(ignore_index))}")
+        ignore_index = int(ignore_index)
+    refuse_number(name, "label_smoothing", 6, label_smoothing)
+    return ignore_index
+
+
 def each(value, n):
     """One number a dimension: of one number (of Python, NumPy, or a tensor), or of a list of one or ``n``.
 

@@ -8,11 +8,10 @@ import jtensor
 
 from ...base import sites
 from ...base.dtypes import scalar_name
-from ...base.naming import type_name
 from ...ops.families.bounds import check_bounds, check_probabilities
 from ...tensor import raw
 from .._reduction import code_of
-from ._given import Tensor, refuse
+from ._given import Tensor, class_settings, refuse
 from .linear import linear
 
 __all__ = ["nll_loss", "cross_entropy", "linear_cross_entropy", "binary_cross_entropy", "binary_cross_entropy_with_logits"]
@@ -27,9 +26,7 @@ def _nll(input, target, weight, code, ignore_index):
     if dims < 1:
         raise ValueError("Expected 1 or more dimensions (got 0)")
     if dims != 1 and (not goal or size[0] != goal[0]):
-        raise ValueError(f"Expected input batch_size ({size[0]}) to match target batch_size ({goal[0] if goal else 1}).")
-    if target.dtype not in (jtensor.int64, jtensor.uint8):
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {scalar_name(target.dtype)}")
+        raise ValueError(f"Expected input batch_size ({size[0]}) to match target batch_size ({goal[0] if goal else 0}).")
     if dims <= 2:
         loss = raw.nll_loss(input, target, weight, code, ignore_index)
     elif dims == 4:
@@ -59,12 +56,11 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
     """
     if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
         refuse("nll_loss_nd", input=input, target=target)
+    ignore_index = class_settings("nll_loss_nd", weight, ignore_index)
     return _nll(input, target, weight, code_of(size_average, reduce, reduction), ignore_index)
 
 
 def _class_weight(weight, input, class_dim):
-    if not isinstance(weight, Tensor):
-        raise TypeError(f"cross_entropy_loss(): argument 'weight' (position 3) must be Tensor, not {type_name(type(weight))}")
     if weight.dim() != 1 or weight.numel() != input.size(class_dim):
         raise RuntimeError(f"cross_entropy: weight tensor should be defined either for all {input.size(class_dim)} classes or no "
                            f"classes but got weight tensor of shape: {list(weight.shape)}")
@@ -117,10 +113,11 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
     tensor(1.3863)
     """
     code = code_of(size_average, reduce, reduction)
-    if label_smoothing < 0.0 or label_smoothing > 1.0:
-        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
         refuse("cross_entropy_loss", input=input, target=target)
+    ignore_index = class_settings("cross_entropy_loss", weight, ignore_index, label_smoothing)
+    if label_smoothing > 1.0:                            # a negative one counts for none
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     if input.size() == target.size():
         if not target.is_floating_point():
             raise RuntimeError(f"Expected floating point type for target with class probabilities, got {scalar_name(target.dtype)}")
@@ -189,7 +186,8 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
         raise ValueError(f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
                          "deprecated. Please ensure they have the same size.")
     if weight is not None:
-        weight = jtensor.broadcast_tensors(target, weight)[1].to(input.dtype)
+        size = jtensor.broadcast_shapes(target.size(), weight.size())
+        weight = weight.expand(size).to(input.dtype)
     if target.dtype != input.dtype:
         raise RuntimeError(f"Found dtype {scalar_name(target.dtype)} but expected {scalar_name(input.dtype)}")
     if input.is_complex():

@@ -125,10 +125,15 @@ def _soft_margin_gradient(grad, self, target, reduction):
     return -target * z / (1 + z) * _scale(grad, _count(self, target), reduction)
 
 
+def _check_fits_into(size, *sizes):
+    """What PyTorch says where it writes what is made of tensors into the memory of a result of ``size``."""
+    shape = tuple(broadcast_shapes([tuple(one) for one in sizes]))
+    if shape != tuple(size):
+        raise RuntimeError(f"output with shape {list(size)} doesn't match the broadcast shape {list(shape)}")
+
+
 def _check_soft_margin(self, target, reduction):
-    shape = broadcast_shapes([tuple(self.size), tuple(target.size)])
-    if tuple(shape) != tuple(self.size):
-        raise RuntimeError(f"output with shape {list(self.size)} doesn't match the broadcast shape {list(shape)}")
+    _check_fits_into(self.size, self.size, target.size)
 
 
 @op("numeric", check=_check_soft_margin, grad={"self": _soft_margin_gradient}, **_LOSS_IN_PLACE)
@@ -143,6 +148,15 @@ def soft_margin_loss(self: Tensor, target: Tensor, reduction=MEAN):
 def _check_bce(self, target, weight, reduction):
     if self.dtype.category < 2:
         raise not_implemented("binary_cross_entropy", self.dtype)
+    if weight is not None:
+        _check_fits_into(self.size, self.size, weight.size)
+
+
+def _check_bce_with_logits(self, target, weight, pos_weight, reduction):
+    if pos_weight is not None:
+        _check_fits_into(self.size, pos_weight.size, self.size)
+    if weight is not None:
+        _check_fits_into(self.size, self.size, weight.size)
 
 
 def _weighted(x, weight):
@@ -194,7 +208,8 @@ def _log_sigmoid(x):
     return jnp.minimum(x, 0) - jnp.log1p(jnp.exp(-jnp.abs(x)))
 
 
-@op("numeric", **_LOSS, grad={"self": _logits_gradient, "target": _logits_target_gradient}, double="DivBackward1")
+@op("numeric", check=_check_bce_with_logits, double="DivBackward1", **_LOSS,
+    grad={"self": _logits_gradient, "target": _logits_target_gradient})
 def binary_cross_entropy_with_logits(self: Tensor, target: Tensor, weight: OptTensor = None, pos_weight: OptTensor = None, reduction=MEAN):
     """`binary_cross_entropy` of ``sigmoid(input)``, without overflow on the way. Half precision is rounded at each step, as in PyTorch."""
     ls = _log_sigmoid(self)
@@ -207,25 +222,25 @@ def binary_cross_entropy_with_logits(self: Tensor, target: Tensor, weight: OptTe
 
 # -- negative log likelihood ------------------------------------------------------------------------------------------
 
-def _check_nll(self, target, weight, reduction, ignore_index):
+def _check_classes(target):
     if target.dtype not in (dtypes.int64, dtypes.uint8):
-        raise RuntimeError(f"expected scalar type Long but found {dtypes.scalar_name(target.dtype)}")
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {dtypes.scalar_name(target.dtype)}")
+
+
+def _check_nll(self, target, weight, reduction, ignore_index):
     if self.ndim not in (1, 2):
         raise RuntimeError("input tensor should be 1D or 2D")
     if target.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    _check_classes(target)
     if self.ndim == 1 and target.ndim == 1 and target.size[0] != 1:
         raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {target.size[0]}")
     if self.ndim == 2 and (target.ndim != 1 or self.size[0] != target.size[0]):
         raise RuntimeError(f"size mismatch (got input: {list(self.size)}, target: {list(target.size)})")
-    _check_nll_weight(weight, self.size[-1])
-    _check_nll_types("nll_loss_out_frame", self, weight)
-
-
-def _check_nll_weight(weight, classes):
-    if weight is not None and (weight.ndim != 1 or weight.numel != classes):
-        raise RuntimeError(f"weight tensor should be defined either for all {classes} classes or no classes "
+    if weight is not None and (weight.ndim != 1 or weight.numel != self.size[-1]):
+        raise RuntimeError(f"weight tensor should be defined either for all {self.size[-1]} classes or no classes "
                            f"but got weight tensor of shape: {list(weight.size)}")
+    _check_nll_types("nll_loss_out_frame", self, weight)
 
 
 def _check_nll_types(kernel, self, weight):
@@ -234,15 +249,15 @@ def _check_nll_types(kernel, self, weight):
 
 
 def _check_nll2d(self, target, weight, reduction, ignore_index):
-    if target.dtype not in (dtypes.int64, dtypes.uint8):
-        raise RuntimeError(f"expected scalar type Long but found {dtypes.scalar_name(target.dtype)}")
     if target.ndim != 3:
         raise RuntimeError("only batches of spatial targets supported (3D tensors) but got targets of dimension: " + str(target.ndim))
     if self.ndim != 4:
         raise RuntimeError(f"only batches of spatial inputs supported (4D tensors), but got input of dimension: {self.ndim}")
+    _check_classes(target)
+    if weight is not None and weight.numel != self.size[1]:
+        raise RuntimeError("weight tensor should be defined either for all or no classes")
     if (self.size[0], *self.size[2:]) != tuple(target.size):
         raise RuntimeError(f"size mismatch (got input: {list(self.size)} , target: {list(target.size)}")
-    _check_nll_weight(weight, self.size[1])
     _check_nll_types("nll_loss2d_forward_out_frame", self, weight)
 
 
@@ -316,9 +331,9 @@ def _check_multi_margin(self, target, p, margin, weight, reduction):
     if target.ndim > 1 or target.numel != rows:
         raise RuntimeError("multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch size). "
                            f"Expected target size [{rows}], but got {list(target.size)}. Input has shape {list(self.size)}.")
-    same_scalar(dtypes.int64, target)
     if weight is not None and (weight.ndim > 1 or weight.numel != (self.size[-1] if self.ndim else 1)):
         raise RuntimeError(f"inconsistent weight size, expected {self.size[-1]} but got {list(weight.size)}")
+    same_scalar(dtypes.int64, target)
     refuses("multi_margin_loss_cpu_kernel", *_NO_FLOATS, "narrow")(self)
     same_scalar(self.dtype, weight)
 

@@ -104,7 +104,8 @@ def prelu(input, weight):
     tensor([-1.,  3.])
     """
     if input.dtype is not weight.dtype:
-        raise RuntimeError(f"prelu: Type promoting not supported. Got {_torch_name(input.dtype)} and {_torch_name(weight.dtype)}")
+        raise RuntimeError(f"prelu: Type promoting not supported. Got {dtypes.scalar_name(input.dtype)} and "
+                           f"{dtypes.scalar_name(weight.dtype)}")
     _check_prelu(input, weight)
     if input.dtype.category != 2:
         raise not_implemented("prelu_cpu", input.dtype)
@@ -114,13 +115,6 @@ def prelu(input, weight):
         else:
             weight = weight.reshape([1] + [-1] + [1] * (input.ndim - 2)) if input.ndim >= 2 else weight
     return _prelu_kernel(input, weight)
-
-
-_CNAMES = {"float32": "float", "float64": "double"}
-
-
-def _torch_name(d):
-    return _CNAMES.get(d.name, d.name)
 
 
 def _check_threshold(self, threshold, value):
