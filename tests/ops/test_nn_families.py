@@ -161,6 +161,8 @@ def test_probabilities_that_their_origin_vouches_for_are_not_looked_at():
     ("F.embedding_bag(b, a, c, padding_idx=2)", [(2, 2), [0], [0]]), ("F.embedding_bag(b, a, c.float())", [(2, 2), [0], [0]]),
     ("F.embedding_bag(b, a, c, mode='sum', per_sample_weights=T.ones(1).double())", [(2, 2), [0], [0]]),
     ("T.histc(T.tensor([float('nan')]))", [(3,)]),
+    ("T.histc((T.arange(200.) / 16).bfloat16(), 100, 0, 10)", [(3,)]),
+    ("T.histc((T.arange(200.) / 16).half(), 7, 0.3, 9.1)", [(3,)]),
     ("T.histc(a, 3, 0, float('inf'))", [(3,)]),
     ("T.histogram(T.tensor([float('nan')]), 3)", [(3,)]),
 ])

@@ -54,16 +54,17 @@ def bincount(input, weights=None, minlength=0):
 @op(name="histc.raw", sync=True, nondiff=("self",), **RAW)
 def histc_raw(self: Tensor, bins, low, high):
     """The number of elements in each of equal bins."""
-    x = self.reshape(-1).astype(np.float64)
+    x = self.reshape(-1)
     if low == high and x.size:
         low, high = float(x.min()), float(x.max())
     if not np.isfinite([low, high]).all():
         raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
     if low == high:
         low, high = low - 1, high + 1
+    # PyTorch's arithmetic, each step in the type of the data: the offset from the lowest edge, times the bins, divided by the width.
+    low, high = (np.asarray(edge).astype(x.dtype) for edge in (low, high))
     x = x[(x >= low) & (x <= high)]
-    # PyTorch's arithmetic: the offset from the lowest edge, times the bins, divided by the width.
-    at = ((x - low) * bins / (high - low)).astype(np.int64)
+    at = ((x - low) * np.asarray(bins).astype(x.dtype) / (high - low)).astype(np.int64)
     return np.bincount(np.minimum(at, bins - 1), minlength=bins).astype(self.dtype)
 
 
