@@ -113,3 +113,22 @@ def test_the_words_without_pytorch():
                                ("hermite_polynomial_h", "complex64", '"hermite_polynomial_h_cpu" not implemented for \'ComplexFloat\''),
                                ("gammainc", "int64", '"igamma_cpu" not implemented for \'Long\'')):
         assert told(jtensor, call, dtype) == ("NotImplementedError", words)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("parameters", [None, "own", "float32"])
+def test_statistics_of_half_precision(dtype, parameters):
+    """They are rounded where no parameter is of single precision, and the gradient is made of what is rounded."""
+    torch = pytest.importorskip("torch")
+
+    def seen(T):
+        x = (T.arange(24.).view(2, 4, 3) ** 2 / 7 - 9).to(getattr(T, dtype)).requires_grad_()
+        kind = x.dtype if parameters == "own" else T.float32
+        w3, w4 = (None if parameters is None else T.linspace(.5, 1.5, n).to(kind) for n in (3, 4))
+        layer, group = T.native_layer_norm(x, (3,), w3, None, 1e-5), T.native_group_norm(x, w4, None, 2, 4, 3, 2, 1e-5)
+        (layer[0] * T.arange(24.).view(2, 4, 3).to(x.dtype)).sum().backward()
+        return [(str(t.dtype)[-8:], t.shape) for t in (*layer, *group)], [t.tolist() for t in (*layer[1:], x.grad)]
+    (kinds, numbers), (our_kinds, ours) = seen(torch), seen(jtensor)
+    assert our_kinds == kinds
+    for a, b in zip(numbers, ours, strict=True):
+        torch.testing.assert_close(torch.tensor(b), torch.tensor(a), rtol=1e-6, atol=5e-5)

@@ -250,15 +250,22 @@ def _layer_weight(grads, input, result1, result2, normalized_shape):
     return jnp.sum(_wide(grads[0]) * normed, _first(input, normalized_shape))
 
 
+def _kept(input, *parameters):
+    """The type of the statistics: the parameters', which may be of single precision where the input is of half."""
+    return next((given.dtype for given in parameters if given is not None), input.dtype)
+
+
 @op(backward="NativeLayerNormBackward0", method=False, nondiff=(1, 2), check=_check_layer, grad={
     "input": _layer_input, "weight": _layer_weight,
     "bias": lambda grads, normalized_shape: jnp.sum(_wide(grads[0]), _first(grads[0], normalized_shape))})
 def native_layer_norm(input: Tensor, normalized_shape, weight: OptTensor, bias: OptTensor, eps: Number):
-    """`layer_norm` with the statistics that were used: (result, mean, inverse deviation)."""
+    """`layer_norm` with the statistics that were used: (result, mean, inverse deviation). In half precision PyTorch rounds these behind
+    the result, unless the parameters are of single precision, and its gradient is made of them."""
     x = _wide(input)
     mean, _, inverse = statistics(x, _last(x, normalized_shape), eps)
     out = _affine((x - mean) * inverse, _wide(weight), _wide(bias)).astype(input.dtype)
-    return out, mean, inverse
+    kept = _kept(input, weight, bias)
+    return out, mean.astype(kept), inverse.astype(kept)
 
 
 @composite(method=False)
@@ -322,7 +329,8 @@ def native_group_norm_raw(input: Tensor, num_groups, weight: OptTensor, bias: Op
     x = _grouped(_wide(input), num_groups)
     mean, _, inverse = statistics(x, (2,), eps)
     out = _affine(((x - mean) * inverse).reshape(input.shape), _column(weight, input), _column(bias, input))
-    return out.astype(input.dtype), mean[..., 0].astype(input.dtype), inverse[..., 0].astype(input.dtype)
+    kept = _kept(input, weight, bias)
+    return out.astype(input.dtype), mean[..., 0].astype(kept), inverse[..., 0].astype(kept)
 
 
 @composite(method=False, asked=True)
