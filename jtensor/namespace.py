@@ -9,6 +9,7 @@ import sys
 from . import removed
 from .autograd import anomaly, forward_ad, function, functional, gradcheck, graph, mode, tools
 from .base import devices, dtypes, errors, info, size
+from .base.naming import TorchNamed, attribute_of
 from .ops import families  # fills the registry
 from .tensor import (
     backward,
@@ -44,10 +45,8 @@ _CREATION = {
 }
 
 
-class layout:
-    """`torch.strided` and its kind."""
-
-    __module__ = "torch"
+class _Named:
+    """An object that is what its name says."""
 
     def __init__(self, name):
         self.name = name
@@ -56,10 +55,12 @@ class layout:
         return "torch." + self.name
 
 
-class memory_format(layout):
-    """`torch.contiguous_format` and its kind."""
+class layout(_Named, metaclass=TorchNamed, module="torch", found_by=(attribute_of, (__name__, "layout"))):
+    """`torch.strided` and its kind."""
 
-    __module__ = "torch"
+
+class memory_format(_Named, metaclass=TorchNamed, module="torch", found_by=(attribute_of, (__name__, "memory_format"))):
+    """`torch.contiguous_format` and its kind."""
 
 
 def assemble(space):

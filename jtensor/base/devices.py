@@ -7,11 +7,13 @@ import functools
 import numbers
 import re
 
+from .naming import TorchNamed, attribute_of
+
 _KINDS = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy",
           "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone")
 
 
-class device:
+class device(metaclass=TorchNamed, module="torch", found_by=(attribute_of, (__name__, "device"))):
     """Where a tensor lives: ``device("cpu")``, ``device("cuda", 1)``, ``device("cuda:1")``, ``device("meta")``.
 
     Raises ``RuntimeError`` for a name that PyTorch does not know.

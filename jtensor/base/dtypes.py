@@ -10,11 +10,13 @@ torch.float16
 import ml_dtypes
 import numpy as np
 
+from .naming import TorchNamed, attribute_of
+
 _BY_NUMPY = {}
 _BY_NAME = {}
 
 
-class dtype:
+class dtype(metaclass=TorchNamed, module="torch", found_by=(attribute_of, (__name__, "dtype"))):
     """The type of a tensor's elements; one object for each type, compared by identity.
 
     Attributes: ``name`` ("float32"), ``itemsize`` (bytes), ``is_floating_point``, ``is_complex``, ``is_signed``,

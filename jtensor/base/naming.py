@@ -1,6 +1,6 @@
 """Classes that call themselves PyTorch's in every text.
 
-Owns: `TorchNamed`, the metaclass of `Size`, `finfo`, `return_types.max`, ..., and `type_name`, the name of a class inside an error text.
+Owns: `TorchNamed`, the metaclass of `Size`, `dtype`, `return_types.max`, ..., and `type_name`, the name of a class inside an error text.
 May not know: tensors.
 
 CPython's own messages ("'torch.Size' object has no attribute 'x'") print the name a class was created with, while `__name__` of a class
@@ -52,6 +52,8 @@ def type_name(cls):
     >>> type_name(int), type_name(Fraction)
     ('int', 'Fraction')
     """
+    if cls is TorchNamed:
+        return "type"
     name = _created_name(cls)
     if cls.__flags__ & _HEAP_TYPE or cls.__module__ == "builtins":
         return name

@@ -141,7 +141,7 @@ TAKES = {
     "str": lambda given: isinstance(given, str),
     "torch.dtype": lambda given: isinstance(given, dtypes.dtype) or isinstance(given, type) and given in dtypes.OF_PYTHON,
     "torch.device": lambda given: isinstance(given, (devices.device, str, int)) and not isinstance(given, bool),
-    "torch.memory_format": lambda given: type_name(type(given)) == "memory_format" or isinstance(given, str) and given.endswith("_format"),
+    "torch.memory_format": lambda given: type_name(type(given)) == "torch.memory_format" or isinstance(given, str) and given.endswith("_format"),
     "ints": _begins_with(is_index),
     "floats": _begins_with(_is_float),
     "numbers": _begins_with(_is_number),

@@ -17,4 +17,4 @@ def test_classes_pickle_by_where_they_are(cls):
 
 def test_names_of_types():
     types = (int, np.ndarray, np.bool_, Size, dtypes.dtype)
-    assert [type_name(t) for t in types] == ["int", "numpy.ndarray", "numpy.bool", "torch.Size", "dtype"]
+    assert [type_name(t) for t in types] == ["int", "numpy.ndarray", "numpy.bool", "torch.Size", "torch.dtype"]
