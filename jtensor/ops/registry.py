@@ -26,21 +26,24 @@ REGISTRY = Registry()
 
 
 class Composite:
-    """A public function made of operators: ``body(*args)`` of tensors; ``method``/``function``: where it is installed; ``asked``: below."""
+    """A public function made of operators: ``body(*args)`` of tensors; ``method``/``function``: where it is installed; ``asked``,
+    ``one_list``: below."""
 
-    __slots__ = ("body", "name", "function", "method", "aliases", "asked")
+    __slots__ = ("body", "name", "function", "method", "aliases", "asked", "one_list")
 
-    def __init__(self, body, name, function, method, aliases, asked):
-        self.body, self.name, self.function, self.method, self.aliases, self.asked = body, name, function, method, aliases, asked
+    def __init__(self, body, name, function, method, aliases, asked, one_list):
+        self.body, self.name, self.function, self.method, self.aliases = body, name, function, method, aliases
+        self.asked, self.one_list = asked, one_list
 
 
-def composite(name=None, *, function=True, method=True, aliases=(), asked=False):
+def composite(name=None, *, function=True, method=True, aliases=(), asked=False, one_list=False):
     """Registers a Python function over tensors as ``torch.<name>`` and ``Tensor.<name>`` (its first parameter is the tensor).
 
     With ``asked``, arguments of classes that were not seen before are asked about before the call, which costs each call 0.2 µs: for bodies
-    that make something new only now and then (``if upper``), and so would take what PyTorch refuses.
+    that make something new only now and then (``if upper``), and so would take what PyTorch refuses. With ``one_list``, numbers that the
+    method takes one by one come to the function in one argument.
     """
     def declare(body):
-        REGISTRY.add_composite(Composite(body, name or body.__name__, function, method, tuple(aliases), asked))
+        REGISTRY.add_composite(Composite(body, name or body.__name__, function, method, tuple(aliases), asked, one_list))
         return body
     return declare

@@ -15,7 +15,7 @@ from .entries import PASSING_ON
 from .former import modern
 from .overriding import Layer, is_overridable, once_more
 from .refusals import refusal
-from .taking import ALSO, ELSEWHERE, in_plain_words
+from .taking import ALSO, ELSEWHERE, in_plain_words, plain_numbers
 
 
 class _Missing:
@@ -31,11 +31,11 @@ MISSING = _Missing()
 class Form:
     """The parameters of a function: ``positional`` and ``named`` as (name, default), ``rest`` and ``others`` for its own catch-alls."""
 
-    __slots__ = ("positional", "named", "rest", "others", "name", "function", "body", "behind", "asked_first")
+    __slots__ = ("positional", "named", "rest", "others", "name", "function", "body", "behind", "asked_first", "one_list")
 
     def __init__(self, positional, named, rest=None, others=None):
         self.positional, self.named, self.rest, self.others = positional, named, rest, others
-        self.body, self.behind, self.asked_first = None, None, False
+        self.body, self.behind, self.asked_first, self.one_list = None, None, False, False
 
     def given(self, caller, values, rest, named, others):
         """The arguments of a call from a frame as the user wrote them, or may have: (positional, by keyword)."""
@@ -106,7 +106,7 @@ def written(form, name, called, scope):
     n, m = len(form.positional), len(form.named)
     out = next((f"k{at}" for at, (parameter, _) in enumerate(form.named) if parameter == "out"), None)
     code = _code(n, m, None if last is None else f"p{last}" if last < n else f"k{last - n}", form.rest is None, form.others is None, out,
-                 called, form.asked_first)
+                 called, form.asked_first, form.one_list)
     names = [parameter for parameter, _ in given] + [form.rest or "_rest", form.others or "_others"]
     by_keyword = tuple([parameter for parameter, _ in form.named])
     places = tuple([f"k{at}" for at in range(m)])
@@ -121,11 +121,12 @@ def written(form, name, called, scope):
 
 
 @functools.cache
-def _code(n, m, last, own_rest, own_others, out, called, asked_first):
+def _code(n, m, last, own_rest, own_others, out, called, asked_first, one_list):
     """The code of functions that have so many parameters and do alike, whatever their names are. A call with ``out`` is looked at first,
     and with ``asked_first`` one whose arguments are of other classes than any before."""
     positional, named = [f"p{at}" for at in range(n)], [f"k{at}" for at in range(m)]
-    asked = " or ".join([f"{last} is _m"] * (last is not None) + ["rest"] * own_rest + ["others"] * own_others
+    several = ["rest and (len(rest) > 1 or rest[0].__class__ is int)"] * one_list
+    asked = " or ".join([f"{last} is _m"] * (last is not None) + ["rest"] * own_rest + several + ["others"] * own_others
                        + [f"{out} is not None"] * (out is not None))
     values = f"({''.join([p + ', ' for p in positional])}), rest, ({''.join([k + ', ' for k in named])}), others"
     odd = f"    if {asked}:\n        found = _odd(_form, {values})\n        if found is not _m:\n            return found\n"
@@ -140,14 +141,15 @@ def _code(n, m, last, own_rest, own_others, out, called, asked_first):
     return scope["made"].__code__
 
 
-def guarded(function, name, method=False, behind=None, asked_first=False):
-    """A composite as a public function of that name, or a method.
+def guarded(function, name, method=False, behind=None, asked_first=False, one_list=False):
+    """A composite as a public function of that name, or a method. With ``one_list``, its function wants in one argument what the method
+    also takes number by number.
 
     ``behind(**arguments)`` is the call of PyTorch's own function in it, where it has one in Python. With ``asked_first``, and then too,
     classes of arguments that were not seen before are asked about before the call, and not only when it makes something new.
     """
     form = form_of(function)
-    form.body, form.behind, form.asked_first = function, behind, asked_first or behind is not None
+    form.body, form.behind, form.asked_first, form.one_list = function, behind, asked_first or behind is not None, one_list
     if method:                                       # methods of PyTorch's have no ``out``
         form.named = [(n, d) for n, d in form.named if n != "out"]
     form.name = "Tensor." + name if method else name
@@ -169,7 +171,7 @@ def renamed(function, name):
     if old is None:
         return function
     form.positional, form.named, form.rest, form.others = old.positional, old.named, old.rest, old.others
-    form.body, form.behind, form.asked_first = old.body, old.behind, old.asked_first
+    form.body, form.behind, form.asked_first, form.one_list = old.body, old.behind, old.asked_first, old.one_list
     form.name = "Tensor." + name if old.name.startswith("Tensor.") else name
     code = function.__code__.replace(co_name=name, co_qualname=name)
     form.function = made = types.FunctionType(code, {**function.__globals__, "_form": form}, name, function.__defaults__)
@@ -181,7 +183,7 @@ def again(error, form, values, rest, named, others):
     """Raises PyTorch's refusal of a call that has failed, if it would have refused it; and words of methods count from after ``self``.
 
     The first call with an object whose class answers for it (`overriding`) has failed, too: what that answers, else `MISSING`. So has one
-    with ``dtype=float``, or an array of NumPy's for an int: it is made again with what these stand for.
+    with ``dtype=float``, an int of NumPy's, or a tensor for a number: it is made again with what these stand for.
     """
     args, kwargs = form.given(sys._getframe(2), values, rest, named, others)
     if Layer.put_in is not None and sites.by_user(3):
@@ -200,7 +202,8 @@ def again(error, form, values, rest, named, others):
     plain = [in_plain_words(name, value) for name, value in given]
     if any(a is not b for a, (_, b) in zip(plain, given, strict=True)):
         return form.function(*plain[:len(args)], **dict(zip(kwargs, plain[len(args):], strict=True)))
-    return MISSING
+    numbers = plain_numbers(form.name, args[method:], kwargs) if form.behind is None else None
+    return MISSING if numbers is None else form.function(*args[:method], *numbers[0], **numbers[1])
 
 
 def first_of_kind(form, kinds, classes):
@@ -228,6 +231,10 @@ def under_our_names(function, args, kwargs, written):
     return function(*args, **kwargs)
 
 
+# Written in Python there, where nobody knows NumPy's names for their parameters.
+_WITHOUT_NUMPYS_NAMES = frozenset("norm split stft istft tensordot unique unique_consecutive cdist".split())
+
+
 def odd_call(form, values, rest, named, others):
     """A call that Python would not bind (under NumPy's names, or to be refused) or one with ``out``; `MISSING`: it is in order."""
     args, kwargs = form.given(sys._getframe(2), values, rest, named, others)
@@ -239,7 +246,7 @@ def odd_call(form, values, rest, named, others):
         ours = {also.get(key, key) if key in others else key: value for key, value in kwargs.items()}
         if len(ours) == len(kwargs):
             return under_our_names(form.function, args, ours, kwargs)
-    if any(ELSEWHERE.get(key) in names for key in others):
+    if form.name.removeprefix("Tensor.") not in _WITHOUT_NUMPYS_NAMES and any(ELSEWHERE.get(key) in names for key in others):
         renamed = {key if key in names or ELSEWHERE.get(key) not in names or ELSEWHERE[key] in kwargs else ELSEWHERE[key]: value
                    for key, value in kwargs.items()}
         if renamed.keys() != kwargs.keys():
@@ -266,6 +273,8 @@ def odd_call(form, values, rest, named, others):
         raise TypeError(f"{shown}() takes {positional} positional argument{'' if positional == 1 else 's'} but {len(args) - method} "
                         f"{'was' if len(args) - method == 1 else 'were'} given")
     unknown = [key for key in kwargs if key not in names]
+    if unknown and shown in _WITHOUT_NUMPYS_NAMES:
+        shown = form.name
     if unknown:
         raise TypeError(f"{shown}() got an unexpected keyword argument '{unknown[0]}'")
     lacking = [name for (name, default), value in zip(form.positional, values, strict=True) if default is REQUIRED and value is MISSING]

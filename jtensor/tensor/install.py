@@ -63,7 +63,7 @@ def install():
     for composite in REGISTRY.composites.values():
         for name in (composite.name, *composite.aliases):
             if composite.function:
-                FUNCTIONS[name] = guarded(composite.body, name, asked_first=composite.asked)
+                FUNCTIONS[name] = guarded(composite.body, name, asked_first=composite.asked, one_list=composite.one_list)
             if composite.method:
                 setattr(Tensor, name, guarded(composite.body, name, True, asked_first=composite.asked))
     _second_names()

@@ -7,7 +7,7 @@ import functools
 
 from jax import lax
 
-from ..base import geometry
+from ..base import dtypes, geometry
 from ..base.naming import type_name
 from ..ops.families.composing import no_bools
 from ..ops.registry import composite
@@ -130,7 +130,13 @@ def unbind(input, dim=0):
 @composite()
 def split(tensor, split_size_or_sections, dim=0):
     """Pieces of a given size (the last may be smaller), or of given sizes; a tuple of views."""
-    size, dim = split_size_or_sections, _whole(dim, "split", "dim", 2)
+    size = split_size_or_sections
+    if not isinstance(tensor, Tensor):
+        raise AttributeError(f"'{type_name(type(tensor))}' object has no attribute 'split'")
+    if dim.__class__ is not int and (not hasattr(dim, "__index__") or isinstance(dim, bool)):
+        raise TypeError(f"split() received an invalid combination of arguments - got (Tensor, {type_name(type(size))}, "
+                        f"{type_name(type(dim))}), but expected one of:")
+    dim = _whole(dim, "split", "dim", 2)
     if size.__class__ is int or hasattr(size, "__index__") and not isinstance(size, bool):
         return _multi(tensor, rules.split, "SplitBackward0", size.__index__(), dim)
     return _multi(tensor, rules.split, "SplitWithSizesBackward0", _sizes(size), dim)
@@ -202,6 +208,12 @@ def tensor_split(input, indices_or_sections, dim=0):
     cuts = indices_or_sections
     no_bools(cuts, dim)
     if isinstance(cuts, Tensor):
+        if cuts._spec.ndim > 1:
+            raise RuntimeError("tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but "
+                               f"got a tensor with {cuts._spec.ndim} dims")
+        if cuts._spec.dtype is not dtypes.int64:
+            raise RuntimeError("tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
+                               f"{dtypes.scalar_name(cuts._spec.dtype)}")
         cuts = cuts.tolist()
     cuts = tuple(map(_index, cuts)) if isinstance(cuts, (tuple, list)) else cuts
     return _each(input, rules.tensor_split, "SliceBackward0", cuts, dim)

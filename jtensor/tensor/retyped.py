@@ -5,6 +5,7 @@ bit is carried out when the value is read (`values`).
 """
 
 from ..base import dtypes
+from ..base.errors import missing
 from ..ops.registry import composite
 from ..trace import spec as specs
 from ..trace.tape import LOCAL
@@ -43,9 +44,11 @@ def view_as_real(input):
 def view_as_complex(input):
     """A real tensor whose last dimension is 2 as a complex one; a view."""
     import jax
-    if input._spec.dtype.category != 2:
+    if input._spec.dtype.category != 2 or input._spec.dtype is dtypes.bfloat16:
         raise RuntimeError("view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
                            f"{dtypes.scalar_name(input._spec.dtype)}")
+    if input._spec.dtype is dtypes.float16:
+        raise missing("complex numbers of half precision", "view_as_complex(x.float())")
     return _retyped(input, rules.view_as_complex, "ViewAsComplexBackward0", input._spec.dtype.to_complex(),
                     lambda x: jax.lax.complex(x[..., 0], x[..., 1]), view_as_complex,
                     lambda grad, node: (view_as_real(resolve_conj(contiguous(grad))),))

@@ -62,7 +62,7 @@ def _t_back(grad, size):
     return t(grad)
 
 
-@composite()
+@composite(one_list=True)
 def permute(input, *dims):
     """The dimensions in another order; a view."""
     return _permuted(input, rules.permute, _dims(dims))
@@ -195,7 +195,7 @@ def _back(grad, size, *args):
     return reshape(grad, size)
 
 
-@composite()
+@composite(one_list=True)
 def reshape(input, *shape):
     """The tensor under another shape: a view where strides allow it, else a copy."""
     shape = _dims(shape if shape else ((),))

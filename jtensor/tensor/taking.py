@@ -104,11 +104,14 @@ def is_whole(given):
 
 
 def in_plain_words(name, given):
-    """An argument with a dtype for Python's type, and with ints for NumPy's arrays of one: the same object where there are none."""
+    """An argument with a dtype for Python's type, an int for one of NumPy's (or its array of one), and a text for bytes: the
+    same object where there is nothing to be put so."""
     if name == "dtype" and isinstance(given, type):
         return dtypes.OF_PYTHON.get(given, given)
-    if is_whole(given):
+    if is_whole(given) or isinstance(given, np.integer):
         return given.item()
+    if given.__class__ is bytes:
+        return given.decode()
     if given.__class__ is tuple or given.__class__ is list:
         plain = given.__class__([in_plain_words(name, one) for one in given])
         return given if all(a is b for a, b in zip(plain, given, strict=True)) else plain
@@ -138,10 +141,11 @@ TAKES = {
     "symint": is_index,
     "float": _is_float,
     "bool": lambda given: type_name(type(given)) in ("bool", "numpy.bool_"),              # since NumPy 2 they are `numpy.bool`
-    "str": lambda given: isinstance(given, str),
+    "str": lambda given: isinstance(given, (str, bytes)),
     "torch.dtype": lambda given: isinstance(given, dtypes.dtype) or isinstance(given, type) and given in dtypes.OF_PYTHON,
     "torch.device": lambda given: isinstance(given, (devices.device, str, int)) and not isinstance(given, bool),
-    "torch.memory_format": lambda given: type_name(type(given)) == "torch.memory_format" or isinstance(given, str) and given.endswith("_format"),
+    "torch.memory_format": lambda given: (type_name(type(given)) == "torch.memory_format"
+                                          or isinstance(given, str) and given.endswith("_format")),
     "ints": _begins_with(is_index),
     "floats": _begins_with(_is_float),
     "numbers": _begins_with(_is_number),
@@ -219,6 +223,28 @@ def fit(signature, name, args, kwargs):
         if key in known[:given]:
             raise Refused(f"{name}() got multiple values for argument '{key}'")
         raise Refused(f"{name}() got an unexpected keyword argument '{key}'")
+
+
+def plain_numbers(name, args, kwargs):
+    """The arguments of a call that fits, with numbers for tensors where a number is wanted; None where there is none to be put so."""
+    known = signatures(name)
+    for signature in known if known and known != WITHOUT else ():
+        try:
+            fit(signature, name, args, kwargs)
+        except Refused:
+            continue
+        wanted = {p.name: p for p in signature.parameters}
+        by_place = [signature.parameters[at] for at in range(min(len(args), signature.positional))]
+        plain = [_number_of(p, given) for p, given in zip(by_place, args)] + list(args[len(by_place):])
+        named = {key: _number_of(wanted[key], given) if key in wanted else given for key, given in kwargs.items()}
+        if any(a is not b for a, b in zip((*plain, *named.values()), (*args, *kwargs.values()), strict=True)):
+            return plain, named
+        return None
+    return None
+
+
+def _number_of(parameter, given):
+    return given.item() if parameter.kind in ("int", "symint", "float") and isinstance(given, Tensor) else given
 
 
 def unfit(parameter, value, name, keyword, place):

@@ -1,5 +1,7 @@
 """Activation functions: argument handling around operators, and those that are made of other functions."""
 
+import math
+
 import jtensor
 
 from ...base import sites
@@ -137,6 +139,9 @@ def leaky_relu_(input, negative_slope=0.01):
 
 def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     """A leaky ReLU whose slope is drawn from [lower, upper] for each element while training, else their mean."""
+    for name, bound in (("lower", lower), ("upper", upper)):
+        if bound.__class__ is float and not math.isfinite(bound):
+            raise RuntimeError(f"rrelu: {name} bound must be finite, got {bound:g}")
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     if not training:

@@ -30,6 +30,8 @@ def _dropped(input, p, train, inplace, features=False, alpha=False):
         _odd(p, train, ("feature_" if features else "") + ("alpha_" if alpha else "") + "dropout" + ("_" if inplace else ""))
     if p == 0 or not train or input.numel() == 0:
         return input
+    if p != p:                                                        # what neither of the bounds has refused
+        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
     if p == 1:
         nothing = jtensor.zeros((), dtype=input.dtype, device=input.device)
         return input.mul_(nothing) if inplace else input.mul(nothing)

@@ -102,7 +102,7 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     """
     left, right = _expanded(input, target)
     refuse_number("huber_loss", "delta", 4, delta)
-    if delta <= 0:
+    if not delta > 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     if weight is None:
         _fits_input(dtypes.promote_types(input.dtype, target.dtype), input)

@@ -95,7 +95,9 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     if weight is not None and list(weight.shape) != shape:
         raise RuntimeError("Expected weight to be of same shape as normalized_shape, but got weight of shape "
                            f"{list(weight.shape)} and normalized_shape = {shape}")
-    if list(input.shape[-len(shape):]) != shape or input.dim() < len(shape):
+    if input.dim() < len(shape):
+        raise ValueError(f"Input tensor must have at least {len(shape)} dimensions, but got {input.dim()}")
+    if list(input.shape[-len(shape):]) != shape:
         inner = ", ".join(map(str, shape))
         raise RuntimeError(f"Given normalized_shape={shape}, expected input with shape [*{inner}], but got input of size"
                            f"{list(input.shape)}")

@@ -6,6 +6,7 @@ import jtensor
 from ...ops.families.bounds import check_bounds, extremes
 from ...tensor import raw
 from ...tensor.looking import host_copy
+from ._given import refuse_number
 
 __all__ = ["embedding", "embedding_bag", "one_hot"]                # embedding_renorm_ is torch's
 
@@ -69,6 +70,7 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
         if padding_idx < 0:
             padding_idx += rows
     if max_norm is not None:
+        refuse_number("embedding_renorm_", "max_norm", 3, max_norm)
         input = input.contiguous()
         _renorm_rows(weight, input, max_norm, norm_type)
     return raw.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)

@@ -7,6 +7,7 @@ from ...base import sites
 from ...base.naming import type_name
 from ...ops.families.numeric import not_implemented
 from ...tensor import raw
+from ...tensor.taking import TAKES, is_int
 from ._given import Tensor, refuse, spread
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
@@ -117,13 +118,28 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
     if recompute_scale_factor and size is not None:
         raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
     given = scales
-    if scales is not None:
+    if scales is not None and all(map(TAKES["float"], scales)):
         output_size = [int(input.size(i + 2) * scale) for i, scale in enumerate(scales)]
         if recompute_scale_factor or mode == "area":
             given = None
     if antialias and not (mode in ("bilinear", "bicubic", "lanczos") and input.ndim == 4):
         raise ValueError("Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input")
+    if size is not None and not all(map(is_int, output_size)) or scales is not None and not all(map(TAKES["float"], scales)):
+        _refuse_sizes(mode, dims, size, scale_factor)
     return _resized(input, dims, mode, [int(n) for n in output_size], align_corners, given or [None] * dims, antialias)
+
+
+def _refuse_sizes(mode, dims, size, scale_factor):
+    """TypeError in the words of the function that PyTorch hands sizes and factors on to."""
+    kernel = {"nearest": "nearest", "nearest-exact": "_nearest_exact", "bicubic": "bicubic"}.get(mode, "linear")
+    shown = [type_name(type(given if isinstance(given, (list, tuple)) or given is None else [])) for given in (size, scale_factor)]
+    if mode not in ("nearest", "nearest-exact"):
+        shown.insert(1, "bool")
+    kernel = f"_upsample_nearest_exact{dims}d" if kernel[0] == "_" else f"upsample_{_LINEAR.get(mode, kernel)}{dims}d"
+    raise TypeError(f"{kernel}() received an invalid combination of arguments - got (Tensor, {', '.join(shown)}), but expected one of:")
+
+
+_LINEAR = {"linear": "linear", "bilinear": "bilinear", "trilinear": "trilinear"}
 
 
 _KERNELS = {"nearest": "nearest", "nearest-exact": "nearest", "linear": "linear", "bilinear": "linear", "trilinear": "linear",

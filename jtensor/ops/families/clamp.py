@@ -14,10 +14,13 @@ def _check_clamp(self, min, max):
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     common = common_dtype(*[g for g in (self, min, max) if g is not None])
+    tensors = hasattr(min if min is not None else max, "ndim")
+    one = min is None or max is None                     # PyTorch takes the greater or smaller one then
     if common.is_complex:
+        if tensors and one and not self.dtype.is_complex:
+            raise not_implemented("minimum_cpu" if min is None else "maximum_cpu", common)
         raise NotImplementedError("clamp is not supported for complex types")
-    if common is dtypes.bool:
-        tensors = hasattr(min if min is not None else max, "ndim")
+    if common is dtypes.bool and not (tensors and one):
         raise not_implemented("clamp_kernel_impl" if tensors else "clamp_scalar_kernel_impl", common)
 
 
@@ -85,6 +88,8 @@ def _check_one_bound(name):
     def check(self, bound):
         common = common_dtype(self, bound)
         if common.is_complex:
+            if hasattr(bound, "ndim"):
+                raise not_implemented("maximum_cpu" if name == "clamp_min" else "minimum_cpu", common)
             raise NotImplementedError("clamp is not supported for complex types")
         if common is dtypes.bool and not hasattr(bound, "ndim"):
             raise not_implemented(f"{name}_scalar_cpu", common)

@@ -175,7 +175,7 @@ def _check_isclose(self, other, rtol, atol, equal_nan):
     if self.dtype is not other.dtype:
         raise RuntimeError(f"{_title(self.dtype)} did not match {_title(other.dtype)}")
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
-        if tolerance < 0:
+        if not tolerance >= 0:
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {tolerance:g}")
 
 
@@ -269,7 +269,8 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False, out=None
     tensor([False,  True,  True])
     """
     for given in (elements, test_elements):
-        if hasattr(given, "_spec") and (given._spec.dtype is dtypes.bool or given._spec.dtype.is_complex):
-            raise RuntimeError(f"Unsupported input type encountered for isin(): {dtypes.scalar_name(given._spec.dtype)}")
+        kind = given._spec.dtype if hasattr(given, "_spec") else dtypes.bool if isinstance(given, bool) else None
+        if kind is dtypes.bool or kind is not None and kind.is_complex:
+            raise RuntimeError(f"Unsupported input type encountered for isin(): {dtypes.scalar_name(kind)}")
     more = {} if out is None else {"out": out}
     return _isin(elements, test_elements, invert=invert, **more)

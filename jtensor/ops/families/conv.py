@@ -84,6 +84,9 @@ def _check(input, weight, bias, stride, padding, dilation, transposed, output_pa
         raise RuntimeError(f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of size "
                            f"[{list(weight.size)}] instead")
     (_check_transposed if transposed else _check_plain)(input, weight, bias, padding, dilation, stride, output_padding, groups)
+    if not all(input.size[2:]):
+        shown = [*input.size[:2], *[1] * (n == 1), *input.size[2:]]           # one dimension is worked out as two
+        raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {shown}")
     if input.dtype is not weight.dtype:
         raise RuntimeError(f"expected scalar type {dtypes.scalar_name(input.dtype)} but found {dtypes.scalar_name(weight.dtype)}")
     _check_kernel(input, weight, transposed, groups)

@@ -120,6 +120,12 @@ def searchsorted_raw(boundaries: Tensor, values: Tensor, int32, right):
     return counts.reshape(wanted.shape)
 
 
+def _real_only(*given):
+    for one in given:
+        if hasattr(one, "_spec") and one._spec.dtype.is_complex:
+            raise not_implemented("searchsorted_out_cpu", one._spec.dtype)
+
+
 @composite(method=False, asked=True)
 def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, out=None, sorter=None):
     """Where each value of ``input`` goes in the sorted last dimension of ``sorted_sequence``: before equals, or (``right``) behind.
@@ -147,6 +153,7 @@ def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=N
                                f"{dtypes.scalar_name(sorter._spec.dtype)}")
         sorted_sequence = sorted_sequence.gather(-1, sorter)
     _check_search(sorted_sequence._spec, values._spec)
+    _real_only(sorted_sequence, values)
     return put_out("searchsorted", searchsorted_raw(sorted_sequence, values, bool(out_int32), bool(right)), out)
 
 
@@ -161,6 +168,7 @@ def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries._spec.ndim})")
     if isinstance(input, (bool, int, float)):
         input = _value_among(boundaries, input)
+    _real_only(input, boundaries)
     return put_out("bucketize", searchsorted_raw(boundaries, input, bool(out_int32), bool(right)), out)
 
 
@@ -234,6 +242,8 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
     tensor([1, 2, 1])
     """
     only_bools("unique_consecutive", return_inverse=return_inverse, return_counts=return_counts)
+    if input._spec.dtype.is_complex:
+        raise not_implemented("unique", input._spec.dtype)
     axis = None if dim is None else wrap_dim(dim, input._spec.ndim)
     if axis is not None:
         _check_slices(input, axis, dim)

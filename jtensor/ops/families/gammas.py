@@ -125,12 +125,14 @@ def _mvlgamma_gradient(grad, self, p):
 
 
 def _check_mvlgamma(self, p):
+    if self.dtype is dtypes.bool:
+        raise RuntimeError("The input tensor may not be a boolean tensor.")
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
     refuses("mvlgamma", "complex")(self)
 
 
-@op("float", inplace=True, out=True, check=_check_mvlgamma, grad=_mvlgamma_gradient)
+@op("float", inplace=True, out=True, layout="contiguous", check=_check_mvlgamma, grad=_mvlgamma_gradient)
 @wide
 def mvlgamma(self: Tensor, p):
     """The logarithm of the ``p``-dimensional gamma function.

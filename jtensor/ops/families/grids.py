@@ -5,6 +5,7 @@ Owns: composites whose tensors come as a list or one by one. May not know: any o
 import itertools
 
 from ...base import dtypes, sites
+from ...base.naming import type_name
 from ..build import broadcast_shapes
 from ..registry import composite
 from .composing import only_tensors
@@ -51,11 +52,14 @@ def meshgrid(*tensors, indexing=None):
         indexing = "ij"
     if any(t._spec.dtype is not tensors[0]._spec.dtype for t in tensors):
         raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+    if not isinstance(indexing, str):
+        raise TypeError(f"meshgrid(): argument 'indexing' must be str, not {type_name(type(indexing))}")
     if indexing not in ("ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     for t in tensors:
         if t._spec.ndim > 1:
-            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {t}")
+            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: "
+                               f"{_as_streamed(t)}")
     swap = indexing == "xy" and len(tensors) > 1
     if swap:
         tensors = (tensors[1], tensors[0], *tensors[2:])
@@ -68,6 +72,17 @@ def meshgrid(*tensors, indexing=None):
     return tuple(grids)
 
 
+def _as_streamed(t):
+    """The first line of a tensor's text as PyTorch's C++ writes it into a message."""
+    while t._spec.ndim > 1 and t._spec.numel:
+        t = t[0]
+    numbers = t.tolist()
+    whole = all(v == int(v) for v in numbers)
+    texts = [str(int(v)) if whole else f"{v:.4f}" for v in numbers]
+    width = max(map(len, texts), default=0)
+    return " ".join([" " + text.rjust(width) for text in texts])
+
+
 @composite(method=False)
 def cartesian_prod(*tensors):
     """All tuples of elements of the vectors, as rows.
@@ -75,7 +90,6 @@ def cartesian_prod(*tensors):
     >>> torch.cartesian_prod(torch.tensor([1, 2]), torch.tensor([3, 4])).tolist()
     [[1, 3], [1, 4], [2, 3], [2, 4]]
     """
-    tensors = _listed(tensors)
     only_tensors(tensors)
     for t in tensors:
         if t._spec.ndim != 1:

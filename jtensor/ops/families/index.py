@@ -13,7 +13,7 @@ from ..build import broadcast_shapes, cast_to
 from ..operator import RAW, Number, Tensor, Tensors, op
 from ..registry import composite
 from .bounds import check_bounds, out_of_bounds
-from .composing import history_allows, memory_allows, number_fits
+from .composing import history_allows, memory_allows, number_fits, only_tensors
 from .create import full_of
 
 _MASKS = (dtypes.bool, dtypes.uint8)
@@ -330,10 +330,12 @@ def _listed(indices, values, name):
         raise TypeError(f"{name}(): argument 'indices' (position 1) must be tuple of Tensors, not {type(indices).__name__}")
     if not hasattr(values, "_spec"):
         raise TypeError(f"{name}(): argument 'values' (position 2) must be Tensor, not {type(values).__name__}")
+    if not all(hasattr(index, "_spec") for index in indices):
+        only_tensors(indices, int(name == "index_put"))
     listed = []
     for index in indices:
         listed.append(index)
-        if index is not None and index._spec.dtype in _MASKS:
+        if index._spec.dtype in _MASKS:
             listed.extend([None] * (index._spec.ndim - 1))
     return listed
 

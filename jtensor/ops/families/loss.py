@@ -133,6 +133,9 @@ def _check_fits_into(size, *sizes):
 
 
 def _check_soft_margin(self, target, reduction):
+    if target.dtype.is_complex and not self.dtype.is_complex:
+        raise RuntimeError(f"result type {dtypes.scalar_name(target.dtype)} can't be cast to the desired output type "
+                           f"{dtypes.scalar_name(self.dtype)}")
     _check_fits_into(self.size, self.size, target.size)
 
 

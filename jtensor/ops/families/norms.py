@@ -193,6 +193,12 @@ def _dist_gradient(grad, self, other, p, result):
 def _check_dist(self, other, p):
     if isinstance(p, complex):
         raise RuntimeError("linalg.vector_norm: Expected a non-complex scalar as the order of norm.")
+    if self.dtype is dtypes.bool or other.dtype is dtypes.bool:
+        both = "two bool tensors" if self.dtype is other.dtype else "a bool tensor"
+        instead = "`^` or `logical_xor()`" if self.dtype is other.dtype else "`~` or `logical_not()`"
+        raise RuntimeError(f"Subtraction, the `-` operator, with {both} is not supported. "
+                           + ("Use the " if self.dtype is other.dtype else "If you are trying to invert a mask, use the ")
+                           + f"{instead} operator instead.")
 
 
 @op("numeric", layout="contiguous", check=_check_dist, grad={

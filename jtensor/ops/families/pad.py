@@ -25,6 +25,9 @@ def _check_constant(self, pad, value):
     if len(pad) > 2 * self.ndim:
         raise RuntimeError("Length of pad should be no more than twice the number of dimensions of the input. Pad length is "
                            f"{len(pad)} while the input has {self.ndim} dimensions.")
+    for i in range(len(pad) // 2):                           # what is to be cut off is cut off first
+        if self.size[self.ndim - 1 - i] + min(pad[2 * i], 0) + min(pad[2 * i + 1], 0) < 0:
+            raise RuntimeError("narrow(): length must be non-negative.")
     for i in range(len(pad) // 2):
         d = self.ndim - 1 - i
         new = self.size[d] + pad[2 * i] + pad[2 * i + 1]

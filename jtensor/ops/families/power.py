@@ -10,7 +10,7 @@ from jax import lax
 from ...base import dtypes
 from ..operator import Number, Tensor, TensorOrNumber, op
 from ..registry import composite
-from .numeric import is_complex, is_integral, refuses, wide
+from .numeric import is_complex, is_integral, not_implemented, refuses, wide
 
 conj = jnp.conj
 
@@ -312,7 +312,12 @@ def hypot(self: Tensor, other: Tensor):
 LN2 = 0.6931471805599453
 
 
-@op("float", inplace=True, out=True,
+def _check_ldexp(self, other):
+    if other.dtype is dtypes.bool:
+        raise not_implemented("ldexp_cpu_exp", other.dtype)
+
+
+@op("float", inplace=True, out=True, check=_check_ldexp,
     grad={"self": lambda grad, other: grad * conj(jnp.exp2(other)), "other": lambda grad, result: grad * conj(result) * LN2})
 def ldexp(self: Tensor, other: Tensor):
     """``input * 2 ** other``.

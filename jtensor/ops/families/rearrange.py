@@ -205,7 +205,7 @@ def _flipped(x, dims):
     return jnp.flip(x, dims) if x.ndim and dims else x
 
 
-@composite()
+@composite(one_list=True)
 def flip(input, *sizes, dims=None):
     """The elements in reverse order along ``dims``; a copy.
 
@@ -246,9 +246,8 @@ def _check_rot90(input, k, dims):
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {input.ndim}")
     if dims[0] == dims[1] or abs(dims[0] - dims[1]) == input.ndim:
         raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
-    for at, d in enumerate(dims):
-        if not -input.ndim <= d < input.ndim:
-            raise RuntimeError(f"Rotation dim{at} out of range, dim{at} = {d}")
+    for d in dims:
+        wrap_dim(d, input.ndim)
 
 
 def _rot90_layout(specs, outputs, statics):

@@ -8,7 +8,7 @@ import numpy as np
 from jax import lax
 
 from ..operator import RAW, Tensor, op
-from .numeric import NARROW, floats_only
+from .numeric import NARROW, floats_only, not_implemented
 
 # -- along one dimension ----------------------------------------------------------------------------------------------
 
@@ -340,6 +340,8 @@ def _sampled_cubic(image, at, padding_mode, align_corners):
 
 def _check_grid(input, grid, interpolation_mode, padding_mode, align_corners):
     n = input.ndim - 2
+    if n == 2 and input.dtype.category < 2 and grid.dtype.category == 2:         # PyTorch looks for the kernel first
+        raise not_implemented("grid_sampler_2d_cpu_kernel_impl", input.dtype)
     if input.dtype is not grid.dtype:
         raise RuntimeError(f"grid_sampler(): expected input and grid to have same dtype, but input has {input.dtype} and grid has "
                            f"{grid.dtype}")

@@ -140,6 +140,8 @@ def gradient(input, *, spacing=None, dim=None, edge_order=1):
     >>> torch.gradient(torch.tensor([1., 4., 9., 16.]))[0]
     tensor([3., 4., 6., 7.])
     """
+    if input.dtype is dtypes.uint8:
+        raise RuntimeError("torch.gradient does not support uint8 input.")
     axes = list(range(input.ndim)) if dim is None else [dim] if isinstance(dim, int) else list(dim)
     axes = [wrap_dim(d, input.ndim) for d in axes]
     if len(set(axes)) != len(axes):

@@ -92,7 +92,7 @@ def std_dims(self: Tensor, dim=None, *, correction: Number = 1, keepdim=False):
     return _root(self, dim, correction, keepdim)[0]
 
 
-@op(None, name="var_mean_dims", backward="VarMeanBackward0", check=_check_var("std and var"), **_VAR,
+@op(None, name="var_mean_dims", backward="VarMeanBackward0", check=_check_var("var_mean"), **_VAR,
     grad={"self": lambda grads, self, dim, correction, keepdim: _var_gradient(grads[0], self, dim, correction, keepdim)
           + _mean_part(grads[1], self, dim, keepdim)})
 @wide
@@ -101,7 +101,7 @@ def var_mean_dims(self: Tensor, dim=None, *, correction: Number = 1, keepdim=Fal
     return _moments(self, dim, correction, keepdim)
 
 
-@op(None, name="std_mean_dims", backward="StdMeanBackward0", check=_check_var("std and var"), **_VAR,
+@op(None, name="std_mean_dims", backward="StdMeanBackward0", check=_check_var("std_mean"), **_VAR,
     grad={"self": lambda grads, self, result0, dim, correction, keepdim: _std_gradient(grads[0], self, result0, dim, correction, keepdim)
           + _mean_part(grads[1], self, dim, keepdim)})
 @wide
