@@ -9,13 +9,15 @@ import sys
 import types
 
 from ..base import sites
+from ..base.naming import type_name
 from ..ops.operator import REQUIRED
 from .arguments import of_method
+from .core import Tensor
 from .entries import PASSING_ON
 from .former import modern
 from .overriding import Layer, is_overridable, once_more
 from .refusals import refusal
-from .taking import ALSO, ELSEWHERE, in_plain_words, plain_numbers
+from .taking import ALSO, ELSEWHERE, in_plain_words, plain_numbers, signatures
 
 
 class _Missing:
@@ -73,7 +75,11 @@ class Form:
     def refusal(self, args, kwargs):
         """PyTorch's refusal of a call, or None; of the call behind it, where PyTorch has a function in Python."""
         if self.behind is None:
-            return refusal(self.name, args[self.name.startswith("Tensor."):], kwargs)
+            method = self.name.startswith("Tensor.")
+            if method and args and not isinstance(args[0], Tensor) and signatures(self.name) is not None:
+                return TypeError(f"descriptor '{self.name[7:]}' for 'torch._C.TensorBase' objects doesn't apply to a "
+                                 f"'{type_name(type(args[0]))}' object")
+            return refusal(self.name, args[method:], kwargs)
         bound = dict(self.positional) | dict(zip([name for name, _ in self.positional], args)) | dict(self.named) | kwargs
         found = self.behind(**bound)
         return None if found is None else refusal(found[0], found[1:], {})

@@ -40,8 +40,6 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
         raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
     if not isinstance(input, Tensor):
         refuse("batch_norm", input=input)
-    if training and (running_mean is None) != (running_var is None):
-        raise ValueError("running_mean and running_var must either both be None or neither be None")
     return raw.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, True)
 
 

@@ -14,7 +14,7 @@ from ..registry import composite
 from . import factor
 from .composing import put_out
 from .factor import adjoint, product, together
-from .matrices import checked, square
+from .matrices import checked, floating, square
 from .right_sides import fitting
 
 
@@ -121,6 +121,7 @@ def cholesky_solve(input, input2, upper=False, *, out=None):
         if t._spec.ndim < 2:
             raise RuntimeError(f"{name} should have at least 2 dimensions, but has {t._spec.ndim} dimensions instead")
     fitting("cholesky_solve", input, input2)
+    floating("cholesky_solve", input2._spec)
     return put_out("cholesky_solve", cholesky_solve_raw(input, input2, bool(upper)), out)
 
 

@@ -115,6 +115,12 @@ def _check_transposed(input, weight, bias, padding, dilation, stride, output_pad
         text = " ".join(f"{what}_{name}: {v}" for what, values in (("output_padding", output_padding), ("stride", stride),
                                                                    ("dilation", dilation)) for name, v in zip(names, values, strict=True))
         raise RuntimeError(f"output padding must be smaller than either stride or dilation, but got {text}")
+    out = [(m - 1) * s - 2 * p + d * (k - 1) + o + 1 for m, k, s, p, d, o in zip(
+        input.size[2:], weight.size[2:], stride, padding, dilation, output_padding, strict=True)]
+    if any(m < 1 for m in out) and all(input.size[2:]):
+        given, made = (" x ".join(map(str, [*[1] * (len(out) == 1), *sizes])) for sizes in (input.size[2:], out))
+        raise RuntimeError(f"Given input size per channel: ({given}). Calculated output size per channel: ({made}). Output size is too "
+                           "small")
 
 
 def _check_bias(weight, bias, channels, start=None):

@@ -24,7 +24,8 @@ def einsum(equation, *operands):
     elif len(operands) == 1 and isinstance(operands[0], (tuple, list)):
         operands = tuple(operands[0])
     if not operands:
-        raise RuntimeError("einsum(): must provide at least one operand")
+        raise ValueError("einsum(): must specify the equation string and at least one operand, or at least one operand and its subscripts "
+                         "list")
     only_tensors(operands, 1)
     terms, result = _parsed(equation, operands)
     labels, result = _labels(terms, result)

@@ -184,6 +184,8 @@ def linalg_ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
     tensor([[1.],
             [2.]])
     """
+    if LD._spec.ndim < 2:
+        raise RuntimeError("torch.linalg.ldl_solve: The input tensor A must have at least 2 dimensions.")
     if B._spec.ndim < 2:
         raise RuntimeError(f"torch.linalg.ldl_solve: Expected B to have at least 2 dimensions, but it has {B._spec.ndim} dimensions "
                            "instead")

@@ -12,8 +12,7 @@ from ..registry import composite
 from . import factor
 from .composing import put_out
 from .factor import adjoint, product
-from .matrices import checked, matrices, named, square
-from .numeric import not_implemented
+from .matrices import checked, enough, floating, matrices, named, square
 from .right_sides import pivoted, reflected, unpackable
 
 
@@ -180,7 +179,7 @@ def qr(input, some=True, *, out=None):
     tensor([[1., 0.],
             [0., 1.]])
     """
-    matrices("qr", input)
+    matrices("linalg.qr", input)
     return put_out("qr", named("qr", ("Q", "R"), _qr("qr", input, "reduced" if some else "complete")), out)
 
 
@@ -191,9 +190,20 @@ def linalg_lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
     >>> torch.linalg.lu_factor_ex(torch.zeros(2, 2)).info
     tensor(1, dtype=torch.int32)
     """
-    matrices("torch.linalg.lu_factor_ex", A)
+    _factored(A)
     _pivots_only(pivot)
     return put_out("linalg_lu_factor_ex", factor.lu_factor_ex_raw(A), out)
+
+
+def _factored(A):
+    enough("torch.lu_factor", A._spec)
+    matrices("torch.lu_factor", A)
+
+
+def _zero_pivot(info):
+    return "torch.linalg.lu_factor", (f"U[{info},{info}] is zero and using it on lu_solve would result in a division by zero. If you still "
+                                      "want to perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, "
+                                      "pivot)")
 
 
 def _pivots_only(pivot):
@@ -208,9 +218,10 @@ def linalg_lu_factor(A, *, pivot=True, out=None):
     >>> torch.linalg.lu_factor(torch.tensor([[1., 2.], [4., 4.]])).pivots
     tensor([2, 2], dtype=torch.int32)
     """
-    matrices("torch.linalg.lu_factor", A)
+    _factored(A)
     _pivots_only(pivot)
-    lu, pivots, _ = factor.lu_factor_ex_raw(A)
+    lu, pivots, info = factor.lu_factor_ex_raw(A)
+    checked(info, _zero_pivot, RuntimeError)
     return put_out("linalg_lu_factor", named("linalg_lu_factor", ("LU", "pivots"), (lu, pivots)), out)
 
 
@@ -221,10 +232,7 @@ def lu(input, pivot=True, get_infos=False, *, out=None):
     >>> torch.lu(torch.tensor([[1., 2.], [4., 4.]]))[1]
     tensor([2, 2], dtype=torch.int32)
     """
-    if input._spec.ndim < 2:
-        raise RuntimeError(f"torch.lu_factor: Expected tensor with 2 or more dimensions. Got size: {list(input._spec.size)} instead")
-    if input._spec.dtype.category < 2 or input._spec.dtype.itemsize < 4:
-        raise not_implemented("lu_cpu", input._spec.dtype)
+    _factored(input)
     if not isinstance(pivot, bool):
         raise TypeError(f"_lu_with_info(): argument 'pivot' must be bool, not {type_name(type(pivot))}")
     _pivots_only(pivot)
@@ -257,6 +265,7 @@ def linalg_lu(A, *, pivot=True, out=None):
     tensor([[1.0000, 0.0000],
             [0.2500, 1.0000]])
     """
+    enough("linalg.lu", A._spec)
     matrices("linalg.lu", A)
     _pivots_only(pivot)
     lu, pivots, _ = factor.lu_factor_ex_raw(A)
@@ -306,6 +315,7 @@ def linalg_householder_product(A, tau, *, out=None):
     torch.Size([3, 2])
     """
     reflected(A, tau)
+    floating("orgqr", A._spec)
     return put_out("linalg_householder_product", householder_product_raw(A, tau), out)
 
 

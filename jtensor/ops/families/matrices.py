@@ -20,22 +20,37 @@ def matrices(name, t, arg="A"):
 
 def floats(name, s):
     if s.dtype.category < 2:
+        if name in _KERNELS_ALONE:
+            raise not_implemented(_KERNELS_ALONE[name], s.dtype)
         raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {dtypes.scalar_name(s.dtype)}")
 
 
 def floating(name, s):
     floats(name, s)
     if s.dtype.itemsize < 4:
-        if name in _KERNELS:
-            raise not_implemented(_KERNELS[name], s.dtype)
+        kernel = _KERNELS.get(name) or _KERNELS_ALONE.get(name)
+        if kernel is not None:
+            raise not_implemented(kernel, s.dtype)
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {dtypes.scalar_name(s.dtype)}")
+
+
+def enough(name, s):
+    """What PyTorch's LU factorizations say of too few dimensions."""
+    if s.ndim < 2:
+        raise RuntimeError(f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(s.size)} instead")
 
 
 # Functions that do not look for narrow types themselves, and the kernel that PyTorch then does not find.
 _KERNELS = {
-    **dict.fromkeys(("linalg.det", "linalg.solve", "linalg.lu", "torch.linalg.lu_factor"), "lu_cpu"), "linalg.qr": "geqrf_cpu",
-    **dict.fromkeys(("linalg.eig", "linalg.eigvals"), "linalg_eig_out_cpu"), "linalg.eigh": "linalg_eigh_cpu",
-    "linalg.svd": "linalg_svd_cpu", "linalg.solve_triangular": "triangular_solve_cpu", "linalg.cholesky": "cholesky_cpu",
+    **dict.fromkeys(("linalg.det", "linalg.solve"), "lu_cpu"), "linalg.qr": "geqrf_cpu", "linalg.svd": "linalg_svd_cpu",
+    **dict.fromkeys(("linalg.eig", "linalg.eigvals"), "linalg_eig_out_cpu"), "linalg.cholesky": "cholesky_cpu",
+    "torch.linalg.lu_solve": "linalg.lu_solve_cpu",
+}
+# Those that do not look for integers either.
+_KERNELS_ALONE = {
+    **dict.fromkeys(("linalg.lu", "torch.lu_factor"), "lu_cpu"), "linalg.eigh": "linalg_eigh_cpu", "cholesky": "cholesky_cpu",
+    "linalg.solve_triangular": "triangular_solve_cpu", "triangular_solve": "triangular_solve_cpu", "cholesky_solve": "cholesky_solve_cpu",
+    "cholesky_inverse": "cholesky_inverse_out_cpu", "orgqr": "orgqr_cpu", "ormqr": "ormqr_cpu",
 }
 
 
@@ -53,7 +68,7 @@ def square(name, t, arg="A"):
     floating(name, s)
 
 
-def checked(info, text):
+def checked(info, text, error=LinAlgError):
     """Raises for the first matrix whose ``info`` is not 0; ``text(info)`` says what is wrong with it."""
     from ...tensor.batching import whole
     info = whole(info)
@@ -62,7 +77,7 @@ def checked(info, text):
     if len(bad):
         name, message = text(int(numbers[bad[0]]))
         where = f"(Batch element {bad[0]}): " if info._spec.ndim else ""
-        raise LinAlgError(f"{name}: {where}{message}")
+        raise error(f"{name}: {where}{message}")
 
 
 def named(name, fields, items):

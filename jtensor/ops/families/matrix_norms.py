@@ -80,11 +80,18 @@ def linalg_cond(A, p=None, *, out=None):
     >>> torch.linalg.cond(torch.diag(torch.tensor([1., 4.])))
     tensor(4.)
     """
-    matrices("linalg.cond", A)
+    if A._spec.ndim < 2:
+        raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
+    if isinstance(p, str) and p not in ("fro", "nuc"):
+        raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
     if p is None or p in (2, -2):
+        matrices("linalg.svd", A)
+        if not A._spec.numel:
+            return put_out("linalg_cond", A.new_zeros(A._spec.size[:-2], dtype=A._spec.dtype.to_real()), out)
         values = linalg_svdvals(A)
         first, last = values.narrow(-1, 0, 1), values.narrow(-1, values._spec.size[-1] - 1, 1)
         return put_out("linalg_cond", (last / first if p == -2 else first / last).squeeze(-1), out)
+    matrices("linalg.cond", A)
     square(f"linalg.cond(ord={p if isinstance(p, str) else format(p, 'g')})", A)
     inverse, info = inv_ex_raw(A)
     norm, other = linalg_matrix_norm(A, p), linalg_matrix_norm(inverse, p)

@@ -90,8 +90,6 @@ def _column(v, x):
 
 
 def _check_batch(input, weight, bias, running_mean, running_var, training, eps):
-    if input.dtype.category != 2:
-        raise not_implemented("batch_norm", input.dtype)
     if input.ndim < 2:
         raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
     if not input.numel:
@@ -100,6 +98,10 @@ def _check_batch(input, weight, bias, running_mean, running_var, training, eps):
     for name, s in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias)):
         if s is not None and s.numel != n:
             raise RuntimeError(f"{name} should contain {n} elements not {s.numel}")
+    if (running_mean is None) != (running_var is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
+    if input.dtype.category != 2:
+        raise not_implemented("batch_norm", input.dtype)
     _check_types("batch_norm", input, weight, bias, running_mean, running_var)
 
 
@@ -161,9 +163,9 @@ def _no_batch(moved, *running):
 def _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
     made = native_batch_norm_raw(input, weight, bias, None if training else running_mean, None if training else running_var,
                                  bool(training), eps)
-    if training and running_mean is not None:
+    if training and not running_mean is running_var is None:
         _no_batch(made[1], running_mean, running_var)
-        _check_batch(input._spec, None, None, running_mean._spec, running_var._spec, True, eps)
+        _check_batch(input._spec, None, None, *(None if t is None else t._spec for t in (running_mean, running_var)), True, eps)
         move_average.inplace_form(running_mean, made[1], momentum)
         move_average.inplace_form(running_var, made[3], momentum)
     return made
@@ -178,7 +180,7 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
         return out if bias is None else out + bias.select(0, 0)
     if not training and (running_mean is None or running_var is None):
         raise RuntimeError(f"running_{'mean' if running_mean is None else 'var'} must be defined in evaluation mode")
-    if training and running_mean is not None:
+    if training and not running_mean is running_var is None:
         _check_batch(input._spec, *(None if t is None else t._spec for t in (weight, bias, running_mean, running_var)), True, eps)
     return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
 

@@ -11,7 +11,7 @@ from ..operator import RAW, Tensor, op
 from ..registry import composite
 from .composing import put_out
 from .factor import adjoint, product
-from .matrices import named
+from .matrices import floating, named
 from .numeric import no_derivative, not_implemented, size_at
 
 
@@ -94,4 +94,5 @@ def ormqr(input, tau, other, left=True, transpose=False, *, out=None):
             [ 0.]])
     """
     _check_ormqr(input, tau, other, left)
+    floating("ormqr", input._spec)
     return put_out("ormqr", ormqr_raw(input, tau, other, bool(left), bool(transpose)), out)

@@ -17,7 +17,7 @@ from . import factor
 from .composing import put_out
 from .factor import adjoint, product, together
 from .linalg import linalg_inv
-from .matrices import checked, eps, floating, matrices, named, square
+from .matrices import checked, eps, floating, named, square
 from .numeric import wrap_dim
 from .right_sides import fitting, solvable
 from .spectral import pinv_gradient, pseudoinverse
@@ -156,6 +156,7 @@ def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False,
             raise RuntimeError(f"torch.triangular_solve: Expected {name} to have at least 2 dimensions, but it has {t._spec.ndim} "
                                "dimensions instead")
     fitting("triangular_solve", input, A)
+    floating("triangular_solve", A._spec)
     a = A.transpose(-2, -1) if transpose else A
     x = solve_triangular_raw(a, input, bool(upper) != bool(transpose), True, bool(unitriangular))
     made = named("triangular_solve", ("solution", "cloned_coefficient"), (
@@ -194,7 +195,8 @@ def linalg_lstsq(A, B, rcond=None, *, driver=None, out=None):
     """
     if A._spec.ndim < 2:
         raise RuntimeError("torch.linalg.lstsq: input must have at least 2 dimensions.")
-    matrices("torch.linalg.lstsq", A, "input")
+    if A._spec.dtype.category < 2 or A._spec.dtype.itemsize < 4:
+        raise RuntimeError("This function doesn't handle types other than float and double")
     if B._spec.ndim < 1:
         raise RuntimeError("torch.linalg.lstsq: other must have at least 1 dimension.")
     if not 0 <= A._spec.ndim - B._spec.ndim <= 1:

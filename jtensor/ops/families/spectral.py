@@ -64,6 +64,7 @@ def linalg_eig(A, *, out=None):
     >>> torch.linalg.eig(torch.diag(torch.tensor([1., 2.]))).eigenvalues
     tensor([1.+0.j, 2.+0.j])
     """
+    A._spec.dtype.to_complex()                               # there is none of integers
     square("linalg.eig", A)
     return put_out("linalg_eig", factor.eig_raw(A), out)
 
@@ -75,6 +76,7 @@ def linalg_eigvals(A, *, out=None):
     >>> torch.linalg.eigvals(torch.tensor([[0., 1.], [-1., 0.]])).imag.sort().values
     tensor([-1.,  1.])
     """
+    A._spec.dtype.to_complex()
     square("linalg.eigvals", A)
     return put_out("linalg_eigvals", factor.eig_raw(A)[0], out)
 
@@ -104,7 +106,7 @@ def linalg_svdvals(A, *, driver=None, out=None):
     >>> torch.linalg.svdvals(torch.diag(torch.tensor([2., -3.])))
     tensor([3., 2.])
     """
-    matrices("linalg.svdvals", A)
+    matrices("linalg.svd", A)
     _cpu_driver("torch.linalg.svd", driver)
     return put_out("linalg_svdvals", factor.svd_raw(A, False)[1], out)
 
@@ -152,7 +154,12 @@ def linalg_matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, ou
     >>> torch.linalg.matrix_rank(torch.eye(3))
     tensor(3)
     """
-    matrices("linalg.matrix_rank", A, "input")
+    if A._spec.ndim < 2:
+        raise RuntimeError("torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.")
+    if A._spec.dtype.category < 2 or A._spec.dtype.itemsize < 4:
+        raise RuntimeError("This function doesn't handle types other than float and double")
+    if hermitian and A._spec.numel:
+        square("linalg.eigh", A)
     if tol is not None:
         atol, rtol = tol, 0.0
     A = A.detach()
@@ -269,7 +276,7 @@ def matrix_exp(input):
     tensor([[1., 0.],
             [0., 1.]])
     """
-    if input.dtype in (dtypes.float16, dtypes.bfloat16):
+    if input.dtype in (dtypes.float16, dtypes.bfloat16) and input._spec.numel:
         return matrix_exp(input.to(dtypes.float32)).to(input.dtype)
     square("linalg.matrix_exp", input)
     return matrix_exp_raw(input)
