@@ -44,14 +44,23 @@ def summed_dtype(input, dtype):
     return input.dtype if input.is_floating_point() or input.is_complex() else jtensor.int64
 
 
-def lowest(dtype):
-    """The number that no other is below."""
-    return float("-inf") if dtype.is_floating_point else jtensor.iinfo(dtype).min
+def lowest(name, input, mask):
+    """The number that no other is below; without a mask none is wanted, and there is none of truth values."""
+    return _end(name, input, mask, "-inf", "min")
 
 
-def highest(dtype):
+def highest(name, input, mask):
     """The number that no other is above."""
-    return float("inf") if dtype.is_floating_point else jtensor.iinfo(dtype).max
+    return _end(name, input, mask, "inf", "max")
+
+
+def _end(name, input, mask, infinite, end):
+    dtype = input.dtype
+    if mask is None or dtype.is_floating_point or dtype.is_complex and name == "logsumexp":
+        return float(infinite)
+    if dtype is jtensor.bool:
+        raise NotImplementedError(f"identity of {name} on {dtype} input")
+    return getattr(jtensor.iinfo(dtype), end)
 
 
 def counted(input, dims, mask, keepdim):

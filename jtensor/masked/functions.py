@@ -30,12 +30,12 @@ def prod(input, dim=None, *, keepdim=False, dtype=None, mask=None):
 
 def cumsum(input, dim, *, dtype=None, mask=None):
     """The sums so far of the elements that the mask lets through."""
-    return filled(input, mask, 0).cumsum(dims_of(input, dim)[0], dtype=summed_dtype(input, dtype))
+    return filled(input, mask, 0).cumsum(dims_of(input, dim)[0], dtype=dtype or input.dtype)
 
 
 def cumprod(input, dim, *, dtype=None, mask=None):
     """The products so far of the elements that the mask lets through."""
-    return filled(input, mask, 1).cumprod(dims_of(input, dim)[0], dtype=summed_dtype(input, dtype))
+    return filled(input, mask, 1).cumprod(dims_of(input, dim)[0], dtype=dtype or input.dtype)
 
 
 # -- extremes ---------------------------------------------------------------------------------------------------------
@@ -47,22 +47,22 @@ def amax(input, dim=None, *, keepdim=False, dtype=None, mask=None):
     >>> torch.masked.amax(torch.tensor([1., 5., 3.]), mask=torch.tensor([True, False, True]))
     tensor(3.)
     """
-    return filled(input, mask, lowest(input.dtype)).amax(dims_of(input, dim), keepdim=bool(keepdim)).to(dtype or input.dtype)
+    return filled(input, mask, lowest("amax", input, mask)).amax(dims_of(input, dim), keepdim=bool(keepdim)).to(dtype or input.dtype)
 
 
 def amin(input, dim=None, *, keepdim=False, dtype=None, mask=None):
     """The smallest of the elements that the mask lets through; of none, the highest number that the dtype has."""
-    return filled(input, mask, highest(input.dtype)).amin(dims_of(input, dim), keepdim=bool(keepdim)).to(dtype or input.dtype)
+    return filled(input, mask, highest("amin", input, mask)).amin(dims_of(input, dim), keepdim=bool(keepdim)).to(dtype or input.dtype)
 
 
 def argmax(input, dim=None, *, keepdim=False, dtype=None, mask=None):
     """Where the largest element is that the mask lets through, as a number of the input's dtype unless ``dtype`` is another."""
-    return jtensor.argmax(filled(input, mask, lowest(input.dtype)), dim, bool(keepdim)).to(dtype or input.dtype)
+    return jtensor.argmax(filled(input, mask, lowest("argmax", input, mask)), dim, bool(keepdim)).to(dtype or input.dtype)
 
 
 def argmin(input, dim=None, *, keepdim=False, dtype=None, mask=None):
     """Where the smallest element is that the mask lets through, as a number of the input's dtype unless ``dtype`` is another."""
-    return jtensor.argmin(filled(input, mask, highest(input.dtype)), dim, bool(keepdim)).to(dtype or input.dtype)
+    return jtensor.argmin(filled(input, mask, highest("argmin", input, mask)), dim, bool(keepdim)).to(dtype or input.dtype)
 
 
 # -- statistics -------------------------------------------------------------------------------------------------------
@@ -100,10 +100,11 @@ def var(input, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype
         correction = 0 if unbiased is False else 1
     if dtype is None:
         dtype = input.dtype if input.is_floating_point() or input.is_complex() else jtensor.float32
-    dims, input = dims_of(input, dim), input.to(dtype)
+    computed = dtype if dtype.is_floating_point or dtype.is_complex else jtensor.float32
+    dims, input = dims_of(input, dim), input.to(computed)
     apart = input - mean(input, dims, keepdim=True, mask=mask)
     total = sum(apart * apart.conj() if apart.is_complex() else apart * apart, dims, keepdim=keepdim, mask=mask)
-    return total / (counted(input, dims, mask, keepdim) - correction).clamp_min(0).to(dtype)
+    return (total / (counted(input, dims, mask, keepdim) - correction).clamp_min(0).to(computed)).to(dtype)
 
 
 def std(input, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype=None, mask=None):
@@ -129,7 +130,7 @@ def normalize(input, ord, dim, *, eps=1e-12, dtype=None, mask=None):
 
 def logsumexp(input, dim=None, *, keepdim=False, dtype=None, mask=None):
     """The logarithm of the sum of the exponentials of the elements that the mask lets through."""
-    return filled(input, mask, lowest(input.dtype)).logsumexp(dims_of(input, dim), keepdim=keepdim).to(dtype or input.dtype)
+    return filled(input, mask, lowest("logsumexp", input, mask)).logsumexp(dims_of(input, dim), keepdim=keepdim).to(dtype or input.dtype)
 
 
 def logaddexp(input, other, *, dtype=None, input_mask=None, other_mask=None):
@@ -144,14 +145,17 @@ def softmax(input, dim, *, dtype=None, mask=None):
     >>> torch.masked.softmax(torch.tensor([1., 5., 1.]), 0, mask=torch.tensor([True, False, True]))
     tensor([0.5000, 0.0000, 0.5000])
     """
-    return jtensor.nn.functional.softmax(filled(input, mask, lowest(input.dtype)), dims_of(input, dim)[0], dtype=dtype or input.dtype)
+    numbers = filled(input, mask, lowest("softmax", input, mask))
+    return jtensor.nn.functional.softmax(numbers, dims_of(input, dim)[0], dtype=dtype or input.dtype)
 
 
 def log_softmax(input, dim, *, dtype=None, mask=None):
     """The logarithm of `softmax`; -inf where the mask lets nothing through."""
-    return jtensor.nn.functional.log_softmax(filled(input, mask, lowest(input.dtype)), dims_of(input, dim)[0], dtype=dtype or input.dtype)
+    numbers = filled(input, mask, lowest("log_softmax", input, mask))
+    return jtensor.nn.functional.log_softmax(numbers, dims_of(input, dim)[0], dtype=dtype or input.dtype)
 
 
 def softmin(input, dim, *, dtype=None, mask=None):
     """The softmax of the negative elements that the mask lets through; the others get 0."""
-    return jtensor.nn.functional.softmin(filled(input, mask, highest(input.dtype)), dims_of(input, dim)[0], dtype=dtype or input.dtype)
+    numbers = filled(input, mask, highest("softmin", input, mask))
+    return jtensor.nn.functional.softmin(numbers, dims_of(input, dim)[0], dtype=dtype or input.dtype)
