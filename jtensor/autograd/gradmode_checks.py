@@ -91,7 +91,8 @@ def no_partial_overlap(self, other):
 APART = ("index_put", "index_copy", "index_add", "index_reduce", "scatter", "scatter_add", "scatter_reduce", "put")
 _ASKED_BEFORE = ("index_put.mask", "index_put.mask_number")
 _ANYHOW = ("fill_tensor", "index_fill", "masked_scatter")
-_OUTAPART = frozenset(("gather", "index_select", "take", "cat", "max", "min"))
+_GROWS = frozenset(("cat", "stack"))                   # which ask before the memory that is written to is resized
+_OUTAPART = frozenset(("gather", "index_select", "take", "max", "min", *_GROWS))
 
 
 def operand_may_overlap(self, other, name):
@@ -113,13 +114,13 @@ def out_memory(operator, result, target, operands):
         size, full = list(target._spec.size), list(result._spec.size)
         if size != full and any(other is target for other in operands):         # what is read, too, is not resized
             raise RuntimeError(f"output with shape {size} doesn't match the broadcast shape {full}")
-    elif tuple(target._spec.size) != tuple(result._spec.size):
+    elif tuple(target._spec.size) != tuple(result._spec.size) and operator.name not in _GROWS:
         return
     apart = operator.name.split(".")[0].split("_dim")[0] in _OUTAPART
     for other in operands:
         if other._storage is not target._storage or resolved_first(target, other):
             continue
-        if operator.promote is not None:
+        if operator.promote is not None and operator.name not in _GROWS:
             if other is not target:
                 no_partial_overlap(target, other)
         elif apart:

@@ -28,7 +28,7 @@ def outer(input, vec2, *, out=None):
     for name, t in (("self", input), ("vec2", vec2)):
         if t._spec.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {t._spec.ndim}-D")
-    return put_out("outer", input.reshape(input._spec.numel, 1) * vec2, out)
+    return put_out("outer", input.reshape(input._spec.numel, 1) * vec2, out, (input, vec2))
 
 
 @composite()
@@ -131,7 +131,8 @@ def kron(input, other, *, out=None):
     a, b = [1] * (n - len(a)) + a, [1] * (n - len(b)) + b
     left = unsafe_view(input.contiguous(), [x for size in a for x in (size, 1)])
     right = unsafe_view(other.contiguous(), [x for size in b for x in (1, size)])
-    return put_out("kron", unsafe_view((left * right).contiguous(), [x * y for x, y in zip(a, b, strict=True)]), out)
+    made = unsafe_view((left * right).contiguous(), [x * y for x, y in zip(a, b, strict=True)])
+    return put_out("kron", made, out, (input, other))
 
 
 @composite(method=False)

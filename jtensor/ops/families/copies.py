@@ -2,8 +2,10 @@
 
 Owns: composites over the public views; their graph is the view's node and a copy's. May not know: tensors as objects.
 """
+from ...base import dtypes
 from ..registry import composite
 from .composing import put_out
+from .numeric import wrap_dim
 
 
 def _pieces(input, rule, cuts):
@@ -48,6 +50,8 @@ def dsplit(input, indices_or_sections):
 
 def _copying(name, view, method=False):
     def copy(input, *args, out=None, **kwargs):
+        if name == "view_copy" and not input._spec.contiguous and not (args and isinstance(args[0], dtypes.dtype)):
+            input = input.contiguous()                       # a copy may have any shape
         made = getattr(input, view)(*args, **kwargs)
         if isinstance(made, tuple):
             made = tuple([t.clone(memory_format="contiguous_format") for t in made])
@@ -64,7 +68,24 @@ def _copying(name, view, method=False):
 for _view in ("alias", "as_strided", "expand", "permute", "select", "split", "split_with_sizes", "squeeze", "t", "transpose", "unbind",
               "unfold", "unsqueeze", "view", "view_as_real", "view_as_complex", "detach"):
     _copying(_view + "_copy", _view)
-_copying("narrow_copy", "narrow", method=True)
+
+
+@composite("narrow_copy", asked=True)
+def narrow_copy(input, dim, start, length, *, out=None):
+    """`narrow`, but a copy.
+
+    >>> torch.narrow_copy(torch.tensor([1, 2, 3]), 0, 1, 2)
+    tensor([2, 3])
+    """
+    spec = input._spec
+    if not spec.ndim:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if dim >= spec.ndim:
+        raise RuntimeError("Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.  (Could this error message "
+                           "be improved?  If so, please report an enhancement request to PyTorch.)")
+    if length < 0 and 0 <= start <= spec.size[dim]:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({spec.size[dim]}).")
+    return put_out("narrow_copy", input.narrow(dim, start, length).clone(memory_format="contiguous_format"), out)
 
 
 @composite(method=False)
@@ -74,7 +95,7 @@ def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None):
     >>> torch.slice_copy(torch.tensor([1, 2, 3]), 0, 1)
     tensor([2, 3])
     """
-    place = (slice(None),) * (dim % max(input.ndim, 1)) + (slice(start, end, step),)
+    place = (slice(None),) * wrap_dim(dim, input.ndim) + (slice(start, end, step),)
     return put_out("slice_copy", input[place].clone(memory_format="contiguous_format"), out)
 
 
