@@ -24,9 +24,12 @@ _SEARCH = ("torch.searchsorted(): output tensor's dtype is wrong, it can only be
 _JOINED = "torch.cat(): input types can't be cast to the desired output type {Got}"
 _AVERAGED = "mean.dtype_out(): input types can't be cast to the desired output type {Got}"
 
+_EXTREME_OF_ALL = ("Expected canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype())) to be true, but got false.  "
+                   "(Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")
+
 # What does not follow from how the operator promotes: the ways above, or PyTorch's words.
 _WAYS = {
-    **dict.fromkeys("""max_all min_all mean_dim var_dims std_dims outer kron linalg_pinv clamp_Tensor clamp_min_Tensor
+    **dict.fromkeys("""mean_dim var_dims std_dims outer kron linalg_pinv clamp_Tensor clamp_min_Tensor
                        clamp_max_Tensor""".split(), CAST),
     **dict.fromkeys("sum_all sum_dim nansum_dim prod_all prod_dim cumsum cumprod linalg_matrix_rank".split(), ANY),
     **dict.fromkeys("""clamp_Scalar clamp_min_Scalar clamp_max_Scalar round_decimals _conj_physical abs neg sign sgn floor ceil round_whole
@@ -34,7 +37,7 @@ _WAYS = {
     **dict.fromkeys(("signbit", "isposinf", "isneginf"), "{name} does not support non-boolean outputs."),
     **dict.fromkeys(("complex", "polar"), _OBJECT),
     **dict.fromkeys(("cummax", "cummin", "logcumsumexp"), _SCALAR),
-    **dict.fromkeys(("mv", "addmv_vector"), _VECTOR),
+    "addmv_vector": _VECTOR,
     **dict.fromkeys(("dot", "vdot"), _DOT),
     **dict.fromkeys(("amax", "amin"), _EXTREME),
     **dict.fromkeys(("median_dim", "nanmedian_dim"), _MEDIAN),
@@ -43,7 +46,7 @@ _WAYS = {
     **dict.fromkeys(("tensordot", "inner"), _DOTS),
     **dict.fromkeys(("searchsorted", "bucketize"), _SEARCH),
     **dict.fromkeys(("cat", "stack"), _JOINED),
-    "mean_all": _AVERAGED,
+    **dict.fromkeys(("mean_all", "mean"), _AVERAGED), **dict.fromkeys(("max_all", "min_all"), _EXTREME_OF_ALL), "mv": SAME,
     **dict.fromkeys(("linalg_norm", "linalg_matrix_norm"), "{name} expected out tensor dtype {Want} but got: {Got}"),
     **dict.fromkeys(("log_sigmoid", "native_batch_norm"), "expected scalar type {Want} but found {Got}"),
     "linalg_householder_product": CAST,
@@ -72,7 +75,7 @@ def refuse(name, promote, wanted, given):
         raise NotImplementedError(f'"{kernel}" not implemented for \'{scalar_name(given)}\'')
     if way == ANY or given is dtypes.uint8 and name in ("all_dims", "any_dims"):
         return
-    if way in (CAST, _JOINED, _AVERAGED):
+    if way in (CAST, _JOINED, _AVERAGED, _EXTREME_OF_ALL):
         if not can_cast(wanted, given):
             raise (TypeError if way == _JOINED else RuntimeError)(way.format(Got=scalar_name(given)) if way != CAST else (
                 f"result type {scalar_name(wanted)} can't be cast to the desired output type {scalar_name(given)}"))

@@ -241,6 +241,17 @@ def under_our_names(function, args, kwargs, written):
 _WITHOUT_NUMPYS_NAMES = frozenset("norm split stft istft tensordot unique unique_consecutive cdist".split())
 
 
+def _in_pythons_words(form, args, values):
+    """What Python says of too many arguments, and of those that are missing."""
+    most, least = len(form.positional), sum(default is REQUIRED for _, default in form.positional)
+    if len(args) > most and not form.rest:
+        raise TypeError(f"{form.name}() takes from {least} to {most} positional arguments but {len(args)} were given")
+    lacking = [name for (name, default), value in zip(form.positional, values, strict=True) if default is REQUIRED and value is MISSING]
+    if lacking:
+        listed = " and ".join([f"'{name}'" for name in lacking])
+        raise TypeError(f"{form.name}() missing {len(lacking)} required positional argument{'s' * (len(lacking) > 1)}: {listed}")
+
+
 def odd_call(form, values, rest, named, others):
     """A call that Python would not bind (under NumPy's names, or to be refused) or one with ``out``; `MISSING`: it is in order."""
     args, kwargs = form.given(sys._getframe(2), values, rest, named, others)
@@ -275,6 +286,8 @@ def odd_call(form, values, rest, named, others):
     if not any(value is MISSING for value in (*values, *named)) and (form.rest or not rest) and (form.others or not others):
         return MISSING
     shown, positional = form.name.removeprefix("Tensor."), len(form.positional) - method
+    if shown in _WITHOUT_NUMPYS_NAMES and not (others and method):
+        _in_pythons_words(form, args, values)
     if rest and not form.rest:
         raise TypeError(f"{shown}() takes {positional} positional argument{'' if positional == 1 else 's'} but {len(args) - method} "
                         f"{'was' if len(args) - method == 1 else 'were'} given")

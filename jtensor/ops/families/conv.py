@@ -59,7 +59,7 @@ _SIDES = ("depth", "height", "width")
 
 def _check_settings(n, stride, padding, dilation, output_padding):
     for name, value in (("stride", stride), ("padding", padding), ("dilation", dilation), ("output_padding", output_padding)):
-        if len(value) != n:
+        if len(value) not in (1, n):
             raise RuntimeError(f"expected {name} to be a single integer value or a list of {n} values to match the convolution dimensions, "
                                f"but got {name}={list(value)}")
 
@@ -70,10 +70,10 @@ def _check(input, weight, bias, stride, padding, dilation, transposed, output_pa
         raise RuntimeError("weight should have at least three dimensions")
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
+    _check_settings(n, stride, padding, dilation, output_padding)
     if input.ndim != weight.ndim:
         raise RuntimeError(f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight {list(weight.size)}, but got "
                            f"{input.ndim}-dimensional input of size {list(input.size)} instead")
-    _check_settings(n, stride, padding, dilation, output_padding)
     _check_signs(stride, padding, dilation, output_padding, transposed)
     if bias is not None and bias.dtype is not input.dtype:
         raise RuntimeError(f"Input type ({dtypes.cpp_name(input.dtype)}) and bias type ({dtypes.cpp_name(bias.dtype)}) should be the same")

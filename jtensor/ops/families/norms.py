@@ -140,6 +140,12 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     >>> torch.norm(torch.tensor([3., 4.]))
     tensor(5.)
     """
+    if not hasattr(input, "_spec"):
+        raise AttributeError(f"'{type_name(type(input))}' object has no attribute 'layout'")
+    if isinstance(p, (list, tuple)) or hasattr(p, "_spec") and p._spec.ndim:
+        raise TypeError(f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {type_name(type(p))}")
+    if isinstance(dim, str):
+        raise TypeError(f"linalg_vector_norm(): argument 'dim' (position 3) must be tuple of ints, not {type_name(type(dim))}")
     if input.dtype.category < 2 and (dtype is None or p == "nuc"):
         raise RuntimeError("linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
                            f"{dtypes.scalar_name(input.dtype)}")

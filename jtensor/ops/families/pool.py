@@ -356,6 +356,10 @@ def _check_unpool(self, indices, output_size, *_):
     if indices.dtype is not dtypes.int64:
         found = f" but got: {dtypes.scalar_name(indices.dtype)}" if len(output_size) == 2 else ""
         raise RuntimeError(f"elements in indices should be type int64{found}")
+    n = len(output_size)
+    if self.ndim not in (n + 1, n + 2):
+        raise RuntimeError(f"Input to max_unpooling{n}d should be a {n + 1}d or {n + 2}d Tensor, but got a tensor with {self.ndim} "
+                           "dimensions.")
     if tuple(indices.size) != tuple(self.size):
         raise RuntimeError(f"Expected shape of indices to be same as that of the input tensor ({list(self.size)}) but got indices tensor "
                            f"with shape: {list(indices.size)}")

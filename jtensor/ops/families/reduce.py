@@ -110,7 +110,7 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None):
     tensor(1.)
     """
     if input.dtype.is_complex:
-        raise RuntimeError("nansum does not support complex inputs")
+        raise RuntimeError("nansum on CPU does not support complex inputs")
     more = {} if out is None else {"out": out}
     return nansum_dim(input, dim, keepdim, dtype=dtype, **more)
 
@@ -167,6 +167,8 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, out=None):
     """
     if out is None:
         return mean_all.record(input, dtype) if dim is None and not keepdim else mean_dim.record(input, dim, keepdim, dtype)
+    if dim is None and not keepdim:
+        return mean_all(input, dtype=dtype, out=out)
     return mean_dim(input, dim, keepdim, dtype=dtype, out=out)
 
 

@@ -7,8 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ...base.dtypes import scalar_name
 from ..operator import RAW, Tensor, op
-from .numeric import NARROW, floats_only, not_implemented
+from .numeric import NARROW, floats_only
 
 # -- along one dimension ----------------------------------------------------------------------------------------------
 
@@ -141,7 +142,7 @@ def _check_size(n):
             raise RuntimeError(f"It is expected output_size equals to {n}, but got size {len(output_size)}")
         if self.ndim != n + 2:
             raise RuntimeError(f"It is expected input_size equals to {n + 2}, but got size {self.ndim}")
-        if any(m == 0 for m in self.size[1:]):
+        if not self.size[1] and all(m > 0 for m in (*self.size[2:], *output_size)):
             raise RuntimeError(f"Non-empty {n + 2}D data tensor expected but got a tensor with sizes {list(self.size)}")
         if any(m <= 0 for m in (*self.size[2:], *output_size)):
             shown = [", ".join(f"{letter}: {m}" for letter, m in zip("DHW"[3 - n:], sizes)) for sizes in (self.size[2:], output_size)]
@@ -340,11 +341,6 @@ def _sampled_cubic(image, at, padding_mode, align_corners):
 
 def _check_grid(input, grid, interpolation_mode, padding_mode, align_corners):
     n = input.ndim - 2
-    if n == 2 and input.dtype.category < 2 and grid.dtype.category == 2:         # PyTorch looks for the kernel first
-        raise not_implemented("grid_sampler_2d_cpu_kernel_impl", input.dtype)
-    if input.dtype is not grid.dtype:
-        raise RuntimeError(f"grid_sampler(): expected input and grid to have same dtype, but input has {input.dtype} and grid has "
-                           f"{grid.dtype}")
     if input.size[0] != grid.size[0]:
         raise RuntimeError("grid_sampler(): expected grid and input to have same batch size, but got input with sizes "
                            f"{list(input.size)} and grid with sizes {list(grid.size)}")
@@ -353,9 +349,11 @@ def _check_grid(input, grid, interpolation_mode, padding_mode, align_corners):
     if any(m <= 0 for m in input.size[2:]):
         raise RuntimeError("grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes "
                            f"{list(input.size)} with dimension {2 + [m <= 0 for m in input.size[2:]].index(True)} being empty")
-    floats_only("grid_sampler_2d_cpu_kernel_impl" if n == 2 else "grid_sampler3d_cpu")(input)
     if n == 3 and interpolation_mode == 2:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
+    floats_only("grid_sampler_2d_cpu_kernel_impl" if n == 2 else "grid_sampler3d_cpu")(input)
+    if input.dtype is not grid.dtype:
+        raise RuntimeError(f"expected scalar type {scalar_name(input.dtype)} but found {scalar_name(grid.dtype)}")
 
 
 @op(check=_check_grid, name="grid_sampler_2d", backward="GridSampler2DBackward0", method=False)

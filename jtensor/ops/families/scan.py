@@ -341,6 +341,8 @@ def trapezoid(y, x=None, *, dx=None, dim=-1):
     >>> torch.trapezoid(torch.tensor([1., 2., 3.]))
     tensor(4.)
     """
+    if not y.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     dim = wrap_dim(dim, y.ndim)
     if y.shape[dim] == 0:
         return y.sum(dim)
