@@ -7,6 +7,7 @@ import numpy as np
 
 from ..base import devices, dtypes, geometry
 from ..base.errors import missing
+from ..base.naming import type_name
 from ..ops.families import create as ops
 from ..storage import cell, host
 from ..trace import spec as specs
@@ -30,7 +31,9 @@ def numpy(self, *, force=False):
     >>> t
     tensor([1., 0.])
     """
-    if force:
+    if force is not False:
+        if force is not True:
+            raise TypeError(f"numpy(): argument 'force' must be bool, not {type_name(type(force))}")
         return numpy(self.detach().cpu().resolve_conj().resolve_neg())
     if self._spec.device.type != "cpu":
         raise TypeError(
@@ -105,20 +108,17 @@ def to(self, *args, **kwargs):
     >>> torch.ones(1).to(torch.int64)
     tensor([1])
     """
-    dtype, device, copy, memory_format = kwargs.pop("dtype", None), kwargs.pop("device", None), kwargs.pop("copy", False), \
-        kwargs.pop("memory_format", None)
-    kwargs.pop("non_blocking", None)
-    if "other" in kwargs:
-        args = (kwargs.pop("other"), *args)
-    if kwargs:
-        raise TypeError(f"to() received an invalid combination of arguments - got an unexpected keyword argument '{next(iter(kwargs))}'")
+    get = kwargs.get
+    dtype, device, copy, memory_format = get("dtype"), get("device"), get("copy", False), get("memory_format")
+    if kwargs and not kwargs.keys() <= _WAYS_TO:
+        raise _unfit(args, kwargs)
     rest = list(args)
     if rest:
         first = rest.pop(0)
         if isinstance(first, Tensor):
             dtype, device = first.dtype, first.device
         elif isinstance(first, _dtype):
-            dtype = first
+            dtype = first if dtype is None else _TWICE
         elif isinstance(first, type) and first in dtypes.OF_PYTHON:
             dtype = dtypes.OF_PYTHON[first]
         elif isinstance(first, (bool, float, complex)):                # PyTorch takes a number for its own type
@@ -128,13 +128,32 @@ def to(self, *args, **kwargs):
             if rest and (rest[0] is None or isinstance(rest[0], _dtype)):
                 dtype = rest.pop(0)
         else:
-            raise TypeError(f"to() received an invalid combination of arguments - got ({type(first).__name__})")
+            raise _unfit(args, kwargs)
         if rest:
-            rest.pop(0)
+            if rest.pop(0).__class__ is not bool:                      # ``non_blocking``
+                raise _unfit(args, kwargs)
         if rest:
             copy = rest.pop(0)
+    if dtype is not None and dtype.__class__ is not _dtype:
+        dtype = dtypes.OF_PYTHON.get(dtype) if isinstance(dtype, type) else None
+        if dtype is None:
+            raise _unfit(args, kwargs)
+    if rest or copy.__class__ is not bool or kwargs and (get("non_blocking", False).__class__ is not bool
+                                                         or device.__class__ in (float, complex, bool, list, tuple)):
+        raise _unfit(args, kwargs)
     return converted(self, dtype or self._spec.dtype, self._spec.device if device is None else devices.place(devices.device(device)), copy,
                      memory_format)
+
+
+_WAYS_TO = frozenset(("dtype", "device", "copy", "memory_format", "non_blocking"))
+_TWICE = object()                       # no type: it was named twice
+
+
+def _unfit(args, kwargs):
+    shown = ", ".join([type_name(type(given)) for given in args])
+    named = ", ".join([f"{key}={type_name(type(given))}" for key, given in kwargs.items()])
+    shown = f"{shown}, {named}" if shown and named else shown or f"{named}, "
+    return TypeError(f"to() received an invalid combination of arguments - got ({shown}), but expected one of:")
 
 
 def converted(self, dtype, device, copy=False, memory_format=None):

@@ -136,6 +136,14 @@ METHODS = {"new": new, **{name: _new(name, factory, _DOC.format(what, call, show
 # -- subclasses -------------------------------------------------------------------------------------------------------
 
 
+def _flat(data):
+    for one in data:
+        if isinstance(one, (list, tuple)):
+            yield from _flat(one)
+        else:
+            yield one
+
+
 def legacy_constructor(cls, args, kwargs):
     """``torch.Tensor(2, 3)``, ``torch.Tensor([1, 2])``: the constructor of old, always of the default type."""
     device = kwargs.get("device")
@@ -143,8 +151,14 @@ def legacy_constructor(cls, args, kwargs):
         made = empty(0, device=device)
     elif len(args) == 1 and isinstance(args[0], Tensor):
         made = args[0].detach() if cls is Tensor else shapes.alias(args[0])
-    elif len(args) == 1 and not isinstance(args[0], int) and not type(args[0]).__name__ == "Size":
-        made = tensor(args[0], dtype=dtypes.get_default_dtype(), device=device)
+    elif len(args) == 1 and (not isinstance(args[0], int) or isinstance(args[0], bool)) and not type(args[0]).__name__ == "Size":
+        if not hasattr(args[0], "__len__") or isinstance(args[0], dict):
+            raise TypeError(f"new(): data must be a sequence (got {type_name(type(args[0]))})")
+        try:
+            made = tensor(args[0], dtype=dtypes.get_default_dtype(), device=device)
+        except AttributeError:
+            wrong = next((one for one in _flat(args[0]) if isinstance(one, (str, bytes)) or one is None), None)
+            raise TypeError(f"must be real number, not {type_name(type(wrong))}") from None
     else:
         made = empty(*args, device=device)
     return made if cls is Tensor else of_class(made, cls)
