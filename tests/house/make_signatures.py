@@ -57,6 +57,7 @@ BY_HAND = {
     "amin": "(Tensor input, ints1? dim=(), bool keepdim=False, *, Tensor? out=None)",
     "Tensor.amax": "(ints1? dim=(), bool keepdim=False)",
     "Tensor.amin": "(ints1? dim=(), bool keepdim=False)",
+    "Tensor.hash_tensor": "(ints1? dim=(), *, bool keepdim=False, int mode=0)",
     **{f"Tensor.{name}": FORMAT.format("preserve") for name in "cpu float double half bfloat16 int long short char byte bool".split()},
     "Tensor.contiguous": FORMAT.format("contiguous"),
     "Tensor.is_contiguous": FORMAT.format("contiguous"),

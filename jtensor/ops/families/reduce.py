@@ -7,10 +7,10 @@ import jax.numpy as jnp
 from jax import lax
 
 from ...base import dtypes
-from ..operator import Tensor, op
+from ..operator import RAW, Tensor, op
 from ..registry import composite
 from .composing import no_keepdim
-from .numeric import axes_of, is_complex, is_integral, restored, size_of, spread, wide
+from .numeric import axes_of, is_complex, is_floating, is_integral, not_implemented, restored, size_of, spread, wide
 from .running import running_product
 
 _PRIVATE = {"out": True, "function": False, "method": False}
@@ -292,6 +292,44 @@ def any(input, dim=None, keepdim=False, *, out=None):
     tensor([False,  True])
     """
     return any_dims(input, dim, keepdim) if out is None else any_dims(input, dim, keepdim, out=out)
+
+
+def _check_hash(self, dim, keepdim):
+    if self.dtype.is_complex:
+        raise not_implemented("xor_sum_cpu", self.dtype)
+    axes = axes_of(dim, self.ndim)
+    if not self.numel and not dim and dim != 0:
+        raise RuntimeError("hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "
+                           "'dim' argument.")
+    for d in axes:
+        if self.ndim and not self.size[d]:
+            raise IndexError(f"hash_tensor: Expected reduction dim {d} to have non-zero size.")
+
+
+@op(None, name="hash_tensor.raw", nondiff=("self", 0), check=_check_hash, out=True, **RAW)
+def hash_raw(self: Tensor, dim=None, keepdim=False):
+    """The bits of the elements, as 64 of a float or an integer, by exclusive or."""
+    wide = self.astype(jnp.float64 if is_floating(self) else jnp.int64)
+    bits = lax.bitcast_convert_type(wide, jnp.uint64)
+    axes = axes_of(dim, self.ndim)
+    found = lax.reduce(bits, jnp.uint64(0), lax.bitwise_xor, axes)
+    return jnp.expand_dims(found, axes) if keepdim and self.ndim else found
+
+
+@composite(asked=True)
+def hash_tensor(input, dim=(), *, keepdim=False, mode=0, out=None):
+    """A hash of the elements (along ``dim``): exclusive or of their bits, each as a float or an integer of 64 bits. ``mode`` is 0.
+
+    >>> torch.hash_tensor(torch.tensor([1, 2, 4]))
+    tensor(7, dtype=torch.uint64)
+    """
+    if mode != 0:
+        raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
+    if out is None:
+        return hash_raw(input, dim, keepdim)
+    if out.dtype is not dtypes.uint64:
+        raise RuntimeError(f"Expected result to be of dtype uint64, but got {dtypes.scalar_name(out.dtype)}")
+    return hash_raw(input, dim, keepdim, out=out)
 
 
 @op(None, nondiff=("self", 0), check=_check_dim)
