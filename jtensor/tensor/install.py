@@ -127,6 +127,12 @@ def _by_hand():
                      is_same_size=_named(lambda input, other: input.is_same_size(other), "is_same_size"))
     Tensor.real, Tensor.imag = property(retyped.real, retyped.set_real), property(retyped.imag, retyped.set_imag)
     Tensor.type, Tensor.jax = convert.type_, convert.jax_array
+    function = REGISTRY.composites["norm"].body
+
+    def norm(self, p="fro", dim=None, keepdim=False, dtype=None):
+        return function(self, p, dim, keepdim, None, dtype)
+    norm.__doc__ = function.__doc__
+    Tensor.norm = guarded(norm, "norm", True)                          # without ``out``, which the function has before ``dtype``
     from . import quick
     Tensor.__getitem__, Tensor.__setitem__ = quick.getitem, quick.setitem
     Tensor.__bool__, Tensor.__int__, Tensor.__float__ = looking.to_bool, looking.to_int, looking.to_float

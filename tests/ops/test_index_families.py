@@ -73,7 +73,8 @@ def test_order_of_special_values():
 
 def test_hashes():
     numbers = "T.arange(24.).view(2, 3, 4)"
-    for text in (f"T.hash_tensor({numbers})", f"T.hash_tensor({numbers}, (0, 2), keepdim=True)", f"{numbers}.half().hash_tensor(-1)", f"{numbers}.hash_tensor()",
+    for text in (f"T.hash_tensor({numbers})", f"T.hash_tensor({numbers}, (0, 2), keepdim=True)", f"{numbers}.half().hash_tensor(-1)",
+                 f"{numbers}.hash_tensor()",
                  "T.hash_tensor(T.tensor([-1, 5], dtype=T.int8))", "T.hash_tensor(T.tensor([True, True, True]))",
                  "T.hash_tensor(T.tensor(2.), 0, keepdim=True)", "T.hash_tensor(T.ones(0))", "T.hash_tensor(T.ones(0, 3), 0)",
                  "T.hash_tensor(T.ones(0, 3), 1)", "T.hash_tensor(T.ones(2), mode=1)", "T.hash_tensor(T.tensor([1j]))",
