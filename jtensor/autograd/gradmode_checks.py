@@ -179,6 +179,8 @@ def out_fits(operator, result, target, tensors=()):
     name = operator.name
     if name == "abs" and tensors[0]._spec.dtype.is_complex:               # a length is computed like a number, and cast
         name = "abs_of_complex"
+    if name == "mv" and target._spec.size != result._spec.size:          # of another size it is resized first, and its type asked there
+        name = "mm"
     out_types.refuse(name, operator.promote, result._spec.dtype, target._spec.dtype)
 
 

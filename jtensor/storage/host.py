@@ -53,7 +53,7 @@ class HostMemory:
 
     def address(self):
         self.pointed = True
-        return self.flat.ctypes.data
+        return self.flat.ctypes.data if self.flat.size or self.foreign is not None else 0
 
     def is_exported(self):
         """Whether arrays of NumPy's share the memory."""
