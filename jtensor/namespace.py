@@ -36,7 +36,7 @@ from .trace import executor, report
 _SUBMODULES = ("nn", "optim", "random", "utils", "linalg", "fft", "special", "autograd", "cuda", "distributed", "func", "hub", "testing",
                "backends", "version", "distributions", "amp", "cpu", "accelerator", "jit", "serialization", "types", "compiler", "masked",
                "signal", "overrides", "_C", "xpu", "mps", "mtia", "profiler", "library", "quasirandom",
-               "multiprocessing", "functional", "return_types", "sparse", "__config__", "_dynamo")
+               "multiprocessing", "functional", "return_types", "sparse", "__config__", "__future__", "_dynamo")
 
 _CREATION = {
     from_data: ("tensor", "from_numpy", "as_tensor"),

@@ -232,6 +232,13 @@ def plain_number(value):
     return complex(value.real, value.imag) if isinstance(value, complex) else value
 
 
+def fits_a_word(value):
+    """The number; OverflowError for a Python integer that neither int64 nor uint64 has, even where it would become a float."""
+    if type(value) is int and not -(1 << 63) <= value < 1 << 64:
+        raise OverflowError("int too big to convert" if value > 0 else "can't convert negative int to unsigned")
+    return value
+
+
 def of_scalar(value):
     """The type a Python number has in promotion: bool, int64, the default float or its complex type."""
     kind = type(value)

@@ -99,6 +99,7 @@ def collect(operator, args):
 
 def template_number(operator, args, parameter, given, key, template, scalars):
     """A Python number: a run-time input, but for a default that was left alone and for None."""
+    dtypes.fits_a_word(given)
     if type(given) is int and given >= 1 << 63 and any(isinstance(a, Tensor) and a._spec.dtype.category > 1 for a in args):
         given = float(given)                                # among floats it is one; integers have it as uint64
     wrapped = build.WRAPPED.get(type(given))
@@ -122,9 +123,7 @@ def template_number(operator, args, parameter, given, key, template, scalars):
 
 def _fits(number):
     if type(number) is int and not -(1 << 63) <= number < (1 << 63):
-        if number < (1 << 64) and number > 0:
-            return number - (1 << 64)
-        raise RuntimeError("Overflow when unpacking long long")
+        return number - (1 << 64)
     return number
 
 

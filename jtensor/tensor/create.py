@@ -156,7 +156,9 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pi
     >>> torch.full((2,), 3)
     tensor([3, 3])
     """
-    size = size_of((size,) if isinstance(size, (tuple, list)) else (size,), "full")
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type_name(type(size))}")
+    size = size_of((size,), "full")
     _checked(layout, pin_memory)
     if isinstance(fill_value, Tensor) and not fill_value._spec.ndim and not fill_value.requires_grad:
         fill_value = fill_value.item()
@@ -262,6 +264,7 @@ def arange(start, end=None, step=1, *, out=None, dtype=None, layout=None, device
     for at, x in enumerate((start, end, step)):
         if isinstance(x, str) or not isinstance(x, (int, float, complex)):
             raise TypeError(f"arange(): argument '{('start', 'end', 'step')[at]}' must be Number, not {type(x).__name__}")
+        dtypes.fits_a_word(x)
     written = dtype
     if dtype is None:
         dtype = out.dtype if out is not None else dtypes.get_default_dtype() if any(isinstance(x, float) for x in (start, end, step)) \

@@ -13,7 +13,7 @@ from .dispatch import call
 
 
 def _number(x):
-    return x.item() if isinstance(x, Tensor) else x
+    return x.item() if isinstance(x, Tensor) else dtypes.fits_a_word(x)
 
 
 def _step(start, end, steps, kind):

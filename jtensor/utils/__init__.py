@@ -7,9 +7,12 @@ import importlib
 from . import hooks as hooks
 
 _LAZY = ("_pytree", "benchmark", "checkpoint", "data", "dlpack", "model_zoo")
+_FUNCTIONS = {"swap_tensors": "swapping"}
 
 
 def __getattr__(name):
     if name in _LAZY:
         return importlib.import_module(f"{__name__}.{name}")
+    if name in _FUNCTIONS:
+        return getattr(importlib.import_module(f"{__name__}.{_FUNCTIONS[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -388,4 +388,48 @@ SCRIPTS = {
             y[0] = 1e5
             print(y.float().tolist())
     """,
+    "integers that no 64 bits have": """
+        x, big = torch.ones(1), 2**64
+        for f in (lambda: x + big, lambda: x * -2**64, lambda: big - x, lambda: x.long() + big, lambda: x == big, lambda: x.fill_(big),
+                  lambda: torch.full((1,), big), lambda: torch.full((1,), big, dtype=torch.float32), lambda: x.clamp(0, big),
+                  lambda: x.masked_fill(x > 0, big), lambda: torch.where(x > 0, x, big), lambda: x.add(x, alpha=big),
+                  lambda: torch.arange(big), lambda: torch.linspace(0, big, 3), lambda: torch.pow(big, x), lambda: x + 10**400,
+                  lambda: torch.scalar_tensor(big), lambda: x + 2**63, lambda: x.long() + 2**63, lambda: x + (-2**63 - 1),
+                  lambda: torch.full((1,), 2**63, dtype=torch.float32), lambda: torch.full(2, 1)):
+            tried(f)
+    """,
+    "tensors that change places": """
+        import weakref
+        swap, future = torch.utils.swap_tensors, torch.__future__
+        a, b = torch.ones(2, requires_grad=True), torch.zeros(3)
+        a.grad, a.note = torch.full((2,), 5.), 3
+        swap(a, b)
+        print(a, b, a.grad, b.grad, hasattr(a, "note"), b.note)
+        p = torch.nn.Parameter(torch.ones(1))
+        swap(p, a)
+        print(type(p).__name__, type(a).__name__, p, a, isinstance(p, torch.nn.Parameter))
+        w = weakref.ref(a)
+        tried(lambda: swap(a, p))
+        tried(lambda: swap(p, a))
+        y, z = (b * 2).sum(), torch.zeros(2)
+        swap(b, z)
+        tried(y.backward)
+        future.set_swap_module_params_on_conversion(True)
+        layer = torch.nn.Linear(2, 1)
+        held = layer.weight
+        layer(torch.ones(1, 2)).sum().backward()
+        kept = held.grad
+        layer.double()
+        print(layer.weight is held, held.dtype, held.grad is kept, kept.dtype)
+        layer.load_state_dict({"weight": torch.ones(1, 2), "bias": torch.zeros(1)}, assign=True)
+        print(layer.weight is held, held, layer.bias.dtype)
+        w = weakref.ref(held)
+        tried(layer.half)
+        print(held.dtype, future.get_swap_module_params_on_conversion())
+        future.set_swap_module_params_on_conversion(False)
+        future.set_overwrite_module_params_on_conversion(True)
+        layer.double()
+        print(layer.weight is held, held.dtype, future.get_overwrite_module_params_on_conversion())
+        future.set_overwrite_module_params_on_conversion(False)
+    """,
 }

@@ -10,11 +10,37 @@ from ..parameter import Parameter
 
 
 def _replaced(old, new):
-    """``old`` with the contents of ``new``, or None where the two are of kinds that cannot share one tensor object."""
-    if old.is_meta != new.is_meta:
+    """``old`` with the contents of ``new``, or None where another object is to take its place.
+
+    That is so for kinds that cannot share one tensor object, and where `torch.__future__` says it.
+    """
+    if old.is_meta != new.is_meta or jtensor.__future__.get_overwrite_module_params_on_conversion():
         return None
     old.data = new
     return old
+
+
+def _swapped(module, name, param, fn):
+    """``param``, and its gradient, made what ``fn`` makes of them by exchange with new tensors (`torch.__future__`)."""
+    def exchange(old, new, shown):
+        try:
+            jtensor.utils.swap_tensors(old, new)
+        except Exception as e:
+            raise RuntimeError(f"_apply(): Couldn't swap {module._get_name()}.{shown}") from e
+
+    grad, param.grad = param.grad, None
+    try:
+        with jtensor.no_grad():
+            new = fn(param)
+        exchange(param, Parameter(new, param.requires_grad), name)
+    except Exception:
+        param.grad = grad
+        raise
+    if grad is not None:
+        with jtensor.no_grad():
+            new = fn(grad)
+        exchange(grad, new.requires_grad_(grad.requires_grad), name + ".grad")
+        param.grad = grad
 
 
 def _apply(self, fn, recurse=True):
@@ -28,6 +54,9 @@ def _apply(self, fn, recurse=True):
             module._apply(fn)
     for name, param in self._parameters.items():
         if param is None:
+            continue
+        if jtensor.__future__.get_swap_module_params_on_conversion():
+            _swapped(self, name, param, fn)
             continue
         grad = param.grad
         with jtensor.no_grad():

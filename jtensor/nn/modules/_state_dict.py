@@ -124,6 +124,9 @@ def _load_one(self, name, param, given, key, assign, error_msgs):
                       "to their corresponding key in the module instead of copying them in place?)", stacklevel=2)
     try:
         with jtensor.no_grad():
+            if jtensor.__future__.get_swap_module_params_on_conversion():
+                _swap_in(param, given, assign)
+                return
             if not assign:
                 param.copy_(given)
                 return
@@ -136,6 +139,17 @@ def _load_one(self, name, param, given, key, assign, error_msgs):
     except Exception as e:
         error_msgs.append(f'While copying the parameter named "{key}", whose dimensions in the model are {param.size()} and '
                           f"whose dimensions in the checkpoint are {given.size()}, an exception occurred : {e.args}.")
+
+
+def _swap_in(param, given, assign):
+    """Exchanges ``param`` for what its ``module_load`` makes of the tensor to be loaded (`torch.__future__`)."""
+    new = param.module_load(given, assign=assign)
+    if new is given or new is param:
+        raise RuntimeError("module_load returned one of self or other, please .detach() the result if returning one of the inputs in "
+                           "module_load")
+    if isinstance(param, Parameter):
+        new = new.requires_grad_(param.requires_grad) if isinstance(new, Parameter) else Parameter(new, param.requires_grad)
+    jtensor.utils.swap_tensors(param, new)
 
 
 def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs):

@@ -74,7 +74,7 @@ def number_fits(value, dtype, alone=False):
 
     ``alone``: into a single element; on its way to one of a narrow float it is a double, and what is too large becomes infinite.
     """
-    kind = type(value)
+    kind = type(dtypes.fits_a_word(value))
     if dtype.category == 0:
         return bool(value) if kind is complex else value
     if kind is complex and value.imag == 0 and not dtype.is_complex:
