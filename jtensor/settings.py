@@ -6,7 +6,7 @@ nothing, because the exact way is always taken; one that demands what the engine
 import os
 import warnings
 
-from .base import compat, denormals, devices
+from .base import compat, denormals, devices, sites
 from .base.errors import missing
 
 _state = {"threads": None, "interop": None, "deterministic": 0, "precision": "highest", "warn_always": False}
@@ -143,10 +143,11 @@ def set_flush_denormal(mode, /):
 
 
 def set_warn_always(b, /):
-    """Kept and readable; how often a warning of this library is shown is up to Python's `warnings` filters."""
+    """Whether warnings that are given a single time in a process are given each time; Python's `warnings` filters come after that."""
     if not isinstance(b, bool):
         raise RuntimeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
     _state["warn_always"] = b
+    sites.say_always(b)
 
 
 def is_warn_always_enabled():

@@ -9,6 +9,7 @@ import numpy as np
 
 import jtensor
 
+from .base import sites
 from .base.dtypes import scalar_name
 from .ops.families.composing import number_fits
 from .tensor import raw
@@ -47,7 +48,7 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
                          f"actual buffer length ({length} bytes)")
     elements = np.frombuffer(view, np.uint8, count * size, offset)
     if view.readonly:
-        warnings.warn(_READ_ONLY, UserWarning, stacklevel=2)
+        sites.warn_once(_READ_ONLY)
         elements = elements.copy()
     if dtype.name.startswith(("bfloat", "float8")):           # NumPy has no such type of its own
         made = jtensor.from_numpy(elements).view(dtype).detach()

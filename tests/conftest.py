@@ -45,6 +45,13 @@ def no_size_has_been_met():
 
 
 @pytest.fixture(autouse=True)
+def nothing_was_said():
+    """Warnings that are given once in a process are given in this test, too."""
+    from jtensor.base import sites
+    sites._said.clear()
+
+
+@pytest.fixture(autouse=True)
 def nothing_was_in_vain():
     """What programs were worth (`trace.tiers`) is learnt in this test."""
     from jtensor.trace.tiers import PAST

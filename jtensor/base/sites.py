@@ -50,13 +50,19 @@ def warn(text, category=UserWarning):
 
 
 _said = set()
+_always = [False]
 
 
 def warn_once(text):
-    """The same for what PyTorch says a single time in a process."""
-    if text not in _said:
+    """The same for what PyTorch says a single time in a process, unless it was told to say it each time (`say_always`)."""
+    if text not in _said or _always[0]:
         _said.add(text)
         warn(text)
+
+
+def say_always(told):
+    """Whether `warn_once` warns each time it is asked. What is noticed when a kind of call is met first is said then, all the same."""
+    _always[0] = told
 
 
 def within(name):

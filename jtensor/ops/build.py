@@ -7,7 +7,7 @@ May not know: tensors, storages, the tape.
 import jax
 import jax.numpy as jnp
 
-from ..base import devices, dtypes
+from ..base import devices, dtypes, sites
 from ..trace import plan as plans
 from ..trace.shapes import REMEMBERED
 from ..trace.spec import Spec, aval, spec, within
@@ -116,6 +116,8 @@ def plan_for(operator, template, inplace=False):
     if operator.promote is not None:
         broadcast_shapes([tuple(s.size) for s in signature.specs])
         common = signature.common = promoted_dtype(operator, template)
+    if signature.specs and signature.specs[-1].dtype.is_complex:
+        _say_what_is_lost(operator, signature, template)
     device = device_of(operator, signature)
     if inplace and device is not signature.specs[0].device:
         raise RuntimeError(f"Tensor on device {device} is not on the expected device {signature.specs[0].device}!")
@@ -152,6 +154,16 @@ def plan_for(operator, template, inplace=False):
         made.inverse = operator.inverse
     made.differentiable = tuple(s.dtype.differentiable and at not in operator.nondiff for at, s in enumerate(made.specs))
     return made
+
+
+def _say_what_is_lost(operator, signature, template):
+    """Warns, once in a process, of a complex tensor that becomes a real one: by a ``dtype`` that was asked for, or written into one."""
+    if "dtype" in operator.by_name:
+        wanted = template[operator.by_name["dtype"]]
+    else:
+        wanted = signature.specs[0].dtype if operator.overwrites else None
+    if wanted is not None and wanted.category in (1, 2):           # a truth value loses nothing
+        sites.warn_once("Casting complex values to real discards the imaginary part")
 
 
 def refuse_complex(operator, template, dtype):

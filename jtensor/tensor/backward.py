@@ -6,7 +6,7 @@ import math
 
 from ..autograd import engine
 from ..autograd.tools import GradientEdge
-from ..base import devices
+from ..base import devices, sites
 from ..ops.families import create as ops
 from ..trace.batches import Batch
 from ..trace.lifted import transforming
@@ -106,14 +106,10 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     if retain_graph is None:
         retain_graph = create_graph
     if create_graph:
-        import warnings
-        warnings.warn("Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
-                      "which can "
-                      "cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to "
-                      "use this "
-                      "function, make sure to reset the .grad fields of your parameters to None after use to break the cycle and "
-                      "avoid the leak.",
-                      UserWarning, stacklevel=3)
+        sites.warn_once("Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
+                        "which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you "
+                        "have to use this function, make sure to reset the .grad fields of your parameters to None after use to break "
+                        "the cycle and avoid the leak.")
     if inputs is None:
         if len(edges) == 1 and not create_graph:
             retrace.backward(edges[0], grads[0], retain_graph)

@@ -164,9 +164,6 @@ def converted(self, dtype, device, copy=False, memory_format=None):
         self, copy = self.clone(memory_format=memory_format), False
     if dtype is spec.dtype:
         return ops.to_copy.record(self, dtype) if copy else self
-    if spec.dtype.is_complex and not dtype.is_complex:
-        import warnings
-        warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=4)
     return ops.to_copy.record(self, dtype)
 
 

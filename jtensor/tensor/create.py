@@ -9,7 +9,7 @@ from operator import index
 
 import numpy as np
 
-from ..base import devices, dtypes, geometry
+from ..base import devices, dtypes, geometry, sites
 from ..base.naming import type_name
 from ..ops.families import create as ops
 from ..ops.families.composing import number_fits
@@ -86,6 +86,18 @@ def _finish(tensor, requires_grad):
     return tensor
 
 
+def _say_nothing(out, made):
+    """A factory resizes what it is given without a word,"""
+
+
+def _say_counted(out, made):
+    """but for one whose count of elements may be off by one."""
+    if out._spec.numel:
+        sites.warn(f"The number of elements in the out tensor of shape {list(out._spec.size)} is {out._spec.numel} which does not match "
+                   f"the computed number of elements {made._spec.numel}. Note that this may occur as a result of rounding error. The out "
+                   f"tensor will be resized to a tensor of shape ({made._spec.numel},).")
+
+
 def _out(name, made, out, requires_grad, dtype=None):
     """What a factory has made written to ``out``: a leaf then requires a gradient as asked, another tensor's history has no derivative."""
     if dtype is not None and made._spec.dtype is not out._spec.dtype:
@@ -97,7 +109,7 @@ def _out(name, made, out, requires_grad, dtype=None):
             raise RuntimeError(f"aten::{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
                                "arguments requires grad.")
         edges = (edge_of(out),)
-    write_out(made, out)
+    write_out(made, out, _say_counted if name == "arange" else _say_nothing)
     if edges:
         from .storages import Underivable
         rebase(out, Underivable(edges, f"derivative for aten::{name} is not implemented"))

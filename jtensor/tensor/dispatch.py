@@ -207,9 +207,10 @@ def call_out(operator, args, out):
     return written_type(type(made))(outs)
 
 
-def write_out(result, target):
+def write_out(result, target, resizes=checks.warn_resize):
+    """``result`` in the memory of ``target``; ``resizes(target, result)`` is asked, or warns, where that has to get another size."""
     if tuple(target._spec.size) != tuple(result._spec.size):
-        checks.warn_resize(target, result)
+        resizes(target, result)
         from .storages import resize
         resize(target, tuple(result._spec.size))
         if result._spec.stride != target._spec.stride and result._spec.dense:

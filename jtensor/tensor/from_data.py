@@ -84,9 +84,9 @@ def from_numpy(array):
                 "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the memory."
             )
     if not flags.writeable:
-        sites.warn("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing to this "
-                   "tensor will result in undefined behavior. You may want to copy the array to protect its data or make it writable "
-                   "before converting it to a tensor. This type of warning will be suppressed for the rest of this program.")
+        sites.warn_once("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing to "
+                        "this tensor will result in undefined behavior. You may want to copy the array to protect its data or make it "
+                        "writable before converting it to a tensor. This type of warning will be suppressed for the rest of this program.")
     view = specs.spec(array.shape, tuple([step // item for step in strides]), dtype, devices.cpu)
     count = array.size if flags.c_contiguous else geometry.extent(array.shape, view.stride, 0) if array.size else 0
     if not flags.writeable:

@@ -6,7 +6,7 @@ May not know: how a tape runs.
 import numpy as np
 from numpy import ndarray
 
-from ..base import devices, dtypes
+from ..base import devices, dtypes, sites
 from ..trace.arrival import awaited
 from ..trace.executor import on_host, seen
 from ..trace.hand import FORMATS
@@ -128,9 +128,8 @@ def to_int(self):
 
 def _warn_of_history(self):
     if self.requires_grad and LOCAL.grad_enabled:
-        import warnings
-        warnings.warn("Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using "
-                      "tensor.detach() first.", UserWarning, stacklevel=3)
+        sites.warn_once("Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using "
+                        "tensor.detach() first.")
 
 
 def to_float(self):

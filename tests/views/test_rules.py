@@ -5,8 +5,8 @@ import warnings
 
 import pytest
 
+from jtensor.base import sites
 from jtensor.views import rules
-from jtensor.views.rules import dims
 
 torch = pytest.importorskip("torch")
 
@@ -97,7 +97,7 @@ def every_warning():
 
 def outcome(call, subject):
     """(geometries or the error, warnings) of ``call(subject)``."""
-    dims._said.clear()
+    sites._said.clear()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -327,7 +327,7 @@ def test_rows(line):
 
 
 def test_deprecations_are_said_once():
-    dims._said.clear()
+    sites._said.clear()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for _ in range(3):

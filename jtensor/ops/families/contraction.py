@@ -99,7 +99,7 @@ def cross(input, other, dim=None, *, out=None):
         dim = next((d for d, n in enumerate(input._spec.size) if n == 3), None)
         if dim is None:
             raise RuntimeError("no dimension of size 3 in input")
-        sites.warn(
+        sites.warn_once(
             "Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim explicitly or simply "
             "use torch.linalg.cross.\nThe default value of dim will change to agree with that of linalg.cross in a future release.",
         )

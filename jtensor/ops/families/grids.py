@@ -48,7 +48,7 @@ def meshgrid(*tensors, indexing=None):
         raise RuntimeError("meshgrid expects a non-empty TensorList")
     only_tensors(tensors)
     if indexing is None:
-        sites.warn("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
+        sites.warn_once("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
         indexing = "ij"
     if any(t._spec.dtype is not tensors[0]._spec.dtype for t in tensors):
         raise RuntimeError("meshgrid expects all tensors to have the same dtype")

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...base import dtypes
+from ...base.naming import type_name
 from ...trace.tape import LOCAL
 from .. import layout
 from ..build import broadcast_shapes, cast_to
@@ -333,7 +334,9 @@ def _listed(indices, values, name):
     if not all(hasattr(index, "_spec") for index in indices):
         only_tensors(indices, int(name == "index_put"))
     listed = []
-    for index in indices:
+    for at, index in enumerate(indices):
+        if not hasattr(index, "_spec"):                    # nor None: PyTorch takes none here, only behind `x[...] = y`
+            raise TypeError(f"expected Tensor as element {at} in argument 0, but got {type_name(type(index))}")
         listed.append(index)
         if index._spec.dtype in _MASKS:
             listed.extend([None] * (index._spec.ndim - 1))

@@ -5,7 +5,7 @@ Owns: what bits and truth values do. May not know: tensors as objects.
 import jax.numpy as jnp
 from jax import lax
 
-from ...base import dtypes
+from ...base import dtypes, sites
 from ..build import broadcast_inplace, broadcast_shapes
 from ..layout import operand, pointwise
 from ..operator import Tensor, TensorOrNumber, op
@@ -19,6 +19,9 @@ def _check_condition(condition):
     if condition.dtype not in (dtypes.bool, dtypes.uint8):
         raise RuntimeError("where expected condition to be a boolean tensor, but got a tensor with dtype "
                            f"{dtypes.scalar_name(condition.dtype)}")
+    if condition.dtype is dtypes.uint8:
+        sites.warn_once("where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future version of "
+                        "PyTorch. Use a boolean condition instead.")
 
 
 def _choose(condition, yes, no):

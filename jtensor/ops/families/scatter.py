@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ...base import dtypes
+from ...base import dtypes, sites
 from ..build import cast_to
 from ..operator import RAW, Number, Tensor, op
 from ..registry import composite
@@ -203,6 +203,9 @@ def _check_reduced(self, dim, index, src, reduce):
     if reduce not in ("add", "multiply"):
         raise RuntimeError("reduce argument must be either add or multiply.")
     check_scatter(self, dim, index, src)
+    if hasattr(src, "numel"):
+        sites.warn_once("The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future PyTorch "
+                        "release. Use torch.scatter_reduce instead for more reduction options.")
 
 
 @op(name="scatter.reduce", backward="NotImplemented", check=_check_reduced, nondiff=("index",),

@@ -6,7 +6,7 @@ May not know: tensors as objects, but in composites.
 import jax.numpy as jnp
 import numpy as np
 
-from ...base import dtypes
+from ...base import dtypes, sites
 from ...views.rules import as_strided
 from ..build import cast_to
 from ..operator import RAW, Number, Tensor, op
@@ -311,6 +311,7 @@ def _check_reduce(self, dim, index, source, reduce, include_self):
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     _check_slices("index_reduce", self, dim, index, source)
+    sites.warn_once("index_reduce() is in beta and the API may change at any time.")
 
 
 def _slices(dim, index, shape):

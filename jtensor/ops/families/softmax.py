@@ -5,7 +5,6 @@ Owns: both, with the type they are computed in. What is saved is PyTorch's: the 
 import jax.numpy as jnp
 from jax import lax
 
-from ...base import sites
 from ..build import cast_to
 from ..operator import Tensor, op
 from ..registry import composite
@@ -108,6 +107,4 @@ def log_softmax(input, dim, dtype=None, *, out=None):
 
 
 def _float_of(input, dtype):
-    if dtype is not None and input.dtype.is_complex and not dtype.is_complex:
-        sites.warn("Casting complex values to real discards the imaginary part")
     return None if dtype is input.dtype else dtype

@@ -118,8 +118,10 @@ def _spread_arguments(name, input, dim, unbiased, correction):
         correction = 1 if unbiased else 0
     elif correction is None:
         correction = 1
+    if input.dtype.category < 2:
+        raise RuntimeError(f"{name if name.endswith('mean') else 'std and var'} only support floating point and complex dtypes")
     axes = axes_of(tuple(dim) if isinstance(dim, list) else dim, input.ndim)
-    if isinstance(correction, (int, float)) and size_of(input.shape, axes) <= correction and input.dtype.category >= 2:
+    if isinstance(correction, (int, float)) and (size_of(input.shape, axes) <= correction or not input._spec.numel):
         sites.warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel "
                    "divided by output numel).")
     return dim, correction

@@ -36,16 +36,6 @@ def wrap_dim(dim: int, rank: int, scalars_too: bool = True) -> int:
     return dim % n
 
 
-_said: set[str] = set()
-
-
-def _warn_once(message: str) -> None:
-    """PyTorch gives these warnings once in a process, not once a line."""
-    if message not in _said:
-        _said.add(message)
-        sites.warn(message)
-
-
 # ------------------------------------------------------------------------------------------------- picking a part
 
 def select(size: Ints, stride: Ints, offset: int, dim: int, index: int) -> Geometry:
@@ -153,16 +143,16 @@ def t(size: Ints, stride: Ints, offset: int) -> Geometry:
 def T(size: Ints, stride: Ints, offset: int) -> Geometry:
     """``x.T``: all dimensions reversed.  Warns, as PyTorch does, for any number of them but 2."""
     if len(size) == 0:
-        _warn_once(_MSG_0D_IDENTITY.format("Tensor.T"))
+        sites.warn_once(_MSG_0D_IDENTITY.format("Tensor.T"))
     elif len(size) != 2:
-        _warn_once(_MSG_T_DEPRECATED)
+        sites.warn_once(_MSG_T_DEPRECATED)
     return size[::-1], stride[::-1], offset
 
 
 def H(size: Ints, stride: Ints, offset: int) -> Geometry:
     """``x.H`` without its conjugation: the transpose of a matrix (warns for 0 dimensions)."""
     if len(size) == 0:
-        _warn_once(_MSG_0D_CONJ.format("Tensor.H"))
+        sites.warn_once(_MSG_0D_CONJ.format("Tensor.H"))
     elif len(size) != 2:
         batches = " For batches of matrices, consider using tensor.mH" if len(size) > 2 else ""
         raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {len(size)}-D tensor.{batches}")
@@ -178,21 +168,21 @@ def _matrices(name: str, size: Ints, stride: Ints, offset: int) -> Geometry:
 def mT(size: Ints, stride: Ints, offset: int) -> Geometry:
     """``x.mT``: the last two dimensions swapped (warns for 0 dimensions)."""
     if len(size) == 0:
-        _warn_once(_MSG_0D_IDENTITY.format("Tensor.mT"))
+        sites.warn_once(_MSG_0D_IDENTITY.format("Tensor.mT"))
     return _matrices("mT", size, stride, offset)
 
 
 def mH(size: Ints, stride: Ints, offset: int) -> Geometry:
     """``x.mH`` without its conjugation (warns for 0 dimensions)."""
     if len(size) == 0:
-        _warn_once(_MSG_0D_CONJ.format("Tensor.mH"))
+        sites.warn_once(_MSG_0D_CONJ.format("Tensor.mH"))
     return _matrices("mH", size, stride, offset)
 
 
 def adjoint(size: Ints, stride: Ints, offset: int) -> Geometry:
     """``x.adjoint()`` without its conjugation (warns for 0 dimensions)."""
     if len(size) == 0:
-        _warn_once(_MSG_0D_CONJ.format("adjoint()"))
+        sites.warn_once(_MSG_0D_CONJ.format("adjoint()"))
     return _matrices("adjoint()", size, stride, offset)
 
 
