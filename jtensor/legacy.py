@@ -4,7 +4,7 @@ on one device.
 Owns: these types, `typename`, `set_default_tensor_type`. May not know: modules.
 """
 from .base import devices, dtypes, sites
-from .tensor import create, from_data
+from .tensor import create, from_data, likes, shapes
 from .tensor.core import Tensor
 
 _DTYPES = {"Float": dtypes.float32, "Double": dtypes.float64, "Half": dtypes.float16, "BFloat16": dtypes.bfloat16, "Byte": dtypes.uint8,
@@ -31,8 +31,9 @@ class _TensorType(type):
         if len(args) == 1 and isinstance(args[0], Tensor):
             if args[0].dtype is not cls.dtype:
                 raise TypeError(f"expected {dtypes.scalar_name(cls.dtype)} (got {dtypes.scalar_name(args[0].dtype)})")
-            return args[0].detach()
-        if len(args) == 1 and not isinstance(args[0], int) and type(args[0]).__name__ != "Size":
+            return shapes.alias(args[0])
+        if len(args) == 1 and not likes.is_size(args[0]):
+            likes.check_sequence(args[0])
             return from_data.tensor(args[0], dtype=cls.dtype, device=place)
         return create.empty(*(args or (0,)), dtype=cls.dtype, device=place)
 

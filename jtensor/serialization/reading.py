@@ -185,10 +185,10 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
             return _read(file, map_location, weights_only is False, pickle_load_args)
     if mmap:
         raise ValueError("f must be a file path in order to use the mmap argument")
-    if not hasattr(f, "read"):
-        raise AttributeError(f"expected 'f' to be string, path, or a file-like object with a 'read' attribute, not {type(f).__name__}")
-    if not hasattr(f, "seek"):
-        raise AttributeError("'f' must be able to seek, to be read as a zip archive; read it into io.BytesIO first")
+    for needed in ("seek", "tell", "read"):
+        if not hasattr(f, needed):
+            raise AttributeError(f"'{type(f).__name__}' object has no attribute '{needed}'. You can only torch.load from a file that is "
+                                 "seekable. Please pre-load the data into a buffer like io.BytesIO and try to load from it instead.")
     f.seek(0)
     return _read(f, map_location, weights_only is False, pickle_load_args)
 

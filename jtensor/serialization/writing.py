@@ -193,7 +193,7 @@ def _put(f, write):
     """Writes a file, at a path or in an open one, whole or not at all."""
     if not isinstance(f, (str, os.PathLike)):
         if not hasattr(f, "write"):
-            raise AttributeError(f"expected 'f' to be string, path, or a file-like object with a 'write' attribute, not {type(f).__name__}")
+            raise AttributeError("expected 'f' to be string, path, or a file-like object with a 'write' attribute")
         whole = io.BytesIO()
         write(whole)
         f.write(whole.getbuffer())

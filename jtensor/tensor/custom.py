@@ -142,12 +142,12 @@ def _run(cls, args, forward=None, after=None):
             given = cls.forward(ctx, *args)
         if after is not None:
             after(ctx, given)
-        several = isinstance(given, (tuple, list))
+        several = isinstance(given, tuple)                      # a list is one thing, and no tensor
         outputs = _wrap(ctx, node, list(given) if several else [given], inputs)
         _keep(ctx, node)
     finally:
         LOCAL.grad_enabled = previous
-    return type(given)(outputs) if type(given) in (tuple, list) else tuple(outputs) if several else outputs[0]
+    return tuple(outputs) if several else outputs[0]
 
 
 def _positional(forward, args, kwargs, own):

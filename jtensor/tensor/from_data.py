@@ -274,6 +274,8 @@ def _number(x, wanted):
         x = x[()]
     whole = wanted.category < 2
     if isinstance(x, Tensor):
+        if x._spec.numel != 1 and whole:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
         if x._spec.numel != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
         if whole and x._spec.dtype.category > 1:

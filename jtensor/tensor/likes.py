@@ -144,16 +144,31 @@ def _flat(data):
             yield one
 
 
+def is_size(given):
+    """Whether the constructor of old takes its one argument for a size."""
+    return isinstance(given, (int, np.integer, Size)) and not isinstance(given, bool)
+
+
+def check_sequence(data):
+    """The constructor of old makes tensors of sequences alone, not of numbers."""
+    if isinstance(data, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+    if isinstance(data, (dict, np.generic)) or not hasattr(data, "__getitem__"):
+        raise TypeError(f"new(): data must be a sequence (got {type_name(type(data))})")
+
+
 def legacy_constructor(cls, args, kwargs):
     """``torch.Tensor(2, 3)``, ``torch.Tensor([1, 2])``: the constructor of old, always of the default type."""
     device = kwargs.get("device")
+    if "dtype" in kwargs:
+        shown = "".join([f"{type_name(type(a))}, " for a in args])
+        raise TypeError(f"new() received an invalid combination of arguments - got ({shown}dtype=torch.dtype), but expected one of:")
     if not args:
         made = empty(0, device=device)
     elif len(args) == 1 and isinstance(args[0], Tensor):
-        made = args[0].detach() if cls is Tensor else shapes.alias(args[0])
-    elif len(args) == 1 and (not isinstance(args[0], int) or isinstance(args[0], bool)) and not type(args[0]).__name__ == "Size":
-        if not hasattr(args[0], "__len__") or isinstance(args[0], dict):
-            raise TypeError(f"new(): data must be a sequence (got {type_name(type(args[0]))})")
+        made = shapes.alias(args[0])                           # with its history
+    elif len(args) == 1 and not is_size(args[0]):
+        check_sequence(args[0])
         try:
             made = tensor(args[0], dtype=dtypes.get_default_dtype(), device=device)
         except AttributeError:

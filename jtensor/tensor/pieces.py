@@ -208,12 +208,12 @@ def tensor_split(input, indices_or_sections, dim=0):
     cuts = indices_or_sections
     no_bools(cuts, dim)
     if isinstance(cuts, Tensor):
-        if cuts._spec.ndim > 1:
-            raise RuntimeError("tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but "
-                               f"got a tensor with {cuts._spec.ndim} dims")
         if cuts._spec.dtype is not dtypes.int64:
             raise RuntimeError("tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
                                f"{dtypes.scalar_name(cuts._spec.dtype)}")
+        if cuts._spec.ndim > 1:
+            raise RuntimeError("tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but "
+                               f"got a tensor with {cuts._spec.ndim} dims")
         cuts = cuts.tolist()
     cuts = tuple(map(_index, cuts)) if isinstance(cuts, (tuple, list)) else cuts
     return _each(input, rules.tensor_split, "SliceBackward0", cuts, dim)

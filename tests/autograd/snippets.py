@@ -61,6 +61,8 @@ def run(source, torch):
     module = types.ModuleType("snippet")
     vars(module).update(torch=torch, err=err, threading=threading)
     sys.modules["snippet"] = module
+    before = torch.is_warn_always_enabled()
+    torch.set_warn_always(True)
     with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
         warnings.simplefilter("always")
         try:
@@ -70,6 +72,7 @@ def run(source, torch):
         finally:
             torch.autograd.set_detect_anomaly(False)
             torch.set_grad_enabled(True)
+            torch.set_warn_always(before)
             vars(module).clear()
     seen = [[w.category.__name__, first_line(w.message)] for w in caught if "donat" not in str(w.message)]
     return {"out": clean(out.getvalue()).split("\n")[:-1], "error": error, "warnings": seen}
@@ -79,7 +82,6 @@ def live_torch():
     import torch
     import torch.autograd.forward_ad
     import torch.utils.checkpoint
-    torch.set_warn_always(True)
     return torch
 
 

@@ -75,7 +75,8 @@ def _scaled(x, alpha):
     return times(x, alpha)
 
 
-def _check_sub(self, other, alpha):
+def check_subtraction(self, other):
+    """PyTorch's refusals to subtract truth values."""
     a, b = getattr(self, "dtype", None), getattr(other, "dtype", None)
     if a is dtypes.bool and b is dtypes.bool:
         raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. "
@@ -83,6 +84,10 @@ def _check_sub(self, other, alpha):
     if a is dtypes.bool or b is dtypes.bool:
         raise RuntimeError("Subtraction, the `-` operator, with a bool tensor is not supported. "
                            "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.")
+
+
+def _check_sub(self, other, alpha):
+    check_subtraction(self, other)
     _check_add(self, other, alpha)
 
 

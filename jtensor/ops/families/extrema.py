@@ -75,11 +75,11 @@ def fmin(self: Tensor, other: Tensor):
 
 # -- of a tensor ------------------------------------------------------------------------------------------------------
 
-def no_empty(name, self, axes, message=None):
-    """PyTorch's ``IndexError`` for a reduction without identity over a dimension of size 0."""
-    for axis in axes:
+def no_empty(name, self, axes, said=None):
+    """PyTorch's ``IndexError`` for a reduction without identity over a dimension of size 0; ``said``: how the dimensions were written."""
+    for axis, shown in zip(axes, axes if said is None else said):
         if self.ndim and self.size[axis] == 0:
-            raise IndexError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
+            raise IndexError(f"{name}(): Expected reduction dim {shown} to have non-zero size.")
 
 
 def _no_complex(kernel, self):
@@ -226,7 +226,7 @@ def _check_over(name):
                 raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
                                    "Specify the reduction dim with the 'dim' argument.")
         else:
-            no_empty(name, self, axes)
+            no_empty(name, self, axes, (dim,) if isinstance(dim, int) else dim)
         _no_complex("max_values_cpu" if name == "amax" else "min_values_cpu", self)
     return check
 

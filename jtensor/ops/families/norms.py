@@ -12,6 +12,7 @@ from ...base import dtypes
 from ...base.naming import type_name
 from ..operator import Number, Tensor, op
 from ..registry import composite
+from .arithmetic import check_subtraction
 from .numeric import axes_of, cast, is_complex, restored, wide, wrap_dim
 
 _PRIVATE = {"function": False, "method": False, "out": True}
@@ -199,12 +200,11 @@ def _dist_gradient(grad, self, other, p, result):
 def _check_dist(self, other, p):
     if isinstance(p, complex):
         raise RuntimeError("linalg.vector_norm: Expected a non-complex scalar as the order of norm.")
-    if self.dtype is dtypes.bool or other.dtype is dtypes.bool:
-        both = "two bool tensors" if self.dtype is other.dtype else "a bool tensor"
-        instead = "`^` or `logical_xor()`" if self.dtype is other.dtype else "`~` or `logical_not()`"
-        raise RuntimeError(f"Subtraction, the `-` operator, with {both} is not supported. "
-                           + ("Use the " if self.dtype is other.dtype else "If you are trying to invert a mask, use the ")
-                           + f"{instead} operator instead.")
+    check_subtraction(self, other)
+    common = dtypes.result_type(*[[s.dtype for s in (self, other) if bool(s.ndim) is of_rank] for of_rank in (True, False)], [])
+    if common.category < 2:
+        raise RuntimeError("norm(): input dtype should be either floating point or complex. Got "
+                           f"{dtypes.scalar_name(common)} instead.")
 
 
 @op("numeric", layout="contiguous", check=_check_dist, grad={

@@ -98,7 +98,7 @@ def median_dim(self: Tensor, dim, keepdim=False):
     return _median(self, dim, keepdim, False)
 
 
-@op(None, name="nanmedian_dim", backward="NanmedianBackward1", check=_check_along("nanmedian", "median_out"), **_PAIR)
+@op(None, name="nanmedian_dim", backward="NanmedianBackward1", check=_check_along("median", "median_out"), **_PAIR)
 def nanmedian_dim(self: Tensor, dim, keepdim=False):
     """(values, indices) of the medians along a dimension, NaN left out."""
     return _median(self, dim, keepdim, True)
@@ -204,13 +204,13 @@ def quantile_of(self: Tensor, q: TensorOrNumber, dim=None, keepdim=False, *, int
 
 
 def _quantile(name, input, q, dim, keepdim, interpolation, out):
+    if isinstance(q, (int, float)) and not 0 <= q <= 1:
+        raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q:g}")
     if input.numel() == 0:
         raise RuntimeError(f"{name}() input tensor must be non-empty")
     if input.dtype.name not in ("float32", "float64"):
         raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
     if isinstance(q, (int, float)):
-        if not 0 <= q <= 1:
-            raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q:g}")
         q = float(q)
     else:
         if q.ndim > 1:

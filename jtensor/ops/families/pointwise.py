@@ -5,6 +5,7 @@ nor a special function.
 May not know: tensors as objects.
 """
 import math
+import numbers
 
 import jax.numpy as jnp
 import numpy as np
@@ -143,7 +144,7 @@ def copysign_Scalar(self: Tensor, other: TensorOrNumber):
 
 
 def _copysign_form(other):
-    return copysign_Scalar if isinstance(other, (int, float, np.generic)) else copysign_Tensor
+    return copysign_Scalar if isinstance(other, (numbers.Number, np.generic)) else copysign_Tensor
 
 
 @composite()

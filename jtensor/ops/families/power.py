@@ -200,6 +200,9 @@ def pow(input, exponent, *, out=None):
 def pow_(input, exponent):
     """``pow``, written back into the tensor."""
     exponent = exponent.item() if isinstance(exponent, np.generic) else exponent
+    if isinstance(exponent, complex) and not input.dtype.is_complex:            # which, being static, does not promote
+        wide = dtypes.result_type([input.dtype], [], [dtypes.default_complex()])
+        raise RuntimeError(f"result type {_title(wide)} can't be cast to the desired output type {_title(input.dtype)}")
     return _choose(input, exponent).inplace_form(input, exponent)
 
 
@@ -313,7 +316,7 @@ LN2 = 0.6931471805599453
 
 
 def _check_ldexp(self, other):
-    if other.dtype is dtypes.bool:
+    if other.dtype is dtypes.bool and self.dtype.category == 2:
         raise not_implemented("ldexp_cpu_exp", other.dtype)
 
 

@@ -311,6 +311,8 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
 
 def _slices(y, dim):
     n = y.shape[dim]
+    if not n:
+        return y, y
     return y.narrow(dim, 0, n - 1), y.narrow(dim, 1, n - 1)
 
 
@@ -372,6 +374,8 @@ def cumulative_trapezoid(y, x=None, *, dx=None, dim=-1):
     tensor([1.5000, 4.0000])
     """
     dim = wrap_dim(dim, y.ndim)
+    if not y.ndim:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     if isinstance(x, (int, float)):
         x, dx = None, x
     if x is not None:

@@ -174,7 +174,7 @@ def _check_topk(self, k, dim, largest, sorted):
 def topk_raw(self: Tensor, k, dim=-1, largest=True, sorted=True):
     """The first elements of a sort, and where they were."""
     if self.ndim == 0:
-        return (self, jnp.zeros((), jnp.int64)) if k else (jnp.zeros((0,), self.dtype), jnp.zeros((0,), jnp.int64))
+        return self, jnp.zeros((), jnp.int64)                  # of none of it, too
     axis = dim % self.ndim
     n = self.shape[axis]
     if k * 8 > n or self.dtype != jnp.float32:

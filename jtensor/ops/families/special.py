@@ -20,7 +20,7 @@ _PER_SQRT_PI = 1 / math.sqrt(math.pi)
 
 
 def _number(x):
-    return isinstance(x, (int, float, np.generic))
+    return isinstance(x, (int, float, complex, np.generic))
 
 
 # -- error functions --------------------------------------------------------------------------------------------------
