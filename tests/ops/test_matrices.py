@@ -113,3 +113,10 @@ def test_nothing_sees_that_a_triangle_is_empty():
             assert str((empty + -0.0).item()) == "0.0"
     assert jtensor.ones(2, 3).triu(3).tolist() == jtensor.ones(2, 3).tril(-2).tolist() == [[0.0] * 3] * 2
     assert jtensor.ones(2, 3).triu(2).tolist() == [[0, 0, 1], [0, 0, 0]] and jtensor.ones(0, 3).triu(5).shape == (0, 3)
+
+
+def test_exponentials_of_single_precision_are_right_to_the_last_places():
+    for rows in ([[4.0, 1.0], [2.0, 3.0]], [[2.0, 0.0], [0.0, 5.0]], [[0.0, -9.0], [9.0, 0.0]]):
+        wanted = torch.linalg.matrix_exp(torch.tensor(rows, dtype=torch.float64))
+        ours = torch.tensor(jtensor.linalg.matrix_exp(jtensor.tensor(rows)).tolist(), dtype=torch.float64)
+        assert (ours - wanted).abs().max() < 2e-7 * wanted.abs().max()

@@ -192,18 +192,20 @@ def linalg_lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
     """
     _factored(A)
     _pivots_only(pivot)
-    return put_out("linalg_lu_factor_ex", factor.lu_factor_ex_raw(A), out)
+    made = factor.lu_factor_ex_raw(A)
+    if check_errors:
+        checked(made[2], _zero_pivot("torch.linalg.lu_factor_ex"), RuntimeError)
+    return put_out("linalg_lu_factor_ex", made, out)
+
+
+def _zero_pivot(name):
+    return lambda k: (name, f"U[{k},{k}] is zero and using it on lu_solve would result in a division by zero. If you still want to perform "
+                      "the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)")
 
 
 def _factored(A):
     enough("torch.lu_factor", A._spec)
     matrices("torch.lu_factor", A)
-
-
-def _zero_pivot(info):
-    return "torch.linalg.lu_factor", (f"U[{info},{info}] is zero and using it on lu_solve would result in a division by zero. If you still "
-                                      "want to perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, "
-                                      "pivot)")
 
 
 def _pivots_only(pivot):
@@ -213,7 +215,7 @@ def _pivots_only(pivot):
 
 @composite("linalg_lu_factor", **RAW, asked=True)
 def linalg_lu_factor(A, *, pivot=True, out=None):
-    """Both triangles in one matrix, and the rows exchanged (from 1).
+    """Both triangles in one matrix, and the rows exchanged (from 1). ``RuntimeError`` where one cannot be solved by them.
 
     >>> torch.linalg.lu_factor(torch.tensor([[1., 2.], [4., 4.]])).pivots
     tensor([2, 2], dtype=torch.int32)
@@ -221,7 +223,7 @@ def linalg_lu_factor(A, *, pivot=True, out=None):
     _factored(A)
     _pivots_only(pivot)
     lu, pivots, info = factor.lu_factor_ex_raw(A)
-    checked(info, _zero_pivot, RuntimeError)
+    checked(info, _zero_pivot("torch.linalg.lu_factor"), RuntimeError)
     return put_out("linalg_lu_factor", named("linalg_lu_factor", ("LU", "pivots"), (lu, pivots)), out)
 
 

@@ -7,7 +7,7 @@ from ..operator import RAW
 from ..registry import composite
 from .composing import put_out
 from .linalg import inv_ex_raw
-from .matrices import floats, matrices, square
+from .matrices import floats, square
 from .numeric import wrap_dim
 from .spectral import linalg_svdvals
 
@@ -82,12 +82,12 @@ def linalg_cond(A, p=None, *, out=None):
     """
     if A._spec.ndim < 2:
         raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
-    if isinstance(p, str) and p not in ("fro", "nuc"):
-        raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
+    if p not in (None, 1, -1, 2, -2, float("inf"), -float("inf"), "fro", "nuc"):
+        raise RuntimeError(f"linalg.cond got an invalid norm type: {p if isinstance(p, str) else format(p, 'g')}")
+    if not A._spec.numel and A._spec.dtype.category > 1:
+        return put_out("linalg_cond", A.new_zeros(A._spec.size[:-2], dtype=A._spec.dtype.to_real()), out)
     if p is None or p in (2, -2):
         matrices("linalg.svd", A)
-        if not A._spec.numel:
-            return put_out("linalg_cond", A.new_zeros(A._spec.size[:-2], dtype=A._spec.dtype.to_real()), out)
         values = linalg_svdvals(A)
         first, last = values.narrow(-1, 0, 1), values.narrow(-1, values._spec.size[-1] - 1, 1)
         return put_out("linalg_cond", (last / first if p == -2 else first / last).squeeze(-1), out)

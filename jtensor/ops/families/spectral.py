@@ -250,9 +250,11 @@ def pinverse(input, rcond=1e-15):
 
 
 def _expm(a):
-    n = a.shape[-1]
-    flat = a.reshape(-1, n, n)
-    return jax.vmap(jax.scipy.linalg.expm)(flat).reshape(a.shape) if flat.shape[0] and n else a
+    """In double precision throughout: the squarings at the end double the error of every step, to some hundred last places of a float32."""
+    if not a.size:
+        return a
+    n, wide = a.shape[-1], jnp.promote_types(a.dtype, jnp.float64)
+    return jax.vmap(jax.scipy.linalg.expm)(a.astype(wide).reshape(-1, n, n)).reshape(a.shape).astype(a.dtype)
 
 
 def _expm_gradient(grad, self):
