@@ -50,4 +50,49 @@ def list_backends(exclude_tags=("debug", "experimental")):
     return []
 
 
-__all__ = ["compile", "disable", "is_compiling", "is_dynamo_compiling", "list_backends"]
+def is_exporting():
+    """Whether a program is being exported: never."""
+    return False
+
+
+def reset():
+    """Does nothing: what PyTorch's compiler would forget, programs that it has specialised, is not there."""
+
+
+def cudagraph_mark_step_begin():
+    """Does nothing: there are no graphs whose memory the next step could take."""
+
+
+def allow_in_graph(fn):
+    """Answers the function (or functions) as it is."""
+    return fn
+
+
+def assume_constant_result(fn):
+    """Answers the function as it is; it is called each time."""
+    return fn
+
+
+class set_stance:
+    """Takes what PyTorch is told of its compiler, at once, as a context manager or as a decorator; there is nothing to change here.
+
+    >>> with torch.compiler.set_stance("force_eager"):
+    ...     torch.compile(torch.neg)(torch.ones(1))
+    tensor([-1.])
+    """
+
+    def __init__(self, stance="default", *, skip_guard_eval_unsafe=False, force_backend=None):
+        self.stance = stance
+
+    def __call__(self, function):
+        return function
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, *exc):
+        pass
+
+
+__all__ = ["allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin", "disable", "is_compiling",
+           "is_dynamo_compiling", "is_exporting", "list_backends", "reset", "set_stance"]

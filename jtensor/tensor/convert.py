@@ -108,52 +108,48 @@ def to(self, *args, **kwargs):
     >>> torch.ones(1).to(torch.int64)
     tensor([1])
     """
-    get = kwargs.get
-    dtype, device, copy, memory_format = get("dtype"), get("device"), get("copy", False), get("memory_format")
-    if kwargs and not kwargs.keys() <= _WAYS_TO:
-        raise _unfit(args, kwargs)
-    rest = list(args)
+    rest, named = list(args), set(kwargs)
+    dtype, device, memory_format = kwargs.get("dtype"), kwargs.get("device"), kwargs.get("memory_format")
+    flags = [kwargs.get("non_blocking", False), kwargs.get("copy", False)]
+    taken = _OPTIONS | {"dtype", "device"}                             # by name
+    if "tensor" in named:
+        rest.insert(0, kwargs["tensor"])
+        named.discard("tensor")
     if rest:
         first = rest.pop(0)
         if isinstance(first, Tensor):
-            dtype, device = first.dtype, first.device
-        elif isinstance(first, _dtype):
-            dtype = first if dtype is None else _TWICE
-        elif isinstance(first, type) and first in dtypes.OF_PYTHON:
-            dtype = dtypes.OF_PYTHON[first]
+            dtype, device, taken = first.dtype, first.device, _OPTIONS
+        elif isinstance(first, _dtype) or isinstance(first, type) and first in dtypes.OF_PYTHON:
+            dtype, taken = first, _OPTIONS
         elif isinstance(first, (bool, float, complex)):                # PyTorch takes a number for its own type
-            dtype = _OF_NUMBERS[type(first)]
+            dtype, taken = _OF_NUMBERS[type(first)], _OPTIONS
         elif first is None or isinstance(first, (str, int, _device)):
-            device = first
-            if rest and (rest[0] is None or isinstance(rest[0], _dtype)):
-                dtype = rest.pop(0)
+            device, taken = first, _OPTIONS | {"dtype"}
+            if rest and _is_type(rest[0]):
+                dtype, taken = rest.pop(0), _OPTIONS
+            elif rest:
+                raise _no_form(args, kwargs)
         else:
-            raise _unfit(args, kwargs)
-        if rest:
-            if rest.pop(0).__class__ is not bool:                      # ``non_blocking``
-                raise _unfit(args, kwargs)
-        if rest:
-            copy = rest.pop(0)
-    if dtype is not None and dtype.__class__ is not _dtype:
-        dtype = dtypes.OF_PYTHON.get(dtype) if isinstance(dtype, type) else None
-        if dtype is None:
-            raise _unfit(args, kwargs)
-    if rest or copy.__class__ is not bool or kwargs and (get("non_blocking", False).__class__ is not bool
-                                                         or device.__class__ in (float, complex, bool, list, tuple)):
-        raise _unfit(args, kwargs)
-    return converted(self, dtype or self._spec.dtype, self._spec.device if device is None else devices.place(devices.device(device)), copy,
-                     memory_format)
+            raise _no_form(args, kwargs)
+        flags[:len(rest)] = rest
+    if len(flags) > 2 or not named <= taken or not _is_type(dtype) or any(type(flag) is not bool for flag in flags) \
+            or memory_format is not None and not str(memory_format).removeprefix("torch.").endswith(("_format", "_last", "_last_3d")):
+        raise _no_form(args, kwargs)
+    dtype = dtypes.OF_PYTHON[dtype] if isinstance(dtype, type) else dtype or self._spec.dtype
+    return converted(self, dtype, self._spec.device if device is None else devices.place(devices.device(device)), flags[1], memory_format)
 
 
-_WAYS_TO = frozenset(("dtype", "device", "copy", "memory_format", "non_blocking"))
-_TWICE = object()                       # no type: it was named twice
+_OPTIONS = frozenset(("non_blocking", "copy", "memory_format"))
 
 
-def _unfit(args, kwargs):
-    shown = ", ".join([type_name(type(given)) for given in args])
-    named = ", ".join([f"{key}={type_name(type(given))}" for key, given in kwargs.items()])
-    shown = f"{shown}, {named}" if shown and named else shown or f"{named}, "
-    return TypeError(f"to() received an invalid combination of arguments - got ({shown}), but expected one of:")
+def _is_type(given):
+    return given is None or isinstance(given, _dtype) or isinstance(given, type) and given in dtypes.OF_PYTHON
+
+
+def _no_form(args, kwargs):
+    """PyTorch's TypeError for arguments that are of none of the three forms."""
+    from .refusals import described
+    return TypeError(f"to() received an invalid combination of arguments - got {described(args, kwargs)}, but expected one of:")
 
 
 def converted(self, dtype, device, copy=False, memory_format=None):

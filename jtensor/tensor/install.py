@@ -136,6 +136,7 @@ def _by_hand():
     from . import quick
     Tensor.__getitem__, Tensor.__setitem__ = quick.getitem, quick.setitem
     Tensor.__bool__, Tensor.__int__, Tensor.__float__ = looking.to_bool, looking.to_int, looking.to_float
+    Tensor.__nonzero__, Tensor.__long__ = looking.to_bool, looking.to_int                      # Python 2's names
     Tensor.__complex__, Tensor.__index__ = looking.to_complex, looking.to_index
     Tensor.__array__, Tensor.__array_wrap__ = convert.array_protocol, convert.array_wrap
     Tensor._host = lambda self: looking.host_copy(self, "print")

@@ -117,7 +117,7 @@ def refusal(name, args, kwargs):
     kwargs = {k: kwargs[k] for k in listing(kwargs)}
     if len(listed) == 1:
         return TypeError(got + _against(listed[0], args, kwargs))
-    got += f"{_described(args, kwargs)}, but expected "
+    got += f"{described(args, kwargs)}, but expected "
     return TypeError(got + "one of:\n" + "".join([f" * {s.text}\n{_mismatch(s, args, kwargs)}" for s in listed]))
 
 
@@ -127,7 +127,7 @@ def _against(signature, args, kwargs):
     if strange:
         return f"unrecognized keyword arguments: {', '.join(strange)}"
     counted = len(args) + len(kwargs) == len(parts)
-    return f"{_marked(parts, args, kwargs) if counted else _described(args, kwargs)}, but expected {signature.text}"
+    return f"{_marked(parts, args, kwargs) if counted else described(args, kwargs)}, but expected {signature.text}"
 
 
 def _compared(signature, kwargs):
@@ -172,7 +172,8 @@ def _hash(text):
     return found ^ found >> 47
 
 
-def _described(args, kwargs):
+def described(args, kwargs):
+    """The types of a call's arguments as PyTorch's refusals list them."""
     types = [_type_of(a) for a in args]
     named = [f"{k}={_type_of(v)}" for k, v in kwargs.items()]
     return f"({', '.join(types + named)})" if types or not named else f"({', '.join(named)}, )"
@@ -180,7 +181,7 @@ def _described(args, kwargs):
 
 def _type_of(given):
     name = type_name(type(given))
-    return "torch.dtype" if name == "dtype" else name
+    return "torch." + name if name in ("dtype", "layout", "memory_format") else name
 
 
 def _mismatch(signature, args, kwargs):

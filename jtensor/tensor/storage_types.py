@@ -111,6 +111,10 @@ class UntypedStorage:
     def is_pinned(self, device="cuda"):
         return False
 
+    def resizable(self):
+        """Whether `resize_` can change its size: unless it is shared with NumPy."""
+        return self._cell.host is None
+
     def is_shared(self):
         """Whether processes share the memory: never, on this engine."""
         return False

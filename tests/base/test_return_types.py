@@ -64,3 +64,14 @@ def test_jax_sees_a_container():
     result = return_type("max", ("values", "indices"))((1, 2))
     doubled = jax.tree.map(lambda x: 2 * x, result)
     assert type(doubled) is type(result) and doubled == (2, 4)
+
+
+def test_names_are_there_before_their_operators_are_called():
+    torch = pytest.importorskip("torch")
+    import jtensor
+    for theirs in torch.return_types.all_return_types:
+        ours = getattr(jtensor.return_types, theirs.__name__)
+        assert ours.__match_args__ == theirs.__match_args__ and repr(ours) == repr(theirs)
+    assert {t.__name__ for t in jtensor.return_types.all_return_types} == {t.__name__ for t in torch.return_types.all_return_types}
+    with pytest.raises(AttributeError):
+        _ = jtensor.return_types.sinus

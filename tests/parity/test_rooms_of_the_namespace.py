@@ -58,3 +58,12 @@ def test_older_rooms():
     jtensor._dynamo.reset()
     assert jtensor._dynamo.disable(layer) is layer is jtensor._dynamo.optimize("inductor")(layer)
     assert torch.__config__.show()
+
+
+def test_what_is_told_to_the_compiler_is_taken():
+    compiler = jtensor.compiler
+    assert compiler.reset() is None is compiler.cudagraph_mark_step_begin() and compiler.is_exporting() is False
+    assert compiler.allow_in_graph(len) is len is compiler.assume_constant_result(len)
+    compiler.set_stance("eager_on_recompile")
+    with compiler.set_stance("force_eager"):
+        assert compiler.set_stance("default")(len) is len

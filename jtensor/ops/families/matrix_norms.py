@@ -7,7 +7,7 @@ from ..operator import RAW
 from ..registry import composite
 from .composing import put_out
 from .linalg import inv_ex_raw
-from .matrices import floats, square
+from .matrices import floats, matrices, square
 from .numeric import wrap_dim
 from .spectral import linalg_svdvals
 
