@@ -50,6 +50,8 @@ def pad(input, pad, mode="constant", value=None):
     if not isinstance(input, Tensor):
         refuse("pad", input=input)
     dims, length = input.dim(), len(pad)
+    if mode not in ("constant", "reflect", "replicate", "circular") and length:
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if length % 2:
         raise RuntimeError("Padding length must be divisible by 2")
     if length > 2 * dims:

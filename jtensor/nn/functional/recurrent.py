@@ -116,6 +116,8 @@ _GATES = {_step_lstm: 4, _step_gru: 3, _step_tanh: 1, _step_relu: 1}
 def _run(step, inputs, state, w_hh, b_hh, w_hr, reverse):
     """Over the first dimension of ``inputs`` (already times w_ih): (outputs, last state)."""
     outputs = []
+    if not inputs.size(0):
+        raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
     steps = inputs.unbind(0)
     for from_input in reversed(steps) if reverse else steps:
         state = step(from_input, state, w_hh, b_hh, w_hr)

@@ -97,8 +97,12 @@ class LSTMCell(RNNCellBase):
 
     def forward(self, input, hx=None):
         self._check("input", input)
-        for i, state in enumerate(hx or ()):
+        if isinstance(hx, jtensor.Tensor):
+            raise TypeError("lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not Tensor")
+        for i, state in enumerate(() if hx is None else hx):
             self._check(f"hx[{i}]", state)
+        if hx is not None and len(hx) != 2:
+            raise RuntimeError("lstm_cell expects two hidden states")
         is_batched = input.dim() == 2
         if not is_batched:
             input, hx = input.unsqueeze(0), hx and (hx[0].unsqueeze(0), hx[1].unsqueeze(0))

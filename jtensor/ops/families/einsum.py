@@ -5,6 +5,7 @@ which more than two operands are multiplied. May not know: tensors as objects, b
 """
 import math
 
+from ...base.naming import type_name
 from ..registry import composite
 from .composing import only_tensors
 from .products import bmm
@@ -19,8 +20,13 @@ def einsum(equation, *operands):
     >>> torch.einsum("ij,jk->ik", torch.ones(2, 3), torch.ones(3, 4)).shape
     torch.Size([2, 4])
     """
-    if not isinstance(equation, str):
+    if hasattr(equation, "_spec") and operands:
         equation, operands = _from_lists((equation, *operands))
+    elif not operands:
+        raise ValueError("einsum(): must specify the equation string and at least one operand, or at least one operand and its subscripts "
+                         "list")
+    elif not isinstance(equation, str):
+        raise TypeError(f"einsum(): argument 'equation' (position 1) must be str, not {type_name(type(equation))}")
     elif len(operands) == 1 and isinstance(operands[0], (tuple, list)):
         operands = tuple(operands[0])
     if not operands:
@@ -40,6 +46,8 @@ def _from_lists(arguments):
     operands, parts = [], []
 
     def text(entries):
+        if any(e is not Ellipsis and not 0 <= e < len(_LETTERS) for e in entries):
+            raise ValueError(f"einsum(): subscript in subscript list is not within the valid range [0, {len(_LETTERS)})")
         return "".join("..." if e is Ellipsis else _LETTERS[e] for e in entries)
     at = 0
     while at + 1 < len(arguments):
@@ -50,8 +58,8 @@ def _from_lists(arguments):
     return (equation + "->" + text(arguments[at]) if at < len(arguments) else equation), tuple(operands)
 
 
-def _split(text, what):
-    """The labels of one operand; an ellipsis is one entry."""
+def _split(text, what, before):
+    """The labels of one operand, an ellipsis being one entry; so many characters of the equation stand ``before``."""
     labels, at = [], 0
     while at < len(text):
         c = text[at]
@@ -67,7 +75,8 @@ def _split(text, what):
         elif c.isalpha() and c.isascii():
             labels.append(c)
         else:
-            raise RuntimeError(f"einsum(): invalid subscript given at index {at} in the equation string, subscripts must be in [a-zA-Z]")
+            raise RuntimeError(f"einsum(): invalid subscript given at index {before + at} in the equation string, subscripts must be in "
+                               "[a-zA-Z]")
         at += 1
     return labels
 
@@ -82,7 +91,7 @@ def _parsed(equation, operands):
         raise RuntimeError("einsum(): more operands were provided than specified in the equation")
     terms, most = [], 0
     for at, (text, t) in enumerate(zip(texts, operands, strict=True)):
-        labels, n = _split(text, f"operand {at}"), t._spec.ndim
+        labels, n = _split(text, f"operand {at}", sum(len(one) + 1 for one in texts[:at])), t._spec.ndim
         if "..." in labels:
             spare = n - len(labels) + 1
             if spare < 0:
@@ -97,7 +106,7 @@ def _parsed(equation, operands):
         terms.append(labels)
     if not arrow:
         return terms, (None, most)
-    result = _split(right, "the output")
+    result = _split(right, "the output", len(left) + 2)
     if "..." in result:
         place = result.index("...")
         result[place:place + 1] = range(-most, 0)

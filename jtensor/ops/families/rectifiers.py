@@ -201,7 +201,7 @@ def _check_softshrink(self, lambd):
         raise RuntimeError("value cannot be converted to type double without overflow")
     if isinstance(lambd, (int, float)) and lambd < 0:
         most = float(jnp.finfo(self.dtype.numpy).max)
-        raise RuntimeError(f"lambda must be in range [0, {most:g}] for input dtype {dtypes.scalar_name(self.dtype)}, but found {lambd:g}.")
+        raise RuntimeError(f"lambda must be in range [0, {most:g}] for input dtype {dtypes.scalar_name(self.dtype)}, but found {lambd:g}")
 
 
 @op("numeric", function=False, method=False, out=True, check=_check_softshrink, grad=_shrink_gradient)

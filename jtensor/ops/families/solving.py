@@ -239,7 +239,9 @@ def linalg_tensorinv(A, ind=2, *, out=None):
     torch.Size([2, 3, 6])
     """
     if ind <= 0:
-        raise RuntimeError("Expected a strictly positive integer for 'ind'")
+        raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
+    if ind > A._spec.ndim:
+        raise RuntimeError(f"ArrayRef: invalid slice, N = {ind}; size = {A._spec.ndim}")
     size = list(A._spec.size)
     rows, columns = math.prod(size[:ind]), math.prod(size[ind:])
     if rows != columns:
