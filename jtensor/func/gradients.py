@@ -8,6 +8,7 @@ import functools
 
 import jtensor
 
+from ..trace.tape import LOCAL
 from .batching import vmap
 from .trees import apart, flatten, mapped, only_tensors
 
@@ -19,6 +20,14 @@ class _Level:
 
     def __init__(self):
         self.recorded, self.leaves = jtensor.is_grad_enabled(), set()
+
+    def call(self, func, *args, **kwargs):
+        """What the user's function answers; inside it PyTorch refuses ``backward()`` and ``requires_grad_()``; leaves are its own."""
+        LOCAL.differentiated += self,
+        try:
+            return func(*args, **kwargs)
+        finally:
+            LOCAL.differentiated = LOCAL.differentiated[:-1]
 
     def enter(self, tree):
         """The tree with tensors to differentiate with respect to, and the list of these."""
@@ -121,7 +130,7 @@ def grad_and_value(func, argnums=0, has_aux=False):
         with jtensor.enable_grad():
             places, several = _chosen(args, argnums)
             args, inputs = _entered(level, args, places)
-            out = func(*args, **kwargs)
+            out = level.call(func, *args, **kwargs)
             if has_aux:
                 out, aux = apart(out, "grad_and_value(f)(*args)")
             if not isinstance(out, jtensor.Tensor):
@@ -172,7 +181,7 @@ def vjp(func, *primals, has_aux=False):
     level = _Level()
     with jtensor.enable_grad():
         args, inputs = _entered(level, primals, range(len(primals)))
-        out = func(*args)
+        out = level.call(func, *args)
         if has_aux:
             out, aux = apart(out, "vjp(f, *primals)")
         outputs, _ = _differentiable(out)
@@ -204,7 +213,7 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
         with jtensor.enable_grad():
             places, several = _chosen(args, argnums)
             args, inputs = _entered(level, args, places)
-            out = func(*args)
+            out = level.call(func, *args)
             if has_aux:
                 out, aux = apart(out, "vjp(f, *primals)")
             outputs, unflatten = _differentiable(out)

@@ -97,7 +97,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     if inputs is not None and len(_tuple(inputs)) == 0:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     tensors = _tuple(tensors)
-    if LOCAL.levels and transforming():
+    if (LOCAL.levels or LOCAL.differentiated) and transforming():
         raise RuntimeError(INSIDE_TRANSFORM)
     edges, grads = _roots(tensors, _given(grad_tensors, tensors))
     for root in tensors:

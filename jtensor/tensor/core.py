@@ -225,7 +225,7 @@ class Tensor:
             raise RuntimeError(NOT_LEAF_FLAG)
         if wanted and not self._spec.dtype.differentiable:
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
-        self.requires_grad_(wanted)
+        self._require(wanted)
 
     @requires_grad.deleter
     def requires_grad(self):
@@ -239,9 +239,12 @@ class Tensor:
         """
         if requires_grad is not True and requires_grad is not False:
             raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {type(requires_grad).__name__}")
-        if LOCAL.levels and transforming():
+        if (LOCAL.levels or LOCAL.differentiated) and transforming():
             raise RuntimeError(INSIDE_TRANSFORM)
-        wanted = requires_grad
+        return self._require(requires_grad)
+
+    def _require(self, wanted):
+        """The same, inside of functions of functions, too: what is made there may be a leaf."""
         if wanted and self._edge is None and not self._spec.dtype.differentiable:
             raise RuntimeError(ONLY_FLOATS)
         if self._inference_tensor() and wanted and not LOCAL.inference:
@@ -252,6 +255,8 @@ class Tensor:
             raise RuntimeError(NOT_LEAF_FLAG + " If you want to use a computed variable in a subgraph that doesn't require differentiation "
                                "use var_no_grad = var.detach().")
         self._requires_grad = wanted
+        for level in LOCAL.differentiated:
+            level.leaves.add(self)
         return self
 
     @property

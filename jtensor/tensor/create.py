@@ -82,7 +82,7 @@ def _finish(tensor, requires_grad):
             return tensor
         if not tensor._spec.dtype.differentiable:
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-        tensor.requires_grad_()
+        tensor._require(True)
     return tensor
 
 

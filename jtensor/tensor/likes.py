@@ -220,5 +220,5 @@ def make_subclass(cls, data, require_grad=False, *, dispatch_sizes_strides_polic
     if require_grad:
         if not made._spec.dtype.differentiable:
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-        made._requires_grad = True
+        made._require(True)
     return made

@@ -85,7 +85,7 @@ tape.record_lifted = record
 
 def transforming():
     """Whether this thread is inside of a function of functions, where PyTorch refuses what would lead out of it."""
-    return any(not level.quiet for level in LOCAL.levels)
+    return bool(LOCAL.differentiated) or any(not level.quiet for level in LOCAL.levels)
 
 
 def beneath(value, level):

@@ -151,6 +151,7 @@ class Local(threading.local):
     """What belongs to the recording thread; the modes of autograd live here so that one look-up serves both."""
 
     threads = 0
+    differentiated = ()                     # the differentiations of `torch.func` by the graph whose functions are running
     levels = ()                             # of `vmap` and its like that are open, a list once there has been one (`tensor.levels`)
 
     def __init__(self):
