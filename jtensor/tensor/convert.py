@@ -132,18 +132,23 @@ def to(self, *args, **kwargs):
         else:
             raise _no_form(args, kwargs)
         flags[:len(rest)] = rest
-    if len(flags) > 2 or not named <= taken or not _is_type(dtype) or any(type(flag) is not bool for flag in flags) \
-            or memory_format is not None and not str(memory_format).removeprefix("torch.").endswith(("_format", "_last", "_last_3d")):
+    if not (len(flags) == 2 and named <= taken and _is_type(dtype) and type(device) not in _NO_DEVICES and _is_format(memory_format)
+            and all(type(flag) is bool for flag in flags)):
         raise _no_form(args, kwargs)
     dtype = dtypes.OF_PYTHON[dtype] if isinstance(dtype, type) else dtype or self._spec.dtype
     return converted(self, dtype, self._spec.device if device is None else devices.place(devices.device(device)), flags[1], memory_format)
 
 
 _OPTIONS = frozenset(("non_blocking", "copy", "memory_format"))
+_NO_DEVICES = frozenset((float, complex, bool, list, tuple))
 
 
 def _is_type(given):
     return given is None or isinstance(given, _dtype) or isinstance(given, type) and given in dtypes.OF_PYTHON
+
+
+def _is_format(given):
+    return given is None or str(given).removeprefix("torch.").endswith(("_format", "_last", "_last_3d"))
 
 
 def _no_form(args, kwargs):

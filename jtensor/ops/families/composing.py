@@ -170,8 +170,11 @@ def only_tensors(items, argument=0):
             raise TypeError(f"expected Tensor as element {k} in argument {argument}, but got {type_name(type(t))}")
 
 
-def put_out(name, result, out, apart=()):
-    """A composite's result written to ``out`` (a tensor, or a tuple of them), which is answered; it may not share memory with ``apart``."""
+def put_out(name, result, out, apart=(), kernel=None):
+    """A composite's result written to ``out`` (a tensor, or a tuple of them), which is answered; it may not share memory with ``apart``.
+
+    ``kernel``: who complains of a type to write to, where that is not the composite.
+    """
     if out is None:
         return result
     from ...autograd import gradmode_checks as checks
@@ -187,7 +190,7 @@ def put_out(name, result, out, apart=()):
             checks.no_internal_overlap(target)
         if any(share_memory(target, t) for t in apart):
             raise RuntimeError(checks.PARTIAL)
-        checks.out_fits(_Named(name), made, target)
+        checks.out_fits(_Named(kernel or name), made, target)
     for made, target in zip(results, outs, strict=True):
         write_out(made, target)
     return written_type(type(result))(outs) if isinstance(result, tuple) else out
