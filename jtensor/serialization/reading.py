@@ -2,13 +2,14 @@
 for."""
 import _compat_pickle
 import io
+import math
 import os
 import pickle
 import zipfile
 
 import numpy as np
 
-from ..base import devices, dtypes
+from ..base import devices, dtypes, geometry
 from ..tensor import create, from_data, storages
 from ..tensor.core import Tensor
 from ..trace import spec as specs
@@ -21,23 +22,28 @@ class _Storage:
     def __init__(self, data, device):
         self.data, self.device, self.cell = data, device, None
 
-    def on(self, dtype):
-        """The storage's cell, made with the dtype of whoever asks first."""
+    def on(self, dtype, size=None, stride=None):
+        """The storage's cell, made with the dtype of whoever asks first, and lying as that tensor does if it takes all of the memory:
+        then its values are read as they are, where a line of elements would have to be given its shape in every program."""
         if self.cell is None:
             whole = len(self.data) // dtype.itemsize * dtype.itemsize
-            elements = np.frombuffer(self.data[:whole], dtype.numpy).copy()
-            self.cell = from_data.from_host(elements, dtype).to(self.device)._storage
+            elements = np.frombuffer(self.data[:whole], dtype.numpy)
+            if size is None or math.prod(size) != len(elements) or not geometry.is_non_overlapping_and_dense(size, stride):
+                size, stride = (len(elements),), (1,)
+            elements = np.lib.stride_tricks.as_strided(elements, size, [step * dtype.itemsize for step in stride]).copy(order="C")
+            made = from_data.laid(from_data.from_host(elements, dtype, ours=True).to(self.device), stride)
+            self.cell = made._storage
         return self.cell
 
 
-class _Bytes(storages.TypedStorage):
-    """Memory of which the file leaves it to a tensor what its elements are; where none says so, it is bytes."""
+class _Memory(storages.TypedStorage):
+    """Memory of the file, which is read when a tensor has said how it lies there; ``dtype`` None: that too is left to the tensor, and
+    where none says so, it is bytes."""
 
     __module__, __qualname__ = "torch.storage", "TypedStorage"
-    dtype = dtypes.uint8
 
-    def __init__(self, record):
-        self.record = record
+    def __init__(self, record, dtype):
+        self.record, self.dtype = record, dtype or dtypes.uint8
 
     @property
     def _cell(self):
@@ -53,7 +59,11 @@ def _of_dtype(storage, offset, size, stride, requires_grad, backward_hooks, dtyp
     unknown = set(metadata or ()) - {"conj", "neg"}
     if unknown:
         raise pickle.UnpicklingError(f"unknown marks of a tensor: {sorted(unknown)}")
-    cell = storage.record.on(dtype) if isinstance(storage, _Bytes) else storage._cell
+    if isinstance(storage, _Memory):
+        whole = offset == 0 and not metadata
+        cell = storage.record.on(dtype, *(tuple(size), tuple(stride)) if whole else ())
+    else:
+        cell = storage._cell
     made = create.empty(0, dtype=dtype, device=cell.device).set_(storages.UntypedStorage._on(cell), offset, tuple(size), tuple(stride))
     if metadata:
         s = made._spec
@@ -142,7 +152,7 @@ class _Unpickler(pickle.Unpickler):
             raise pickle.UnpicklingError(f"unknown reference in the file: {entry!r}")
         _, kind, key, place, elements = entry
         storage = self.storage_of(key, place)
-        return _Bytes(storage) if kind.dtype is None else storages.TypedStorage._on(storage.on(kind.dtype), kind.dtype)
+        return _Memory(storage, kind.dtype)
 
 
 def _placer(map_location):

@@ -345,3 +345,19 @@ def test_pickles_of_pytorch_are_read():
     same(found[0], given[0]), same(found[1], given[1])
     assert type(found[2]) is jtensor.nn.Parameter and found[2].requires_grad and found[3].to_dense().tolist() == [[1, 0], [0, 1]]
     assert found[4:] == [jtensor.float64, jtensor.Size([2]), jtensor.device("cpu"), jtensor.strided]
+
+
+def test_a_tensor_that_takes_all_of_its_memory_is_read_as_it_lies():
+    """The products of a model that was loaded as a whole are those of the model that was saved, to the bit; views still share."""
+    jtensor.manual_seed(0)
+    model, x = jtensor.nn.Linear(6, 8), jtensor.randn(16, 6)
+    column, image = jtensor.randn(3, 4).t(), jtensor.randn(2, 3, 4, 5).to(memory_format=jtensor.channels_last)
+    base = jtensor.arange(6.0)
+    loaded, *others, line, square = through([model, column, image, base, base.view(2, 3)], jtensor.save, jtensor.load, weights_only=False)
+    assert jtensor.equal(loaded(x), model(x))
+    for ours, read in zip([column, image], others, strict=True):
+        assert jtensor.equal(read, ours) and read.stride() == ours.stride()
+    for read in loaded.weight, *others, line:
+        assert read._spec is read._storage.spec
+    square[1] = 9
+    assert line.tolist() == [0, 1, 2, 9, 9, 9] and square.data_ptr() == line.data_ptr()
