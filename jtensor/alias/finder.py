@@ -10,7 +10,7 @@ import system prepared. That is the documented way for a module to replace itsel
 import importlib
 import importlib.util
 import sys
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 
 from . import children, metadata, missing, naming
 from .naming import HOUSE_ROOMS
@@ -41,6 +41,25 @@ class AliasLoader:
         return importlib.util.find_spec(self.source).loader.get_code(self.source)
 
 
+class FollowingLoader:
+    """Loads a module of the target under its own name, by its own loader, and takes it in: the library imports its parts when they are
+    needed, and ``from torch.nn.utils import prune`` asks for the part of `jtensor.nn.utils`, since that is the module's name."""
+
+    def __init__(self, loader, names, alias):
+        self.loader, self.names, self.alias = loader, names, alias
+
+    def __getattr__(self, name):
+        return getattr(self.loader, name)
+
+    def create_module(self, spec):
+        return self.loader.create_module(spec)
+
+    def exec_module(self, module):
+        module.__spec__.loader = module.__loader__ = self.loader
+        self.loader.exec_module(module)
+        self.names.adopt(module, self.alias)
+
+
 class AliasFinder:
     """Answers every import at or below `name` with the module of the same path at or below `target`."""
 
@@ -50,6 +69,8 @@ class AliasFinder:
         self.names = naming.Names(target, name)
 
     def find_spec(self, fullname, path=None, target=None):
+        if fullname.startswith(self.target + "."):
+            return self._followed(fullname, path)
         if fullname != self.name and not fullname.startswith(self.name + "."):
             return None
         source = self.source_of(fullname)
@@ -64,6 +85,17 @@ class AliasFinder:
         if alias.submodule_search_locations is not None:
             alias.submodule_search_locations.extend(spec.submodule_search_locations)
         return alias
+
+    def _followed(self, fullname, path):
+        """The spec of a public part of a module that goes by the alias."""
+        alias = self.name + fullname[len(self.target):]
+        parent, _, leaf = alias.rpartition(".")
+        if leaf.startswith("_") or parent not in self.names.adopted:
+            return None
+        spec = PathFinder.find_spec(fullname, path)
+        if spec is not None and spec.loader is not None:
+            spec.loader = FollowingLoader(spec.loader, self.names, alias)
+        return spec
 
     def source_of(self, fullname):
         """The full name of the module that `fullname` stands for, or None where there is none."""

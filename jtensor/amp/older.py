@@ -12,6 +12,11 @@ def _out_of_date(where, name, now):
     warnings.warn(f"`torch.{where}.amp.{name}(args...)` is deprecated. Please use `torch.amp.{now}` instead.", FutureWarning, stacklevel=3)
 
 
+def _stands_in(kind, device_type, room):
+    """A class says that it comes from where PyTorch has it."""
+    kind.__module__, kind.__qualname__ = f"torch.{device_type}.amp.{room}", kind.__name__
+
+
 def autocast_for(device_type, default):
     """`torch.amp.autocast` of one device type, as a class."""
     class autocast(autocast_mode.autocast):
@@ -19,6 +24,7 @@ def autocast_for(device_type, default):
             _out_of_date(device_type, "autocast", f"autocast('{device_type}', args...)")
             super().__init__(device_type, dtype=dtype, enabled=enabled, cache_enabled=cache_enabled)
 
+    _stands_in(autocast, device_type, "autocast_mode")
     autocast.__doc__ = f"``torch.amp.autocast('{device_type}', ...)``, out of date under this name."
     return autocast
 
@@ -30,6 +36,7 @@ def scaler_for(device_type):
             _out_of_date(device_type, "GradScaler", f"GradScaler('{device_type}', args...)")
             super().__init__(device_type, init_scale, growth_factor, backoff_factor, growth_interval, enabled)
 
+    _stands_in(GradScaler, device_type, "grad_scaler")
     GradScaler.__doc__ = f"``torch.amp.GradScaler('{device_type}', ...)``, out of date under this name."
     return GradScaler
 

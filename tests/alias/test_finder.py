@@ -103,3 +103,13 @@ def test_torch_imported_before_is_refused(runs):
     assert found.stdout == "standin\n"
     found = runs.python("-c", "import standin.alias as a; a.install(); a.install('other')")
     assert "ImportError: torch stands for standin already" in found.stderr
+
+
+def test_parts_that_are_imported_later_go_by_the_alias(runs):
+    """Also those that an import statement names as a part of a module, and those that the library itself imports first."""
+    assert runs.lines("""
+        from torch.utils import later
+        import torch
+        print(later.Later, torch.utils.other.Other, torch.utils.later is later, later.__spec__.loader is later.__loader__)
+        print(type(later.__loader__).__name__)
+    """) == ["<class 'torch.utils.later.Later'> <class 'torch.utils.other.Other'> True True", "SourceFileLoader"]

@@ -257,3 +257,11 @@ def test_every_name_of_the_tables_is_a_function():
 if __name__ == "__main__":
     import torch as _torch
     GOLDENS.write_text(json.dumps(types(_torch), indent=0) + "\n")
+
+
+def test_the_older_classes_say_where_pytorch_has_them():
+    torch = pytest.importorskip("torch")
+    for device in "cuda", "cpu":
+        for name in "autocast", "GradScaler":
+            ours, theirs = (getattr(getattr(library, device).amp, name) for library in (jtensor, torch))
+            assert (ours.__module__, ours.__qualname__) == (theirs.__module__, theirs.__qualname__)
