@@ -36,7 +36,8 @@ from .trace import executor, report
 _SUBMODULES = ("nn", "optim", "random", "utils", "linalg", "fft", "special", "autograd", "cuda", "distributed", "func", "hub", "testing",
                "backends", "version", "distributions", "amp", "cpu", "accelerator", "jit", "serialization", "types", "compiler", "masked",
                "signal", "overrides", "_C", "xpu", "mps", "mtia", "profiler", "library", "quasirandom",
-               "multiprocessing", "functional", "return_types", "sparse", "__config__", "__future__", "_dynamo")
+               "multiprocessing", "functional", "return_types", "sparse", "__config__", "__future__", "_dynamo", "_inductor",
+               "_utils", "onnx")
 
 _CREATION = {
     from_data: ("tensor", "from_numpy", "as_tensor"),
@@ -89,7 +90,7 @@ def assemble(space):
         contiguous_format=memory_format("contiguous_format"), preserve_format=memory_format("preserve_format"),
         channels_last=memory_format("channels_last"), channels_last_3d=memory_format("channels_last_3d"), memory_format=memory_format,
         inf=float("inf"), nan=float("nan"), pi=3.141592653589793, e=2.718281828459045, newaxis=None,
-        OutOfMemoryError=errors.OutOfMemoryError,
+        OutOfMemoryError=errors.OutOfMemoryError, _assert=_assert,
         is_anomaly_enabled=anomaly.enabled, is_anomaly_check_nan_enabled=anomaly.check_nan_enabled,
         set_anomaly_enabled=anomaly.set_enabled,
         has_lapack=True, has_spectral=True, has_mkl=False, has_openmp=False)             # of the libraries that XLA's CPU stands on
@@ -164,14 +165,14 @@ def late(name):
         return getattr(importlib.import_module("jtensor." + _ROOM_OF[name]), name)
     if name in storages.BY_NAME:
         return storages.BY_NAME[name]
-    if name.startswith("_foreach_"):
-        from ._foreach import FUNCTIONS
-        if name in FUNCTIONS:
-            return FUNCTIONS[name]
     if name.endswith("Tensor"):
         from .legacy import CPU
         if name in CPU:
             return CPU[name]
+    if name.startswith("_foreach_"):
+        from ._foreach import FUNCTIONS
+        if name in FUNCTIONS:
+            return FUNCTIONS[name]
     if name in _FROM_RANDOM:
         return getattr(importlib.import_module("jtensor.random"), name)
     if name in _FROM_NN:
@@ -223,6 +224,7 @@ def _autograd():
     for name, part in (("grad_mode", mode), ("anomaly_mode", anomaly), ("variable", variable)):
         sys.modules[f"{autograd.__name__}.{name}"] = part          # under PyTorch's name, too, it can be imported
     autograd.gradcheck, autograd.gradgradcheck = gradcheck.gradcheck, gradcheck.gradgradcheck
+    variable.variable.Variable = variable.Variable
     autograd.Variable, autograd.Function, autograd.variable = variable.Variable, function.Function, variable.variable
 
 
@@ -261,6 +263,11 @@ def _set_default_dtype(d):
     executor.flush("default dtype")
     dtypes.set_default_dtype(d)
     dispatch.forget()
+
+
+def _assert(condition, message):
+    """Python's ``assert`` as a function, of which models that are traced are made in PyTorch."""
+    assert condition, message
 
 
 def _promote_types(type1, type2):

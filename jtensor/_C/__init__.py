@@ -56,3 +56,27 @@ class _Functions:
 
 
 _VariableFunctionsClass = _VariableFunctions = _Functions()
+
+
+# -- switches of TorchScript's compiler, which is not here: they remember what they were told ------------------------
+
+_told = {}
+
+
+def _switch(name):
+    def switch(on, /):
+        before, _told[name] = _told.get(name, True), bool(on)
+        return before
+    switch.__name__ = switch.__qualname__ = name
+    return switch
+
+
+_jit_set_profiling_mode, _jit_set_profiling_executor = _switch("_jit_set_profiling_mode"), _switch("_jit_set_profiling_executor")
+
+
+def _get_tracing_state():
+    """What is being traced: nothing ever."""
+
+
+def _log_api_usage_once(event, /):
+    """PyTorch counts who uses it; nobody counts here."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from copy import deepcopy
 from functools import wraps
 from itertools import chain
+from typing import Any
 
 import jtensor
 
@@ -31,6 +32,36 @@ class _RequiredParameter:
 
 required = _RequiredParameter()
 
+
+# -- what optimizers that are written after PyTorch's own take from its room ------------------------------------------
+
+ParamsT = Iterable[jtensor.Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, jtensor.Tensor]]
+
+
+def _use_grad_for_differentiable(step):
+    """``step`` records a history if the optimizer is ``differentiable`` alone."""
+    @wraps(step)
+    def wrapper(self, *args, **kwargs):
+        with jtensor.set_grad_enabled(self.defaults["differentiable"]):
+            return step(self, *args, **kwargs)
+    return wrapper
+
+
+def _get_value(x):
+    """The number that a step count or a rate is."""
+    return x.item() if isinstance(x, jtensor.Tensor) else x
+
+
+def _stack_if_compiling(x):
+    return x
+
+
+def _default_to_fused_or_foreach(params, differentiable, use_fused=False):
+    """Whether to take the fused or the foreach form where the user has not said: here all forms are one."""
+    return False, False
+
+
+# -- hooks ------------------------------------------------------------------------------------------------------------
 
 def register_optimizer_step_pre_hook(hook):
     """``hook(optimizer, args, kwargs)`` runs before every step of every optimizer; it may return new (args, kwargs)."""

@@ -6,8 +6,8 @@ and those of before 1.6, whose form `pickles` knows; `names` knows which name in
 optimizers; their state is plain containers of tensors.
 """
 from .names import add_safe_globals, clear_safe_globals, get_safe_globals, safe_globals
-from .reading import load
+from .reading import default_restore_location, load
 from .reading import rebuild_layout as _get_layout  # noqa: F401  by which a pickle has layouts
 from .writing import save
 
-__all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "safe_globals", "save"]
+__all__ = ["add_safe_globals", "clear_safe_globals", "default_restore_location", "get_safe_globals", "load", "safe_globals", "save"]

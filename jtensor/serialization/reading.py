@@ -116,6 +116,18 @@ def _device_of(place):
     return found
 
 
+def default_restore_location(storage, location):
+    """The storage on the device that ``location`` names; what functions for ``map_location`` answer with.
+
+    ``RuntimeError`` where there is no such device.
+
+    >>> torch.serialization.default_restore_location(torch.ones(2).untyped_storage(), "cpu").device
+    device(type='cpu')
+    """
+    where = _device_of(location)
+    return storage if storage.device == where else storage._made(storage._tensor().to(where))
+
+
 _REBUILT = {("torch._utils", "_rebuild_tensor_v2"): rebuild_tensor, ("torch._utils", "_rebuild_tensor_v3"): _of_dtype,
             ("torch._utils", "_rebuild_parameter"): rebuild_parameter,
             ("torch._utils", "_rebuild_parameter_with_state"): rebuild_parameter,

@@ -21,11 +21,11 @@ def _causal_mask(size, device=None, dtype=None):
     return jtensor.triu(jtensor.full((size, size), float("-inf"), dtype=dtype, device=device), diagonal=1)
 
 
-def _clones(module, n):
+def _get_clones(module, n):
     return ModuleList([copy.deepcopy(module) for _ in range(n)])
 
 
-def _activation(given):
+def _get_activation_fn(given):
     """A function from the name "relu" or "gelu"; anything else is taken as it is."""
     if not isinstance(given, str):
         return given
@@ -77,7 +77,7 @@ class TransformerEncoderLayer(_Layer):
         self.norm1 = LayerNorm(d_model, eps=layer_norm_eps, **factory)
         self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, **factory)
         self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout)
-        activation = _activation(activation)
+        activation = _get_activation_fn(activation)
         kinds = ((F.relu, ReLU), (F.gelu, GELU))
         self.activation_relu_or_gelu = next((i for i, (function, layer) in enumerate(kinds, 1)
                                              if activation is function or isinstance(activation, layer)), 0)
@@ -124,7 +124,7 @@ class TransformerDecoderLayer(_Layer):
             setattr(self, f"norm{i}", LayerNorm(d_model, eps=layer_norm_eps, **factory))
         for i in (1, 2, 3):
             setattr(self, f"dropout{i}", Dropout(dropout))
-        self.activation = _activation(activation)
+        self.activation = _get_activation_fn(activation)
 
     def __setstate__(self, state):
         state.setdefault("activation", F.relu)
@@ -186,7 +186,7 @@ class TransformerEncoder(Module):
 
     def __init__(self, encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True):
         super().__init__()
-        self.layers = _clones(encoder_layer, num_layers)
+        self.layers = _get_clones(encoder_layer, num_layers)
         self.num_layers, self.norm = num_layers, norm
         self.enable_nested_tensor = self.use_nested_tensor = enable_nested_tensor
         self.mask_check = mask_check
@@ -231,7 +231,7 @@ class TransformerDecoder(Module):
 
     def __init__(self, decoder_layer, num_layers, norm=None):
         super().__init__()
-        self.layers = _clones(decoder_layer, num_layers)
+        self.layers = _get_clones(decoder_layer, num_layers)
         self.num_layers, self.norm = num_layers, norm
 
     def forward(self, tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None, memory_key_padding_mask=None,
