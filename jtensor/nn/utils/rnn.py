@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import jtensor
 
+from ...ops.families.composing import only_tensors
+
 __all__ = ["PackedSequence", "invert_permutation", "pack_padded_sequence", "pad_packed_sequence", "pad_sequence", "unpad_sequence",
            "pack_sequence", "unpack_sequence"]
 
@@ -193,6 +195,9 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
         raise RuntimeError("received an empty list of sequences")
     if padding_side not in ("left", "right"):
         raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
+    only_tensors(sequences)
+    if not sequences[0].dim():
+        raise RuntimeError("ArrayRef: invalid slice, N = 1; size = 0")
     longest, trailing = max(s.size(0) for s in sequences), sequences[0].shape[1:]
     dims = (len(sequences), longest) if batch_first else (longest, len(sequences))
     padded = sequences[0].new_full((*dims, *trailing), padding_value)

@@ -13,7 +13,7 @@ from ...base import dtypes
 from .. import layout
 from ..build import cast_to
 from ..operator import Number, Tensor, op
-from .numeric import not_implemented, refuses
+from .numeric import not_implemented, refuses, wrap_dim
 from .pool import Windows, taps_of
 
 # -- constant ---------------------------------------------------------------------------------------------------------
@@ -205,6 +205,8 @@ def _check_columns(self, kernel_size, dilation, padding, stride):
                                f"{name.replace(' size', '')}_width: {values[1]}")
     if any(v < 0 for v in padding):
         raise RuntimeError(f"padding should be non-negative, but got pad_height: {padding[0]} pad_width: {padding[1]}")
+    for dim in 1, 2:                          # which PyTorch looks at first, whatever the input's rank
+        wrap_dim(dim, self.ndim)
     if self.ndim not in (3, 4) or any(m == 0 for m in self.size[self.ndim - 3:]):
         raise RuntimeError("Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but "
                            f"got: {list(self.size)}")
