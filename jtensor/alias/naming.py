@@ -31,6 +31,7 @@ class Names:
         if alias in self.adopted or not self._ours(module):
             return
         self.adopted[alias] = module
+        sys.modules.setdefault(alias, module)           # where `inspect` and `typing` look for the module that a class names
         if alias == self.name:
             self._dress_root(module)
         self._hook(module, alias)

@@ -71,6 +71,10 @@ class WrappedHook:
             self.module = weakref.ref(state["module"])
 
 
+# a model's pickle names it, as PyTorch's does
+WrappedHook.__module__, WrappedHook.__qualname__ = f"{__name__.rpartition('.')[0]}.modules.module", "_WrappedHook"
+
+
 def _spread(positions, values, size):
     """A tuple of ``size`` entries: the values at their positions, None elsewhere."""
     placed = [None] * size

@@ -113,3 +113,11 @@ def test_parts_that_are_imported_later_go_by_the_alias(runs):
         print(later.Later, torch.utils.other.Other, torch.utils.later is later, later.__spec__.loader is later.__loader__)
         print(type(later.__loader__).__name__)
     """) == ["<class 'torch.utils.later.Later'> <class 'torch.utils.other.Other'> True True", "SourceFileLoader"]
+
+
+def test_a_class_names_a_module_that_is_there(runs):
+    """Without anybody having imported it by that name: its source is found, and so are the names in its annotations."""
+    assert runs.lines("""
+        import torch, inspect, sys
+        print(inspect.getsource(torch.nn.Linear).strip(), sys.modules[torch.nn.Linear.__module__].Linear is torch.nn.Linear)
+    """) == ["class Linear: pass True"]

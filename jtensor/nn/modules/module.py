@@ -8,6 +8,7 @@ from collections import OrderedDict
 import jtensor
 
 from ...trace.tape import LOCAL
+from ..hooks import WrappedHook as _WrappedHook  # noqa: F401  where pickles of models look for it
 from ..parameter import Buffer, Parameter
 from . import _begun, _convert, _hooks, _registration, _state_dict, _traversal
 from ._hooks import (
