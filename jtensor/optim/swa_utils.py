@@ -144,12 +144,19 @@ class SWALR(LRScheduler):
         self._anneal_strategy, self.anneal_epochs = anneal_strategy, anneal_epochs
         super().__init__(optimizer, last_epoch)
 
-    def anneal_func(self, t):
+    # files that PyTorch has written name these two
+    @staticmethod
+    def _linear_anneal(t):
         """How far at time ``t`` in [0, 1]."""
-        return t if self._anneal_strategy == "linear" else (1 - math.cos(math.pi * t)) / 2
+        return t
+
+    @staticmethod
+    def _cosine_anneal(t):
+        return (1 - math.cos(math.pi * t)) / 2
 
     def _at(self, step):
-        return self.anneal_func(max(0, min(1, step / max(1, self.anneal_epochs))))
+        anneal = self._linear_anneal if self._anneal_strategy == "linear" else self._cosine_anneal
+        return anneal(max(0, min(1, step / max(1, self.anneal_epochs))))
 
     def get_lr(self):
         self._warn_outside_step()

@@ -2,14 +2,17 @@
 import collections
 import functools
 import io
+import operator
 import os
 import pickle
+import sys
 import tempfile
 import types
 import zipfile
 
 from ..base import devices, dtypes
 from ..base.errors import missing
+from ..base.naming import TorchNamed
 from ..base.size import Size
 from ..tensor import storages
 from ..tensor.core import Tensor
@@ -59,9 +62,14 @@ class _Pickler(pickle._Pickler):
     def save_global(self, obj, name=None):
         if type(obj) is dtypes.dtype:
             return self._write(obj, names.THEIRS, obj.name)
+        if isinstance(obj, TorchNamed):
+            return self._write(obj, obj.__module__, obj.__qualname__)
         module = getattr(obj, "__module__", None)
         if module is not None and names.as_written(module) != module:
             name = name or obj.__qualname__
+            holder, _, last = name.rpartition(".")
+            if holder and "<locals>" not in name and isinstance(obj, types.FunctionType):            # a function of a class, by way of it
+                return self.save_reduce(getattr, (operator.attrgetter(holder)(sys.modules[module]), last), obj=obj)
             return self._write(obj, names.shown_in(obj, name), name)
         try:
             return super().save_global(obj, name)
@@ -86,7 +94,12 @@ class _Pickler(pickle._Pickler):
 
     def reducer_override(self, obj):
         if isinstance(obj, Tensor):
-            return self.tensor(obj)
+            return self.tensor(obj) if _has_memory(type(obj)) else NotImplemented
+        if isinstance(obj, TorchNamed):
+            return obj.__qualname__
+        if type(obj).__module__ == "torch._C":                     # a generator, which plain pickles have by way of a function
+            _, *rest = obj.__reduce__()
+            return _Global("torch._C", type(obj).__name__), *rest
         if type(obj) in _WRITTEN:
             return _WRITTEN[type(obj)](obj)
         if isinstance(obj, (type, types.FunctionType)) and names.as_written(obj.__module__) != obj.__module__:
@@ -145,6 +158,11 @@ class _Reduced:
 
     def __reduce__(self):
         return self.parts
+
+
+def _has_memory(kind):
+    """Whether a class of tensors is written as memory and geometry: not if what it is mixed with takes it apart (a lazy parameter)."""
+    return issubclass(next(one for one in kind.__mro__ if "__reduce_ex__" in vars(one)), Tensor)
 
 
 def _is_parameter(t):

@@ -1,4 +1,8 @@
 """Clipping, flattening, packed sequences, weight normalisation."""
+import pytest
+
+import jtensor
+
 from .both import close, raised, same, warned
 
 
@@ -76,3 +80,24 @@ def test_a_normalised_weight_is_one_operator():
         return answers
 
     close(program)
+
+
+def test_spectral_norm_reads_states_from_before_it_kept_both_vectors():
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    theirs = torch.nn.utils.spectral_norm(torch.nn.Linear(2, 3))
+    theirs(torch.ones(1, 2))
+    theirs.eval()
+    expected = theirs(torch.ones(1, 2))
+    state = {name: jtensor.from_numpy(value.numpy()) for name, value in theirs.state_dict().items() if name != "weight_v"}
+    ours = jtensor.nn.utils.spectral_norm(jtensor.nn.Linear(2, 3)).eval()
+    ours.load_state_dict({**state, "weight": jtensor.from_numpy(theirs.weight.detach().numpy())})
+    assert ours(jtensor.ones(1, 2)).tolist()[0] == pytest.approx(expected.tolist()[0], rel=1e-5)
+    refused = {}
+    for library, layer in (torch, torch.nn.utils.spectral_norm(torch.nn.Linear(2, 3))), (jtensor, ours):
+        with pytest.raises(RuntimeError) as told:
+            layer.load_state_dict({"bias": library.zeros(3)})
+        refused[library.__name__] = str(told.value)
+    assert refused["jtensor"] == refused["torch"]
+    jtensor.nn.utils.remove_spectral_norm(ours)
+    assert str(ours.load_state_dict(ours.state_dict())) == "<All keys matched successfully>"

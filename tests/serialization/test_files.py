@@ -3,6 +3,7 @@ all."""
 import collections
 import io
 import pickle
+import warnings
 import zipfile
 
 import numpy as np
@@ -361,3 +362,60 @@ def test_a_tensor_that_takes_all_of_its_memory_is_read_as_it_lies():
         assert read._spec is read._storage.spec
     square[1] = 9
     assert line.tolist() == [0, 1, 2, 9, 9, 9] and square.data_ptr() == line.data_ptr()
+
+
+def _with_a_hook(library):
+    layer = library.nn.Linear(1, 1)
+    layer._register_load_state_dict_pre_hook(print)
+    return layer
+
+
+def _schedule(library, mode):
+    optimizer = library.optim.SGD([library.nn.Parameter(library.ones(1))], lr=0.1, momentum=0.5)
+    return library.optim.lr_scheduler.CyclicLR(optimizer, 0.1, 0.9, step_size_up=2, mode=mode, gamma=0.5)
+
+
+def _rates(schedule):
+    rates = []
+    for _ in range(7):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")                        # that the loaded optimizer's step is not the one that was watched
+            schedule.optimizer.step()
+            schedule.step()
+        rates += schedule.get_last_lr()
+    return rates
+
+
+OBJECTS = {
+    "lazy": (lambda library: library.nn.LazyLinear(3), repr),
+    "named tuple": (lambda library: library.tensor([3.0, 1.0]).max(0), repr),
+    "generator": (lambda library: library.Generator().manual_seed(5), lambda g: (g.initial_seed(), g.get_state().sum().item())),
+    **{mode: (lambda library, mode=mode: _schedule(library, mode), _rates) for mode in ("triangular", "triangular2", "exp_range")},
+    "spectral": (lambda library: library.nn.utils.spectral_norm(library.nn.Linear(2, 2)), lambda m: sorted(m.state_dict()._metadata[""])),
+    "hook": (_with_a_hook, lambda m: [str(k) for k in m.load_state_dict(m.state_dict())]),
+}
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_whole_objects_in_both_directions(name):
+    """What a file names is there in both libraries: classes, functions of classes, and how an object is put together again."""
+    torch = pytest.importorskip("torch")
+    make, told = OBJECTS[name]
+    expected = told(make(torch))
+    for save, load in (jtensor, jtensor), (jtensor, torch), (torch, jtensor):
+        assert told(through(make(save), save.save, load.load, weights_only=False)) == expected, (save, load)
+
+
+def test_a_state_of_a_schedule_that_has_its_function():
+    """PyTorch wrote them so before its version 2.5."""
+    torch = pytest.importorskip("torch")
+    optimizer = jtensor.optim.SGD([jtensor.nn.Parameter(jtensor.ones(1))], lr=0.1)
+    schedule = jtensor.optim.swa_utils.SWALR(optimizer, 0.5, anneal_epochs=2)
+    state = {**schedule.state_dict(), "anneal_func": torch.optim.swa_utils.SWALR._cosine_anneal}
+    schedule.load_state_dict(through(state, torch.save, jtensor.load, weights_only=False))
+    rates = []
+    for _ in range(2):
+        optimizer.step()
+        schedule.step()
+        rates += schedule.get_last_lr()
+    assert rates == pytest.approx([0.3, 0.5])

@@ -8,11 +8,11 @@ from ._weight_hooks import found, take_out
 
 __all__ = ["SpectralNorm", "remove_spectral_norm", "spectral_norm"]
 
-_VERSION = 1                                   # of what a state dict says of the hook
-
 
 class SpectralNorm:
     """The hook: computes ``name`` from ``name_orig``, following its largest singular vectors ``name_u`` and ``name_v``."""
+
+    _version = 1                               # of what a state dict says of the hook
 
     def __init__(self, name="weight", n_power_iterations=1, dim=0, eps=1e-12):
         if n_power_iterations <= 0:
@@ -58,12 +58,14 @@ class SpectralNorm:
         module.register_buffer(name + "_u", u)
         module.register_buffer(name + "_v", v)
         module.register_forward_pre_hook(hook)
-        module._register_state_dict_hook(hook.note_version)
+        module._register_state_dict_hook(SpectralNormStateDictHook(hook))
+        module._register_load_state_dict_pre_hook(SpectralNormLoadStateDictPreHook(hook))
         return hook
 
-    def note_version(self, module, state_dict, prefix, local_metadata):
-        """Writes PyTorch's note of the hook's version into the metadata of a state dict."""
-        local_metadata.setdefault("spectral_norm", {})[self.name + ".version"] = _VERSION
+    def right_vector(self, matrix, u, sigma):
+        """The vector ``v`` for which ``u W v`` is ``sigma``, in the direction of the least squares' solution of ``W v = u``."""
+        v = jtensor.mv(jtensor.linalg.pinv(matrix.t().mm(matrix)), jtensor.mv(matrix.t(), u))
+        return v * (sigma / jtensor.dot(u, jtensor.mv(matrix, v)))
 
     def remove(self, module):
         """Puts the weight back as one parameter."""
@@ -75,6 +77,38 @@ class SpectralNorm:
 
     def __call__(self, module, inputs):
         setattr(module, self.name, self.compute_weight(module, do_power_iteration=module.training))
+
+
+class SpectralNormStateDictHook:
+    """Writes PyTorch's note of the hook's version into the metadata of a state dict."""
+
+    def __init__(self, fn):
+        self.fn = fn
+
+    def __call__(self, module, state_dict, prefix, local_metadata):
+        local_metadata.setdefault("spectral_norm", {})[self.fn.name + ".version"] = self.fn._version
+
+
+class SpectralNormLoadStateDictPreHook:
+    """Makes of a state dict from before PyTorch 1.0, which has the normalised weight and no ``_v``, one of today."""
+
+    def __init__(self, fn):
+        self.fn = fn
+
+    def __call__(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs):
+        version = local_metadata.get("spectral_norm", {}).get(self.fn.name + ".version")
+        name = prefix + self.fn.name
+        today = name not in state_dict and all(name + part in state_dict for part in ("_orig", "_u", "_v"))
+        if version is None and today or version is not None and version >= 1:
+            return
+        missing = [name + part for part in ("_orig", "", "_u") if name + part not in state_dict]
+        if missing:
+            missing_keys.extend(missing if strict else [])
+            return
+        with jtensor.no_grad():
+            whole = state_dict[name + "_orig"]
+            sigma = (whole / state_dict.pop(name)).mean()
+            state_dict[name + "_v"] = self.fn.right_vector(self.fn.reshape_weight_to_matrix(whole), state_dict[name + "_u"], sigma)
 
 
 def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None):
@@ -98,8 +132,11 @@ def remove_spectral_norm(module, name="weight"):
     ['bias', 'weight']
     """
     take_out(module, SpectralNorm, name, "spectral_norm")
-    for key, hook in module._state_dict_hooks.items():
-        if getattr(hook, "__self__", None) is not None and isinstance(hook.__self__, SpectralNorm) and hook.__self__.name == name:
-            del module._state_dict_hooks[key]
-            break
+    for hooks, kind in (module._state_dict_hooks, SpectralNormStateDictHook), (module._load_state_dict_pre_hooks,
+                                                                              SpectralNormLoadStateDictPreHook):
+        for key, hook in hooks.items():
+            hook = getattr(hook, "hook", hook)
+            if isinstance(hook, kind) and hook.fn.name == name:
+                del hooks[key]
+                break
     return module

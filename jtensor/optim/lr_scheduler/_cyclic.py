@@ -72,9 +72,23 @@ class CyclicLR(_WithMomentum):
 
     def _init_scale_fn(self):
         if self._scale_fn_custom is None:
-            functions = {"triangular": _full_height, "triangular2": _half_height, "exp_range": partial(pow, self.gamma)}
+            functions = {"triangular": self._triangular_scale_fn, "triangular2": self._triangular2_scale_fn,
+                         "exp_range": partial(self._exp_range_scale_fn, self.gamma)}
             self._scale_fn_ref = functions[self.mode]
             self.scale_mode = "iterations" if self.mode == "exp_range" else "cycle"
+
+    # a scheduler's pickle names these three, PyTorch's too
+    @staticmethod
+    def _triangular_scale_fn(x):
+        return 1.0
+
+    @staticmethod
+    def _triangular2_scale_fn(x):
+        return 1 / (2.0 ** (x - 1))
+
+    @staticmethod
+    def _exp_range_scale_fn(gamma, x):
+        return gamma**x
 
     def scale_fn(self, x):
         """The height of a cycle (or at an iteration) as a fraction of the full one."""
@@ -107,14 +121,6 @@ class CyclicLR(_WithMomentum):
         if saved is not None:
             self._scale_fn_custom.__dict__.update(saved)
         self._init_scale_fn()
-
-
-def _full_height(cycle):
-    return 1.0
-
-
-def _half_height(cycle):
-    return 1 / (2.0 ** (cycle - 1))
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
