@@ -3,6 +3,7 @@ import jtensor as _jtensor
 
 from ..base.devices import device  # noqa: F401
 from ..base.dtypes import dtype  # noqa: F401
+from ..base.errors import _LinAlgError  # noqa: F401
 from ..base.size import Size  # noqa: F401
 from ..random.generator import Generator  # noqa: F401
 from ..tensor import overriding as _overriding

@@ -10,19 +10,33 @@ Owns: the tree below and the text of a refusal. May not know: tensors.
 """
 
 
-class OutOfMemoryError(RuntimeError):
+class _Sent:
+    """Pickled by way of a function: these classes bear names that need not be found where the pickle is read."""
+
+    __slots__ = ()
+
+    def __reduce__(self):
+        name = type(self).__name__
+        return (_raised, (name, self.args)) if globals().get(name) is type(self) else super().__reduce__()
+
+
+def _raised(name, args):
+    return globals()[name](*args)
+
+
+class OutOfMemoryError(_Sent, RuntimeError):
     """The device ran out of memory; every tensor is as it was before the operation."""
 
     __module__ = "torch"
 
 
-class AcceleratorError(RuntimeError):
+class AcceleratorError(_Sent, RuntimeError):
     """An error of the accelerator itself. Nothing here raises it: XLA's errors come as they are."""
 
     __module__ = "torch"
 
 
-class MissingFeature(NotImplementedError):
+class MissingFeature(_Sent, NotImplementedError):
     """A feature of PyTorch that jtensor does not have; the message names the nearest thing that works."""
 
     __module__ = "jtensor"
@@ -33,7 +47,7 @@ def missing(what, instead=None):
     return MissingFeature(f"jtensor does not have {what}" + (f"; what works: {instead}" if instead else ""))
 
 
-class _LinAlgError(RuntimeError):
+class _LinAlgError(_Sent, RuntimeError):
     """A matrix that a linear algebra function cannot work with: singular, not positive-definite, not converging."""
 
     __module__ = "torch._C"
