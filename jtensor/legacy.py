@@ -30,7 +30,7 @@ class _TensorType(type):
         place = cls._device if device is None else device
         if len(args) == 1 and isinstance(args[0], Tensor):
             if args[0].dtype is not cls.dtype:
-                raise TypeError(f"expected {dtypes.scalar_name(cls.dtype)} (got {dtypes.scalar_name(args[0].dtype)})")
+                raise TypeError(f"expected {likes.options_of(cls.dtype, place)} (got {likes.options_of(args[0].dtype, args[0].device)})")
             return shapes.alias(args[0])
         if len(args) == 1 and not likes.is_size(args[0]):
             likes.check_sequence(args[0])

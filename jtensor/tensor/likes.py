@@ -102,7 +102,7 @@ def new(self, *args, size=None, device=None):
     given = args[0] if len(args) == 1 and size is None else None
     if isinstance(given, Tensor):
         if given.dtype is not self.dtype or given.device.type != own.type:
-            raise TypeError(f"expected {_options(self)} (got {_options(given)})")
+            raise TypeError(f"expected {options_of(self.dtype, self.device)} (got {options_of(given.dtype, given.device)})")
         return given.detach()
     if given is None or isinstance(given, (int, Size)):
         return empty(*(args or (0,)) if size is None else size, dtype=self.dtype, device=own)
@@ -113,9 +113,9 @@ def new(self, *args, size=None, device=None):
     return tensor(given, dtype=self.dtype, device=own)
 
 
-def _options(tensor):
+def options_of(dtype, device):
     """A tensor's type as that error tells it."""
-    return (f"TensorOptions(dtype={dtypes.cpp_name(tensor.dtype)}, device={tensor.device}, layout=Strided, requires_grad=false (default), "
+    return (f"TensorOptions(dtype={dtypes.cpp_name(dtype)}, device={device}, layout=Strided, requires_grad=false (default), "
             "pinned_memory=false (default), memory_format=(nullopt))")
 
 

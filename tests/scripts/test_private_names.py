@@ -88,3 +88,13 @@ def test_switches_of_what_is_not_there():
         jtensor.onnx.export(None)
     assert (jtensor._C._jit_set_profiling_mode(False), jtensor._C._jit_set_profiling_mode(True)) == (True, False)
     assert jtensor._C._get_tracing_state() is jtensor._C._log_api_usage_once("x") is None
+
+
+def test_a_constructor_of_old_refuses_a_tensor_of_another_type():
+    torch = pytest.importorskip("torch")
+    told = []
+    for library in jtensor, torch:
+        with pytest.raises(TypeError) as refused:
+            library.FloatTensor(library.LongTensor([1]))
+        told.append(str(refused.value))
+    assert told[0] == told[1]
