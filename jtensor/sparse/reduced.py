@@ -5,6 +5,7 @@ Owns: ``torch.sparse.mm(..., reduce)`` and its gradient. May not know: other pro
 import jtensor
 
 from ..base import dtypes
+from ..ops.families.select import index_reduce_raw
 from .answering import refused
 from .compressed import elements_of as values_of
 from .compressed import is_compressed, with_elements
@@ -29,11 +30,11 @@ def mm_reduce(mat1, mat2, reduce):
             share = lengths.clamp(min=1)[:, None]
             made = made / share
     elif count:
-        made = made.index_reduce(0, rows, terms, reduce, include_self=False)
+        made = index_reduce_raw(made, 0, rows, terms, reduce, False)
         # of equal terms the first is the one that the gradient goes to
         places = jtensor.arange(count)[:, None]
         hits = jtensor.where((terms == made.index_select(0, rows)) | terms.isnan(), places, count)
-        first = jtensor.full(made.shape, count).index_reduce(0, rows, hits, "amin", include_self=True)
+        first = index_reduce_raw(jtensor.full(made.shape, count), 0, rows, hits, "amin", True)
         chosen = first.index_select(0, rows) == places
 
     def pull(grad):

@@ -8,6 +8,7 @@ import numpy as np
 import jtensor
 
 from ..base.dtypes import scalar_name
+from ..ops.families.select import index_reduce_raw
 from ..tensor.from_data import from_host
 from .answering import answers, refused
 from .graph import assembled, at_places, coalesced, elements_of, merged_elements, recorded
@@ -173,7 +174,7 @@ def _softmax(x, dim, dtype, logarithm):
     group = from_host(inverse.astype(np.int64))
     tail = tuple(values.shape[1:])
     low = jtensor.full((len(groups), *tail), float("-inf"), dtype=values.dtype)
-    most = low.index_reduce(0, group, values.detach(), "amax")
+    most = index_reduce_raw(low, 0, group, values.detach(), "amax", True)
     shifted = values - most.index_select(0, group)
     exponentials = shifted.exp()
     sums = added_at(jtensor.zeros((len(groups), *tail), dtype=values.dtype), group, exponentials)

@@ -45,7 +45,7 @@ def swap_tensors(t1, t2):
     RuntimeError where one has a weak reference to it, or their classes have different slots. A graph that ends in one of them cannot be
     walked backwards any more. Views of them, unlike in PyTorch, are not looked for.
 
-    >>> import torch
+    >>> import jtensor as torch
     >>> a, b = torch.ones(2), torch.zeros(3)
     >>> torch.utils.swap_tensors(a, b)
     >>> a, b

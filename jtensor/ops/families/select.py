@@ -311,7 +311,6 @@ def _check_reduce(self, dim, index, source, reduce, include_self):
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     _check_slices("index_reduce", self, dim, index, source)
-    sites.warn_once("index_reduce() is in beta and the API may change at any time.")
 
 
 def _slices(dim, index, shape):
@@ -342,6 +341,9 @@ def index_reduce_raw(self: Tensor, dim, index: Tensor, source: Tensor, reduce, i
     return combine(self, _slices(dim, index, source.shape)[0], source, reduce, include_self)
 
 
+_BETA = "index_reduce() is in beta and the API may change at any time."
+
+
 @composite()
 def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=None):
     """A copy of the tensor with the slices of ``source`` reduced ("prod", "mean", "amax", "amin") into those that ``index`` names.
@@ -349,6 +351,7 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
     >>> torch.index_reduce(torch.ones(2), 0, torch.tensor([0, 0]), torch.tensor([2., 3.]), "prod")
     tensor([6., 1.])
     """
+    sites.warn_once(_BETA)
     _ready(index_reduce_raw, input, dim, index, source, reduce, include_self)
     return put_out("index_reduce", index_reduce_raw(input, dim, index, source, reduce, include_self), out)
 
@@ -356,5 +359,6 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
 @composite(function=False)
 def index_reduce_(self, dim, index, source, reduce, *, include_self=True):
     """``index_reduce``, written back into the tensor."""
+    sites.warn_once(_BETA)
     _ready(index_reduce_raw, self, dim, index, source, reduce, include_self, inplace=True)
     return index_reduce_raw.inplace_form(self, dim, index, source, reduce, include_self)
