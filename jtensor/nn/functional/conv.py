@@ -17,6 +17,9 @@ def _batched(input, n, name):
 
 def _same(input, weight, stride, dilation, n):
     """For padding "same": (input, padding); where the two sides differ, the input is padded by the rest beforehand."""
+    if input.dim() != weight.dim():
+        raise RuntimeError(f"Expected {weight.dim()}-dimensional input for {weight.dim()}-dimensional weight{list(weight.shape)}, but got "
+                           f"{input.dim()}-dimensional input of size {list(input.shape)} instead")
     if any(s != 1 for s in stride):
         raise RuntimeError("padding='same' is not supported for strided convolutions")
     totals = [d * (k - 1) for d, k in zip(dilation, weight.shape[2:])]

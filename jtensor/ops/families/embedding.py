@@ -78,7 +78,7 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
     if sparse and weight.requires_grad:
         from ...sparse.embedding import embedding as with_sparse_gradient
         return with_sparse_gradient(weight, indices, int(padding_idx), scale_grad_by_freq)
-    if not weight._spec.size[0] and indices._spec.numel:
+    if weight._spec.ndim and not weight._spec.size[0] and indices._spec.numel:
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
     made = embedding_raw(weight, indices, int(padding_idx), bool(scale_grad_by_freq))
     check_bounds(indices, weight._spec.size[0], lambda n: IndexError("index out of range in self"))
