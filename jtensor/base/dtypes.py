@@ -10,6 +10,7 @@ torch.float16
 import ml_dtypes
 import numpy as np
 
+from .errors import missing
 from .naming import TorchNamed, attribute_of
 
 _BY_NUMPY = {}
@@ -95,6 +96,31 @@ ALL = tuple(_BY_NAME.values())
 NAMES = dict(_BY_NAME)
 
 
+class _NameAlone(dtype):
+    """A type that programs name and no tensor has: asking for its counterpart, as whoever makes an array does, refuses."""
+
+    __slots__ = ()
+
+    @property
+    def numpy(self):
+        raise missing(f"tensors of {self}", "complex64" if self.name == "complex32" else "int8 and a scale of one's own")
+
+    category = numpy
+
+
+def _name_alone(name, itemsize, signed=True):
+    self = _NameAlone.__new__(_NameAlone)
+    self.name, self.itemsize, self.is_floating_point, self.is_complex, self.is_signed = name, itemsize, False, name[0] == "c", signed
+    self.differentiable, self._text = self.is_complex, "torch." + name
+    _BY_NAME[name] = self
+    return self
+
+
+NAMES_ALONE = (_name_alone("complex32", 4), _name_alone("qint8", 1), _name_alone("quint8", 1, False), _name_alone("qint32", 4),
+               _name_alone("quint4x2", 1, False))
+_NameAlone.__name__ = _NameAlone.__qualname__ = "dtype"
+
+
 def of_numpy(numpy_type):
     """The dtype of a `numpy.dtype`; ``TypeError`` with PyTorch's text if there is none."""
     found = _BY_NUMPY.get(numpy_type if type(numpy_type) is np.dtype else np.dtype(numpy_type))
@@ -176,7 +202,7 @@ SCALAR_NAMES = {"bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short
                 "bfloat16": "BFloat16", "float32": "Float", "float64": "Double", "complex32": "ComplexHalf",
                 "complex64": "ComplexFloat", "complex128": "ComplexDouble", "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64",
                 "float8_e4m3fn": "Float8_e4m3fn", "float8_e5m2": "Float8_e5m2", "float8_e4m3fnuz": "Float8_e4m3fnuz",
-                "float8_e5m2fnuz": "Float8_e5m2fnuz"}
+                "float8_e5m2fnuz": "Float8_e5m2fnuz", "qint8": "QInt8", "quint8": "QUInt8", "qint32": "QInt32", "quint4x2": "QUInt4x2"}
 
 
 def scalar_name(d):

@@ -169,8 +169,9 @@ def view_dtype(self, dtype):
                            "torch.Tensor.view is not supported for tensors with negative bit set when converting to a different dtype.")
     size, stride, offset = geometry_of(self)
     if dtype is not spec.dtype:
+        itemsize = dtype.numpy.itemsize                                       # refuses a type that is a name alone
         try:
-            size, stride, offset = rules.view_dtype(size, stride, offset, spec.dtype.itemsize, dtype.itemsize)
+            size, stride, offset = rules.view_dtype(size, stride, offset, spec.dtype.itemsize, itemsize)
         except RuntimeError as error:
             named = f"{dtypes.scalar_name(spec.dtype)} as {dtypes.scalar_name(dtype)}"
             raise RuntimeError(str(error).replace("self as dtype", named)) from None
