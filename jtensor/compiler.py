@@ -45,32 +45,37 @@ def disable(fn=None, recursive=True, *, reason=None):
     return fn if fn is not None else (lambda fn: fn)
 
 
-def list_backends(exclude_tags=("debug", "experimental")):
-    """Names of backends to choose from: none, XLA compiles everything."""
-    return []
+def _disable_dynamo(fn=None, recursive=True):
+    """`disable` by the name that libraries take it by."""
+    return disable(fn, recursive)
 
 
 def is_exporting():
-    """Whether a program is being exported: never."""
+    """Whether the code is being looked at by `torch.export`: never."""
     return False
 
 
-def reset():
-    """Does nothing: what PyTorch's compiler would forget, programs that it has specialised, is not there."""
-
-
-def cudagraph_mark_step_begin():
-    """Does nothing: there are no graphs whose memory the next step could take."""
-
-
 def allow_in_graph(fn):
-    """Answers the function (or functions) as it is."""
+    """Answers the function as it is, or each of a list: there is no graph that it could break."""
     return fn
 
 
 def assume_constant_result(fn):
-    """Answers the function as it is; it is called each time."""
+    """Answers the function as it is: it is called each time."""
     return fn
+
+
+def reset():
+    """Forgets what the compiler of Python code has compiled: nothing, it is not here."""
+
+
+def cudagraph_mark_step_begin():
+    """Marks the beginning of a step for recorded CUDA graphs, of which there are none."""
+
+
+def list_backends(exclude_tags=("debug", "experimental")):
+    """Names of backends to choose from: none, XLA compiles everything."""
+    return []
 
 
 class set_stance:

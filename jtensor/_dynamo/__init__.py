@@ -1,0 +1,61 @@
+"""`torch._dynamo`, as far as scripts touch it: a compiler of Python code, not here. Owns: its marks, and settings that nothing reads.
+
+Everything that runs is recorded and compiled, so that there is nothing to switch on, off or back.
+"""
+import contextlib as _contextlib
+import importlib as _importlib
+
+from ..compiler import allow_in_graph, assume_constant_result, disable, is_compiling, list_backends, reset
+from ..compiler import compile as _compile
+
+
+class _Config:
+    """Settings that are kept; nothing here reads them."""
+
+    def __init__(self, **settings):
+        self.__dict__.update(settings)
+
+    @_contextlib.contextmanager
+    def patch(self, changes=None, value=None, **more):
+        """A context, or decorator, of other settings: ``patch(name=value)``, ``patch({"name": value})``, ``patch("name", value)``."""
+        more.update(changes if isinstance(changes, dict) else {} if changes is None else {changes: value})
+        before = {name: getattr(self, name) for name in more}
+        self.__dict__.update(more)
+        try:
+            yield
+        finally:
+            self.__dict__.update(before)
+
+
+config = _Config(suppress_errors=False, verbose=False, cache_size_limit=8, recompile_limit=8, capture_scalar_outputs=False,
+                 capture_dynamic_output_shape_ops=False, skip_fwd_side_effects_in_bwd_under_checkpoint=False)
+
+
+def graph_break(msg=""):
+    """Ends what is compiled as one: nothing, since that is cut where values are looked at."""
+
+
+def mark_static_address(t, guard=False):
+    """Says that a tensor stays where it is: nothing, XLA places each value."""
+
+
+def mark_dynamic(t, index, **options):
+    """Says that a dimension's length changes: nothing, each length has a program of its own."""
+
+
+def optimize(backend="inductor", **options):
+    """`torch.compile` with a backend by its older name: the function itself."""
+    return lambda model: _compile(model, backend=backend)
+
+
+def __getattr__(name):
+    if name == "eval_frame":                                  # it loads `nn`, which not every script needs
+        return _importlib.import_module(f"{__name__}.eval_frame")
+    if name == "OptimizedModule":
+        from .eval_frame import OptimizedModule
+        return OptimizedModule
+    raise AttributeError(f"module 'jtensor._dynamo' has no attribute '{name}'")
+
+
+__all__ = ["allow_in_graph", "assume_constant_result", "config", "disable", "graph_break", "is_compiling", "list_backends", "mark_dynamic",
+           "mark_static_address", "optimize", "reset"]

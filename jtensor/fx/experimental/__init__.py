@@ -1,0 +1,1 @@
+"""What PyTorch tries out about graphs. Owns: the names that libraries ask by."""
