@@ -1,5 +1,5 @@
 """The names of ``torch._utils`` that programs use, and those by which PyTorch's pickles put tensors together again."""
-import jtensor
+import jtensor as _jtensor
 
 from .serialization.reading import rebuild_parameter as _rebuild_parameter  # noqa: F401
 from .serialization.reading import rebuild_parameter as _rebuild_parameter_with_state  # noqa: F401
@@ -9,9 +9,46 @@ from .serialization.reading import rebuild_tensor as _rebuild_tensor_v2  # noqa:
 
 def _flatten_dense_tensors(tensors):
     """One tensor of one dimension, of the elements of all."""
-    return jtensor.cat([one.reshape(-1) for one in tensors]) if tensors else jtensor.zeros(0)
+    return _jtensor.cat([one.reshape(-1) for one in tensors]) if tensors else _jtensor.zeros(0)
 
 
 def _unflatten_dense_tensors(flat, tensors):
     """Views of such a tensor, of the shapes of those that it was made of."""
     return tuple([piece.view_as(one) for piece, one in zip(flat.split([one.numel() for one in tensors]), tensors, strict=True)])
+
+
+def _element_size(dtype):
+    """How many bytes an element takes."""
+    return dtype.itemsize
+
+
+def _get_device_index(device, optional=False, allow_cpu=False):
+    """The index of a device: a number, a name or a device; with ``optional``, that of the current one where none is told."""
+    if isinstance(device, int):
+        return device
+    if isinstance(device, str):
+        device = _jtensor.device(device)
+    if isinstance(device, _jtensor.device):
+        if device.type == "cpu":
+            if not allow_cpu:
+                raise ValueError(f"Expected a non cpu device, but got: {device}")
+            return -1 if device.index is None else device.index
+        if device.index is not None:
+            return device.index
+    if optional:
+        return _jtensor.accelerator.current_device_index() if _jtensor.accelerator.is_available() else None
+    raise ValueError(f"Expected a torch.device with a specified index or an integer, but got:{device}")
+
+
+def _get_available_device_type():
+    """The kind of accelerator that there is; None without one."""
+    found = _jtensor.accelerator.current_accelerator() if _jtensor.accelerator.is_available() else None
+    return None if found is None else found.type
+
+
+def _get_device_module(device_type):
+    """The module of a kind of device: `torch.cpu`, `torch.cuda`, ..."""
+    found = getattr(_jtensor, device_type, None)
+    if found is None:
+        raise RuntimeError(f"Device '{device_type}' does not have a corresponding module registered as 'torch.{device_type}'.")
+    return found

@@ -14,7 +14,7 @@ from urllib.request import Request, urlopen
 from .base.errors import missing
 from .serialization import load as _load
 
-_HASH = re.compile(r"-([a-f0-9]*)\.")             # a checkpoint's name may end in the beginning of its SHA-256
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")             # a checkpoint's name may end in the beginning of its SHA-256
 _BLOCK = 128 * 1024
 _folder = None
 
@@ -77,7 +77,7 @@ def load_state_dict_from_url(url, model_dir=None, map_location=None, progress=Tr
     path = os.path.join(folder, name)
     if not os.path.exists(path):
         sys.stdout.write(f'Downloading: "{url}" to {path}\n')
-        found = _HASH.search(name) if check_hash else None
+        found = HASH_REGEX.search(name) if check_hash else None
         download_url_to_file(url, path, found.group(1) if found else None, progress=progress)
     return _load(path, map_location=map_location, weights_only=weights_only)
 

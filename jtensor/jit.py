@@ -134,6 +134,48 @@ def wait(future):
     return fork(None)
 
 
+class Error(Exception):
+    """An error of TorchScript's interpreter, for handlers that name it: there is none."""
+
+    __module__ = "torch.jit"
+
+
+class TracerWarning(Warning):
+    """What tracing warns of: nothing is traced."""
+
+    __module__ = "torch.jit"
+
+
+class ScriptFunction:
+    """What TorchScript makes of functions. To be named alone: there is no instance."""
+
+    __module__ = "torch.jit"
+
+    def __new__(cls, *args, **kwargs):
+        raise missing("TorchScript (torch.jit.ScriptFunction)", _INSTEAD)
+
+
+class Attribute:
+    """An attribute's value with its type, as TorchScript asks for it of modules.
+
+    >>> torch.jit.Attribute(3, int).value
+    3
+    """
+
+    __module__ = "torch.jit"
+
+    def __init__(self, value, type):
+        self.value, self.type = value, type
+
+
+def _overload(func):
+    """Marks a signature of a function that TorchScript compiles several times; the last definition is the one that runs."""
+    return func
+
+
+_overload_method = _overload
+
+
 def __getattr__(name):
     if name == "ScriptModule":                                # for isinstance, and for modules of old; `nn` is loaded when it is asked for
         from .nn import Module
@@ -143,5 +185,6 @@ def __getattr__(name):
     raise AttributeError(f"module 'jtensor.jit' has no attribute '{name}'")
 
 
-__all__ = ["Final", "annotate", "export", "fork", "freeze", "ignore", "interface", "is_scripting", "is_tracing", "isinstance", "load",
-           "optimize_for_inference", "save", "script", "script_if_tracing", "script_method", "trace", "trace_module", "unused", "wait"]
+__all__ = ["Attribute", "Error", "Final", "ScriptFunction", "TracerWarning", "annotate", "export", "fork", "freeze", "ignore", "interface",
+           "is_scripting", "is_tracing", "isinstance", "load", "optimize_for_inference", "save", "script", "script_if_tracing",
+           "script_method", "trace", "trace_module", "unused", "wait"]

@@ -5,6 +5,7 @@ Operators are computed together, so that none has a time of its own; ``jax.profi
 from .profiling import (
     ProfilerAction,
     ProfilerActivity,
+    kineto_available,
     profile,
     schedule,
     supported_activities,
@@ -12,5 +13,5 @@ from .profiling import (
 )
 from .recording import record_function
 
-__all__ = ["ProfilerAction", "ProfilerActivity", "profile", "record_function", "schedule", "supported_activities",
-           "tensorboard_trace_handler"]
+__all__ = ["ProfilerAction", "ProfilerActivity", "kineto_available", "profile", "record_function", "schedule",
+           "supported_activities", "tensorboard_trace_handler"]

@@ -49,6 +49,11 @@ def supported_activities():
     return {ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if devices.accelerators() else [])}
 
 
+def kineto_available():
+    """Whether `profile` is to be used, and not the older one of `torch.autograd.profiler`: yes. What it writes, no library makes."""
+    return True
+
+
 def schedule(*, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0):
     """What to do at each step: first skip some, then in turns wait, warm up and record; ``repeat`` turns, 0 for any number.
 

@@ -123,6 +123,7 @@ def install(functions):
     for dunder, name in _TURNED.items():
         setattr(Tensor, dunder, _turned(functions[name], name, dunder))
     Tensor.__rsub__ = _reflected(functions["rsub"], "__rsub__")
+    Tensor.__div__, Tensor.__idiv__, Tensor.__long__ = Tensor.__truediv__, Tensor.__itruediv__, Tensor.__int__     # Python 2's, and kept
     Tensor.__rtruediv__ = Tensor.__rdiv__ = _divided(functions["reciprocal"])
     Tensor.__invert__, Tensor.__reversed__ = _inverted, _reversed
     Tensor.__hash__ = object.__hash__

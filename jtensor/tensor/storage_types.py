@@ -85,6 +85,9 @@ class UntypedStorage:
     def __len__(self):
         return self.size()
 
+    def __sizeof__(self):
+        return object.__sizeof__(self) + self.nbytes()
+
     @property
     def device(self):
         return self._cell.device

@@ -9,6 +9,7 @@ import typing
 import jtensor
 
 from ...base.homes import settle as _settle
+from ._blocks import SIZE as _DEFAULT_SPARSE_BLOCK_SIZE  # noqa: F401
 from ._blocks import BlockMask, and_masks, create_block_mask, create_mask, noop_mask, or_masks, over_all
 
 __all__ = ["AuxOutput", "AuxRequest", "BlockMask", "FlexKernelOptions", "and_masks", "create_block_mask", "create_mask", "flex_attention",

@@ -131,6 +131,11 @@ def share_memory(self):
     return self._apply(lambda t: t.share_memory_())
 
 
+def parse_to(*args, **kwargs):
+    """What ``Module.to`` is told, as PyTorch gives it to others: (device, dtype, non_blocking, memory_format)."""
+    return _to_arguments(args, kwargs)
+
+
 def _parse_to(device=None, dtype=None, non_blocking=False, copy=False, *, memory_format=None):
     return device, dtype, non_blocking, memory_format
 

@@ -11,6 +11,7 @@ from ...trace.tape import LOCAL
 from ..hooks import WrappedHook as _WrappedHook  # noqa: F401  where pickles of models look for it
 from ..parameter import Buffer, Parameter
 from . import _begun, _convert, _hooks, _registration, _state_dict, _traversal
+from ._hooks import parameter_registration as _global_parameter_registration_hooks  # noqa: F401
 from ._hooks import (
     register_module_backward_hook,
     register_module_buffer_registration_hook,
@@ -21,6 +22,7 @@ from ._hooks import (
     register_module_module_registration_hook,
     register_module_parameter_registration_hook,
 )
+from ._state_dict import EXTRA_STATE as _EXTRA_STATE_KEY_SUFFIX  # noqa: F401
 from ._state_dict import IncompatibleKeys as _IncompatibleKeys
 from .utils import typename
 

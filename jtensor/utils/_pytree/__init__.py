@@ -50,8 +50,18 @@ from .nodes import (
     register_dataclass,
     register_pytree_node,
 )
+from .nodes import _dict_flatten as _dict_flatten
+from .nodes import _dict_flatten_with_keys as _dict_flatten_with_keys
+from .nodes import _dict_unflatten as _dict_unflatten
+from .nodes import _list_flatten as _list_flatten
+from .nodes import _list_flatten_with_keys as _list_flatten_with_keys
+from .nodes import _list_unflatten as _list_unflatten
 from .nodes import _register_namedtuple as _register_namedtuple
 from .nodes import _register_pytree_node as _register_pytree_node
+from .nodes import _tuple_flatten as _tuple_flatten
+from .nodes import _tuple_flatten_with_keys as _tuple_flatten_with_keys
+from .nodes import _tuple_unflatten as _tuple_unflatten
+from .nodes import kind_of as _get_node_type  # noqa: F401
 from .treespec import (
     LeafSpec,
     PyTreeSpec,
@@ -66,6 +76,8 @@ from .treespec import (
 )
 
 PyTree = Context = object
+
+_is_leaf = tree_is_leaf
 
 __all__ = ["BUILTIN_TYPES", "CONSTANT_NODES", "ConstantNode", "Context", "DEFAULT_TREESPEC_SERIALIZATION_PROTOCOL", "EnumEncoder",
            "GetAttrKey", "LeafSpec", "MappingKey", "NodeDef", "PyTree", "PyTreeSpec", "STANDARD_DICT_TYPES", "SUPPORTED_NODES",

@@ -279,6 +279,13 @@ def _namedtuple_loaded(name):
     return found
 
 
+
+def _as_function(kind):
+    """How a kind comes apart, with keys and without, and is put together, as functions that libraries register for kinds of theirs."""
+    found = SUPPORTED_NODES[kind]
+    return found.flatten_fn, found.flatten_with_keys_fn, found.unflatten_fn
+
+
 _take(tuple, lambda items: (list(items), None), lambda items, context: tuple(items), _numbered, Serialized("builtins.tuple", None, None))
 _take(list, lambda items: (items[:], None), lambda items, context: list(items), _numbered, Serialized("builtins.list", None, None))
 _take(dict, *_of_mapping(dict), Serialized("builtins.dict", None, None))
@@ -293,3 +300,6 @@ _take(deque, lambda items: (list(items), items.maxlen), lambda items, length: de
       lambda items: (_numbered(items)[0], items.maxlen), Serialized("collections.deque", None, None))
 _take(Size, lambda items: (list(items), None), lambda items, context: tuple(items), _numbered, Serialized("torch.Size", None, None))
 
+_tuple_flatten, _tuple_flatten_with_keys, _tuple_unflatten = _as_function(tuple)
+_list_flatten, _list_flatten_with_keys, _list_unflatten = _as_function(list)
+_dict_flatten, _dict_flatten_with_keys, _dict_unflatten = _as_function(dict)

@@ -32,6 +32,11 @@ def get_worker_info():
     return _current
 
 
+def _generate_state(base_seed, worker_id):
+    """Four numbers of 32 bits, by which a library seeds a generator of a worker: NumPy's, of the worker's number and the seed."""
+    return np.random.SeedSequence([worker_id, base_seed]).generate_state(4).tolist()
+
+
 def _random_states():
     return random.getstate(), np.random.get_state(), jtensor.get_rng_state()
 
