@@ -8,6 +8,7 @@ from . import accelerator as accelerator
 from . import amp as amp
 from . import autograd as autograd
 from . import backends as backends
+from . import checks as checks
 from . import choices as choices
 from . import compiler as compiler
 from . import cpu as cpu
@@ -17,6 +18,8 @@ from . import distributions as distributions
 from . import fft as fft
 from . import func as func
 from . import functional as functional
+from . import futures as futures
+from . import fx as fx
 from . import hub as hub
 from . import jit as jit
 from . import library as library
@@ -47,19 +50,22 @@ from . import types as types
 from . import utils as utils
 from . import version as version
 from . import xpu as xpu
+from ._C import PyTorchFileReader as PyTorchFileReader
+from ._C import Size as Size
+from ._C import device as device
+from ._C import dtype as dtype
 from .amp import GradScaler as GradScaler
 from .amp import autocast as autocast
 from .autograd import enable_grad as enable_grad
 from .autograd import inference_mode as inference_mode
 from .autograd import no_grad as no_grad
 from .autograd import set_grad_enabled as set_grad_enabled
-from .base.devices import device as device
-from .base.dtypes import dtype as dtype
 from .base.errors import AcceleratorError as AcceleratorError
 from .base.errors import OutOfMemoryError as OutOfMemoryError
 from .base.info import finfo as finfo
 from .base.info import iinfo as iinfo
-from .base.size import Size as Size
+from .futures import Future as Future
+from .jit import ScriptModule as ScriptModule
 from .namespace import _Eager as eager
 from .namespace import layout as layout
 from .namespace import memory_format as memory_format
@@ -84,6 +90,7 @@ cfloat: _dtype
 channels_last: _memory_format
 channels_last_3d: _memory_format
 complex128: _dtype
+complex32: _dtype
 complex64: _dtype
 contiguous_format: _memory_format
 default_generator: Generator
@@ -108,11 +115,17 @@ int16: _dtype
 int32: _dtype
 int64: _dtype
 int8: _dtype
+jagged: _layout
+legacy_contiguous_format: _memory_format
 long: _dtype
 nan: _float
 newaxis: None
 pi: _float
 preserve_format: _memory_format
+qint32: _dtype
+qint8: _dtype
+quint4x2: _dtype
+quint8: _dtype
 short: _dtype
 sparse_bsc: _layout
 sparse_bsr: _layout
@@ -141,6 +154,7 @@ class Tensor:
     def __copy__(self) -> Any: ...
     def __deepcopy__(self, memo: Any) -> Any: ...
     def __delitem__(self, index: Any) -> Any: ...
+    def __div__(self, a1: Any) -> Any: ...
     def __dlpack__(self, **options: Any) -> Any: ...
     def __dlpack_device__(self, **options: Any) -> Any: ...
     def __eq__(self, other: Any) -> Tensor: ...  # type: ignore[override]
@@ -152,6 +166,7 @@ class Tensor:
     def __gt__(self, other: Tensor | Number) -> Tensor: ...
     def __iadd__(self, other: Tensor | Number) -> Any: ...
     def __iand__(self, other: Tensor | Number) -> Any: ...
+    def __idiv__(self, other: Tensor | Number) -> Any: ...
     def __ifloordiv__(self, other: Tensor | Number) -> Any: ...
     def __ilshift__(self, other: Tensor | Number) -> Any: ...
     def __imod__(self, other: Tensor | Number) -> Any: ...
@@ -929,6 +944,17 @@ class Tensor:
     def xlogy_(self, other: Tensor | Number) -> Any: ...
     def zero_(self) -> Any: ...
 
+def _assert(condition: Any, message: Any) -> Any: ...
+def _assert_async(self: Any, assert_msg: Any = ...) -> Any: ...
+def _check(cond: Any, message: Any = ...) -> Any: ...
+def _check_index(cond: Any, message: Any = ...) -> Any: ...
+def _check_not_implemented(cond: Any, message: Any = ...) -> Any: ...
+def _check_tensor_all(cond: Any, message: Any = ...) -> Any: ...
+def _check_tensor_all_with(error_type: Any, cond: Any, message: Any = ...) -> Any: ...
+def _check_type(cond: Any, message: Any = ...) -> Any: ...
+def _check_value(cond: Any, message: Any = ...) -> Any: ...
+def _check_with(error_type: Any, cond: Any, message: Any) -> Any: ...
+def _disable_dynamo(fn: Any = ..., recursive: _bool = ...) -> Any: ...
 def abs(input: Tensor, *, out: Any = ...) -> Tensor: ...
 def abs_(input: Tensor) -> Tensor: ...
 def absolute(input: Tensor, *, out: Any = ...) -> Any: ...

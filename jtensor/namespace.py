@@ -36,8 +36,8 @@ from .trace import executor, report
 _SUBMODULES = ("nn", "optim", "random", "utils", "linalg", "fft", "special", "autograd", "cuda", "distributed", "func", "hub", "testing",
                "backends", "version", "distributions", "amp", "cpu", "accelerator", "jit", "serialization", "types", "compiler", "masked",
                "signal", "overrides", "_C", "xpu", "mps", "mtia", "profiler", "library", "quasirandom",
-               "multiprocessing", "functional", "return_types", "sparse", "__config__", "__future__", "_dynamo", "_inductor",
-               "_utils", "onnx")
+               "multiprocessing", "functional", "return_types", "sparse", "__config__", "__future__", "_dynamo", "_inductor", "futures", "fx",
+               "onnx", "_utils", "_tensor")
 
 _CREATION = {
     from_data: ("tensor", "from_numpy", "as_tensor"),
@@ -74,7 +74,7 @@ def assemble(space):
     for room, names in _CREATION.items():
         space.update({name: guarded(getattr(room, name), name) for name in names})
     space.update({name: guarded(function, name) for name, function in ranges.FUNCTIONS.items()})
-    for d in dtypes.ALL:
+    for d in dtypes.ALL + dtypes.NAMES_ALONE:
         space[d.name] = d
     space.update(dtypes.ALIASES)
     space.update(
@@ -86,11 +86,13 @@ def assemble(space):
         result_type=guarded(_result_type, "result_type"), is_tensor=is_tensor, is_storage=storages.is_storage,
         get_default_device=devices.current, set_default_device=devices.set_default,
         from_jax=convert.from_jax, report=_report, trace_boundary=_boundary, eager=_Eager,
-        layout=layout, **{name: layout(name) for name in "strided sparse_coo sparse_csr sparse_csc sparse_bsr sparse_bsc".split()},
-        contiguous_format=memory_format("contiguous_format"), preserve_format=memory_format("preserve_format"),
+        layout=layout,
+        **{name: layout(name) for name in "strided sparse_coo sparse_csr sparse_csc sparse_bsr sparse_bsc jagged".split()},
+        contiguous_format=(contiguous := memory_format("contiguous_format")), legacy_contiguous_format=contiguous,
+        preserve_format=memory_format("preserve_format"),
         channels_last=memory_format("channels_last"), channels_last_3d=memory_format("channels_last_3d"), memory_format=memory_format,
         inf=float("inf"), nan=float("nan"), pi=3.141592653589793, e=2.718281828459045, newaxis=None,
-        OutOfMemoryError=errors.OutOfMemoryError, _assert=_assert,
+        OutOfMemoryError=errors.OutOfMemoryError,
         is_anomaly_enabled=anomaly.enabled, is_anomaly_check_nan_enabled=anomaly.check_nan_enabled,
         set_anomaly_enabled=anomaly.set_enabled,
         has_lapack=True, has_spectral=True, has_mkl=False, has_openmp=False)             # of the libraries that XLA's CPU stands on
@@ -117,6 +119,7 @@ _ROOM_OF = {
     "save": "serialization",
     "load": "serialization",
     "compile": "compiler",
+    "_disable_dynamo": "compiler",
     "vmap": "func",
     **dict.fromkeys("bartlett_window blackman_window hamming_window hann_window kaiser_window".split(), "signal.top_level"),
     **dict.fromkeys(
@@ -134,6 +137,11 @@ _ROOM_OF = {
     **dict.fromkeys("eig lstsq matrix_rank solve symeig".split(), "removed"),
     **dict.fromkeys("cond while_loop".split(), "choices"),
     **dict.fromkeys("SymBool SymFloat SymInt sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum".split(), "symbols"),
+    **dict.fromkeys("""_assert _assert_async _check _check_index _check_not_implemented _check_tensor_all _check_tensor_all_with _check_type
+                    _check_value _check_with""".split(), "checks"),
+    "Future": "futures",
+    "PyTorchFileReader": "_C",
+    "ScriptModule": "jit",
     "to_dlpack": "utils.dlpack",
     "sparse_coo_tensor": "sparse.making",
     **dict.fromkeys("sparse_compressed_tensor sparse_csr_tensor sparse_csc_tensor sparse_bsr_tensor sparse_bsc_tensor".split(),
@@ -161,6 +169,8 @@ def late(name):
         except ModuleNotFoundError as error:
             if error.name != "jtensor." + name:
                 raise
+    if name == "torch":                        # the package is an attribute of itself, in PyTorch too
+        return sys.modules["jtensor"]
     if name in _ROOM_OF:
         return getattr(importlib.import_module("jtensor." + _ROOM_OF[name]), name)
     if name in storages.BY_NAME:
@@ -263,11 +273,6 @@ def _set_default_dtype(d):
     executor.flush("default dtype")
     dtypes.set_default_dtype(d)
     dispatch.forget()
-
-
-def _assert(condition, message):
-    """Python's ``assert`` as a function, of which models that are traced are made in PyTorch."""
-    assert condition, message
 
 
 def _promote_types(type1, type2):

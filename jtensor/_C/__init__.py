@@ -1,13 +1,25 @@
 """The few names of ``torch._C`` that programs and PyTorch's pickles use: types, and what switches ``__torch_function__`` off."""
 import jtensor as _jtensor
 
-from ..base.devices import device  # noqa: F401
+from ..base.devices import device
 from ..base.dtypes import dtype  # noqa: F401
 from ..base.errors import _LinAlgError  # noqa: F401
+from ..base.errors import missing as _missing
 from ..base.size import Size  # noqa: F401
 from ..random.generator import Generator  # noqa: F401
 from ..tensor import overriding as _overriding
 from ..tensor.core import Tensor as TensorBase  # noqa: F401
+from ..tensor.core import TensorMeta as _TensorMeta  # noqa: F401
+from ..tensor.levels import open_levels as _open_levels
+
+
+class PyTorchFileReader:
+    """Reads the records of a file of `torch.save`. To be named alone: there is no instance."""
+
+    __module__ = "torch"
+
+    def __new__(cls, *args, **kwargs):
+        raise _missing("PyTorch's reader of single records (torch.PyTorchFileReader)", "torch.load, or Python's zipfile")
 
 
 class DisableTorchFunctionSubclass(_overriding.switched):
@@ -28,6 +40,13 @@ class DisableTorchFunction(_overriding.switched):
 
     def __init__(self):
         super().__init__(_overriding.ALL_OFF)
+
+
+def __getattr__(name):
+    if name in ("_nn", "_functorch"):          # they load rooms that not every script needs
+        import importlib
+        return importlib.import_module(f"{__package__}.{name}")
+    raise AttributeError(f"module 'jtensor._C' has no attribute '{name}'")
 
 
 _disabled_torch_function_impl = _overriding.disabled
@@ -75,9 +94,29 @@ def _switch(name):
 _jit_set_profiling_mode, _jit_set_profiling_executor = _switch("_jit_set_profiling_mode"), _switch("_jit_set_profiling_executor")
 
 
+def _log_api_usage_once(event):
+    """Counts uses of an interface, in builds of PyTorch that report them: not in those that are given away, and not here."""
+
+
 def _get_tracing_state():
-    """What is being traced: nothing ever."""
+    """What TorchScript is tracing: nothing, ever."""
+    return None
 
 
-def _log_api_usage_once(event, /):
-    """PyTorch counts who uses it; nobody counts here."""
+def _are_functorch_transforms_active():
+    """Whether a function of `torch.func` runs that has values which cannot be looked at: `grad` here has none such."""
+    return bool(_open_levels())
+
+
+def _get_default_device():
+    return str(_jtensor.get_default_device())
+
+
+def _get_accelerator(check=False):
+    found = _jtensor.accelerator.current_accelerator() if _jtensor.accelerator.is_available() else None
+    return device("cpu") if found is None else found
+
+
+def _is_alias_of(first, second, /):
+    """Whether two tensors are of one memory."""
+    return first._storage is second._storage

@@ -17,6 +17,8 @@ from . import metadata, missing
 # importing the room of that name through the alias would bind the package's attribute to the room.
 HOUSE_ROOMS = frozenset({"alias", "base", "ops", "tensor", "trace", "views"})
 
+PYTORCH = "torch"
+
 
 class Names:
     """The modules of `target` that go by the name of `name` so far, and what is done to each of them once."""
@@ -28,7 +30,7 @@ class Names:
 
     def adopt(self, module, alias):
         """Take in `module`, known as `alias` from now on, and every public module of the target within reach of it."""
-        if alias in self.adopted or not self._ours(module):
+        if alias in self.adopted or module is self.adopted.get(self.name) or not self._ours(module):
             return
         self.adopted[alias] = module
         sys.modules.setdefault(alias, module)           # where `inspect` and `typing` look for the module that a class names
@@ -39,8 +41,12 @@ class Names:
         for attr, value in list(vars(module).items()):
             if isinstance(value, ModuleType) and not attr.startswith("_") and value.__name__ == f"{module.__name__}.{attr}":
                 self.adopt(value, f"{alias}.{attr}")
+        if alias == PYTORCH:                    # libraries ask for it; other names that the root may get are of tests, and are several
+            module.__name__ = alias
 
     def _ours(self, module):
+        if module is sys.modules.get(self.target):
+            return True
         parts = module.__name__.split(".")
         return parts[0] == self.target and (len(parts) == 1 or parts[1] not in HOUSE_ROOMS)
 

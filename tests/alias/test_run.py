@@ -104,7 +104,7 @@ def test_new_processes_know_the_alias(runs):
         import multiprocessing, torch
 
         def work(x):
-            return torch.__name__, torch.nn.Linear.__module__, type(x).__name__
+            return torch.__spec__.name, torch.nn.Linear.__module__, type(x).__name__
 
         if __name__ == "__main__":
             for method in ("fork", "spawn", "forkserver"):
