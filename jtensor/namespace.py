@@ -36,8 +36,8 @@ from .trace import executor, report
 _SUBMODULES = ("nn", "optim", "random", "utils", "linalg", "fft", "special", "autograd", "cuda", "distributed", "func", "hub", "testing",
                "backends", "version", "distributions", "amp", "cpu", "accelerator", "jit", "serialization", "types", "compiler", "masked",
                "signal", "overrides", "_C", "xpu", "mps", "mtia", "profiler", "library", "quasirandom",
-               "multiprocessing", "functional", "return_types", "sparse", "__config__", "__future__", "_dynamo", "_inductor", "futures", "fx",
-               "onnx", "_utils", "_tensor")
+               "multiprocessing", "functional", "return_types", "sparse", "__config__", "__future__", "_dynamo", "_inductor", "futures",
+               "fx", "onnx", "export", "_utils", "_tensor")
 
 _CREATION = {
     from_data: ("tensor", "from_numpy", "as_tensor"),
@@ -192,7 +192,8 @@ def late(name):
 
 _FROM_RANDOM = ("get_rng_state", "set_rng_state", "fork_rng")
 _FROM_NN = frozenset("""
-    adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout alpha_dropout_ avg_pool1d binary_cross_entropy_with_logits conv1d conv2d conv3d
+    _softmax_backward_data adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout alpha_dropout_ avg_pool1d
+    binary_cross_entropy_with_logits conv1d conv2d conv3d
     conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d cosine_embedding_loss cosine_similarity ctc_loss dropout dropout_
     feature_alpha_dropout feature_alpha_dropout_ feature_dropout feature_dropout_ gru gru_cell hinge_embedding_loss kl_div lstm lstm_cell
     margin_ranking_loss max_pool1d max_pool1d_with_indices max_pool2d max_pool3d native_channel_shuffle native_dropout pairwise_distance

@@ -13,6 +13,17 @@ from ..tensor.core import TensorMeta as _TensorMeta  # noqa: F401
 from ..tensor.levels import open_levels as _open_levels
 
 
+class Graph:
+    """A program of TorchScript. To be named alone: there is no instance."""
+
+    def __new__(cls, *args, **kwargs):
+        raise _missing("TorchScript (torch._C.Graph)", "the same code without torch.jit")
+
+
+class Value(Graph):
+    """A value in a program of TorchScript. To be named alone: there is no instance."""
+
+
 class PyTorchFileReader:
     """Reads the records of a file of `torch.save`. To be named alone: there is no instance."""
 

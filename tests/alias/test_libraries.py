@@ -45,15 +45,16 @@ def test_a_name_of_the_package_itself_is_adopted_once():
 
 
 def refusals():
-    fx, eval_frame, onnx = (importlib.import_module(f"jtensor.{room}") for room in ("fx", "_dynamo.eval_frame", "onnx"))
+    fx, eval_frame, onnx, exported = (importlib.import_module(f"jtensor.{room}") for room in ("fx", "_dynamo.eval_frame", "onnx", "export"))
     made = importlib.import_module("jtensor._functorch.make_functional")
     counter = importlib.import_module("jtensor.utils.flop_counter").FlopCounterMode
     yield "graphs", [fx.Graph, fx.Tracer, lambda: fx.GraphModule(torch.nn.Linear(1, 1), None), lambda: fx.symbolic_trace(len)]
     yield "wrapped modules", [lambda: eval_frame.OptimizedModule(torch.nn.Linear(1, 1))]
+    yield "torch.export", [lambda: exported.export(torch.nn.Linear(1, 1), ()), exported.ExportedProgram]
     yield "ONNX", [lambda: onnx.export(torch.nn.Linear(1, 1))]
     yield "_subclasses", [importlib.import_module("jtensor._subclasses.fake_tensor").FakeTensor]
     yield "functorch", [lambda: made.make_functional(torch.nn.Linear(1, 1)), made.FunctionalModule]
-    yield "TorchScript", [torch.jit.ScriptFunction]
+    yield "TorchScript", [torch.jit.ScriptFunction, torch._C.Graph, torch._C.Value]
     yield "single records", [torch.PyTorchFileReader]
     yield "floating-point operations", [counter().__enter__]
 
@@ -181,3 +182,50 @@ def test_numbers_of_workers_generators():
     theirs = pytest.importorskip("torch.utils.data._utils.worker")._generate_state
     for seed, worker in ((1, 2), (0, 0), (123456789012345, 3)):
         assert mine(seed, worker) == theirs(seed, worker)
+
+
+SCANS = ["(torch.add, x, 0)", "(torch.mul, x, 0, reverse=True)", "(torch.add, x.reshape(7, 1).T, -1)", "(torch.add, x, 1)",
+         "(lambda p, q: {'a': p['a'] * q['a'], 'b': p['b'] * q['a'] + q['b']}, {'a': x / 4, 'b': x.view(7, 1).expand(7, 2)}, 0)",
+         "(torch.add, x[:1], 0)", "(torch.add, x[:2], 0)", "(torch.add, x[:0], 0)", "(3, x, 0)"]
+
+
+@pytest.mark.parametrize("call", SCANS)
+def test_running_results(call):
+    """Against the slices combined one after the other, in the bracketing that is the plainest; the messages against PyTorch's."""
+    scan = importlib.import_module("jtensor._higher_order_ops.associative_scan").associative_scan
+    where = {"x": torch.arange(1.0, 8), "torch": torch, "found": lambda *args, **options: (args, options)}
+    (combine, xs, dim), options = eval("found" + call, where)
+    if call in ("(torch.add, x, 1)", "(torch.add, x[:0], 0)", "(3, x, 0)"):
+        with pytest.raises((IndexError, ValueError), match="Dimension out of range|All xs leaves must at least|must be a callable"):
+            scan(combine, xs, dim, combine_mode="generic", **options)
+        return
+    tree = importlib.import_module("jtensor.utils._pytree")
+    found = scan(combine, xs, dim, combine_mode="generic", **options)
+
+    def sliced(nest, at):
+        return tree.tree_map(lambda leaf: leaf.select(dim, at), nest)
+    slices = [sliced(xs, at) for at in range(tree.tree_leaves(xs)[0].shape[dim])]
+    running = [slices.pop(-1 if options else 0)]
+    while slices:
+        running.append(combine(running[-1], slices.pop(-1 if options else 0)))
+    for at, wanted in enumerate(reversed(running) if options else running):
+        for one, other in zip(tree.tree_leaves(sliced(found, at)), tree.tree_leaves(wanted)):
+            torch.testing.assert_close(one, other)
+
+
+def test_running_results_have_gradients():
+    scan = importlib.import_module("jtensor._higher_order_ops.associative_scan").associative_scan
+    x = torch.arange(1.0, 6, requires_grad=True)
+    scan(torch.mul, x, 0, combine_mode="generic").sum().backward()
+    again = x.detach().clone().requires_grad_()
+    again.cumprod(0).sum().backward()
+    torch.testing.assert_close(x.grad, again.grad)
+    with pytest.raises(ValueError, match="For combine_mode='pointwise', all input tensors need to be on CUDA or XPU"):
+        scan(torch.mul, x, 0)
+
+
+def test_the_gradient_of_a_softmax_by_itself():
+    x, moved = torch.randn(3, 4, requires_grad=True), torch.randn(3, 4)
+    out = x.softmax(1)
+    out.backward(moved)
+    torch.testing.assert_close(torch._softmax_backward_data(moved, out.detach(), 1, torch.float32), x.grad)

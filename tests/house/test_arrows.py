@@ -28,6 +28,7 @@ SIBLINGS = {
     "_dynamo": {"compiler": "what it does of the same", "nn": "a class of modules"},
     "distributed": {"nn": "a class of modules"},
     "fx": {"nn": "a class of modules"},
+    "_higher_order_ops": {"utils": "nests of tensors"},
     "_functorch": {"func": "its older names", "utils": "nests of tensors", "nn": "a class of modules"},
     "hub": {"serialization": "reads checkpoints"},
     "utils": {"hub": "its older name"},

@@ -155,6 +155,12 @@ def avg_pool1d(input, kernel_size, stride=(), padding=0, ceil_mode=False, count_
     return F.avg_pool1d(input, kernel_size, stride or None, padding, ceil_mode, count_include_pad)
 
 
+def _softmax_backward_data(grad_output, output, dim, input_dtype):
+    """The gradient of a softmax's input, of that of its output and the output itself, in the input's type."""
+    moved = grad_output * output
+    return (moved - output * moved.sum(dim, keepdim=True)).to(input_dtype)
+
+
 # Functions of nn.functional that are bound as PyTorch binds them in both places.
 _SAME = ("adaptive_avg_pool1d", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d",
          "conv_transpose3d", "cosine_similarity", "native_channel_shuffle", "pairwise_distance", "pdist")
