@@ -30,6 +30,11 @@ class dtype(metaclass=TorchNamed, module="torch", found_by=(attribute_of, (__nam
     def __repr__(self):
         return self._text
 
+    def __getattr__(self, name):
+        if name in ("numpy", "category"):                 # of a name alone, whose counterpart whoever makes an array asks for
+            raise missing(f"tensors of {self}", "complex64" if self.name == "complex32" else "int8 and a scale of one's own")
+        raise AttributeError(f"'torch.dtype' object has no attribute '{name}'")
+
     def __reduce__(self):
         return by_name, (self.name,)
 
@@ -96,20 +101,9 @@ ALL = tuple(_BY_NAME.values())
 NAMES = dict(_BY_NAME)
 
 
-class _NameAlone(dtype):
-    """A type that programs name and no tensor has: asking for its counterpart, as whoever makes an array does, refuses."""
-
-    __slots__ = ()
-
-    @property
-    def numpy(self):
-        raise missing(f"tensors of {self}", "complex64" if self.name == "complex32" else "int8 and a scale of one's own")
-
-    category = numpy
-
-
 def _name_alone(name, itemsize, signed=True):
-    self = _NameAlone.__new__(_NameAlone)
+    """A type that programs name and no tensor has: it has no counterpart (`dtype.__getattr__`)."""
+    self = object.__new__(dtype)
     self.name, self.itemsize, self.is_floating_point, self.is_complex, self.is_signed = name, itemsize, False, name[0] == "c", signed
     self.differentiable, self._text = self.is_complex, "torch." + name
     _BY_NAME[name] = self
@@ -118,7 +112,6 @@ def _name_alone(name, itemsize, signed=True):
 
 NAMES_ALONE = (_name_alone("complex32", 4), _name_alone("qint8", 1), _name_alone("quint8", 1, False), _name_alone("qint32", 4),
                _name_alone("quint4x2", 1, False))
-_NameAlone.__name__ = _NameAlone.__qualname__ = "dtype"
 
 
 def of_numpy(numpy_type):
