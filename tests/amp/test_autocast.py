@@ -90,7 +90,10 @@ def test_types():
 
 
 def test_stored_types_are_those_of_pytorch(torch):
-    assert types(torch) == json.loads(GOLDENS.read_text())
+    stored, live = json.loads(GOLDENS.read_text()), types(torch)
+    without = {call for call, text in live.items() if "could not create a primitive" in text}     # oneDNN has it for some processors alone
+    assert all("LSTM" in call for call in without) and live.keys() == stored.keys()
+    assert {call: live[call] for call in live.keys() - without} == {call: stored[call] for call in stored.keys() - without}
 
 
 @pytest.mark.parametrize("line", CALLS.strip().splitlines(), ids=lambda line: line.split(" | ")[0])

@@ -57,8 +57,10 @@ def test_what_is_rounded_is_near():
     asked = [f"{cases.MADE[name]}.sample((1000,))" for name in ROUNDED]
     for ours, theirs in zip(cases.answers(jtensor, "", asked), cases.answers(torch, "", asked), strict=True):
         assert ours[:3] == theirs[:3]
-        # in a thousand samples one minus a square is small once
-        np.testing.assert_allclose(np.array(ours[3]), np.array(theirs[3]), 1e-3, 1e-5, err_msg=ours[0])
+        # In a thousand samples one minus a square is small once; the root of its last bit is far from that of nothing.
+        a, b = np.array(ours[3]), np.array(theirs[3])
+        far = ~np.isclose(a, b, 1e-3, 1e-5)
+        np.testing.assert_allclose(a[far] ** 2, b[far] ** 2, 0, 3e-7, err_msg=ours[0])
 
 
 @pytest.mark.parametrize("made", [made for name, made in cases.MADE.items() if " of " not in name and "double" not in name])

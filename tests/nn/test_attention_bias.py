@@ -34,4 +34,4 @@ def test_attention(kind, size):
         out = attend(q, k, v, attn_mask=getattr(room_of(torch), kind)(*size), scale=0.7)
         out.square().sum().backward()
         return out.detach(), q.grad, k.grad, v.grad, type(out) is torch.Tensor
-    close(program)
+    close(program, atol=4e-6)           # gradients are sums of terms of about ten, which cancel: what is left is a matter of the processor
