@@ -28,4 +28,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*_made, *_NAMES, "all_return_types"})
+    return sorted([*_NAMES, "all_return_types"])            # and not what operators of our own have made in this process
