@@ -18,7 +18,7 @@ from .arguments import collect
 from .changing import joined_on_host
 from .history import FROM_LIBRARY, maker, needs_of
 from .templates import Signature
-from .values import any_lifted, turned_of
+from .values import any_lifted, settle, turned_of
 
 # -- what the source text uses ----------------------------------------------------------------------------------------
 
@@ -73,6 +73,8 @@ _TURNABLE = """\
         if k{i} is s.spec:
             v{i} = s.value
         else:
+            if s.spec is None:
+                settle(s)
             turned = turned_of[s.spec, k{i}]
             if turned is None:
                 v{i} = read(a{i})
@@ -158,7 +160,7 @@ def _source(kinds, turnable, several_results):
 # -- making one -------------------------------------------------------------------------------------------------------
 
 
-_NAMES = templates.NAMES | {"maker": maker, "several": several, "turned_of": turned_of}
+_NAMES = templates.NAMES | {"maker": maker, "several": several, "turned_of": turned_of, "settle": settle}
 
 
 @functools.cache

@@ -10,6 +10,7 @@ from numpy import ndarray
 
 from ..base import devices, sites
 from ..storage import cell
+from ..storage.host import HostMemory
 from ..trace import spec as specs
 from ..trace import tape
 from ..trace.executor import on_host
@@ -203,9 +204,18 @@ class _Turned(dict):
 turned_of = _Turned()
 
 
+def settle(storage):
+    """Ends host mode if nobody shares the memory any more: a read would, and has to find it as it was when it was asked how it lies."""
+    if storage.host.__class__ is HostMemory:
+        storage.current()
+
+
 def lies_flipped(tensor):
     """Whether a matrix is the transpose of all that its storage holds."""
-    return turned_of[tensor._storage.spec, tensor._spec] is not None
+    storage = tensor._storage
+    if storage.spec is None:
+        settle(storage)
+    return turned_of[storage.spec, tensor._spec] is not None
 
 
 def _is_transpose(layout, spec):

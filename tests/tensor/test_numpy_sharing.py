@@ -284,3 +284,35 @@ def test_lists_that_are_taken_for_tuples_warn(torch):
             found = x[index]
         assert found.tolist() == x[where].tolist()
     assert x[[0, 1]].tolist() == x.tolist()
+
+
+def _come_in(array):
+    return jtensor.from_numpy(array.copy())                     # which nobody else has
+
+
+def _told(array):
+    tensor = jtensor.tensor(array)
+    tensor.data_ptr()
+    return tensor
+
+
+def _left(array):
+    tensor = jtensor.tensor(array)
+    tensor.numpy()
+    return tensor
+
+
+@pytest.mark.parametrize("made", [_come_in, _told, _left])
+@pytest.mark.parametrize("product", [
+    lambda x, w: x @ w.t(), lambda x, w: jtensor.nn.functional.linear(x, w), lambda x, w: jtensor.mm(w.t(), x),
+    lambda x, w: jtensor.addmm(x, x, w.t()), lambda x, w: w.t() @ w, lambda x, w: jtensor.matmul(w.mT, x)])
+def test_the_first_product_with_the_transpose_of_memory_that_was_shared(made, product):
+    """Host mode ends when the factor is read; how it lies has to be asked after that, or the matrix is taken for its transpose."""
+    x, w = np.random.default_rng(0).normal(size=(2, 5, 5))
+    wanted = product(jtensor.tensor(x), jtensor.tensor(w)).tolist()
+    assert product(jtensor.tensor(x), made(w)).tolist() == wanted
+    weight = made(w).requires_grad_()
+    product(jtensor.tensor(x), weight).square().sum().backward()
+    plain = jtensor.tensor(w, requires_grad=True)
+    product(jtensor.tensor(x), plain).square().sum().backward()
+    assert weight.grad.tolist() == plain.grad.tolist()
