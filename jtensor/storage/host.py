@@ -154,8 +154,9 @@ def _entered(storage, reason, keep=_MANY):
     """Host mode, entered unless it is on. Up to ``keep`` bytes are kept to tell whether anybody has written to them."""
     memory = storage.host
     if memory is None:
-        array = executor.on_host(storage.value, reason)
+        array, pointed = executor.on_host(storage.value, reason), storage._address is not None
         memory = HostMemory(_memory_of(storage), storage.layout)
+        memory.pointed = pointed                                        # an address that was told stays this memory's
         memory.logical()[...] = array
         flat = memory.flat
         if flat.nbytes <= keep and storage.layout.contiguous:           # if nobody writes to it, it is the value that it was

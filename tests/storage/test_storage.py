@@ -66,6 +66,17 @@ def test_the_address_of_what_has_just_died_is_not_given_away():
         assert x.data_ptr() == x.t().contiguous().data_ptr()
 
 
+def test_an_address_outlives_arrays_that_share_the_memory():
+    x = torch.ones(4)
+    address = x.data_ptr()
+    x.add_(1)
+    array = x.numpy()
+    assert array.ctypes.data == address
+    del array
+    gc.collect()
+    assert x._storage.host is None and x.data_ptr() == address and list(at(address, 4)) == [2, 2, 2, 2]
+
+
 def test_an_address_does_not_keep_a_tensor_from_growing():
     x = torch.ones(4)
     x.data_ptr()
