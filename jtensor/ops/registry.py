@@ -17,9 +17,14 @@ class Registry:
         self.operators[operator.name] = operator
 
     def add_composite(self, composite):
-        if composite.name in self.composites:
-            raise ValueError(f"two composites are called {composite.name}")
-        self.composites[composite.name] = composite
+        """A method that takes other arguments than the function of its name has an entry of its own, after the function's."""
+        name = composite.name
+        other = self.composites.get(name)
+        if other is not None and not other.method and not composite.function:
+            name = f"Tensor.{name}"
+        if name in self.composites:
+            raise ValueError(f"two composites are called {name}")
+        self.composites[name] = composite
 
 
 REGISTRY = Registry()

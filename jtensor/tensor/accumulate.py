@@ -88,9 +88,8 @@ def _suits(variable, given):
     if not mine.dense:
         return given.contiguous
     wanted = mine.stride
-    if given.ndim > mine.ndim:                       # the leaf has been squeezed since: PyTorch compares with what stood there
+    if given.ndim > mine.ndim:                       # the leaf has lost dimensions since: PyTorch reads on in what stood there before
         wanted = wanted or (1,)
-        if given.numel != mine.numel and any(n != 1 for n in given.size[len(wanted):]):
-            return False
-        wanted += variable._auto.accumulator().spec.stride[len(wanted):]
+        auto = variable._auto
+        wanted += (0,) * (given.ndim - len(wanted)) if auto.reshaped else auto.accumulator().spec.stride[len(wanted):]
     return all((s == t if n != 1 else s != 0) for n, s, t in zip_longest(given.size, given.stride, wanted[:given.ndim]))

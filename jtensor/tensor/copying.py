@@ -95,7 +95,7 @@ def set_data(self, other):
         raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type.")
     keep_counter(self)
     if self.requires_grad and self._spec.size != other._spec.size:
-        engine.RESHAPED[0] = True
+        engine.RESHAPED[0] = self._autograd_meta().reshaped = True
     if self._spec.dtype is not other._spec.dtype:
         engine.RETYPED[0] = True
     if self._auto is not None and self._auto.accumulator is not None and self._spec.dtype is not other._spec.dtype:

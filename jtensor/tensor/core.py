@@ -34,13 +34,16 @@ class View:
 
 
 class Auto:
-    """Autograd's rarer fields: the gradient and its type (`gradient`), hooks, what `retain_grad` asked for, the accumulator of a leaf."""
+    """Autograd's rarer fields: the gradient and its type (`gradient`), hooks, what `retain_grad` asked for, the accumulator of a leaf.
 
-    __slots__ = ("grad", "grad_type", "hooks", "post_hooks", "retains", "accumulator", "inference", "__weakref__")
+    ``reshaped``: whether `.data` has been set to a tensor of another shape.
+    """
+
+    __slots__ = ("grad", "grad_type", "hooks", "post_hooks", "retains", "accumulator", "inference", "reshaped", "__weakref__")
 
     def __init__(self):
         self.grad = self.grad_type = self.hooks = self.post_hooks = self.accumulator = None
-        self.retains = self.inference = False
+        self.retains = self.inference = self.reshaped = False
 
 
 class TensorMeta(type):

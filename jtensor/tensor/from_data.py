@@ -177,12 +177,12 @@ def _inferred(number, dtype):
     return (
         (dtype or dtypes.of_scalar(number)).numpy
         if dtype is None or not isinstance(number, complex) or dtype.is_complex or dtype is dtypes.bool
-        else _complex_error()
+        else _no_complex(dtype)
     )
 
 
-def _complex_error():
-    raise TypeError("must be real number, not complex")
+def _no_complex(dtype):
+    raise TypeError("'complex' object cannot be interpreted as an integer" if dtype.category < 2 else "must be real number, not complex")
 
 
 def _nested(data, dtype):
@@ -209,8 +209,7 @@ def _nested(data, dtype):
     if kind is complex and dtype is dtypes.bool:
         return np.array([x != 0 for x in flat], bool).reshape(shape)
     if kind is complex and dtype is not None and not dtype.is_complex:
-        whole = "'complex' object cannot be interpreted as an integer"
-        raise TypeError(whole if dtype.category < 2 else "must be real number, not complex")
+        _no_complex(dtype)
     if target.kind in "iu" and dtype is not None:
         return _whole(flat, dtype).reshape(shape)
     if kind is float and target.kind == "b":

@@ -94,6 +94,17 @@ def number_fits(value, dtype, alone=False):
     return float(value) if kind is int and value >= 1 << 63 and dtype.category > 1 else value
 
 
+def held_number_fits(value, dtype):
+    """Looks at the number in a 0-d tensor that becomes one of this type, where that type might not hold it; PyTorch always looks."""
+    own = value._spec.dtype
+    if own is dtype or dtype.category == 0 or dtype.category > 1 and not own.is_complex:
+        return
+    if own.category < 2 and (own.category == 0 or np.can_cast(own.numpy, dtype.numpy)):
+        return
+    if own.category < 3 or not dtype.is_complex:
+        number_fits(value.item(), dtype)
+
+
 def _overflows(value, dtype):
     """Whether a real number is beyond a type's range, or that of a complex one's parts; infinities are in that of floats."""
     if dtype.category == 1:

@@ -14,7 +14,7 @@ from ..build import broadcast_shapes, cast_to
 from ..operator import RAW, Number, Tensor, Tensors, op
 from ..registry import composite
 from .bounds import check_bounds, out_of_bounds
-from .composing import history_allows, memory_allows, number_fits, only_tensors
+from .composing import held_number_fits, history_allows, memory_allows, number_fits, only_tensors
 from .create import full_of
 
 _MASKS = (dtypes.bool, dtypes.uint8)
@@ -295,9 +295,9 @@ def _write_mask(self, dim, mask, value, number, filled, inplace):
     own, target = value._spec, self._spec
     if filled:
         _mask_fits(self, mask, dim)
+        held_number_fits(value, target.dtype)
         if own.dtype.is_complex and not target.dtype.is_complex:
-            number_fits(value.item(), target.dtype)
-            value = value.real
+            value = value != 0 if target.dtype is dtypes.bool else value.real
     elif own.dtype is not target.dtype or not _same_everywhere(tuple(own.size), target.size[dim + mask._spec.ndim:]):
         return None
     if own.device is not target.device:

@@ -10,6 +10,7 @@ from ..build import broadcast_inplace, broadcast_shapes
 from ..layout import operand, pointwise
 from ..operator import Tensor, TensorOrNumber, op
 from ..registry import composite
+from .composing import number_fits
 from .numeric import common_dtype, no_derivative, not_implemented
 
 # -- where ------------------------------------------------------------------------------------------------------------
@@ -45,11 +46,20 @@ def _layout_of_method(specs, outputs, statics):
     return [pointwise(outputs[0].shape, (condition, self, *other), not other)]
 
 
-@op("numeric", name="where_method", method_name="where", function=False, layout=_layout_of_method, **_WHERE,
+@op("numeric", name="where_method", method=False, function=False, layout=_layout_of_method, **_WHERE,
     check=lambda self, condition, other: _check_condition(condition), double="WhereBackward0")
 def where_method(self: Tensor, condition: Tensor, other: TensorOrNumber):
     """The elements of this tensor where the condition holds, those of ``other`` elsewhere."""
     return _choose(condition, self, other)
+
+
+_NUMBERS = frozenset((int, float, complex))
+
+
+def _fits_beside(number, other):
+    """Refuses a number that the type of the result, which the other operand decides, does not hold."""
+    kind = other._spec.dtype if hasattr(other, "_spec") else dtypes.of_scalar(other)
+    number_fits(number, dtypes.result_type((kind,), (), (dtypes.of_scalar(number),)), alone=True)
 
 
 @composite(method=False)
@@ -61,7 +71,23 @@ def where(condition, input=None, other=None, *, out=None):
     """
     if input is None and other is None:
         return condition.nonzero(as_tuple=True)
+    if input.__class__ in _NUMBERS:
+        _fits_beside(input, other)
+    if other.__class__ in _NUMBERS:
+        _fits_beside(other, input)
     return where_self(condition, input, other) if out is None else where_self(condition, input, other, out=out)
+
+
+@composite("where", function=False)
+def where_by_method(self, condition, other):
+    """The elements of this tensor where ``condition`` holds, those of ``other`` elsewhere.
+
+    >>> torch.tensor([1, 2]).where(torch.tensor([True, False]), 0)
+    tensor([1, 0])
+    """
+    if other.__class__ in _NUMBERS:
+        _fits_beside(other, self)
+    return where_method(self, condition, other)
 
 
 # -- truth ------------------------------------------------------------------------------------------------------------

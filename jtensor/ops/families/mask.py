@@ -12,7 +12,7 @@ from ...base import dtypes
 from ..build import broadcast_inplace, broadcast_shapes, cast_to
 from ..operator import RAW, Number, Tensor, op
 from ..registry import composite
-from .composing import check_expand, history_allows, memory_allows, number_fits, put_out, with_history
+from .composing import check_expand, held_number_fits, history_allows, memory_allows, number_fits, put_out, with_history
 
 # -- filling ----------------------------------------------------------------------------------------------------------
 
@@ -66,8 +66,10 @@ def _fitting(value, self):
     if isinstance(value, np.generic):
         return number_fits(value.item(), self._spec.dtype)
     if hasattr(value, "_spec"):
-        if value._spec.ndim == 0 and value._spec.dtype.is_complex and not self._spec.dtype.is_complex:
-            number_fits(value.item(), self._spec.dtype)
+        if value._spec.ndim == 0:
+            held_number_fits(value, self._spec.dtype)
+            if self._spec.dtype is dtypes.bool and value._spec.dtype.is_complex:
+                return value != 0
         if value._storage is self._storage:
             return value.clone()
     return value

@@ -12,7 +12,7 @@ from ..build import cast_to
 from ..operator import RAW, Number, Tensor, op
 from ..registry import composite
 from .bounds import check_bounds, out_of_bounds
-from .composing import conj_times, history_allows, memory_allows, number_fits, put_out, times
+from .composing import conj_times, held_number_fits, history_allows, memory_allows, number_fits, put_out, times
 from .index import add_at, read_at, set_at
 from .numeric import size_at, wrap_dim
 from .scatter_reduce import combine, reduce_gradients
@@ -239,7 +239,8 @@ def _check_fill(self, dim, index, value):
     dims = getattr(value, "ndim", 0)
     if dims:
         raise RuntimeError(f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {dims} dimension(s).")
-    if (isinstance(value, complex) or getattr(value, "kind", None) == "c") and not self.dtype.is_complex:
+    if not self.dtype.is_complex and (isinstance(value, complex) or getattr(value, "kind", None) == "c" or
+                                      getattr(getattr(value, "dtype", None), "is_complex", False)):
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
 
 
@@ -265,8 +266,8 @@ def _fill_call(self, dim, index, value):
     number = isinstance(value, (bool, int, float, complex, np.generic))
     operator = index_fill_Scalar if number else index_fill_Tensor
     operator.check(self._spec, dim, index._spec, value if number else value._spec)
-    if number and self._spec.numel:
-        number_fits(value, self._spec.dtype)
+    if self._spec.numel:
+        (number_fits if number else held_number_fits)(value, self._spec.dtype)
     axis, size = dim % max(self._spec.ndim, 1), _length(self._spec, dim)
     if _slices_exist(self, axis, index._spec.numel):
         check_bounds(index, size, out_of_bounds(axis, size), negative=True)
