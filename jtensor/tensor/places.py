@@ -9,17 +9,19 @@ def place(segment, named, tensor):
     return place_of(segment, named, tensor._storage, tensor._spec, tensor._offset, tensor._cached)
 
 
-def place_of(segment, named, storage, spec, offset, cached=None):
+def place_of(segment, named, storage, spec, offset, cached=None, shared=False):
+    """The same of a geometry over a storage. ``shared``: it will only be read, so that NumPy may have the memory, too: the value is what lies
+    there now."""
+    value = storage.value
     if storage.host is not None:
         if storage.host is storage:         # a sparse tensor's
             return None
-        storage.current()                   # which notices that nobody else has the memory any more
-        if storage.host is not None:
+        value = storage.current()           # which notices that nobody else has the memory any more
+        if storage.host is not None and not shared:
             return None
-    value = storage.value
     at = value.position if value.segment is segment else named.at(segment, value)
     named.append(value)
-    if spec is storage.spec:
+    if spec is (storage.spec or storage.layout):
         return at
     if cached is not None and cached[0]() is value:
         read = cached[1]                    # which says where it was read, so that the offset need not be told

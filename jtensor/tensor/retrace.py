@@ -201,13 +201,13 @@ def _saved(segment, named, node, saved, add):
                 if code >= 0 and (edge := node.edges[code]) is not None and not isinstance(edge[0], AccumulateGrad):
                     return False                            # detached in place since
             storage, spec = tensor._storage, tensor._spec
-            lies = None if spec is storage.spec else place(segment, named, tensor)
+            lies = None if spec is storage.spec else place_of(segment, named, storage, spec, tensor._offset, tensor._cached, True)
         else:
             storage, spec, offset, counter, version = entry
             if counter.version != version:
                 return False
-            lies = None if spec is storage.spec else place_of(segment, named, storage, spec, offset)
-        if spec is storage.spec:                    # `place_of` without the calls; never so where NumPy has the memory
+            lies = None if spec is storage.spec else place_of(segment, named, storage, spec, offset, None, True)
+        if lies is None and spec is storage.spec:   # `place_of` without the calls; never so where NumPy has the memory
             value = storage.value
             add(value.position if value.segment is segment else named.at(segment, value))
             named.append(value)

@@ -110,6 +110,14 @@ _PART = """\
         return None
     v = s.value
 """
+_SHARED = """\
+    if s.layout is not {layout} or s.host is s:
+        return None
+    v = s.current()
+"""
+_NOT_AGAIN = """\
+    return None
+"""
 _OFFSET = """\
     if {offset} != {place}:
         return None
@@ -211,9 +219,12 @@ class Text:
             self.say(_WHOLE)
             self.value(storage.value)
             return
+        cached = None if tensor is None else tensor._cached
+        if storage.host is not None:
+            self.shared(storage, spec, cached)
+            return
         self.say(_PART, layout=self.constant(storage.layout))
         self.value(storage.value)
-        cached = None if tensor is None else tensor._cached
         if cached is not None and cached[0]() is storage.value:
             self.say(_READ)
             self.value(cached[1])
@@ -221,6 +232,17 @@ class Text:
         self.say(_OFFSET, offset=offset, place=place)
         if tensor is not None:
             self.say(_NOT_READ)
+
+    def shared(self, storage, spec, cached):
+        """The same of memory that NumPy has, too, and that is only read: all of it, or what has been read of it."""
+        value = storage.current()
+        self.say(_SHARED, layout=self.constant(storage.layout))
+        self.value(value)
+        if cached is not None and cached[0]() is value:
+            self.say(_READ)
+            self.value(cached[1])
+        elif spec is not storage.layout:
+            self.say(_NOT_AGAIN)
 
     def value(self, value):
         """Where the value ``v`` lies on the tape."""
