@@ -21,9 +21,9 @@ def settle():
         _done = "left alone: JTENSOR_GC=0"
     else:
         gc.freeze()
-        _done = f"{gc.get_freeze_count()} objects of the import are not walked (gc.freeze; JTENSOR_GC=0 leaves it alone)"
+        _done = "{} objects of the import are not walked (gc.freeze; JTENSOR_GC=0 leaves it alone)"
 
 
 def explain():
     """What `settle` did, for `jtensor.report()`."""
-    return _done or "not asked yet"
+    return _done.format(gc.get_freeze_count()) if _done else "not asked yet"        # to count them takes a hundredth of a second

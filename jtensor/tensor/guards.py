@@ -11,6 +11,7 @@ import types
 from ..base import sites
 from ..base.naming import type_name
 from ..ops.operator import REQUIRED
+from ..trace.codes import PUBLIC
 from .arguments import of_method
 from .core import Tensor
 from .entries import PASSING_ON
@@ -143,7 +144,7 @@ def _code(n, m, last, own_rest, own_others, out, called, asked_first, one_list):
               f"    except Exception as error:\n        found = _again(error, _form, {values})\n        if found is not _m:\n"
               f"            return found\n        raise\n")
     scope = {}
-    exec(compile(source, "<jtensor function>", "exec"), scope)
+    exec(PUBLIC.compiled(source, "<jtensor function>"), scope)
     return scope["made"].__code__
 
 

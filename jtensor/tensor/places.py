@@ -10,8 +10,8 @@ def place(segment, named, tensor):
 
 
 def place_of(segment, named, storage, spec, offset, cached=None, shared=False):
-    """The same of a geometry over a storage. ``shared``: it will only be read, so that NumPy may have the memory, too: the value is what lies
-    there now."""
+    """The same of a geometry over a storage. ``shared``: it will only be read, so that NumPy may have the memory, too: the value is what
+    lies there now."""
     value = storage.value
     if storage.host is not None:
         if storage.host is storage:         # a sparse tensor's

@@ -17,7 +17,7 @@ import numpy as np
 from ..base import dtypes
 from . import spec, store
 from .ahead import AHEAD
-from .codes import CODES
+from .codes import CODES, PUBLIC
 
 KEPT = 8192                     # operations, 60 bytes each
 _ENTRY = f"shapes jax {jax.__version__} numpy {np.__version__}"
@@ -58,6 +58,7 @@ class Remembered:
             store.write(_ENTRY, self._body, wait)
         AHEAD.keep(wait)
         CODES.keep(wait)
+        PUBLIC.keep(wait)
 
     def _body(self):
         others = {**store.read_table(_ENTRY), **self.known.copy()}

@@ -123,19 +123,54 @@ def statistics():
 _environment = {}                   # device → digest, filled at the first use: it reads files
 
 
-def sources():
-    """A digest of the package's own source: an edit anywhere in it makes every stored program foreign."""
+def _files():
+    """(path in the package, path, what the system says of it) of the package's sources, in an order of their own."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    found, folders = [], [package]
+    while folders:
+        with os.scandir(folders.pop()) as listing:
+            for entry in listing:
+                if entry.name.endswith(".py"):
+                    found.append((entry.path[len(package):], entry.path, entry.stat()))
+                elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+    return sorted(found, key=lambda file: file[0])
+
+
+def sources():
+    """A digest of the package's own source: an edit anywhere in it makes every stored program foreign.
+
+    To read all of it takes long. So the digest is kept with what the system says of the files: a write to one changes a date that nobody
+    can set back.
+    """
+    files = _files()
+    if folder() is None:
+        return _digest(files)
+    seen = "\n".join([f"{path} {found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}" for _, path, found in files])
+    mark = hashlib.blake2b(seen.encode(), digest_size=_DIGEST).digest()
+    where = _path("sources", files[0][1].encode()).removesuffix(_SUFFIX) + ".sources"
+    known = _entry(where)
+    if known and known[:_DIGEST] == mark:
+        return bytes(known[_DIGEST:])
+    digest = _digest(files)
+    with contextlib.suppress(OSError):
+        _put(where, mark + digest)
+    return digest
+
+
+def _digest(files):
     digest = hashlib.blake2b(digest_size=_DIGEST)
-    for path, folders, names in os.walk(package):
-        folders.sort()
-        for name in sorted(names):
-            if name.endswith(".py"):
-                full = os.path.join(path, name)
-                digest.update(os.path.relpath(full, package).encode() + b"\0")
-                with open(full, "rb") as file:
-                    digest.update(file.read())
+    for name, path, _ in files:
+        digest.update(name.encode() + b"\0")
+        with open(path, "rb") as file:
+            digest.update(file.read())
     return digest.digest()
+
+
+def _sources():
+    if None not in _environment:
+        _environment[None] = sources()
+    return _environment[None]
 
 
 def _processor():
@@ -150,12 +185,6 @@ def _processor():
 
 def _cores():
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-
-
-def _sources():
-    if None not in _environment:
-        _environment[None] = sources()
-    return _environment[None]
 
 
 def _surroundings(device):
@@ -291,16 +320,7 @@ def flush(timeout=None):
 
 def _write(path, dump):
     try:
-        body = dump()
-        descriptor, temporary = tempfile.mkstemp(prefix=".new-", dir=os.path.dirname(path))
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(_MAGIC + hashlib.blake2b(body, digest_size=_DIGEST).digest())
-                file.write(body)
-            os.replace(temporary, path)
-        except BaseException:
-            _remove(temporary)
-            raise
+        _put(path, dump())
     except Exception:                                       # a full disk, a program XLA cannot serialise: counted, not fatal
         _counts["failed"] += 1
         return
@@ -309,6 +329,19 @@ def _write(path, dump):
     if _state["unswept"] >= _SWEEP_EVERY:
         _state["unswept"] = 0
         sweep()
+
+
+def _put(path, body):
+    """Writes an entry whole, or not at all."""
+    descriptor, temporary = tempfile.mkstemp(prefix=".new-", dir=os.path.dirname(path))
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(_MAGIC + hashlib.blake2b(body, digest_size=_DIGEST).digest())
+            file.write(body)
+        os.replace(temporary, path)
+    except BaseException:
+        _remove(temporary)
+        raise
 
 
 def _remove(path):

@@ -1,5 +1,4 @@
 """What is remembered of operations: the second process infers nothing, and what does not fit is not believed."""
-import os
 import subprocess
 import sys
 
@@ -65,6 +64,6 @@ def test_the_newest_are_kept_beside_those_of_others(cache, monkeypatch):
 @pytest.mark.parametrize("body", [b"", b"no json", b"[1]"])
 def test_what_is_no_entry_of_ours_is_not_read(cache, body):
     store.write(shapes._ENTRY, lambda: body, wait=True)
-    assert len(os.listdir(cache)) == 1
+    assert len(list(cache.glob("*.xla"))) == 1
     remembered = shapes.Remembered()
     assert outputs(remembered, "a")[1] and not outputs(remembered, "a")[1]

@@ -78,7 +78,7 @@ def test_a_failure_to_write_is_counted_not_raised(cache, program):
 
     saved("key", Odd())
     assert store.statistics()["failed"] == 1 and store.load("key") is None
-    assert os.listdir(cache) == []
+    assert [name for name in os.listdir(cache) if not name.endswith(".sources")] == []
 
 
 def test_what_else_decides_the_code_is_in_the_key(cache, program, monkeypatch):
@@ -98,12 +98,16 @@ def test_what_else_decides_the_code_is_in_the_key(cache, program, monkeypatch):
     assert store.load("key") is not None
 
 
-def test_the_sources_digest_sees_an_edit(tmp_path, monkeypatch):
+@pytest.mark.parametrize("kept", [True, False])
+def test_the_sources_digest_sees_an_edit(kept, cache, tmp_path, monkeypatch):
+    if not kept:
+        monkeypatch.setattr(store, "folder", lambda: None)
     room = tmp_path / "jtensor" / "trace"
     room.mkdir(parents=True)
     (room / "a.py").write_text("x = 1")
     monkeypatch.setattr(store, "__file__", str(room / "store.py"))
     first = store.sources()
+    assert len(list(cache.glob("*.sources"))) == kept
     (room / "notes.txt").write_text("nothing to do with it")
     assert store.sources() == first
     seen = os.stat(room / "a.py")
