@@ -11,7 +11,7 @@ import jtensor
 from .tensor.asking import Entry, overridable
 from .tensor.core import Tensor
 from .tensor.overriding import ENTRIES
-from .tensor.taking import table
+from .tensor.taking import line_of
 
 # -- written in Python there --------------------------------------------------------------------------------------------
 
@@ -74,7 +74,7 @@ def put_in():
         if name in FUNCTIONAL:
             first = 1 if name == "unravel_index" else None
             _put(getattr(jtensor, name), key=name, title="torch.functional." + name, python=True, first=first)
-        elif name in table() or name in MODES_ONLY or name in late:
+        elif line_of(name) is not None or name in MODES_ONLY or name in late:
             _put(getattr(jtensor, name), key=name, title="torch." + name, modes_only=name in MODES_ONLY)
     for room, prefix in _PREFIXED.items():
         for name in rooms[room].__all__:

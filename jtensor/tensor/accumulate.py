@@ -77,7 +77,7 @@ def _first(variable, grad, held):
     return zeros_like_spec(mine).copy_(grad)
 
 
-FRESH = 5                # the names of this gradient on the way from the engine to here, and getrefcount's argument
+FRESH = 4                # the names of this gradient on the way from the engine to here, and getrefcount's argument
 
 
 def _suits(variable, given):

@@ -283,11 +283,6 @@ class Tensor:
     def retains_grad(self):
         return self._auto is not None and self._auto.retains
 
-    def _accumulate(self, grad, held=0):
-        """What the leaf's node does with a gradient: the first is kept (copied if somebody else may hold it), later ones are added."""
-        from .accumulate import accumulate
-        accumulate(self, grad, held)
-
     # -- sharing ------------------------------------------------------------------------------------------------------
 
     def _share(self, cls=None):

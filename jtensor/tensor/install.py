@@ -11,7 +11,7 @@ from ..ops.families.aliases import ALIASES, INPLACE_FUNCTIONS
 from ..ops.operator import Operator
 from ..ops.registry import REGISTRY
 from ..storage.lifted import LIFTED_MEMORY
-from . import by_element, convert, copying, dunders, facts, gradient, hooks, levels, likes, looking
+from . import accumulate, by_element, convert, copying, dunders, facts, gradient, hooks, levels, likes, looking
 from .core import Tensor
 from .dispatch import call
 from .entries import PASSING_ON
@@ -126,6 +126,7 @@ def _by_hand():
                                         "as_strided_"), is_nonzero=_named(lambda input: input.is_nonzero(), "is_nonzero"),
                      is_same_size=_named(lambda input, other: input.is_same_size(other), "is_same_size"))
     Tensor.real, Tensor.imag = property(retyped.real, retyped.set_real), property(retyped.imag, retyped.set_imag)
+    Tensor._accumulate = accumulate.accumulate                  # asked by the node of a leaf, which knows no tensors
     Tensor.type, Tensor.jax = convert.type_, convert.jax_array
     function = REGISTRY.composites["norm"].body
 

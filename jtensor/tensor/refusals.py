@@ -12,7 +12,7 @@ from ..base.size import Size
 from ..ops.operator import Static, TensorOrNumber
 from ..trace.spec import Spec
 from .core import Tensor
-from .taking import WITHOUT, Parameter, Refused, fit, is_index, signatures, table, takes, unfit
+from .taking import WITHOUT, Parameter, Refused, fit, is_index, line_of, signatures, takes, unfit
 
 # -- what an operator is given ----------------------------------------------------------------------------------------
 
@@ -43,7 +43,7 @@ def _known(name):
     """{parameter: what the function and the method of a name take for it}."""
     found = {}
     for one in (name, f"Tensor.{name}"):
-        for signature in table().get(one, WITHOUT) != WITHOUT and signatures(one) or ():
+        for signature in (line_of(one) or WITHOUT) != WITHOUT and signatures(one) or ():
             for p in signature.parameters:
                 found.setdefault(p.name, []).append(p)
     return found

@@ -63,16 +63,25 @@ WITHOUT = "-"                       # a method without arguments, which Python i
 
 
 @functools.cache
-def table():
-    """{name: its signatures as text} of the file."""
-    lines = Path(__file__).with_name("signatures.txt").read_text().splitlines()
-    return dict(line.split(" ", 1) for line in lines)
+def _file():
+    return "\n" + Path(__file__).with_name("signatures.txt").read_text()
+
+
+@functools.cache
+def line_of(name):
+    """The signatures of a function, or of a method (``Tensor.name``), as text; None where PyTorch does not parse them so.
+
+    A script asks for few of the thousand there are: to find a line takes less than to take the file apart.
+    """
+    text = _file()
+    at = text.find(f"\n{name} ")
+    return None if at < 0 else text[at + len(name) + 2:text.find("\n", at + 1)]
 
 
 @functools.cache
 def signatures(name):
     """The `Signature`s of a function, or of a method (``Tensor.name``); `WITHOUT`; None where PyTorch does not parse them so."""
-    text = table().get(name)
+    text = line_of(name)
     if text is None or text == WITHOUT:
         return text
     return [Signature(part) for part in re.findall(r"~?\((?:[^()]|\([^()]*\))*\)", text)]
