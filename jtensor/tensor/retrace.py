@@ -2,8 +2,8 @@
 
 Owns: the key, which names everything that decides what a backward records: the graph (plans, edges, the order in which its nodes were
 made), where each saved value lies on the tape, and the leaves. Floats, and where a view begins, are no part of it: they are handed over
-anew. Whatever is out of the ordinary (hooks, anomaly mode, memory shared with NumPy, a tensor written to since it was saved) has no key
-and goes the long way, which knows PyTorch's errors. Optimizers' steps do the same in `updates`. May not know: the walk itself.
+anew. Whatever is out of the ordinary (hooks, anomaly mode, gradients in memory shared with NumPy, a tensor written to since it was saved)
+has no key and goes the long way, which knows PyTorch's errors. Optimizers' steps do the same in `updates`. May not know: the walk itself.
 """
 from ..autograd import anomaly, engine
 from ..autograd import saved as saving
