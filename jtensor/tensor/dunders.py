@@ -24,9 +24,16 @@ def binary_dunder(operator, method, dunder):
         if isinstance(other, _NUMBERS) or arrays and isinstance(other, np.ndarray):
             return method(self, _native(other))
         return unforeseen(dunder, self, other)
-    dunder_method = recorders.recorder(operator, other_operand)
-    dunder_method.__name__ = dunder_method.__qualname__ = dunder
-    return dunder_method
+    return _recorder(dunder, operator, other_operand)
+
+
+def _recorder(dunder, *made_of):
+    """An operator's recorder under the name of a method, whose operands are called as PyTorch calls them."""
+    made = recorders.recorder(*made_of)
+    code = made.__code__
+    made.__code__ = code.replace(co_name=dunder, co_qualname=dunder, co_varnames=("self", "other", *code.co_varnames[2:]))
+    made.__name__ = made.__qualname__ = dunder
+    return made
 
 
 def product_dunder(method):
@@ -36,11 +43,7 @@ def product_dunder(method):
 
     def missed(segment, key, operator, args):
         return recorders.missed(segment, key, operator, args) if args[0]._spec.ndim == 2 == args[1]._spec.ndim else None
-    dunder_method = recorders.recorder(REGISTRY.operators["mm"], other_operands, missed)
-    dunder_method.__name__ = dunder_method.__qualname__ = "__matmul__"
-    code = dunder_method.__code__
-    dunder_method.__code__ = code.replace(co_varnames=("self", "other", *code.co_varnames[2:]))
-    return dunder_method
+    return _recorder("__matmul__", REGISTRY.operators["mm"], other_operands, missed)
 
 
 def _by_method(method, dunder):
@@ -112,7 +115,7 @@ def install(functions):
     Tensor.__matmul__ = product_dunder(Tensor.matmul)
     for dunder, name in _REFLECTED.items():
         if hasattr(Tensor, name):
-            setattr(Tensor, dunder, _reflected(getattr(Tensor, name), dunder))
+            setattr(Tensor, dunder, _exchanged(REGISTRY.operators.get(name), getattr(Tensor, name), dunder))
     for dunder, name in _INPLACE.items():
         if hasattr(Tensor, name):
             operator = REGISTRY.operators.get({"div_": "div_Tensor"}.get(name, name[:-1]))
@@ -179,6 +182,14 @@ def _turned(function, name, dunder):
         return function(_tensor(other, self) if name == "floor_divide" else other, self)
     turned.__name__ = turned.__qualname__ = dunder
     return turned
+
+
+def _exchanged(operator, method, dunder):
+    """``number <op> tensor`` for an operator whose operands may be exchanged: its recorder, too."""
+    reflected = _reflected(method, dunder)
+    if operator is None or not _two_arrays(operator) or any(p.required for p in operator.parameters[2:]):
+        return reflected
+    return _recorder(dunder, operator, lambda self, other, *defaults: reflected(self, other))
 
 
 def _reflected(method, dunder):
