@@ -125,7 +125,8 @@ def method_lines(cls):
 
 
 COMPARISONS = ("__eq__", "__ne__")
-OF_TWO = frozenset("__add__ __sub__ __mul__ __truediv__ __lt__ __le__ __gt__ __ge__ __and__ __or__ __xor__ __lshift__ __rshift__".split())
+OF_TWO = frozenset("""__add__ __sub__ __mul__ __truediv__ __lt__ __le__ __gt__ __ge__ __and__ __or__ __xor__ __lshift__ __rshift__
+    __radd__ __rmul__ __rand__ __ror__ __rxor__""".split())
 PROPERTIES = {
     "shape": "_Size",
     "dtype": "_dtype",
