@@ -88,6 +88,7 @@ class Method(Optimizer):
     _late_options = {}
     _sparse_hint, _sparse_name, _takes_sparse = "", None, False
     _scalars = ("step",)  # entries of the state that were plain numbers in old pickles
+    _captured = "params and state_steps"
 
     def __setstate__(self, state):
         super().__setstate__(state)
@@ -126,7 +127,7 @@ class Method(Optimizer):
         if group.get("capturable"):
             devices = {p.device.type, step.device.type}
             if len(devices) > 1 or not devices <= set(_CAPTURABLE):
-                raise AssertionError("If capturable=True, params and state_steps must be on supported devices: "
+                raise AssertionError(f"If capturable=True, {self._captured} must be on supported devices: "
                                      f"{_CAPTURABLE}.")
         if step.device.type != "cpu":
             step += 1
@@ -184,7 +185,10 @@ class Method(Optimizer):
 
     def _visit(self, group):
         """Updates the parameters of a group."""
-        ready = self._ready(group)
+        self._change(self._ready(group), group)
+
+    def _change(self, ready, group):
+        """Updates parameters, each with its gradient and its state."""
         sign = bool(group.get("maximize"))
         numbers = self._all_numbers(ready, group)
         if not ready or None in numbers or LAYOUTS and any(grad.is_sparse for _, grad, _ in ready):
@@ -217,6 +221,36 @@ class Method(Optimizer):
         finally:
             LOCAL.grad_enabled, LOCAL.says_enabled = before
         return loss
+
+
+def update_lists(method, params, grads, states, *, foreach=None, fused=None, grad_scale=None, found_inf=None, **group):
+    """One update of parameters whose states are in the caller's lists: what the functions beside the classes do.
+
+    ``states``: the lists by their names in the class's states; None is one that these options leave alone. Whether a history is
+    recorded is the caller's matter here. ``grad_scale`` and ``found_inf`` are for the fused form, which divides by the one and does
+    nothing where the other is set.
+    """
+    for name in method._scalars:
+        if not all(isinstance(t, jtensor.Tensor) for t in states[name]):
+            name = "state_steps" if name == "step" else name + "s"
+            raise RuntimeError(f"API has changed, `{name}` argument must contain a list of singleton tensors")
+    if not fused:
+        if foreach and group.get("differentiable") and len(params):
+            raise AssertionError("_foreach ops don't support autograd")
+        if grad_scale is not None or found_inf is not None:
+            raise AssertionError("Expected grad_scale and found_inf to be None")
+    elif found_inf is not None and found_inf.item():
+        return
+    elif grad_scale is not None:
+        for grad in grads:
+            grad.div_(grad_scale)           # the fused kernels leave them so, too
+    given = {name: values for name, values in states.items() if values is not None}
+    ready = [(p, grads[i], {name: values[i] for name, values in given.items() if values[i] is not None}) for i, p in enumerate(params)]
+    method.__new__(method)._change(ready, {"foreach": foreach, "fused": fused, **group})        # an optimizer of no groups
+    for i, (_, _, state) in enumerate(ready):
+        for name in state:
+            if given[name][i] is None:      # SGD's momentum begins with the first gradient
+                given[name][i] = state[name]
 
 
 def check_for_fused(p):

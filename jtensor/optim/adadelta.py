@@ -1,7 +1,7 @@
 """Adadelta."""
-from ._method import Method, as_real, check, check_lr, number, zeros_like
+from ._method import Method, as_real, check, check_lr, number, update_lists, zeros_like
 
-__all__ = ["Adadelta"]
+__all__ = ["Adadelta", "adadelta"]
 
 
 class Adadelta(Method):
@@ -54,3 +54,18 @@ class Adadelta(Method):
         delta.div_(std).mul_(grad)
         deltas.mul_(keep).addcmul_(delta, delta, value=fresh)
         p.add_(delta, alpha=step)
+
+
+def adadelta(params, grads, square_avgs, acc_deltas, state_steps, capturable=False, foreach=None, differentiable=False,
+             has_complex=False, *, lr, rho, eps, weight_decay, maximize):
+    """One step of `Adadelta` on lists of tensors, all of which change in place.
+
+    >>> import jtensor as torch
+    >>> p, grad, steps = torch.tensor([1., -1.]), torch.tensor([2., 2.]), [torch.tensor(0.)]
+    >>> adadelta([p], [grad], [torch.zeros(2)], [torch.zeros(2)], steps, lr=1.0, rho=0.9, eps=1e-6, weight_decay=0, maximize=False)
+    >>> p, steps
+    (tensor([ 0.9968, -1.0032]), [tensor(1.)])
+    """
+    update_lists(Adadelta, params, grads, {"square_avg": square_avgs, "acc_delta": acc_deltas, "step": state_steps}, foreach=foreach,
+                 capturable=capturable, differentiable=differentiable, lr=lr, rho=rho, eps=eps, weight_decay=weight_decay,
+                 maximize=maximize)

@@ -1,9 +1,9 @@
 """Adagrad."""
 
 from ..tensor.likes import filled_like
-from ._method import Method, as_real, check, check_fused, check_lr, number, with_values
+from ._method import Method, as_real, check, check_fused, check_lr, number, update_lists, with_values
 
-__all__ = ["Adagrad"]
+__all__ = ["Adagrad", "adagrad"]
 
 
 class Adagrad(Method):
@@ -79,3 +79,23 @@ def _update_sparse(p, grad, total, weight_decay, eps, step):
     total.add_(with_values(grad, values.pow(2)))
     roots = total.sparse_mask(grad)._values().sqrt().add_(eps)
     p.add_(with_values(grad, values / roots), alpha=step)
+
+
+def adagrad(params, grads, state_sums, state_steps, fused=None, grad_scale=None, found_inf=None, has_sparse_grad=False, foreach=None,
+            differentiable=False, has_complex=False, *, lr, weight_decay, lr_decay, eps, maximize):
+    """One step of `Adagrad` on lists of tensors, all of which change in place.
+
+    >>> import jtensor as torch
+    >>> p, grad, steps = torch.tensor([1., -1.]), torch.tensor([2., 2.]), [torch.tensor(0.)]
+    >>> adagrad([p], [grad], [torch.zeros(2)], steps, lr=0.1, weight_decay=0, lr_decay=0, eps=1e-10, maximize=False)
+    >>> p, steps
+    (tensor([ 0.9000, -1.1000]), [tensor(1.)])
+    """
+    if fused and params:
+        if has_sparse_grad or has_complex:
+            raise RuntimeError("`fused` does not support sparse grad or complex param")
+        if differentiable:
+            raise RuntimeError("adagrad with fused=True does not support differentiable=True")
+    update_lists(Adagrad, params, grads, {"sum": state_sums, "step": state_steps}, foreach=foreach, fused=fused, grad_scale=grad_scale,
+                 found_inf=found_inf, differentiable=differentiable, lr=lr, weight_decay=weight_decay, lr_decay=lr_decay, eps=eps,
+                 maximize=maximize)

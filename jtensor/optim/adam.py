@@ -1,9 +1,9 @@
 """Adam."""
 import jtensor
 
-from ._method import Method, as_real, check, check_betas, check_fused, decayed, number, zeros_like
+from ._method import Method, as_real, check, check_betas, check_fused, decayed, number, update_lists, zeros_like
 
-__all__ = ["Adam"]
+__all__ = ["Adam", "adam"]
 
 
 def _check_tensors(lr, betas, foreach, capturable):
@@ -11,6 +11,11 @@ def _check_tensors(lr, betas, foreach, capturable):
     if isinstance(lr, jtensor.Tensor):
         check(not foreach or capturable, "lr as a Tensor is not supported for capturable=False and foreach=True")
         check(lr.numel() == 1, "Tensor lr must be 1-element")
+
+
+def _check_foreach(lr, foreach, capturable):
+    if foreach and isinstance(lr, jtensor.Tensor) and not capturable:
+        raise RuntimeError("lr as a Tensor is not supported for capturable=False and foreach=True")
 
 
 def _check_beta_tensors(betas, foreach, capturable):
@@ -64,8 +69,7 @@ class Adam(Method):
         state = super()._state_of(p, group)
         if group["differentiable"] and state["step"].requires_grad:
             raise RuntimeError("`requires_grad` is not supported for `step` in differentiable mode")
-        if group["foreach"] and isinstance(group["lr"], jtensor.Tensor) and not group["capturable"]:
-            raise RuntimeError("lr as a Tensor is not supported for capturable=False and foreach=True")
+        _check_foreach(group["lr"], group["foreach"], group["capturable"])
         return state
 
     _buffers = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")
@@ -104,3 +108,26 @@ class Adam(Method):
             square = largest
         denominator = (square.sqrt() / root).add_(eps)
         p.addcdiv_(mean.clone() if group["differentiable"] else mean, denominator, value=step)
+
+
+def adam(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, foreach=None, capturable=False, differentiable=False,
+         fused=None, grad_scale=None, found_inf=None, has_complex=False, decoupled_weight_decay=False, *, amsgrad, beta1, beta2, lr,
+         weight_decay, eps, maximize):
+    """One step of `Adam` on lists of tensors, all of which change in place. The list of maxima is for ``amsgrad`` alone.
+
+    >>> import jtensor as torch
+    >>> p, zeros, steps = torch.tensor([1.]), [torch.zeros(1), torch.zeros(1)], [torch.tensor(0.)]
+    >>> adam([p], [torch.tensor([2.])], zeros[:1], zeros[1:], [], steps, amsgrad=False, beta1=0.9, beta2=0.999, lr=0.25,
+    ...      weight_decay=0, eps=1e-8, maximize=False)
+    >>> p, zeros, steps
+    (tensor([0.7500]), [tensor([0.2000]), tensor([0.0040])], [tensor(1.)])
+    """
+    if params:
+        if fused and differentiable:
+            raise RuntimeError("Adam with fused=True does not support differentiable=True")
+        _check_foreach(lr, foreach and not fused, capturable)
+    update_lists(Adam, params, grads, {"exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs, "step": state_steps,
+                                       "max_exp_avg_sq": max_exp_avg_sqs if amsgrad else None},
+                 foreach=foreach, fused=fused, grad_scale=grad_scale, found_inf=found_inf, capturable=capturable,
+                 differentiable=differentiable, decoupled_weight_decay=decoupled_weight_decay, amsgrad=amsgrad, betas=(beta1, beta2), lr=lr,
+                 weight_decay=weight_decay, eps=eps, maximize=maximize)

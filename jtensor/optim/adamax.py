@@ -1,9 +1,9 @@
 """Adamax."""
 import jtensor
 
-from ._method import Method, as_real, check, check_betas, check_lr, number, zeros_like
+from ._method import Method, as_real, check, check_betas, check_lr, number, update_lists, zeros_like
 
-__all__ = ["Adamax"]
+__all__ = ["Adamax", "adamax"]
 
 
 class Adamax(Method):
@@ -52,3 +52,18 @@ class Adamax(Method):
         mean.lerp_(grad, toward)
         largest.copy_(jtensor.maximum(largest.mul_(keep), grad.abs().add_(eps)))
         p.addcdiv_(mean, largest, value=step)
+
+
+def adamax(params, grads, exp_avgs, exp_infs, state_steps, foreach=None, maximize=False, differentiable=False, capturable=False,
+           has_complex=False, *, eps, beta1, beta2, lr, weight_decay):
+    """One step of `Adamax` on lists of tensors, all of which change in place.
+
+    >>> import jtensor as torch
+    >>> p, grad, steps = torch.tensor([1., -1.]), torch.tensor([2., 2.]), [torch.tensor(0.)]
+    >>> adamax([p], [grad], [torch.zeros(2)], [torch.zeros(2)], steps, eps=1e-8, beta1=0.9, beta2=0.999, lr=0.1, weight_decay=0)
+    >>> p, steps
+    (tensor([ 0.9000, -1.1000]), [tensor(1.)])
+    """
+    update_lists(Adamax, params, grads, {"exp_avg": exp_avgs, "exp_inf": exp_infs, "step": state_steps}, foreach=foreach,
+                 maximize=maximize, differentiable=differentiable, capturable=capturable, eps=eps, betas=(beta1, beta2), lr=lr,
+                 weight_decay=weight_decay)

@@ -1,7 +1,7 @@
 """AdamW: Adam with weight decay of its own."""
-from .adam import Adam
+from .adam import Adam, adam
 
-__all__ = ["AdamW"]
+__all__ = ["AdamW", "adamw"]
 
 
 class AdamW(Adam):
@@ -24,3 +24,19 @@ class AdamW(Adam):
         super().__setstate__(state)
         for group in self.param_groups:
             group["decoupled_weight_decay"] = True  # not in checkpoints of before it was an option
+
+
+def adamw(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, foreach=None, capturable=False, differentiable=False,
+          fused=None, grad_scale=None, found_inf=None, has_complex=False, *, amsgrad, beta1, beta2, lr, weight_decay, eps, maximize):
+    """One step of `AdamW` on lists of tensors, all of which change in place. The list of maxima is for ``amsgrad`` alone.
+
+    >>> import jtensor as torch
+    >>> p, zeros, steps = torch.tensor([1.]), [torch.zeros(1), torch.zeros(1)], [torch.tensor(0.)]
+    >>> adamw([p], [torch.tensor([2.])], zeros[:1], zeros[1:], [], steps, amsgrad=False, beta1=0.9, beta2=0.999, lr=0.25,
+    ...       weight_decay=0.1, eps=1e-8, maximize=False)
+    >>> p, zeros, steps
+    (tensor([0.7250]), [tensor([0.2000]), tensor([0.0040])], [tensor(1.)])
+    """
+    adam(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, foreach, capturable, differentiable, fused, grad_scale,
+         found_inf, has_complex, True, amsgrad=amsgrad, beta1=beta1, beta2=beta2, lr=lr, weight_decay=weight_decay, eps=eps,
+         maximize=maximize)

@@ -3,9 +3,10 @@ import numpy as np
 
 import jtensor
 
-from ._method import Method, as_real, check, check_lr, number, scalar_dtype, zeros_like
+from ._method import Method, as_real, check, check_lr, number, scalar_dtype, update_lists, zeros_like
 
-__all__ = ["ASGD"]
+__all__ = ["ASGD", "asgd"]
+
 
 class ASGD(Method):
     """Stochastic gradient descent that keeps the average of the parameters over time, from step ``t0`` on.
@@ -20,6 +21,7 @@ class ASGD(Method):
 
     _late_options = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
     _scalars = ("step", "eta", "mu")
+    _captured = "params, mus, etas, and state_steps"
 
     def __init__(self, params, lr=1e-2, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay=0, foreach=None, maximize=False,
                  differentiable=False, capturable=False):
@@ -82,3 +84,18 @@ class ASGD(Method):
             average.copy_(p)
         else:
             average.add_(p.sub(average).mul_(mu))
+
+
+def asgd(params, grads, axs, mus, etas, state_steps, foreach=None, maximize=False, differentiable=False, capturable=False,
+         has_complex=False, *, lambd, lr, t0, alpha, weight_decay):
+    """One step of `ASGD` on lists of tensors, all of which change in place.
+
+    >>> import jtensor as torch
+    >>> p, grad, steps = torch.tensor([1., -1.]), torch.tensor([2., 2.]), [torch.tensor(0.)]
+    >>> asgd([p], [grad], [torch.zeros(2)], [torch.tensor(1.)], [torch.tensor(0.1)], steps, lambd=1e-4, lr=0.1, t0=1e6, alpha=0.75,
+    ...      weight_decay=0)
+    >>> p, steps
+    (tensor([ 0.8000, -1.2000]), [tensor(1.)])
+    """
+    update_lists(ASGD, params, grads, {"ax": axs, "mu": mus, "eta": etas, "step": state_steps}, foreach=foreach, maximize=maximize,
+                 differentiable=differentiable, capturable=capturable, lambd=lambd, lr=lr, t0=t0, alpha=alpha, weight_decay=weight_decay)

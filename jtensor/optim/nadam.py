@@ -1,7 +1,7 @@
 """NAdam."""
-from ._method import Method, as_real, check, check_betas, check_lr, decayed, number, zeros_like
+from ._method import Method, as_real, check, check_betas, check_lr, decayed, number, update_lists, zeros_like
 
-__all__ = ["NAdam"]
+__all__ = ["NAdam", "nadam"]
 
 
 class NAdam(Method):
@@ -18,6 +18,7 @@ class NAdam(Method):
     _late_options = {"maximize": False, "foreach": None, "capturable": False, "differentiable": False,
                      "decoupled_weight_decay": False}
     _scalars = ("step", "mu_product")
+    _captured = "params, mu_products and state_steps"
 
     def __init__(self, params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, momentum_decay=4e-3,
                  decoupled_weight_decay=False, *, foreach=None, maximize=False, capturable=False, differentiable=False):
@@ -73,3 +74,19 @@ class NAdam(Method):
         product = self._host(tensor)
         product *= factor
         return product.item()
+
+
+def nadam(params, grads, exp_avgs, exp_avg_sqs, mu_products, state_steps, decoupled_weight_decay=False, foreach=None, capturable=False,
+          differentiable=False, has_complex=False, maximize=False, *, beta1, beta2, lr, weight_decay, momentum_decay, eps):
+    """One step of `NAdam` on lists of tensors, all of which change in place.
+
+    >>> import jtensor as torch
+    >>> p, grad, steps = torch.tensor([1., -1.]), torch.tensor([2., 2.]), [torch.tensor(0.)]
+    >>> nadam([p], [grad], [torch.zeros(2)], [torch.zeros(2)], [torch.tensor(1.)], steps, beta1=0.9, beta2=0.999, lr=0.1, weight_decay=0,
+    ...       momentum_decay=4e-3, eps=1e-8)
+    >>> p, steps
+    (tensor([ 0.8944, -1.1056]), [tensor(1.)])
+    """
+    update_lists(NAdam, params, grads, {"exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs, "mu_product": mu_products, "step": state_steps},
+                 decoupled_weight_decay=decoupled_weight_decay, foreach=foreach, capturable=capturable, differentiable=differentiable,
+                 maximize=maximize, betas=(beta1, beta2), lr=lr, weight_decay=weight_decay, momentum_decay=momentum_decay, eps=eps)

@@ -1,7 +1,7 @@
 """RAdam."""
-from ._method import Method, as_real, check, check_betas, check_lr, decayed, number, zeros_like
+from ._method import Method, as_real, check, check_betas, check_lr, decayed, number, update_lists, zeros_like
 
-__all__ = ["RAdam"]
+__all__ = ["RAdam", "radam"]
 
 
 class RAdam(Method):
@@ -64,3 +64,18 @@ class RAdam(Method):
             root = root.add(eps) if group["differentiable"] else root.add_(eps)
             along = along * (numerator / root) * rectified
         p.add_(along, alpha=minus)
+
+
+def radam(params, grads, exp_avgs, exp_avg_sqs, state_steps, decoupled_weight_decay=False, foreach=None, differentiable=False,
+          capturable=False, has_complex=False, maximize=False, *, beta1, beta2, lr, weight_decay, eps):
+    """One step of `RAdam` on lists of tensors, all of which change in place.
+
+    >>> import jtensor as torch
+    >>> p, grad, steps = torch.tensor([1., -1.]), torch.tensor([2., 2.]), [torch.tensor(0.)]
+    >>> radam([p], [grad], [torch.zeros(2)], [torch.zeros(2)], steps, beta1=0.9, beta2=0.999, lr=0.1, weight_decay=0, eps=1e-8)
+    >>> p, steps
+    (tensor([ 0.8000, -1.2000]), [tensor(1.)])
+    """
+    update_lists(RAdam, params, grads, {"exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs, "step": state_steps},
+                 decoupled_weight_decay=decoupled_weight_decay, foreach=foreach, differentiable=differentiable, capturable=capturable,
+                 maximize=maximize, betas=(beta1, beta2), lr=lr, weight_decay=weight_decay, eps=eps)

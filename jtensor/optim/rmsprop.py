@@ -1,7 +1,7 @@
 """RMSprop."""
-from ._method import Method, as_real, check, check_lr, number, zeros_like
+from ._method import Method, as_real, check, check_lr, number, update_lists, zeros_like
 
-__all__ = ["RMSprop"]
+__all__ = ["RMSprop", "rmsprop"]
 
 
 class RMSprop(Method):
@@ -67,3 +67,21 @@ class RMSprop(Method):
             p.add_(buffer, alpha=step)
         else:
             p.addcdiv_(grad, root, value=step)
+
+
+def rmsprop(params, grads, square_avgs, grad_avgs, momentum_buffer_list, state_steps, foreach=None, maximize=False, differentiable=False,
+            capturable=False, has_complex=False, *, lr, alpha, eps, weight_decay, momentum, centered):
+    """One step of `RMSprop` on lists of tensors, all of which change in place; the means are for ``centered`` alone, the
+    buffers for ``momentum``.
+
+    >>> import jtensor as torch
+    >>> p, grad, steps = torch.tensor([1., -1.]), torch.tensor([2., 2.]), [torch.tensor(0.)]
+    >>> rmsprop([p], [grad], [torch.zeros(2)], [], [], steps, lr=0.1, alpha=0.99, eps=1e-8, weight_decay=0, momentum=0,
+    ...         centered=False)
+    >>> p, steps
+    (tensor([ 5.9605e-08, -2.0000e+00]), [tensor(1.)])
+    """
+    update_lists(RMSprop, params, grads, {"square_avg": square_avgs, "grad_avg": grad_avgs if centered else None,
+                                          "momentum_buffer": momentum_buffer_list if momentum > 0 else None, "step": state_steps},
+                 foreach=foreach, maximize=maximize, differentiable=differentiable, capturable=capturable, lr=lr, alpha=alpha, eps=eps,
+                 weight_decay=weight_decay, momentum=momentum, centered=centered)

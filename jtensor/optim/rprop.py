@@ -1,9 +1,9 @@
 """Rprop."""
 
 from ..tensor.likes import filled_like
-from ._method import Method, as_real, check, check_lr, number, zeros_like
+from ._method import Method, as_real, check, check_lr, number, update_lists, zeros_like
 
-__all__ = ["Rprop"]
+__all__ = ["Rprop", "rprop"]
 
 
 class Rprop(Method):
@@ -56,3 +56,19 @@ class Rprop(Method):
         grad = grad.masked_fill(factor == shrink, zero)
         p.addcmul_(grad.sign(), sizes, value=minus)
         previous.copy_(grad)
+
+
+def rprop(params, grads, prevs, step_sizes, state_steps, foreach=None, capturable=False, maximize=False, differentiable=False,
+          has_complex=False, *, step_size_min, step_size_max, etaminus, etaplus):
+    """One step of `Rprop` on lists of tensors, all of which change in place.
+
+    >>> import jtensor as torch
+    >>> p, grad, steps = torch.tensor([1., -1.]), torch.tensor([2., 2.]), [torch.tensor(0.)]
+    >>> rprop([p], [grad], [torch.zeros(2)], [torch.full((2,), 0.1)], steps, step_size_min=1e-6, step_size_max=50, etaminus=0.5,
+    ...       etaplus=1.2)
+    >>> p, steps
+    (tensor([ 0.9000, -1.1000]), [tensor(1.)])
+    """
+    update_lists(Rprop, params, grads, {"prev": prevs, "step_size": step_sizes, "step": state_steps}, foreach=foreach,
+                 capturable=capturable, maximize=maximize, differentiable=differentiable, etas=(etaminus, etaplus),
+                 step_sizes=(step_size_min, step_size_max))

@@ -2,9 +2,9 @@
 import jtensor
 
 from ..tensor.likes import filled_like
-from ._method import Method, check_for_fused, check_fused, number
+from ._method import Method, check_for_fused, check_fused, number, update_lists
 
-__all__ = ["SGD"]
+__all__ = ["SGD", "sgd"]
 
 
 class SGD(Method):
@@ -80,3 +80,21 @@ class SGD(Method):
             p.addcmul_(grad, lr, value=-1)
         else:
             p.add_(grad, alpha=step)
+
+
+def sgd(params, d_p_list, momentum_buffer_list, has_sparse_grad=False, foreach=None, fused=None, grad_scale=None, found_inf=None, *,
+        weight_decay, momentum, lr, dampening, nesterov, maximize):
+    """One step of `SGD` on lists of tensors, which change in place; a buffer of momentum that is None is put into its list.
+
+    >>> import jtensor as torch
+    >>> p, buffers = torch.tensor([1.]), [None]
+    >>> sgd([p], [torch.tensor([2.])], buffers, weight_decay=0, momentum=0.9, lr=0.25, dampening=0, nesterov=False, maximize=False)
+    >>> p, buffers
+    (tensor([0.5000]), [tensor([2.])])
+    """
+    fused = fused and not foreach
+    if fused and has_sparse_grad and params:
+        raise RuntimeError("`_fused_sgd` does not support sparse gradients")
+    update_lists(SGD, params, d_p_list, {"momentum_buffer": momentum_buffer_list if momentum != 0 else None}, foreach=foreach, fused=fused,
+                 grad_scale=grad_scale, found_inf=found_inf, weight_decay=weight_decay, momentum=momentum, lr=lr, dampening=dampening,
+                 nesterov=nesterov, maximize=maximize, differentiable=False)

@@ -24,6 +24,7 @@ class SparseAdam(Method):
     """
 
     _takes_sparse = True
+    _scalars = ()           # its step counts are plain numbers to this day
 
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, maximize=False):
         if isinstance(lr, jtensor.Tensor) and lr.numel() != 1:
