@@ -8,7 +8,7 @@ from ..autograd import engine
 from ..autograd.gradmode_checks import counting_allowed
 from ..autograd.graph import node_class
 from ..base import devices, dtypes
-from ..ops.families.composing import no_bools
+from ..ops.families.composing import NO_DIM, no_bools, no_none
 from ..ops.families.create import contiguous_copy
 from ..ops.registry import composite
 from ..trace import spec as specs
@@ -260,10 +260,11 @@ def contiguous(self, *, memory_format=None):
 
 
 @composite()
-def squeeze(input, dim=None):
+def squeeze(input, dim=NO_DIM):
     """Without its dimensions of size 1 (or those named); a view."""
-    if dim is None:
+    if dim is NO_DIM:
         return view_of(input, rules.squeeze, "SqueezeBackward0", inverse=_squeeze_back)
+    no_none(dim)
     if isinstance(dim, (tuple, list)):
         return view_of(input, rules.squeeze, "SqueezeBackward2", tuple(dim), inverse=_squeeze_back)
     return view_of(input, rules.squeeze, "SqueezeBackward1", _index(dim), inverse=_squeeze_back)

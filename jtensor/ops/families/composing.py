@@ -161,6 +161,22 @@ def no_bools(*numbers):
             raise TypeError("an int is wanted, not bool")
 
 
+class _NoDim:
+    """Stands for a ``dim`` that was not given where None is no word for that."""
+
+    def __repr__(self):
+        return "<not given>"
+
+
+NO_DIM = _NoDim()
+
+
+def no_none(dim):
+    """Refuses a ``dim`` that is None. `refusals` has PyTorch's words for the public function."""
+    if dim is None:
+        raise TypeError("dim must be int")
+
+
 def no_keepdim(keepdim):
     """Refuses ``keepdim`` of a call that names no dimension. `refusals` has PyTorch's words for the public function."""
     if keepdim is not False:

@@ -7,7 +7,7 @@ from jax import lax
 
 from ..operator import Tensor, TensorOrNumber, op
 from ..registry import composite
-from .composing import no_keepdim
+from .composing import NO_DIM, no_keepdim, no_none
 from .extrema import no_empty, share_evenly, to_selected
 from .numeric import is_floating, not_implemented, wide, wrap_dim
 from .sort import of_rank, sorted_along
@@ -105,29 +105,33 @@ def nanmedian_dim(self: Tensor, dim, keepdim=False):
 
 
 @composite(asked=True)
-def median(input, dim=None, keepdim=False, *, out=None):
+def median(input, dim=NO_DIM, keepdim=False, *, out=None):
     """The median: of all elements, or ``(values, indices)`` along ``dim``. Of two in the middle it is the lower; NaN if there is one.
 
     >>> torch.median(torch.tensor([3., 1., 2., 4.]))
     tensor(2.)
     """
     more = {} if out is None else {"out": out}
-    if dim is None:
+    if dim is NO_DIM:
         no_keepdim(keepdim)
-    return median_all(input, **more) if dim is None else median_dim(input, dim, keepdim, **more)
+        return median_all(input, **more)
+    no_none(dim)
+    return median_dim(input, dim, keepdim, **more)
 
 
 @composite(asked=True)
-def nanmedian(input, dim=None, keepdim=False, *, out=None):
+def nanmedian(input, dim=NO_DIM, keepdim=False, *, out=None):
     """The median of what is not NaN.
 
     >>> torch.nanmedian(torch.tensor([3., float("nan"), 2.]))
     tensor(2.)
     """
     more = {} if out is None else {"out": out}
-    if dim is None:
+    if dim is NO_DIM:
         no_keepdim(keepdim)
-    return nanmedian_all(input, **more) if dim is None else nanmedian_dim(input, dim, keepdim, **more)
+        return nanmedian_all(input, **more)
+    no_none(dim)
+    return nanmedian_dim(input, dim, keepdim, **more)
 
 
 # -- mode --------------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from jax import lax
 from ...base import dtypes
 from ..operator import RAW, Tensor, op
 from ..registry import composite
-from .composing import no_keepdim
+from .composing import NO_DIM, no_keepdim, no_none
 from .numeric import axes_of, is_complex, is_floating, is_integral, not_implemented, restored, size_of, spread, wide
 from .running import running_product
 
@@ -239,16 +239,17 @@ def prod_dim(self: Tensor, dim, keepdim=False, *, dtype=None):
 
 
 @composite()
-def prod(input, dim=None, keepdim=False, *, dtype=None, out=None):
+def prod(input, dim=NO_DIM, keepdim=False, *, dtype=None, out=None):
     """The product of all elements, or over the dimension ``dim``.
 
     >>> torch.prod(torch.tensor([2., 3., 4.]))
     tensor(24.)
     """
     more = {} if out is None else {"out": out}
-    if dim is None:
+    if dim is NO_DIM:
         no_keepdim(keepdim)
         return prod_all(input, dtype=dtype, **more)
+    no_none(dim)
     return prod_dim(input, dim, keepdim, dtype=dtype, **more)
 
 
