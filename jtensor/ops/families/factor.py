@@ -31,18 +31,30 @@ def _times_column(x, v):
 
 # -- Cholesky ---------------------------------------------------------------------------------------------------------
 
-def _first_bad_minor(a):
-    """The order of the first leading minor that is not positive: the elimination carried out column by column."""
+def _as_far_as_it_comes(a):
+    """(LAPACK's factor of a matrix that is not positive definite, the order of the first leading minor that is not positive).
+
+    The elimination carried out column by column; from the first pivot that is not positive on the matrix stays as it was, but for that
+    pivot. LAPACK goes by blocks in matrices of more than 128 rows, and leaves more of theirs changed.
+    """
     n = a.shape[-1]
+    rows = jnp.arange(n)
 
     def step(k, state):
-        a, found = state
-        pivot = lax.dynamic_index_in_dim(lax.dynamic_index_in_dim(a, k, -1, False), k, -1, False).real
-        found = jnp.where((found == 0) & ~(pivot > 0), k + 1, found)
+        a, made, found = state
         column = lax.dynamic_index_in_dim(a, k, -1, False)
-        safe = jnp.where(pivot == 0, jnp.ones_like(pivot), pivot).astype(a.dtype)
-        return a - column[..., :, None] * jnp.conj(column)[..., None, :] / safe[..., None, None], found
-    return lax.fori_loop(0, n, step, (a, jnp.zeros(a.shape[:-2], jnp.int32)))[1]
+        pivot = lax.dynamic_index_in_dim(column, k, -1, False).real
+        goes_on = (found == 0) & (pivot > 0)
+        root = jnp.sqrt(jnp.where(goes_on, pivot, 1)).astype(a.dtype)
+        diagonal = jnp.where(goes_on, root, pivot.astype(a.dtype))[..., None]
+        column = jnp.where(goes_on[..., None], column, 0)
+        old = lax.dynamic_index_in_dim(made, k, -1, False)
+        new = jnp.where(rows == k, diagonal, jnp.where(goes_on[..., None] & (rows > k), column / root[..., None], old))
+        made = lax.dynamic_update_index_in_dim(made, jnp.where((found == 0)[..., None], new, old), k, -1)
+        found = jnp.where((found == 0) & ~goes_on, k + 1, found)
+        safe = jnp.where(goes_on, pivot, 1).astype(a.dtype)
+        return a - column[..., :, None] * jnp.conj(column)[..., None, :] / safe[..., None, None], made, found
+    return lax.fori_loop(0, n, step, (a, jnp.tril(a), jnp.zeros(a.shape[:-2], jnp.int32)))[1:]
 
 
 def _cholesky(a, upper):
@@ -54,7 +66,12 @@ def _cholesky(a, upper):
     full = lower + adjoint(jnp.tril(a, -1))
     factor = lax.linalg.cholesky(full, symmetrize_input=False)
     failed = (factor != factor).any((-1, -2))
-    info = lax.cond(failed.any(), lambda x: jnp.where(failed, _first_bad_minor(x), 0), lambda x: jnp.zeros(x.shape[:-2], jnp.int32), full)
+
+    def partly(x):
+        made, info = _as_far_as_it_comes(x)
+        return jnp.where(failed[..., None, None], made, factor), jnp.where(failed, info, 0)
+
+    factor, info = lax.cond(failed.any(), partly, lambda x: (factor, jnp.zeros(x.shape[:-2], jnp.int32)), full)
     factor = jnp.tril(factor)
     return (adjoint(factor) if upper else factor), info.astype(jnp.int32)
 
