@@ -18,7 +18,7 @@ def sparse_adam(params, grads, exp_avgs, exp_avg_sqs, state_steps, *, eps, beta1
     """One step of `SparseAdam` on lists of tensors, which change in place. The counts are numbers of steps with this one among them.
 
     >>> import jtensor as torch
-    >>> p, grad = torch.ones(3), torch.sparse_coo_tensor([[2]], [4.], (3,))
+    >>> p, grad = torch.ones(3), torch.sparse_coo_tensor([[2]], [4.], (3,), check_invariants=True)
     >>> sparse_adam([p], [grad], [torch.zeros(3)], [torch.zeros(3)], [1], eps=1e-8, beta1=0.9, beta2=0.999, lr=0.5, maximize=False)
     >>> p
     tensor([1.0000, 1.0000, 0.5000])
