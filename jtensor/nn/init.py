@@ -57,6 +57,28 @@ def _calculate_correct_fan(tensor, mode):
 
 # ------------------------------------------------------------------------------------------------------ simple fillings
 
+# What is done is apart from what is asked of it, as in PyTorch, whose names scripts take.
+
+def _no_grad_uniform_(tensor, a, b, generator=None):
+    with jtensor.no_grad():
+        return tensor.uniform_(a, b, generator=generator)
+
+
+def _no_grad_normal_(tensor, mean, std, generator=None):
+    with jtensor.no_grad():
+        return tensor.normal_(mean, std, generator=generator)
+
+
+def _no_grad_fill_(tensor, val):
+    with jtensor.no_grad():
+        return tensor.fill_(val)
+
+
+def _no_grad_zero_(tensor):
+    with jtensor.no_grad():
+        return tensor.zero_()
+
+
 def uniform_(tensor, a=0.0, b=1.0, generator=None):
     """Draws from the uniform distribution on [a, b).
 
@@ -65,8 +87,7 @@ def uniform_(tensor, a=0.0, b=1.0, generator=None):
     >>> torch.nn.init.uniform_(torch.empty(2), 1, 2)
     tensor([1.4963, 1.7682])
     """
-    with jtensor.no_grad():
-        return tensor.uniform_(a, b, generator=generator)
+    return _no_grad_uniform_(tensor, a, b, generator)
 
 
 def normal_(tensor, mean=0.0, std=1.0, generator=None):
@@ -77,8 +98,7 @@ def normal_(tensor, mean=0.0, std=1.0, generator=None):
     >>> torch.nn.init.normal_(torch.empty(2), 1, 0.5)
     tensor([1.7705, 0.8533])
     """
-    with jtensor.no_grad():
-        return tensor.normal_(mean, std, generator=generator)
+    return _no_grad_normal_(tensor, mean, std, generator)
 
 
 def constant_(tensor, val):
@@ -88,8 +108,7 @@ def constant_(tensor, val):
     >>> torch.nn.init.constant_(torch.empty(2), 0.3)
     tensor([0.3000, 0.3000])
     """
-    with jtensor.no_grad():
-        return tensor.fill_(val)
+    return _no_grad_fill_(tensor, val)
 
 
 def ones_(tensor):
@@ -109,8 +128,7 @@ def zeros_(tensor):
     >>> torch.nn.init.zeros_(torch.empty(2))
     tensor([0., 0.])
     """
-    with jtensor.no_grad():
-        return tensor.zero_()
+    return _no_grad_zero_(tensor)
 
 
 def eye_(tensor):
@@ -223,11 +241,15 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
     >>> bool((torch.nn.init.trunc_normal_(torch.empty(100), std=2.0, a=-1, b=1).abs() <= 1).all())
     True
     """
+    return _no_grad_trunc_normal_(tensor, mean, std, a, b, generator)
+
+
+def _no_grad_trunc_normal_(tensor, mean, std, a, b, generator=None):
     if tensor.is_meta:
         return tensor
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect.",
-                      stacklevel=2)
+                      stacklevel=3)
 
     def below(x):
         return (1.0 + math.erf((x - mean) / std / math.sqrt(2.0))) / 2.0

@@ -33,3 +33,16 @@ def test_gains_and_errors():
             lambda: init.dirac_(torch.ones(3, 1, 1), 2), lambda: init.orthogonal_(torch.ones(2)), lambda: init.sparse_(torch.ones(2), .1))]
 
     same(program)
+
+
+def test_what_the_functions_do_is_there_under_pytorchs_names():
+    def program(torch):
+        init, p = torch.nn.init, torch.nn.Parameter(torch.ones(3, 2))
+        generator = torch.Generator().manual_seed(5)
+        found = [init._no_grad_uniform_(p, -1, 2) is p, p.tolist(), init._no_grad_normal_(p, 1, 2, generator) is p, p.tolist()]
+        found += [init._no_grad_trunc_normal_(p, 0, 1, -1, 1) is p, p.tolist()]
+        found += [init._no_grad_trunc_normal_(p, 0, 1, .1, .2, generator) is p, p.tolist()]
+        found += [init._no_grad_fill_(p, 3.) is p, p.tolist(), init._no_grad_zero_(p) is p, p.tolist(), p.requires_grad]
+        return found
+
+    close(program)
