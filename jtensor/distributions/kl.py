@@ -7,7 +7,8 @@ import warnings
 
 __all__ = ["kl_divergence", "register_kl"]
 
-_formulas, _chosen = {}, {}
+# Under PyTorch's names. {(type of p, type of q): a formula}: those that are registered, and those of the pairs that were asked for.
+_KL_REGISTRY, _KL_MEMOIZE = {}, {}
 
 
 def register_kl(type_p, type_q):
@@ -27,24 +28,24 @@ def register_kl(type_p, type_q):
         raise TypeError("issubclass() arg 1 must be a class")
 
     def declare(function):
-        _formulas[type_p, type_q] = function
-        _chosen.clear()
+        _KL_REGISTRY[type_p, type_q] = function
+        _KL_MEMOIZE.clear()
         return function
     return declare
 
 
 def _formula(type_p, type_q):
     """The formula of the nearest base types, or None. Warns where another one's is nearer if the second distribution is asked first."""
-    fitting = [(p, q) for p, q in _formulas if issubclass(type_p, p) and issubclass(type_q, q)]
+    fitting = [(p, q) for p, q in _KL_REGISTRY if issubclass(type_p, p) and issubclass(type_q, q)]
     if not fitting:
         return None
     near_p, near_q = type_p.__mro__.index, type_q.__mro__.index
     first = min(fitting, key=lambda pair: (near_p(pair[0]), near_q(pair[1])))
     second = min(fitting, key=lambda pair: (near_q(pair[1]), near_p(pair[0])))
-    if _formulas[first] is not _formulas[second]:
+    if _KL_REGISTRY[first] is not _KL_REGISTRY[second]:
         warnings.warn(f"Ambiguous kl_divergence({type_p.__name__}, {type_q.__name__}). Please register_kl({first[0].__name__}, "
                       f"{second[1].__name__})", RuntimeWarning, stacklevel=3)
-    return _formulas[first]
+    return _KL_REGISTRY[first]
 
 
 def kl_divergence(p, q):
@@ -55,8 +56,8 @@ def kl_divergence(p, q):
     tensor(0.5000)
     """
     key = type(p), type(q)
-    if key not in _chosen:
-        _chosen[key] = _formula(*key)
-    if _chosen[key] is None:
+    if key not in _KL_MEMOIZE:
+        _KL_MEMOIZE[key] = _formula(*key)
+    if _KL_MEMOIZE[key] is None:
         raise NotImplementedError(f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}")
-    return _chosen[key](p, q)
+    return _KL_MEMOIZE[key](p, q)

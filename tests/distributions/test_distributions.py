@@ -204,3 +204,14 @@ def test_gradients_through_samples_and_through_log_probabilities():
         loss.backward()
         return sum((t.flatten().tolist() for t in (loc.grad, spread.grad, logits.grad)), [])
     assert gradients(jtensor) == pytest.approx(gradients(torch), rel=1e-5, abs=1e-6)
+
+
+def test_what_pytorch_keeps_under_names_of_its_own():
+    torch = pytest.importorskip("torch")
+    ours, theirs = (sorted((p.__name__, q.__name__) for p, q in T.distributions.kl._KL_REGISTRY) for T in (jtensor, torch))
+    assert ours == theirs
+    key = D.Normal, D.Normal
+    p, q = D.Normal(0.0, 1.0), D.Normal(1.0, 2.0)
+    assert D.kl._KL_REGISTRY[key](p, q) == D.kl_divergence(p, q) and D.kl._KL_MEMOIZE[key] is D.kl._KL_REGISTRY[key]
+    inverse = D.transforms.ExpTransform().inv
+    assert type(inverse) is D.transforms._InverseTransform and type(inverse).__module__ == "jtensor.distributions.transforms"
