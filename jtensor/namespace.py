@@ -55,6 +55,9 @@ class _Named:
     def __repr__(self):
         return "torch." + self.name
 
+    def __reduce__(self):                       # there is one of each, which copies and pickles find again
+        return attribute_of, ("jtensor", self.name)
+
 
 class layout(_Named, metaclass=TorchNamed, module="torch", found_by=(attribute_of, (__name__, "layout"))):
     """`torch.strided` and its kind."""

@@ -10,6 +10,8 @@ import tempfile
 import types
 import zipfile
 
+import jtensor
+
 from ..base import devices, dtypes
 from ..base.errors import missing
 from ..base.naming import TorchNamed
@@ -174,6 +176,7 @@ def _is_parameter(t):
 _KINDS = {Tensor: _Global("torch", "Tensor")}
 _SIZE, _DEVICE = _Global("torch", "Size"), _Global("torch", "device")
 _WRITTEN = {dtypes.dtype: lambda d: d.name,
+            jtensor.layout: lambda one: (_LAYOUT, (repr(one),)),
             Size: lambda size: (_SIZE, (tuple(size),)),
             devices.device: lambda d: (_DEVICE, (d.type,) if d.index is None else (d.type, d.index))}
 

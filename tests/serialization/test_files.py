@@ -1,6 +1,7 @@
 """Files of PyTorch's format: what one library saves the other loads; nothing runs that a file asks for; a path is written whole or not at
 all."""
 import collections
+import copy
 import io
 import pickle
 import warnings
@@ -419,3 +420,15 @@ def test_a_state_of_a_schedule_that_has_its_function():
         schedule.step()
         rates += schedule.get_last_lr()
     assert rates == pytest.approx([0.3, 0.5])
+
+
+def test_layouts_travel_and_stay_the_only_ones_of_their_kind():
+    torch = pytest.importorskip("torch")
+    for name in ("strided", "sparse_coo", "sparse_csr"):
+        for library, other in ((jtensor, torch), (torch, jtensor), (jtensor, jtensor)):
+            file = io.BytesIO()
+            library.save({"layout": getattr(library, name)}, file)
+            for weights_only in (True, False):
+                assert other.load(io.BytesIO(file.getvalue()), weights_only=weights_only)["layout"] is getattr(other, name)
+    for one in (jtensor.strided, jtensor.sparse_bsc, jtensor.channels_last, jtensor.preserve_format):
+        assert pickle.loads(pickle.dumps(one)) is copy.copy(one) is copy.deepcopy([one])[0] is one
