@@ -8,8 +8,9 @@ import warnings
 
 from .base import compat, denormals, devices, sites
 from .base.errors import missing
+from .tensor.create import UNWRITTEN
 
-_state = {"threads": None, "interop": None, "deterministic": 0, "precision": "highest", "warn_always": False}
+_state = {"threads": None, "interop": None, "deterministic": 0, "fill": True, "precision": "highest", "warn_always": False}
 _MODES = {"default": 0, "warn": 1, "error": 2}
 
 
@@ -100,6 +101,24 @@ def set_deterministic_debug_mode(debug_mode):
             raise lacking
         warnings.warn(str(lacking), UserWarning, stacklevel=2)
     _state["deterministic"] = debug_mode
+    _choose_unwritten()
+
+
+def fills_uninitialized_memory():
+    """Whether memory that nobody has written is filled while `use_deterministic_algorithms` is on (`torch.utils.deterministic`)."""
+    return _state["fill"]
+
+
+def fill_uninitialized_memory(mode):
+    """Chooses that. RuntimeError for anything but a bool."""
+    if not isinstance(mode, bool):
+        raise RuntimeError(f"expected a bool, but got {type(mode).__name__}")
+    _state["fill"] = mode
+    _choose_unwritten()
+
+
+def _choose_unwritten():
+    UNWRITTEN.filled = _state["fill"] and _state["deterministic"] > 0
 
 
 def get_deterministic_debug_mode():

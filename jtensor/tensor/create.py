@@ -9,7 +9,7 @@ from operator import index
 
 import numpy as np
 
-from ..base import devices, dtypes, geometry, sites
+from ..base import devices, dtypes, geometry, info, sites
 from ..base.naming import type_name
 from ..ops.families import create as ops
 from ..ops.families.composing import number_fits
@@ -194,6 +194,29 @@ def ones(*size, out=None, dtype=None, layout=None, device=None, pin_memory=False
     return _finish(made, requires_grad) if out is None else _out("ones", made, out, requires_grad, dtype)
 
 
+class _Unwritten:
+    """Memory that nobody has written yet. It is zeros, which costs nothing; where ``filled`` says so (`settings`), it is what no program
+    wants to see: NaN, or the largest number that the type has."""
+
+    filled = False
+
+    def make(self, size, dtype, device):
+        """A new tensor of it."""
+        if not self.filled:
+            return ops.zeros_of.record(size, dtype, device)
+        return ops.full_of.record(size, self.number(dtype), dtype, device)
+
+    @staticmethod
+    def number(dtype):
+        """What it is filled with."""
+        if dtype is dtypes.bool:
+            return True
+        return float("nan") if dtype.is_floating_point or dtype.is_complex else info.iinfo(dtype).max
+
+
+UNWRITTEN = _Unwritten()
+
+
 def empty(*size, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, memory_format=None, **kw):
     """A tensor of this size whose values mean nothing (here they are zeros).
 
@@ -206,22 +229,27 @@ def empty(*size, out=None, dtype=None, layout=None, device=None, pin_memory=Fals
     _checked(layout, pin_memory, kw, "empty")
     if out is not None and out.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
-    made = ops.zeros_of.record(size, _type(dtype, out.dtype if out is not None else None), _device(device))
+    made = UNWRITTEN.make(size, _type(dtype, out.dtype if out is not None else None), _device(device))
     if memory_format is not None:
         if str(memory_format).endswith("preserve_format"):
             raise RuntimeError("unsupported memory format Preserve")
-        made = zeros_like_spec(specs.spec(size, geometry.strides_in_format(size, memory_format), made.dtype, made.device))
+        made = like_spec(specs.spec(size, geometry.strides_in_format(size, memory_format), made.dtype, made.device), UNWRITTEN.make)
     return _finish(made, requires_grad) if out is None else _out("empty", made, out, requires_grad, dtype)
 
 
 def zeros_like_spec(s):
     """A fresh tensor of zeros with this geometry (dense, or as much memory as the strides need)."""
+    return like_spec(s, ops.zeros_of.record)
+
+
+def like_spec(s, make):
+    """The same of what ``make(size, dtype, device)`` makes."""
     if s.dense:
-        made = ops.zeros_of.record(tuple(s.size), s.dtype, s.device)
+        made = make(tuple(s.size), s.dtype, s.device)
         made._spec = made._storage.spec = made._storage.layout = specs.spec(s.size, s.stride, s.dtype, s.device)
         return made
     count = geometry.extent(tuple(s.size), s.stride, 0)
-    made = ops.zeros_of.record((count,), s.dtype, s.device)
+    made = make((count,), s.dtype, s.device)
     return make_tensor(made._storage, specs.spec(s.size, s.stride, s.dtype, s.device))
 
 
@@ -236,7 +264,7 @@ def empty_strided(size, stride, *, dtype=None, layout=None, device=None, require
     """A tensor with these sizes and strides whose values mean nothing."""
     if len(size) != len(stride):
         raise RuntimeError(f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)})")
-    made = zeros_like_spec(specs.spec(tuple(size), tuple(stride), _type(dtype), _device(device)))
+    made = like_spec(specs.spec(tuple(size), tuple(stride), _type(dtype), _device(device)), UNWRITTEN.make)
     return _finish(made, requires_grad)
 
 

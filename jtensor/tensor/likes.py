@@ -15,13 +15,13 @@ from ..trace import spec as specs
 from . import shapes
 from .batching import as_batched_as
 from .core import Tensor, make_tensor
-from .create import _device, _finish, _type, empty, empty_strided, full, ones, zeros
+from .create import UNWRITTEN, _device, _finish, _type, empty, empty_strided, full, ones, zeros
 from .from_data import copied, from_host, laid, tensor
 
 # -- like another tensor ----------------------------------------------------------------------------------------------
 
 
-def _like(name, fill):
+def _like(name, fill, unwritten=False):
     def like(input, *args, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False, **kw):
         if not isinstance(input, Tensor):
             raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
@@ -32,7 +32,7 @@ def _like(name, fill):
         if isinstance(value, Tensor):
             value = value.item()
         if value is None:
-            made = ops.zeros_of.record(size, kind, where)
+            made = UNWRITTEN.make(size, kind, where) if unwritten else ops.zeros_of.record(size, kind, where)
         else:
             made = ops.full_of.record(size, number_fits(value, kind, alone=input._spec.numel == 1), kind, where)
         stride = geometry.strides_in_format(size, memory_format) or like_strides(size, input._spec.stride)
@@ -47,7 +47,7 @@ def _like(name, fill):
 
 zeros_like = _like("zeros_like", lambda: None)
 ones_like = _like("ones_like", lambda: 1)
-empty_like = _like("empty_like", lambda: None)
+empty_like = _like("empty_like", lambda: None, unwritten=True)
 full_like = _like("full_like", lambda fill_value: fill_value)
 zeros_like.__doc__ = (
     "Zeros of the input's size, dtype, device and strides.\n\n    >>> torch.zeros_like(torch.ones(2))\n    tensor([0., 0.])\n"

@@ -45,14 +45,19 @@ def resize_storage(storage, elements, dtype=None):
 
 def resize_(self, sizes, memory_format=None):
     """``tensor.resize_(*sizes)``: another shape, laid out as the format says; the storage grows if it must."""
-    from .create import size_of
+    from .create import UNWRITTEN, size_of
     size = size_of(sizes, "resize_")
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
     if str(memory_format).endswith("preserve_format"):
         raise RuntimeError("Unsupported memory formatPreserve")
     stride = geometry.strides_in_format(size, memory_format)
+    before = self._storage.nbytes()
     resize(self, size)
+    grown = self._storage.nbytes() - before
+    if grown > 0 and UNWRITTEN.filled:
+        step = self.element_size()
+        self.data.as_strided((grown // step,), (1,), before // step).fill_(UNWRITTEN.number(self.dtype))     # counts as no change
     if stride is not None and stride != self._spec.stride:
         _shaped(self, size, stride)
     counting_allowed(self)
