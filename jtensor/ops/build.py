@@ -11,7 +11,7 @@ from ..base import devices, dtypes, sites
 from ..trace import plan as plans
 from ..trace.shapes import REMEMBERED
 from ..trace.spec import Spec, aval, spec, within
-from . import layout
+from . import fitting, layout
 from .operator import ARRAYS, Number, Tensor, TensorOrNumber, Tensors
 
 
@@ -146,8 +146,13 @@ def plan_for(operator, template, inplace=False):
             )
     else:
         made.specs = output_specs(operator, signature, outputs, device)
+    if operator.fits:
+        numbers = {parameter.name for parameter, given in zip(operator.parameters, template, strict=True) if type(given) is Wrapped}
+        made.fits = fitting.fitting(operator, numbers, common or signature.specs[0].dtype)
+        if made.fits:
+            made.least, made.most = fitting.common_bounds(made.fits)
     if "c" in kinds:
-        refuse_complex(operator, template, made.specs[0].dtype)
+        refuse_complex(operator, template, made.specs[0].dtype, {name for name, *_ in made.fits})
     made.spec = made.specs[0] if len(made.specs) == 1 else None
     if operator.inverse is not None and (operator.promote is None or operator.parameters[0].kind is Tensors or len(
             {s.dtype for s in signature.specs}) == 1 and (len(signature.specs) == 1 or not signature.specs[0].dtype.is_complex)):
@@ -166,9 +171,10 @@ def _say_what_is_lost(operator, signature, template):
         sites.warn_once("Casting complex values to real discards the imaginary part")
 
 
-def refuse_complex(operator, template, dtype):
-    """Refuses a complex factor (``alpha``, ``value``) of what is real; operands promote instead."""
+def refuse_complex(operator, template, dtype, fits):
+    """Refuses a complex factor (``alpha``, ``value``) of what is real; operands promote instead, and what has to fit is asked later."""
     if not dtype.is_complex and any(parameter.kind is Number and type(given) is Wrapped and given.kind == "c"
+                                    and parameter.name not in fits
                                     for parameter, given in zip(operator.parameters, template, strict=True)):
         raise RuntimeError(f"value cannot be converted to type {dtypes.converted_name(dtype)} without overflow")
 

@@ -87,13 +87,17 @@ class Operator:
                with "!" says that what is saved only chooses (by comparisons), so that the history goes through the gradient alone.
     unrounded  parameters that, where they are one number and the operator computes in float16 or bfloat16, arrive in float32; the result
                is rounded, and only that.
+    fits       numbers that PyTorch converts to the type it computes in, and refuses where that does not hold them: {parameter: "own"},
+               "wide" where that is float32 for float16 and bfloat16, "narrow" where it is asked of these two alone, or
+               "negated" where it is minus the number that has to fit.
+               Numbers that promote as operands do are no such, but for bounds.
     sync       the body runs on concrete NumPy arrays, because its output shapes depend on the data (nonzero, unique).
     outputs    field names: a named tuple torch.return_types.<name> is answered.
     """
 
     def __init__(self, body, promote, layout, saves, grad, check, nondiff, inplace, out, function, method, backward, sync, outputs, name,
                  method_name, promoted, double, moves, result_dtype, inverse, overwrites, flipped, check_inplace=None, unrounded=(),
-                 on_host=None):
+                 on_host=None, fits=None):
         self.body, self.name = body, name or body.__name__
         self.promote, self.layout, self.saves, self.check = promote, layout, saves, check
         self.nondiff = frozenset(nondiff)
@@ -103,6 +107,7 @@ class Operator:
         self.sync, self.outputs, self.promoted, self.double = sync, outputs, promoted, double
         self.moves, self.inverse, self.overwrites = moves, inverse, overwrites
         self.flipped, self.unrounded, self.on_host = flipped, frozenset(unrounded), on_host
+        self.fits = fits or {}
         self.letters = None
         self.node_class = None               # of the graph's nodes, made by the room above
         self.by_result = None                # the operator that stands for this one in place: the gradient is made of the result
@@ -166,7 +171,7 @@ RAW = {"function": False, "method": False}         # for the declaration of an o
 
 def op(promote=None, *, layout=None, saves=None, grad=None, check=None, nondiff=(), inplace=False, out=False, function=True, method=True,
        backward=None, sync=False, outputs=None, name=None, method_name=None, promoted=None, double=None, moves=False, result_dtype=None,
-       inverse=None, overwrites=False, flipped=None, check_inplace=None, unrounded=(), on_host=None):
+       inverse=None, overwrites=False, flipped=None, check_inplace=None, unrounded=(), on_host=None, fits=None):
     """Declares the decorated body as an operator and registers it; answers the `Operator`. See the class for the fields."""
     if layout is None:
         layout = "pointwise" if promote else "contiguous"
@@ -174,7 +179,7 @@ def op(promote=None, *, layout=None, saves=None, grad=None, check=None, nondiff=
     def declare(body):
         operator = Operator(body, promote, layout, saves, grad, check, nondiff, inplace, out, function, method, backward, sync,
                             outputs, name, method_name, promoted, double, moves, result_dtype, inverse, overwrites, flipped,
-                            check_inplace, unrounded, on_host)
+                            check_inplace, unrounded, on_host, fits)
         REGISTRY.add(operator)
         return operator
     return declare

@@ -100,7 +100,8 @@ def collect(operator, args):
 def template_number(operator, args, parameter, given, key, template, scalars):
     """A Python number: a run-time input, but for a default that was left alone and for None."""
     dtypes.fits_a_word(given)
-    if type(given) is int and given >= 1 << 63 and any(isinstance(a, Tensor) and a._spec.dtype.category > 1 for a in args):
+    if type(given) is int and given >= 1 << 63 and (operator.promote == "float" or any(
+            isinstance(a, Tensor) and a._spec.dtype.category > 1 for a in args)):
         given = float(given)                                # among floats it is one; integers have it as uint64
     wrapped = build.WRAPPED.get(type(given))
     if wrapped is None:

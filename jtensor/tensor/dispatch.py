@@ -8,6 +8,7 @@ from ..base import devices
 from ..base.errors import missing
 from ..base.return_types import as_many, return_type, written_type
 from ..ops import build
+from ..ops.fitting import fit
 from ..ops.operator import Operator, Static
 from ..trace import spec as specs
 from ..trace import tape
@@ -63,11 +64,14 @@ def call(operator, args, out=None):
     key, template, tensors, scalars = collect(operator, args)
     if operator.sync:
         return call_sync(operator, _settled(operator, args), tensors)
+    places = operator.by_name
     if operator.flipped is not None:
         operator, key, template = flipped(operator, key, template, tensors)
     plan = PLANS.get(key)
     if plan is None:
         plan = plan_of(key, operator, template, tensors=tensors)
+    if plan.fits:
+        fit(plan, places, args)
     return run(plan, tensors, scalars)
 
 
@@ -194,7 +198,10 @@ def call_out(operator, args, out):
     if operator.sync:
         made = call_sync(operator, _settled(operator, args), tensors)
     else:
-        made = run(plan_of(key, operator, template), tensors, scalars)
+        plan = plan_of(key, operator, template)
+        if plan.fits:
+            fit(plan, operator.by_name, args)
+        made = run(plan, tensors, scalars)
     results = made if isinstance(made, tuple) else (made,)
     as_many(results, outs)
     for result, target in zip(results, outs, strict=True):

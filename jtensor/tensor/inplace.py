@@ -11,6 +11,7 @@ from ..autograd.graph import node_class, sequence
 from ..base import devices, sites
 from ..base.dtypes import scalar_name
 from ..ops import saves
+from ..ops.fitting import fit
 from ..trace.plan import Plan
 from ..trace.tape import LOCAL, record
 from .arguments import collect, of_method, shown_name
@@ -48,6 +49,8 @@ def call_inplace(operator, args):
             if operator.name.split(".")[0] not in OVERLAP_ALLOWED or self._spec.conj or self._spec.neg:   # to be copied back
                 _no_internal_overlap(self, operator, template)
             plan = plan_of(key, operator, template, True)
+        if plan.fits:
+            fit(plan, operator.by_name, args)
     except Exception:
         refuse_stale(tensors)
         raise

@@ -115,7 +115,7 @@ _BEGIN = """\
 def record({parameters}):
 {described}{reads}    segment = LOCAL.segment
 {placed}    key = (operator{key},)
-""" + templates.FIND + "{put}"
+""" + templates.FIND + "{fitting}{put}"
 _SEVERAL_RESULTS = """\
     return several(state, segment, {positions}, {places}, {tensors}, {numbers})
 """
@@ -147,9 +147,9 @@ _HISTORY = """\
 """
 
 
-def _source(kinds, turnable, several_results):
-    """``def record(a0, a1=d1, ...)`` for parameters of these kinds (`templates.kinds_of`); which of them may lie transposed."""
-    signature = Signature(kinds)
+def _source(kinds, turnable, several_results, fitted):
+    """``def record(a0, a1=d1, ...)`` for parameters of these kinds (`templates.kinds_of`): which may lie transposed, which must fit."""
+    signature = Signature(kinds, fitted=fitted)
     words, arrays = signature.words, signature.arrays
     reads = "".join([signature.said(_TURNABLE if i in turnable else _READS.get(kind, _TENSOR), i) for i, kind, _ in arrays])
     asked = "".join([_NEEDS[form].format(i=i) for i, _, form in arrays])
@@ -181,7 +181,7 @@ def recorder(operator, general=None, missed=missed):
     letters = operator.flipped[1] if operator.flipped is not None else ()
     turnable = tuple([i for i, p in enumerate(operator.parameters) if p.name in letters])
     scope = _NAMES | templates.defaults_of(operator) | {"operator": operator, "general": general, "caller": caller, "missed": missed}
-    exec(_code(templates.kinds_of(operator), turnable, operator.outputs is not None), scope)
+    exec(_code(templates.kinds_of(operator), turnable, operator.outputs is not None, templates.fitted_of(operator)), scope)
     return scope["record"]
 
 

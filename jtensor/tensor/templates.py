@@ -88,6 +88,10 @@ FIND = """\
             return general({args})
         state.positions = {positions}
 """
+_FITTING = """\
+    if (k{i} is float or k{i} is int) and not {least} <= a{i} <= {most}:
+        return general({args})
+"""
 
 # -- the tape, and what is made of it ---------------------------------------------------------------------------------
 
@@ -125,6 +129,11 @@ def kinds_of(operator):
     return tuple([(p.kind, "" if p.required else "None" if p.default is None else "given") for p in operator.parameters])
 
 
+def fitted_of(operator):
+    """The numbers of the parameters that a type must hold."""
+    return tuple([i for i, p in enumerate(operator.parameters) if p.name in operator.fits])
+
+
 def defaults_of(operator):
     """The names that stand for the defaults."""
     return {f"d{i}": p.default for i, p in enumerate(operator.parameters)}
@@ -135,9 +144,10 @@ class Signature:
 
     ``arrays``: number, kind and form of those that are tensors; "*" is a list of them, "?" one that may be absent. ``words``: the texts for
     all of them, by the names that templates use. The first ``known`` parameters have their ``k`` and ``p`` already, and are tensors.
+    ``fitted``: which are numbers that a type must hold; a recorder knows that from the plan, a writer from the target.
     """
 
-    def __init__(self, kinds, known=0):
+    def __init__(self, kinds, known=0, fitted=()):
         self.optional = {i for i, (_, default) in enumerate(kinds) if default == "None"}
         self.args = ", ".join([f"a{i}" for i in range(len(kinds))])
         self.arrays = [(i, kinds[i][0], "") for i in range(known)]
@@ -156,7 +166,9 @@ class Signature:
                 placed.append(f"    p{i} = {_POSITIONS[form].format(i=i)}\n")
                 key.append(f", p{i}")
             key.append(f", k{i}")
+        held = ("bounds(k0.dtype)[0]", "bounds(k0.dtype)[1]") if known else ("state.plan.least", "state.plan.most")
         self.words = {
+            "fitting": "".join([_FITTING.format(i=i, args=self.args, least=held[0], most=held[1]) for i in fitted]),
             "args": self.args, "parameters": ", ".join([f"a{i}=d{i}" if default else f"a{i}" for i, (_, default) in enumerate(kinds)]),
             "described": "".join(described), "placed": "".join(placed), "key": "".join(key),
             "put": "".join(["    places = numbers = ()\n", *put] if put else ()),

@@ -14,6 +14,7 @@ from ..autograd.gradmode_checks import APART, apart, apart_or_same
 from ..autograd.graph import sequence
 from ..base import devices, sites
 from ..ops import saves
+from ..ops.fitting import bounds
 from ..ops.operator import Operator, OptTensor, TensorOrNumber, Tensors
 from ..trace.codes import CODES
 from ..trace.macros import GONE
@@ -111,7 +112,7 @@ def write({parameters}):
     if s0.spec is None or k0.device is not cpu or local.eager or local.inference or a0._auto is not None and a0._auto.inference:
         return general({args})
     n0 = grads and (a0._requires_grad or a0._info is not None and a0._info.base._requires_grad)
-{described}{reads}    tracked = {any}
+{described}{reads}{fitting}    tracked = {any}
     if {refused}:
         return general({args})
     segment = local.segment
@@ -222,12 +223,12 @@ _END = """\
 """
 
 
-def _source(untracked, overwrites, kinds):
+def _source(untracked, overwrites, kinds, fitted):
     """``def write(a0, a1=d1, ...)`` for parameters of these kinds (`templates.kinds_of`).
 
     ``untracked``: PyTorch's autograd knows nothing of it; ``overwrites``: without history it is done otherwise.
     """
-    signature = Signature(kinds, known=1)
+    signature = Signature(kinds, 1, fitted)
     reads = "".join([signature.said(_READS.get(kind, _TENSOR), i) for i, kind, _ in signature.arrays[1:]])
     refused = "tracked" if untracked else "tracked and not (k0.dtype.differentiable and followed(a0))"
     if overwrites:
@@ -240,8 +241,8 @@ def _source(untracked, overwrites, kinds):
 
 
 _NAMES = templates.NAMES | {
-    "GONE": GONE, "NEEDS": NEEDS, "apart": apart_or_same, "begun": begun, "cpu": devices.cpu, "ended": ended, "followed": followed,
-    "learn": learn, "missed": missed, "ndarray": ndarray, "place_of": place_of, "taken_from": taken_from,
+    "GONE": GONE, "NEEDS": NEEDS, "apart": apart_or_same, "begun": begun, "bounds": bounds, "cpu": devices.cpu, "ended": ended,
+    "followed": followed, "learn": learn, "missed": missed, "ndarray": ndarray, "place_of": place_of, "taken_from": taken_from,
     "user_site": sites.user_site, "where": places,
 }
 
@@ -262,7 +263,7 @@ def writer(operator):
     scope = _NAMES | templates.defaults_of(operator) | {"operator": operator, "general": general, "mark": object()}
     if operator.name.split(".")[0] in APART:
         scope["apart"] = apart
-    exec(_code(operator.name in UNTRACKED, bool(operator.overwrites), templates.kinds_of(operator)), scope)
+    exec(_code(operator.name in UNTRACKED, bool(operator.overwrites), templates.kinds_of(operator), templates.fitted_of(operator)), scope)
     return scope["write"]
 
 

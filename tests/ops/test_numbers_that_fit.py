@@ -108,3 +108,61 @@ def test_names_without_pytorch():
     with pytest.raises(RuntimeError, match="double != short unsigned int"):
         jtensor.zeros(2, 2, dtype=jtensor.float64).mm(jtensor.zeros(2, 2, dtype=jtensor.uint16))
     assert jtensor.full((1,), 1e39, dtype=jtensor.float16).item() == float("inf")
+
+
+def matrix(x):
+    return x[:1].expand(4).reshape(2, 2)
+
+
+FACTORS = {
+    "add": lambda T, x, v: T.add(x, x, alpha=v),
+    "sub": lambda T, x, v: T.sub(x, x, alpha=v),
+    "rsub": lambda T, x, v: T.rsub(x, x, alpha=v),
+    "add_": lambda T, x, v: x.add_(T.ones_like(x), alpha=v),
+    "add_ to a view": lambda T, x, v: x[1:].add_(T.ones_like(x[1:]), alpha=v),
+    "add out": lambda T, x, v: T.add(x, x, alpha=v, out=T.empty_like(x)),
+    "addcmul": lambda T, x, v: T.addcmul(x, x, x, value=v),
+    "addcdiv_": lambda T, x, v: x.addcdiv_(x.clone(), T.ones_like(x), value=v),
+    "addmm": lambda T, x, v: T.addmm(matrix(x), matrix(x), matrix(x).t(), beta=v),
+    "addmm_": lambda T, x, v: matrix(x).clone().addmm_(matrix(x), matrix(x), alpha=v),
+    "addmv": lambda T, x, v: T.addmv(x, matrix(x), x, alpha=v),
+    "addr": lambda T, x, v: T.addr(matrix(x), x, x, beta=v),
+    "baddbmm": lambda T, x, v: T.baddbmm(matrix(x)[None], matrix(x)[None], matrix(x)[None], beta=v, alpha=1),
+    "clamp": lambda T, x, v: T.clamp(x, v),
+    "clamp both": lambda T, x, v: T.clamp(x, 1, v),
+    "clamp_max_": lambda T, x, v: x.clamp_max_(v),
+    "lerp": lambda T, x, v: T.lerp(x, T.ones_like(x), v),
+    "threshold": lambda T, x, v: T.nn.functional.threshold(x, v, 1),
+    "threshold_": lambda T, x, v: T.nn.functional.threshold_(x, 1, v),
+    "hardtanh": lambda T, x, v: T.nn.functional.hardtanh(x, 0, v),
+    "leaky_relu": lambda T, x, v: T.nn.functional.leaky_relu(x, v),
+    "elu": lambda T, x, v: T.nn.functional.elu(x, v),
+    "celu": lambda T, x, v: T.nn.functional.celu(x, v),
+    "softplus": lambda T, x, v: T.nn.functional.softplus(x, 1, v),
+    "hardshrink": lambda T, x, v: T.nn.functional.hardshrink(x, v),
+    "softshrink": lambda T, x, v: T.nn.functional.softshrink(x, v),
+    "pad": lambda T, x, v: T.nn.functional.pad(x, (1, 1), value=v),
+    "pow": lambda T, x, v: T.pow(x, v),
+    "pow_": lambda T, x, v: x.pow_(v),
+    "floor_divide": lambda T, x, v: x // v,
+    "remainder": lambda T, x, v: x % T.tensor(v),
+    "fmod_": lambda T, x, v: x.fmod_(v),
+    "renorm": lambda T, x, v: T.renorm(x[:, None].expand(2, 2), 2, 0, v),
+}
+
+
+@pytest.mark.parametrize("factor", FACTORS)
+def test_a_factor_that_the_type_of_the_sum_does_not_hold_is_refused(factor):
+    torch = pytest.importorskip("torch")
+
+    def outcome(T, dtype, number):
+        x = T.tensor([0, 1], dtype=getattr(T, dtype))
+        try:
+            return str(FACTORS[factor](T, x, number)), str(x)
+        except Exception as error:
+            return type(error).__name__, str(error)
+    for dtype, number in itertools.product(["uint8", "int32", "int64", "float16", "bfloat16", "float32"],
+                                           [2, 300, -1, -2**31, 2**31, 2**40, 1e39, 70000, float("inf"), float("nan")]):
+        theirs = outcome(torch, dtype, number)
+        for _ in range(2):                                              # the second one finds what the first has recorded
+            assert outcome(jtensor, dtype, number) == theirs, (dtype, number)

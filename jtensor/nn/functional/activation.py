@@ -5,6 +5,7 @@ import math
 import jtensor
 
 from ...base import sites
+from ...ops.fitting import number_fits
 from ...tensor import raw
 from ._given import Tensor, refuse
 
@@ -52,12 +53,22 @@ def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
     """
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
-    return (raw.hardtanh_ if inplace else raw.hardtanh)(input, min_val, max_val)
+    return (raw.hardtanh_ if inplace else raw.hardtanh)(input, *_bounds(input, min_val, max_val))
+
+
+def _bounds(input, *bounds):
+    """The bounds of `hardtanh`; those of integers are whole numbers."""
+    if not isinstance(input, Tensor) or input.dtype.category != 1:
+        return bounds
+    bounds = [int(number_fits(bound, jtensor.int64)) for bound in bounds]
+    if not input.dtype.is_signed and min(bounds) < 0:
+        raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
+    return bounds
 
 
 def hardtanh_(input, min_val=-1.0, max_val=1.0):
     """``hardtanh`` in place."""
-    return raw.hardtanh_(input, min_val, max_val)
+    return raw.hardtanh_(input, *_bounds(input, min_val, max_val))
 
 
 def relu6(input, inplace=False):

@@ -58,6 +58,8 @@ def pad(input, pad, mode="constant", value=None):
         raise RuntimeError("Padding length should be less than or equal to two times the input dimension but got padding length "
                            f"{length} and input of dimension {dims}")
     if mode == "constant":
+        if isinstance(value, (bool, int)):
+            value = float(value)                             # as which PyTorch's function takes any number
         return raw.constant_pad_nd(input, pad, 0.0 if value is None else value)
     if mode not in ("reflect", "replicate", "circular"):
         raise NotImplementedError(f"Unrecognised padding mode {mode}")

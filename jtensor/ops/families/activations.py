@@ -8,7 +8,9 @@ import math
 import jax.numpy as jnp
 from jax import lax
 
+from ...base import dtypes
 from .. import layout
+from ..fitting import number_fits
 from ..operator import Number, Tensor, op
 from ..registry import composite
 from .numeric import cast_like, floats_only, is_complex, refuses, wide, wrap_dim
@@ -35,13 +37,12 @@ def _elu_gradient(grad, self, alpha, scale, input_scale):
     return _elu_slope(grad, self, *[cast_like(v, self) for v in (alpha, scale, input_scale)])
 
 
-@op("numeric", grad=_elu_gradient, check=floats_only("elu_cpu"), **_INTERNAL)
+@op("numeric", grad=_elu_gradient, check=floats_only("elu_cpu"), fits=dict.fromkeys(("alpha", "scale", "input_scale"), "wide"), **_INTERNAL)
 @wide
 def elu(self: Tensor, alpha: Number = 1.0, scale: Number = 1, input_scale: Number = 1):
     """``scale * input`` where positive, else ``scale * alpha * (exp(input_scale * input) - 1)``."""
     a, s, i = [cast_like(v, self) for v in (alpha, scale, input_scale)]
-    low = jnp.where(self <= 0, self, jnp.zeros_like(self))
-    return jnp.where(self <= 0, jnp.expm1(low * i) * (a * s), self * s)
+    return jnp.where(self < 0, jnp.expm1(_negative(self) * i) * (a * s), self * s)
 
 
 def _elu_gradient_of_result(grad, result, alpha, scale, input_scale):
@@ -85,9 +86,13 @@ def _celu_gradient(grad, self, alpha):
 
 
 def _check_celu(self, alpha):
-    if isinstance(alpha, (int, float)) and alpha == 0:
+    if not isinstance(alpha, (int, float, complex)):
+        return
+    number_fits(alpha, dtypes.float64)
+    if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     floats_only("elu_cpu")(self)
+    number_fits(alpha, dtypes.float32 if self.dtype.itemsize < 4 else self.dtype)
 
 
 @op("numeric", grad=_celu_gradient, check=_check_celu, inplace=True, method=False)
@@ -98,9 +103,7 @@ def celu(self: Tensor, alpha=1.0):
     >>> torch.celu(torch.tensor([1., 0.]))
     tensor([1., 0.])
     """
-    a = cast_like(alpha, self)
-    low = jnp.where(self <= 0, self, jnp.zeros_like(self))
-    return jnp.where(self <= 0, jnp.expm1(low / a) * a, self)
+    return elu.body(self, float(alpha), 1, 1 / float(alpha))
 
 
 def _celu_gradient_of_result(grad, result, alpha):
@@ -176,12 +179,13 @@ def _softplus_gradient(grad, self, beta, threshold):
     return jnp.where(self * b > t, grad, grad * z / (z + 1))
 
 
-@op("numeric", function=False, method=False, out=True, grad=_softplus_gradient, check=floats_only("softplus_cpu"))
+@op("numeric", function=False, method=False, out=True, grad=_softplus_gradient, check=floats_only("softplus_cpu"),
+    fits={"beta": "wide", "threshold": "wide"})
 @wide
 def softplus(self: Tensor, beta: Number = 1, threshold: Number = 20):
     """``log(1 + exp(beta * input)) / beta``; the input itself where ``beta * input`` is above ``threshold``."""
     b, t = cast_like(beta, self), cast_like(threshold, self)
-    return jnp.where(self * b > t, self, jnp.log1p(jnp.exp(jnp.minimum(self * b, t))) / b)
+    return jnp.where(self * b > t, self, jnp.log1p(jnp.exp(jnp.where(self * b > t, t, self * b))) / b)
 
 
 @wide

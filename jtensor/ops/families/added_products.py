@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from ...base import dtypes
 from ..operator import Number, Tensor, op
 from ..registry import composite
+from .arithmetic import check_factor
 from .composing import check_expand, conj_times, times
 from .contracting import (
     bmm_left,
@@ -25,8 +26,10 @@ from .contracting import (
     mm_right,
     outer_of,
 )
-from .numeric import size_at, widened
+from .numeric import common_dtype, size_at, widened
 from .products import check_mv_types, no_bool, same_type, shown
+
+_WIDE, _OWN = ({"beta": rule, "alpha": rule} for rule in ("wide", "own"))
 
 
 def _plus(self, product, beta, alpha, shape):
@@ -63,7 +66,7 @@ def _check_addmm(self, mat1, mat2, beta, alpha, fits=check_expand):
     no_bool("addmm_impl_cpu_", mat1.dtype)
 
 
-@op(check=lambda self, mat1, mat2, flips, beta, alpha: _check_addmm(self, mat1, mat2, beta, alpha), name="addmm_flipped",
+@op(check=lambda self, mat1, mat2, flips, beta, alpha: _check_addmm(self, mat1, mat2, beta, alpha), name="addmm_flipped", fits=_WIDE,
     double={"self": "=", "mat1": "MmBackward0", "mat2": "MmBackward0"}, backward="AddmmBackward0", function=False, method=False, grad={
         "self": lambda grad, beta: conj_times(grad, beta),
         "mat1": lambda grad, mat2, alpha, flips: conj_times(flipped_left(grad, mat2, flips), alpha),
@@ -74,7 +77,7 @@ def addmm_flipped(self: Tensor, mat1: Tensor, mat2: Tensor, flips, *, beta: Numb
     return _plus(self, product, beta, alpha, product.shape)
 
 
-@op(inplace=True, out=True, check=_check_addmm, check_inplace=partial(_check_addmm, fits=_whole),
+@op(inplace=True, out=True, check=_check_addmm, check_inplace=partial(_check_addmm, fits=_whole), fits=_WIDE,
     double={"self": "=", "mat1": "MmBackward0", "mat2": "MmBackward0"},
     flipped=(addmm_flipped, {"mat1": "a", "mat2": "b"}), grad={
     "self": lambda grad, beta: conj_times(grad, beta),
@@ -100,7 +103,7 @@ def _check_addmv(self, mat, vec, beta, alpha, fits=None):
         fits(self, mat.size[:1])
 
 
-@op(inplace=True, out=True, check=_check_addmv, check_inplace=partial(_check_addmv, fits=_whole), grad={
+@op(inplace=True, out=True, check=_check_addmv, check_inplace=partial(_check_addmv, fits=_whole), fits=_OWN, grad={
     "self": lambda grad, beta: conj_times(grad, beta),
     "mat": lambda grad, vec, alpha: conj_times(outer_of(grad, jnp.conj(vec)), alpha),
     "vec": lambda grad, mat, alpha: conj_times(contract(jnp.conj(mat), grad, ((0,), (0,))), alpha)},
@@ -128,7 +131,7 @@ def _check_addbmm(self, batch1, batch2, beta, alpha):
     no_bool("addbmm", batch1.dtype)
 
 
-@op(inplace=True, out=True, check=_check_addbmm, grad={
+@op(inplace=True, out=True, check=_check_addbmm, fits=_WIDE, grad={
     "self": lambda grad, beta: conj_times(grad, beta),
     "batch1": lambda grad, batch2, alpha: conj_times(jnp.moveaxis(contract(grad, jnp.conj(batch2), ((1,), (2,))), 0, 1), alpha),
     "batch2": lambda grad, batch1, alpha: conj_times(contract(jnp.conj(batch1), grad, ((1,), (0,))), alpha)})
@@ -160,7 +163,7 @@ def _check_baddbmm(self, batch1, batch2, beta, alpha, fits=None):
     no_bool("baddbmm", batch1.dtype)
 
 
-@op(inplace=True, out=True, check=_check_baddbmm, check_inplace=partial(_check_baddbmm, fits=_whole), grad={
+@op(inplace=True, out=True, check=_check_baddbmm, check_inplace=partial(_check_baddbmm, fits=_whole), fits=_WIDE, grad={
     "self": lambda grad, beta: conj_times(grad, beta),
     "batch1": lambda grad, batch2, alpha: conj_times(bmm_left(grad, batch2), alpha),
     "batch2": lambda grad, batch1, alpha: conj_times(bmm_right(grad, batch1), alpha)},
@@ -187,7 +190,14 @@ def _check_addr(self, vec1, vec2, inplace):
         raise RuntimeError(f"size mismatch, input: {list(self.size)}, v1: {list(vec1.size)}, v2: {list(vec2.size)}")
 
 
-@op("numeric", layout="contiguous", name="addr_raw", backward="AddrBackward0", inplace=True, out=True, method=False, function=False, grad={
+def _check_addr_raw(self, vec1, vec2, beta, alpha):
+    common = common_dtype(self, vec1, vec2)
+    check_factor(common, beta, "beta")
+    check_factor(common, alpha, "alpha")
+
+
+@op("numeric", layout="contiguous", name="addr_raw", backward="AddrBackward0", check=_check_addr_raw, fits=_OWN, inplace=True, out=True,
+    method=False, function=False, grad={
     "self": lambda grad, beta: conj_times(grad, beta),
     "vec1": lambda grad, vec2, alpha: conj_times(contract(grad, jnp.conj(vec2), ((1,), (1,))), alpha),
     "vec2": lambda grad, vec1, alpha: conj_times(contract(grad, jnp.conj(vec1), ((0,), (0,))).swapaxes(0, 1), alpha)})

@@ -19,13 +19,18 @@ conj = jnp.conj
 
 # -- sums and products ------------------------------------------------------------------------------------------------
 
+def check_factor(common, factor, name):
+    """PyTorch's refusals of a factor by its kind alone."""
+    if getattr(factor, "kind", None) == "b" and common is not dtypes.bool:
+        raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
+    if getattr(factor, "kind", "i") in "fc" and common.category < 2:
+        raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
+
+
 def _check_alpha(common, alpha):
     if not hasattr(alpha, "kind"):
         return
-    if alpha.kind == "b" and common is not dtypes.bool:
-        raise RuntimeError("Boolean alpha only supported for Boolean results.")
-    if alpha.kind == "f" and common.category < 2:
-        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    check_factor(common, alpha, "alpha")
     if alpha.kind == "c" and not common.is_complex:
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
 
@@ -46,12 +51,15 @@ def _product_of_gradient(grad, node):
     return tuple([grad * node.saved_tensor(1 - at) for at in node.needs])
 
 
+_ALPHA, _MINUS_ALPHA = {"alpha": "own"}, {"alpha": "negated"}              # a difference adds the negated product
+
+
 def _check_add(self, other, alpha):
     if alpha != 1:
         _check_alpha(common_dtype(self, other), alpha)
 
 
-@op("numeric", inplace=True, out=True, check=_check_add, inverse=_passed_on,
+@op("numeric", inplace=True, out=True, check=_check_add, fits=_ALPHA, inverse=_passed_on,
     grad={"self": lambda grad: grad, "other": lambda grad, alpha: conj_times(grad, alpha)},
     double={"self": "=", "other": "=*"})
 def add(self: TensorOrNumber, other: TensorOrNumber, *, alpha: Number = 1):
@@ -60,7 +68,12 @@ def add(self: TensorOrNumber, other: TensorOrNumber, *, alpha: Number = 1):
     >>> torch.add(torch.tensor([1., 2.]), torch.tensor([10., 20.]), alpha=2)
     tensor([21., 42.])
     """
-    return _plus(self, other, alpha)
+    return _plus(self, other, _rounded(alpha, other))
+
+
+def _rounded(alpha, term):
+    """A factor as PyTorch's kernels of sums have it: in the type of the sum, however narrow."""
+    return alpha if is_one(alpha) else cast_like(alpha, term)
 
 
 @wide
@@ -100,7 +113,7 @@ def _minus(self, other, alpha):
     return self + times(other, -alpha)
 
 
-@op("numeric", inplace=True, out=True, check=_check_sub, inverse=_difference_passed_on,
+@op("numeric", inplace=True, out=True, check=_check_sub, fits=_MINUS_ALPHA, inverse=_difference_passed_on,
     grad={"self": lambda grad: grad, "other": lambda grad, alpha: -conj_times(grad, alpha)},
     double={"self": "=", "other": "MulBackward1"})
 def sub(self: TensorOrNumber, other: TensorOrNumber, *, alpha: Number = 1):
@@ -109,7 +122,7 @@ def sub(self: TensorOrNumber, other: TensorOrNumber, *, alpha: Number = 1):
     >>> torch.sub(torch.tensor([5., 6.]), 2)
     tensor([3., 4.])
     """
-    return _minus(self, other, alpha)
+    return _minus(self, other, _rounded(alpha, other))
 
 
 def _check_rsub(self, other, alpha):
@@ -122,20 +135,20 @@ def _as_subtracted(specs, outputs, statics):
     return [pointwise(out.shape, [operand(s) for s in reversed(specs)]) for out in outputs]
 
 
-_RSUB = {"check": _check_rsub, "function": False, "method": False,
+_RSUB = {"check": _check_rsub, "fits": _MINUS_ALPHA, "function": False, "method": False,
              "grad": {"self": lambda grad, alpha: -conj_times(grad, alpha), "other": lambda grad: grad}}
 
 
 @op("numeric", name="rsub_Tensor", backward="RsubBackward0", layout=_as_subtracted, **_RSUB, double={"self": "NegBackward0", "other": "="})
 def rsub_Tensor(self: Tensor, other: TensorOrNumber, *, alpha: Number = 1):
     """``other - alpha * self`` of two tensors."""
-    return _minus(other, self, alpha)
+    return _minus(other, self, _rounded(alpha, self))
 
 
 @op("numeric", name="rsub_Scalar", backward="RsubBackward1", **_RSUB, double={"self": "NegBackward0", "other": "="})
 def rsub_Scalar(self: Tensor, other: TensorOrNumber, *, alpha: Number = 1):
     """``other - alpha * self`` of a number and a tensor."""
-    return _minus(other, self, alpha)
+    return _minus(other, self, _rounded(alpha, self))
 
 
 @composite(method=False)
@@ -176,7 +189,7 @@ def _check_addcmul(self, tensor1, tensor2, value):
         raise not_implemented("addcmul_cpu_out", dtypes.bool)
 
 
-@op("numeric", inplace=True, out=True, check=_check_addcmul,
+@op("numeric", inplace=True, out=True, check=_check_addcmul, fits={"value": "wide"},
     grad={"self": lambda grad: grad,
           "tensor1": lambda grad, tensor2, value: grad * conj(times(tensor2, value)),
           "tensor2": lambda grad, tensor1, value: grad * conj(times(tensor1, value))},
@@ -191,7 +204,7 @@ def addcmul(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1
     return self + times(tensor1, value) * tensor2
 
 
-@op("numeric", inplace=True, out=True, check=_check_addcdiv,
+@op("numeric", inplace=True, out=True, check=_check_addcdiv, fits={"value": "wide"},
     grad={"self": lambda grad: grad,
           "tensor1": lambda grad, tensor2, value: grad * conj(cast_like(value, tensor2) / tensor2),
           "tensor2": lambda grad, tensor1, tensor2, value: -grad * conj(times(tensor1, value) / (tensor2 * tensor2))},
@@ -226,7 +239,7 @@ def _check_lerp(self, end, weight):
 
 
 @op("numeric", name="lerp_Scalar", backward="LerpBackward0", inplace=True, out=True, function=False, method=False,
-    promoted=("self", "end"), check=_check_lerp,
+    promoted=("self", "end"), check=_check_lerp, fits={"weight": "wide"},
     grad={"self": lambda grad, weight: grad * conj(1 - cast_like(weight, grad)),
           "end": lambda grad, weight: grad * conj(cast_like(weight, grad))}, double="MulBackward1")
 def lerp_Scalar(self: Tensor, end: Tensor, weight: Number):

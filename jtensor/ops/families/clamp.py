@@ -10,6 +10,12 @@ from ..registry import composite
 from .numeric import common_dtype, kept_where, larger, not_implemented, smaller
 
 
+def _check_real(self):
+    """PyTorch asks first whether a number beside floats is NaN."""
+    if self.dtype.category == 2:
+        raise RuntimeError("value cannot be converted to type double without overflow")
+
+
 def _check_clamp(self, min, max):
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
@@ -17,11 +23,14 @@ def _check_clamp(self, min, max):
     tensors = hasattr(min if min is not None else max, "ndim")
     one = min is None or max is None                     # PyTorch takes the greater or smaller one then
     if common.is_complex:
+        if not tensors:
+            _check_real(self)
         if tensors and one and not self.dtype.is_complex:
             raise not_implemented("minimum_cpu" if min is None else "maximum_cpu", common)
         raise NotImplementedError("clamp is not supported for complex types")
     if common is dtypes.bool and not (tensors and one):
-        raise not_implemented("clamp_kernel_impl" if tensors else "clamp_scalar_kernel_impl", common)
+        name = "clamp" if not one else "clamp_min" if max is None else "clamp_max"
+        raise not_implemented("clamp_kernel_impl" if tensors else f"{name}_scalar_" + ("cpu" if one else "kernel_impl"), common)
 
 
 def _between(self, min, max):
@@ -47,7 +56,7 @@ def _at_max(grad, self, min, max):
 
 
 @op("numeric", name="clamp_Scalar", backward="ClampBackward1", inplace=True, out=True, check=_check_clamp, **RAW,
-    grad={"self": _inside}, double="WhereBackward0!")
+    fits={"min": "own", "max": "own"}, grad={"self": _inside}, double="WhereBackward0!")
 def clamp_Scalar(self: Tensor, min: TensorOrNumber = None, max: TensorOrNumber = None):
     """Kept between two numbers."""
     return _between(self, min, max)
@@ -100,7 +109,7 @@ _AT_LEAST = {"inplace": True, "out": True, "check": _check_one_bound("clamp_min"
 _AT_MOST = {"inplace": True, "out": True, "check": _check_one_bound("clamp_max"), **RAW}
 
 
-@op("numeric", name="clamp_min_Scalar", backward="ClampMinBackward0", **_AT_LEAST,
+@op("numeric", name="clamp_min_Scalar", backward="ClampMinBackward0", fits={"min": "own"}, **_AT_LEAST,
     grad={"self": lambda grad, self, min: kept_where(grad, self >= min)}, double="WhereBackward0!")
 def clamp_min_Scalar(self: Tensor, min: TensorOrNumber):
     """At least a number."""
@@ -115,7 +124,7 @@ def clamp_min_Tensor(self: Tensor, min: Tensor):
     return larger(self, min)
 
 
-@op("numeric", name="clamp_max_Scalar", backward="ClampMaxBackward0", **_AT_MOST,
+@op("numeric", name="clamp_max_Scalar", backward="ClampMaxBackward0", fits={"max": "own"}, **_AT_MOST,
     grad={"self": lambda grad, self, max: kept_where(grad, self <= max)}, double="WhereBackward0!")
 def clamp_max_Scalar(self: Tensor, max: TensorOrNumber):
     """At most a number."""

@@ -4,7 +4,6 @@ Owns: helpers that touch tensors only through their public methods or, where PyT
 `jtensor.tensor.views`, imported when called. May not know: any operator.
 """
 import functools
-import math
 
 import jax.numpy as jnp
 import numpy as np
@@ -14,6 +13,7 @@ from ...base.naming import type_name
 from ...base.return_types import as_many, written_type
 from ...trace.tape import LOCAL
 from ...views.rules import expand
+from ..fitting import number_fits
 from .numeric import cast
 
 
@@ -69,31 +69,6 @@ def memory_allows(self, *others, internal=False):
     inplace.memory_allows(self, *others)
 
 
-def number_fits(value, dtype, alone=False):
-    """``value``, if it can be put into a tensor of ``dtype``; else PyTorch's error. A bool tensor takes any number by its truth.
-
-    ``alone``: into a single element; on its way to one of a narrow float it is a double, and what is too large becomes infinite.
-    """
-    kind = type(dtypes.fits_a_word(value))
-    if dtype.category == 0:
-        return bool(value) if kind is complex else value
-    if kind is complex and value.imag == 0 and not dtype.is_complex:
-        value, kind = value.real, float
-    if alone and (dtype is dtypes.float16 or dtype is dtypes.bfloat16):
-        if kind is not complex and _overflows(value, dtype):
-            return math.copysign(math.inf, value)
-        dtype = dtypes.float64
-    elif alone and dtype.name in _EIGHT_BITS:
-        return value
-    if kind is not complex:
-        bad = _overflows(value, dtype)
-    else:
-        bad = not dtype.is_complex or _overflows(value.real, dtype) or _overflows(value.imag, dtype)
-    if bad:
-        raise RuntimeError(f"value cannot be converted to type {dtypes.converted_name(dtype)} without overflow")
-    return float(value) if kind is int and value >= 1 << 63 and dtype.category > 1 else value
-
-
 def held_number_fits(value, dtype):
     """Looks at the number in a 0-d tensor that becomes one of this type, where that type might not hold it; PyTorch always looks."""
     own = value._spec.dtype
@@ -103,28 +78,6 @@ def held_number_fits(value, dtype):
         return
     if own.category < 3 or not dtype.is_complex:
         number_fits(value.item(), dtype)
-
-
-def _overflows(value, dtype):
-    """Whether a real number is beyond a type's range, or that of a complex one's parts; infinities are in that of floats."""
-    if dtype.category == 1:
-        least, most = _range(dtype)
-        return not (-most if type(value) is int and not dtype.is_signed else least) <= value <= most
-    most = _LARGEST.get(dtype.name)
-    return most is not None and abs(value) > most and (abs(value) != math.inf or dtype.name in _FINITE)
-
-
-@functools.cache
-def _range(dtype):
-    info = np.iinfo(dtype.numpy)
-    return info.min, info.max
-
-
-_LARGEST = {"float16": 65504.0, "bfloat16": float(jnp.finfo(jnp.bfloat16).max), "float32": float(np.finfo(np.float32).max)}
-_LARGEST["complex64"] = _LARGEST["float32"]
-_EIGHT_BITS = {"float8_e4m3fn": 448.0, "float8_e4m3fnuz": 240.0, "float8_e5m2": 57344.0, "float8_e5m2fnuz": 57344.0}
-_FINITE = frozenset(_EIGHT_BITS) - {"float8_e5m2"}                          # those that have no infinity
-_LARGEST |= _EIGHT_BITS
 
 
 def view_named(tensor, rule, name, *args):

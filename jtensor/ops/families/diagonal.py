@@ -18,6 +18,7 @@ from .numeric import not_implemented, wrap_dim
 
 def _triangle(x, diagonal, lower):
     rows, columns = (lax.broadcasted_iota(jnp.int32, x.shape[-2:], d) for d in (0, 1))
+    diagonal = min(max(diagonal, -x.shape[-2]), x.shape[-1])             # int32 is enough for it then
     keep = (columns - rows <= diagonal) if lower else (columns - rows >= diagonal)
     return jnp.where(keep, x, jnp.zeros((), x.dtype))
 

@@ -107,12 +107,22 @@ def no_zero_divisor(self, other):
     """Raises where an integer would be divided by zero, which PyTorch does at once; looks at the divisor if it is an integer tensor."""
     if isinstance(other, (float, complex)) or (not isinstance(self, (int, float, complex)) and self.dtype.category >= 2):
         return
+    if isinstance(self, bool) or getattr(self, "dtype", None) is dtypes.bool:
+        bits = 64
+        if isinstance(other, bool) or getattr(other, "dtype", None) is dtypes.bool:
+            return                                               # there is no such division at all
+    else:
+        bits = 8 * getattr(self, "dtype", dtypes.int64).itemsize
     if isinstance(other, int):
-        if other == 0:
+        if other % (1 << bits) == 0:                             # in the type of the quotient
             raise RuntimeError("ZeroDivisionError")
     elif other.dtype.category < 2 and not isinstance(self, (float, complex)):
         from ...tensor.batching import whole
         found = extremes(other)
+        if found is not None and other.ndim == 0 and not isinstance(self, int) and self.ndim:
+            found = [number % (1 << bits) for number in found]
+            if found[0] == 0:
+                raise RuntimeError("ZeroDivisionError")
         if found is not None and found[0] <= 0 <= found[1] and not bool(whole(other).all()):
             raise RuntimeError("ZeroDivisionError")
 

@@ -10,7 +10,7 @@ from jax import lax
 
 from ...base import dtypes
 from ...base.naming import type_name
-from ..operator import Number, Tensor, op
+from ..operator import Tensor, op
 from ..registry import composite
 from .arithmetic import check_subtraction
 from .numeric import axes_of, cast, is_complex, restored, wide, wrap_dim
@@ -231,6 +231,10 @@ def _check_renorm(self, p, dim, maxnorm):
         raise RuntimeError("renorm: p must be real-valued")
     if not p > 0:
         raise RuntimeError("renorm: non-positive-norm not supported")
+    if isinstance(maxnorm, complex):
+        raise RuntimeError("renorm: maxnorm must be real-valued")
+    if not maxnorm >= 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
     if self.ndim < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions")
     if self.dtype.category < 2:
@@ -241,7 +245,7 @@ def _check_renorm(self, p, dim, maxnorm):
 
 @op("numeric", layout="contiguous", inplace=True, out=True, saves=("self",), check=_check_renorm)
 @wide
-def renorm(self: Tensor, p, dim, maxnorm: Number):
+def renorm(self: Tensor, p, dim, maxnorm):
     """Each slice along ``dim`` whose p-norm is above ``maxnorm`` scaled down to it.
 
     >>> torch.renorm(torch.tensor([[3., 4.], [0., 1.]]), 2, 0, 1.)
@@ -250,7 +254,7 @@ def renorm(self: Tensor, p, dim, maxnorm: Number):
     """
     axis = dim % self.ndim
     sizes = norm_over(self, p, tuple(d for d in range(self.ndim) if d != axis), True)
-    most = cast(maxnorm, sizes.dtype)
+    most = cast(maxnorm if maxnorm <= float(jnp.finfo(sizes.dtype).max) else INF, sizes.dtype)
     factor = jnp.where(sizes > most, most / (sizes + 1e-7), jnp.ones_like(sizes))
     return self * factor.astype(self.dtype)
 

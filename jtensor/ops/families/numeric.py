@@ -34,7 +34,7 @@ def is_integral(x):
 
 def cast(x, dtype):
     """A `Number` (0-d array, or its Python default) as a 0-d array of ``dtype``; a real type takes a complex number's real part."""
-    x = jnp.asarray(x)
+    x = jnp.asarray(float(x) if type(x) is int and x >= 1 << 63 else x)
     if jnp.issubdtype(x.dtype, jnp.complexfloating) and not jnp.issubdtype(dtype, jnp.complexfloating):
         x = x.real
     return x.astype(dtype)

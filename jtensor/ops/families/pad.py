@@ -43,7 +43,7 @@ def _constant_layout(specs, outputs, statics):
     return [layout.suggested(given.size, given.stride, shape) if max(statics["pad"], default=0) > 0 else layout.like(shape, given.stride)]
 
 
-@op(method=False, saves=(), layout=_constant_layout, backward="ConstantPadNdBackward0", check=_check_constant,
+@op(method=False, saves=(), layout=_constant_layout, backward="ConstantPadNdBackward0", check=_check_constant, fits={"value": "own"},
     double="ConstantPadNdBackward0")
 def constant_pad_nd(self: Tensor, pad, value: Number = 0):
     """``value`` put around the tensor: two numbers a dimension, the last dimension first; negative ones cut off.

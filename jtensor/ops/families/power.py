@@ -8,6 +8,7 @@ import numpy as np
 from jax import lax
 
 from ...base import dtypes
+from ..fitting import number_fits
 from ..operator import Number, Tensor, TensorOrNumber, op
 from ..registry import composite
 from .numeric import is_complex, is_integral, not_implemented, refuses, wide
@@ -63,7 +64,8 @@ def static_power(x, n):
         return root(x)
     if n == -0.5:
         return 1 / root(x)
-    return lax.pow(x, jnp.full_like(x, n))
+    with np.errstate(over="ignore"):                             # beyond the type it is infinite
+        return lax.pow(x, jnp.full_like(x, n))
 
 
 def root(x):
@@ -107,6 +109,9 @@ def _exponent_gradient(grad, self, exponent, result):
 def _check_scalar(self, exponent):
     if self.dtype.category < 2 and type(exponent) is int and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
+    if self.dtype.category < 2 and type(exponent) is int:
+        number_fits(exponent, dtypes.int64)
+        number_fits(exponent, self.dtype)
 
 
 _POW = {"inplace": True, "out": True, "function": False, "method": False}
@@ -139,7 +144,8 @@ def _number_gradient(grad, self, exponent):
     return grad * _times(_to_number(self, exponent - 1, self.dtype), exponent)
 
 
-@op("numeric", name="pow_Tensor_Number", backward="PowBackward0", grad={"self": _number_gradient}, **_POW, double="MulBackward0")
+@op("numeric", name="pow_Tensor_Number", backward="PowBackward0", grad={"self": _number_gradient}, fits={"exponent": "narrow"}, **_POW,
+    double="MulBackward0")
 def pow_Tensor_Number(self: Tensor, exponent: Number):
     """A tensor to the power of a number that may be another next time."""
     return _to_number(self, exponent, self.dtype)

@@ -9,7 +9,7 @@ import numpy as np
 from ...base import dtypes
 from ..operator import Number, Tensor, op
 from ..registry import composite
-from .numeric import cast_like, floats_only, not_implemented, wide
+from .numeric import cast_like, floats_only, larger, not_implemented, smaller, wide
 
 _INTERNAL = {"inplace": True, "function": False, "method": False}
 
@@ -39,7 +39,7 @@ def relu(self: Tensor):
     return jnp.where(self < 0, jnp.zeros_like(self), self)          # -0.0 stays
 
 
-@op("numeric", check=floats_only("leaky_relu_cpu"), **_INTERNAL,
+@op("numeric", check=floats_only("leaky_relu_cpu"), fits={"negative_slope": "wide"}, **_INTERNAL,
     grad=lambda grad, self, negative_slope: jnp.where(self > 0, grad, grad * cast_like(negative_slope, grad)))
 @wide
 def leaky_relu(self: Tensor, negative_slope: Number = 0.01):
@@ -123,7 +123,7 @@ def _check_threshold(self, threshold, value):
 
 
 @op("numeric", grad=lambda grad, self, threshold: jnp.where(self <= cast_like(threshold, self), jnp.zeros_like(grad), grad), inplace=True,
-    out=True, method=False, check=_check_threshold)
+    out=True, method=False, check=_check_threshold, fits={"threshold": "wide", "value": "own"})
 def threshold(self: Tensor, threshold: Number, value: Number):
     """The input where it is above ``threshold``, ``value`` elsewhere.
 
@@ -134,7 +134,7 @@ def threshold(self: Tensor, threshold: Number, value: Number):
 
 
 def _hardtanh_gradient(grad, self, min_val, max_val):
-    return jnp.where((self > cast_like(min_val, self)) & (self < cast_like(max_val, self)), grad, jnp.zeros_like(grad))
+    return jnp.where((self <= cast_like(min_val, self)) | (self >= cast_like(max_val, self)), jnp.zeros_like(grad), grad)
 
 
 def _check_hardtanh(self, min_val, max_val):
@@ -144,12 +144,10 @@ def _check_hardtanh(self, min_val, max_val):
         raise NotImplementedError("clamp is not supported for complex types")
 
 
-@op("numeric", grad=_hardtanh_gradient, **_INTERNAL,
-    check=_check_hardtanh)
+@op("numeric", grad=_hardtanh_gradient, **_INTERNAL, check=_check_hardtanh, fits={"min_val": "own", "max_val": "own"})
 def hardtanh(self: Tensor, min_val: Number = -1.0, max_val: Number = 1.0):
     """The input kept between two bounds; no gradient on the bounds."""
-    low, high = cast_like(min_val, self), cast_like(max_val, self)
-    return jnp.where(self < low, low, jnp.where(self > high, high, self))
+    return smaller(larger(self, cast_like(min_val, self)), cast_like(max_val, self))
 
 
 _SIXTH = float(np.float32(1 / 6))         # PyTorch's gradient has this constant in float32 for every type
@@ -185,7 +183,7 @@ def _shrink_gradient(grad, self, lambd):
     return jnp.where((self < -size) | (self > size), grad, jnp.zeros_like(grad))
 
 
-@op("numeric", out=True, grad=_shrink_gradient, check=floats_only("hardshrink_cpu"))
+@op("numeric", out=True, grad=_shrink_gradient, check=floats_only("hardshrink_cpu"), fits={"lambd": "own"})
 def hardshrink(self: Tensor, lambd: Number = 0.5):
     """The input, but 0 between ``-lambd`` and ``lambd``.
 
@@ -196,15 +194,16 @@ def hardshrink(self: Tensor, lambd: Number = 0.5):
 
 
 def _check_softshrink(self, lambd):
-    floats_only("softshrink_check")(self)
     if isinstance(lambd, complex) and lambd.imag:
         raise RuntimeError("value cannot be converted to type double without overflow")
-    if isinstance(lambd, (int, float)) and lambd < 0:
-        most = float(jnp.finfo(self.dtype.numpy).max)
+    floats_only("softshrink_check")(self)
+    most = float(jnp.finfo(self.dtype.numpy).max)
+    if isinstance(lambd, (int, float)) and not 0 <= lambd <= most:
         raise RuntimeError(f"lambda must be in range [0, {most:g}] for input dtype {dtypes.scalar_name(self.dtype)}, but found {lambd:g}")
 
 
 @op("numeric", function=False, method=False, out=True, check=_check_softshrink, grad=_shrink_gradient)
+@wide
 def softshrink(self: Tensor, lambd=0.5):
     """The input drawn towards 0 by ``lambd``, and 0 where it gets there."""
     size = cast_like(lambd, self)
