@@ -113,6 +113,8 @@ def _writable(array, count):
 
 def host_array(data, dtype):
     """Nested Python data (or anything array-like) as an ndarray of PyTorch's inferred type."""
+    if isinstance(data, np.generic) and dtype is not None and dtype.category == 1 and (data.dtype.kind in "iu" or isinstance(data, float)):
+        data = data.item()                                  # which is asked whether it fits, as an array's are not
     if isinstance(data, np.ndarray):
         array = data
     elif isinstance(data, (bool, int, float, complex)) and not isinstance(data, np.generic):
@@ -170,7 +172,7 @@ _ALIKE = frozenset((float, int, bool))
 
 
 def _inferred(number, dtype):
-    if type(number) is int and not -(1 << 63) <= number < (1 << 63):
+    if type(number) is int and not -(1 << 63) <= number < (1 << 63) and (dtype is None or dtype.category == 1):
         if dtype is dtypes.uint64 and 0 <= number < (1 << 64):
             return np.uint64
         raise ValueError("Overflow when unpacking long long")
@@ -232,7 +234,7 @@ def _whole(flat, dtype):
     made = []
     for x in flat:
         if type(x) is float and not math.isfinite(x) or not low <= x < high:
-            if type(x) is int and not -(1 << 63) <= x < (1 << 64):
+            if type(x) is int and not -(1 << 63) <= x < (1 << 64 if dtype is dtypes.uint64 else 1 << 63):
                 raise ValueError("Overflow when unpacking long long")
             raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
         made.append(int(x) % size if not dtype.is_signed else int(x))

@@ -7,6 +7,7 @@ import numpy as np
 from ..base import dtypes, sites
 from ..ops.families import create as ops
 from ..ops.families.numeric import not_implemented
+from ..ops.fitting import number_fits
 from .core import Tensor
 from .create import _checked, _device, _finish, _out, _type, arange
 from .dispatch import call
@@ -41,10 +42,15 @@ def _spaced(name, operator, start, end, steps, extra, out, dtype, layout, device
         raise RuntimeError("number of steps must be non-negative")
     default = dtypes.default_complex() if complex in (type(start), type(end)) else None
     kind = _type(dtype, out.dtype if out is not None else default)
-    if kind.category < 3 and complex in (type(start), type(end)):
-        raise RuntimeError("value cannot be converted to type double without overflow")
-    if kind is dtypes.bool:
+    if default is not None and dtype is not None and not kind.is_complex:
+        raise RuntimeError(f"torch.{name}(): inferred dtype {dtypes.converted_name(default)} can't be safely cast to passed dtype "
+                           f"{dtypes.scalar_name(kind)}")
+    if kind is dtypes.bool and steps > 1:
         raise not_implemented(name + "_cpu", kind)
+    if steps > 0:
+        start = number_fits(start, kind)
+    if steps > 1:
+        end = number_fits(end, kind)
     made = call(operator, (start, end, extra(start, end, steps, kind), steps, kind, _device(device)))
     return _finish(made, requires_grad) if out is None else _out(name, made, out, requires_grad, dtype)
 

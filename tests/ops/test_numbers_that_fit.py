@@ -1,6 +1,7 @@
 """Numbers that a type has no room for, and the types' names by which PyTorch refuses them."""
 import itertools
 
+import numpy as np
 import pytest
 
 import jtensor
@@ -165,4 +166,31 @@ def test_a_factor_that_the_type_of_the_sum_does_not_hold_is_refused(factor):
                                            [2, 300, -1, -2**31, 2**31, 2**40, 1e39, 70000, float("inf"), float("nan")]):
         theirs = outcome(torch, dtype, number)
         for _ in range(2):                                              # the second one finds what the first has recorded
+            assert outcome(jtensor, dtype, number) == theirs, (dtype, number)
+
+
+MADE = {
+    "tensor": lambda T, d, v: T.tensor(v, dtype=d),
+    "tensor of a list": lambda T, d, v: T.tensor([v, 1], dtype=d),
+    "linspace to": lambda T, d, v: T.linspace(0, v, 3, dtype=d),
+    "linspace from": lambda T, d, v: T.linspace(v, 1, 2, dtype=d),
+    "linspace of one": lambda T, d, v: T.linspace(0, v, 1, dtype=d),
+    "logspace": lambda T, d, v: T.logspace(0, v, 2, dtype=d),
+    "trapezoid": lambda T, d, v: T.trapezoid(T.ones(3, dtype=d), dx=v),
+}
+
+
+@pytest.mark.parametrize("make", MADE)
+def test_a_tensor_is_made_of_numbers_that_it_holds(make):
+    torch = pytest.importorskip("torch")
+
+    def outcome(T, dtype, number):
+        try:
+            return str(MADE[make](T, getattr(T, dtype), number))
+        except Exception as error:
+            return type(error).__name__, str(error)
+    for dtype, number in itertools.product(["bool", "uint8", "int32", "int64", "float16", "float32"],
+                                           [2j, True, 300, 2**40, 2**63, 2**64, 1e39, np.int64(300)]):
+        theirs = outcome(torch, dtype, number)
+        if theirs[0] not in ("TypeError", "OverflowError"):             # which the parser of arguments raises
             assert outcome(jtensor, dtype, number) == theirs, (dtype, number)

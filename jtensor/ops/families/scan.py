@@ -336,6 +336,11 @@ def _check_alone(name, y):
         raise RuntimeError(f"{name}: received a bool input for `y`, but bool is not supported")
 
 
+def _check_distance(name, dx):
+    if isinstance(dx, (bool, complex)):
+        raise RuntimeError(f"{name}: Currently, we only support dx as a real number.")
+
+
 @composite(method=False, asked=True)
 def trapezoid(y, x=None, *, dx=None, dim=-1):
     """The area under ``y`` by the trapezoidal rule, at the points ``x`` or at distances ``dx``.
@@ -353,6 +358,7 @@ def trapezoid(y, x=None, *, dx=None, dim=-1):
     if x is not None:
         return _areas("trapezoid", y, x, dim).sum(dim) / 2.0
     _check_alone("trapezoid", y)
+    _check_distance("trapezoid", dx)
     return (y.sum(dim) - (y.select(dim, 0) + y.select(dim, -1)) * 0.5) * (1 if dx is None else dx)
 
 
@@ -381,5 +387,6 @@ def cumulative_trapezoid(y, x=None, *, dx=None, dim=-1):
     if x is not None:
         return _areas("cumulative_trapezoid", y, x, dim).cumsum(dim) / 2.0
     _check_alone("cumulative_trapezoid", y)
+    _check_distance("cumulative_trapezoid", dx)
     left, right = _slices(y, dim)
     return ((left + right) * ((1 if dx is None else dx) / 2.0)).cumsum(dim)

@@ -168,6 +168,7 @@ def index_add_(self, dim, index, source, *, alpha=1):
 
 def _factor(self, alpha):
     """The factor of what is added, if the tensor's type has it."""
+    alpha = alpha.item() if isinstance(alpha, np.generic) else alpha
     return number_fits(alpha, self._spec.dtype) if isinstance(alpha, (bool, int, float, complex)) else alpha
 
 
