@@ -8,8 +8,8 @@ can be made and functions that say why.
     constants.py          how long a group would wait
     device_mesh.py        devices in a grid
     rpc.py                calls of functions of other processes
-    tensor.py             tensors that lie on several devices (loaded when it is imported)
-    fsdp.py               modules whose parameters do (loaded when it is imported)
+    tensor/               tensors that lie on several devices (loaded when it is imported); _tensor/ is its first name
+    fsdp.py               modules whose parameters do (loaded when it is imported); in _composable/ by its first name
     nn.py                 what groups do together, with gradients (loaded when it is imported)
 """
 from . import constants as constants

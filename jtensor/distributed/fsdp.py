@@ -1,4 +1,7 @@
 """Modules whose parameters lie on several devices: none is ever made, so that `isinstance` of one is False. Owns: the names of that."""
+from dataclasses import dataclass
+from typing import Any
+
 from ..base.errors import missing
 from ..nn import Module
 
@@ -21,9 +24,36 @@ class FSDPModule:
         raise _refused()
 
 
+@dataclass(frozen=True)
+class MixedPrecisionPolicy:
+    """The types `fully_shard` would compute in, add gradients up in and answer in. What is written down here, nobody reads."""
+
+    param_dtype: Any = None
+    reduce_dtype: Any = None
+    output_dtype: Any = None
+    cast_forward_inputs: bool = True
+
+
+@dataclass
+class OffloadPolicy:
+    """Where `fully_shard` would keep parameters that it does not need: on their devices."""
+
+
+@dataclass
+class CPUOffloadPolicy(OffloadPolicy):
+    """The same: in the host's memory."""
+
+    pin_memory: bool = True
+
+
 def fully_shard(module, **options):
     """Raises ``NotImplementedError``."""
     raise _refused()
 
 
-__all__ = ["FSDPModule", "FullyShardedDataParallel", "fully_shard"]
+def register_fsdp_forward_method(module, method_name):
+    """Has a method of a module that `fully_shard` made treated as its ``forward`` is; of another module there is nothing to do."""
+
+
+__all__ = ["CPUOffloadPolicy", "FSDPModule", "FullyShardedDataParallel", "MixedPrecisionPolicy", "OffloadPolicy", "fully_shard",
+           "register_fsdp_forward_method"]

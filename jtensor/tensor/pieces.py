@@ -127,12 +127,7 @@ def unbind(input, dim=0):
     return _multi(input, rules.unbind, "UnbindBackward0", _whole(dim, "unbind", "dim", 1))
 
 
-@composite()
-def split(tensor, split_size_or_sections, dim=0):
-    """Pieces of a given size (the last may be smaller), or of given sizes; a tuple of views."""
-    size = split_size_or_sections
-    if not isinstance(tensor, Tensor):
-        raise AttributeError(f"'{type_name(type(tensor))}' object has no attribute 'split'")
+def _split(tensor, size, dim):
     if dim.__class__ is not int and (not hasattr(dim, "__index__") or isinstance(dim, bool)):
         raise TypeError(f"split() received an invalid combination of arguments - got (Tensor, {type_name(type(size))}, "
                         f"{type_name(type(dim))}), but expected one of:")
@@ -140,6 +135,20 @@ def split(tensor, split_size_or_sections, dim=0):
     if size.__class__ is int or hasattr(size, "__index__") and not isinstance(size, bool):
         return _multi(tensor, rules.split, "SplitBackward0", size.__index__(), dim)
     return _multi(tensor, rules.split, "SplitWithSizesBackward0", _sizes(size), dim)
+
+
+@composite(method=False)
+def split(tensor, split_size_or_sections, dim=0):
+    """Pieces of a given size (the last may be smaller), or of given sizes; a tuple of views."""
+    if not isinstance(tensor, Tensor):
+        raise AttributeError(f"'{type_name(type(tensor))}' object has no attribute 'split'")
+    return _split(tensor, split_size_or_sections, dim)
+
+
+@composite("split", function=False)                  # PyTorch calls the size by another name here than in the function
+def _split_method(input, split_size, dim=0):
+    """Pieces of a given size (the last may be smaller), or of given sizes; a tuple of views."""
+    return _split(input, split_size, dim)
 
 
 @composite()

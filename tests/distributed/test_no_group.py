@@ -86,6 +86,14 @@ def test_tensors_and_modules_on_several_devices():
         importlib.import_module("jtensor.distributed.nn").all_reduce(jtensor.ones(1))
 
 
+def test_rooms_by_their_first_names():
+    room = lambda name: importlib.import_module("jtensor.distributed." + name)
+    assert room("_tensor").DTensor is room("tensor").DTensor and room("_composable.fsdp").FSDPModule is room("fsdp").FSDPModule
+    assert room("fsdp").MixedPrecisionPolicy(jtensor.bfloat16).cast_forward_inputs and room("fsdp").CPUOffloadPolicy().pin_memory
+    with room("_tensor.experimental").implicit_replication():
+        assert (jtensor.ones(2) + 1).tolist() == [2.0, 2.0]
+
+
 def test_placements_read_as_there():
     theirs = pytest.importorskip("torch.distributed.tensor")
     mine = importlib.import_module("jtensor.distributed.tensor")

@@ -65,6 +65,10 @@ def test_a_cache_keeps_the_last_pair():
     assert copy.deepcopy(t)._inv is None                # inverses are weak references, and are made anew
 
 
+def test_an_inverse_is_known_by_its_class():
+    assert isinstance(transforms.ExpTransform().inv, transforms._InverseTransform)
+
+
 def test_each_constraint_is_reached():
     for constraint in (D.constraints.positive, D.constraints.interval(-1.0, 3.0), D.constraints.less_than(2.0), D.constraints.simplex,
                        D.constraints.greater_than(jtensor.tensor(2.0)), D.constraints.corr_cholesky, D.constraints.real_vector):

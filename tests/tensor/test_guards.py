@@ -127,3 +127,12 @@ def test_other_names_of_arguments_are_known_beside_subclasses():
     assert torch.linalg.cholesky(input=torch.eye(2)).tolist() == [[1, 0], [0, 1]]
     with pytest.raises(TypeError, match="missing 1 required positional argument: 'output_size'"):
         torch.nn.functional.adaptive_max_pool2d(m[None])
+
+
+def test_the_size_of_pieces_has_a_name_of_its_own_in_the_method():
+    x = torch.arange(5.0)
+    assert [list(map(len, x.split(split_size=n))) for n in (2, [1, 4])] == [[2, 2, 1], [1, 4]]
+    assert len(torch.split(x, split_size_or_sections=2)) == 3
+    for refused in (lambda: x.split(split_size_or_sections=2), lambda: torch.split(x, split_size=2)):
+        with pytest.raises(TypeError):
+            refused()

@@ -153,3 +153,12 @@ def test_rows_of_tensors_are_gathered_at_once():
     leaf = jtensor.ones(4, 2, requires_grad=True)
     (x,) = next(iter(jtensor.utils.data.DataLoader(jtensor.utils.data.TensorDataset(leaf), batch_size=2)))
     assert type(x.grad_fn).__name__ == "StackBackward0"
+
+
+def test_the_types_by_which_loaders_are_annotated():
+    from jtensor.utils.data import dataloader
+
+    def loader(collate_fn: dataloader._collate_fn_t | None = None, worker_init_fn: dataloader._worker_init_fn_t | None = None):
+        return collate_fn
+
+    assert loader() is None

@@ -4,7 +4,8 @@ import math
 import multiprocessing
 import warnings
 from collections import deque
-from typing import Generic, TypeVar
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
 
 import jtensor
 
@@ -17,6 +18,8 @@ from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, dr
 __all__ = ["DataLoader", "get_worker_info", "default_collate", "default_convert"]
 
 _T_co = TypeVar("_T_co", covariant=True)
+_T = TypeVar("_T")
+_worker_init_fn_t, _collate_fn_t = Callable[[int], None], Callable[[list[_T]], Any]   # libraries annotate loaders of their own with these
 _FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 
 

@@ -1,7 +1,7 @@
 """Tensors that lie on several devices: none is ever made, so that `isinstance` of one is always False. Owns: the names of that."""
 from dataclasses import dataclass
 
-from ..base.errors import missing
+from ...base.errors import missing
 
 
 def _refused():
