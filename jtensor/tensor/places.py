@@ -12,10 +12,11 @@ def place(segment, named, tensor):
 def place_of(segment, named, storage, spec, offset, cached=None, shared=False):
     """The same of a geometry over a storage. ``shared``: it will only be read, so that NumPy may have the memory, too: the value is what
     lies there now."""
-    value = storage.value
-    if storage.host is not None:
-        if storage.host is storage:         # a sparse tensor's
-            return None
+    if storage.host is None:
+        value = storage.value
+    elif storage.host is storage:           # a sparse tensor's
+        return None
+    else:
         value = storage.current()           # which notices that nobody else has the memory any more
         if storage.host is not None and not shared:
             return None

@@ -208,7 +208,8 @@ def test_gradients_through_samples_and_through_log_probabilities():
 
 def test_what_pytorch_keeps_under_names_of_its_own():
     torch = pytest.importorskip("torch")
-    ours, theirs = (sorted((p.__name__, q.__name__) for p, q in T.distributions.kl._KL_REGISTRY) for T in (jtensor, torch))
+    ours, theirs = (sorted((p.__name__, q.__name__) for p, q in T.distributions.kl._KL_REGISTRY if hasattr(T.distributions, p.__name__))
+                    for T in (jtensor, torch))                           # other tests register divergences of their own
     assert ours == theirs
     key = D.Normal, D.Normal
     p, q = D.Normal(0.0, 1.0), D.Normal(1.0, 2.0)

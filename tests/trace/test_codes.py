@@ -14,7 +14,7 @@ def answer(memory, text, name="<test>"):
 
 def test_a_second_process_compiles_nothing(cache, monkeypatch):
     texts = {f"def f(x):\n    return x * {k}\n": 4 * k for k in range(5)}
-    first, second = codes.Codes(), codes.Codes()
+    first, second = codes.Codes("tests"), codes.Codes("tests")
     assert [answer(first, text) for text in texts] == list(texts.values())
     first.keep(wait=True)
     monkeypatch.setattr(codes, "compile", lambda *args: pytest.fail("compiled"), raising=False)
@@ -24,17 +24,17 @@ def test_a_second_process_compiles_nothing(cache, monkeypatch):
     assert second.compiled(next(iter(texts)), "<elsewhere>").co_filename == "<elsewhere>"
     monkeypatch.setattr(codes, "KEPT", 2)               # the last that was used stays
     second.keep(wait=True)
-    assert list(store.read_table(codes._ENTRY, marshal.loads)) == list(second.used)[-2:]
+    assert list(store.read_table(codes.Codes("tests").entry, marshal.loads)) == list(second.used)[-2:]
 
 
 @pytest.mark.parametrize("body", [b"no code", b"", b"[\x00\x00\x00\x00"])
 def test_what_is_not_ours_is_not_believed(cache, body):
-    store.write(codes._ENTRY, lambda: body, wait=True)
-    assert answer(codes.Codes(), "def f(x):\n    return -x\n") == -4
+    store.write(codes.Codes("tests").entry, lambda: body, wait=True)
+    assert answer(codes.Codes("tests"), "def f(x):\n    return -x\n") == -4
 
 
 def test_without_a_folder_nothing_is_remembered(cache, monkeypatch):
     monkeypatch.setenv("JTENSOR_CACHE", "0")
     store.reset()
-    memory = codes.Codes()
+    memory = codes.Codes("tests")
     assert answer(memory, "def f(x):\n    return -x\n") == -4 and not memory.used

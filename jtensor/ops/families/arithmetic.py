@@ -72,8 +72,9 @@ def add(self: TensorOrNumber, other: TensorOrNumber, *, alpha: Number = 1):
 
 
 def _rounded(alpha, term):
-    """A factor as PyTorch's kernels of sums have it: in the type of the sum, however narrow."""
-    return alpha if is_one(alpha) else cast_like(alpha, term)
+    """A factor as PyTorch's kernels of sums have it: in the type of the sum, however narrow. A complex one is cast when it has been
+    negated, which decides the signs of its zeros."""
+    return alpha if is_one(alpha) or is_complex(term) else cast_like(alpha, term)
 
 
 @wide
