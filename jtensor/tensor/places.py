@@ -2,6 +2,7 @@
 
 Owns: `place` of a tensor, and `Named`, the values that a key names. May not know: graphs, what the keys are for.
 """
+from ..trace.tape import LIFTED
 
 
 def place(segment, named, tensor):
@@ -18,7 +19,7 @@ def place_of(segment, named, storage, spec, offset, cached=None, shared=False):
         return None
     else:
         value = storage.current()           # which notices that nobody else has the memory any more
-        if storage.host is not None and not shared:
+        if storage.host is not None and not shared or value.position is LIFTED:
             return None
     at = value.position if value.segment is segment else named.at(segment, value)
     named.append(value)
