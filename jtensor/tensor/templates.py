@@ -89,8 +89,10 @@ FIND = """\
         state.positions = {positions}
 """
 _FITTING = """\
-    if (k{i} is float or k{i} is int) and not {least} <= a{i} <= {most}:
-        return general({args})
+    if k{i} is float or k{i} is int:
+        least, most = {held}
+        if not least <= a{i} <= most:
+            return general({args})
 """
 
 # -- the tape, and what is made of it ---------------------------------------------------------------------------------
@@ -130,8 +132,8 @@ def kinds_of(operator):
 
 
 def fitted_of(operator):
-    """The numbers of the parameters that a type must hold."""
-    return tuple([i for i, p in enumerate(operator.parameters) if p.name in operator.fits])
+    """The numbers of the parameters that a type must hold, each with whether it is their negative that it must."""
+    return tuple([(i, operator.fits[p.name] == "negated") for i, p in enumerate(operator.parameters) if p.name in operator.fits])
 
 
 def defaults_of(operator):
@@ -144,7 +146,7 @@ class Signature:
 
     ``arrays``: number, kind and form of those that are tensors; "*" is a list of them, "?" one that may be absent. ``words``: the texts for
     all of them, by the names that templates use. The first ``known`` parameters have their ``k`` and ``p`` already, and are tensors.
-    ``fitted``: which are numbers that a type must hold; a recorder knows that from the plan, a writer from the target.
+    ``fitted``: what `fitted_of` says; a recorder knows that from the plan, a writer from the target.
     """
 
     def __init__(self, kinds, known=0, fitted=()):
@@ -166,9 +168,9 @@ class Signature:
                 placed.append(f"    p{i} = {_POSITIONS[form].format(i=i)}\n")
                 key.append(f", p{i}")
             key.append(f", k{i}")
-        held = ("bounds(k0.dtype)[0]", "bounds(k0.dtype)[1]") if known else ("state.plan.least", "state.plan.most")
+        held = "bounds(k0.dtype, {})" if known else "state.plan.least, state.plan.most"
         self.words = {
-            "fitting": "".join([_FITTING.format(i=i, args=self.args, least=held[0], most=held[1]) for i in fitted]),
+            "fitting": "".join([_FITTING.format(i=i, args=self.args, held=held.format(negated)) for i, negated in fitted]),
             "args": self.args, "parameters": ", ".join([f"a{i}=d{i}" if default else f"a{i}" for i, (_, default) in enumerate(kinds)]),
             "described": "".join(described), "placed": "".join(placed), "key": "".join(key),
             "put": "".join(["    places = numbers = ()\n", *put] if put else ()),

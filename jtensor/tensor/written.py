@@ -10,13 +10,13 @@ from ..autograd import saved as saving
 from ..autograd.graph import HOOKED, AccumulateGrad
 from ..base import sites
 from ..ops import saves
-from ..trace.tape import Value
+from ..trace.tape import LIFTED, Value
 from . import templates
 
 AFTER = 64               # times that a graph is played before it is written out: to compile it costs what some 200 times save
 LARGEST = 1000           # nodes of such a graph: a sentence costs some ten microseconds to compile
 
-_NAMES = templates.NAMES | {"HOOKED": HOOKED, "Remembered": saving.Remembered, "user_site": sites.user_site}
+_NAMES = templates.NAMES | {"HOOKED": HOOKED, "LIFTED": LIFTED, "Remembered": saving.Remembered, "user_site": sites.user_site}
 _HEAD = """\
 def ask(segment, edge, grad, keep_graph):
     n0, output = edge
@@ -114,6 +114,8 @@ _SHARED = """\
     if s.layout is not {layout} or s.host is s:
         return None
     v = s.current()
+    if v.position is LIFTED:
+        return None
 """
 _NOT_AGAIN = """\
     return None

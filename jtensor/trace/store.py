@@ -31,6 +31,7 @@ from .background import Worker
 _MAGIC = b"jtensor program 1\n"
 _DIGEST = 16
 _SUFFIX = ".xla"
+_SOURCES = ".sources"                # of the one small file for each place that the package lies in
 _SWEEP_EVERY = 256                  # saves between two looks at the folder's size
 _STALE = 3600                       # seconds after which a use renews an entry's date, and a temporary file is rubbish
 
@@ -148,7 +149,7 @@ def sources():
         return _digest(files)
     seen = "\n".join([f"{path} {found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}" for _, path, found in files])
     mark = hashlib.blake2b(seen.encode(), digest_size=_DIGEST).digest()
-    where = _path("sources", files[0][1].encode()).removesuffix(_SUFFIX) + ".sources"
+    where = _path("sources", files[0][1].encode()).removesuffix(_SUFFIX) + _SOURCES
     known = _entry(where)
     if known and known[:_DIGEST] == mark:
         return bytes(known[_DIGEST:])
@@ -389,5 +390,5 @@ def clear():
     path = folder()
     if path is not None:
         for name in os.listdir(path):
-            if name.endswith(_SUFFIX):
+            if name.endswith((_SUFFIX, _SOURCES)):
                 _remove(os.path.join(path, name))

@@ -120,6 +120,7 @@ FACTORS = {
     "sub": lambda T, x, v: T.sub(x, x, alpha=v),
     "rsub": lambda T, x, v: T.rsub(x, x, alpha=v),
     "add_": lambda T, x, v: x.add_(T.ones_like(x), alpha=v),
+    "sub_": lambda T, x, v: x.sub_(T.ones_like(x), alpha=v),
     "add_ to a view": lambda T, x, v: x[1:].add_(T.ones_like(x[1:]), alpha=v),
     "add out": lambda T, x, v: T.add(x, x, alpha=v, out=T.empty_like(x)),
     "addcmul": lambda T, x, v: T.addcmul(x, x, x, value=v),
