@@ -3,6 +3,8 @@ import builtins
 
 import jtensor
 
+from .tensor import overriding
+
 _UNSAID = ("Expected cond to be True, but got False. (Could this error message be improved? If so, please report an enhancement request to "
            "PyTorch.)")
 
@@ -68,6 +70,8 @@ def _check_tensor_all(cond, message=None):
 
 def _assert(condition, message):
     """Python's ``assert`` as a function."""
+    if type(condition) is not bool and overriding.any_overrides((condition,)):
+        return overriding.handle(_assert, (condition,), (condition, message), {})
     assert condition, message
 
 

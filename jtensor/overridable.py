@@ -55,7 +55,8 @@ OPERATORS = frozenset((*ASKED_AS, *"""
 OTHER_METHODS = frozenset("_is_view __getitem__ __setitem__ __bool__ __int__ __float__ __complex__ __index__ __invert__".split())
 SELF_ALONE = frozenset(("new_tensor", "set_"))             # no other argument is asked
 # What they have here and PyTorch's do not: named to a class only where it was given.
-UNSAID = {"__array__": ("copy",), "__array_wrap__": ("context", "return_scalar"), "norm": ("out",), "backward": ("grad_variables",)}
+UNSAID = {"__array__": ("copy",), "__array_wrap__": ("context", "return_scalar"), "norm": ("out",), "chain_matmul": ("out",),
+          "l1_loss": ("weight",), "backward": ("grad_variables",)}
 NOT_METHODS = frozenset("as_subclass alias combinations jax view_as_complex view_as_real".split())
 NOT_PROPERTIES = frozenset(("names",))
 
@@ -73,7 +74,8 @@ def put_in():
     for name in [*vars(jtensor), *late]:
         if name in FUNCTIONAL:
             first = 1 if name == "unravel_index" else None
-            _put(getattr(jtensor, name), key=name, title="torch.functional." + name, python=True, first=first)
+            _put(getattr(jtensor, name), key=name, title="torch.functional." + name, python=True, first=first,
+                 unsaid=UNSAID[name] if name == "chain_matmul" else (), one_list=name == "einsum")
         elif line_of(name) is not None or name in MODES_ONLY or name in late:
             _put(getattr(jtensor, name), key=name, title="torch." + name, modes_only=name in MODES_ONLY)
     for room, prefix in _PREFIXED.items():
@@ -119,7 +121,7 @@ def _put_layer(functional, name):
     elif name in NOT_PYTHON:
         _put(function, key=name, title="torch.nn." + name)
     elif name not in SECOND_NAMES:
-        _put(function, key=None, title="torch.nn.functional." + name, python=True)
+        _put(function, key=None, title="torch.nn.functional." + name, python=True, unsaid=UNSAID.get(name, ()))
 
 
 def _put_methods():

@@ -1,59 +1,36 @@
-"""`torch.fx`: programs as graphs that Python code can rewrite. None is made here, where what runs is recorded and becomes XLA's.
+"""`torch.fx`: programs as graphs that Python code can look at and rewrite.
 
-Libraries ask whether something is a graph or a module made of one; of these types there is no instance. Owns: their names.
+A module or a function is run on proxies (`_symbolic_trace`, `proxy`), which write a `Graph` of `Node`s; a `GraphModule` runs the program
+that is made of it again (`codegen`). It is PyTorch's interface, written in terms of the public one: what such a program does is recorded
+and compiled as everything is. May not know: tapes.
+
+>>> import jtensor as torch
+>>> print(torch.fx.symbolic_trace(lambda x: torch.relu(x) + 1).graph)
+graph():
+    %x : [num_users=1] = placeholder[target=x]
+    %relu : [num_users=1] = call_function[target=torch.relu](args = (%x,), kwargs = {})
+    %add : [num_users=1] = call_function[target=operator.add](args = (%relu, 1), kwargs = {})
+    return add
 """
-from ..base.errors import missing
+from . import (  # noqa: F401
+    _pytree,
+    _symbolic_trace,
+    graph,
+    graph_module,
+    immutable_collections,
+    interpreter,
+    node,
+    operator_schemas,
+    proxy,
+    subgraph_rewriter,
+)
+from ._symbolic_trace import PH, ProxyableClassMeta, Tracer, symbolic_trace, wrap  # noqa: F401
+from .graph import CodeGen, Graph  # noqa: F401
+from .graph_module import GraphModule
+from .interpreter import Interpreter, Transformer
+from .node import Node, has_side_effect, map_arg
+from .proxy import Proxy
+from .subgraph_rewriter import replace_pattern
 
-__all__ = ["Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer", "symbolic_trace", "wrap"]
-
-
-def _refused():
-    return missing("graphs of programs (torch.fx)", "the function or module itself, which is recorded and compiled as it runs")
-
-
-class _NotMade:
-    """What there is no instance of without graphs."""
-
-    def __init__(self, *args, **kwargs):
-        raise _refused()
-
-
-class Graph(_NotMade):
-    """A program as a list of nodes. Making one raises ``NotImplementedError``."""
-
-
-class Node(_NotMade):
-    """One operation of a graph. Making one raises ``NotImplementedError``."""
-
-
-class Proxy(_NotMade):
-    """What stands for a value while a graph is made. Making one raises ``NotImplementedError``."""
-
-
-class Tracer(_NotMade):
-    """What makes graphs of modules. Making one raises ``NotImplementedError``."""
-
-
-class Interpreter(_NotMade):
-    """What runs a graph node by node. Making one raises ``NotImplementedError``."""
-
-
-class Transformer(Interpreter):
-    """What makes a graph of another one. Making one raises ``NotImplementedError``."""
-
-
-def symbolic_trace(root, concrete_args=None):
-    """Raises ``NotImplementedError``: there are no graphs."""
-    raise _refused()
-
-
-def wrap(fn_or_name):
-    """Marks a function that tracing shall not look into: nothing is traced, so it answers what it is given."""
-    return fn_or_name
-
-
-def __getattr__(name):
-    if name == "GraphModule":                                  # a class of modules; `nn` is loaded when it is asked for
-        from ._graph_module import GraphModule
-        return GraphModule
-    raise AttributeError(f"module 'jtensor.fx' has no attribute '{name}'")
+__all__ = ["symbolic_trace", "Tracer", "wrap", "Graph", "GraphModule", "Interpreter", "Transformer", "Node", "Proxy", "replace_pattern",
+           "has_side_effect", "map_arg"]

@@ -29,13 +29,15 @@ class Entry:
     ``public``: what the classes are given as ``func``. ``key``: its name among the signatures. ``title``: its name in the error that nobody
     answered. ``python``: PyTorch's is written in Python. Then ``first`` is how many of its arguments are handed on by position (None: those
     that are required), and ``unsaid`` those that are named only if they were given. ``relevant``: how many are asked (None: all).
+    ``one_list``: what it takes as many arguments may come as one list, and is handed on as many.
     ``operator``: one of Python's operators, which leaves what nobody takes to the other operand. ``modes_only``: no argument overrides it.
     """
 
-    def __init__(self, public, key, title, *, python=False, first=None, unsaid=(), relevant=None, operator=False, modes_only=False):
+    def __init__(self, public, key, title, *, python=False, first=None, unsaid=(), relevant=None, operator=False, modes_only=False,
+                 one_list=False):
         self.public, self.key, self.title, self.python, self.first, self.relevant = public, key, title, python, first, relevant
         self.operator, self.modes_only, self.method = operator, modes_only, key is not None and key.startswith("Tensor.")
-        self.unsaid, self.original = unsaid, None
+        self.unsaid, self.one_list, self.original = unsaid, one_list, None
         TITLES.setdefault(public, title)
         self.counted, self.bound = {}, {}
 
@@ -130,7 +132,7 @@ class Entry:
         for at, (name, parameter) in enumerate(form.parameters.items()):
             value = bound.arguments[name]
             if parameter.kind is parameter.VAR_POSITIONAL:
-                args += value
+                args += value[0] if self.one_list and len(value) == 1 and isinstance(value[0], (list, tuple)) else value
             elif parameter.kind is parameter.VAR_KEYWORD:
                 kwargs.update(value)
             elif parameter.kind is not parameter.KEYWORD_ONLY and (

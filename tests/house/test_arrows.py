@@ -27,7 +27,7 @@ SIBLINGS = {
     "jit": {"nn": "a class of modules"},
     "_dynamo": {"compiler": "what it does of the same", "nn": "a class of modules"},
     "distributed": {"nn": "a class of modules"},
-    "fx": {"nn": "a class of modules"},
+    "fx": {"nn": "a class of modules", "utils": "nests of arguments", "overrides": "the names of functions, and that they ask proxies"},
     "_higher_order_ops": {"utils": "nests of tensors"},
     "_functorch": {"func": "its older names", "utils": "nests of tensors", "nn": "a class of modules"},
     "hub": {"serialization": "reads checkpoints"},

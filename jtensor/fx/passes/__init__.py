@@ -1,0 +1,1 @@
+"""What looks at a whole graph, or makes another one of it."""

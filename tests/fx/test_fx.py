@@ -1,0 +1,93 @@
+"""Graphs of programs show and compute what PyTorch's do: against stored texts, and against PyTorch itself where it is installed."""
+import difflib
+import json
+import operator
+
+import pytest
+
+import jtensor
+
+from .programs import GOLDENS, PROGRAMS, shown
+
+STORED = json.loads(GOLDENS.read_text())
+
+
+def differing(wanted, found):
+    return [line for line in difflib.ndiff(wanted.splitlines(), found.splitlines()) if line[0] in "+-"]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.filterwarnings("ignore")
+def test_programs_show_what_is_stored(name):
+    assert not differing(STORED[name], shown(jtensor, name))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_stored_is_pytorchs(name):
+    torch = pytest.importorskip("torch")
+    assert not differing(shown(torch, name), STORED[name])
+
+
+def test_a_graph_module_is_trained_as_its_origin_is():
+    def losses(wrap):
+        jtensor.manual_seed(0)
+        network = wrap(jtensor.nn.Sequential(jtensor.nn.Linear(3, 4), jtensor.nn.Tanh(), jtensor.nn.Linear(4, 1)))
+        optimizer = jtensor.optim.SGD(network.parameters(), lr=0.1)
+        x, found = jtensor.arange(6.0).reshape(2, 3), []
+        for _ in range(3):
+            loss = network(x).pow(2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            found.append(loss.item())
+        return found
+    assert losses(jtensor.fx.symbolic_trace) == losses(lambda module: module)
+
+
+def test_tracing_leaves_modules_and_functions_as_they_were():
+    before = jtensor.nn.Module.__call__, jtensor.nn.Module.__getattr__
+    with pytest.raises(jtensor.fx.proxy.TraceError):
+        jtensor.fx.symbolic_trace(lambda x: 1 if x else 2)
+    assert (jtensor.nn.Module.__call__, jtensor.nn.Module.__getattr__) == before
+    assert not jtensor.fx._symbolic_trace.is_fx_tracing()
+
+
+def test_hooks_see_what_happens_to_nodes():
+    module = jtensor.fx.symbolic_trace(lambda x: (x + 1).neg())
+    seen = []
+    module._register_create_node_hook(lambda node: seen.append(("made", node.name)))
+    module._register_erase_node_hook(lambda node: seen.append(("erased", node.name)))
+    add, neg = [node for node in module.graph.nodes if node.op.startswith("call")]
+    with module._set_replace_hook(lambda old, new, user: seen.append(("replaced", old.name, new, user.name))):
+        with module.graph.inserting_before(neg):
+            new = module.graph.call_function(operator.sub, add.args)
+        add.replace_all_uses_with(new)
+        module.graph.erase_node(add)
+    assert seen == [("made", "sub"), ("replaced", "add", "sub", "neg"), ("erased", "add")]
+
+
+def test_a_folder_has_the_program(tmp_path, monkeypatch):
+    module = jtensor.fx.symbolic_trace(jtensor.nn.Sequential(jtensor.nn.Linear(2, 2), jtensor.nn.ReLU()))
+    module.to_folder(tmp_path / "written")
+    assert {"module.py", "__init__.py", "state_dict.pt"} <= {path.name for path in (tmp_path / "written").iterdir()}
+    assert "self." in (tmp_path / "written" / "module.py").read_text()
+
+
+def test_einsum_hands_on_its_operands_one_by_one():
+    class Asked:
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return args
+    one = Asked()
+    jtensor.overrides.has_torch_function((one,))
+    assert jtensor.einsum("i,i", one, one) == jtensor.einsum("i,i", [one, one]) == ("i,i", one, one)
+    assert jtensor._assert(one, "said") == (one, "said")
+
+
+def test_table_asks_for_its_package(capsys, monkeypatch):
+    import sys
+    monkeypatch.setitem(sys.modules, "tabulate", None)
+    with pytest.raises(ImportError):
+        jtensor.fx.Graph().print_tabular()
+    assert "pip install tabulate" in capsys.readouterr().out
