@@ -2,6 +2,7 @@
 
 Owns: `Node`, how its arguments are walked and shown. May not know: how a graph is made of a program, or a program of a graph.
 """
+import collections.abc
 import operator
 
 import jtensor
@@ -13,6 +14,8 @@ __all__ = ["Node", "map_arg", "map_aggregate", "has_side_effect"]
 
 _get_qualified_name, _type_repr = qualified_name, type_name          # PyTorch's names for them, which libraries use
 
+Target = collections.abc.Callable | str                 # for annotations: what a node calls, and what may be an argument of it
+Argument = object
 OPS = ("placeholder", "call_method", "call_module", "call_function", "get_attr", "output", "root")
 BASE_TYPES = (str, int, float, bool, complex, jtensor.dtype, jtensor.device, jtensor.memory_format, jtensor.layout)
 _side_effectful_functions = {jtensor._assert, jtensor._assert_async, operator.setitem}

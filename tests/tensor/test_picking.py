@@ -43,3 +43,12 @@ def test_batched_products_with_and_without_a_history():
         return found
     torch = pytest.importorskip("torch")
     assert seen(jtensor) == seen(torch)
+
+
+def test_bounds_of_slices_are_integers():
+    def seen(torch):
+        x = torch.arange(6.0)
+        bounds = [1.5, object(), [1], torch.tensor(2), torch.tensor(2.0), torch.tensor([1, 2]), torch.tensor(True), True]
+        return [answers(torch, lambda: x[:b]) for b in bounds] + [answers(torch, lambda: x[b::2]) for b in bounds]          # noqa: B023
+    torch = pytest.importorskip("torch")
+    assert seen(jtensor) == seen(torch)
