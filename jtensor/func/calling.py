@@ -70,6 +70,9 @@ def _tied(own, given):
 def _replaced(module, given, tie_weights, strict):
     own = _own(module)
     full = _tied(own, given) if tie_weights else dict(given)
+    for tensor in full.values():
+        if tensor is not None and not isinstance(tensor, jtensor.Tensor):
+            raise TypeError(f"{tensor} is not an instance of torch.Tensor")
     if strict:
         missing, unexpected = sorted(set(own) - set(full)), sorted(set(given) - set(own))
         if missing or unexpected:
@@ -80,7 +83,11 @@ def _replaced(module, given, tie_weights, strict):
     for name, tensor in full.items():
         path, _, last = name.rpartition(".")
         owner = module.get_submodule(path)
-        holder = next((d for d in (owner._parameters, owner._buffers) if last in d), vars(owner))
+        holder = next((d for d in (owner._parameters, owner._buffers) if last in d), None)
+        if holder is None:
+            holder, before = vars(owner), getattr(owner, last, _ABSENT)
+            if before is not _ABSENT and not isinstance(before, jtensor.Tensor):
+                raise TypeError(f"attribute `{last}`: {before} is not an instance of torch.Tensor")
         places.append((holder, last, holder.get(last, _ABSENT), name, tensor))
     try:
         for holder, last, _, _, tensor in places:

@@ -201,3 +201,18 @@ class UninitializedBuffer(UninitializedTensorMixin, jtensor.Tensor):
         buffer.persistent = persistent
         buffer._is_buffer = True
         return buffer
+
+
+def _still_without_shape(name):
+    """A conversion of a tensor, after which a buffer still waits for its shape: a module puts it in the old one's place."""
+    convert = getattr(jtensor.Tensor, name)
+
+    def converted(self, *args, **kwargs):
+        made = convert(self, *args, **kwargs)
+        return made if made is self else type(self)(self.requires_grad, made.device, made.dtype, self.persistent)
+    converted.__name__ = name
+    return converted
+
+
+for _name in ("half", "float", "double", "char", "short", "int", "long", "cuda", "cpu", "to"):
+    setattr(UninitializedBuffer, _name, _still_without_shape(_name))

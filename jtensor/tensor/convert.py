@@ -108,6 +108,14 @@ def to(self, *args, **kwargs):
     >>> torch.ones(1).to(torch.int64)
     tensor([1])
     """
+    dtype, device, _, copy, memory_format = to_arguments(args, kwargs)
+    spec = self._spec
+    device = spec.device if device is None else devices.place(devices.device(device))
+    return converted(self, dtype or spec.dtype, device, copy, memory_format)
+
+
+def to_arguments(args, kwargs):
+    """(dtype, device, non_blocking, copy, memory_format) of the three forms of ``to``, None for what is not given; or PyTorch's error."""
     rest, named = list(args), set(kwargs)
     dtype, device, memory_format = kwargs.get("dtype"), kwargs.get("device"), kwargs.get("memory_format")
     flags = [kwargs.get("non_blocking", False), kwargs.get("copy", False)]
@@ -135,8 +143,7 @@ def to(self, *args, **kwargs):
     if not (len(flags) == 2 and named <= taken and _is_type(dtype) and type(device) not in _NO_DEVICES and _is_format(memory_format)
             and all(type(flag) is bool for flag in flags)):
         raise _no_form(args, kwargs)
-    dtype = dtypes.OF_PYTHON[dtype] if isinstance(dtype, type) else dtype or self._spec.dtype
-    return converted(self, dtype, self._spec.device if device is None else devices.place(devices.device(device)), flags[1], memory_format)
+    return dtypes.OF_PYTHON[dtype] if isinstance(dtype, type) else dtype, device, *flags, memory_format
 
 
 _OPTIONS = frozenset(("non_blocking", "copy", "memory_format"))

@@ -317,6 +317,8 @@ def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwar
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
     functions = list(functions.children()) if hasattr(functions, "children") else list(functions)
     size = len(functions) // segments
+    if not size:
+        raise ValueError("range() arg 3 must not be zero")         # PyTorch's, of fewer functions than segments
 
     def part(start, stop):
         def run(x):
@@ -325,6 +327,6 @@ def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwar
             return x
         return run
     last = size * (segments - 1)
-    for start in range(0, last, size or 1):
+    for start in range(0, last, size):
         input = checkpoint(part(start, start + size), input, use_reentrant=use_reentrant, preserve_rng_state=preserve)
     return part(last, len(functions))(input)

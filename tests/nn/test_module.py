@@ -280,3 +280,84 @@ def test_calling_goes_by_what_the_instance_has_now():
             pass
     with pytest.raises(AttributeError, match="'Unfinished' object has no attribute '_backward_hooks'"):
         Unfinished()(3)
+
+
+def test_to_takes_the_arguments_of_pytorch_only():
+    def program(torch):
+        def told(*args, **kwargs):
+            return raised(lambda: torch.nn.Linear(1, 1).to(*args, **kwargs))
+        calls = [told("cpu", copy=True), told("cpu", True), told([]), told(torch.float64, "cpu"),
+                 told(torch.device("cpu"), torch.tensor(3))]
+        layer = torch.nn.Linear(1, 1).to(torch.float64, True)
+        return [(kind, text.split(", but expected")[0]) for kind, text in calls], str(layer.weight.dtype)
+
+    same(program)
+
+
+def test_parameters_of_another_layout_take_the_old_ones_places():
+    def program(torch):
+        layer = torch.nn.Linear(2, 1, bias=False)
+        weight, layer.weight.grad = layer.weight, torch.ones(1, 2)
+        layer._apply(lambda t: t.to_sparse())
+        return [str(t.layout) for t in (weight, weight.grad, layer.weight, layer.weight.grad)], layer.weight.requires_grad
+
+    same(program)
+
+
+def test_lazy_normalisations_are_converted_before_they_have_shapes():
+    def program(torch):
+        layer = torch.nn.LazyBatchNorm1d().double()
+        answer = [type(layer.running_mean).__name__, str(layer(torch.arange(4., dtype=torch.float64).view(2, 2)).dtype)]
+        return answer + [str(b.dtype) for b in layer.buffers()], [type(b).__name__ for b in layer.buffers()]
+
+    same(program)
+
+
+def test_functional_call_takes_tensors_only():
+    def program(torch):
+        layer = torch.nn.Linear(1, 1)
+        layer.rate = 0.5
+        return [raised(lambda given=given: torch.func.functional_call(layer, given, torch.ones(1)))
+                for given in ({"weight": 3}, {"rate": torch.ones(1)}, {"weight": torch.ones(1, 1), "bias": None})]
+
+    same(program)
+
+
+def test_the_hooks_of_all_modules_are_found_by_their_names():
+    def program(torch):
+        room = torch.nn.modules.module
+        handle = room.register_module_forward_hook(lambda *args: None, always_call=True, with_kwargs=True)
+        names = [name for name in dir(room) if name.startswith("_global_") and name.endswith(("hooks", "called", "kwargs"))]
+        held = [(name, len(getattr(room, name))) for name in names]
+        handle.remove()
+        return held, [len(getattr(room, name)) for name in names]
+
+    same(program)
+
+
+def test_module_tracker_knows_where_it_is():
+    def program(torch):
+        from importlib import import_module
+        ahead, back = [], []
+        tracker = import_module(f"{torch.__name__}.utils.module_tracker").ModuleTracker()
+
+        class Part(torch.nn.Module):
+            def forward(self, x):
+                y = x["a"].exp()
+                ahead.append((sorted(tracker.parents), tracker.is_bw))
+                y.register_hook(lambda grad: back.append((sorted(tracker.parents), tracker.is_bw)))
+                return {"a": y * y}
+
+        class Whole(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first, self.rest = Part(), torch.nn.ModuleDict({"second": Part()})
+
+            def forward(self, x):
+                return self.rest["second"](self.first(x))
+
+        with tracker:
+            Whole()({"a": torch.ones(2, requires_grad=True)})["a"].sum().backward()
+        return ahead, back, sorted(tracker.parents), tracker.is_bw
+
+    same(program)

@@ -38,6 +38,11 @@ X = (2, 4, 6, 5)
     ("F.scaled_dot_product_attention(a.mT, b, c)", [(1, 2, 4, 3), (1, 2, 5, 4), (1, 2, 5, 4)]),
     ("F.grid_sample(a, b, align_corners=False)", [X, (2, 3, 3, 2)]),
     ("F.grid_sample(a, b, 'bicubic', 'reflection', True)", [X, (2, 3, 3, 2)]),
+    *((f"F.grid_sample(a, b / 3, 'bilinear', '{mode}', {corners})", [(1, 1, 3, 3), [[[[-3., 3.], [-2., 2.], [0., -5.], [5., 1.]]]]])
+      for mode in ("border", "reflection") for corners in (True, False)),                                # on the border, just
+    ("F.interpolate(a, (4, 9), mode='lanczos', antialias=True)", [(1, 2, 8, 7)]),
+    ("F.adaptive_avg_pool2d(a, 2)", [(2, 0, 4, 4)]), ("F.interpolate(a, 2, mode='area')", [(1, 0, 3)]),
+    ("F.fractional_max_pool2d(a, 2, (0, 1))", [X]), ("F.fractional_max_pool3d(a, 2, (1, 0, 1))", [(1, 2, 4, 4, 4)]),
 ])
 def test_results(text, shapes):
     same(text, *shapes, strides=False, tolerance=1e-4)
@@ -53,6 +58,11 @@ def test_results(text, shapes):
     ("F.fractional_max_pool3d(a, 2, 2)", [(1, 4, 4, 3)]), ("F.adaptive_avg_pool2d(a, ())", [X]),
     ("F.adaptive_max_pool2d(a, (2, -1))", [X]), ("F.adaptive_avg_pool2d(a, (2, -1))", [X]),
     ("F.max_unpool2d(a, T.zeros(2, 4, 6, 4).long(), 2)", [X]), ("F.max_unpool3d(a, a.int(), 2)", [X]),
+    ("F.fractional_max_pool2d(a, 2, (-1, 1))", [X]), ("F.adaptive_max_pool2d(a, 2)", [(4, 5)]),
+    ("F.adaptive_max_pool3d(a, 2)", [[[[[1, 2]]]]]),
+    *((f"F.interpolate(a{dtype}, 3, mode='{mode}', antialias=True)", [X])
+      for mode, dtype in [("bilinear", ".half()"), ("bicubic", ".long()"), ("lanczos", ".bool()")]),
+    ("setattr(a.detach(), 'data', a.detach().to_sparse())", [(2, 2)]),
     *((f"F.fractional_max_pool3d(a, 2, 2, _random_samples=b.detach(){dtype})", [(2, 4, 4, 4, 4), samples])
       for dtype, samples in [("", (1, 4, 3)), ("", (2, 3, 3)), ("", (2, 4, 2)), ("", (4, 3)), (".double()", (2, 4, 3))]),
 ])

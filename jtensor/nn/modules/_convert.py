@@ -6,6 +6,7 @@ import warnings
 
 import jtensor
 
+from ...tensor.convert import to_arguments
 from ..parameter import Parameter
 
 
@@ -14,7 +15,7 @@ def _replaced(old, new):
 
     That is so for kinds that cannot share one tensor object, and where `torch.__future__` says it.
     """
-    if old.is_meta != new.is_meta or jtensor.__future__.get_overwrite_module_params_on_conversion():
+    if old.is_meta != new.is_meta or old.layout != new.layout or jtensor.__future__.get_overwrite_module_params_on_conversion():
         return None
     old.data = new
     return old
@@ -47,7 +48,7 @@ def _apply(self, fn, recurse=True):
     """Replaces the contents of every parameter, of its gradient and of every buffer by ``fn`` of them.
 
     Parameters and gradients stay the objects that they were, so that an optimizer made before still holds them; only on
-    the way to or from the meta device new ones take their place.
+    the way to or from the meta device, or to another layout, new ones take their place.
     """
     if recurse:
         for module in self.children():
@@ -136,22 +137,12 @@ def parse_to(*args, **kwargs):
     return _to_arguments(args, kwargs)
 
 
-def _parse_to(device=None, dtype=None, non_blocking=False, copy=False, *, memory_format=None):
-    return device, dtype, non_blocking, memory_format
-
-
 def _to_arguments(args, kwargs):
     """(device, dtype, non_blocking, memory_format) of the three forms of ``to``."""
-    kwargs = dict(kwargs)
-    other = kwargs.pop("tensor", None)
-    if args and isinstance(args[0], jtensor.Tensor):
-        other, args = args[0], args[1:]
-    if other is not None:
-        return _parse_to(other.device, other.dtype, *args, **kwargs)
-    if args and isinstance(args[0], jtensor.dtype):
-        return _parse_to(None, *args, **kwargs)
-    device, *rest = _parse_to(*args, **kwargs)
-    return jtensor.device(device) if device is not None else None, *rest
+    dtype, device, non_blocking, copy, memory_format = to_arguments(args, kwargs)
+    if copy:
+        raise RuntimeError(".to() does not accept copy argument")
+    return None if device is None else jtensor.device(device), dtype, non_blocking, memory_format
 
 
 def to(self, *args, **kwargs):

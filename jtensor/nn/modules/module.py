@@ -11,6 +11,14 @@ from ...trace.tape import LOCAL
 from ..hooks import WrappedHook as _WrappedHook  # noqa: F401  where pickles of models look for it
 from ..parameter import Buffer, Parameter
 from . import _begun, _convert, _hooks, _registration, _state_dict, _traversal
+from ._hooks import backward as _global_backward_hooks  # noqa: F401  these are where libraries look for them, too
+from ._hooks import backward_pre as _global_backward_pre_hooks  # noqa: F401
+from ._hooks import buffer_registration as _global_buffer_registration_hooks  # noqa: F401
+from ._hooks import forward as _global_forward_hooks  # noqa: F401
+from ._hooks import forward_always_called as _global_forward_hooks_always_called  # noqa: F401
+from ._hooks import forward_pre as _global_forward_pre_hooks  # noqa: F401
+from ._hooks import forward_with_kwargs as _global_forward_hooks_with_kwargs  # noqa: F401
+from ._hooks import module_registration as _global_module_registration_hooks  # noqa: F401
 from ._hooks import parameter_registration as _global_parameter_registration_hooks  # noqa: F401
 from ._hooks import (
     register_module_backward_hook,

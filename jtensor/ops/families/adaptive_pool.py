@@ -24,10 +24,12 @@ def _edges(size, out):
 def _check_adaptive(name, n):
     def check(self, output_size):
         if self.ndim not in (n + 1, n + 2) and not ("avg" in name and all(o == 1 for o in output_size)):      # that is a mean
-            raise RuntimeError(f"{name}(): Expected {n + 1}D or {n + 2}D tensor, but got {list(self.size)}")
+            colon = ":" * ("max" in name)
+            raise RuntimeError(f"{name}(): Expected {n + 1}D or {n + 2}D tensor, but got{colon} {list(self.size)}")
         if len(output_size) != n:
             raise RuntimeError(f"{name}{'(): internal error: output_size.size()' if 'max' in name else ': output_size'} must be {n}")
-        empty = next((d for d in range(1, self.ndim) if not self.size[d]), None)           # PyTorch takes the first for the batch's, always
+        first = self.ndim - n if name == "adaptive_avg_pool2d" else 1           # else PyTorch takes the first for the batch's, always
+        empty = next((d for d in range(first, self.ndim) if not self.size[d]), None)
         if empty is not None:
             raise RuntimeError(f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
                                f"{list(self.size)} with dimension {empty} being empty")
@@ -42,7 +44,7 @@ def _check_adaptive(name, n):
                 raise RuntimeError("mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
                                    f"Got: {dtypes.scalar_name(self.dtype)}")
         elif self.dtype.category != 2:
-            raise not_implemented("adaptive_avg_pool3d_cpu" if name == "adaptive_avg_pool3d" else name, self.dtype)
+            raise not_implemented(name + "_cpu" * (n == 3), self.dtype)
     return check
 
 
@@ -127,8 +129,8 @@ adaptive_max_pool2d, adaptive_max_pool3d = _adaptive_max(2), _adaptive_max(3)
 
 def _fractional_starts(sample, size, out, kernel):
     """Where windows begin: evenly spaced, shifted by a random part; the last one ends at the border."""
-    if out == 1:
-        return jnp.full((*sample.shape, 1), size - kernel, jnp.int64)
+    if out <= 1:
+        return jnp.full((*sample.shape, out), size - kernel, jnp.int64)
     alpha = (size - kernel) / (out - 1)
     at = jnp.arange(out - 1, dtype=sample.dtype)
     begin = ((at + sample[..., None]) * alpha).astype(jnp.int64) - (sample[..., None] * alpha).astype(jnp.int64)
@@ -151,6 +153,8 @@ def _check_fractional(n):
         for side, m, k, out in zip(("time", "height", "width")[3 - n:], self.size[-n:], kernel_size, output_size, strict=True):
             if out + k - 1 > m - (n == 3):                         # PyTorch asks for one element more of a volume
                 raise RuntimeError(f"{where}: pool {side} {k} too large relative to input {side} {m}")
+        if min(output_size) < 0:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {min(output_size)}: {[*self.size[:-n], *output_size]}")
         if random_samples.dtype is not self.dtype:
             raise RuntimeError("Expect _random_samples to have the same dtype as input")
         if random_samples.ndim != 3:

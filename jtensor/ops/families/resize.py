@@ -7,9 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ...base import dtypes
 from ...base.dtypes import scalar_name
 from ..operator import RAW, Tensor, op
-from .numeric import NARROW, floats_only
+from .numeric import NARROW, floats_only, not_implemented
 
 # -- along one dimension ----------------------------------------------------------------------------------------------
 
@@ -151,6 +152,12 @@ def _check_size(n):
     return check
 
 
+def _check_antialiased(self, output_size, *others):
+    _check_size(2)(self, output_size)
+    if self.dtype not in (dtypes.float32, dtypes.float64, dtypes.uint8):
+        raise not_implemented("compute_index_ranges_weights", self.dtype)
+
+
 def _nearest(n, exact):
     name = f"_upsample_nearest_exact{n}d" if exact else f"upsample_nearest{n}d"
     backward = f"UpsampleNearest{'Exact' if exact else ''}{n}DBackward0"
@@ -206,7 +213,8 @@ def _blended(name, backward, n, taps, keeps=False):
             return grad
         return _back_along_all(grad, shapes[0], lambda i, size, kind: taps(size, output_size[i], scales[i], align_corners, kind), n)
 
-    settings = {"name": name, "backward": backward, "check": _check_size(n), "layout": "suggested", **RAW}
+    settings = {"name": name, "backward": backward, "check": _check_antialiased if name.endswith("_aa") else _check_size(n),
+                "layout": "suggested", **RAW}
     if n == 1:
         @op(grad={"self": lambda grad, output_size, align_corners, scales, shapes: back(
             grad, output_size, align_corners, (scales,), shapes)}, **settings)
@@ -252,12 +260,17 @@ def _cubic(t):
     return float(_cubic_weight(np.float64(t), -0.5)) if abs(t) < 2 else 0.0
 
 
+def _lanczos(t):
+    return float(np.sinc(t) * np.sinc(t / 3)) if abs(t) < 3 else 0.0
+
+
 LINEAR = [_blended("upsample_linear1d", "UpsampleLinear1DBackward0", 1, linear_taps),
           _blended("upsample_bilinear2d", "UpsampleBilinear2DBackward0", 2, linear_taps),
           _blended("upsample_trilinear3d", "UpsampleTrilinear3DBackward0", 3, linear_taps),
           _blended("upsample_bicubic2d", "UpsampleBicubic2DBackward0", 2, cubic_taps),
           _blended("_upsample_bilinear2d_aa", "UpsampleBilinear2DAaBackward0", 2, _antialiased(1.0, _triangle), True),
-          _blended("_upsample_bicubic2d_aa", "UpsampleBicubic2DAaBackward0", 2, _antialiased(2.0, _cubic), True)]
+          _blended("_upsample_bicubic2d_aa", "UpsampleBicubic2DAaBackward0", 2, _antialiased(2.0, _cubic), True),
+          _blended("_upsample_lanczos2d_aa", "UpsampleLanczos2DAaBackward0", 2, _antialiased(3.0, _lanczos), True)]
 
 
 # -- grids ------------------------------------------------------------------------------------------------------------
@@ -276,12 +289,17 @@ def _reflected(at, low, high):
     return jnp.where(flips % 2 == 0, extra + lowest, span - extra + lowest)
 
 
+def _kept_within(at, size):
+    """Clipped to the image; a place that is just on its border has no gradient, as one beyond has none."""
+    return jnp.where(at <= 0, 0, jnp.where(at >= size - 1, size - 1, at))
+
+
 def _padded_place(at, size, padding_mode, align_corners):
     if padding_mode == 1:
-        at = jnp.clip(at, 0, size - 1)
+        at = _kept_within(at, size)
     elif padding_mode == 2:
         at = _reflected(at, 0, 2 * (size - 1)) if align_corners else _reflected(at, -1, 2 * size - 1)
-        at = jnp.clip(at, 0, size - 1)
+        at = _kept_within(at, size)
     return jnp.where(jnp.isfinite(at), at, -100.0)
 
 

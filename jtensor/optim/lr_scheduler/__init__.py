@@ -1,5 +1,6 @@
 """Schedules of the learning rate."""
 from ...base.homes import settle as _settle
+from ._base import EPOCH_DEPRECATION_WARNING as EPOCH_DEPRECATION_WARNING
 from ._base import LRScheduler, _LRScheduler
 from ._combined import ChainedScheduler, SequentialLR
 from ._cyclic import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
