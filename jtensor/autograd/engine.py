@@ -25,7 +25,7 @@ class Task:
         self.buffers, self.waiting, self.rows, self.row, self.levels = {}, {}, rows, None, {}
         targets = into if captures is None else {node for node, _ in captures}
         self.needed = self._needed(roots, targets) if targets is not None else None
-        self.roots = {node for node, _ in roots}
+        self.roots, self.single = {node for node, _ in roots}, len(roots) == 1
         self._count()
 
     def _needed(self, roots, targets):
@@ -72,6 +72,10 @@ class Task:
     def will_run(self, node):
         """Whether this backward reaches a node."""
         return node in self.needed if self.needed is not None else node in self.waiting or node in self.roots
+
+    def announces(self, node):
+        """Whether PyTorch's engine says that it will run a node: it does so of the nodes it has gone to, and begins at a single root."""
+        return self.will_run(node) and not (self.single and node in self.roots)
 
     def arrive(self, edge, grad):
         """A gradient for an input of a node; None counts as arrived without one."""

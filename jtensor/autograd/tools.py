@@ -73,6 +73,8 @@ class _MultiHandle(RemovableHandle):
 def register_multi_grad_hook(tensors, fn, *, mode="all"):
     """Calls ``fn`` once in each backward: with all gradients of the tensors (None where there is none), or with the first to be there.
 
+    As in PyTorch the tensor that ``backward`` is called on does not count among all: alone it calls nothing, beside others by itself.
+
     >>> a, b = torch.ones(2, requires_grad=True).unbind()
     >>> handle = torch.autograd.graph.register_multi_grad_hook((a, b), lambda grads: print(len(grads)))
     >>> (a + b).backward()
@@ -97,7 +99,7 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
             return
         with lock:
             if task not in backwards:
-                backwards[task] = [sum(task.will_run(node) for node, _ in edges), 0, [None] * len(edges)]
+                backwards[task] = [sum(task.announces(node) for node, _ in edges), 0, [None] * len(edges)]
             state = backwards[task]
             state[1] += 1
             state[2][at] = grad

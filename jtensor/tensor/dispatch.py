@@ -20,7 +20,7 @@ from .core import Tensor
 from .entries import refuse_entry
 from .history import attach, needs_of, refuse_stale
 from .refusals import check_statics
-from .values import any_lifted, lies_flipped, meta_value, moved, read, read_flipped, wrap
+from .values import any_lifted, lies_flipped, meta_values, moved, read, read_flipped, wrap
 
 PLANS = {}
 
@@ -98,7 +98,7 @@ def run(plan, tensors, scalars):
         read(t) for t in tensors]
     device = plan.specs[0].device if plan.specs else devices.cpu
     if device is devices.meta:
-        made = [meta_value(a) for a in plan.outputs]
+        made = meta_values(plan)
     else:
         if device is not devices.cpu:
             values = [v if v.aval.device is device else moved(v, device) for v in values]

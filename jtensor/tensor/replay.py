@@ -14,7 +14,7 @@ from . import chains, differentiated, reshaped
 from .core import View, make_tensor
 from .history import edge_of, node_type
 from .rehearsed import rehearsal
-from .values import meta_value, read, read_at, read_flipped, wrap
+from .values import meta_values, read, read_at, read_flipped, wrap
 
 # -- replaying --------------------------------------------------------------------------------------------------------
 
@@ -125,7 +125,7 @@ def _replay(node, grads, needs, answers, name=""):
     given = [fitted(grads[k], plan.specs[k]) for k in defined]
     values = [read(g) for g in given] + values
     if backward.specs[0].device is devices.meta:
-        made = [meta_value(a) for a in backward.outputs]
+        made = meta_values(backward)
     else:
         made = record(backward, values, node.scalars)
     operator, lying = plan.operator, backward.specs
