@@ -111,7 +111,7 @@ class Tracer(TracerBase):
             for name, parameter in self.root.named_parameters():
                 if a is parameter:
                     return self.create_node("get_attr", name, (), {})
-            return self._constant("_param_constant", a)
+            raise NameError("parameter is not a member of this module")
         if isinstance(a, jtensor.Tensor):
             for name, buffer in self.root.named_buffers():
                 if a is buffer:

@@ -178,7 +178,8 @@ class Proxy:
             raise RuntimeError("Found multiple different tracers in one function's arguments")
         args, kwargs = args or (), kwargs or {}
         if overrides.is_tensor_method_or_property(orig_method):
-            return found[0].create_proxy("call_method", orig_method.__name__, args, kwargs)
+            name = orig_method.__name__                        # PyTorch has `tensor == proxy` ask by the method's plain name
+            return found[0].create_proxy("call_method", "eq" if name == "__eq__" else name, args, kwargs)
         return found[0].create_proxy("call_function", orig_method, args, kwargs)
 
 

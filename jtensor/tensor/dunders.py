@@ -120,6 +120,7 @@ def install(functions):
         if hasattr(Tensor, name):
             operator = REGISTRY.operators.get({"div_": "div_Tensor"}.get(name, name[:-1]))
             setattr(Tensor, dunder, inplace_dunder(operator, getattr(Tensor, name), dunder))
+    Tensor.__pow__.__name__, Tensor.__ipow__.__name__ = "pow", "pow_"           # as PyTorch's are called, which who overrides them sees
     for dunder, name in (("__neg__", "neg"), ("__abs__", "abs"), ("__pos__", "positive")):
         if hasattr(Tensor, name):
             setattr(Tensor, dunder, getattr(Tensor, name))

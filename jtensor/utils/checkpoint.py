@@ -13,6 +13,7 @@ from ..autograd.engine import current_task
 from ..autograd.function import Function
 from ..base import sites
 from ..base.errors import missing
+from ..tensor.core import Tensor
 
 __all__ = ["CheckpointError", "CheckpointFunction", "CheckpointPolicy", "SelectiveCheckpointContext", "check_backward_validity",
            "checkpoint", "checkpoint_sequential", "create_selective_checkpoint_contexts", "detach_variable", "get_device_states",
@@ -185,7 +186,7 @@ class _Frame:
         self.contexts = context_fn()
         self.surroundings = _Surroundings(preserve)
         self.promises, self.metadata, self.found = [], [], {}
-        self.versions = [(t, t._counter.version) for t in (*args, *kwargs.values()) if hasattr(t, "_storage") and not t.is_inference()]
+        self.versions = [(t, t._counter.version) for t in (*args, *kwargs.values()) if isinstance(t, Tensor) and not t.is_inference()]
 
     def run(self):
         with saved.saved_tensors_hooks(self._pack, self._unpack), self.contexts[0]:

@@ -193,7 +193,7 @@ class FlopCounterMode:
     >>> with FlopCounterMode(display=False) as counter:
     ...     network(torch.ones(2, 3)).sum().backward()
     >>> counter.get_total_flops()
-    128
+    144
     >>> counter.get_flop_counts()["Sequential.2"]
     {<OpOverloadPacket(op='aten.addmm')>: 16, <OpOverloadPacket(op='aten.mm')>: 32}
 

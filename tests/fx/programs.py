@@ -346,6 +346,32 @@ def passes(torch):
 
 
 @program
+def constants_beside_proxies(torch):
+    lines, constant, foreign = [], torch.ones(2), torch.nn.Parameter(torch.ones(2))
+    checkpoint = __import__("importlib").import_module(f"{torch.__name__}.utils.checkpoint").checkpoint
+
+    def in_place(x):
+        y = x.clone()
+        y += 1
+        assert y.shape[0] == 2
+        with torch.no_grad():
+            return y * x
+
+    def sizes(x):
+        b, n = x.shape
+        return x[:, :x.size(1) // 2].view(b, -1) + torch.arange(n, device=x.device)
+    for function in (lambda x: constant * x, lambda x: constant + x - 1, lambda x: constant @ x, lambda x: constant == x, lambda x: 1 - x,
+                     lambda x: foreign * x, lambda x: torch.cat([constant, x]), lambda x: constant[x], lambda x: constant ** x,
+                     lambda x: torch.where(x > 0, x, 1.0), lambda x: checkpoint(lambda y: y.sin(), x, use_reentrant=False), sizes,
+                     in_place):
+        try:
+            lines.append(torch.fx.symbolic_trace(function).code)
+        except Exception as error:
+            lines.append(f"{type(error).__name__}: {error}")
+    return "\n".join(lines)
+
+
+@program
 def immutable(torch):
     from importlib import import_module
     room = import_module(f"{torch.__name__}.fx.immutable_collections")
