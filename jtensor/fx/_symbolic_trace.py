@@ -205,19 +205,20 @@ class Tracer(TracerBase):
                     args.append(self._proxy_placeholder(mark + code.co_varnames[count + stars], concrete_args, signature, inner))
                     stars += 1
             root_fn = _all_positional(inner, len(args))
+        if concrete_args is None or not any(isinstance(value, (dict, list, tuple)) for value in concrete_args.values()):
+            return root_fn, args
         leaves, spec = pytree.tree_flatten(tuple(args))
-        if concrete_args is not None and (any(not isinstance(leaf, Proxy) for leaf in leaves[is_module:]) or len(leaves) != len(args)):
-            nested = any(isinstance(value, (dict, list, tuple)) for value in concrete_args.values())
-            if nested:
-                self.graph._codegen = _PyTreeCodeGen(_PyTreeInfo(names, spec, None))
+        return self._of_leaves(root_fn, names, spec), leaves
 
-                def flat(*given):
-                    found = root_fn(*pytree.tree_unflatten(list(given), spec))
-                    result, out = pytree.tree_flatten(found)
-                    self.graph._codegen.pytree_info = self.graph._codegen.pytree_info._replace(out_spec=out)
-                    return result
-                return flat, leaves
-        return root_fn, args
+    def _of_leaves(self, function, names, spec):
+        """The same function of the leaves of its arguments, which answers the leaves of its result."""
+        self.graph.set_codegen(_PyTreeCodeGen(_PyTreeInfo(names, spec, None)))
+
+        def flat(*given):
+            leaves, out = pytree.tree_flatten(function(*pytree.tree_unflatten(list(given), spec)))
+            self.graph._codegen.pytree_info = _PyTreeInfo(names, spec, out)
+            return leaves
+        return flat
 
     def _proxy_placeholder(self, name, concrete_args, sig, fn_for_analysis):
         default = ()
@@ -273,7 +274,7 @@ class Tracer(TracerBase):
                 if isinstance(value, jtensor.Tensor):
                     self.tensor_attrs[id(value)] = f"{name}.{attribute}" if name else attribute, value
         run, args = self.create_args_for_root(function, isinstance(root, Module), concrete_args)
-        with self._instead(function.__globals__ if hasattr(function, "__globals__") else {}):
+        with self._instead(getattr(function, "__globals__", {})):
             result = self.create_arg(run(*args))
         self.create_node("output", "output", (result,), {}, type_expr=getattr(run, "__annotations__", {}).get("return"))
         return self.graph
@@ -318,8 +319,6 @@ class Tracer(TracerBase):
         made = type(self).__new__(type(self))
         made.__dict__.update({key: copy.deepcopy(value, memo) if key != "root" else value for key, value in self.__dict__.items()})
         return made
-
-
 
 
 def _all_positional(function, count):

@@ -200,10 +200,7 @@ class GraphModule(Module):
 
     def __reduce__(self):
         made = self._graph.python_code(root_module="self")
-        state = self._state()
-        state.pop("_code", None)
-        hidden = {name: state.pop(name) for name in ("_replace_hooks", "_create_node_hooks", "_erase_node_hooks", "_deepcopy_hooks")}
-        del hidden
+        state = {name: value for name, value in self._state().items() if not name.endswith("_hooks") or name in Module().__dict__}
         return reduce_graph_module, ({**state, "_code": made.src, "_graphmodule_cls_name": self._class_name}, _imports(made.globals))
 
     def __deepcopy__(self, memo):

@@ -133,14 +133,13 @@ class Namespace:
         if name[0].isdigit():
             name = f"_{name}"
         numbered = _NUMBERED.fullmatch(name)
-        base, number = (numbered[1], int(numbered[2])) if numbered and name not in self._used else (name, None)
-        if number is None:
-            number = self._last.get(base, 0)
-            if numbered is None and name in _TAKEN and not _names_itself(name, obj):
+        if numbered:
+            base, number = numbered[1], int(numbered[2])
+        else:
+            base, number = name, self._last.get(name, 0)
+            if name in _TAKEN and not (obj is not None and getattr(builtins, name, None) is obj):
                 number += 1
                 name = f"{base}_{number}"
-            elif numbered:                       # taken: counts on from its own number
-                base, number = numbered[1], int(numbered[2])
         while name in self._used:
             number += 1
             name = f"{base}_{number}"
@@ -156,14 +155,10 @@ class Namespace:
         self._used.add(name)
 
 
-def _names_itself(name, obj):
-    return obj is not None and getattr(builtins, name, None) is obj
-
-
 def snake(name):
     """``SomeName`` as ``some_name``.
 
     >>> snake("max_pool2d"), snake("MyOp"), snake("Size")
     ('max_pool2d', 'my_op', 'size')
     """
-    return "".join(f"_{c.lower()}" if c.isupper() and at and not name[at - 1].isupper() else c.lower() for at, c in enumerate(name)).strip()
+    return re.sub(r"(?<=[a-z])([A-Z])", r"_\1", name).lower()
