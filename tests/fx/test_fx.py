@@ -85,6 +85,18 @@ def test_einsum_hands_on_its_operands_one_by_one():
     assert jtensor._assert(one, "said") == (one, "said")
 
 
+def test_the_table_of_nodes(capsys):
+    def printed(torch):
+        torch.fx.symbolic_trace(torch.nn.Sequential(torch.nn.Flatten(), torch.nn.ReLU())).graph.print_tabular()
+        return capsys.readouterr().out
+    found = printed(jtensor)
+    assert [line.split()[:3] for line in found.splitlines()[2:]] == [
+        ["placeholder", "input_1", "input"], ["call_module", "_0", "0"], ["call_module", "_1", "1"], ["output", "output", "output"]]
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("torch.fx")
+    assert found == printed(torch)
+
+
 def test_table_asks_for_its_package(capsys, monkeypatch):
     import sys
     monkeypatch.setitem(sys.modules, "tabulate", None)

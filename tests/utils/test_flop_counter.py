@@ -86,7 +86,6 @@ def test_products():
 
 
 def test_the_table():
-    pytest.importorskip("tabulate")
     torch = real()
 
     def table(torch, depth):
