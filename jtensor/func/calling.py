@@ -82,11 +82,13 @@ def _replaced(module, given, tie_weights, strict):
     places = []
     for name, tensor in full.items():
         path, _, last = name.rpartition(".")
+        if not last:
+            raise KeyError('tensor name can\'t be empty string ""')
         owner = module.get_submodule(path)
         holder = next((d for d in (owner._parameters, owner._buffers) if last in d), None)
         if holder is None:
             holder, before = vars(owner), getattr(owner, last, _ABSENT)
-            if before is not _ABSENT and not isinstance(before, jtensor.Tensor):
+            if before is not _ABSENT and not isinstance(before, (jtensor.Tensor, type(None))):
                 raise TypeError(f"attribute `{last}`: {before} is not an instance of torch.Tensor")
         places.append((holder, last, holder.get(last, _ABSENT), name, tensor))
     try:

@@ -11,7 +11,7 @@ from ..tensor.duals import is_dual, made_dual, primal_of, tangent_of
 from ..tensor.levels import open_levels, opened
 from .batching import vmap
 from .gradients import _chosen, _of_tuple, jacrev, vjp
-from .trees import apart, flatten, only_tensors, structure
+from .trees import apart, flatten, only_real, only_tensors, structure
 
 __all__ = ["hessian", "jacfwd", "jvp", "linearize"]
 
@@ -119,6 +119,7 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
     """
     @functools.wraps(func)
     def wrapper(*args):
+        only_real(args, "jacfwd", "inputs")
         places, several = _chosen(args, argnums)
         chosen = tuple([args[at] for at in places])
         inputs, unflatten = flatten(chosen)
@@ -132,6 +133,7 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
 
         def column(*directions):
             found = jvp(called, chosen, unflatten(directions), has_aux=has_aux)
+            only_real(found[1], "jacfwd", "outputs")
             return found[1:] if has_aux else found[1]
         pushed = vmap(column, randomness=randomness, out_dims=(0, None) if has_aux else 0)
         found = pushed(*basis(inputs))

@@ -10,7 +10,7 @@ import jtensor
 
 from ..trace.tape import LOCAL
 from .batching import vmap
-from .trees import apart, flatten, mapped, only_tensors
+from .trees import apart, flatten, mapped, only_real, only_tensors, shown, structure
 
 __all__ = ["grad", "grad_and_value", "jacrev", "vjp"]
 
@@ -91,7 +91,7 @@ def _chosen(args, argnums):
             raise RuntimeError(f"Got argnum={at}, but only {len(args)} positional inputs")
     places = [at % len(args) for at in (argnums if several else (argnums,))]
     if len(set(places)) != len(places):
-        raise RuntimeError(f"argnums elements must be unique, got {argnums}")
+        raise RuntimeError(f"argnums elements must be unique, got {tuple(places)}")
     return places, several
 
 
@@ -138,6 +138,8 @@ def grad_and_value(func, argnums=0, has_aux=False):
             if out.dim() != 0:
                 raise RuntimeError("grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
                                    f"{out.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?")
+            if out.is_complex():
+                raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {out.dtype}")
             found = _of_tuple(_gradients([out], inputs, [jtensor.ones_like(out)]), several)
             found, out = level.leave(found), level.leave(out)
             return (found, (out, level.leave(aux))) if has_aux else (found, out)
@@ -185,11 +187,13 @@ def vjp(func, *primals, has_aux=False):
         if has_aux:
             out, aux = apart(out, "vjp(f, *primals)")
         outputs, _ = _differentiable(out)
+        nested = structure(out)
 
     def pull(cotangents, retain_graph=True, create_graph=None):
         given, _ = flatten(cotangents)
-        if len(given) != len(outputs):
-            raise RuntimeError("Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function.")
+        if structure(cotangents) != nested:
+            raise RuntimeError("Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
+                               f"cotangents: {shown(cotangents)}, primal output: {shown(out)}")
         with jtensor.enable_grad():
             return tuple(level.leave(_gradients(outputs, inputs, given)))
     answer = level.leave(out), pull
@@ -209,6 +213,7 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
     def wrapper(*args):
         if chunk_size is not None and chunk_size <= 0:
             raise ValueError("jacrev: `chunk_size` should be greater than 0.")
+        only_real(args, "jacrev", "inputs")
         level = _Level()
         with jtensor.enable_grad():
             places, several = _chosen(args, argnums)
@@ -217,6 +222,7 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
             if has_aux:
                 out, aux = apart(out, "vjp(f, *primals)")
             outputs, unflatten = _differentiable(out)
+            only_real(outputs, "jacrev", "outputs")
             found = level.leave(unflatten([_of_tuple(_rows(x, inputs, chunk_size), several) for x in outputs]))
             return (found, level.leave(aux)) if has_aux else found
     return wrapper

@@ -1,7 +1,7 @@
 """Nests of tensors as `func` asks for them, in the words of `torch.utils._pytree`."""
 import jtensor
 
-from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_structure
+from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_structure, treespec_pprint
 from ..utils._pytree import tree_map as _map
 
 
@@ -28,6 +28,18 @@ def spread_over(prefix, tree):
 def structure(tree):
     """A nest's structure as PyTorch writes it."""
     return repr(tree_structure(tree))
+
+
+def shown(tree):
+    """A nest's structure in short: ``(*, [*])``."""
+    return treespec_pprint(tree_structure(tree))
+
+
+def only_real(tree, called, what):
+    """PyTorch's error for complex numbers among the ``inputs`` or ``outputs`` of what it differentiates."""
+    for at, x in enumerate(flatten(tree)[0]):
+        if isinstance(x, jtensor.Tensor) and x.dtype.is_complex:
+            raise RuntimeError(f"{called}: Expected all {what} to be real but received complex tensor at flattened input idx: {at}")
 
 
 def apart(out, called):

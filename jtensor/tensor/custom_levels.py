@@ -60,25 +60,36 @@ def _mapped(cls, level, args, run):
 
 def _by_rule(cls, level, args):
     """What ``vmap`` makes of whole tensors, outside of the level; its history is that of ``forward``: the function's own backward."""
-    mine = [isinstance(a, Tensor) and is_of(level, a) for a in args]
-    whole = [put_together(level, a) if flag else a for a, flag in zip(args, mine, strict=True)]
+    from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten
+    leaves, nested = tree_flatten(args)
+    mine = [isinstance(a, Tensor) and is_of(level, a) for a in leaves]
+    whole = nested.unflatten([put_together(level, a) if flag else a for a, flag in zip(leaves, mine, strict=True)])
+    where = nested.unflatten([0 if flag else None for flag in mine])
     levels = open_levels()
     at = levels.index(level) if level in levels else None
     if at is not None:
         levels.pop(at)
     try:
-        out, dims = cls.vmap(VmapInfo(level.size, level.randomness), tuple([0 if flag else None for flag in mine]), *whole)
+        found = cls.vmap(VmapInfo(level.size, level.randomness), where, *whole)
     finally:
         if at is not None:
             levels.insert(at, level)
-    if not isinstance(out, tuple):
-        return _slice(level, out, dims)
-    dims = dims if isinstance(dims, tuple) else (dims,) * len(out)
-    return tuple([_slice(level, x, dim) for x, dim in zip(out, dims, strict=True)])
+    if not isinstance(found, tuple) or len(found) != 2:
+        got = f"{len(found)} returns" if isinstance(found, tuple) else f"a {type(found)}"
+        raise RuntimeError("Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure compatible "
+                           f"with the output. Got {got} instead")
+    out, dims = found
+    leaves, nested = tree_flatten(out)
+    spread = _broadcast_to_and_flatten(dims, nested)
+    if spread is None:
+        raise RuntimeError("The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) tuple. Expected "
+                           f"out_dims={dims} to be compatible with the structure of `output`. out_dims has structure "
+                           f"{tree_flatten(dims)[1]} but output has structure {nested}. {_MORE}")
+    return nested.unflatten([_slice(level, x, dim) for x, dim in zip(leaves, spread, strict=True)])
 
 
 def _slice(level, x, dim):
-    return x if dim is None else taken_apart(level, x.movedim(dim, 0) if dim else x)
+    return x if dim is None or not isinstance(x, Tensor) else taken_apart(level, x.movedim(dim, 0) if dim else x)
 
 
 # -- tangents ---------------------------------------------------------------------------------------------------------
@@ -102,7 +113,11 @@ def _pushed(cls, level, args, run):
         if len(results) != len(found):
             raise RuntimeError(f"The number of tangents that jvp of {cls.__name__} answers ({len(found)}) is not that of the results of "
                                f"its forward ({len(results)})")
-        for x, tangent in zip(results, found, strict=True):
+        fixed = ctx.non_differentiable or ()
+        for at, (x, tangent) in enumerate(zip(results, found, strict=True)):
+            if tangent is not None and (not isinstance(x, Tensor) or any(x is t for t in fixed)):
+                raise RuntimeError(f"Function's jvp returned a gradient at position {at}, but  the corresponding forward output is not a "
+                                   "differentiable Tensor.You should return None at that position instead.")
             if isinstance(x, Tensor) and x._spec.dtype.differentiable and not any(x is a for a in args):
                 _retangent(level, x, tangent)
     return run(cls, args, None, after)

@@ -6,7 +6,7 @@ import pytest
 
 import jtensor
 
-from .both import answer, classes
+from .both import answer, classes, same
 
 GOLDENS = Path(__file__).resolve().parents[1] / "goldens" / "custom_levels.json"
 CALLS = ["vmap(c.apply)(x)", "vmap(grad(lambda a: c.apply(a).sum()))(x)", "grad(lambda a: vmap(c.apply)(a).sum())(x)",
@@ -49,6 +49,50 @@ def test_a_tangent_has_no_tangent():
     with forward_ad.dual_level():
         tangent = forward_ad.unpack_dual(Exp.apply(forward_ad.make_dual(x, jtensor.ones(2)))).tangent
         assert str(tangent) == "tensor([1.0000, 2.7183])" and forward_ad.unpack_dual(tangent).tangent is None
+
+
+RULES = {"of a nest": (lambda info, dims, x, more: (x * 2 if dims == (0, [0, None]) else dims, 0), "vmap(lambda a: c.apply(a, [a, 2]))(x)"),
+         "one thing": (lambda info, dims, x: x, "vmap(c.apply)(x)"), "three things": (lambda info, dims, x: (x, 0, 0), "vmap(c.apply)(x)"),
+         "dims of another nest": (lambda info, dims, x: (x, (None,)), "vmap(c.apply)(x)"),
+         "dims of a pair": (lambda info, dims, x: ((x, x.t()), (0, 1)), "vmap(c.apply)(x)"),
+         "one dim for a pair": (lambda info, dims, x: ((x[0], x[1]), None), "vmap(c.apply)(x)")}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_what_a_rule_gets_and_answers(name):
+    rule, text = RULES[name]
+
+    def named(T):
+        class C(T.autograd.Function):
+            @staticmethod
+            def forward(x, *more):
+                return x * 1
+
+            @staticmethod
+            def setup_context(ctx, inputs, output):
+                pass
+
+            vmap = staticmethod(rule)
+        return {**vars(T.func), "c": C, "x": T.arange(6.0).reshape(3, 2)}
+    same(text, named)
+
+
+def test_a_tangent_for_what_has_none():
+    def named(T):
+        class C(T.autograd.Function):
+            @staticmethod
+            def forward(x):
+                return x.clone(), x > 0
+
+            @staticmethod
+            def setup_context(ctx, inputs, output):
+                ctx.mark_non_differentiable(output[1])
+
+            @staticmethod
+            def jvp(ctx, tangent):
+                return tangent, tangent
+        return {**vars(T.func), "c": C, "x": T.ones(2)}
+    same("jvp(c.apply, (x,), (x,))", named)
 
 
 if __name__ == "__main__":

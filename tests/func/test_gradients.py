@@ -26,6 +26,11 @@ CALLS = [
     "f.grad(lambda x: x.sum() if x.requires_grad else x.sum() * 2)(x)",
     "f.grad(cube)(w)", "f.grad(lambda x: (x * w).sum())(x)", "f.grad(lambda x: (x * w).sum())(w)", "f.vjp(lambda x: x * w, x)[0]",
     "f.grad(lambda a: f.grad(lambda b: (a * b ** 2).sum())(a).sum())(x)", "no_grad(lambda: f.grad(cube)(w))",
+    "f.vjp(lambda x: (x, [x]), x)[1]((x, x))", "f.vjp(lambda x: (x, [x]), x)[1](((x, [x]),))", "f.grad(lambda x: x.sum() * 1j)(x)",
+    "f.grad(lambda x: x.sum().long())(x)", "f.grad(cube, argnums=(0, -1))(x)", "f.jacrev(lambda x: x * 1j)(x)",
+    "f.jacfwd(lambda x: x * 1j)(x)", "f.jacrev(lambda x: x.real)(x * 1j)", "f.jacfwd(lambda x, y: x)(x, x * 1j)",
+    "f.functional_call(m, {'': w}, (x,))",
+    "f.functional_call(m, {'in_features': w}, (x,))",
     "f.grad(lambda p: f.functional_call(m, p, (x,)).sum())(dict(m.named_parameters()))",
 ]
 

@@ -56,6 +56,7 @@ LAZY = {
     ("ops.families", "sparse"): "a table of rows whose gradient is asked to be sparse",
     ("tensor.seldom", "sparse"): "how a dense tensor becomes a sparse one, which only that room knows",
     ("tensor.create", "sparse"): "zeros in a sparse layout",
+    ("tensor.custom_levels", "utils"): "the `vmap` of a custom function takes and answers nests, whose room is loaded by those who use it",
     ("ops.families.composing", "autograd"): "checks `out=` of a composite as the dispatcher checks an operator's",
 }
 
