@@ -17,12 +17,13 @@ class Task:
     """One backward: the nodes that must run, how many gradients each still waits for, and what has arrived.
 
     ``rows``: whether nodes may run by rows; ``row``: the one that is being watched (`tensor.chains`). ``into``: see `run`.
-    ``levels``: those that are open until it has ended (`tensor.levels`), with what is called then.
+    ``levels``: those that are open until it has ended (`tensor.levels`), with what is called then. ``callbacks``: what the user wants
+    to be called once all nodes have run.
     """
 
     def __init__(self, roots, captures, keep_graph, rows=False, into=None):
         self.keep_graph, self.captures = keep_graph, captures
-        self.buffers, self.waiting, self.rows, self.row, self.levels = {}, {}, rows, None, {}
+        self.buffers, self.waiting, self.rows, self.row, self.levels, self.callbacks = {}, {}, rows, None, {}, []
         targets = into if captures is None else {node for node, _ in captures}
         self.needed = self._needed(roots, targets) if targets is not None else None
         self.roots, self.single = {node for node, _ in roots}, len(roots) == 1
@@ -243,6 +244,8 @@ def run(roots, grads, keep_graph, create_graph, captures=None, rows=False, into=
                         buffers[after] = [None] * after.outputs
                         push(heap, (-after.sequence, next(tie), after))
             answers = edges = grad = old = buffer = None
+        for callback in task.callbacks:                                # one may add others
+            callback()
     finally:
         LOCAL.grad_enabled, LOCAL.says_enabled = previous
         LOCAL.task = outer
@@ -296,6 +299,25 @@ def _run_node(node, arrived, task, by_node, results):
     if not task.keep_graph:
         node.release()
     return answers
+
+
+class _EngineBase:
+    """What PyTorch's engine is called by: ``torch.autograd.Variable._execution_engine``."""
+
+    __module__ = "torch._C"
+    __slots__ = ()
+
+    def queue_callback(self, callback):
+        """Has ``callback()`` called when the backward that runs now has run all its nodes."""
+        task = current_task()
+        if task is None:
+            raise RuntimeError("Final callbacks can only be installed during backward pass.")
+        task.callbacks.append(callback)
+
+    def is_checkpoint_valid(self):
+        """Whether the backward that runs now, if one does, is one into leaves alone."""
+        task = current_task()
+        return task is None or task.needed is None
 
 
 def current_task():

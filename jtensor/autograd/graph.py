@@ -113,6 +113,11 @@ class Node:
 
     def __call__(self, *grads):
         """Runs the node on gradients of its outputs; answers those of its inputs, one or a tuple."""
+        if len(grads) != self.outputs:
+            raise TypeError(f"expected {self.outputs} arguments, got {len(grads)} instead")
+        for at, grad in enumerate(grads):
+            if grad is not None and not hasattr(grad, "_storage"):
+                raise TypeError(f"argument {at} is not a Variable")
         found = self.apply(list(grads))
         answers = tuple([None if at is None else found[at] for at in self.places_shown()]) if self.edges else ()
         return answers[0] if len(answers) == 1 else answers

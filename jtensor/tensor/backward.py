@@ -7,6 +7,7 @@ import math
 from ..autograd import engine
 from ..autograd.tools import GradientEdge
 from ..base import devices, sites
+from ..base.size import Size
 from ..ops.families import create as ops
 from ..trace.batches import Batch
 from ..trace.lifted import transforming
@@ -38,7 +39,7 @@ def _roots(tensors, grads, is_batched=False):
     edges, gradients = [], []
     for at, (tensor, grad) in enumerate(zip(tensors, grads, strict=False)):            # too many gradients are not looked at
         if isinstance(tensor, GradientEdge):
-            gradients.append(_gradient_of_edge(tensor, grad))
+            gradients.append(_gradient_of_edge(tensor, grad, at))
         elif isinstance(tensor, Tensor):
             gradients.append(_gradient(tensor, grad, at))
         else:
@@ -53,24 +54,31 @@ def _roots(tensors, grads, is_batched=False):
     return edges, gradients
 
 
-def _gradient_of_edge(edge, grad):
+def _gradient_of_edge(edge, grad, at):
     """The gradient given for an edge, whose shape only its node knows."""
-    if grad is not None:
-        return grad
     known = edge.node._input_metadata
-    if not known or known[edge.output_nr] is None or math.prod(known[edge.output_nr].shape) != 1:
+    known = known[edge.output_nr] if known else None
+    if grad is not None:
+        if isinstance(grad, Tensor) and known is not None:
+            _alike(grad, Size(known.shape), known.dtype, at)
+        return grad
+    if known is None or math.prod(known.shape) != 1:
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
-    return create.ones(known[edge.output_nr].shape, dtype=known[edge.output_nr].dtype)
+    return create.ones(known.shape, dtype=known.dtype)
+
+
+def _alike(grad, shape, dtype, at):
+    """PyTorch's errors for a gradient that is not like its output."""
+    if tuple(grad.shape) != tuple(shape):
+        raise RuntimeError(f"Mismatch in shape: grad_output[{at}] has a shape of {grad.shape} and output[{at}] has a shape of {shape}.")
+    if grad.dtype.is_complex != dtype.is_complex:
+        raise RuntimeError("For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+                           f"grad_output[{at}] has a dtype of {grad.dtype} and output[{at}] has a dtype of {dtype}.")
 
 
 def _gradient(tensor, grad, at):
     if isinstance(grad, Tensor):
-        if tuple(grad.shape) != tuple(tensor.shape):
-            raise RuntimeError(f"Mismatch in shape: grad_output[{at}] has a shape of {grad.shape} and output[{at}] has a shape of "
-                               f"{tensor.shape}.")
-        if grad.dtype.is_complex != tensor.dtype.is_complex:
-            raise RuntimeError("For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
-                               f"grad_output[{at}] has a dtype of {grad.dtype} and output[{at}] has a dtype of {tensor.dtype}.")
+        _alike(grad, tensor.shape, tensor.dtype, at)
         if (grad._spec.device is devices.meta) != (tensor._spec.device is devices.meta):
             raise RuntimeError(f"invalid gradient at index {at} - expected device {tensor.device} but got {grad.device}")
         return grad
@@ -197,7 +205,8 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         answer = found.get(captures.get(_edge(tensor)))
         if answer is None:
             if materialize_grads:
-                # an edge has no tensor to be like: PyTorch refuses it too
+                if isinstance(tensor, GradientEdge):
+                    raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
                 answer = likes.zeros_like(tensor, requires_grad=create_graph)
             elif not allow_unused:
                 raise RuntimeError(f"The differentiated Tensor at index {at} appears to not have been used in the graph. Set "

@@ -1,4 +1,5 @@
 """`torch.autograd.Variable`: what tensors with a gradient were called before PyTorch 0.4. Old scripts still write it."""
+from ..autograd.engine import _EngineBase
 from ..base import sites
 from .core import Tensor
 
@@ -18,6 +19,7 @@ class Variable(metaclass=VariableMeta):
     """
 
     __module__ = "torch.autograd.variable"
+    _execution_engine = _EngineBase()
 
     def __new__(cls, data, requires_grad=False, volatile=False):
         if volatile:
