@@ -59,7 +59,11 @@ def pack(tensor):
     own = [entry for entry in _hooks if entry[0] == thread]
     if not own:
         return None
-    _, packing, unpacking = own[-1]
+    return packed_by(own[-1][1], own[-1][2], tensor)
+
+
+def packed_by(packing, unpacking, tensor):
+    """A `Packed` by a pair of hooks."""
     version = tensor._counter.version
     previous, LOCAL.grad_enabled = LOCAL.grad_enabled, False
     try:
@@ -164,9 +168,10 @@ class saved_tensors_hooks:
         message = getattr(_forbidden, "message", None)
         if message is not None:
             raise RuntimeError(message)
-        self.entry = (threading.get_ident(), *self.hooks)
-        _hooks.append(self.entry)
+        _hooks.append((threading.get_ident(), *self.hooks))
 
     def __exit__(self, *exc):
-        at = max(i for i, entry in enumerate(_hooks) if entry is self.entry)
-        del _hooks[at]
+        thread = threading.get_ident()
+        own = [i for i, entry in enumerate(_hooks) if entry[0] == thread]
+        if own:                                                        # PyTorch takes the innermost away, whoever has put it there
+            del _hooks[own[-1]]

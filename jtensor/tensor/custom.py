@@ -138,6 +138,7 @@ def _run(cls, args, forward=None, after=None):
         if separate:
             given = (forward or cls.forward)(*args)
             cls.setup_context(ctx, args, given)
+            _no_input_kept(ctx, given, inputs)
         else:
             given = cls.forward(ctx, *args)
         if after is not None:
@@ -148,6 +149,19 @@ def _run(cls, args, forward=None, after=None):
     finally:
         LOCAL.grad_enabled = previous
     return tuple(outputs) if several else outputs[0]
+
+
+def _no_input_kept(ctx, given, inputs):
+    """PyTorch's error for a `setup_context` that keeps an input which ``forward`` has answered as it was."""
+    kept = (*(ctx.to_save or ()), *(ctx.saved_for_forward or ()))
+    if not kept:
+        return
+    dirty = {id(t) for t in ctx.dirty_tensors or ()}
+    answered = {id(x) for x in (given if isinstance(given, tuple) else (given,))} - dirty
+    if any(id(t) in answered and any(t is kept_one for kept_one in kept) for t in inputs):
+        raise RuntimeError("An input that has been returned as-is as output is being saved for backward. This is not supported if you "
+                           "override setup_context. You should return and save a view of the input instead, e.g. with x.view_as(x) or "
+                           "setup ctx inside the forward function itself.")
 
 
 def _positional(forward, args, kwargs, own):
@@ -258,9 +272,10 @@ def _keep(ctx, node):
         elif not isinstance(t, Tensor):
             raise TypeError(f"save_for_backward can only save variables, but argument {at} is of type {type(t).__name__}")
         elif t._edge is not None and t._edge[0] is node:
-            entries.append((history.save(~0, (), [t]), t._edge[1], t.requires_grad))
+            entries.append((history.save(~0, (), [t]), t._edge[1], None))
         else:
-            entries.append((history.save(0, [t], ()), None, t.requires_grad))
+            entry = history.save(0, [t], ())
+            entries.append((entry, None, history.edge_of(t) if isinstance(entry, saving.Packed) and t.requires_grad else None))
     ctx._saved = entries
 
 
@@ -273,7 +288,8 @@ def saved_tensors(ctx):
     return tuple([None if entry is None else _unpack(ctx, *entry) for entry in ctx._saved])
 
 
-def _unpack(ctx, entry, nr, required):
+def _unpack(ctx, entry, nr, edge):
+    """A saved entry as a tensor. ``nr``: of which result it is; ``edge``: what its history was, where hooks have packed it."""
     counter, version = saving.counter_of(entry)
     if counter is not None and counter.version != version:
         if nr is None:
@@ -281,10 +297,9 @@ def _unpack(ctx, entry, nr, required):
         raise saving.modified(counter, version, entry[1], (ctx._engine_node, nr), None)
     if type(entry) is not tuple:
         found = entry.unpack()
-        if found._edge is None and required and not found.requires_grad:
-            found = found.detach()
-            found._edge, found._requires_grad = (None if nr is None else (ctx._engine_node, nr)), True
-        return found
+        if nr is not None:
+            edge = ctx._engine_node, nr
+        return found if edge is None else history.led_by(found.detach(), edge)
     if nr is None:
         return entry[0]
     storage, spec, offset, counter, _ = entry

@@ -11,7 +11,7 @@ from types import FunctionType
 
 from ..autograd import gradmode_checks as checks
 from ..autograd import saved as saving
-from ..autograd.graph import CopySlices, OperatorNode, accumulator, node_class, sequence
+from ..autograd.graph import AccumulateGrad, CopySlices, OperatorNode, accumulator, node_class, sequence
 from ..base import sites
 from ..base.dtypes import scalar_name
 from ..ops import saves
@@ -319,6 +319,16 @@ def save(code, tensors, outs, originals=None):
     if counter.site is None:
         counter.site = WATCHED
     return out._storage, out._spec, out._offset, counter, counter.version
+
+
+def led_by(tensor, edge):
+    """A fresh tensor with the history that an edge leads to: a leaf again, where that is a leaf's."""
+    if isinstance(edge[0], AccumulateGrad):
+        tensor._autograd_meta().accumulator = weakref.ref(edge[0])
+    else:
+        tensor._edge = edge
+    tensor._requires_grad = True
+    return tensor
 
 
 WATCHED = False          # a version counter's site from when it is saved until it is written to

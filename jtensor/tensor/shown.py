@@ -11,7 +11,7 @@ from ..ops import saves
 from ..ops.operator import Number, Operator, OptTensor, Static, TensorOrNumber, Tensors
 from ..ops.operator import Tensor as TensorKind
 from ..ops.registry import REGISTRY
-from ..trace.tape import LOCAL, Value
+from ..trace.tape import Value
 from . import custom, history, inplace, quick, replay, views, writers
 from .core import Tensor, make_tensor
 from .values import read, read_at, wrap
@@ -55,31 +55,62 @@ def _places_of(operator, plan):
 # -- what is saved ----------------------------------------------------------------------------------------------------
 
 
+FREED = ("Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are freed when you call "
+         ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you "
+         "need to access saved variables after calling backward.")
+
+
 class SavedTensor:
     """One saved tensor of a node; hooks may still be given to it."""
 
     __module__ = "torch._C._autograd"
 
     def __init__(self, node, at, code):
-        self.node, self.at, self.code = node, at, code
+        self._node, self._at, self._code = node, at, code
+
+    def _entry(self):
+        return None if self._node.saved is None or self._at is None else self._node.saved[self._at]
+
+    def _packed(self):
+        entry = self._entry()
+        return entry if isinstance(entry, saving.Packed) else None
 
     @property
     def data(self):
-        return _saved(self.node, self.at, self.code)
+        """What is kept: of hooks what the first has answered, else the tensor (of a result without its history)."""
+        packed = self._packed()
+        if packed is not None:
+            return packed.packed
+        if self._entry() is None:
+            return None
+        found = _saved(self._node, self._at, self._code)
+        return found.detach() if self._code < 0 else found
 
-    def register_hooks(self, pack_hook, unpack_hook):
+    @property
+    def unpack_hook(self):
+        """The second of its hooks, or None."""
+        packed = self._packed()
+        return None if packed is None else packed.undo
+
+    def unpack(self):
+        """The tensor, as a backward gets it."""
+        return None if self._at is None else _saved(self._node, self._at, self._code)
+
+    def register_hooks(self, pack_hook=None, unpack_hook=None):
         """Hands the saved tensor to ``pack_hook``, and what that answers to ``unpack_hook`` when it is used."""
-        if self.node.saved is not None and isinstance(self.node.saved[self.at], saving.Packed):
+        if not (callable(pack_hook) and callable(unpack_hook)):
+            raise TypeError("register_hooks(): incompatible function arguments. The following argument types are supported:\n"
+                            "    two functions, of what is saved and of what the first has answered")
+        if self._at is None:
+            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
+        if self._node.saved is None:
+            raise RuntimeError(FREED)
+        if self._packed() is not None:
             raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks "
                                "is allowed at a time.")
-        previous, LOCAL.grad_enabled = LOCAL.grad_enabled, False
-        try:
-            packed = pack_hook(_saved(self.node, self.at, self.code))
-        finally:
-            LOCAL.grad_enabled = previous
-        entries = list(self.node.saved)
-        entries[self.at] = saving.Packed(packed, unpack_hook)
-        self.node.saved = entries
+        entries = list(self._node.saved)
+        entries[self._at] = saving.packed_by(pack_hook, unpack_hook, _saved(self._node, self._at, self._code).detach())
+        self._node.saved = entries
 
 
 def attribute(node, name):
@@ -127,12 +158,12 @@ def _static(node, name):
 
 
 def _entry(node, name, raw):
-    if node.saved is None:
+    if node.saved is None and not raw:
         raise RuntimeError(SECOND_TIME)
     codes = saves.codes(node.plan, node.needs)
     code = ~0 if name == "result" else node.plan.notes.where.get(name)
     if code is None or type(code) is tuple or code not in codes:
-        return None
+        return SavedTensor(node, None, None) if raw else None
     at = codes.index(code)
     return SavedTensor(node, at, code) if raw else _saved(node, at, code)
 
@@ -141,7 +172,10 @@ def _saved(node, at, code):
     """A saved entry as a tensor with its history, its version checked."""
     if node.saved is None:
         raise RuntimeError(SECOND_TIME)
-    entry = node.saved[at]
+    entry, edge = node.saved[at], (node, ~code) if code < 0 else node.edges[code]
+    if isinstance(entry, saving.Packed):
+        found = entry.unpack()
+        return found if edge is None else history.led_by(found.detach(), edge)
     value = saving.value(entry, node, code, read, read_at)
     if type(entry) is tuple and len(entry) == 2:
         return entry[0]
@@ -150,10 +184,7 @@ def _saved(node, at, code):
         made._counter = entry[3]
     else:
         made = wrap(value, (node.plan.specs[~code] if code < 0 else node.plan.notes.specs[code]))
-    edge = (node, ~code) if code < 0 else node.edges[code]
-    if edge is not None:
-        made._edge, made._requires_grad = edge, True
-    return made
+    return made if edge is None else history.led_by(made, edge)
 
 
 # -- metadata ---------------------------------------------------------------------------------------------------------

@@ -215,7 +215,7 @@ class _Frame:
             at = counter[0]
             counter[0] += 1
             if at < len(self.promises) and self.promises[at]() is not None:
-                self.found[at] = tensor.detach()
+                self.found[at] = tensor.detach() if tensor.requires_grad else tensor
             elif at < len(self.promises):
                 self.found[at] = None
             if at < len(self.promises) and self.check == "default" and _metadata(tensor) != self.metadata[at]:
