@@ -225,10 +225,12 @@ def _names():
     names = {}
     for space, listed in _table().items():
         lead = words.get(space) or space.__name__.replace("jtensor", "torch", 1)
-        for name in listed:
+        for name in sorted(listed, key=lambda name: name[:2] == "__"):           # `neg` before `__neg__`, which is the same
             members = _members(space, name)
             for member, tail in zip(members, (".__get__", ".__set__", ".__delete__") if len(members) > 1 else ("",)):
                 names.setdefault(member, f"{lead}.{name}{tail}")
+    for name in jtensor.functional.__all__:
+        names[getattr(jtensor, name)] = f"torch.functional.{name}"
     return names
 
 
@@ -242,9 +244,14 @@ def resolve_name(f):
     'torch.nn.init.uniform_'
     """
     try:
-        return _names().get(f)
+        found = _names().get(f)
     except TypeError:
         return None
+    if found is None:                                              # of the namespace, and no tensor is asked about it
+        name = getattr(f, "__name__", "_")
+        if name[0] != "_" and name != "set_grad_enabled" and getattr(jtensor, name, None) is f:
+            return f"torch.{name}"
+    return found
 
 
 def is_tensor_method_or_property(func, /):

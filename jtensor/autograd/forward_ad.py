@@ -73,6 +73,8 @@ def unpack_dual(tensor, *, level=None):
     found = _level()
     if found is None or (level is not None and level < 0):
         return UnpackedDualTensor(tensor, None)
+    if not hasattr(tensor, "_storage"):
+        raise TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}")
     return UnpackedDualTensor(primal_of(found, tensor), tangent_of(found, tensor))
 
 

@@ -175,7 +175,7 @@ class inference_mode(_Mode):
 
     def __new__(cls, mode=True):
         self = object.__new__(cls)
-        if callable(mode) and not isinstance(mode, bool):
+        if not isinstance(mode, bool):                                 # a function to decorate
             self.mode = True
             return self(mode)
         return self

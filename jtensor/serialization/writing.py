@@ -18,6 +18,7 @@ from ..base.naming import TorchNamed
 from ..base.size import Size
 from ..tensor import storages
 from ..tensor.core import Tensor
+from ..utils.hooks import warn_if_has_hooks
 from . import names, pickles
 
 _ALIGNED = 64                                  # records begin at multiples of it, so that they can be mapped into memory
@@ -110,6 +111,7 @@ class _Pickler(pickle._Pickler):
 
     def tensor(self, t):
         """How a tensor is put together again: (function, arguments)."""
+        warn_if_has_hooks(t)
         state = dict(t.__dict__)
         parameter = _is_parameter(t)
         data = t.detach() if parameter else t

@@ -91,7 +91,7 @@ def set_data(self, other):
         raise TypeError("Variable data has to be a tensor, but got " + type(other).__name__)
     if self._requires_grad and not other._spec.dtype.differentiable:
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
-    if (self._spec.device is devices.meta) is not (other._spec.device is devices.meta) or type(other) in LAYOUTS:
+    if (self._spec.device is devices.meta) is not (other._spec.device is devices.meta) or LAYOUTS.get(type(other)) is not None:
         raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type.")
     keep_counter(self)
     if self.requires_grad and self._spec.size != other._spec.size:

@@ -184,6 +184,11 @@ class Tensor:
         hooks = self._edge[0].tensor_hooks
         return None if hooks is None else hooks.get(self._edge[1])
 
+    @_backward_hooks.setter
+    def _backward_hooks(self, hooks):
+        from .hooks import set_hooks
+        set_hooks(self, hooks)
+
     @_backward_hooks.deleter
     def _backward_hooks(self):
         raise RuntimeError("Deletion of _backwards_hooks not allowed!")
@@ -345,6 +350,9 @@ class Tensor:
         if self._spec.ndim == 0:
             raise TypeError("iteration over a 0-d tensor")
         return iter(self.unbind(0))
+
+    def __dir__(self):
+        return [name for name in object.__dir__(self) if name != "volatile"]           # to ask for it warns
 
     def __reduce_ex__(self, protocol):
         from .convert import reduce

@@ -55,6 +55,23 @@ def register_hook(self, hook):
     return register(hooks, hook)
 
 
+def set_hooks(self, hooks):
+    """``leaf._backward_hooks = hooks``: a dictionary takes the place of the one that there was, None takes all hooks away.
+
+    The hooks of a result hang with its node, and stay, as in PyTorch.
+    """
+    if hooks is not None and not isinstance(hooks, dict):
+        raise RuntimeError("_backward_hooks must be a dict or None.")
+    if self.grad_fn is not None:
+        return
+    HOOKED[0] = True
+    auto = self._autograd_meta()
+    auto.hooks = hooks
+    node = auto.accumulator() if auto.accumulator is not None else None
+    if node is not None:
+        node.tensor_hooks = None if hooks is None else {0: hooks}
+
+
 def register_post_accumulate_grad_hook(self, hook):
     """Calls ``hook(tensor)`` after a gradient was added to this leaf's ``.grad``."""
     if not self.requires_grad:

@@ -1,5 +1,6 @@
 """`set_`, `resize_`: the methods that give a tensor other memory or another size of it. May not know: operators."""
 import functools
+import math
 
 import numpy as np
 
@@ -51,6 +52,7 @@ def resize_(self, sizes, memory_format=None):
         raise RuntimeError("cannot resize variables that require grad")
     if str(memory_format).endswith("preserve_format"):
         raise RuntimeError("Unsupported memory formatPreserve")
+    _addressable(size, self._spec.dtype)
     stride = geometry.strides_in_format(size, memory_format)
     before = self._storage.nbytes()
     resize(self, size)
@@ -62,6 +64,16 @@ def resize_(self, sizes, memory_format=None):
         _shaped(self, size, stride)
     counting_allowed(self)
     return self
+
+
+def _addressable(size, dtype):
+    """PyTorch's errors for a size of which no tensor can be."""
+    if math.prod(size) >= 1 << 63:
+        raise RuntimeError("numel: integer multiplication overflow")
+    if math.prod([n or 1 for n in size[1:]]) >= 1 << 63:
+        raise RuntimeError("Stride calculation overflowed")
+    if math.prod(size) * dtype.itemsize >= 1 << 63:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)}")
 
 
 def resize(self, size):

@@ -149,6 +149,13 @@ def test_a_path_is_written_whole_or_not_at_all(tmp_path):
         jtensor.save(1, tmp_path / "nowhere" / "x.pt")
 
 
+def test_hooks_are_not_written():
+    x = jtensor.ones(2, requires_grad=True)
+    x.register_hook(print)
+    with pytest.warns(UserWarning, match="backward hook .* on tensor will not be serialized"):
+        jtensor.save(x, io.BytesIO())
+
+
 def test_one_storage_as_two_types_cannot_be_saved():
     torch = pytest.importorskip("torch")
     for library in (jtensor, torch):

@@ -73,6 +73,10 @@ LINES = listed(r'''
     x = torch.ones(2); x.untyped_storage().resize_(0); x.untyped_storage().size()
     x = torch.ones(4); x.storage().resize_(0); x.storage().size()
     x = torch.ones(2); y = x.view(2, 1); x.storage()._cdata == y.storage()._cdata
+    torch.ones(2).resize_(2, 4, 2**29, 2**29)
+    torch.ones(2).resize_(8, 8, 2**29, 2**29)
+    torch.ones(2).resize_(0, 4, 2**61)
+    torch.ones(2).resize_(0, 2**61).shape
     x = torch.ones(2); x.storage().is_sparse, x.untyped_storage().is_sparse, x.untyped_storage().is_cuda
     x = torch.FloatStorage([1, 2]); y = copy.deepcopy(x); x.fill_(0); y.tolist()
     x = torch.ones(2); y = copy.copy(x.untyped_storage()); x.fill_(0); y.tolist()

@@ -241,7 +241,7 @@ def histogram(input, bins=100, *, range=None, weight=None, density=False, out=No
         return answer
     for target, value in zip(out, answer):
         target.resize_(value.shape).copy_(value)
-    return type(answer)(out)
+    return return_type("histogram_out", ("hist", "bin_edges"))(out)
 
 
 @op(None, name="histogramdd_of", sync=True, function=False, method=False, nondiff=("self", "edges", "weight", 0))
