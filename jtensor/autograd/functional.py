@@ -54,7 +54,9 @@ def _outputs(func, inputs, name):
 
 def _fresh(tensors, create_graph, need_graph=True):
     """The arguments as inputs of a graph of their own; with ``create_graph`` it hangs on theirs."""
-    return tuple([t.view_as(t) if create_graph and t.requires_grad else t.detach().requires_grad_(need_graph) for t in tensors])
+    if not create_graph:
+        return tuple([t.detach().requires_grad_(need_graph) for t in tensors])
+    return tuple([t.view_as(t) if t.requires_grad else t._detached().requires_grad_(need_graph) for t in tensors])
 
 
 def _vector(v, name, create_graph, like, several, whose):

@@ -42,7 +42,7 @@ class _Level:
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         if self.recorded and tensor.requires_grad:
             return tensor.view_as(tensor)
-        made = tensor.detach()
+        made = tensor._detached()
         made._requires_grad = True
         self.leaves.add(made)
         return made
@@ -54,7 +54,7 @@ class _Level:
     def _seen(self, tensor):
         if not tensor.requires_grad:
             return tensor
-        return tensor if self.recorded and self._leads_out(tensor) else tensor.detach()
+        return tensor if self.recorded and self._leads_out(tensor) else tensor._detached()
 
     def _leads_out(self, tensor):
         """Whether the history ends anywhere but in this level's own leaves."""

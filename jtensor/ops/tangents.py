@@ -176,4 +176,16 @@ def taken(level, value, which):
     return None if which else value
 
 
-__all__ = ["Dual", "joined", "spec", "taken", "tangent_plan", "zeros"]
+def plain(value):
+    """The value without tangents, of whichever levels; the very value where it has none."""
+    if value.position is not tape.LIFTED or value.owed:
+        return value
+    if isinstance(value.level, Dual):
+        return plain(value.parts[0])
+    parts = [plain(part) for part in value.parts]
+    if all(new is old for new, old in zip(parts, value.parts, strict=True)):
+        return value
+    return Lifted(value.level, tuple(parts), value.aval, value.owed)
+
+
+__all__ = ["Dual", "joined", "plain", "spec", "taken", "tangent_plan", "zeros"]

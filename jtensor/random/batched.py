@@ -95,7 +95,7 @@ def _in_place(level, again, args, kwargs):
     self, *rest = args
     if not is_of(level, self):
         raise RuntimeError(IN_PLACE)
-    whole = put_together(level, self.detach()).clone()
+    whole = put_together(level, self._detached()).clone()
     rest = [put_together(level, x.detach()) if isinstance(x, Tensor) else x for x in rest]
     again(whole, *rest, **kwargs)
     return self.copy_(taken_apart(level, whole))

@@ -69,7 +69,7 @@ def _each(name, self, others, function):
     try:
         _walk(memory, operands, function, spec.dtype)
     finally:
-        self.data.copy_(from_host(memory, spec.dtype))
+        self._share().copy_(from_host(memory, spec.dtype))
     return self
 
 

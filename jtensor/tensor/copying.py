@@ -15,6 +15,7 @@ from ..ops.build import broadcast_inplace
 from ..ops.families import create as ops
 from ..ops.families.composing import number_fits
 from ..storage import VersionCounter, cell
+from ..storage.lifted import LIFTED_MEMORY
 from ..trace.tape import LOCAL
 from . import overwriting
 from .core import COUNTED, LAYOUTS, Tensor, make_tensor
@@ -165,7 +166,7 @@ _NO_COPY = (
 
 def _copy_of_memory(self, memo):
     """A tensor that lies on a copy of this one's memory, which tensors copied with it share; a clone where it is lazily conjugated."""
-    if self._spec.conj or self._spec.neg:
+    if self._spec.conj or self._spec.neg or self._storage.host is LIFTED_MEMORY:
         made = self.detach().clone()
         made.__class__ = type(self)
         return made

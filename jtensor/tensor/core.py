@@ -6,6 +6,7 @@ Owns: identity, metadata, `.data`, `requires_grad`, `detach`. What operators do 
 
 from ..autograd.graph import OperatorNode, accumulator
 from ..storage import VersionCounter
+from ..storage.lifted import LIFTED_MEMORY
 from ..trace.lifted import transforming
 from ..trace.tape import LOCAL
 
@@ -306,10 +307,20 @@ class Tensor:
         >>> x.detach().requires_grad
         False
         """
+        if self._storage.host is LIFTED_MEMORY and (found := self._without_tangents()) is not None:
+            return found
+        return self._detached()
+
+    def _detached(self):
+        """`detach` for those who want what is differentiated forwards to go on."""
         other = self._share()
         if not self._inference_tensor() or LOCAL.inference:             # an inference tensor has no counter to share
             other._counter = self._counter
         return other
+
+    def _without_tangents(self):
+        from .duals import without_tangents
+        return without_tangents(self)
 
     def detach_(self):
         """Forgets this tensor's history, in place."""
@@ -323,11 +334,15 @@ class Tensor:
                 "torch/optim/optimizer.py as the solution."
             )
         self._edge, self._requires_grad = None, False
+        if self._storage.host is LIFTED_MEMORY and (found := self._without_tangents()) is not None:
+            self._storage, self._spec, self._offset, self._cached = found._storage, found._spec, 0, None
         return self
 
     @property
     def data(self):
         """A tensor on the same memory, without history and with a version counter of its own."""
+        if self._storage.host is LIFTED_MEMORY and (found := self._without_tangents()) is not None:
+            return found
         return self._share()
 
     @data.setter

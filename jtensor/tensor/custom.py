@@ -225,7 +225,7 @@ def _history(out, nr, node, is_input, is_dirty, count):
     """One output, as part of the graph (``node``) or without history."""
     if node is None:
         if out.requires_grad:
-            return out.detach() if is_input else out.detach_() if out._info is None else out
+            return out._detached() if is_input else out.detach_() if out._info is None else out
         if is_input and not is_dirty:
             out = _same_view(out)
     elif is_dirty:
@@ -299,7 +299,7 @@ def _unpack(ctx, entry, nr, edge):
         found = entry.unpack()
         if nr is not None:
             edge = ctx._engine_node, nr
-        return found if edge is None else history.led_by(found.detach(), edge)
+        return found if edge is None else history.led_by(found._detached(), edge)
     if nr is None:
         return entry[0]
     storage, spec, offset, counter, _ = entry

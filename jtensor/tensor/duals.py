@@ -9,7 +9,7 @@ from ..trace.lifted import is_owed, levels_of
 from ..trace.tape import LOCAL
 from .history import edge_of
 from .levels import Passage, of_value, open_again, with_passage
-from .values import read
+from .values import read, wrap
 
 
 def made_dual(level, primal, tangent):
@@ -70,6 +70,16 @@ def primal_of(level, tensor):
 def tangent_of(level, tensor):
     """The tangent of a tensor, or None."""
     return _part(level, tensor, 1, _Tangent) if is_dual(level, tensor) else None
+
+
+def without_tangents(tensor):
+    """What `detach` answers of a tensor with a tangent: a copy that has none, and no history; None for a tensor without."""
+    value = read(tensor)
+    found = tangents.plain(value)
+    if found is value:
+        return None
+    spec = tensor._spec
+    return wrap(found, spec) if spec.dense and not spec.conj and not spec.neg else of_value(found)
 
 
 def _part(level, tensor, which, kind):

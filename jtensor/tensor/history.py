@@ -313,7 +313,7 @@ def save(code, tensors, outs, originals=None):
             counter.site = WATCHED
         return tensor, counter.version
     out = outs[~code]
-    if saving._hooks and (packed := saving.pack(out.detach() if out._edge is None else out)) is not None:
+    if saving._hooks and (packed := saving.pack(out._detached() if out._edge is None else out)) is not None:
         return packed
     counter = out._counter
     if counter.site is None:

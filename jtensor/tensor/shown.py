@@ -84,7 +84,7 @@ class SavedTensor:
         if self._entry() is None:
             return None
         found = _saved(self._node, self._at, self._code)
-        return found.detach() if self._code < 0 else found
+        return found._detached() if self._code < 0 else found
 
     @property
     def unpack_hook(self):
@@ -109,7 +109,7 @@ class SavedTensor:
             raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks "
                                "is allowed at a time.")
         entries = list(self._node.saved)
-        entries[self._at] = saving.packed_by(pack_hook, unpack_hook, _saved(self._node, self._at, self._code).detach())
+        entries[self._at] = saving.packed_by(pack_hook, unpack_hook, _saved(self._node, self._at, self._code)._detached())
         self._node.saved = entries
 
 
@@ -175,7 +175,7 @@ def _saved(node, at, code):
     entry, edge = node.saved[at], (node, ~code) if code < 0 else node.edges[code]
     if isinstance(entry, saving.Packed):
         found = entry.unpack()
-        return found if edge is None else history.led_by(found.detach(), edge)
+        return found if edge is None else history.led_by(found._detached(), edge)
     value = saving.value(entry, node, code, read, read_at)
     if type(entry) is tuple and len(entry) == 2:
         return entry[0]

@@ -59,7 +59,7 @@ def resize_(self, sizes, memory_format=None):
     grown = self._storage.nbytes() - before
     if grown > 0 and UNWRITTEN.filled:
         step = self.element_size()
-        self.data.as_strided((grown // step,), (1,), before // step).fill_(UNWRITTEN.number(self.dtype))     # counts as no change
+        self._share().as_strided((grown // step,), (1,), before // step).fill_(UNWRITTEN.number(self.dtype))     # counts as no change
     if stride is not None and stride != self._spec.stride:
         _shaped(self, size, stride)
     counting_allowed(self)

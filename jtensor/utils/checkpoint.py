@@ -186,11 +186,14 @@ class _Frame:
         self.contexts = context_fn()
         self.surroundings = _Surroundings(preserve)
         self.promises, self.metadata, self.found = [], [], {}
+        self.complete, self.cut_short = False, False     # whether the first run is over; whether a second has gone further before
         self.versions = [(t, t._counter.version) for t in (*args, *kwargs.values()) if isinstance(t, Tensor) and not t.is_inference()]
 
     def run(self):
         with saved.saved_tensors_hooks(self._pack, self._unpack), self.contexts[0]:
-            return self.function(*self.args, **self.kwargs)
+            found = self.function(*self.args, **self.kwargs)
+        self.complete = True
+        return found
 
     def _pack(self, tensor):
         promise = _Promise(self, len(self.promises))
@@ -214,20 +217,21 @@ class _Frame:
         def keep(tensor):
             at = counter[0]
             counter[0] += 1
+            self.cut_short |= at >= len(self.promises) and not self.complete
             if at < len(self.promises) and self.promises[at]() is not None:
-                self.found[at] = tensor.detach() if tensor.requires_grad else tensor
+                self.found[at] = tensor._detached() if tensor.requires_grad else tensor
             elif at < len(self.promises):
                 self.found[at] = None
             if at < len(self.promises) and self.check == "default" and _metadata(tensor) != self.metadata[at]:
                 different.append((at, _metadata(tensor)))
             if self.stop and counter[0] == len(self.promises):
                 raise _Stop
-            return tensor.detach()
+            return tensor._detached()
         different = []
         with contextlib.suppress(_Stop), torch.enable_grad(), self.surroundings.again(), saved.saved_tensors_hooks(keep, lambda t: t), \
                 self.contexts[1]:
             self.function(*self.args, **self.kwargs)
-        if counter[0] != len(self.promises):
+        if counter[0] != len(self.promises) and not self.cut_short:
             raise CheckpointError("torch.utils.checkpoint: A different number of tensors was saved during the original forward and "
                                   f"recomputation.\nNumber of tensors saved during forward: {len(self.promises)}\nNumber of tensors "
                                   f"saved during "

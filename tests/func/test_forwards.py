@@ -210,3 +210,41 @@ def named(T):
 def test_as_in_pytorch(text):
     """Of `linearize`'s answers the value is shown, not the function."""
     same(text, named, lambda found: str(found[0] if isinstance(found, tuple) and callable(found[-1]) else found))
+
+
+STOPPED = {
+    "detach": lambda T, x: x.detach() * x, "function": lambda T, x: T.detach(x) * x, "data": lambda T, x: x.data * x,
+    "in place": lambda T, x: x.clone().detach_() * x, "straight through": lambda T, x: x + (x.round() - x).detach(),
+    "a view of it": lambda T, x: x.detach().view(3, 1).sum() * x, "turned": lambda T, x: x.view(3, 1).t().detach() * x,
+    "a part": lambda T, x: T.where(x > 1, x.detach(), x), "in a module": lambda T, x: T.nn.functional.softmax(x, 0).detach() * x,
+}
+
+
+@pytest.mark.parametrize("name", STOPPED)
+@pytest.mark.parametrize("how", ["f.jvp(g, (x,), (x,))", "f.jacfwd(g)(x)", "f.vmap(f.jacfwd(g))(T.stack([x, x * 2]))", "dual()"])
+def test_detached_has_no_tangent(name, how):
+    def named(T):
+        def dual():
+            with T.autograd.forward_ad.dual_level():
+                return T.autograd.forward_ad.unpack_dual(STOPPED[name](T, T.autograd.forward_ad.make_dual(x, x))).tangent
+        x = T.tensor([1.0, 2.0, 3.0])
+        return {"f": T.func, "g": lambda x: STOPPED[name](T, x), "x": x, "dual": dual}
+    same(how, named)
+
+
+def test_a_hessian_stops_where_the_function_does():
+    same("f.hessian(lambda x: (x.detach() * x ** 2).sum())(x)", lambda T: {"f": T.func, "x": T.tensor([1.0, 2.0])})
+    same("f.jvp(f.grad(lambda x: (x.detach() * x ** 2).sum()), (x,), (x,))", lambda T: {"f": T.func, "x": T.tensor([1.0, 2.0])})
+
+
+def test_copies_of_a_tensor_with_a_tangent_have_none():
+    import copy
+
+    def named(T):
+        def copies():
+            with T.autograd.forward_ad.dual_level(), warnings.catch_warnings(action="ignore"):
+                x = T.autograd.forward_ad.make_dual(T.ones(2), T.ones(2))
+                made = [copy.deepcopy(x), x.new_tensor(x), T.tensor(x), T.nn.Parameter(x), x.detach().requires_grad_(), x.clone()]
+                return [T.autograd.forward_ad.unpack_dual(one).tangent for one in made]
+        return {"copies": copies}
+    same("copies()", named)

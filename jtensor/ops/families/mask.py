@@ -249,7 +249,7 @@ def _as_it_comes(self, places, source):
     for k, place in enumerate(places.tolist()):
         taken[k] = at.get(taken[k], taken[k])
         at[int(into[place])] = taken[k]
-    whole = self.detach().as_strided((self._storage.layout.numel,), (1,), 0)
+    whole = self._detached().as_strided((self._storage.layout.numel,), (1,), 0)
     return with_history(whole[taken].reshape(source.shape), source)
 
 

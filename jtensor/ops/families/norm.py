@@ -209,7 +209,7 @@ def instance_norm(input, weight, bias, running_mean, running_var, use_input_stat
     out = batch_norm(flat, repeated(weight), repeated(bias), mean, var, use_input_stats, momentum, eps, cudnn_enabled)
     for running, moved in ((running_mean, mean), (running_var, var)):
         if running is not None and use_input_stats:
-            running.detach().copy_(moved.view(n, channels).mean(0))
+            running._detached().copy_(moved.view(n, channels).mean(0))
     return out.view(*input._spec.size)
 
 
