@@ -5,6 +5,7 @@ be nested, else fresh leaves. What comes out keeps its history only as far as it
 May not know: forward mode.
 """
 import functools
+import weakref
 
 import jtensor
 
@@ -13,6 +14,9 @@ from .batching import vmap
 from .trees import apart, flatten, mapped, only_real, only_tensors, shown, structure
 
 __all__ = ["grad", "grad_and_value", "jacrev", "vjp"]
+
+
+_INNER = weakref.WeakValueDictionary()         # the leaves of all differentiations by their `id`
 
 
 class _Level:
@@ -45,6 +49,7 @@ class _Level:
         made = tensor._detached()
         made._requires_grad = True
         self.leaves.add(made)
+        _INNER[id(made)] = made
         return made
 
     def leave(self, tree):
@@ -56,10 +61,14 @@ class _Level:
             return tensor
         return tensor if self.recorded and self._leads_out(tensor) else tensor._detached()
 
+    def _hides(self, leaf):
+        """Whether a leaf is nobody's any more when this has ended: its own, or that of one which ended before."""
+        return leaf in self.leaves or _INNER.get(id(leaf)) is leaf and not any(leaf in level.leaves for level in LOCAL.differentiated)
+
     def _leads_out(self, tensor):
         """Whether the history ends anywhere but in this level's own leaves."""
         if tensor.grad_fn is None:
-            return tensor not in self.leaves
+            return not self._hides(tensor)
         seen, left = set(), [tensor.grad_fn]
         while left:
             node = left.pop()
@@ -67,7 +76,7 @@ class _Level:
                 continue
             seen.add(node)
             variable = getattr(node, "variable", None)
-            if variable is not None and variable not in self.leaves:
+            if variable is not None and not self._hides(variable):
                 return True
             left.extend(before for before, _ in node.next_functions)
         return False

@@ -6,6 +6,8 @@ import weakref
 from collections import OrderedDict
 
 from ..autograd.graph import HOOKED
+from ..trace.lifted import transforming
+from ..trace.tape import LOCAL
 from ..utils.hooks import register
 from .core import Tensor
 
@@ -14,6 +16,10 @@ def retain_grad(self):
     """Makes a non-leaf tensor keep its gradient in ``.grad``."""
     if not self.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    if (LOCAL.levels or LOCAL.differentiated) and transforming():
+        raise RuntimeError("You are attempting to call Tensor.retain_grad() inside of a function being transformed by a functorch "
+                           "transform. This is unsupported, please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, "
+                           "jacfwd, hessian) or call retain_grad() outside of a function being transformed instead.")
     if self._edge is None:
         return
     auto = self._autograd_meta()

@@ -18,6 +18,13 @@ PROGRAMS = {
     "leaf in a function in a function": "F.grad(lambda t: F.grad(lambda u: (u**2 * T.ones(3, requires_grad=True)).sum())(t).sum())(x)",
     "gradient": "F.grad(lambda t: T.autograd.grad((t**3).sum(), t, create_graph=True)[0].sum())(x)",
     "module": "F.grad(lambda t: T.nn.Linear(3, 1)(t).sum())(x).requires_grad",
+    "kept": "F.grad(lambda t: ((u := t.sin()).retain_grad(), u.sum())[1])(x)",
+    "kept within vmap": "F.vmap(lambda t: ((u := t.sin()).retain_grad(), u.sum())[1])(x[None])",
+    "the way back, differentiated": "F.vjp(lambda v: F.vjp(T.square, x)[1](v)[0], x)[0]",
+    "another's way back, differentiated": "(lambda back: F.vjp(lambda v: back(v)[0], x)[0])(F.vjp(T.square, x)[1])",
+    "a way back to what is outside": "(lambda back: F.vjp(lambda v: back(v)[0], x)[0])(F.vjp(lambda t: t * w, x)[1])",
+    "what has been carried out": "(lambda seen: (F.grad(lambda t: (seen.append(t.sin()), t.sum())[1])(x), "
+                                 "F.grad(lambda t: (seen[0] * t).sum())(x))[1])([])",
     "within vmap": "F.vmap(lambda t: t * T.ones(1, requires_grad=True))(x).shape",
 }
 
