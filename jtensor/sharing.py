@@ -13,6 +13,7 @@ from .base import sites
 from .base.dtypes import scalar_name
 from .ops.families.composing import number_fits
 from .tensor import raw
+from .tensor.from_data import on_storage
 from .tensor.storage_types import mapped
 
 _READ_ONLY = (
@@ -131,9 +132,8 @@ def _on_its_memory(obj, dtype, copy, requires_grad):
     """The tensor on an object's own memory, None where it has none to share."""
     if isinstance(obj, jtensor.Tensor):
         return obj
-    if isinstance(obj, jtensor.UntypedStorage):
-        kind = dtype or jtensor.int64
-        return jtensor.empty(0, dtype=kind).set_(obj, 0, (obj.nbytes() // kind.itemsize,))
+    if jtensor.is_storage(obj):
+        return on_storage(obj, dtype)
     if isinstance(obj, (np.ndarray, np.generic)):
         array = np.asarray(obj)
         return jtensor.from_numpy(array.copy("K") if copy and not array.flags.writeable else array)

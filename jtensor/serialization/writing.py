@@ -58,7 +58,7 @@ class _Pickler(pickle._Pickler):
         self.cells = {}                        # id of a storage: (key, storage, dtype)
 
     def persistent_id(self, obj):
-        if isinstance(obj, storages.UntypedStorage):               # of bytes, too, a file says what type their elements are
+        if storages.is_storage(obj):               # of bytes, too, a file says what type their elements are
             return self.reference(obj._cell, getattr(obj, "dtype", dtypes.uint8), str(obj.device))
         return obj.entry if type(obj) is _Reference else None
 

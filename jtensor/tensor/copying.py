@@ -14,7 +14,7 @@ from ..base.naming import type_name
 from ..ops.build import broadcast_inplace
 from ..ops.families import create as ops
 from ..ops.families.composing import number_fits
-from ..storage import VersionCounter, cell
+from ..storage import VersionCounter
 from ..storage.lifted import LIFTED_MEMORY
 from ..trace.tape import LOCAL
 from . import overwriting
@@ -170,10 +170,7 @@ def _copy_of_memory(self, memo):
         made = self.detach().clone()
         made.__class__ = type(self)
         return made
-    storage = memo.get(("jtensor storage", id(self._storage)))
-    if storage is None:
-        storage = cell.new(self._storage.current(), self._storage.layout)
-        memo["jtensor storage", id(self._storage)] = storage
-    made = make_tensor(storage, self._spec, self._offset, type(self), inference=LOCAL.inference)
+    from .storage_types import copied
+    made = make_tensor(copied(self._storage, memo), self._spec, self._offset, type(self), inference=LOCAL.inference)
     made._counter = VersionCounter(1)                                                 # PyTorch makes it empty and calls `set_`
     return made

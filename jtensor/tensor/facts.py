@@ -78,7 +78,7 @@ class Facts:
 
     def storage(self):
         """The storage with its type."""
-        from .storage_types import typed
+        from .typed_storages import typed
         return typed(self)
 
     def is_floating_point(self):

@@ -362,8 +362,14 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
         array = _row(data, wanted)
         if array is not None:
             return _finish(from_host(array, wanted, where, True), requires_grad)
-    if isinstance(data, np.ndarray) and not data.flags.c_contiguous and any(s < 0 for s in data.strides):
-        raise ValueError(NEGATIVE_STRIDES)
+    if isinstance(data, np.ndarray):
+        if not data.dtype.isnative:
+            raise ValueError("given numpy array has byte order different from the native byte order. Conversion between byte orders is "
+                             "currently not supported.")
+        if not data.flags.c_contiguous and any(s < 0 for s in data.strides):
+            raise ValueError(NEGATIVE_STRIDES)
+    elif type(data).__module__ == "torch.storage":
+        return _finish(on_storage(data, wanted).to(where), requires_grad)
     array = host_array(data, wanted)
     made = from_host(array, wanted, devices.cpu if where is devices.meta else where, isinstance(data, (list, tuple, int, float, complex)))
     if data is array or isinstance(data, np.ndarray):
@@ -375,6 +381,17 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
     if where is devices.meta:
         made = made.to("meta")
     return _finish(made, requires_grad)
+
+
+def on_storage(storage, dtype=None):
+    """A tensor on all of a storage's memory; of bytes it takes as many whole elements as there are."""
+    held = getattr(storage, "dtype", None)
+    if dtype is not None and held is not None and held is not dtype:
+        raise RuntimeError(f"Expected a Storage of type {dtypes.scalar_name(dtype)} or an UntypedStorage, but got "
+                           f"{dtypes.scalar_name(held)}")
+    dtype = held or dtype or dtypes.int64
+    layout = specs.spec((storage.nbytes() // dtype.itemsize,), None, dtype, storage.device)
+    return make_tensor(storage._cell, layout, inference=LOCAL.inference)
 
 
 def copied(data, dtype, device, requires_grad, by):

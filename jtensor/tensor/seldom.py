@@ -181,7 +181,7 @@ def _in_layout(self, name, blocksize, dense_dim):
 
 
 def _storage_class(dtype):
-    from .storage_types import CLASSES
+    from .typed_storages import CLASSES
     return CLASSES[dtype]
 
 

@@ -1,13 +1,13 @@
-"""`torch.UntypedStorage`, `torch.TypedStorage`, `torch.FloatStorage` and its kind: memory by itself, as bytes and as elements.
+"""Memory by itself, and `torch.UntypedStorage`, which sees it as bytes. The typed ones are in `typed_storages`.
 
 Owns: these classes. What is written to one is written by way of a tensor on the same memory. May not know: operators.
 """
-import functools
-
 import numpy as np
 
 from ..base import devices, dtypes, sites
 from ..base.errors import missing
+from ..base.naming import type_name
+from ..storage import cell as cells
 from ..storage.host import HostMemory
 from ..trace import executor
 from . import from_data
@@ -25,51 +25,11 @@ def say_deprecated():
                    "tensor.untyped_storage() instead of tensor.storage()")
 
 
-class UntypedStorage:
-    """Memory as bytes: ``UntypedStorage(size)``, ``UntypedStorage(bytes as integers)``, or that of a tensor.
+class Memory:
+    """What storages of bytes and of elements have in common: a cell, looked at in units of a dtype."""
 
-    >>> x = torch.tensor([1, 2], dtype=torch.int16)
-    >>> x.untyped_storage()[0] = 5
-    >>> x
-    tensor([5, 2], dtype=torch.int16)
-    """
-
-    __module__ = "torch.storage"
-    is_sparse = is_sparse_csr = False
+    is_sparse = is_sparse_csr = is_hpu = False
     _unit = dtypes.uint8
-
-    def __init__(self, data=0, *, device=None):
-        self._cell = _cell_of(data, dtypes.uint8, device)
-
-    @classmethod
-    def _on(cls, cell):
-        self = object.__new__(UntypedStorage)
-        self._cell = cell
-        return self
-
-    @classmethod
-    def from_buffer(cls, buffer, byte_order="native", *, dtype=None):
-        """A copy of the bytes of an object with Python's buffer protocol."""
-        found = np.frombuffer(buffer, np.uint8)
-        dtype = dtype or dtypes.uint8
-        if byte_order == "big" and dtype.itemsize > 1:
-            found = found.reshape(-1, dtype.itemsize)[:, ::-1].reshape(-1)
-        return cls._on(_cell_of(found.copy(), dtypes.uint8, None))
-
-    @classmethod
-    def from_file(cls, filename, shared=False, nbytes=0):
-        """The memory that a file is mapped to (`torch.from_file`): where it is not ``shared``, the file stays as it is.
-
-        >>> import tempfile
-        >>> with tempfile.NamedTemporaryFile() as file:
-        ...     _ = file.write(bytes([1, 2, 3])), file.flush()
-        ...     torch.UntypedStorage.from_file(file.name, nbytes=2).tolist()
-        [1, 2]
-        """
-        memory = mapped(filename, shared, nbytes)
-        return cls._on(cls(0)._cell if memory is None else from_data.from_numpy(memory)._storage)
-
-    filename = property(lambda self: None, doc="None: a storage does not remember its file.")
 
     def data_ptr(self):
         return self._cell.data_ptr()
@@ -108,9 +68,6 @@ class UntypedStorage:
             return self._name()
         raise missing("storages that change their type", "a tensor: torch.empty(0).set_(storage).to(dtype)")
 
-    def _name(self):
-        return "torch.storage.UntypedStorage"
-
     def is_pinned(self, device="cuda"):
         return False
 
@@ -138,10 +95,6 @@ class UntypedStorage:
         from . import create
         return create.empty(0, dtype=self._unit, device=self.device).set_(self)
 
-    def _made(self, tensor):
-        """A storage of the same kind on a tensor's memory."""
-        return UntypedStorage._on(tensor._storage)
-
     def fill_(self, value):
         """Writes a number to every element."""
         self._tensor().fill_(value)
@@ -154,6 +107,14 @@ class UntypedStorage:
         self.untyped()._tensor().copy_(source.untyped()._tensor())
         return self
 
+    def _made(self, tensor):
+        """A storage of the same kind on a tensor's memory."""
+        return self._with(tensor._storage)
+
+    def new(self):
+        """An empty storage of the same kind."""
+        return self._with(_cell_of(0, self._unit, self.device))
+
     def clone(self):
         """A copy."""
         return self._made(self._tensor().clone())
@@ -162,10 +123,7 @@ class UntypedStorage:
         return self.clone()
 
     def __deepcopy__(self, memo):
-        memo = memo.setdefault("torch", {})
-        if self._cdata not in memo:
-            memo[self._cdata] = self.clone()
-        return memo[self._cdata]
+        return self._with(copied(self._cell, memo))
 
     def cpu(self):
         """Itself on the CPU."""
@@ -188,13 +146,12 @@ class UntypedStorage:
         return self
 
     def __repr__(self):
-        numbers = "\n ".join(map(str, self.tolist())) if self.device is not devices.meta else "..."
-        return f" {numbers}\n[torch.storage.{type(self).__name__}({self._described()}) of size {len(self)}]"
-
-    def _described(self):
-        return f"device={self.device}"
+        numbers = " " + "\n ".join(map(str, self.tolist())) if self.device is not devices.meta else "..."
+        return f"{numbers}\n[torch.storage.{type(self).__name__}({self._described()}) of size {len(self)}]"
 
     def _bytes(self):
+        if self.device is devices.meta:
+            raise NotImplementedError("Not available for 'meta' device type")
         value = executor.value_of(self._cell.current(), "storage")
         layout = self._cell.layout
         flat = np.empty(layout.numel, layout.dtype.numpy)
@@ -209,9 +166,104 @@ class UntypedStorage:
     def __iter__(self):
         return iter(self.tolist())
 
+    def _number(self, index):
+        size = self.size()
+        if not -size <= index < size:
+            raise IndexError(f"index {index} out of range for storage of size {size}")
+        return self._bytes().view(self._unit.numpy)[index].item()
+
+    def __eq__(self, other):
+        return isinstance(other, Memory) and other._cell is self._cell and type(other) is type(self)
+
+    def __hash__(self):
+        return id(self._cell)
+
+    @property
+    def _cdata(self):
+        return id(self._cell)
+
+
+class UntypedStorage(Memory):
+    """Memory as bytes: ``UntypedStorage(size)``, ``UntypedStorage(bytes as integers)``, or that of a tensor.
+
+    >>> x = torch.tensor([1, 2], dtype=torch.int16)
+    >>> x.untyped_storage()[0] = 5
+    >>> x
+    tensor([5, 2], dtype=torch.int16)
+    """
+
+    __module__ = "torch.storage"
+
+    def __init__(self, data=0, *, device=None):
+        self._cell = _cell_of(data if type(data) is int else _as_bytes(data), dtypes.uint8, device)
+
+    @classmethod
+    def _on(cls, cell):
+        self = object.__new__(UntypedStorage)
+        self._cell = cell
+        return self
+
+    _with = _on
+
+    @classmethod
+    def from_buffer(cls, buffer, byte_order=None, count=-1, offset=0, *, dtype=None):
+        """A copy of the bytes of an object with Python's buffer protocol: of ``count`` elements of ``dtype`` (-1: all) from a byte on."""
+        dtype = dtype or dtypes.uint8
+        found, size = np.frombuffer(buffer, np.uint8), dtype.itemsize
+        if byte_order is None and dtype not in (dtypes.uint8, dtypes.int8):
+            raise RuntimeError("function missing required argument 'byte_order' (pos 2)")
+        if byte_order not in ("big", "little", "native", None):
+            raise ValueError(f"invalid byte_order '{byte_order}' (expected 'big', 'little', or 'native')")
+        if not 0 <= offset <= len(found):
+            raise ValueError(f"offset must be non-negative and no greater than buffer length ({len(found)}) , but got {offset}")
+        rest = len(found) - offset
+        if count < 0 and rest % size:
+            raise ValueError(f"buffer size ({len(found)}) must be a multiple of element size ({size})")
+        count = rest // size if count < 0 else count
+        if count * size > rest:
+            raise ValueError(f"buffer has only {rest} elements after offset {offset}, but specified a size of {count}")
+        found = found[offset:offset + count * size]
+        if dtype is dtypes.bool:
+            found = (found != 0).astype(np.uint8)
+        if byte_order == "big" and size > 1:
+            step = size // 2 if dtype.is_complex else size
+            found = found.reshape(-1, step)[:, ::-1].reshape(-1)
+        return cls._on(_cell_of(found.copy(), dtypes.uint8, None))
+
+    @classmethod
+    def from_file(cls, filename, shared=False, nbytes=0):
+        """The memory that a file is mapped to (`torch.from_file`): where it is not ``shared``, the file stays as it is.
+
+        >>> import tempfile
+        >>> with tempfile.NamedTemporaryFile() as file:
+        ...     _ = file.write(bytes([1, 2, 3])), file.flush()
+        ...     torch.UntypedStorage.from_file(file.name, nbytes=2).tolist()
+        [1, 2]
+        """
+        memory = mapped(filename, shared, nbytes)
+        return cls._on(cls(0)._cell if memory is None else from_data.from_numpy(memory)._storage)
+
+    filename = property(lambda self: None, doc="None: a storage does not remember its file.")
+
+    def _name(self):
+        return "torch.storage.UntypedStorage"
+
+    def _described(self):
+        return f"device={self.device}"
+
+    def byteswap(self, dtype):
+        """Turns the bytes of each element of a dtype around, of a complex one those of its parts; in place."""
+        size = dtype.itemsize // 2 if dtype.is_complex else dtype.itemsize
+        if self.nbytes() % size:
+            raise RuntimeError(f"the length of data is not a multiple of {size}")
+        whole = self._tensor().view(-1, size)
+        whole.copy_(whole.flip(1))
+
     def __getitem__(self, index):
         if isinstance(index, slice):
             return self._made(self._part(index))
+        if not isinstance(index, int) or isinstance(index, bool):
+            raise TypeError(f"can't index a torch.UntypedStorage with {type_name(type(index))}")
         return self._number(index)
 
     def _part(self, index):
@@ -220,34 +272,38 @@ class UntypedStorage:
             return from_data.from_numpy(self._cell.host.flat.view(np.uint8)[index].copy())
         return self._tensor()[index].clone()
 
-    def _number(self, index):
-        size = self.size()
-        if not isinstance(index, int):
-            raise TypeError(f"can't index a {self._name()} with {type(index).__name__}")
-        if not -size <= index < size:
-            raise IndexError(f"index {index} out of range for storage of size {size}")
-        return self._bytes().view(self._unit.numpy)[index].item()
-
     def __setitem__(self, index, value):
-        self._tensor()[index] = value
-
-    def _as(self, dtype):
-        """The numbers in a typed storage of another type."""
-        say_deprecated()
-        return TypedStorage._on(self._tensor().to(dtype)._storage, dtype)
-
-    def __eq__(self, other):
-        return isinstance(other, UntypedStorage) and other._cell is self._cell
-
-    def __hash__(self):
-        return id(self._cell)
+        if isinstance(index, bool) or not isinstance(index, (int, slice)):
+            raise RuntimeError(f"can't index a torch.UntypedStorage with {type_name(type(index))}")
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise RuntimeError(f"can only set storage content with a int types, but got {type_name(type(value))} instead")
+        if isinstance(index, int) and not -self.nbytes() <= index < self.nbytes():
+            raise RuntimeError("out of bounds")
+        self._tensor()[index] = value % 256
 
     def __reduce__(self):
-        return _pickled, (self._tensor().clone(), None)
+        return _pickled, (self._tensor().clone(),)
 
-    @property
-    def _cdata(self):
-        return id(self._cell)
+
+def _as_bytes(data):
+    """The numbers of a sequence, of which only the last eight bits count; PyTorch's refusals."""
+    if isinstance(data, UntypedStorage):
+        return data._bytes()
+    if isinstance(data, (bool, Tensor)) or not (hasattr(data, "__len__") and hasattr(data, "__getitem__")):
+        raise RuntimeError(f"torch.UntypedStorage(): Expected a sequence type, but got {type_name(type(data))}")
+    for one in data:
+        if not isinstance(one, int):
+            raise RuntimeError(f"torch.UntypedStorage(): tried to construct a storage from a sequence ({type_name(type(data))}), but one "
+                               f"of the items was of type {type_name(type(one))} instead of int")
+    return np.array([one % 256 for one in data], np.uint8)
+
+
+def copied(cell, memo):
+    """The copy of a storage's memory that one `copy.deepcopy` makes: one for all the tensors and storages that lie on it."""
+    key = "jtensor storage", id(cell)
+    if key not in memo:
+        memo[key] = cells.new(cell.current(), cell.layout)
+    return memo[key]
 
 
 def mapped(filename, shared, length):
@@ -271,8 +327,8 @@ def mapped(filename, shared, length):
     return np.memmap(filename, np.uint8, "r+" if shared else "c", shape=(length,)) if length else None
 
 
-def _pickled(tensor, dtype):
-    return UntypedStorage._on(tensor._storage) if dtype is None else TypedStorage._on(tensor._storage, dtype)
+def _pickled(tensor):
+    return UntypedStorage._on(tensor._storage)
 
 
 def _cell_of(data, dtype, device):
@@ -280,116 +336,13 @@ def _cell_of(data, dtype, device):
     from . import create
     if isinstance(data, str):
         raise TypeError("new(): invalid data type 'str'")
+    if isinstance(data, int) and data < 0:
+        raise RuntimeError("[enforce fail at alloc_cpu.cpp:98] ((ptrdiff_t)nbytes) >= 0. alloc_cpu() seems to have been called with "
+                           f"negative number: {2**64 + data * dtype.itemsize}")
     made = create.empty(data, dtype=dtype, device=device) if isinstance(data, int) else from_data.tensor(data, dtype=dtype, device=device)
     return made._storage
 
 
-class TypedStorage(UntypedStorage):
-    """Memory as elements of one dtype: ``TypedStorage(size or numbers, dtype=...)``, or ``wrap_storage=`` for bytes that there are."""
-
-    __module__ = "torch.storage"
-
-    def __init__(self, *args, wrap_storage=None, dtype=None, device=None):
-        from . import create
-        say_deprecated()
-        self.dtype = dtype or dtypes.get_default_dtype()
-        if wrap_storage is not None:
-            self._cell = wrap_storage._cell
-        else:
-            self._cell = _cell_of(args[0], self.dtype, device) if args else create.empty(0, dtype=self.dtype, device=device)._storage
-
-    @classmethod
-    def _on(cls, cell, dtype):
-        self = object.__new__(TypedStorage)
-        self._cell, self.dtype = cell, dtype
-        return self
-
-    @classmethod
-    def from_buffer(cls, buffer, byte_order="native", *, dtype=None):
-        say_deprecated()
-        dtype = dtype or cls.dtype
-        return TypedStorage._on(UntypedStorage.from_buffer(buffer, byte_order, dtype=dtype)._cell, dtype)
-
-    @property
-    def _unit(self):
-        return self.dtype
-
-    def _name(self):
-        return f"torch.{_NAMES[self.dtype]}Storage"
-
-    def get_device(self):
-        return None if self.device.type == "cpu" else self.device.index
-
-    def _described(self):
-        return f"dtype={self.dtype}, device={self.device}"
-
-    def _made(self, tensor):
-        return TypedStorage._on(tensor._storage, self.dtype)
-
-    def resize_(self, size):
-        """More elements, or fewer; what was there stays."""
-        UntypedStorage.resize_(self, size * self.dtype.itemsize)
-
-    def __getitem__(self, index):
-        if isinstance(index, slice):
-            raise RuntimeError("slices are only supported in UntypedStorage.__getitem__")
-        if not isinstance(index, int):
-            raise RuntimeError(f"can't index a {type(self)} with {type(index)}")
-        return self._number(index)
-
-    def cpu(self):
-        return self._made(self._tensor().cpu())
-
-    def __reduce__(self):
-        return _pickled, (self._tensor().clone(), self.dtype)
-
-
-_NAMES = {dtypes.float32: "Float", dtypes.float64: "Double", dtypes.float16: "Half", dtypes.bfloat16: "BFloat16", dtypes.uint8: "Byte",
-          dtypes.int8: "Char", dtypes.int16: "Short", dtypes.int32: "Int", dtypes.int64: "Long", dtypes.bool: "Bool",
-          dtypes.complex64: "ComplexFloat", dtypes.complex128: "ComplexDouble"}
-for _dtype, _name in _NAMES.items():
-    _short = {"ComplexFloat": "complex_float", "ComplexDouble": "complex_double"}.get(_name, _name.lower())
-    setattr(UntypedStorage, _short, functools.partialmethod(UntypedStorage._as, _dtype))
-
-
-class _Kind(type):
-    """The class of these classes: an instance is any typed storage of the dtype."""
-
-    def __instancecheck__(cls, instance):
-        return isinstance(instance, TypedStorage) and instance.dtype is cls._dtype
-
-    @property
-    def dtype(cls):
-        """The dtype of the elements."""
-        say_deprecated()
-        return cls._dtype
-
-    def __call__(cls, *args, wrap_storage=None, **others):
-        say_deprecated()
-        told = (f"{cls}.__new__ received an invalid combination of arguments. Expected one of:\n * no arguments\n * (int size)\n"
-                " * (Sequence data)\n * (*, UntypedStorage wrap_storage)\n")
-        if others:
-            raise RuntimeError(f"{told}Keyword argument '{next(iter(others))}' cannot be specified")
-        if len(args) > 1:
-            raise RuntimeError(f"{told}Too many positional arguments")
-        return TypedStorage(*args, wrap_storage=wrap_storage, dtype=cls._dtype)
-
-    def from_buffer(cls, buffer, byte_order="native"):
-        """A copy of the bytes of an object with Python's buffer protocol."""
-        return TypedStorage.from_buffer(buffer, byte_order, dtype=cls._dtype)
-
-
-CLASSES = {dtype: _Kind(f"{name}Storage", (), {"__module__": "torch", "_dtype": dtype, "__doc__": f"Typed storages of {dtype}."})
-           for dtype, name in _NAMES.items()}
-BY_NAME = {"UntypedStorage": UntypedStorage, "TypedStorage": TypedStorage, **{kind.__name__: kind for kind in CLASSES.values()}}
-
-
-def typed(tensor):
-    """``tensor.storage()``; that it is out of date is said once."""
-    say_deprecated()
-    return TypedStorage._on(tensor._storage, tensor._spec.dtype)
-
-
 def is_storage(obj, /):
     """Whether an object is a storage."""
-    return isinstance(obj, UntypedStorage)
+    return isinstance(obj, Memory)

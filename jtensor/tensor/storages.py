@@ -14,10 +14,10 @@ from ..trace import spec as specs
 from ..trace.tape import LOCAL, ready
 from .core import Tensor
 from .history import edge_of, rebase
-from .storage_types import BY_NAME as BY_NAME
-from .storage_types import TypedStorage as TypedStorage
-from .storage_types import UntypedStorage
+from .storage_types import Memory, UntypedStorage
 from .storage_types import is_storage as is_storage
+from .typed_storages import BY_NAME as BY_NAME
+from .typed_storages import TypedStorage as TypedStorage
 
 
 def resize_storage(storage, elements, dtype=None):
@@ -118,9 +118,12 @@ def set_(self, source=None, storage_offset=None, size=None, stride=None):
         source = empty(0, dtype=self.dtype, device=self.device)
     concerned = (self, source) if isinstance(source, Tensor) and not emptied and size is None else (self,)     # memory alone has no history
     recording = LOCAL.grad_enabled and any(t.requires_grad for t in concerned)
-    if isinstance(source, UntypedStorage):
+    if isinstance(source, Memory):
         cell = source._cell
         dtype = getattr(source, "dtype", self._spec.dtype)
+        if dtype is not self._spec.dtype:
+            raise RuntimeError(f"Expected a Storage of type {dtypes.cpp_name(self._spec.dtype)} or an UntypedStorage, but got type "
+                               f"{dtypes.scalar_name(dtype)} for argument 1 'storage'")
         if size is None:
             if storage_offset is not None:
                 raise _no_way_to_set(source, storage_offset)

@@ -85,6 +85,48 @@ LINES = listed(r'''
     torch.FloatStorage([1, 2]).pin_memory()
     torch.FloatStorage([1., 2.]).to(device="cpu").tolist()
     hash(torch.FloatStorage([1.])) is not None
+    torch.TypedStorage(wrap_storage=torch.UntypedStorage(8))
+    torch.TypedStorage(wrap_storage=8, dtype=torch.float32)
+    torch.TypedStorage(wrap_storage=torch.UntypedStorage(8), dtype=torch.float32, device="cpu")
+    torch.TypedStorage(3, wrap_storage=torch.UntypedStorage(8), dtype=torch.float32)
+    torch.TypedStorage(0, 0)
+    torch.TypedStorage(0, dtype=0)
+    torch.FloatStorage(torch.ones(1))
+    torch.FloatStorage(wrap_storage=torch.FloatStorage(2))
+    torch.UntypedStorage("a")
+    torch.UntypedStorage(2.5)
+    torch.UntypedStorage([1.5])
+    torch.UntypedStorage([300, -1]).tolist()
+    torch.UntypedStorage(-2)
+    s = torch.UntypedStorage(list(range(16))); s.byteswap(torch.complex64); s.tolist()
+    torch.UntypedStorage(3).byteswap(torch.int16)
+    torch.UntypedStorage([1, 2]).new().size()
+    torch.UntypedStorage([1, 2])["a"]
+    torch.UntypedStorage([1, 2])[True]
+    F([1.])["a"]
+    setitem(F([1.]), "a", 1)
+    setitem(F([1.]), 0, F([1.]))
+    F([1.]).fill_(F([1.]))
+    s = torch.UntypedStorage([1, 2, 3]); setitem(s, 0, 300); setitem(s, slice(1, None), 7); s.tolist()
+    setitem(torch.UntypedStorage(1), 4, 1)
+    setitem(torch.UntypedStorage(1), 0, 1.5)
+    F([1.]).pickle_storage_type()
+    issubclass(F, torch.TypedStorage), issubclass(torch.TypedStorage, torch.UntypedStorage), isinstance(F([1.]), torch.UntypedStorage)
+    torch.tensor(F([1.]), dtype=torch.int32)
+    torch.tensor(F([1., 2.])), torch.tensor(torch.UntypedStorage([1, 2, 3, 4, 5]), dtype=torch.int16), torch.as_tensor(F([1.]))
+    s = F([1., 2.]); x = torch.tensor(s); x[0] = 9; s.tolist()
+    torch.empty(0, dtype=torch.int32).set_(F([1.]))
+    torch.TypedStorage(4, dtype=torch.float32, device="meta")[0]
+    torch.UntypedStorage(4, device="meta").tolist()
+    torch.UntypedStorage(4, device="meta")
+    torch.FloatStorage.from_buffer(bytearray(b"abcdefgh"), "little", count=1).size()
+    torch.IntStorage.from_buffer(bytearray(b"abcd"), byte_order="big").tolist()
+    torch.IntStorage.from_buffer(bytearray(b"abcde"), byte_order="big")
+    torch.IntStorage.from_buffer(bytearray(b"abcd"), byte_order="x")
+    torch.IntStorage.from_buffer(bytearray(b"abcd"))
+    torch.IntStorage.from_buffer(bytearray(b"abcd"), "little", 2)
+    s = F([1., 2.]); q = copy.deepcopy([s, s.untyped()]); setitem(q[0], 0, 5); q[1].tolist(), s.tolist()
+    x = torch.ones(2); q = copy.deepcopy([x, x.storage(), x.view(1, 2)]); _ = q[0].add_(1); q[1].tolist(), q[2], x
 ''')
 
 
