@@ -9,9 +9,26 @@ from collections.abc import Callable
 from typing import Union
 
 from .names import add_safe_globals, clear_safe_globals, get_safe_globals, safe_globals
-from .reading import default_restore_location, load
+from .reading import default_restore_location, get_unsafe_globals_in_checkpoint, load
 from .reading import rebuild_layout as _get_layout  # noqa: F401  by which a pickle has layouts
 from .writing import save
 
 MAP_LOCATION = Union[Callable[["Storage", str], "Storage"], "device", str, dict[str, str], None]        # noqa: F821  for annotations
-__all__ = ["add_safe_globals", "clear_safe_globals", "default_restore_location", "get_safe_globals", "load", "safe_globals", "save"]
+DEFAULT_PROTOCOL = 2
+__all__ = ["SourceChangeWarning", "add_safe_globals", "clear_safe_globals", "default_restore_location", "get_safe_globals",
+           "get_unsafe_globals_in_checkpoint", "load", "location_tag", "safe_globals", "save"]
+
+
+class SourceChangeWarning(Warning):
+    """What PyTorch warns with when a model that was saved whole has another source by now; never given here."""
+
+    __module__ = "torch.serialization"
+
+
+def location_tag(storage):
+    """How a file names the device of a storage.
+
+    >>> torch.serialization.location_tag(torch.ones(2).untyped_storage())
+    'cpu'
+    """
+    return str(storage.device)

@@ -36,8 +36,14 @@ class StorageName:
         self.dtype = dtype
 
 
-PLAIN = {("collections", "OrderedDict"): collections.OrderedDict, ("collections", "Counter"): collections.Counter,
-         ("collections", "defaultdict"): collections.defaultdict, ("builtins", "set"): set, ("builtins", "frozenset"): frozenset,
+def encoded(text, encoding):
+    """Bytes of a text, as older protocols of pickles have them: PyTorch's name for it is `_codecs.encode`."""
+    return text.encode(encoding)
+
+
+PLAIN = {("_codecs", "encode"): encoded, ("collections", "OrderedDict"): collections.OrderedDict,
+         ("collections", "Counter"): collections.Counter, ("collections", "defaultdict"): collections.defaultdict,
+         ("builtins", "set"): set, ("builtins", "frozenset"): frozenset,
          ("builtins", "bytearray"): bytearray, ("builtins", "complex"): complex, ("builtins", "slice"): slice, ("builtins", "int"): int,
          ("builtins", "float"): float, ("builtins", "str"): str, ("builtins", "list"): list, ("builtins", "dict"): dict,
          ("builtins", "tuple"): tuple, ("builtins", "bool"): bool}

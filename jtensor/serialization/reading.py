@@ -5,6 +5,7 @@ import io
 import math
 import os
 import pickle
+import pickletools
 import zipfile
 
 import numpy as np
@@ -50,6 +51,9 @@ class _Memory(storages.TypedStorage):
         return self.record.on(self.dtype)
 
 
+_Memory.__name__ = "TypedStorage"
+
+
 def rebuild_tensor(storage, offset, size, stride, requires_grad, backward_hooks=None, metadata=None):
     """A tensor in a typed storage."""
     return _of_dtype(storage, offset, size, stride, requires_grad, backward_hooks, storage.dtype, metadata)
@@ -89,6 +93,12 @@ def rebuild_from_type(function, kind, arguments, state):
         state = {**(state[0] or {}), **(state[1] or {})}
     made.__dict__.update(state or {})
     return made
+
+
+def rebuild_meta(dtype, size, stride, requires_grad):
+    """A tensor on the meta device, of which a file has the geometry only."""
+    import jtensor
+    return jtensor.empty_strided(size, stride, dtype=dtype, device="meta", requires_grad=requires_grad)
 
 
 def rebuild_sparse(layout, parts):
@@ -131,8 +141,17 @@ def default_restore_location(storage, location):
 _REBUILT = {("torch._utils", "_rebuild_tensor_v2"): rebuild_tensor, ("torch._utils", "_rebuild_tensor_v3"): _of_dtype,
             ("torch._utils", "_rebuild_parameter"): rebuild_parameter,
             ("torch._utils", "_rebuild_parameter_with_state"): rebuild_parameter,
+            ("torch._utils", "_rebuild_meta_tensor_no_storage"): rebuild_meta,
             ("torch._tensor", "_rebuild_from_type_v2"): rebuild_from_type, ("torch.serialization", "_get_layout"): rebuild_layout,
             ("torch._utils", "_rebuild_sparse_tensor"): rebuild_sparse}
+
+
+def found_name(module, name):
+    """What a file of weights may name so, or None."""
+    if (module, name) == ("torch.nn.parameter", "Parameter"):
+        import jtensor
+        return jtensor.nn.Parameter
+    return _REBUILT.get((module, name)) or names.allowed(module, name)
 
 
 class _Unpickler(pickle.Unpickler):
@@ -144,10 +163,7 @@ class _Unpickler(pickle.Unpickler):
 
     def find_class(self, module, name):
         module, name = _compat_pickle.NAME_MAPPING.get((module, name), (_compat_pickle.IMPORT_MAPPING.get(module, module), name))
-        found = _REBUILT.get((module, name)) or names.allowed(module, name)
-        if found is None and (module, name) == ("torch.nn.parameter", "Parameter"):
-            import jtensor
-            return jtensor.nn.Parameter
+        found = found_name(module, name)
         if found is not None:
             return found
         if self.anything:
@@ -215,6 +231,30 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     return _read(f, map_location, weights_only is False, pickle_load_args)
 
 
+def get_unsafe_globals_in_checkpoint(f):
+    """The full names in a file, of the zip format, that `load` does not make what they stand for of unless they are added to the safe ones.
+
+    >>> import fractions, io
+    >>> file = io.BytesIO()
+    >>> torch.save([fractions.Fraction(1, 2)], file)
+    >>> torch.serialization.get_unsafe_globals_in_checkpoint(file)
+    ['fractions.Fraction']
+    """
+    found = {}
+    with zipfile.ZipFile(f) as archive:
+        pickled = archive.read(next(path for path in archive.namelist() if path.endswith("/data.pkl")))
+    texts = []
+    for code, argument, _ in pickletools.genops(pickled):
+        if isinstance(argument, str):
+            texts.append(argument)
+        if code.name in ("GLOBAL", "STACK_GLOBAL"):
+            module, name = argument.split(" ") if code.name == "GLOBAL" else texts[-2:]
+            module, name = _compat_pickle.NAME_MAPPING.get((module, name), (_compat_pickle.IMPORT_MAPPING.get(module, module), name))
+            if found_name(module, name) is None:
+                found[f"{module}.{name}"] = True
+    return list(found)
+
+
 def _read(file, map_location, anything, options):
     head = file.read(4)
     file.seek(0)
@@ -251,8 +291,9 @@ def _read(file, map_location, anything, options):
 def _read_pickles(file, map_location, anything, options):
     """A file from before PyTorch 1.6."""
     if not pickles.is_one(file):
-        raise pickle.UnpicklingError("the file is neither of the zip format that torch.save has written since version 1.6 nor of the one "
-                                     "before")
+        refused = "" if anything else "Weights only load failed. "
+        raise pickle.UnpicklingError(f"{refused}The file is neither of the zip format that torch.save has written since version 1.6 nor of "
+                                     "the one before.")
     place, read = _placer(map_location), {}
 
     def unpickler(file, bytes_of):

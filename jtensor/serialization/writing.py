@@ -37,6 +37,7 @@ class _Global:
 _TENSOR, _TENSOR_OF_TYPE = _Global("torch._utils", "_rebuild_tensor_v2"), _Global("torch._utils", "_rebuild_tensor_v3")
 _SUBCLASS = _Global("torch._tensor", "_rebuild_from_type_v2")
 _PARAMETER, _PARAMETER_WITH_STATE = _Global("torch._utils", "_rebuild_parameter"), _Global("torch._utils", "_rebuild_parameter_with_state")
+_META = _Global("torch._utils", "_rebuild_meta_tensor_no_storage")
 _SPARSE, _LAYOUT = _Global("torch._utils", "_rebuild_sparse_tensor"), _Global("torch.serialization", "_get_layout")
 _BYTES = _Global("torch.storage", "UntypedStorage")
 _STORAGES = {dtype: _Global("torch", name) for dtype, name in names.STORAGES.items()}
@@ -132,6 +133,8 @@ class _Pickler(pickle._Pickler):
         if t.layout.name != "strided":
             _, (layout, *parts) = t.__reduce_ex__(2)
             return _SPARSE, (_Reduced(_LAYOUT, (f"torch.{layout}",)), tuple(parts))
+        if t.is_meta:
+            return _META, (t.dtype, tuple(t.size()), tuple(t.stride()), requires_grad)
         metadata = {name: True for name, is_set in (("conj", t.is_conj()), ("neg", t.is_neg())) if is_set}
         dtype = t.dtype
         reference = _Reference(self.reference(t._storage, dtype, str(t.device)))

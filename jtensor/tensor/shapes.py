@@ -48,6 +48,11 @@ def transpose(input, dim0, dim1):
     return view_of(input, rules.transpose, "TransposeBackward0", dim0, dim1, inverse=_transpose_back)
 
 
+def transposed_result(input):
+    """The first two dimensions swapped, of a result that nobody else has: PyTorch swaps it in place, which shows in the node's name."""
+    return view_of(input, rules.transpose, "TransposeBackward1", 0, 1, inverse=_transpose_back)
+
+
 def _transpose_back(grad, size, dim0, dim1):
     return transpose(grad, dim0, dim1)
 

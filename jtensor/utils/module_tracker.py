@@ -9,7 +9,6 @@ import jtensor
 
 from ..autograd.engine import current_task
 from ..autograd.tools import register_multi_grad_hook
-from ..nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from ._pytree import tree_leaves
 
 __all__ = ["ModuleTracker"]
@@ -24,7 +23,7 @@ class ModuleTracker:
     >>> from jtensor.utils.module_tracker import ModuleTracker
     >>> model = torch.nn.Sequential(torch.nn.ReLU())
     >>> with ModuleTracker() as tracker:
-    ...     handle = model[0].register_forward_hook(lambda *args: print(sorted(tracker.parents)))
+    ...     handle = model[0].register_forward_pre_hook(lambda *args: print(sorted(tracker.parents)))
     ...     _ = model(torch.ones(1))
     ['Global', 'Sequential', 'Sequential.0']
     """
@@ -51,7 +50,9 @@ class ModuleTracker:
         self._parents, self._task = names, None
 
     def __enter__(self):
-        self._hooks = [register_module_forward_pre_hook(self._before), register_module_forward_hook(self._after, always_call=True)]
+        room = jtensor.nn.modules.module
+        self._hooks = [room.register_module_forward_pre_hook(self._before),
+                       room.register_module_forward_hook(self._after, always_call=True)]
         return self
 
     def __exit__(self, *exc):

@@ -3,7 +3,7 @@ import pytest
 
 import jtensor
 
-from .both import close
+from .both import close, raised, same
 
 KINDS = [("LSTM", {}), ("GRU", {"bias": False}), ("RNN", {}), ("RNN", {"nonlinearity": "relu"}), ("LSTM", {"bidirectional": True})]
 NAMES = [" ".join([kind, *settings]) for kind, settings in KINDS]
@@ -64,3 +64,28 @@ def test_no_bit_depends_on_how_the_tape_ran(kind, settings, steps, afresh):
     with jtensor.eager():
         wanted = train(False)
     assert train(True) == wanted and train(False) == wanted and train(False) == wanted
+
+
+@pytest.mark.parametrize("batch_first, lengths", [(False, [1, 3]), (True, [2, 1, 2])])
+def test_packing_is_one_node(batch_first, lengths):
+    def program(torch):
+        padded = torch.arange(12.0).reshape(3, 2, 2).requires_grad_()
+        packed = torch.nn.utils.rnn.pack_padded_sequence(padded, lengths, batch_first, enforce_sorted=False)
+        (packed.data ** 2).sum().backward()
+        return [packed.data, packed.batch_sizes, packed.data.grad_fn.name(), packed.data.stride(), padded.grad]
+
+    same(program)
+
+
+def test_outputs_by_batches_are_transposed_in_place_but_of_an_lstm():
+    def program(torch):
+        answers = []
+        for kind in ("RNN", "GRU", "LSTM"):
+            x = torch.ones(1, 2, 2, requires_grad=True)
+            output, hidden = getattr(torch.nn, kind)(2, 3, batch_first=True)(x)
+            output.sum().backward()
+            answers.append((output.grad_fn.name(), output.stride(), tuple(x.grad.shape)))
+        state = torch.zeros(1, 1, 3)
+        return answers, raised(lambda: torch.nn.LSTM(2, 3)(torch.ones(2, 1, 2), (state, state, state)))
+
+    same(program)

@@ -2,6 +2,7 @@
 all."""
 import collections
 import copy
+import fractions
 import io
 import pickle
 import warnings
@@ -439,3 +440,31 @@ def test_layouts_travel_and_stay_the_only_ones_of_their_kind():
                 assert other.load(io.BytesIO(file.getvalue()), weights_only=weights_only)["layout"] is getattr(other, name)
     for one in (jtensor.strided, jtensor.sparse_bsc, jtensor.channels_last, jtensor.preserve_format):
         assert pickle.loads(pickle.dumps(one)) is copy.copy(one) is copy.deepcopy([one])[0] is one
+
+
+def test_bytes_and_meta_tensors_in_both_directions():
+    torch = pytest.importorskip("torch")
+    for ours, theirs in ((jtensor, torch), (torch, jtensor)):
+        held = [b"ab\xff\x00", bytearray(b"a\xfe"), theirs.ones(2, 3, device="meta").t(),
+                theirs.nn.Parameter(theirs.ones(1, device="meta", dtype=theirs.float16))]
+        found = through(held, theirs.save, ours.load)
+        assert found[:2] == held[:2]
+        for read, written in zip(found[2:], held[2:], strict=True):
+            assert read.is_meta and (tuple(read.shape), read.stride(), str(read.dtype), read.requires_grad) == (
+                tuple(written.shape), written.stride(), str(written.dtype), written.requires_grad)
+            assert type(read).__name__ == type(written).__name__
+
+
+def test_names_in_a_file_that_are_not_safe():
+    torch = pytest.importorskip("torch")
+    file = io.BytesIO()
+    torch.save([fractions.Fraction(1, 2), torch.nn.ReLU(), torch.ones(1), b"x"], file)
+    found = []
+    for library in (torch, jtensor):
+        file.seek(0)
+        found.append(set(library.serialization.get_unsafe_globals_in_checkpoint(file)))
+    assert found[0] == found[1]
+    with pytest.raises(pickle.UnpicklingError, match="^Weights only load failed"):
+        jtensor.load(io.BytesIO(b"of another format"))
+    memory = through(jtensor.ones(1).untyped_storage(), jtensor.save, jtensor.load)
+    assert "[torch.storage.TypedStorage(" in str(memory)

@@ -7,6 +7,7 @@ w_hr where hidden states are projected.
 import jtensor
 
 from ...tensor import raw
+from ...tensor.shapes import transposed_result
 from .dropout import dropout as _dropout
 from .linear import linear
 
@@ -196,7 +197,7 @@ def _recurrent(step, args, is_lstm):
     output, last = _layers(step, input, states, list(params), bool(has_biases), num_layers, dropout, train, bidirectional, sizes,
                            projected)
     if batch_first:
-        output = output.transpose(0, 1)
+        output = output.transpose(0, 1) if is_lstm else transposed_result(output)
     if is_lstm:
         return output, jtensor.stack([h for h, _ in last], 0), jtensor.stack([c for _, c in last], 0)
     return output, jtensor.stack(last, 0)

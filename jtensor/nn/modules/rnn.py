@@ -272,6 +272,8 @@ class LSTM(RNNBase):
         self.check_input(input, batch_sizes)
         self.check_hidden_size(hidden[0], self.get_expected_hidden_size(input, batch_sizes), "Expected hidden[0] size {}, got {}")
         self.check_hidden_size(hidden[1], self.get_expected_cell_size(input, batch_sizes), "Expected hidden[1] size {}, got {}")
+        if len(hidden) != 2:
+            raise RuntimeError("lstm expects two hidden states")
 
     def permute_hidden(self, hx, permutation):
         """Both states with their batch in another order."""

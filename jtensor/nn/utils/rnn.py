@@ -13,6 +13,7 @@ from typing import NamedTuple
 import jtensor
 
 from ...ops.families.composing import only_tensors
+from ...ops.families.embedding import packed_rows
 
 __all__ = ["PackedSequence", "invert_permutation", "pack_padded_sequence", "pad_packed_sequence", "pad_sequence", "unpad_sequence",
            "pack_sequence", "unpack_sequence"]
@@ -127,6 +128,8 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
 
     ``enforce_sorted``: the lengths have to be decreasing; else the samples are sorted first.
     """
+    if not isinstance(input, jtensor.Tensor):
+        raise TypeError(f"_pack_padded_sequence(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     lengths = jtensor.as_tensor(lengths, dtype=jtensor.int64)
     order = None
     if not enforce_sorted:
@@ -149,8 +152,11 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
         raise RuntimeError("`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
                            "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you "
                            "do not need ONNX exportability.")
+    if steps[0] > input.size(0):
+        raise RuntimeError(f"lengths has a sequence of {steps[0]} steps, and input has {input.size(0)}")
     sizes = [sum(length > t for length in steps) for t in range(steps[0])]
-    data = jtensor.cat([input[t, :size] for t, size in enumerate(sizes)])
+    rows = jtensor.tensor([t * batch + i for t, size in enumerate(sizes) for i in range(size)], device=input.device)
+    data = packed_rows(input, rows)
     return PackedSequence(data, jtensor.tensor(sizes, dtype=jtensor.int64), order, None)
 
 

@@ -59,6 +59,14 @@ def embedding_raw(weight: Tensor, indices: Tensor, padding_idx, scale_grad_by_fr
     return read_at(weight, [indices], (0,))
 
 
+@op(name="_pack_padded_sequence", method=False, function=False, backward="PackPaddedSequenceBackward0", nondiff=("rows",),
+    grad={"input": lambda grad, rows, shapes: jnp.zeros((shapes[0][0] * shapes[0][1], *shapes[0][2:]), grad.dtype).at[rows].set(
+        grad, mode="promise_in_bounds", unique_indices=True).reshape(shapes[0])})
+def packed_rows(input: Tensor, rows: Tensor):
+    """Of padded sequences ``(T, N, *)`` the steps at the places ``t * N + n`` that there are: ``nn.utils.rnn``'s operator."""
+    return input.reshape(-1, *input.shape[2:]).at[rows].get(mode="promise_in_bounds")
+
+
 def _bag_in_range(indices, rows, mode):
     def error(n):
         if mode == _MAX:
