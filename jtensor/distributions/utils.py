@@ -56,7 +56,11 @@ def vec_to_tril_matrix(vec, diag=0):
     # D (D + 1) / 2 + diag D - diag (diag + 1) / 2 numbers above the main diagonal or on it, and a smaller triangle's below it
     length, k = vec.shape[-1], diag
     corner = 4 * abs(k) * (k + 1)
-    size = round((((1 + 2 * k) ** 2 + 8 * length + corner) ** 0.5 - (1 + 2 * k)) / 2)
+    found = (((1 + 2 * k) ** 2 + 8 * length + corner) ** 0.5 - (1 + 2 * k)) / 2
+    size = round(found)
+    if size - found > jtensor.finfo(vec.dtype).eps:
+        raise ValueError(f"The size of last dimension is {length} which cannot be expressed as the lower triangular part of a square D x D "
+                         "matrix.")
     mat = vec.new_zeros(vec.shape[:-1] + (size, size))
     row, column = jtensor.tril_indices(size, size, k)
     mat[..., row, column] = vec

@@ -84,3 +84,14 @@ def test_gradients_flow_through_a_transformed_sample_and_its_density():
     y = d.rsample((4,))
     d.log_prob(y).sum().backward()
     assert loc.grad.isfinite() and scale.grad.isfinite() and y.requires_grad
+
+
+@pytest.mark.parametrize("length, diag", [(2, -1), (2, 0), (5, 0), (3, 1), (6, 1)])
+def test_numbers_that_fill_no_triangle(length, diag):
+    torch = pytest.importorskip("torch")
+    texts = []
+    for library in (torch, jtensor):
+        with pytest.raises(ValueError) as refused:
+            library.distributions.utils.vec_to_tril_matrix(library.ones(length), diag)
+        texts.append(str(refused.value))
+    assert texts[0] == texts[1]

@@ -81,3 +81,31 @@ def test_shapes_that_attention_takes_and_refuses():
         said += [raised(lambda: attend(q, k, v[..., :2, :], torch.ones(3, 5))), raised(lambda: attend(q, k, v, dropout_p=1.5))]
         return said, attend(q, k, v[..., :2, :]), attend(q[..., :0], k[..., :0], v), attend(q, k[:, :2], v[:, :1], enable_gqa=True)
     close(program)
+
+
+def test_attention_of_inference_by_batches_lies_as_its_shape_says():
+    def program(torch):
+        x, answers = torch.linspace(-1, 1, 24).reshape(3, 2, 4), []
+        layer = torch.nn.MultiheadAttention(4, 2, batch_first=True).eval()
+        mask = torch.zeros(2, 2, dtype=torch.bool)
+
+        def lies(*given, **more):
+            answers.append(layer(*given, **more)[0].stride())
+
+        with torch.no_grad():
+            lies(x, x, x)
+            lies(x, x, x, attn_mask=mask, need_weights=False)
+            lies(x, x, x, attn_mask=mask.float())
+            lies(x, x.clone(), x)
+            torch.backends.mha.set_fastpath_enabled(False)
+            lies(x, x, x)
+            torch.backends.mha.set_fastpath_enabled(True)
+            layer.train()
+            lies(x, x, x)
+            layer.eval()
+        lies(x, x, x)
+        layer.requires_grad_(False)
+        lies(x, x, x)
+        return answers
+
+    same(program)

@@ -192,3 +192,12 @@ def test_a_bias_of_linear_that_is_no_vector():
                         answers.append(str(error).splitlines()[0])
         return answers
     same(program)
+
+
+def test_same_padding_of_even_kernels_warns_and_rrelu_has_one_node():
+    def program(torch):
+        layer, x = torch.nn.Conv1d(1, 1, 2, padding="same"), torch.ones(1, 1, 4)
+        nodes = [torch.nn.functional.rrelu(x.clone().requires_grad_(), training=training).grad_fn.name() for training in (False, True)]
+        return [text.split(" (Triggered")[0] for _, text in warned(lambda: layer(x))], nodes
+
+    same(program)

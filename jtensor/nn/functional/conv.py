@@ -1,4 +1,5 @@
 """Convolutions: settings filled up to one number a dimension, a missing batch added, padding in words worked out."""
+from ...base import sites
 from ...tensor import raw
 from ._given import Tensor, each, refuse
 from .padding import pad as _pad
@@ -24,6 +25,8 @@ def _same(input, weight, stride, dilation, n):
         raise RuntimeError("padding='same' is not supported for strided convolutions")
     totals = [d * (k - 1) for d, k in zip(dilation, weight.shape[2:])]
     if any(total % 2 for total in totals):
+        sites.warn_once("Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the input be "
+                        "created")
         sides = [side for total in reversed(totals) for side in (0, total % 2)]
         input = _pad(input, sides)
     return input, tuple(total // 2 for total in totals)

@@ -78,6 +78,7 @@ class MultiheadAttention(Module):
                 is_causal=False):
         """``attn_mask`` and ``key_padding_mask``: True means "do not look there"; of floats, they are added to the scores."""
         is_batched = query.dim() == 3
+        by_batches = is_batched and not self.training and self._is_one_kernel(query, key, value, key_padding_mask, attn_mask)
         key_padding_mask = F._canonical_mask(key_padding_mask, "key_padding_mask", F._none_or_dtype(attn_mask), "attn_mask",
                                              query.dtype)
         attn_mask = F._canonical_mask(attn_mask, "attn_mask", None, "", query.dtype, check_other=False)
@@ -91,7 +92,18 @@ class MultiheadAttention(Module):
             use_separate_proj_weight=not self._qkv_same_embed_dim, q_proj_weight=self.q_proj_weight,
             k_proj_weight=self.k_proj_weight, v_proj_weight=self.v_proj_weight, average_attn_weights=average_attn_weights,
             is_causal=is_causal)
-        return (output.transpose(1, 0) if swap else output), weights
+        if swap:
+            output = output.transpose(1, 0).contiguous() if by_batches else output.transpose(1, 0)
+        return output, weights
+
+    def _is_one_kernel(self, query, key, value, *masks):
+        """Whether PyTorch has one kernel for all of it, whose results lie as their shape says: of inference, by batches."""
+        held = (self.in_proj_weight, self.in_proj_bias, self.out_proj.weight, self.out_proj.bias)
+        return (jtensor.backends.mha.get_fastpath_enabled() and self.batch_first and query is key is value
+                and all(t is not None for t in held) and self._qkv_same_embed_dim and self.num_heads % 2 == 0 and self.bias_k is None
+                and not self.add_zero_attn and query.dtype is held[0].dtype
+                and all(mask is None or mask.dtype is jtensor.bool for mask in masks)
+                and not (jtensor.is_grad_enabled() and any(t.requires_grad for t in (query, *held))))
 
     def merge_masks(self, attn_mask, key_padding_mask, query):
         """One mask of both, and its kind: None, 1 for padding only, 2 with an attention mask."""

@@ -197,7 +197,8 @@ class TransformerEncoder(Module):
 
     def _zeroes_padding(self, src, mask, padding):
         """Whether PyTorch would leave padded positions out of the computation here, so that they come out as zeros."""
-        if padding is None or mask is not None or not self.use_nested_tensor or self.layers[0].training or src.dim() != 3:
+        if padding is None or mask is not None or not self.use_nested_tensor or self.layers[0].training or src.dim() != 3 \
+                or not jtensor.backends.mha.get_fastpath_enabled():
             return False
         if jtensor.is_grad_enabled() and (src.requires_grad or any(p.requires_grad for p in self.layers[0].parameters())):
             return False
