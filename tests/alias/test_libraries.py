@@ -46,14 +46,12 @@ def test_a_name_of_the_package_itself_is_adopted_once():
 
 def refusals():
     fx, eval_frame, onnx, exported = (importlib.import_module(f"jtensor.{room}") for room in ("fx", "_dynamo.eval_frame", "onnx", "export"))
-    made = importlib.import_module("jtensor._functorch.make_functional")
     counter = importlib.import_module("jtensor.utils.flop_counter").FlopCounterMode
     yield "graphs", [fx.Graph, fx.Tracer, lambda: fx.GraphModule(torch.nn.Linear(1, 1), None), lambda: fx.symbolic_trace(len)]
     yield "wrapped modules", [lambda: eval_frame.OptimizedModule(torch.nn.Linear(1, 1))]
     yield "torch.export", [lambda: exported.export(torch.nn.Linear(1, 1), ()), exported.ExportedProgram]
     yield "ONNX", [lambda: onnx.export(torch.nn.Linear(1, 1))]
     yield "_subclasses", [importlib.import_module("jtensor._subclasses.fake_tensor").FakeTensor]
-    yield "functorch", [lambda: made.make_functional(torch.nn.Linear(1, 1)), made.FunctionalModule]
     yield "TorchScript", [torch.jit.ScriptFunction, torch._C.Graph, torch._C.Value]
     yield "single records", [torch.PyTorchFileReader]
     yield "floating-point operations", [counter().__enter__]

@@ -1,4 +1,6 @@
 """A module called with other tensors gives what PyTorch gives, and is as before afterwards."""
+import importlib
+
 import pytest
 
 import jtensor
@@ -63,3 +65,46 @@ def test_stacked_state(library):
     assert buffers["num_batches_tracked"].tolist() == [0, 0, 0]
     with pytest.raises(RuntimeError, match="at least one model"):
         library.func.stack_module_state([])
+
+
+# -- the older way ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def older(library):
+    return importlib.import_module(library.__name__ + "._functorch.make_functional")
+
+
+def test_a_module_made_a_function(library, older):
+    model = library.nn.Sequential(library.nn.Linear(2, 2), library.nn.ReLU())
+    function, parameters = older.make_functional(model)
+    x = library.ones(1, 2)
+    assert function.param_names == ("0.weight", "0.bias") and parameters[0] is not model[0].weight
+    assert library.equal(function(parameters, x), model(x))
+    found = library.func.grad(lambda p: function(p, x).sum())([library.eye(2), library.zeros(2)])
+    assert found[0].tolist() == [[1, 1], [1, 1]] and model[0].weight.grad is None
+    assert [p.requires_grad for p in older.make_functional(model, disable_autograd_tracking=True)[1]] == [False, False]
+    with pytest.raises(RuntimeError, match="meta"):
+        function.stateless_model(x)
+    with pytest.raises(RuntimeError, match="Please use make_functional_with_buffers"):
+        older.make_functional(library.nn.BatchNorm1d(2))
+
+
+def test_ties_and_buffers_of_a_function(library, older):
+    model = tied(library)
+    function, parameters, buffers = older.make_functional_with_buffers(model)
+    assert (function.param_names, function.buffer_names) == (("a.weight",), ("count",))
+    assert function([2 * library.eye(2)], buffers, library.ones(2)).tolist() == [4, 4]
+    assert buffers[0].item() == 1 and model.count.item() == 0
+
+
+def test_an_ensemble(library, older):
+    models = [library.nn.Linear(2, 1) for _ in range(3)]
+    function, parameters, buffers = older.combine_state_for_ensemble(models)
+    x = library.ones(2)
+    assert library.equal(library.vmap(function, in_dims=(0, 0, None))(parameters, buffers, x), library.stack([m(x) for m in models]))
+    assert [tuple(p.shape) for p in parameters] == [(3, 1, 2), (3, 1)] and not parameters[0].requires_grad and buffers == ()
+    for wrong, text in (([], "at least one model"), ([models[0], library.nn.ReLU()], "same class"),
+                        ([models[0], library.nn.Linear(1, 1).eval()], "same training/eval mode")):
+        with pytest.raises(RuntimeError, match=text):
+            older.combine_state_for_ensemble(wrong)
