@@ -42,11 +42,8 @@ def encoded(text, encoding):
 
 
 PLAIN = {("_codecs", "encode"): encoded, ("collections", "OrderedDict"): collections.OrderedDict,
-         ("collections", "Counter"): collections.Counter, ("collections", "defaultdict"): collections.defaultdict,
-         ("builtins", "set"): set, ("builtins", "frozenset"): frozenset,
-         ("builtins", "bytearray"): bytearray, ("builtins", "complex"): complex, ("builtins", "slice"): slice, ("builtins", "int"): int,
-         ("builtins", "float"): float, ("builtins", "str"): str, ("builtins", "list"): list, ("builtins", "dict"): dict,
-         ("builtins", "tuple"): tuple, ("builtins", "bool"): bool}
+         ("collections", "Counter"): collections.Counter, ("builtins", "set"): set, ("builtins", "bytearray"): bytearray,
+         ("builtins", "complex"): complex}
 TENSORS = {(THEIRS, "Size"): Size, (THEIRS, "device"): devices.device, (THEIRS, "Tensor"): Tensor,
            ("torch.storage", "UntypedStorage"): StorageName(None),
            **{(THEIRS, name): StorageName(dtype) for dtype, name in STORAGES.items()},

@@ -15,6 +15,7 @@ LINES = listed(r'''
     m = __import__(torch.__name__ + ".cuda.amp.autocast_mode", fromlist="x"); m.autocast is torch.cuda.amp.autocast
     m = __import__(torch.__name__ + ".cuda.amp.grad_scaler", fromlist="x"); m.GradScaler is torch.cuda.amp.GradScaler
     c = __import__(torch.__name__ + ".nn.common_types", fromlist="x"); c._size_2_t, c._size_any_t, c._size_3_opt_t
+    m = __import__(torch.__name__ + ".amp.autocast_mode", fromlist="x"); m.custom_fwd is torch.amp.custom_fwd
     torch.nn.grad.conv1d_input((1, 2, 7), torch.ones(2, 1, 3), torch.ones(1, 2, 4), 2, 1, 1, 2)
     g = torch.nn.grad; x = torch.ones(1, 1, 3, 3); g.conv2d_weight(x, (1, 1, 2, 2), x[..., :2, :2])
     g = torch.nn.grad; w = torch.ones(1, 1, 2).requires_grad_(); g.conv1d_input((1, 1, 3), w, w)[0, 0, 1].backward(); w.grad

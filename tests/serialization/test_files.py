@@ -468,3 +468,17 @@ def test_names_in_a_file_that_are_not_safe():
         jtensor.load(io.BytesIO(b"of another format"))
     memory = through(jtensor.ones(1).untyped_storage(), jtensor.save, jtensor.load)
     assert "[torch.storage.TypedStorage(" in str(memory)
+
+
+@pytest.mark.parametrize("obj, named", [(collections.defaultdict(list), [collections.defaultdict, list]), (frozenset([1]), [frozenset]),
+                                        (slice(1, 2), [slice]), (int, [int])])
+def test_plain_classes_are_refused_until_they_are_allowed(obj, named):
+    torch = pytest.importorskip("torch")
+    for library in (torch, jtensor):
+        file = io.BytesIO()
+        library.save(obj, file)
+        with pytest.raises(pickle.UnpicklingError, match="^Weights only load failed"):
+            library.load(io.BytesIO(file.getvalue()))
+        assert library.load(io.BytesIO(file.getvalue()), weights_only=False) == obj
+        with library.serialization.safe_globals(named):
+            assert library.load(io.BytesIO(file.getvalue())) == obj
