@@ -115,21 +115,22 @@ def qr_reduced(A: Tensor):
 
 
 def _refuses(text):
-    def formula(grads, shapes):
-        m, n = shapes[0][-2:]
-        raise RuntimeError(text.format(m=m, n=n))
+    """The formula of a result that has no gradient: it is refused when the backward is asked for, before it is traced."""
+    def formula(grads):
+        raise RuntimeError(text)
+    formula.never = lambda mark: RuntimeError(text)
     return {"A": formula}
 
 
 @op(name="linalg_qr_dim.complete", layout="columns", backward="LinalgQrBackward0", outputs=("Q", "R"), **RAW, grad=_refuses(
-    "linalg_qr_backward: The QR decomposition is not differentiable when mode='complete' and nrows > ncols ({m} > {n})."))
+    "The QR decomposition is not differentiable when mode='complete' and nrows > ncols."))
 def qr_complete(A: Tensor):
     """(a square orthonormal matrix, an upper triangle) of a tall matrix."""
     return tuple(lax.linalg.qr(A, full_matrices=True))
 
 
 @op(name="linalg_qr_dim.r", layout="columns", backward="LinalgQrBackward0", outputs=("Q", "R"), **RAW, grad=_refuses(
-    "linalg_qr_backward: The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use linalg.qr(A, "
+    "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use linalg.qr(A, "
     "mode='reduced') if you are going to differentiate through linalg.qr."))
 def qr_r(A: Tensor):
     """(nothing, the upper triangle)."""
