@@ -1,14 +1,15 @@
 """`torch.segment_reduce`: sums, means and extremes of pieces of a tensor. Owns: that function, which is made of operators."""
 import jtensor
 
-from .base.errors import missing
+from .ops.families.numeric import not_implemented, wrap_dim
 
 _KINDS = {"sum": ("sum", 0.0), "mean": ("sum", 0.0), "prod": ("prod", 1.0), "max": ("amax", float("-inf")), "min": ("amin", float("inf"))}
 
 
 def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, axis=0, unsafe=False, initial=None):
-    """Reduces pieces of ``data`` along its first dimension; ``lengths`` (or ``offsets``, one more) say where they lie.
+    """Reduces pieces of ``data`` along a dimension; ``lengths`` (or ``offsets``, one more) say where they lie, along their last one.
 
+    ``axis`` is that last dimension: those before it are batches, each with its own pieces.
     ``reduce``: "sum", "mean", "prod", "max" or "min"; ``initial``: what each piece begins with. An empty piece gives that, or what the
     reduction of nothing is (NaN for the mean). ``RuntimeError`` where the lengths do not add up, unless ``unsafe``.
 
@@ -17,29 +18,42 @@ def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, ax
     """
     if reduce not in _KINDS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
-    if lengths is None and offsets is None:
-        raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
     if indices is not None:
         raise RuntimeError("segment_reduce(): indices based reduction is not supported yet.")
-    if axis != 0 or (lengths if offsets is None else offsets).dim() != 1:
-        raise missing("segment_reduce along another dimension than the first", "data.movedim(axis, 0), with lengths of one dimension")
+    if lengths is None and offsets is None:
+        raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
+    axis = wrap_dim(axis, data.dim())
+    told, name = (lengths, "lengths") if offsets is None else (offsets, "offsets")
+    if data.dim() < told.dim():
+        raise RuntimeError(f"Expected data.dim() >= {name}_value.dim() to be true, but got false.")
+    if axis != told.dim() - 1:
+        raise RuntimeError(f"segment_reduce(): Expected axis to be the last dimension of {name} but got {axis}.")
+    if data.dtype.category != 2:
+        raise not_implemented("_segment_reduce_cpu", data.dtype)
+    if told.dtype not in (jtensor.int32, jtensor.int64):
+        raise not_implemented(f"_segment_reduce_{name}_cpu_kernel1", told.dtype)
     if offsets is not None:
         lengths = offsets.diff()
     if not unsafe:
         if bool((lengths < 0).any()):
             raise RuntimeError("lengths contains negative value!")
-        if offsets is None and int(lengths.sum()) != data.size(0):
+        if offsets is None and bool((lengths.sum(-1) != data.size(axis)).any()):
             raise RuntimeError("segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when "
                                "!unsafe.")
     how, nothing = _KINDS[reduce]
-    begin = 0 if offsets is None else int(offsets[0])
-    data = data[begin:begin + int(lengths.sum())]
-    where = jtensor.repeat_interleave(jtensor.arange(lengths.size(0)), lengths).view(-1, *[1] * (data.dim() - 1)).expand_as(data)
-    start = jtensor.full((lengths.size(0), *data.shape[1:]), nothing if initial is None else initial, dtype=data.dtype, device=data.device)
-    found = start.scatter_reduce(0, where, data, how, include_self=True)
+    pieces, batch, beside = lengths.size(-1), lengths.shape[:-1], data.dim() - axis - 1
+    ends = lengths.cumsum(-1) if offsets is None else offsets.narrow(-1, 1, pieces).contiguous()
+    at = jtensor.arange(data.size(axis), dtype=ends.dtype).expand(*batch, -1).contiguous()
+    where = jtensor.searchsorted(ends, at, right=True)                 # one more than there are, of what belongs to no piece
+    if offsets is not None:
+        where = where.masked_fill(at < offsets.narrow(-1, 0, 1), pieces)
+    where = where.view(*where.shape, *[1] * beside).expand_as(data)
+    start = jtensor.full((*batch, pieces + 1, *data.shape[axis + 1:]), nothing if initial is None else initial, dtype=data.dtype,
+                         device=data.device)
+    found = start.scatter_reduce(axis, where, data, how, include_self=True).narrow(axis, 0, pieces).contiguous()
     if reduce != "mean":
         return found
-    counts = lengths.view(-1, *[1] * (data.dim() - 1)).to(data.dtype)
+    counts = lengths.view(*lengths.shape, *[1] * beside).to(data.dtype)
     return found / counts if initial is None else jtensor.where(counts > 0, found / counts, found)
 
 
