@@ -7,6 +7,7 @@ import os
 import warnings
 
 from .base import compat, denormals, devices, sites
+from .base.determinism import DEMANDED
 from .base.errors import missing
 from .tensor.create import UNWRITTEN
 
@@ -100,7 +101,7 @@ def set_deterministic_debug_mode(debug_mode):
         if debug_mode == 2:
             raise lacking
         warnings.warn(str(lacking), UserWarning, stacklevel=2)
-    _state["deterministic"] = debug_mode
+    _state["deterministic"] = DEMANDED[0] = debug_mode
     _choose_unwritten()
 
 

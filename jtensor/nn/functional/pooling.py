@@ -3,6 +3,7 @@ import math
 
 import jtensor
 
+from ...base.determinism import alert
 from ...base.geometry import channels_last_strides, looks_channels_last
 from ...ops.families.bounds import check_bounds
 from ...ops.families.numeric import not_implemented
@@ -153,6 +154,7 @@ def _unpool_size(input, kernel, stride, padding, output_size):
 def _unpool_settings(n, input, kernel_size, stride, padding, output_size):
     kernel = spread(kernel_size, n)
     stride, padding = kernel if stride is None else spread(stride, n), spread(padding, n)
+    alert(f"max_unpooling{max(n, 2)}d_forward_out")
     return _unpool_size(input, kernel, stride, padding, output_size), stride, padding
 
 

@@ -6,6 +6,7 @@ composites.
 import jax.numpy as jnp
 
 from ...base import dtypes
+from ...base.determinism import alert
 from ..operator import RAW, Tensor, op
 from ..registry import composite
 from .bounds import check_bounds
@@ -85,6 +86,8 @@ def put(input, index, source, accumulate=False):
     tensor([[0., 5.],
             [6., 0.]])
     """
+    if not accumulate:
+        alert("put_")
     _check_put(input._spec, index._spec, source._spec, accumulate)
     _flat_bounds(index, input._spec.numel)
     return put_raw(input, index, source, bool(accumulate))
@@ -93,6 +96,8 @@ def put(input, index, source, accumulate=False):
 @composite(function=False)
 def put_(self, index, source, accumulate=False):
     """``put``, written back into the tensor."""
+    if not accumulate:
+        alert("put_")
     history_allows(self, source)
     _check_put(self._spec, index._spec, source._spec, accumulate)
     memory_allows(self, index, source, internal=True)
