@@ -4,12 +4,14 @@ Owns: `asarray`, `frombuffer`, `from_file`, DLPack, `unravel_index`, `fill`, `is
 modules.
 """
 import warnings
+from collections.abc import Sequence
 
 import numpy as np
 
 import jtensor
 
 from .base import sites
+from .base.dlpack import DLDeviceType
 from .base.dtypes import scalar_name
 from .ops.families.composing import number_fits
 from .tensor import raw
@@ -22,7 +24,7 @@ _READ_ONLY = (
 )
 
 
-def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
+def frombuffer(buffer, *, dtype=None, count=-1, offset=0, requires_grad=False):
     """A tensor of one dimension on the memory of an object with Python's buffer protocol.
 
     ``count``: how many elements, -1 for all; ``offset``: where they begin, in bytes. ``ValueError`` where they do not fit. What is written
@@ -31,6 +33,10 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     >>> torch.frombuffer(bytearray([1, 0, 2, 0]), dtype=torch.int16)
     tensor([1, 2], dtype=torch.int16)
     """
+    if dtype is None:
+        raise TypeError('frombuffer() missing 1 required positional arguments: "dtype"')
+    if requires_grad and not (dtype.is_floating_point or dtype.is_complex):
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     try:
         view = memoryview(buffer).cast("B")
     except TypeError:
@@ -155,7 +161,10 @@ def from_dlpack(ext_tensor, *, device=None, copy=None):
     array([1., 0.])
     """
     if isinstance(ext_tensor, jtensor.Tensor):
+        exported(ext_tensor)
         made = ext_tensor.detach()
+    elif not hasattr(ext_tensor, "__dlpack__") and type(ext_tensor).__name__ != "PyCapsule":
+        raise RuntimeError(_NO_CAPSULE)
     else:
         made = jtensor.from_numpy(_of_capsule(ext_tensor) if type(ext_tensor).__name__ == "PyCapsule" else np.from_dlpack(ext_tensor))
     return (made.clone() if copy else made).to(device) if device is not None or copy else made
@@ -177,19 +186,31 @@ class _Given:
 def _of_capsule(capsule):
     """The memory that a capsule holds. It does not say whether it may be written to; NumPy thinks not, PyTorch thinks it may."""
     if '"dltensor' not in repr(capsule):
-        raise RuntimeError("from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so you might "
-                           "have already constructed a tensor from it once.")
+        raise RuntimeError(_NO_CAPSULE)
     array = np.from_dlpack(_Given(capsule=capsule))
     there = array.__array_interface__
     return np.asarray(_Given(array=array, __array_interface__={**there, "data": (there["data"][0], False)}))
 
 
-def dlpack(self, **options):
-    """``Tensor.__dlpack__``: the tensor's memory, for other libraries."""
+_NO_CAPSULE = ("from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so you might have already "
+               "constructed a tensor from it once.")
+
+
+def exported(self):
+    """Refuses a tensor that DLPack cannot describe."""
     if self.requires_grad:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
     if self.is_conj():
         raise BufferError("Can't export tensors with the conjugate bit set")
+
+
+def dlpack(self, *, stream=-1, **options):
+    """``Tensor.__dlpack__``: the tensor's memory, for other libraries."""
+    exported(self)
+    if stream is not None and type(stream) is not int:
+        raise TypeError("stream must be ``int`` or ``none``")
+    if stream not in (None, -1) and self.device.type == "cpu":
+        raise AssertionError("stream should be None on cpu.")
     return self.numpy().__dlpack__(**options)
 
 
@@ -197,7 +218,7 @@ def dlpack_device(self):
     """``Tensor.__dlpack_device__``: (kind of device, index)."""
     if self.device.type != "cpu":
         raise ValueError(f"Unknown device type {self.device.type} for Dlpack")
-    return 1, 0
+    return DLDeviceType.kDLCPU, 0
 
 
 def unravel_index(indices, shape):
@@ -211,6 +232,8 @@ def unravel_index(indices, shape):
     indices = indices.to(jtensor.int64)
     if isinstance(shape, int):
         shape = (shape,)
+    elif not isinstance(shape, Sequence):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
     for n in shape:
         if not isinstance(n, int):
             raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(n)}")
@@ -227,7 +250,7 @@ def fill(input, value):
     """A tensor like ``input`` with every element ``value``, a number or a 0-d tensor."""
     if isinstance(value, jtensor.Tensor):
         if value.ndim:
-            raise RuntimeError(f"fill only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
+            raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
         return raw.fill_tensor(input, value)
     return raw.fill(input, number_fits(value, input.dtype, alone=input.numel() == 1))
 

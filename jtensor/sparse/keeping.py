@@ -86,7 +86,12 @@ def data_ptr(self):
     raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
 
 
-@answers("numpy", "__array__", "__dlpack__", "jax")
+@answers("__dlpack__")
+def dlpack(self, *args, **kwargs):
+    raise BufferError("Can't export tensors with layout other than torch.strided")
+
+
+@answers("numpy", "__array__", "jax")
 def numpy(self, *args, **kwargs):
     raise TypeError("can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.")
 

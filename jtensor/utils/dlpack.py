@@ -1,6 +1,8 @@
 """`torch.utils.dlpack`: exchange of memory with other libraries."""
 import jtensor
 
+from ..base.dlpack import DLDeviceType
+
 
 def from_dlpack(ext_tensor, *, device=None, copy=None):
     """`torch.from_dlpack`.
@@ -16,4 +18,4 @@ def to_dlpack(tensor):
     return tensor.__dlpack__()
 
 
-__all__ = ["from_dlpack", "to_dlpack"]
+__all__ = ["DLDeviceType", "from_dlpack", "to_dlpack"]
