@@ -15,6 +15,6 @@ LinAlgError = _LinAlgError
 for _name in _PREFIXED:
     globals()[_name] = getattr(_raw, "linalg_" + _name)
 for _name in _SAME:
-    globals()[_name] = _guarded(getattr(_raw, _name), "linalg_" + _name) if _name in ("det", "matrix_power") else getattr(_raw, _name)
+    globals()[_name] = _guarded(getattr(_raw, _name), "linalg_" + _name)
 
 __all__ = sorted([*_PREFIXED, *_SAME, "LinAlgError"])

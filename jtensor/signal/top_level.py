@@ -7,6 +7,7 @@ import math
 import jtensor
 
 from ..base import dtypes
+from ..tensor.guards import guarded
 
 
 def _plain(name, window_length, dtype, layout, options):
@@ -109,5 +110,8 @@ def kaiser_window(window_length, periodic=True, beta=12.0, *, dtype=None, layout
         return jtensor.i0(inside) / jtensor.i0(jtensor.tensor(float(beta), dtype=dtype))
     return made if made is not None else _window(window_length, periodic, dtype, options, steps)
 
+
+for _name in ("bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"):
+    globals()[_name] = guarded(globals()[_name], _name, asked_first=True)
 
 __all__ = ["bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"]

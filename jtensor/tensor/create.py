@@ -264,7 +264,12 @@ def empty_strided(size, stride, *, dtype=None, layout=None, device=None, require
     """A tensor with these sizes and strides whose values mean nothing."""
     if len(size) != len(stride):
         raise RuntimeError(f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)})")
-    made = like_spec(specs.spec(tuple(size), tuple(stride), _type(dtype), _device(device)), UNWRITTEN.make)
+    size, stride = tuple(size), tuple(stride)
+    if min(size, default=0) < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
+    if min(stride, default=0) < 0:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
+    made = like_spec(specs.spec(size, stride, _type(dtype), _device(device)), UNWRITTEN.make)
     return _finish(made, requires_grad)
 
 
@@ -292,14 +297,17 @@ def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=Non
     return empty_strided(size, stride, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad, pin_memory=pin_memory)
 
 
-def arange(start, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+def arange(start=None, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """Values from ``start`` (0) up to, not including, ``end``.
 
     >>> torch.arange(1, 6, 2)
     tensor([1, 3, 5])
     """
-    if end is None:
-        start, end = 0, start
+    if start is None or end is None:
+        if start is end:
+            from .refusals import refusal
+            raise refusal("arange", (), {}) or TypeError("arange() wants the number to count to")
+        start, end = 0, start if end is None else end
     start, end, step = (x.item() if isinstance(x, (Tensor, np.generic)) else x for x in (start, end, step))
     for at, x in enumerate((start, end, step)):
         if isinstance(x, str) or not isinstance(x, (int, float, complex)):
@@ -310,9 +318,11 @@ def arange(start, end=None, step=1, *, out=None, dtype=None, layout=None, device
         dtype = out.dtype if out is not None else dtypes.get_default_dtype() if any(isinstance(x, float) for x in (start, end, step)) \
             else dtypes.int64
     dtype = _type(dtype)
-    if dtype.category in (0, 3):
+    if dtype.category in (0, 3) or dtype.name in ("uint16", "uint32", "uint64"):
         raise not_implemented("arange_cpu", dtype)
-    if step == 0:
+    if any(isinstance(x, complex) for x in (start, end, step)):
+        raise RuntimeError("value cannot be converted to type double without overflow")
+    if not step > 0 and not step < 0:                # nor NaN
         raise RuntimeError("step must be nonzero")
     if not (math.isfinite(start) and math.isfinite(end)):
         raise RuntimeError(f"unsupported range: {start} -> {end}")

@@ -18,7 +18,7 @@ from .entries import PASSING_ON
 from .former import modern
 from .overriding import Layer, is_overridable, once_more
 from .refusals import refusal
-from .taking import ALSO, ELSEWHERE, in_plain_words, plain_numbers, signatures
+from .taking import ALSO, ELSEWHERE, by_their_names, in_plain_words, plain_numbers, signatures
 
 
 class _Missing:
@@ -281,9 +281,12 @@ def odd_call(form, values, rest, named, others):
             args, kwargs = form.by_name(values, named, others)
         if rest or not values or refusal(form.name, args[method:], kwargs) is not None:
             raise refused
+    if rest and not form.rest and refused is None and (told := by_their_names(form.name, args[method:], kwargs)) is not None:
+        return form.function(*args[:1], **told)              # x.squeeze(0, 1), x.subtract(2, 3): more by position than Python takes
     if form.rest and not rest and len(others) == 1 and isinstance(sizes := next(iter(others.values())), (tuple, list)):
         kwargs.pop(next(iter(others)))                       # x.view(size=(2, 3)): numbers that are mostly written one by one
-        return form.function(*args, sizes, **kwargs)
+        before = [kwargs.pop(name) for name, _ in form.positional[len(args):] if name in kwargs]
+        return form.function(*args, *before, sizes, **kwargs)
     if not any(value is MISSING for value in (*values, *named)) and (form.rest or not rest) and (form.others or not others):
         return MISSING
     shown, positional = form.name.removeprefix("Tensor."), len(form.positional) - method

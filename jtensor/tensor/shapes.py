@@ -356,6 +356,8 @@ def _inplace(function, name):
             checks.before_inplace(self, True)
         if function is t and self._spec.ndim > 2:
             raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self._spec.ndim}D")
+        if function is squeeze and len(args) > 1:
+            args = (args,)
         return become(self, function(self, *args, **kwargs))
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"`{name[:-1]}`, changing this tensor's own geometry."

@@ -252,6 +252,23 @@ def plain_numbers(name, args, kwargs):
     return None
 
 
+def by_their_names(name, args, kwargs):
+    """The arguments of a call that fits, but for a function's first, by the names that PyTorch gives them; numbers that are its one list
+    of ints together. None where no signature is known to fit."""
+    known = signatures(name)
+    for signature in known if known and known != WITHOUT else ():
+        try:
+            fit(signature, name, args, kwargs)
+        except Refused:
+            continue
+        names = [p.name for p in signature.parameters[:signature.positional]]
+        if len(args) > len(names):
+            args = [tuple(args)]
+        first = not name.startswith("Tensor.")
+        return dict(zip(names[first:], args[first:])) | kwargs
+    return None
+
+
 def _number_of(parameter, given):
     return given.item() if parameter.kind in ("int", "symint", "float") and isinstance(given, Tensor) else given
 

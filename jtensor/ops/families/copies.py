@@ -2,6 +2,8 @@
 
 Owns: composites over the public views; their graph is the view's node and a copy's. May not know: tensors as objects.
 """
+from operator import index
+
 from ...base import dtypes
 from ..registry import composite
 from .composing import put_out
@@ -11,7 +13,7 @@ from .numeric import wrap_dim
 def _pieces(input, rule, cuts):
     from ...tensor.pieces import _each
     cuts = cuts.tolist() if hasattr(cuts, "_spec") else cuts
-    cuts = tuple(cuts) if isinstance(cuts, (tuple, list)) else cuts
+    cuts = tuple(map(index, cuts)) if isinstance(cuts, (tuple, list)) else cuts
     return _each(input, rule, "SliceBackward0", cuts)
 
 
