@@ -3,6 +3,7 @@ import builtins
 
 import jtensor
 
+from .base import sites
 from .tensor import overriding
 
 _UNSAID = ("Expected cond to be True, but got False. (Could this error message be improved? If so, please report an enhancement request to "
@@ -18,6 +19,8 @@ def _check_with(error_type, cond, message):
         raise TypeError(f"cond must be a bool, but got {type(cond)}")
     if cond:
         return
+    if not issubclass(error_type, Exception):
+        raise TypeError(f"error_type must be a class of exceptions, but got {error_type}")
     raise error_type(_said(message))
 
 
@@ -37,6 +40,15 @@ def _check(cond, message=None):
 def _check_index(cond, message=None):
     """`_check_with` an IndexError."""
     _check_with(IndexError, cond, message)
+
+
+def _check_is_size(i, message=None, *, max=None):
+    """`_check` that a number can be a size, and is not greater than ``max``."""
+    sites.warn("_check_is_size will be removed in a future PyTorch release along with guard_size_oblivious. Use "
+               "_check(i >= 0) instead.", FutureWarning)
+    _check(i >= 0, message)
+    if max is not None:
+        _check(i <= max, message)
 
 
 def _check_value(cond, message=None):

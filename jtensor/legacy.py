@@ -16,6 +16,17 @@ class _TensorType(type):
 
     __module__, __qualname__ = "torch", "tensortype"
 
+    def __new__(meta, name, bases, namespace):
+        if bases:
+            raise TypeError(f"type '{bases[0].__module__}.{bases[0].__name__}' is not an acceptable base type")
+        return type.__new__(meta, name, bases, namespace)
+
+    @property
+    def layout(cls):
+        """`torch.strided`."""
+        import jtensor
+        return jtensor.strided
+
     def __instancecheck__(cls, instance):
         return isinstance(instance, Tensor) and instance.dtype is cls.dtype and instance.device.type == cls._device
 

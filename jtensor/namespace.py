@@ -141,7 +141,8 @@ _ROOM_OF = {
     **dict.fromkeys("cond while_loop".split(), "choices"),
     **dict.fromkeys("SymBool SymFloat SymInt sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum".split(), "symbols"),
     **dict.fromkeys("""_assert _assert_async _check _check_index _check_not_implemented _check_tensor_all _check_tensor_all_with _check_type
-                    _check_value _check_with""".split(), "checks"),
+                    _check_is_size _check_value _check_with""".split(), "checks"),
+    **dict.fromkeys(("_amp_foreach_non_finite_check_and_unscale_", "_amp_update_scale_"), "amp.unscaling"),
     "Future": "futures",
     "PyTorchFileReader": "_C",
     "ScriptModule": "jit",

@@ -92,7 +92,8 @@ APART = ("index_put", "index_copy", "index_add", "index_reduce", "scatter", "sca
 _ASKED_BEFORE = ("index_put.mask", "index_put.mask_number")
 _ANYHOW = ("fill_tensor", "index_fill", "masked_scatter")
 _GROWS = frozenset(("cat", "stack"))                   # which ask before the memory that is written to is resized
-_OUTAPART = frozenset(("gather", "index_select", "take", "max", "min", *_GROWS))
+_OUTAPART = frozenset(("gather", "index_select", "take", "max", "min", "topk", "mode", "median", "nanmedian", *_GROWS))
+_OUTWHOLE = frozenset(("cumsum", "cumprod", "logcumsumexp", "sort"))               # may write over their operand, not over a part of it
 
 
 def operand_may_overlap(self, other, name):
@@ -116,15 +117,17 @@ def out_memory(operator, result, target, operands):
             raise RuntimeError(f"output with shape {size} doesn't match the broadcast shape {full}")
     elif tuple(target._spec.size) != tuple(result._spec.size) and operator.name not in _GROWS:
         return
-    apart = operator.name.split(".")[0].split("_dim")[0] in _OUTAPART
+    name = operator.name.split(".")[0].split("_dim")[0]
     for other in operands:
         if other._storage is not target._storage or resolved_first(target, other):
             continue
         if operator.promote is not None and operator.name not in _GROWS:
             if other is not target:
                 no_partial_overlap(target, other)
-        elif apart:
+        elif name in _OUTAPART:
             no_overlap(target, other)
+        elif name in _OUTWHOLE and other is not target:
+            no_partial_overlap(target, other)
 
 
 def resolved_first(target, other):

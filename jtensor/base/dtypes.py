@@ -27,6 +27,9 @@ class dtype(metaclass=TorchNamed, module="torch", found_by=(attribute_of, (__nam
     __slots__ = ("name", "itemsize", "is_floating_point", "is_complex", "is_signed", "numpy", "category", "differentiable",
                  "_text", "__weakref__")
 
+    def __init__(self):
+        raise TypeError("cannot create 'torch.dtype' instances")          # those that there are, this module makes by hand
+
     def __repr__(self):
         return self._text
 

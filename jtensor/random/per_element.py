@@ -89,6 +89,7 @@ def normal_for(mean, std, tensors, generator, out):
         LOCAL.grad_enabled = previous
     if out is not None:
         return made
+    made._counter.version = 0                            # how it was made does not count
     return _with_history(_both if all(tensors) else _STD if tensors[1] else _MEAN, made, *inputs)
 
 
@@ -106,9 +107,12 @@ def bernoulli(input, p=None, *, generator=None, out=None):
         made = drawn(discrete.bernoulli_from(engine, ordered), spec.size, spec.dtype, spec.device)
         return _with_history(_BERNOULLI, made, input)
     made = input.detach().new_empty(input.shape)
-    if p is not None:
-        return _with_history(_BERNOULLI_P, bernoulli_(made, a_number(p, "bernoulli", "p", 2), generator=generator), input)
-    return _with_history(_BERNOULLI, bernoulli_(made, input, generator=generator), input)
+    if p is None:
+        bernoulli_(made, input, generator=generator)
+    else:
+        bernoulli_(made, a_number(p, "bernoulli", "p", 2), generator=generator)
+    made._counter.version = 0
+    return _with_history(_BERNOULLI if p is None else _BERNOULLI_P, made, input)
 
 
 def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):

@@ -4,10 +4,10 @@ Owns: `call`, the general path (`arguments` -> plan -> `values` -> tape -> `hist
 calls go the same way in `tensor.recorders`, written out for the operator; calls in place are in `tensor.inplace`.
 """
 from ..autograd import gradmode_checks as checks
-from ..base import devices
+from ..base import devices, dtypes
 from ..base.errors import missing
 from ..base.return_types import as_many, return_type, written_type
-from ..ops import build
+from ..ops import build, out_types
 from ..ops.fitting import fit
 from ..ops.operator import Operator, Static
 from ..trace import spec as specs
@@ -204,6 +204,9 @@ def call_out(operator, args, out):
         made = run(plan, tensors, scalars)
     results = made if isinstance(made, tuple) else (made,)
     as_many(results, outs)
+    wanted = template[operator.by_name["dtype"]] if "dtype" in operator.by_name else None
+    if wanted is not None and wanted is not outs[0]._spec.dtype:                       # a type that is asked for is written as it is
+        raise RuntimeError(out_types.SAME.format(want=dtypes.cpp_name(wanted), got=dtypes.cpp_name(outs[0]._spec.dtype)))
     for result, target in zip(results, outs, strict=True):
         checks.out_memory(operator, result, target, tensors)
         checks.out_fits(operator, result, target, tensors)

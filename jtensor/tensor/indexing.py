@@ -272,7 +272,7 @@ def _bounds(item):
 def _bound(x):
     if x is None or type(x) is int:
         return x
-    if hasattr(type(x), "__index__"):
+    if hasattr(type(x), "__index__"):                # of tensors, those with one whole number
         return x.__index__()
     raise TypeError("slice indices must be integers or None or have an __index__ method")
 

@@ -27,7 +27,8 @@ def _taken(told, args, wrap_storage, refused):
 
 
 _WAYS = ("TypedStorage.__init__ received an invalid combination of arguments. Expected one of:\n"
-         " * (*, torch.device device, torch.dtype dtype)\n * (int size, *, torch.device device, torch.dtype dtype)\n * (Sequence data, *, torch.device device, torch.dtype dtype)\n"
+         " * (*, torch.device device, torch.dtype dtype)\n * (int size, *, torch.device device, torch.dtype dtype)\n"
+         " * (Sequence data, *, torch.device device, torch.dtype dtype)\n"
          " * (*, UntypedStorage wrap_storage, torch.dtype dtype)\n")
 
 

@@ -141,6 +141,9 @@ def _tensors(actual, expected, options, path):
 def _sparse(actual, expected, options, path):
     """Compares the parts of two sparse tensors of one layout: how many elements, where, which."""
     name = actual.layout.name.removeprefix("sparse_").upper()
+    if name == "COO" and actual.sparse_dim() != expected.sparse_dim():
+        return AssertionError, (f"The number of sparse dimensions in sparse COO tensors does not match: {actual.sparse_dim()} != "
+                                f"{expected.sparse_dim()}"), path
     if actual._nnz() != expected._nnz():
         return AssertionError, (f"The number of specified values in sparse {name} tensors does not match: {actual._nnz()} != "
                                 f"{expected._nnz()}"), path

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from ...base import dtypes, sites
 from ..operator import RAW, Tensor, op
 from ..registry import composite
-from .composing import put_out, unsafe_view
+from .composing import only_tensors, put_out, unsafe_view
 from .contracting import contract
 from .matrices import floats
 from .numeric import not_implemented, wrap_dim
@@ -146,6 +146,7 @@ def chain_matmul(*matrices, out=None):
         matrices = tuple(matrices[0])
     if not matrices:
         raise RuntimeError("chain_matmul(): Expected one or more matrices")
+    only_tensors(matrices)
     for t in matrices:
         if t._spec.ndim != 2:
             raise RuntimeError(f"Tensor dimension is {t._spec.ndim}, expected 2 instead.")
@@ -187,9 +188,11 @@ def linalg_multi_dot(tensors, *, out=None):
     for at, t in enumerate(tensors[1:-1], 1):
         if t._spec.ndim != 2:
             raise RuntimeError(f"multi_dot(): tensor {at} must be 2D but got {t._spec.ndim}D")
-    for t in tensors[1:]:
-        if t._spec.dtype is not tensors[0]._spec.dtype:
-            raise RuntimeError("multi_dot(): all tensors must have be the same dtype but got tensors of different types")
+    kind = tensors[0]._spec.dtype
+    for at, t in enumerate(tensors):
+        if t._spec.dtype is not kind:
+            raise RuntimeError(f"multi_dot(): all tensors must have be the same dtype but tensor 0 is {dtypes.cpp_name(kind)} and tensor "
+                               f"{at} {dtypes.cpp_name(t._spec.dtype)}")
     if first == 1:
         tensors[0] = tensors[0].unsqueeze(0)
     if last == 1:

@@ -8,6 +8,7 @@ import numpy as np
 from ...base import dtypes
 from ..operator import RAW, Tensor, op
 from ..registry import composite
+from .bounds import check_bounds
 from .composing import only_bools, put_out
 from .numeric import not_implemented, wrap_dim
 from .sort import keys_of
@@ -151,6 +152,7 @@ def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=N
         if sorter._spec.dtype is not dtypes.int64:
             raise RuntimeError("torch.searchsorted(): sorter must be a tensor of long dtype but got dtype "
                                f"{dtypes.scalar_name(sorter._spec.dtype)}")
+        check_bounds(sorter, sorted_sequence._spec.size[-1], lambda n: RuntimeError("torch.searchsorted(): sorter index out of range"))
         sorted_sequence = sorted_sequence.gather(-1, sorter)
     _check_search(sorted_sequence._spec, values._spec)
     _real_only(sorted_sequence, values)

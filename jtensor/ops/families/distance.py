@@ -146,8 +146,18 @@ def _pdist_gradient(grad, self, p, result):
     return jnp.zeros_like(self).at[i].add(part).at[j].add(-part)
 
 
-@op(name="pdist", backward="PdistBackward0", grad={"self": _pdist_gradient}, method=False,
-    check=lambda self, p: refuses("pdist", "narrow")(self))
+def _check_pdist(self, p):
+    if self.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {self.ndim}D")
+    if self.dtype.category < 2:
+        raise RuntimeError("pdist only supports floating-point dtypes")
+    if p < 0:
+        raise RuntimeError("pdist only supports non-negative p values")
+    if self.size[0] > 1 and self.size[1]:
+        refuses("pdist", "narrow")(self)
+
+
+@op(name="pdist", backward="PdistBackward0", grad={"self": _pdist_gradient}, method=False, check=_check_pdist)
 def pdist(self: Tensor, p=2.0):
     """The p-norm distances of all pairs of rows: ``(N, M)`` to ``(N (N - 1) / 2,)``.
 

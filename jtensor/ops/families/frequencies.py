@@ -8,6 +8,18 @@ from .composing import put_out
 from .numeric import wrap_dim
 
 
+def _asked(name, n, dtype):
+    if dtype is not None and dtype.category < 2:
+        raise RuntimeError(f"{name} requires a floating point or complex dtype")
+    if n < 0:
+        size = n if name == "fftfreq" else n // 2 + 1
+        raise RuntimeError(f"Trying to create tensor with negative dimension {size}: [{size}]")
+
+
+def _step(n, d):
+    return 1.0 / (n * d) if n * d else float("inf")
+
+
 @composite("fft_fftfreq", function=False, method=False)
 def fftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
     """The frequencies of the elements of a transform of ``n`` samples, ``d`` apart.
@@ -16,9 +28,10 @@ def fftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, require
     tensor([ 0.0000,  0.2500, -0.5000, -0.2500])
     """
     import jtensor
+    _asked("fftfreq", n, dtype)
     positive = (n + 1) // 2
     numbers = jtensor.cat([jtensor.arange(0, positive), jtensor.arange(-(n // 2), 0)]).to(dtype or dtypes.get_default_dtype())
-    made = put_out("fft_fftfreq", numbers * (1.0 / (n * d)), out)
+    made = put_out("fft_fftfreq", numbers * _step(n, d), out)
     return made.requires_grad_() if requires_grad else made
 
 
@@ -30,8 +43,9 @@ def rfftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requir
     tensor([0.0000, 0.2500, 0.5000])
     """
     import jtensor
+    _asked("rfftfreq", n, dtype)
     numbers = jtensor.arange(0, n // 2 + 1).to(dtype or dtypes.get_default_dtype())
-    made = put_out("fft_rfftfreq", numbers * (1.0 / (n * d)), out)
+    made = put_out("fft_rfftfreq", numbers * _step(n, d), out)
     return made.requires_grad_() if requires_grad else made
 
 

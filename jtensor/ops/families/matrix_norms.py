@@ -39,18 +39,26 @@ def linalg_matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None,
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     A = A if dtype is None else A.to(dtype)
     if ord in ("nuc", 2, -2):
-        values = linalg_svdvals(A.permute(*[d for d in range(s.ndim) if d not in (rows, columns)], rows, columns))
-        made = values.sum(-1) if ord == "nuc" else values.amax(-1) if ord == 2 else values.amin(-1)
+        order = [d for d in range(s.ndim) if d not in (rows, columns)] + [rows, columns]
+        values = linalg_svdvals(A.permute(*order))
+        made = values.sum(-1) if ord == "nuc" else _most(values, -1, False) if ord == 2 else values.amin(-1)
         if keepdim:
-            for d in sorted((rows, columns)):
-                made = made.unsqueeze(d)
+            made = made.unsqueeze(-1).unsqueeze(-1).permute(*[order.index(d) for d in range(s.ndim)])
         return put_out("linalg_matrix_norm", made, out)
     summed, over = (rows, columns) if abs(ord) == 1 else (columns, rows)
     sums = _vector_norm(A, 1, (summed,), keepdim, None)
     if not keepdim and over > summed:
         over -= 1
-    made = sums.amax(over, keepdim) if ord > 0 else sums.amin(over, keepdim)
+    made = _most(sums, over, keepdim) if ord > 0 else sums.amin(over, keepdim)
     return put_out("linalg_matrix_norm", made, out)
+
+
+def _most(sums, dim, keepdim):
+    """The greatest of sums that are not negative: 0 of none."""
+    size = sums._spec.size
+    if size[dim]:
+        return sums.amax(dim, keepdim)
+    return sums.new_zeros([1 if d == dim % len(size) else n for d, n in enumerate(size) if keepdim or d != dim % len(size)])
 
 
 @composite("linalg_norm", **RAW, asked=True)

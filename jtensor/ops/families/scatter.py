@@ -135,11 +135,11 @@ def take_along_dim(input, indices, dim=None, *, out=None):
     tensor([[3],
             [4]])
     """
+    if dim is None:
+        return gather(input.reshape(-1), 0, indices.reshape(-1), out=out)
     if indices._spec.dtype is not dtypes.int64:
         raise RuntimeError("torch.take_along_dim(): dtype of indices should be Long but got "
                            f"{dtypes.scalar_name(indices._spec.dtype)}")
-    if dim is None:
-        return take_along_dim(input.reshape(-1), indices.reshape(-1), 0, out=out)
     n, m = input._spec.ndim, indices._spec.ndim
     if n != m:
         raise RuntimeError("torch.take_along_dim(): input and indices should have the same number of dimensions, but got "

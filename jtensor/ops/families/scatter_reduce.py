@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from ..operator import RAW, Tensor, op
 from ..registry import composite
 from .composing import put_out
+from .numeric import not_implemented
 from .scatter import check_scatter, checked, cut, gather_at, padded, scatter_at
 
 _HOW = {"sum": "add", "prod": "multiply", "mean": "add", "amax": "max", "amin": "min"}
@@ -64,11 +65,11 @@ def reduce_gradients(grad, self, src, result, reduce, include_self, places, pick
         return off(shared), pick(shared)
     if reduce == "prod":
         return _product_gradients(grad, self, src, result, include_self, places, pick, off)
-    mine = (self == result) if include_self else off((self == result).astype(grad.dtype)) != 0
+    mine = self == result                           # counts as one of them even where it is left out, as in PyTorch
     theirs = src == pick(result)
     n = places(mine.astype(grad.dtype), theirs.astype(grad.dtype), "add")
     shared = grad / jnp.where(n == 0, jnp.ones_like(n), n)
-    return jnp.where(mine, shared, zero), jnp.where(theirs, pick(shared), zero)
+    return off(jnp.where(mine, shared, zero)), jnp.where(theirs, pick(shared), zero)
 
 
 def _product_at(places, base, src):
@@ -103,6 +104,8 @@ def _check_scatter_reduce(self, dim, index, src, reduce, include_self):
     if reduce not in _HOW:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     check_scatter(self, dim, index, src)
+    if self.dtype.is_complex and reduce in ("amax", "amin"):
+        raise not_implemented(f"scatter_gather_tensor_cpu_reduce_{reduce}", self.dtype)
 
 
 def _along(dim, index):

@@ -14,7 +14,7 @@ from ..registry import composite
 from .bounds import check_bounds, out_of_bounds
 from .composing import conj_times, held_number_fits, history_allows, memory_allows, number_fits, put_out, times
 from .index import add_at, read_at, set_at
-from .numeric import size_at, wrap_dim
+from .numeric import not_implemented, size_at, wrap_dim
 from .scatter_reduce import combine, reduce_gradients
 
 _INDEX_TYPES = (dtypes.int64, dtypes.int32)
@@ -313,6 +313,8 @@ def _check_reduce(self, dim, index, source, reduce, include_self):
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     _check_slices("index_reduce", self, dim, index, source)
+    if self.dtype.is_complex and reduce in ("amax", "amin"):
+        raise not_implemented("index_func_", self.dtype)
 
 
 def _slices(dim, index, shape):

@@ -54,8 +54,10 @@ def _solve_a(grads, A, result0, left, vector):
 
 
 def _solution_layout(specs, outputs, statics):
-    """PyTorch lays a batch of vectors out as it does a matrix."""
+    """PyTorch lays a batch of vectors out as it does a matrix, and from the right it solves the transposed system."""
     solution = outputs[0].shape
+    if not statics["left"] and not statics["vector"]:
+        return [None, None]
     return [columns(solution) if len(solution) > 1 else None, None]
 
 

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from ...base import dtypes
+from ...base import devices, dtypes
 from ...base.errors import LinAlgError
 from ..operator import RAW, Tensor, op
 from ..registry import composite
@@ -24,7 +24,9 @@ def _converges(name, A):
     import numpy as np
 
     from ...tensor.batching import whole
-    if not np.isfinite(whole(A).detach().resolve_conj().cpu().numpy()).all():
+    if A._spec.device is not devices.meta and not np.isfinite(whole(A).detach().resolve_conj().cpu().numpy()).all():
+        if name == "linalg.eig":
+            raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
         if name == "linalg.svd":
             raise LinAlgError("linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values.")
         raise LinAlgError(f"{name}: The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated "
@@ -66,6 +68,7 @@ def linalg_eig(A, *, out=None):
     """
     A._spec.dtype.to_complex()                               # there is none of integers
     square("linalg.eig", A)
+    _converges("linalg.eig", A)
     return put_out("linalg_eig", factor.eig_raw(A), out)
 
 
@@ -78,6 +81,7 @@ def linalg_eigvals(A, *, out=None):
     """
     A._spec.dtype.to_complex()
     square("linalg.eigvals", A)
+    _converges("linalg.eig", A)
     return put_out("linalg_eigvals", factor.eig_raw(A)[0], out)
 
 

@@ -149,9 +149,8 @@ def gradient(input, *, spacing=None, dim=None, edge_order=1):
     spacing = 1 if spacing is None else spacing
     spacings = list(spacing) if isinstance(spacing, (tuple, list)) else [spacing] * len(axes)
     if len(spacings) != len(axes):
-        kind = "list" if isinstance(spacings[0], (int, float)) else "sequence"
-        raise RuntimeError(f"torch.gradient expected spacing to be unspecified, a scalar or a {kind} of length equal to 'self.dim() = "
-                           f"{input.ndim}', since dim argument was not given, but got a {kind} of length {len(spacings)}"
+        raise RuntimeError(f"torch.gradient expected spacing to be unspecified, a scalar, or a list of length equal to 'self.dim() = "
+                           f"{input.ndim}', since dim argument was not given, but got a list of length {len(spacings)}"
                            if dim is None else "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim "
                            f"arguments to have the same length, but got a spacing argument of length {len(spacings)} and a dim argument of "
                            f"length {len(axes)}.")
@@ -161,7 +160,12 @@ def gradient(input, *, spacing=None, dim=None, edge_order=1):
         if input.shape[d] < edge_order + 1:
             raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
     for s, d in zip(spacings, axes):
-        if not isinstance(s, (int, float, complex)) and (s.ndim != 1 or s.shape[0] != input.shape[d]):
+        if isinstance(s, (int, float, complex)):
+            continue
+        if s.ndim != 1:
+            raise RuntimeError(f"torch.gradient expected each element of spacing to have one dimension, but got an element with {s.ndim} "
+                               "dimensions!")
+        if s.shape[0] != input.shape[d]:
             raise RuntimeError("torch.gradient expected each element of spacing to have the same length as the corresponding dimension")
     return tuple(_derivative(input, d, s, edge_order) for d, s in zip(axes, spacings))
 
@@ -228,7 +232,9 @@ def histogram(input, bins=100, *, range=None, weight=None, density=False, out=No
     """
     whole = isinstance(bins, int)
     if whole and bins <= 0:
-        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins}")
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+    if range is not None and range[0] > range[1]:
+        raise RuntimeError(f"torch.histogramdd: min should not exceed max, but got min {range[0]:g} max {range[1]:g} for dimension 0")
     _check_weight((*input.shape, 1), input.dtype, weight)
     if not whole:
         _check_edges(1, input.dtype, [bins])
