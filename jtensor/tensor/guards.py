@@ -5,6 +5,7 @@ unknown keywords, NumPy's names for PyTorch's, missing ones), and when a call fa
 all. A call that succeeds pays for two empty catch-alls. May not know: what the functions do.
 """
 import functools
+import inspect
 import sys
 import types
 
@@ -92,7 +93,9 @@ class Form:
 
 
 def form_of(function):
-    """The `Form` of a Python function, read from its code."""
+    """The `Form` of a Python function, read from its code, or from the signature that one behind a door shows."""
+    if "__signature__" in function.__dict__:
+        return _form_shown(function.__signature__.parameters.values())
     code, defaults = function.__code__, function.__defaults__ or ()
     names, n, m = code.co_varnames, code.co_argcount, code.co_kwonlyargcount
     by_keyword, at = function.__kwdefaults__ or {}, n + m
@@ -103,6 +106,14 @@ def form_of(function):
     if code.co_flags & 8:
         others = names[at]
     return Form(positional, [(name, by_keyword.get(name, REQUIRED)) for name in names[n:n + m]], rest, others)
+
+
+def _form_shown(parameters):
+    of = {kind: [(p.name, REQUIRED if p.default is p.empty else p.default) for p in parameters if p.kind == kind]
+          for kind in {p.kind for p in parameters}}
+    one = inspect.Parameter
+    rest, others = (next(iter(of.get(kind, ())), (None,))[0] for kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD))
+    return Form(of.get(one.POSITIONAL_ONLY, []) + of.get(one.POSITIONAL_OR_KEYWORD, []), of.get(one.KEYWORD_ONLY, []), rest, others)
 
 
 def written(form, name, called, scope):

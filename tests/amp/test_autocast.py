@@ -4,6 +4,8 @@ The types are stored (`goldens/autocast.json`), so that they are compared withou
 PyTorch's.
 """
 import json
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -245,6 +247,14 @@ def test_functions_stay_the_same_objects():
                                       strict=True))
     with pytest.raises(RuntimeError, match="mat1 and mat2 shapes cannot be multiplied"), jtensor.autocast("cpu"):
         jtensor.mm(jtensor.ones(2, 3), jtensor.ones(2, 3))
+
+
+def test_functions_that_are_imported_behind_their_doors_know_their_parameters():
+    """`torch.linalg` is imported when it is asked for, which may be after the first region."""
+    script = ("import jtensor\nwith jtensor.autocast('cpu'): pass\nprint(jtensor.linalg.cholesky(input=jtensor.eye(1)).tolist())\n"
+              "try: jtensor.linalg.inv(3)\nexcept TypeError as error: print(error)")
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.splitlines()
+    assert found == ["[[1.0]]", "linalg_inv(): argument 'A' (position 1) must be Tensor, not int"]
 
 
 def test_every_name_of_the_tables_is_a_function():
