@@ -201,7 +201,8 @@ class GraphModule(Module):
     def __reduce__(self):
         made = self._graph.python_code(root_module="self")
         state = {name: value for name, value in self._state().items() if not name.endswith("_hooks") or name in Module().__dict__}
-        return reduce_graph_module, ({**state, "_code": made.src, "_graphmodule_cls_name": self._class_name}, _imports(made.globals))
+        own = {name: value for name, value in made.globals.items() if name not in BUILTIN}
+        return reduce_graph_module, ({**state, "_code": made.src, "_graphmodule_cls_name": self._class_name}, _imports(own))
 
     def __deepcopy__(self, memo):
         made = type(self).__new__(type(self))
@@ -324,7 +325,7 @@ def reduce_graph_module(body, import_block):
     """The module of a pickle: its text is traced again, so that it has a graph."""
     from ._symbolic_trace import Tracer
     code, name = body["_code"], body["_graphmodule_cls_name"]
-    forward = _compiled(import_block + code, {})
+    forward = _compiled(import_block + code, {name: value for name, (_, value) in BUILTIN.items()})
     kept = _Keep({key: value for key, value in body.items() if key not in ("_code", "_graphmodule_cls_name")})
     kind = type("_Kept", (_Keep,), {"forward": forward})
     kept.__class__ = kind

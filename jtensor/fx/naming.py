@@ -107,7 +107,8 @@ def type_name(obj):
 
 _ILLEGAL, _NUMBERED = re.compile(r"[^0-9a-zA-Z_]+"), re.compile(r"(.*)_(\d+)")
 # Names that would hide something. An interactive Python leaves its last answer among the builtin ones, as "_".
-_TAKEN = (frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"inf", "nan", "NoneType", "torch", "device", "fx_pytree", "pytree"}) - {"_"}
+_TAKEN = (frozenset([*keyword.kwlist, *dir(builtins), "inf", "nan", "NoneType", "torch", "device", "fx_pytree", "pytree"])
+          - {"_"})
 
 
 class Namespace:
