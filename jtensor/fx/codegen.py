@@ -161,7 +161,7 @@ class CodeGen:
         writer, free, body, returns = _Writer(root_module, namespace), [], [], ""
         for name, value in self.additional_globals():
             writer.globals[name] = value
-        last, told = _last_uses(nodes), None
+        last, told = last_uses(nodes), None
         for node in nodes:
             if node.op == "placeholder":
                 mark = "" if node.type is None else f" : {writer.type(node.type)}"
@@ -196,7 +196,7 @@ def _summary(trace):
     return "File: {}:{} in {}, code: {}".format(*frames[-1]) if frames else "No stacktrace found for following nodes"
 
 
-def _last_uses(nodes):
+def last_uses(nodes):
     """{node: the nodes that nobody needs after it}, in the order of its arguments."""
     seen, found = set(), {}
     for node in reversed(nodes):

@@ -4,6 +4,7 @@ Owns: `Graph`, the order of its nodes, its checks. May not know: what made it, t
 """
 import contextlib
 import copy
+import operator
 import warnings
 
 from ..base.errors import missing
@@ -138,7 +139,7 @@ class Graph:
     def get_attr(self, qualified_name, type_expr=None):
         """A parameter, buffer or other attribute of the module, by its dotted name."""
         owner = self.owning_module
-        if owner is not None and not _reaches(owner, qualified_name):
+        if owner is not None and not reaches(owner, qualified_name):
             warnings.warn(f"Attempted to insert a get_attr Node with no underlying reference in the owning GraphModule! Call "
                           f"GraphModule.add_submodule to add the necessary submodule, GraphModule.add_parameter to add the necessary "
                           f"Parameter, or nn.Module.register_buffer to add the necessary buffer ({qualified_name})", stacklevel=2)
@@ -249,7 +250,7 @@ class Graph:
             if node.name in names:
                 raise RuntimeError(f"Node redefined name {node.name}!")
             names.add(node.name)
-            if node.op in ("get_attr", "call_module") and self.owning_module is not None and not _reaches(self.owning_module, node.target):
+            if node.op in ("get_attr", "call_module") and self.owning_module is not None and not reaches(self.owning_module, node.target):
                 raise RuntimeError(f"Node {node} target {node.target} references nonexistent attribute of {_owner(node)}")
 
     def eliminate_dead_code(self, is_impure_node=None):
@@ -312,11 +313,12 @@ class Graph:
                        headers=["opcode", "name", "target", "args", "kwargs"]))
 
 
-def _reaches(module, name):
-    for part in name.split("."):
-        if not hasattr(module, part):
-            return False
-        module = getattr(module, part)
+def reaches(module, name):
+    """Whether a module has something under a dotted name."""
+    try:
+        operator.attrgetter(name)(module)
+    except AttributeError:
+        return False
     return True
 
 

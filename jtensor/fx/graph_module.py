@@ -46,14 +46,11 @@ def _copied(source, module, target):
             own = Module()
             setattr(module, part, own)
         source, module = found, own
-    value = getattr(source, last)
-    if isinstance(value, jtensor.Tensor) and not isinstance(value, Parameter):
-        module.register_buffer(last, value)
-    else:
-        setattr(module, last, value)
+    assign(getattr(source, last), module, last)
 
 
-def _assigned(value, module, target):
+def assign(value, module, target):
+    """Gives a module something under a dotted name; modules on the way are made."""
     *path, last = target.split(".")
     for part in path:
         if getattr(module, part, None) is None:
@@ -69,7 +66,7 @@ class GraphModule(Module):
     """A module that does what a graph says.
 
     ``root``: the module, or {name: object}, that has what the graph's "get_attr" and "call_module" nodes name; these are taken over, not
-    copied. ``graph``: a `Graph`, copied where another module owns it. ``class_name``: what its class is called.
+    copied. ``graph``: a `Graph`, which this module owns from now on. ``class_name``: what its class is called.
     ``graph`` may be set; after changes of the graph `recompile` makes the program anew. ``code``: the program's text.
 
     >>> import jtensor as torch
@@ -111,7 +108,7 @@ class GraphModule(Module):
                         raise RuntimeError(f"Node {node} referenced target {node.target} but that target was not provided in ``root``!")
                     targets.append(node.target)
             for target in sorted(targets, key=lambda name: name.count(".")):
-                _assigned(root[target], self, target)
+                assign(root[target], self, target)
         else:
             raise RuntimeError("Unsupported type " + str(root) + " passed for root!")
         self.graph = graph
@@ -289,6 +286,12 @@ class GraphModule(Module):
 
     def _unregister_erase_node_hook(self, f):
         self._erase_node_hooks.remove(f)
+
+    def _register_deepcopy_hook(self, f):
+        self._deepcopy_hooks.append(f)
+
+    def _unregister_deepcopy_hook(self, f):
+        self._deepcopy_hooks.remove(f)
 
 
 GraphModule.__module__ = "torch.fx.graph_module"

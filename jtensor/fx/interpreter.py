@@ -4,6 +4,7 @@ Owns: `Interpreter`, `Transformer`. May not know: how graphs are traced.
 """
 import contextlib
 
+from .codegen import last_uses
 from .graph import Graph
 from .graph_module import GraphModule
 from .node import map_aggregate, map_arg
@@ -34,14 +35,7 @@ class Interpreter:
         self.module, self.submodules = module, dict(module.named_modules())
         self.graph = module.graph if graph is None else graph
         self.env, self.name, self.garbage_collect_values, self.extra_traceback = {}, "Interpreter", garbage_collect_values, True
-        self.user_to_last_uses = {}
-        if garbage_collect_values:
-            seen = set()
-            for node in reversed(self.graph.nodes):
-                for used in node.all_input_nodes:
-                    if used not in seen:
-                        seen.add(used)
-                        self.user_to_last_uses.setdefault(node, []).append(used)
+        self.user_to_last_uses = last_uses(self.graph.nodes) if garbage_collect_values else {}
 
     def run(self, *args, initial_env=None, enable_io_processing=True):
         """The graph's result for these arguments. ``initial_env``: {node: its value} of what is known already."""

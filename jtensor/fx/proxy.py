@@ -215,6 +215,11 @@ class ParameterProxy(Proxy):
         """The parameter's."""
         return self.param.shape
 
+    @property
+    def ndim(self):
+        """The parameter's."""
+        return self.param.ndim
+
     def size(self):
         """The parameter's."""
         return self.param.size()
@@ -223,45 +228,25 @@ class ParameterProxy(Proxy):
         """The parameter's."""
         return self.param.dim()
 
-    @property
-    def ndim(self):
-        """The parameter's."""
-        return self.param.ndim
-
     def numel(self):
         """The parameter's."""
         return self.param.numel()
 
-    def nelement(self):
-        """The parameter's."""
-        return self.param.nelement()
+    nelement = numel
 
 
-def _forward(name):
-    function = getattr(operator, name, operator.truediv)
+def _operator(name, reflected=False):
+    function = operator.truediv if name == "div" else getattr(operator, name)          # Python 2's name, which PyTorch's graphs know
 
     def method(self, *args):
-        return self.tracer.create_proxy("call_function", function, (self, *args), {})
-    return method
-
-
-def _backward(name):
-    function = getattr(operator, name, operator.truediv)
-
-    def method(self, other):
-        return self.tracer.create_proxy("call_function", function, (other, self), {})
+        return self.tracer.create_proxy("call_function", function, (*args, self) if reflected else (self, *args), {})
+    method.__name__ = f"__{'r' * reflected}{name.strip('_')}__"
     return method
 
 
 def _give_operators():
-    for name in MAGIC:
-        made = _forward(name)
-        made.__name__ = f"__{name.strip('_')}__"
-        setattr(Proxy, made.__name__, made)
-    for name in _REFLECTED:
-        made = _backward(name)
-        made.__name__ = f"__r{name.strip('_')}__"
-        setattr(Proxy, made.__name__, made)
+    for method in (*map(_operator, MAGIC), *(_operator(name, reflected=True) for name in _REFLECTED)):
+        setattr(Proxy, method.__name__, method)
     Proxy.__hash__ = object.__hash__
 
 

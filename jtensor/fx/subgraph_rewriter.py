@@ -3,12 +3,13 @@
 Owns: what matches (`_Matching`), which matches may be replaced, the replacement. May not know: what the operations mean.
 """
 import copy
+import operator
 import typing
 
 from ..nn import Module
 from ._symbolic_trace import symbolic_trace
-from .graph import Graph
-from .graph_module import GraphModule
+from .graph import Graph, reaches
+from .graph_module import GraphModule, assign
 from .node import Node
 
 __all__ = ["Match", "ReplacedPatterns", "replace_pattern", "replace_pattern_with_filters"]
@@ -180,30 +181,10 @@ def _take_over(gm, replacement):
     """Has the module have what the replacement's nodes name."""
     gm.delete_all_unused_submodules()
     for node in gm.graph.nodes:
-        if node.op not in ("call_module", "get_attr") or _has(gm, node.target):
+        if node.op not in ("call_module", "get_attr") or reaches(gm, node.target):
             continue
-        if not _has(replacement, node.target):
+        if not reaches(replacement, node.target):
             raise RuntimeError(f'Attempted to create a "{node.op}" node during subgraph rewriting with target {node.target}, but the '
                                "referenced attribute does not exist in the replaced GraphModule")
-        *path, last = node.target.split(".")
-        module = gm
-        for name in path:
-            if not hasattr(module, name):
-                setattr(module, name, Module())
-            module = getattr(module, name)
-        setattr(module, last, copy.deepcopy(_at(replacement, node.target)))
+        assign(copy.deepcopy(operator.attrgetter(node.target)(replacement)), gm, node.target)
     gm.graph.lint()
-
-
-def _at(module, target):
-    for name in target.split("."):
-        module = getattr(module, name)
-    return module
-
-
-def _has(module, target):
-    try:
-        _at(module, target)
-    except AttributeError:
-        return False
-    return True

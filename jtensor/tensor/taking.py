@@ -236,36 +236,39 @@ def fit(signature, name, args, kwargs):
 
 def plain_numbers(name, args, kwargs):
     """The arguments of a call that fits, with numbers for tensors where a number is wanted; None where there is none to be put so."""
-    known = signatures(name)
-    for signature in known if known and known != WITHOUT else ():
-        try:
-            fit(signature, name, args, kwargs)
-        except Refused:
-            continue
-        wanted = {p.name: p for p in signature.parameters}
-        by_place = [signature.parameters[at] for at in range(min(len(args), signature.positional))]
-        plain = [_number_of(p, given) for p, given in zip(by_place, args)] + list(args[len(by_place):])
-        named = {key: _number_of(wanted[key], given) if key in wanted else given for key, given in kwargs.items()}
-        if any(a is not b for a, b in zip((*plain, *named.values()), (*args, *kwargs.values()), strict=True)):
-            return plain, named
+    signature = _fitting(name, args, kwargs)
+    if signature is None:
         return None
-    return None
+    wanted = {p.name: p for p in signature.parameters}
+    by_place = [signature.parameters[at] for at in range(min(len(args), signature.positional))]
+    plain = [_number_of(p, given) for p, given in zip(by_place, args)] + list(args[len(by_place):])
+    named = {key: _number_of(wanted[key], given) if key in wanted else given for key, given in kwargs.items()}
+    changed = any(a is not b for a, b in zip((*plain, *named.values()), (*args, *kwargs.values()), strict=True))
+    return (plain, named) if changed else None
 
 
 def by_their_names(name, args, kwargs):
     """The arguments of a call that fits, but for a function's first, by the names that PyTorch gives them; numbers that are its one list
     of ints together. None where no signature is known to fit."""
+    signature = _fitting(name, args, kwargs)
+    if signature is None:
+        return None
+    names = [p.name for p in signature.parameters[:signature.positional]]
+    if len(args) > len(names):
+        args = [tuple(args)]
+    first = not name.startswith("Tensor.")
+    return dict(zip(names[first:], args[first:])) | kwargs
+
+
+def _fitting(name, args, kwargs):
+    """The first of PyTorch's signatures that takes a call, or None."""
     known = signatures(name)
     for signature in known if known and known != WITHOUT else ():
         try:
             fit(signature, name, args, kwargs)
         except Refused:
             continue
-        names = [p.name for p in signature.parameters[:signature.positional]]
-        if len(args) > len(names):
-            args = [tuple(args)]
-        first = not name.startswith("Tensor.")
-        return dict(zip(names[first:], args[first:])) | kwargs
+        return signature
     return None
 
 

@@ -66,7 +66,7 @@ def split_module(m, root_m, split_callback, qualname_map=None, keep_original_ord
             values[node].meta = node.meta.copy()
         elif node.op == "get_attr":
             values[node] = whole.get_attr(node.target)
-            attributes[node.target] = _found(root_m, node.target)
+            attributes[node.target] = operator.attrgetter(node.target)(root_m)
     for part in ordered:
         given = tuple(part.environment[node] for node in part.outputs.values())
         part.graph.output(given[0] if len(given) == 1 else given)
@@ -91,18 +91,12 @@ def _in_order(parts):
     return done
 
 
-def _found(module, target):
-    for name in target.split("."):
-        module = getattr(module, name)
-    return module
-
-
 def _put(node, part):
     args, kwargs = (map_arg(given, lambda used: part.environment[used]) for given in (node.args, node.kwargs))
     target = node.target
     if node.op == "call_module":
         target = node.target.replace(".", "_")
-        part.targets[target] = _found(node.graph.owning_module, node.target)
+        part.targets[target] = operator.attrgetter(node.target)(node.graph.owning_module)
     made = part.graph.create_node(node.op, target, args, kwargs, node.name if node.op != "call_module" else None, node.type)
     made.meta = node.meta.copy()
     part.environment[node] = made
