@@ -102,6 +102,9 @@ flop_registry = {_operator(name): formula for name, formula in (
     ("convolution_backward", conv_backward_flop))}
 
 
+_KNOWN = frozenset(flop_registry.values())          # what these say of shapes is counted of the program itself
+
+
 def register_flop_formula(targets, get_raw=False):
     """Decorator: a formula for one or several operators of ``torch.ops.aten`` that PyTorch has none for.
 
@@ -133,6 +136,10 @@ def _counted(plan, formulas):
     if backwards:
         _, key, origin, wanted, *_ = key
     name = str(key[0]).rpartition(".")[2].removesuffix("_flipped")
+    own = None if backwards else formulas.get(_operator(name))
+    if own is not None and own not in _KNOWN:
+        shapes = [aval.shape[::-1] if at in plan.flipped else aval.shape for at, aval in enumerate(plan.inputs)]
+        return _operator(name), own(*shapes, out_shape=plan.outputs[0].shape)
     if name in _PRODUCTS:
         return _operator(_PRODUCTS[name][backwards]), _of_products(plan.jaxpr())
     if name == "convolution":
@@ -143,10 +150,7 @@ def _counted(plan, formulas):
                 [0 in wanted, 1 in wanted])
         x, w = (aval.shape for aval in plan.inputs[:2])
         return _operator(name), conv_flop_count(x, w, plan.outputs[0].shape, transposed)
-    own = None if backwards else formulas.get(_operator(name))
-    if own is None:
-        return None
-    return _operator(name), own(*(aval.shape for aval in plan.inputs), out_shape=plan.outputs[0].shape)
+    return None
 
 
 def _of_products(jaxpr, times=1):

@@ -103,6 +103,11 @@ def test_formulas_of_ones_own():
     with counter:
         network(jtensor.ones(2, 2))
     assert counter.get_flop_counts()["Sequential.1"] == {relu: 600}
+    shapes = []
+    linear = {jtensor.ops.aten.addmm: lambda bias, x, w, out_shape=None: shapes.append((bias, x, w)) or 7}
+    with jtensor.utils.flop_counter.FlopCounterMode(display=False, custom_mapping=linear) as counter:
+        network(jtensor.ones(4, 2))
+    assert counter.get_total_flops() == 7 and shapes == [((3,), (4, 2), (2, 3))]
     with pytest.raises(NotImplementedError, match="formulas of shapes"):
         jtensor.utils.flop_counter.register_flop_formula(relu, get_raw=True)
 
