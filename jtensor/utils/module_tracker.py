@@ -29,7 +29,7 @@ class ModuleTracker:
     """
 
     def __init__(self):
-        self._parents, self._task = {"Global"}, None
+        self.parents, self._task = {"Global"}, None
         self._known_modules, self._seen_modules = weakref.WeakKeyDictionary(), weakref.WeakSet()
         self._hooks = []
 
@@ -37,17 +37,6 @@ class ModuleTracker:
     def is_bw(self):
         """Whether a backward pass runs."""
         return current_task() is not None
-
-    @property
-    def parents(self):
-        """The names of the modules that are entered; those that a backward pass has not left are left when it ends."""
-        if self._task is not None and current_task() is not self._task:
-            self._parents, self._task = {"Global"}, None
-        return self._parents
-
-    @parents.setter
-    def parents(self, names):
-        self._parents, self._task = names, None
 
     def __enter__(self):
         room = jtensor.nn.modules.module
@@ -70,12 +59,17 @@ class ModuleTracker:
         return self._known_modules[module]
 
     def _entered(self, name):
-        parents = self.parents
-        if name in parents:
+        if name in self.parents:
             warnings.warn("The module hierarchy tracking seems to be broken as this Module was already entered. "
                           f"{name} during {'backward' if self.is_bw else 'forward'}", stacklevel=2)
-        parents.add(name)
-        self._task = current_task()
+        self.parents.add(name)
+        task = current_task()
+        if task is not None and task is not self._task:         # what a backward pass has not left is left when it ends
+            self._task = task
+            task.callbacks.append(self._ended)
+
+    def _ended(self):
+        self.parents, self._task = {"Global"}, None
 
     def _left(self, name):
         if name in self.parents:
