@@ -7,7 +7,6 @@ import builtins
 import collections
 import contextlib
 import copy
-import functools
 import inspect
 import math
 import sys
@@ -19,6 +18,7 @@ import jtensor
 
 from ..nn import Module, Parameter
 from ..utils import _pytree as pytree
+from . import patching
 from .codegen import _PyTreeCodeGen, _PyTreeInfo
 from .graph import Graph
 from .graph_module import GraphModule
@@ -295,14 +295,14 @@ class Tracer(TracerBase):
             return self.call_module(module, forward, args, kwargs)
         patches = contextlib.ExitStack()
         with patches:
-            _replace(patches, Module, "__getattr__", module_getattr)
-            _replace(patches, Module, "__call__", module_call)
+            patching.replace(patches, Module, "__getattr__", module_getattr)
+            patching.replace(patches, Module, "__call__", module_call)
             for (_, name), space in list(_wrapped_fns_to_patch.items()):
                 original = space[name] if name in space else getattr(builtins, name, None)
                 if original is not None:
-                    _put(patches, space, name, _wrapped(original))
+                    patching.put(patches, space, name, patching.wrapped(original))
             for cls, name in _wrapped_methods_to_patch:
-                _replace(patches, cls, name, _wrapped_method(cls, name))
+                patching.replace(patches, cls, name, patching.wrapped_method(cls, name))
             self._wrap_globals(fn_globals, patches, seen)
             for module in self._autowrap_modules:
                 self._wrap_globals(module.__dict__, patches, seen)
@@ -313,7 +313,7 @@ class Tracer(TracerBase):
             seen.add(id(space))
             for name, value in list(space.items()):
                 if not name.startswith("_") and callable(value) and id(value) in self._autowrap_functions:
-                    _put(patches, space, name, _wrapped(value))
+                    patching.put(patches, space, name, patching.wrapped(value))
 
     def __deepcopy__(self, memo):
         made = type(self).__new__(type(self))
@@ -329,53 +329,6 @@ def _all_positional(function, count):
     made = types.FunctionType(code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
     made.__kwdefaults__ = function.__kwdefaults__
     return made
-
-
-def _replace(patches, owner, name, value):
-    own, before = name in vars(owner), getattr(owner, name)
-    setattr(owner, name, value)
-    patches.callback(lambda: setattr(owner, name, before) if own else delattr(owner, name))
-
-
-def _put(patches, space, name, value):
-    own, before = name in space, space.get(name)
-    space[name] = value
-
-    def back():
-        if own:
-            space[name] = before
-        else:
-            del space[name]
-    patches.callback(back)
-
-
-def _first_proxy(args, kwargs):
-    found = []
-    pytree.tree_map(lambda leaf: found.append(leaf) if isinstance(leaf, Proxy) else None, (args, kwargs))
-    return found[0] if found else None
-
-
-def _wrapped(original):
-    """A function whose calls become nodes where an argument is a proxy."""
-    @functools.wraps(original)
-    def wrapped(*args, **kwargs):
-        proxy = _first_proxy(args, kwargs)
-        if proxy is None:
-            return original(*args, **kwargs)
-        made = proxy.tracer.create_proxy("call_function", original, args, kwargs)
-        made.node.meta["is_wrapped"] = True
-        return made
-    return wrapped
-
-
-def _wrapped_method(cls, name):
-    original = getattr(cls, name)
-
-    @functools.wraps(original)
-    def wrapped(*args, **kwargs):
-        proxy = _first_proxy(args, kwargs)
-        return original(*args, **kwargs) if proxy is None else proxy.tracer.create_proxy("call_method", name, args, kwargs)
-    return wrapped
 
 
 def wrap(fn_or_name):
