@@ -14,9 +14,47 @@ from urllib.request import Request, urlopen
 from .base.errors import missing
 from .serialization import load as _load
 
+try:
+    from tqdm import tqdm
+except ImportError:
+    class tqdm:
+        """As much of ``tqdm`` as a download needs: how much has come, on stderr."""
+
+        def __init__(self, total=None, disable=False, unit=None, unit_scale=None, unit_divisor=None):
+            self.total, self.disable, self.n = total, disable, 0
+
+        def update(self, n):
+            """So much more has come."""
+            self.n += n
+            if not self.disable:
+                print(f"\r{self.n / self.total:.1%}" if self.total else f"\r{self.n} bytes", end="", file=sys.stderr, flush=True)
+
+        def set_description(self, *args, **kwargs):
+            """Shown is the amount alone."""
+
+        def write(self, s):
+            """A line of text."""
+            print(s, file=sys.stderr)
+
+        def close(self):
+            """Ends the line."""
+            if not self.disable:
+                print(file=sys.stderr)
+            self.disable = True
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            self.close()
+
 HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")             # a checkpoint's name may end in the beginning of its SHA-256
 _BLOCK = 128 * 1024
 _folder = None
+
+
+def _get_torch_home():
+    return os.path.expanduser(os.getenv("TORCH_HOME", os.path.join(os.getenv("XDG_CACHE_HOME", "~/.cache"), "torch")))
 
 
 def get_dir():
@@ -26,10 +64,7 @@ def get_dir():
     >>> os.path.basename(jtensor.hub.get_dir())
     'hub'
     """
-    if _folder is not None:
-        return _folder
-    home = os.getenv("TORCH_HOME", os.path.join(os.getenv("XDG_CACHE_HOME", "~/.cache"), "torch"))
-    return os.path.join(os.path.expanduser(home), "hub")
+    return os.path.join(_get_torch_home(), "hub") if _folder is None else _folder
 
 
 def set_dir(d):
@@ -41,22 +76,20 @@ def set_dir(d):
 def download_url_to_file(url, dst, hash_prefix=None, progress=True):
     """Fetches what is at ``url`` into the file ``dst``, whole or not at all.
 
-    ``hash_prefix``: what its SHA-256 has to begin with, else RuntimeError. ``progress``: how much has come is written to stderr.
+    ``hash_prefix``: what its SHA-256 has to begin with, else RuntimeError. ``progress``: how much has come is shown on stderr, by
+    ``tqdm`` where that is installed.
     """
     dst = os.path.expanduser(dst)
     digest = hashlib.sha256()
     handle, partial = tempfile.mkstemp(dir=os.path.dirname(dst) or ".", prefix=os.path.basename(dst) + ".", suffix=".partial")
     try:
         with os.fdopen(handle, "wb") as file, urlopen(Request(url, headers={"User-Agent": "torch.hub"})) as source:
-            size, done = int(source.headers.get("Content-Length") or 0), 0
-            while block := source.read(_BLOCK):
-                file.write(block)
-                digest.update(block)
-                done += len(block)
-                if progress:
-                    print(f"\r{done / size:.1%}" if size else f"\r{done} bytes", end="", file=sys.stderr)
-            if progress:
-                print(file=sys.stderr)
+            size = int(source.headers.get("Content-Length") or 0)
+            with tqdm(total=size or None, disable=not progress, unit="B", unit_scale=True, unit_divisor=1024) as shown:
+                while block := source.read(_BLOCK):
+                    file.write(block)
+                    digest.update(block)
+                    shown.update(len(block))
         if hash_prefix is not None and not digest.hexdigest().startswith(hash_prefix):
             raise RuntimeError(f'invalid hash value (expected "{hash_prefix}", got "{digest.hexdigest()}")')
         os.replace(partial, dst)

@@ -1,4 +1,6 @@
 """The few names of ``torch._C`` that programs and PyTorch's pickles use: types, and what switches ``__torch_function__`` off."""
+import importlib as _importlib
+
 import jtensor as _jtensor
 
 from ..base.devices import device
@@ -55,8 +57,9 @@ class DisableTorchFunction(_overriding.switched):
 
 def __getattr__(name):
     if name in ("_nn", "_functorch"):          # they load rooms that not every script needs
-        import importlib
-        return importlib.import_module(f"{__package__}.{name}")
+        return _importlib.import_module(f"{__package__}.{name}")
+    if name in ("DispatchKey", "DispatchKeySet", "_ExcludeDispatchKeyGuard"):
+        return getattr(_importlib.import_module(f"{__package__}.dispatching"), name)
     raise AttributeError(f"module 'jtensor._C' has no attribute '{name}'")
 
 

@@ -35,7 +35,18 @@ def _compiled(src, space):
     return space["forward"]
 
 
-def _copied(source, module, target):
+_USER_PRESERVED_ATTRIBUTES_KEY = "_user_preserved_attributes"      # an entry of ``meta``, which torch.export makes
+
+
+class _CodeOnlyModule(Module):
+    """A module of nothing but these attributes."""
+
+    def __init__(self, body):
+        super().__init__()
+        self.__dict__ = body
+
+
+def _copy_attr(source, module, target):
     """Has a module have what another one has under a dotted name: the same object."""
     *path, last = target.split(".")
     for part in path:
@@ -99,7 +110,7 @@ class GraphModule(Module):
                 self.training = root.training
             for node in graph.nodes:
                 if node.op in ("get_attr", "call_module"):
-                    _copied(root, self, node.target)
+                    _copy_attr(root, self, node.target)
         elif isinstance(root, dict):
             targets = []
             for node in graph.nodes:

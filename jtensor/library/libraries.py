@@ -23,8 +23,10 @@ def _register(definition, key, function):
         definition.kernels[_DEVICES[key]] = function
     elif key.startswith("Autograd"):
         raise missing(f"functions under the dispatch key {key}", "torch.library.register_autograd(op, backward, setup_context=...)")
-    elif key.startswith("Autocast"):
-        raise missing(f"functions under the dispatch key {key}", "torch.library.register_autocast(op, device, dtype)")
+    elif key in ("AutocastCPU", "AutocastCUDA"):
+        definition.autocasts[key.removeprefix("Autocast").lower()] = function
+    elif key.startswith("Autocast"):                            # regions of devices that are nowhere here
+        pass
     else:
         raise missing(f"a dispatch key {key!r}", "CPU, CUDA, Meta, CompositeExplicitAutograd, CompositeImplicitAutograd")
 

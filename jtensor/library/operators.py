@@ -29,12 +29,13 @@ class Definition:
 
     ``kernels``: {device, or "default" for all of them: function}; ``implicit``: a function that is differentiated as it is, in place of
     kernels; ``fake``: what answers tensors without data; ``backward``, ``setup_context``, ``vmap``: see `torch.library.register_autograd`,
-    `register_vmap`; ``casts``: {device: dtype in regions of autocast}; ``owner``: the `CustomOpDef`, if it was made by `custom_op`.
+    `register_vmap`; ``casts``: {device: dtype in regions of autocast}; ``autocasts``: {device: what is called in such regions instead};
+    ``owner``: the `CustomOpDef`, if it was made by `custom_op`.
     """
 
     def __init__(self, schema, owner=None):
         self.schema, self.owner = schema, owner
-        self.kernels, self.disabled, self.casts = {}, set(), {}
+        self.kernels, self.disabled, self.casts, self.autocasts = {}, set(), {}, {}
         self.implicit = self.fake = self.backward = self.setup_context = self.vmap = self._function = None
 
     def forget_function(self):
@@ -55,8 +56,8 @@ class Definition:
         tensors = [t for value in (*args, *kwargs.values()) for t in _leaves(value) if isinstance(t, Tensor)]
         device = tensors[0].device.type if tensors else str(kwargs.get("device") or "cpu").partition(":")[0]
         wanted = self.casts and self.casts.get(device)
-        if wanted and importlib.import_module("jtensor").is_autocast_enabled(device):
-            return self._cast(args, kwargs, device, wanted)
+        if (wanted or device in self.autocasts) and importlib.import_module("jtensor").is_autocast_enabled(device):
+            return self._cast(args, kwargs, device, wanted) if wanted else self.autocasts[device](*args, **kwargs)
         if self.implicit is not None and device not in self.kernels:
             return self.implicit(*args, **kwargs)
         if device == "meta":

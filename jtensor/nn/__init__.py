@@ -12,6 +12,7 @@ from . import init as init
 from . import modules as modules
 from . import parallel as parallel
 from . import parameter as parameter
+from . import quantized as quantized
 from . import utils as utils
 from .modules import *  # noqa: F403
 from .modules import __all__ as _modules

@@ -11,9 +11,8 @@ from ..tensor import updates
 from ..tensor.core import LAYOUTS
 from ..tensor.likes import filled_like
 from ..trace.tape import LOCAL
-from .optimizer import Optimizer
+from .optimizer import Optimizer, _get_capturable_supported_devices
 
-_CAPTURABLE = ["cuda", "xpu", "hpu", "privateuseone", "xla"]
 _FUSED = ["mps", "cuda", "xpu", "hpu", "cpu", "mtia", "privateuseone"]
 
 
@@ -126,9 +125,9 @@ class Method(Optimizer):
             return count[()]
         if group.get("capturable"):
             devices = {p.device.type, step.device.type}
-            if len(devices) > 1 or not devices <= set(_CAPTURABLE):
-                raise AssertionError(f"If capturable=True, {self._captured} must be on supported devices: "
-                                     f"{_CAPTURABLE}.")
+            supported = _get_capturable_supported_devices()
+            if len(devices) > 1 or not devices <= set(supported):
+                raise AssertionError(f"If capturable=True, {self._captured} must be on supported devices: {supported}.")
         if step.device.type != "cpu":
             step += 1
             return step.item()

@@ -52,6 +52,11 @@ def _get_value(x):
     return x.item() if isinstance(x, jtensor.Tensor) else x
 
 
+def _get_capturable_supported_devices(supports_xla=True):
+    """The kinds of devices on which PyTorch lets ``capturable=True`` stand."""
+    return ["cuda", "xpu", "hpu", "privateuseone", *(["xla"] if supports_xla else [])]
+
+
 def _stack_if_compiling(x):
     return x
 

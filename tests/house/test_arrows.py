@@ -30,6 +30,8 @@ SIBLINGS = {
     "fx": {"nn": "a class of modules", "utils": "nests of arguments", "overrides": "the names of functions, and that they ask proxies"},
     "_higher_order_ops": {"utils": "nests of tensors"},
     "_functorch": {"func": "its older names", "utils": "nests of tensors", "nn": "a class of modules"},
+    "ao": {"nn": "modules"},
+    "_custom_ops": {"library": "its newer name"},
     "hub": {"serialization": "reads checkpoints"},
     "utils": {"hub": "its older name"},
     "_C": {"random": "PyTorch has generators there", "nn": "PyTorch has some of its functions there",

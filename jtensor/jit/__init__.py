@@ -5,7 +5,7 @@ what needs it (files of it, frozen modules) is refused. Owns: these names. May n
 """
 from typing import Final
 
-from .base.errors import missing
+from ..base.errors import missing
 
 _INSTEAD = "the same code without torch.jit: jtensor records and compiles what runs"
 _STATES = "a state dict: torch.save(model.state_dict(), path)"
@@ -124,6 +124,9 @@ def script_if_tracing(fn):
     return fn
 
 
+_script_if_tracing = script_if_tracing
+
+
 def fork(func, *args, **kwargs):
     """Refuses: nothing runs beside the script."""
     raise missing("tasks beside the script (torch.jit.fork)", "a call of the function, or concurrent.futures")
@@ -178,7 +181,7 @@ _overload_method = _overload
 
 def __getattr__(name):
     if name == "ScriptModule":                                # for isinstance, and for modules of old; `nn` is loaded when it is asked for
-        from .nn import Module
+        from ..nn import Module
         made = type("ScriptModule", (Module,), {"__module__": "torch.jit", "__doc__": "What TorchScript makes of modules: none here."})
         globals()[name] = made
         return made

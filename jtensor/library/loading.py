@@ -1,0 +1,29 @@
+"""`torch.ops.load_library`: operators that other libraries bring compiled against PyTorch, which cannot be loaded where it is not.
+
+Some are written anew here; which, says the table. Owns: which file stands for which of them. May not know: what they do.
+"""
+import importlib
+import os
+
+__all__ = ["load_library", "loaded_libraries"]
+
+_WRITTEN_ANEW = {("torchvision", "_C"): "regions", ("torchvision", "image"): "images"}      # (folder, file): the room under `torchvision`
+loaded_libraries = set()
+
+
+def load_library(path):
+    """Defines the operators of a compiled library under `torch.ops`, if they are written anew here: torchvision's.
+
+    The file is not opened. OSError for any other library.
+
+    >>> torch.ops.load_library("/site-packages/torchvision/_C.so")
+    >>> torch.ops.torchvision.nms(torch.tensor([[0., 0., 2., 2.], [0., 0., 2., 1.9]]), torch.tensor([0.5, 0.9]), 0.5)
+    tensor([1])
+    """
+    folder, file = os.path.split(os.path.abspath(path))
+    room = _WRITTEN_ANEW.get((os.path.basename(folder), file.partition(".")[0]))
+    if room is None:
+        raise OSError(f"Could not load this library: {path}. It is compiled against PyTorch, which is not in this process: jtensor has "
+                      "the operators of torchvision alone. An operator of one's own is a function in Python (torch.library.custom_op).")
+    importlib.import_module(f"{__package__}.torchvision.{room}")
+    loaded_libraries.add(path)
