@@ -210,10 +210,14 @@ def test_pictures(tmp_path):
     chex.assert_trees_all_equal(read.permute(1, 2, 0).numpy(), pixels)
     again = image.decode_png(image.encode_png(read, 6), 3)
     chex.assert_trees_all_equal(again.numpy(), read.numpy())
+    grey = image.decode_png(image.read_file(str(tmp_path / "p.png")), 1)
+    chex.assert_trees_all_equal(grey[0].numpy(), (pixels @ np.array([9794, 19234, 3740]) >> 15).astype(np.uint8))
     smooth = jtensor.arange(64, dtype=jtensor.uint8).reshape(1, 8, 8).expand(3, 8, 8)
     assert (image.decode_jpeg(image.encode_jpeg(smooth, 95), 1).int() - smooth[:1].int()).abs().max() < 6
     with pytest.raises(RuntimeError, match="No such file"):
         image.read_file(str(tmp_path / "none.png"))
+    with pytest.raises(RuntimeError, match="Not a JPEG file: starts with 0x89 0x50"):
+        image.decode_jpeg(image.read_file(str(tmp_path / "p.png")), 0)
     with pytest.raises(RuntimeError, match="Unsupported image file"):
         image.decode_image(jtensor.zeros(30, dtype=jtensor.uint8), 0)
 

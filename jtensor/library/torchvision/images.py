@@ -8,6 +8,7 @@ import numpy as np
 
 import jtensor
 
+from ...base.dtypes import scalar_name
 from ..libraries import Library
 
 _MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}                  # torchvision.io.ImageReadMode; 0 leaves a picture as it is
@@ -33,7 +34,7 @@ def write_file(filename, data):
 def _opened(data, expected=None):
     from PIL import Image, UnidentifiedImageError
     if data.dtype != jtensor.uint8:
-        raise RuntimeError("Expected a torch.uint8 tensor")
+        raise RuntimeError(f"Input tensor must have uint8 data type, got {scalar_name(data.dtype)}")
     if data.dim() != 1 or not data.numel():
         raise RuntimeError("Expected a non empty 1-dimensional tensor")
     try:
@@ -42,23 +43,29 @@ def _opened(data, expected=None):
         raise RuntimeError("Unsupported image file. Only jpeg, png, webp and gif are currently supported. For avif and heic format, please "
                            "rely on `decode_avif` and `decode_heic` directly.") from error
     if expected is not None and picture.format != expected:
-        raise RuntimeError(f"the bytes are of a picture in {picture.format}, not {expected}")
+        raise RuntimeError("Not a JPEG file: starts with " + " ".join(f"0x{byte:02x}" for byte in data[:2].tolist()) if expected == "JPEG"
+                           else f"Content is not {expected.lower()}!")
     return picture
 
 
 def _as_tensor(picture, mode):
     """(channels, height, width) of bytes, a view of how pictures lie: pixel by pixel. 16 bits stay so (``uint16``)."""
-    deep = picture.mode.startswith("I")
-    if picture.mode == "P":
-        picture = picture.convert("RGBA" if "transparency" in picture.info else "RGB")
-    elif picture.mode == "1":
-        picture = picture.convert("L")
-    if mode:
-        picture = picture.convert(_MODES[mode]) if not deep else picture
-    array = np.array(picture)
-    if deep:
-        array = np.repeat(array.astype(np.uint16)[:, :, None], 3 if mode == 3 else 1, 2)
+    deep, wanted = picture.mode.startswith("I"), _MODES.get(mode)
+    if wanted == "L" and picture.format == "JPEG":
+        picture.draft("L", None)                     # the brightness as it is in the file
+    if wanted in ("L", "LA") and picture.format == "PNG" and picture.mode in ("RGB", "RGBA"):
+        array = _grey(np.array(picture.convert("RGBA")))[:, :, :len(wanted)]
+    elif deep:
+        array = np.repeat(np.array(picture).astype(np.uint16)[:, :, None], 3 if wanted == "RGB" else 1, 2)
+    else:
+        array = np.array(picture.convert(wanted) if wanted else picture.convert("L") if picture.mode == "1" else picture)
     return jtensor.from_numpy(array.reshape(*array.shape[:2], -1)).permute(2, 0, 1)
+
+
+def _grey(array):
+    """(height, width, 4) as brightness and opacity, by the weights 0.2989, 0.587 and the rest, in the whole numbers of libpng."""
+    weights = np.array([9794, 19234, 3740])
+    return np.stack([(array[:, :, :3] @ weights >> 15).astype(np.uint8), array[:, :, 3]], 2)
 
 
 def _decoded(expected):
