@@ -146,6 +146,12 @@ _ROOM_OF = {
     "Future": "futures",
     "PyTorchFileReader": "_C",
     "ScriptModule": "jit",
+    **dict.fromkeys(
+        """AnyType AwaitType BoolType ClassType ComplexType ConcreteModuleType DeviceObjType DictType EnumType FloatType FutureType
+        InferredType IntType InterfaceType ListType NoneType NumberType OptionalType PyObjectType RRefType StreamObjType StringType
+        SymBoolType SymIntType TensorType TupleType Type UnionType""".split(),
+        "jit.types",
+    ),
     "to_dlpack": "utils.dlpack",
     "sparse_coo_tensor": "sparse.making",
     **dict.fromkeys("sparse_compressed_tensor sparse_csr_tensor sparse_csc_tensor sparse_bsr_tensor sparse_bsc_tensor".split(),

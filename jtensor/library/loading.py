@@ -7,12 +7,14 @@ import os
 
 __all__ = ["load_library", "loaded_libraries"]
 
-_WRITTEN_ANEW = {("torchvision", "_C"): "regions", ("torchvision", "image"): "images"}      # (folder, file): the room under `torchvision`
+# The end of a file's path, without what follows the first dot: the room.
+_WRITTEN_ANEW = {"torchvision/_C": "torchvision.regions", "torchvision/image": "torchvision.images",
+                 "torchaudio/lib/_torchaudio": "torchaudio", "torchaudio/lib/libtorchaudio": "torchaudio"}
 loaded_libraries = set()
 
 
 def load_library(path):
-    """Defines the operators of a compiled library under `torch.ops`, if they are written anew here: torchvision's.
+    """Defines the operators of a compiled library under `torch.ops`, if they are written anew here: torchvision's and torchaudio's.
 
     The file is not opened. OSError for any other library.
 
@@ -21,9 +23,10 @@ def load_library(path):
     tensor([1])
     """
     folder, file = os.path.split(os.path.abspath(path))
-    room = _WRITTEN_ANEW.get((os.path.basename(folder), file.partition(".")[0]))
+    named = "/".join([*folder.split(os.sep), file.partition(".")[0]])
+    room = next((room for end, room in _WRITTEN_ANEW.items() if named.endswith("/" + end)), None)
     if room is None:
-        raise OSError(f"Could not load this library: {path}. It is compiled against PyTorch, which is not in this process: jtensor has "
-                      "the operators of torchvision alone. An operator of one's own is a function in Python (torch.library.custom_op).")
-    importlib.import_module(f"{__package__}.torchvision.{room}")
-    loaded_libraries.add(path)
+        raise OSError(f"Could not load this library: {path}. It is compiled against PyTorch, which is not in this process: jtensor has the "
+                      "operators of torchvision and torchaudio. One's own is a function in Python (torch.library.custom_op).")
+    importlib.import_module(f"{__package__}.{room}")
+    loaded_libraries.add(str(path))

@@ -12,7 +12,7 @@ NAMESPACES = {}                 # {a library's name: what its operators are attr
 def __getattr__(name):
     if name in ("load_library", "loaded_libraries") and space_of is not None:
         return getattr(importlib.import_module("jtensor.library.loading"), name)
-    if name.startswith("_") or space_of is None:
+    if name.startswith("__") or space_of is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return space_of(name)
 

@@ -9,7 +9,7 @@ import jtensor
 from .. import constraints
 from ..utils import tril_matrix_to_vec, vec_to_tril_matrix
 from .base import Transform
-from .pointwise import _OfItsKind, clipped_sigmoid
+from .pointwise import _clipped_sigmoid, _OfItsKind
 
 __all__ = ["CorrCholeskyTransform", "LowerCholeskyTransform", "PositiveDefiniteTransform", "SoftmaxTransform", "StickBreakingTransform"]
 
@@ -58,7 +58,7 @@ class StickBreakingTransform(_OfItsKind):
         return (x.shape[-1] + 1 - x.new_ones(x.shape[-1]).cumsum(-1)).log()
 
     def _call(self, x):
-        share = clipped_sigmoid(x - self._log_parts_left(x))
+        share = _clipped_sigmoid(x - self._log_parts_left(x))
         left = (1 - share).cumprod(-1)
         pad = jtensor.nn.functional.pad
         return pad(share, [0, 1], value=1) * pad(left, [1, 0], value=1)

@@ -12,10 +12,10 @@ from ..utils import broadcast_all, lazy_property
 from .base import Transform
 
 __all__ = ["AbsTransform", "AffineTransform", "CumulativeDistributionTransform", "ExpTransform", "PowerTransform", "SigmoidTransform",
-           "SoftplusTransform", "TanhTransform", "clipped_sigmoid"]
+           "SoftplusTransform", "TanhTransform", "_clipped_sigmoid"]
 
 
-def clipped_sigmoid(x):
+def _clipped_sigmoid(x):
     """The logistic function, strictly between 0 and 1 in the tensor's type."""
     info = jtensor.finfo(x.dtype)
     return jtensor.clamp(jtensor.sigmoid(x), min=info.tiny, max=1.0 - info.eps)
@@ -52,7 +52,7 @@ class SigmoidTransform(_OfItsKind):
     domain, codomain, bijective, sign = constraints.real, constraints.unit_interval, True, 1
 
     def _call(self, x):
-        return clipped_sigmoid(x)
+        return _clipped_sigmoid(x)
 
     def _inverse(self, y):
         info = jtensor.finfo(y.dtype)

@@ -1,11 +1,13 @@
 """Putting samples together to a batch: tensors are stacked, numbers become tensors, containers are gone through."""
 import copy
+import re
 from collections.abc import Mapping, MutableMapping, MutableSequence, Sequence
 
 import numpy as np
 
 import jtensor
 
+np_str_obj_array_pattern = re.compile("[SaUO]")         # what other libraries ask of an array's type
 _BAD = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
 
 
