@@ -4,6 +4,7 @@ Owns: finding it and writing it down, what is read from Python's bytecode. A sit
 worked out when it is shown.
 """
 import dis
+import functools
 import os
 import sys
 import warnings
@@ -99,6 +100,7 @@ def text(site):
     return f"{os.path.basename(name)}:{number} in {site[0].co_name}"
 
 
+@functools.lru_cache(4096)
 def written(code, lasti):
     """How the call that an instruction belongs to was written: (how many arguments, the names of those with one, which come last).
 

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..base import devices, dtypes, sites
+from ..trace import elementwise
 from ..trace import plan as plans
 from ..trace.shapes import REMEMBERED
 from ..trace.spec import Spec, aval, spec, within
@@ -132,10 +133,15 @@ def plan_for(operator, template, inplace=False):
         inputs = tuple(aval(a.shape[::-1], a.dtype, a.device) if at in flipped else a for at, a in enumerate(inputs))
     kinds = tuple(signature.kinds)
     key = (operator.key + ("_" if inplace else ""), static_key(template), str(common))
-    named = f"{key!r}{inputs!r}{kinds}{device}{dtypes.get_default_dtype()}"
-    outputs = REMEMBERED.outputs(named, device, lambda: plans.infer(function, inputs, kinds, device))
+
+    def inferred():
+        named = f"{key!r}{inputs!r}{kinds}{device}{dtypes.get_default_dtype()}"
+        return REMEMBERED.outputs(named, device, lambda: plans.infer(function, inputs, kinds, device))
+    alike = operator.promote is not None and operator.layout == "pointwise"
+    outputs = elementwise.outputs(key, inputs, kinds, device, inferred) if alike else inferred()
     made = plans.Plan(key, function, inputs, outputs, kinds, operator.moves)
     made.operator, made.notes = operator, signature
+    made.elementwise = alike
     if flips:
         made.flipped = flipped
     if inplace:

@@ -43,7 +43,7 @@ class Bucketed(equations.Shared):
         return [self]
 
     def compiled(self):
-        return _of_length(self.graph, self.shape, self.length)
+        return reshaped(self.graph, (self.length,))
 
     def run(self, arrays):
         made = self.done([self._in_a_row(x) if np.ndim(x) else x for x in arrays])
@@ -56,17 +56,20 @@ class Bucketed(equations.Shared):
 
 
 def bucketed(graph):
-    """The `Bucketed` of a graph; None if it is not elementwise, on arrays of one shape and single numbers, or has no name that lasts."""
-    shapes = _shapes(graph)
-    if len(shapes) != 1 or not all(_is_elementwise(e, graph) for e in graph.equations):
-        return None
-    wide = next(iter(shapes))
-    if not graph.inputs or not any(graph.avals[v].shape == wide for v in graph.inputs):
-        return None
-    if not all(graph.aval(atom).shape == wide for atom in graph.outputs):
+    """The `Bucketed` of a graph; None if it is not elementwise, or has no name that lasts."""
+    if not is_elementwise(graph):
         return None
     found = Bucketed(graph)
     return None if store.fleeting(found.name) else found
+
+
+def is_elementwise(graph):
+    """Whether each element of the results is made of those at the same place, in arrays of one shape, and of single numbers."""
+    shapes = _shapes(graph)
+    if len(shapes) != 1 or not all(_is_elementwise(e, graph) for e in graph.equations):
+        return False
+    wide = next(iter(shapes))
+    return any(graph.avals[v].shape == wide for v in graph.inputs) and all(graph.aval(atom).shape == wide for atom in graph.outputs)
 
 
 def _shapes(graph):
@@ -81,15 +84,17 @@ def _is_elementwise(e, graph):
     return e.name in _OF_EACH_ELEMENT and all(type(v) is int or not np.shape(v.value) for v in e.inputs)
 
 
-def _of_length(graph, shape, length):
-    """The graph on arrays of one dimension."""
+def reshaped(graph, shape):
+    """An elementwise graph, on arrays of another shape."""
+    old, = _shapes(graph)
+
     def turned(aval):
-        return jax.core.ShapedArray((length,), aval.dtype, aval.weak_type) if aval.shape == shape else aval
+        return jax.core.ShapedArray(shape, aval.dtype, aval.weak_type) if aval.shape == old else aval
 
     made = Flat([turned(graph.avals[v]) for v in graph.inputs])
     made.avals = [turned(aval) for aval in graph.avals]
     for e in graph.equations:
-        params = e.params | {"shape": (length,)} if e.name == "broadcast_in_dim" else e.params
+        params = e.params | {"shape": shape} if e.name == "broadcast_in_dim" else e.params
         made.equations.append(Equation(e.primitive, params, e.inputs, e.outputs, [turned(aval) for aval in e.avals]))
     made.outputs = graph.outputs
     return made

@@ -12,9 +12,8 @@ import math
 import numpy as np
 
 from ..base import compat
-from . import buckets, equations, numpy_places, numpy_rules, scalars
+from . import buckets, elementwise, equations, numpy_places, numpy_rules, scalars
 from .arrival import awaited
-from .flat import flattened
 from .numpy_rules import FLOATS, MOVE, ROUND, Declined, Unknown, checked, is_ordinary
 from .report import REPORT
 
@@ -89,7 +88,7 @@ def way(plan):
     """
     if any(aval.device.type != "cpu" for aval in (*plan.inputs, *plan.outputs)):
         return None
-    graph = flattened(plan.jaxpr())
+    graph = elementwise.graph_of(plan)
     if len(graph.equations) > LONGEST or graph.effects or any(math.prod(aval.shape) == 0 for aval in graph.avals):
         return None
     try:

@@ -10,8 +10,12 @@ from jax import lax
 
 import jtensor as torch
 from jtensor.base import compat, devices, dtypes
-from jtensor.trace import by_numpy, equations, kept, kernels, lower, plan, scalars, spec, tiers
+from jtensor.ops import build
+from jtensor.ops import operator as kinds
+from jtensor.ops.registry import REGISTRY
+from jtensor.trace import buckets, by_numpy, elementwise, equations, kept, kernels, lower, plan, scalars, spec, tiers
 from jtensor.trace.by_numpy import way
+from jtensor.trace.flat import flattened
 from jtensor.trace.report import REPORT
 
 GROUPS = {                 # every number of a group meets every other one
@@ -292,3 +296,40 @@ def test_a_kernel_that_failed_is_made_anew():
     with pytest.raises(RuntimeError):
         some.get("one", make)
     assert some.get("one", make) == some.get("one", make) == 3 and len(some) == 1
+
+
+def concrete(operator, shape, dtype, inplace):
+    """A plan of an operator on tensors of one shape and type, its numbers and statics as they are if nobody says; None if there is none."""
+    template = []
+    for parameter in operator.parameters:
+        if parameter.kind in (kinds.Tensor, kinds.TensorOrNumber):
+            template.append(spec.spec(shape, None, dtype, spec.devices.cpu))
+        elif parameter.kind is kinds.Number and parameter.required:
+            template.append(build.WRAPPED[float])
+        elif parameter.kind is kinds.OptTensor:
+            template.append(None)
+        elif parameter.required:
+            return None
+        else:
+            template.append(parameter.default)
+    try:
+        return build.plan_for(operator, tuple(template), inplace)
+    except (RuntimeError, TypeError, ValueError, IndexError):
+        return None
+
+
+@pytest.mark.filterwarnings("ignore:Casting from complex to real dtypes")
+@pytest.mark.parametrize("dtype", [dtypes.float32, dtypes.int64, dtypes.bool, dtypes.complex64, dtypes.bfloat16])
+def test_the_equations_of_elementwise_operators_are_those_of_any_shape(dtype):
+    """An operator that was traced on one shape is not traced again on another: what that would have given is what is made of the first."""
+    compared = 0
+    for operator in REGISTRY.operators.values():
+        for inplace in (False, True) if operator.inplace else (False,):
+            for shape in ((5,), (7,), (1,)):
+                plan = concrete(operator, shape, dtype, inplace)
+                if plan is not None and plan.elementwise:
+                    told, traced = elementwise.graph_of(plan), plan.jaxpr()
+                    assert equations.text(told) == equations.text(flattened(traced)), (operator, shape)
+                    assert [(a.shape, a.dtype.numpy) for a in plan.outputs] == [(a.shape, a.dtype) for a in traced.out_avals]
+                    compared += buckets.is_elementwise(told)
+    assert compared > 100

@@ -3,6 +3,7 @@
 Owns: the operators `index` and `index_put`, and what comes before them: masks made index tensors, bounds checked. Basic indexing
 (views) is in `jtensor.tensor.indexing`. May not know: tensors as objects, but in composites.
 """
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -76,7 +77,21 @@ def _place(x, indices, dims):
 
 def read_at(x, indices, dims):
     """``x[...]`` of arrays; indices are in bounds, negative ones count from the end."""
+    if len(dims) == 1 and x.shape[dims[0]]:
+        return _rows(x, indices[0], dims[0])
     return x.at[_place(x, indices, dims)].get(mode="promise_in_bounds")
+
+
+def _rows(x, index, dim):
+    """`read_at` of one index: the same equations, which jax.numpy takes more than three times as long to come to."""
+    small = all(n < 1 << 31 for n in x.shape)
+    index = index.astype(jnp.int32 if small else jnp.int64)
+    if index.dtype.kind == "i":
+        index = jax.lax.select(index < 0, index + index.dtype.type(x.shape[dim]), index)
+    numbers = jax.lax.GatherDimensionNumbers(offset_dims=(*range(dim), *range(dim + index.ndim, index.ndim + x.ndim - 1)),
+                                             collapsed_slice_dims=(dim,), start_index_map=(dim,))
+    sizes = tuple(1 if d == dim else n for d, n in enumerate(x.shape))
+    return jax.lax.gather(x, jax.lax.expand_dims(index, (index.ndim,)), numbers, sizes, mode="promise_in_bounds")
 
 
 def add_at(x, indices, dims, values):
