@@ -48,6 +48,22 @@ def test_zeros_in_a_cumulative_product():
     assert first.tolist() == [1, 22, 0, 0, 0] and x.grad.tolist() == [22, 725, 12, 348, 0]
 
 
+@pytest.mark.parametrize("own, of_x, of_y", [(True, [6, 0, 4.5, 0], [7, 42, 3.5, 63, 36, -6]), (False, [0] * 4, [2, 14, 1, 15, 9, -2])])
+@pytest.mark.filterwarnings("ignore:index_reduce")
+def test_zeros_in_products_at_places(own, of_x, of_y):
+    """Where one factor is 0 a product still has second derivatives: by that one and each of the others. The numbers are PyTorch's, but for
+    the place where two are 0, which it refuses."""
+    index = jtensor.tensor([0, 1, 0, 2, 2, 1])
+    for reduced in (lambda *xs: jtensor.scatter_reduce(*xs, "prod", include_self=own),
+                    lambda *xs: jtensor.index_reduce(*xs, "prod", include_self=own)):
+        x = jtensor.tensor([2.0, 3.0, 4.0, 5.0], requires_grad=True)
+        y = jtensor.tensor([1.5, 0.0, 3.0, 0.0, 0.5, 0.0], requires_grad=True)
+        grads = jtensor.autograd.grad(reduced(x, 0, index, y), (x, y), jtensor.tensor([1.0, 2.0, 3.0, 4.0]), create_graph=True)
+        along = jtensor.tensor([1.0, -1.0, 2.0, 3.0]), jtensor.tensor([1.0, -1.0, 2.0, 3.0, 5.0, 7.0])
+        second = jtensor.autograd.grad(grads, (x, y), along)
+        assert [g.tolist() for g in second] == [of_x, of_y]
+
+
 def test_one_output_below_another():
     """Roots of a backward that leads to some tensors only: one of them may be reached from the others."""
     leaf = jtensor.tensor(1.0, requires_grad=True)

@@ -64,7 +64,7 @@ def reduce_gradients(grad, self, src, result, reduce, include_self, places, pick
         shared = grad / counts(self, places, src, include_self).astype(grad.dtype)
         return off(shared), pick(shared)
     if reduce == "prod":
-        return _product_gradients(grad, self, src, result, include_self, places, pick, off)
+        return _product_gradients(grad, self, src, include_self, places, pick, off)
     mine = self == result                           # counts as one of them even where it is left out, as in PyTorch
     theirs = src == pick(result)
     n = places(mine.astype(grad.dtype), theirs.astype(grad.dtype), "add")
@@ -72,30 +72,46 @@ def reduce_gradients(grad, self, src, result, reduce, include_self, places, pick
     return off(jnp.where(mine, shared, zero)), jnp.where(theirs, pick(shared), zero)
 
 
-def _product_at(places, base, src):
-    """``src`` multiplied into ``base``; none of the factors is 0, so that the gradient is the product by each of them."""
+def _others_at(places, pick, base, src):
+    """(for each element of ``base``, for each of ``src``) the product of all others that come to its place.
+
+    Of others of which one is 0 it is 0, but not its slope by that one: that is the product of the rest.
+    """
+    zero = jnp.zeros((), base.dtype)
+
+    def by_zeros(all_others, one_zero, zeros):
+        return tuple([jnp.where(left == 0, a, jnp.where(left == 1, b, zero)) for left, a, b in zip(zeros, all_others, one_zero, strict=True)])
+
+    def looked_at(base, src):
+        filled = [jnp.where(x == 0, jnp.ones_like(x), x) for x in (base, src)]
+        zeros = places((base == 0).astype(base.dtype), (src == 0).astype(src.dtype), "add")
+        left = zeros - (base == 0).astype(base.dtype), pick(zeros) - (src == 0).astype(src.dtype)
+        whole = places(*filled, "multiply")
+        return filled, left, tuple([jnp.where(x == 0, w, w / f)
+                                    for x, w, f in zip((base, src), (whole, pick(whole)), filled, strict=True)])
+
     @jax.custom_jvp
-    def product(base, src):
-        return places(base, src, "multiply")
+    def others(base, src):
+        _, left, products = looked_at(base, src)
+        return by_zeros(products, (zero, zero), left)
 
-    @product.defjvp
+    @others.defjvp
     def slope(factors, changes):
-        whole = product(*factors)
-        return whole, whole * places(changes[0] / factors[0], changes[1] / factors[1], "add")
-    return product(base, src)
+        filled, left, products = looked_at(*factors)
+        shares = [jnp.where(x == 0, zero, c / f) for x, c, f in zip(factors, changes, filled, strict=True)]
+        vanished = [jnp.where(x == 0, c, zero) for x, c in zip(factors, changes, strict=True)]
+        sums = [(s - own, z - gone) for s, z, own, gone in zip(*[(t, pick(t)) for t in (places(*shares, "add"), places(*vanished, "add"))],
+                                                               shares, vanished, strict=True)]
+        return by_zeros(products, (zero, zero), left), by_zeros(
+            [p * s for p, (s, _) in zip(products, sums, strict=True)], [p * z for p, (_, z) in zip(products, sums, strict=True)], left)
+    return others(base, src)
 
 
-def _product_gradients(grad, self, src, result, include_self, places, pick, off):
-    """The product of all others: of what is not zero, where there is none or one zero."""
-    one, zero = jnp.ones((), grad.dtype), jnp.zeros((), grad.dtype)
+def _product_gradients(grad, self, src, include_self, places, pick, off):
+    """The product of all others."""
     base = self if include_self else places(self, jnp.ones(src.shape, self.dtype), "set")
-    whole = _product_at(places, jnp.where(base == 0, one, base), jnp.where(src == 0, one, src))
-    zeros = places((base == 0).astype(grad.dtype), (src == 0).astype(grad.dtype), "add")
-
-    def others(x, whole, zeros, grad):
-        left = zeros - (x == 0).astype(grad.dtype)
-        return jnp.where(left == 0, grad * jnp.where(x == 0, whole, whole / jnp.where(x == 0, one, x)), zero)
-    return off(others(base, whole, zeros, grad)), others(src, pick(whole), pick(zeros), pick(grad))
+    of_base, of_src = _others_at(places, pick, base, src)
+    return off(grad * of_base), pick(grad) * of_src
 
 
 # -- along a dimension ------------------------------------------------------------------------------------------------
