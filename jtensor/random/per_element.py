@@ -82,9 +82,9 @@ def normal_for(mean, std, tensors, generator, out):
     try:
         normal_(made, 0.0, 1.0 if tensors[1] else a_number(std, "normal", "std", 2), generator=generator)
         if tensors[1]:
-            made.mul_(std)
+            made.mul_(std.detach())                     # the numbers' derivative is zero, forwards too
         if made.numel() or tensors[0]:                  # of no numbers the dtype is not asked for either
-            made.add_(mean)
+            made.add_(mean.detach() if tensors[0] else mean)
     finally:
         LOCAL.grad_enabled = previous
     if out is not None:
