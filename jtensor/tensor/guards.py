@@ -212,6 +212,10 @@ def again(error, form, values, rest, named, others):
         return MISSING
     method = form.name.startswith("Tensor.")
     refused = form.refusal(args, kwargs)
+    if refused is not None and values and not rest:
+        named_args, by_keyword = form.by_name(values, named, others)
+        if form.refusal(named_args, by_keyword) is None:     # of ``f(**d)`` the code does not tell what was given by position
+            args, kwargs, refused = list(named_args), by_keyword, None
     if refused is None and method and isinstance(error, TypeError) and hasattr(error, "text"):
         refused = of_method(error, form.name[7:])
     if refused is not None:

@@ -65,6 +65,8 @@ def test_keywords_that_cannot_be_told_may_have_been_written():
     """Of ``f(*args, **options)`` the code does not say what was named."""
     options, out = {"dim": 0, "descending": True, "stable": True}, (torch.empty(0), torch.empty(0, dtype=torch.int64))
     assert torch.sort(torch.tensor([1., 3., 2.]), **options, out=out)[1].tolist() == [1, 2, 0]
+    with pytest.raises(IndexError, match="Dimension out of range"):
+        torch.sort(torch.ones(3), **options | {"dim": 5})
 
 
 def test_methods_have_no_out():
