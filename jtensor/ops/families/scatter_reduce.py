@@ -79,8 +79,8 @@ def _others_at(places, pick, base, src):
     """
     zero = jnp.zeros((), base.dtype)
 
-    def by_zeros(all_others, one_zero, zeros):
-        return tuple([jnp.where(left == 0, a, jnp.where(left == 1, b, zero)) for left, a, b in zip(zeros, all_others, one_zero, strict=True)])
+    def by_zeros(left, none, one):
+        return tuple([jnp.where(n == 0, a, jnp.where(n == 1, b, zero)) for n, a, b in zip(left, none, one, strict=True)])
 
     def looked_at(base, src):
         filled = [jnp.where(x == 0, jnp.ones_like(x), x) for x in (base, src)]
@@ -93,7 +93,7 @@ def _others_at(places, pick, base, src):
     @jax.custom_jvp
     def others(base, src):
         _, left, products = looked_at(base, src)
-        return by_zeros(products, (zero, zero), left)
+        return by_zeros(left, products, (zero, zero))
 
     @others.defjvp
     def slope(factors, changes):
@@ -102,8 +102,8 @@ def _others_at(places, pick, base, src):
         vanished = [jnp.where(x == 0, c, zero) for x, c in zip(factors, changes, strict=True)]
         sums = [(s - own, z - gone) for s, z, own, gone in zip(*[(t, pick(t)) for t in (places(*shares, "add"), places(*vanished, "add"))],
                                                                shares, vanished, strict=True)]
-        return by_zeros(products, (zero, zero), left), by_zeros(
-            [p * s for p, (s, _) in zip(products, sums, strict=True)], [p * z for p, (_, z) in zip(products, sums, strict=True)], left)
+        return by_zeros(left, products, (zero, zero)), by_zeros(
+            left, [p * s for p, (s, _) in zip(products, sums, strict=True)], [p * z for p, (_, z) in zip(products, sums, strict=True)])
     return others(base, src)
 
 
