@@ -56,7 +56,7 @@ REDUCTIONS = {
     "nansum": [(([1.0, NAN],), {})],
     "median": [((A,), {}), ((A, 1), {}), (([4.0, 1.0, 2.0, 3.0],), {})],
     "nanmedian": [(([NAN, 1.0, 2.0],), {})],
-    "quantile": [((A, 0.3), {}), ((A, 0.5, 1), {"interpolation": "nearest"})],
+    "quantile": [((A, 0.3), {}), ((A, 0.5, 1), {"interpolation": "nearest"}), ((A, [0.2, 0.5, 0.9], 1), {"keepdim": True})],
     "dist": [((A, B), {}), ((A, B, 1), {})],
     "softmax": [((A, 1), {})],
     "log_softmax": [((A, 0), {})],

@@ -51,6 +51,17 @@ def test_transforms_read_as_in_pytorch():
     assert shown(jtensor) == shown(torch)
 
 
+@pytest.mark.parametrize("upper", [False, True])
+def test_the_gradient_of_a_factors_diagonal_may_be_complex(upper):
+    """The diagonal itself is real: PyTorch does not drop the imaginary part of what arrives for it."""
+    def gradient(T):
+        given = T.tensor([[3, 1 + 1j], [1 - 1j, 4]], requires_grad=True)
+        arrives = T.tensor([[1 + 2j, 0.5j], [1 - 1j, 3 - 1j]])
+        return T.autograd.grad(T.linalg.cholesky(given, upper=upper), given, arrives)[0].tolist()
+    for ours, theirs in zip(gradient(jtensor), gradient(torch), strict=True):
+        assert ours == pytest.approx(theirs, rel=1e-5)
+
+
 @pytest.mark.parametrize("n", [-1, 0, 1, 2])
 def test_a_power_of_a_matrix_is_another_tensor(n):
     given = jtensor.tensor([[2.0, 1.0], [0.0, 4.0]], requires_grad=True)

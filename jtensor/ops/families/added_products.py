@@ -196,7 +196,7 @@ def _check_addr_raw(self, vec1, vec2, beta, alpha):
     check_factor(common, alpha, "alpha")
 
 
-@op("numeric", layout="contiguous", name="addr_raw", backward="AddrBackward0", check=_check_addr_raw, fits=_OWN, inplace=True, out=True,
+@op("numeric", name="addr_raw", backward="AddrBackward0", check=_check_addr_raw, fits=_OWN, inplace=True, out=True,
     method=False, function=False, grad={
     "self": lambda grad, beta: conj_times(grad, beta),
     "vec1": lambda grad, vec2, alpha: conj_times(contract(grad, jnp.conj(vec2), ((1,), (1,))), alpha),

@@ -76,16 +76,10 @@ def _cholesky(a, upper):
     return (adjoint(factor) if upper else factor), info.astype(jnp.int32)
 
 
-def _half_lower(x):
-    """The lower triangle with half of the diagonal."""
-    n = x.shape[-1]
-    return jnp.tril(x) - x * jnp.eye(n, dtype=x.dtype) / 2
-
-
 def _cholesky_gradient(grads, result0, upper):
     factor, g = (adjoint(result0), adjoint(grads[0])) if upper else (result0, grads[0])
-    inner = _half_lower(product(adjoint(factor), g))
-    inner = inner + adjoint(jnp.tril(inner, -1)) + (adjoint(inner) * jnp.eye(inner.shape[-1], dtype=inner.dtype))
+    inner = jnp.tril(product(adjoint(factor), g))             # of a complex diagonal PyTorch keeps the imaginary part
+    inner = inner + adjoint(jnp.tril(inner, -1))
     left = lax.linalg.triangular_solve(factor, inner, left_side=True, lower=True, transpose_a=True, conjugate_a=True)
     return lax.linalg.triangular_solve(factor, left, left_side=False, lower=True) / 2
 

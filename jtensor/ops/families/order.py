@@ -5,6 +5,7 @@ Owns: selections by rank. NaN is larger than everything. May not know: tensors a
 import jax.numpy as jnp
 from jax import lax
 
+from ...base.geometry import contiguous_strides
 from ..operator import Tensor, TensorOrNumber, op
 from ..registry import composite
 from .composing import NO_DIM, no_keepdim, no_none
@@ -200,7 +201,15 @@ def _quantiles(x, q, dim, keepdim, interpolation, ignore):
     return done if q.ndim else done[0]
 
 
-@op(None, name="quantile_of", backward="SqueezeBackward4", saves=("self", "q"), **_PRIVATE)
+def _quantiles_last(specs, outputs, statics):
+    """The quantiles for different q lie side by side in memory."""
+    shape = outputs[0].shape
+    if len(specs) < 2 or not specs[1].ndim:
+        return [None]
+    return [(1, *contiguous_strides((*shape[1:], shape[0]))[:-1])]
+
+
+@op(None, name="quantile_of", backward="SqueezeBackward4", saves=("self", "q"), layout=_quantiles_last, **_PRIVATE)
 @wide
 def quantile_of(self: Tensor, q: TensorOrNumber, dim=None, keepdim=False, *, interpolation="linear", ignore=False):
     """The values below which the fractions ``q`` of the elements lie."""
