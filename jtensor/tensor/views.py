@@ -241,7 +241,7 @@ def strided_plan(base, wanted, spec=None):
             return (program.read(memory, *starts),)
         key = (program.key, into.key, into_starts, count)
     inverse = None if base.dense or cast else partial(_strided_gradient, base, size, stride, offset)
-    identity = ("AsStridedBackward0", base, program, key, target)
+    identity = ("AsStridedBackward0", base, program, key, target, None if inverse is None else wanted)     # which says where it reads
     plan = _plans.get(identity)
     if plan is None:
         plan = _plans[identity] = _plan("AsStridedBackward0", ("as_strided", *key), function, base.aval,
