@@ -211,6 +211,7 @@ CALLS += ["vmap(lambda t, i: t[i])(x, T.tensor([0, 1, -1]))",
           "vmap(lambda t, i: setitem(t.clone(), i, 9.))(x, T.tensor([0, 1, -1]))",
           "vmap(T.nn.BatchNorm1d(2))(x.reshape(1, 3, 2))", "vmap(T.nn.BatchNorm1d(2).eval())(x.reshape(1, 3, 2)).detach()",
           "vmap(T.nn.Sequential(T.nn.Linear(2, 3), T.nn.ReLU(), T.nn.LayerNorm(3)))(x).detach()",
+          "vmap(lambda t: T.lu_unpack(*T.linalg.lu_factor(t))[2])(T.eye(2).expand(3, 2, 2))",
           "vmap(T.nn.Conv2d(1, 2, 2))(x.reshape(1, 1, 1, 3, 2)).detach()",
           "vmap(T.nn.Embedding(5, 2))(T.tensor([[0, 1], [2, 4]])).detach()"]
 CALLS += ["vmap(vmap(lambda t: t + T.rand(2), randomness='different'), randomness='same')(T.zeros(2, 2, 2))",

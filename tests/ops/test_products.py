@@ -17,6 +17,7 @@ from .twin import same
     ("T.einsum('ij,jk->ik', a, b)", [(2, 3), (3, 4)]), ("T.einsum('bhqd,bhkd->bhqk', a, b)", [(1, 2, 3, 4), (1, 2, 5, 4)]),
     ("T.einsum('...ij,jk', a, b)", [(2, 2, 3), (3, 2)]), ("T.einsum('ii->i', a)", [(3, 3)]),
     ("T.einsum('i,j,k->ijk', a, b, c)", [(2,), (3,), (2,)]),
+    ("T.tensordot(a.byte() + 1, b.byte(), ([0], [0]))", [(2, 3), (1, 3)]),
     ("T.tensordot(a, b, 2)", [(2, 3, 4), (3, 4, 5)]), ("T.tensordot(a, b, 2)", [(2, 3), (2, 3)]),
     ("T.inner(a, b)", [(3,), (3,)]), ("T.kron(a, b)", [(2, 2), (2, 3)]), ("T.cross(a, b, dim=1)", [(2, 3), (2, 3)]),
 ])

@@ -84,6 +84,22 @@ LAYERS = {
     "cdist": lambda T, F, d: T.cdist(T.ones(3, 2, dtype=d), T.ones(3, 2, dtype=d)),
     "glu": lambda T, F, d: F.glu(T.ones(4, dtype=d)),
     "softmax": lambda T, F, d: F.softmax(T.ones(4, dtype=d), 0),
+    "conv1d": lambda T, F, d: F.conv1d(T.ones(1, 1, 4, dtype=d), T.ones(1, 1, 2, dtype=d)),
+    "conv2d dilated": lambda T, F, d: F.conv2d(T.ones(1, 1, 4, 4, dtype=d), T.ones(1, 1, 2, 2, dtype=d), dilation=2),
+    "conv2d of nothing": lambda T, F, d: F.conv2d(T.ones(0, 1, 4, 4, dtype=d), T.ones(1, 1, 2, 2, dtype=d)),
+    "conv3d": lambda T, F, d: F.conv3d(T.ones(1, 1, 2, 2, 2, dtype=d), T.ones(1, 1, 2, 2, 2, dtype=d)),
+    "conv3d 1": lambda T, F, d: F.conv3d(T.ones(1, 1, 2, 2, 2, dtype=d), T.ones(1, 1, 1, 1, 1, dtype=d)),
+    "conv_transpose1d": lambda T, F, d: F.conv_transpose1d(T.ones(1, 1, 4, dtype=d), T.ones(1, 1, 2, dtype=d)),
+    "conv_transpose3d": lambda T, F, d: F.conv_transpose3d(T.ones(1, 1, 2, 2, 2, dtype=d), T.ones(1, 1, 2, 2, 2, dtype=d)),
+    "fractional_max_pool2d": lambda T, F, d: F.fractional_max_pool2d(T.ones(1, 4, 4, dtype=d), 2, 2),
+    "fractional_max_pool3d": lambda T, F, d: F.fractional_max_pool3d(T.ones(1, 4, 4, 4, dtype=d), 2, 2),
+    "index_reduce": lambda T, F, d: T.index_reduce(T.ones(2, dtype=d), 0, T.tensor([1]), T.ones(1, dtype=d), "prod"),
+    "index_reduce prod": lambda T, F, d: T.index_reduce(T.ones(2, 2, dtype=d), 0, T.tensor([1]), T.ones(1, 2, dtype=d), "prod"),
+    "index_reduce mean": lambda T, F, d: T.index_reduce(T.ones(2, 2, dtype=d), 0, T.tensor([1]), T.ones(1, 2, dtype=d), "mean"),
+    "index_reduce amax": lambda T, F, d: T.index_reduce(T.ones(2, 2, dtype=d), 0, T.tensor([1]), T.ones(1, 2, dtype=d), "amax"),
+    "index_reduce others": lambda T, F, d: T.index_reduce(T.ones(2, 2, dtype=d), 0, T.tensor([1]), T.ones(1, 2, dtype=d), "amin",
+                                                          include_self=False),
+    "scatter_reduce mean": lambda T, F, d: T.scatter_reduce(T.ones(2, dtype=d), 0, T.tensor([1]), T.ones(1, dtype=d), "mean"),
 }
 
 

@@ -165,6 +165,8 @@ def _check_fractional(n):
             raise RuntimeError("Expect _random_samples.size(1) equals to input channel size.")
         if random_samples.size[2] != n:
             raise RuntimeError(f"Expect _random_samples.size(2) equals to {n}; got {random_samples.size[2]}.")
+        if not self.dtype.is_floating_point and (self.numel or self.dtype.is_complex):
+            raise not_implemented(f"fractional_max_pool{n}d_out_frame", self.dtype)
     return check
 
 

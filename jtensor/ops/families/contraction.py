@@ -222,9 +222,9 @@ def tensordot(a, b, dims=2, out=None):
         x, y = a._spec.size[i], b._spec.size[j]
         if x != y:
             if x == 1:
-                b = b.sum(j, keepdim=True)
+                b = b.sum(j, keepdim=True, dtype=b.dtype)
             elif y == 1:
-                a = a.sum(i, keepdim=True)
+                a = a.sum(i, keepdim=True, dtype=a.dtype)
             else:
                 raise RuntimeError(f"contracted dimensions need to match, but first has size {x} in dim {_shown(dims, i, n, 0)} and second "
                                    f"has size {y} in dim {_shown(dims, j, m, 1)}")

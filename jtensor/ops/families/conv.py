@@ -12,7 +12,7 @@ from jax import lax
 from ...base import dtypes
 from ..layout import suggested
 from ..operator import OptTensor, Tensor, op
-from .numeric import NARROW, is_complex, widened
+from .numeric import NARROW, is_complex, not_implemented, widened
 from .patches import are_many, are_worth_it, by_elements, by_patches
 
 _TAPS = 49                                             # a depthwise kernel of at most so many elements is a sum of shifted products
@@ -90,6 +90,20 @@ def _check(input, weight, bias, stride, padding, dilation, transposed, output_pa
     if input.dtype is not weight.dtype:
         raise RuntimeError(f"expected scalar type {dtypes.scalar_name(input.dtype)} but found {dtypes.scalar_name(weight.dtype)}")
     _check_kernel(input, weight, transposed, groups)
+    if input.dtype.category < 2 and input.dtype is not dtypes.int64 and input.numel:
+        _check_whole(input.dtype, weight.size[2:], stride, padding, dilation, transposed)
+
+
+def _check_whole(dtype, kernel, stride, padding, dilation, transposed):
+    """Which kernels PyTorch has for integers: of int64 all, of the others the plain one, of bool none."""
+    n = len(kernel)
+    if transposed:
+        raise not_implemented(f"slow_conv_transpose{max(n, 2)}d_out_cpu", dtype)
+    if any(d > 1 for d in dilation):
+        raise not_implemented("slow_conv_dilated<>", dtype)
+    if dtype is dtypes.bool:
+        columns = n == 3 and (any(k > 1 for k in kernel) or any(s > 1 for s in stride) or any(padding))
+        raise not_implemented("compute_columns3d" if columns else f"slow_conv{max(n, 2)}d_cpu", dtype)
 
 
 def _check_plain(input, weight, bias, padding, dilation, stride, output_padding, groups):

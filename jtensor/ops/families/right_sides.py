@@ -4,6 +4,7 @@ Owns: these checks and PyTorch's words for them. May not know: operators.
 """
 from ...base import dtypes
 from ..build import broadcast_shapes
+from .bounds import extremes
 from .matrices import floats, square
 from .numeric import size_at
 
@@ -63,8 +64,8 @@ def unpackable(LU, pivots):
     if p.dtype is not dtypes.int32:
         raise RuntimeError("torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\n"
                            "Note: this function is intended to be used with the output produced by torch.linalg.lu_factor")
-    numbers = pivots.detach().cpu().numpy()
-    if not p.ndim or p.size[-1] != min(lu.size[-2:]) or numbers.size and (numbers.min() < 1 or numbers.max() > lu.size[-2]):
+    found = extremes(pivots)
+    if not p.ndim or p.size[-1] != min(lu.size[-2:]) or found is not None and (found[0] < 1 or found[1] > lu.size[-2]):
         raise RuntimeError("pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive."
                            "Did you properly pass the result of lu_factor?")
 

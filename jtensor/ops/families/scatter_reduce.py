@@ -6,6 +6,7 @@ in composites.
 import jax
 import jax.numpy as jnp
 
+from ...base import dtypes
 from ..operator import RAW, Tensor, op
 from ..registry import composite
 from .composing import put_out
@@ -120,7 +121,7 @@ def _check_scatter_reduce(self, dim, index, src, reduce, include_self):
     if reduce not in _HOW:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     check_scatter(self, dim, index, src)
-    if self.dtype.is_complex and reduce in ("amax", "amin"):
+    if self.dtype.is_complex and reduce in ("amax", "amin") or self.dtype is dtypes.bool and reduce == "mean":
         raise not_implemented(f"scatter_gather_tensor_cpu_reduce_{reduce}", self.dtype)
 
 

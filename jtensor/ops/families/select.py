@@ -313,8 +313,18 @@ def _check_reduce(self, dim, index, source, reduce, include_self):
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     _check_slices("index_reduce", self, dim, index, source)
-    if self.dtype.is_complex and reduce in ("amax", "amin"):
-        raise not_implemented("index_func_", self.dtype)
+    kernel = None
+    if self.dtype is dtypes.bool and reduce == "mean":
+        kernel = "div_floor_cpu"
+    elif self.dtype.is_complex and reduce in ("amax", "amin"):
+        kernel = "maximum_cpu" if reduce == "amax" else "minimum_cpu"
+    if self.dtype.is_complex or self.dtype is dtypes.bool:
+        if self.ndim <= 1:
+            kernel = "index_func_"                          # of which slices of several dimensions have no need
+        elif not include_self:
+            kernel = "index_reduce_func_exclude_input_init"
+    if kernel is not None:
+        raise not_implemented(kernel, self.dtype)
 
 
 def _slices(dim, index, shape):
@@ -325,6 +335,7 @@ def _slices(dim, index, shape):
 
     def places(x, source, how):
         raised = _raised(x)
+        how = "min" if how == "multiply" and x.dtype == jnp.bool_ else how
         axis = dim % raised.ndim
         place = (slice(None),) * axis + (index.reshape(-1),)
         return names[how](raised.at[place], source.reshape(raised.shape[:axis] + (index.size,) + raised.shape[axis + 1:])).reshape(x.shape)
