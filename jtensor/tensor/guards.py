@@ -230,8 +230,9 @@ def again(error, form, values, rest, named, others):
 
 def first_of_kind(form, kinds, classes):
     """Refuses a call whose arguments are of classes that were not seen before, if PyTorch does; remembers them if it does not."""
-    refused = form.refusal(*form.of_frame(sys._getframe(1)))
-    if refused is not None:
+    frame = sys._getframe(1)
+    refused = form.refusal(*form.of_frame(frame))
+    if refused is not None and form.refusal(*form.of_frame(frame, by_name=True)) is not None:    # of ``f(**d)`` the code does not tell
         raise refused
     kinds.add(classes)
 

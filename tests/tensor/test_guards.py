@@ -67,6 +67,8 @@ def test_keywords_that_cannot_be_told_may_have_been_written():
     assert torch.sort(torch.tensor([1., 3., 2.]), **options, out=out)[1].tolist() == [1, 2, 0]
     with pytest.raises(IndexError, match="Dimension out of range"):
         torch.sort(torch.ones(3), **options | {"dim": 5})
+    assert torch.argsort(torch.tensor([1., 3., 2.]), **options).tolist() == [1, 2, 0]
+    assert torch.tensor([1., 3., 2.]).argsort(**options).tolist() == [1, 2, 0]
 
 
 def test_methods_have_no_out():
