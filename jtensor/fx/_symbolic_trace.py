@@ -177,7 +177,9 @@ class Tracer(TracerBase):
         if name not in parameter_proxy_cache:
             shaped = self.param_shapes_constant and isinstance(attr_val, Parameter)
             factory = (lambda node: ParameterProxy(self, node, name, attr_val)) if shaped else None
-            parameter_proxy_cache[name] = self.create_proxy("get_attr", name, (), {}, proxy_factory_fn=factory)
+            # A tracer's own create_proxy may be older than this argument.
+            takes = "proxy_factory_fn" in inspect.signature(self.create_proxy).parameters
+            parameter_proxy_cache[name] = self.create_proxy("get_attr", name, (), {}, **({"proxy_factory_fn": factory} if takes else {}))
         return parameter_proxy_cache[name]
 
     # -- a trace --------------------------------------------------------------------------------------------------------

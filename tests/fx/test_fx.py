@@ -103,3 +103,19 @@ def test_table_asks_for_its_package(capsys, monkeypatch):
     with pytest.raises(ImportError):
         jtensor.fx.Graph().print_tabular()
     assert "pip install tabulate" in capsys.readouterr().out
+
+
+def test_a_tracer_whose_create_proxy_knows_no_factories():
+    class Older(jtensor.fx.Tracer):
+        def create_proxy(self, kind, target, args, kwargs, name=None, type_expr=None, *_):
+            return super().create_proxy(kind, target, args, kwargs, name, type_expr)
+
+    class Scaled(jtensor.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale = jtensor.nn.Parameter(jtensor.ones(2))
+
+        def forward(self, x):
+            return x * self.scale
+
+    assert [node.op for node in Older().trace(Scaled()).nodes] == ["placeholder", "get_attr", "call_function", "output"]
