@@ -52,6 +52,14 @@ def test_sequences_that_lie_transposed(call):
     same(call.format(**transposed), (2, 4, 7), (3, 4, 3), tolerance=1e-4)
 
 
+@pytest.mark.parametrize("size", [(2, 1, 3, 2), (2, 4, 1, 1)])
+@pytest.mark.parametrize("weight", ["None", "T.ones(8)[:4]", "T.ones(8)[::2]"])
+def test_batch_norm_of_what_lies_both_ways(size, weight):
+    """One channel, or one pixel, that is row-major as well as channels last: row-major comes of it, unless an operand is not contiguous."""
+    weight = weight.replace("8", str(2 * size[1])).replace("4", str(size[1]))
+    same(f"F.batch_norm(a.clone(memory_format=T.channels_last), None, None, {weight}, training=True)", size, tolerance=1e-4)
+
+
 def test_a_network_keeps_channels_last():
     def run(T):
         T.manual_seed(0)

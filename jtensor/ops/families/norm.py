@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from ...base import dtypes
+from ..layout import suggested
 from ..operator import RAW, Number, OptTensor, Tensor, op
 from ..registry import composite
 from .composing import put_out
@@ -123,8 +124,15 @@ def _batch_weight(grads, input, result1, result2, training):
     return jnp.sum(_wide(grads[0]) * ((x - mean) * inverse), _others(x))
 
 
+def _batch_layout(specs, outputs, _):
+    """Row-major if all operands are, also where strides suggest channels last as well: one channel, or images of one pixel."""
+    first = specs[0]
+    strides = None if all(spec.contiguous for spec in specs) else suggested(first.size, first.stride, outputs[0].shape)
+    return [strides, *[None] * (len(outputs) - 1)]
+
+
 @op(name="native_batch_norm.raw", backward="NativeBatchNormBackward0", nondiff=(1, 2, 3), check=_check_batch,
-    layout="suggested", grad={
+    layout=_batch_layout, grad={
         "input": _batch_input, "weight": _batch_weight,
         "bias": lambda grads: jnp.sum(_wide(grads[0]), _others(grads[0]))}, **RAW)
 def native_batch_norm_raw(input: Tensor, weight: OptTensor, bias: OptTensor, running_mean: OptTensor, running_var: OptTensor, training,
