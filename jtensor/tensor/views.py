@@ -41,6 +41,7 @@ class ViewOperator:
 
 
 _operators, _plans = {}, {}
+_gapped = {}                    # plans of reads of tensors with gaps, one for each place: as many as come, so that the oldest go
 
 
 def operator_of(name):
@@ -242,9 +243,12 @@ def strided_plan(base, wanted, spec=None):
         key = (program.key, into.key, into_starts, count)
     inverse = None if base.dense or cast else partial(_strided_gradient, base, size, stride, offset)
     identity = ("AsStridedBackward0", base, program, key, target, None if inverse is None else wanted)     # which says where it reads
-    plan = _plans.get(identity)
+    plans = _plans if inverse is None else _gapped
+    plan = plans.get(identity)
     if plan is None:
-        plan = _plans[identity] = _plan("AsStridedBackward0", ("as_strided", *key), function, base.aval,
+        if plans is _gapped and len(plans) >= 4096:
+            plans.pop(next(iter(plans)), None)
+        plan = plans[identity] = _plan("AsStridedBackward0", ("as_strided", *key), function, base.aval,
                                         specs.aval(size, target, base.device), len(starts))
         plan.inverse = inverse
         if base.dense:
