@@ -133,12 +133,8 @@ def plan_for(operator, template, inplace=False):
         inputs = tuple(aval(a.shape[::-1], a.dtype, a.device) if at in flipped else a for at, a in enumerate(inputs))
     kinds = tuple(signature.kinds)
     key = (operator.key + ("_" if inplace else ""), static_key(template), str(common))
-
-    def inferred():
-        named = f"{key!r}{inputs!r}{kinds}{device}{dtypes.get_default_dtype()}"
-        return REMEMBERED.outputs(named, device, lambda: plans.infer(function, inputs, kinds, device))
     alike = operator.promote is not None and operator.layout == "pointwise"
-    outputs = elementwise.outputs(key, inputs, kinds, device, inferred) if alike else inferred()
+    outputs = _outputs(key, function, inputs, kinds, device, alike)
     made = plans.Plan(key, function, inputs, outputs, kinds, operator.moves)
     made.operator, made.notes = operator, signature
     made.elementwise = alike
@@ -165,6 +161,14 @@ def plan_for(operator, template, inplace=False):
         made.inverse = operator.inverse
     made.differentiable = tuple(s.dtype.differentiable and at not in operator.nondiff for at, s in enumerate(made.specs))
     return made
+
+
+def _outputs(key, function, inputs, kinds, device, alike):
+    """The avals of the results: as another process has found, or tracing says; of an elementwise operation, as those of another shape."""
+    def inferred():
+        named = f"{key!r}{inputs!r}{kinds}{device}{dtypes.get_default_dtype()}"
+        return REMEMBERED.outputs(named, device, lambda: plans.infer(function, inputs, kinds, device))
+    return elementwise.outputs(key, inputs, kinds, device, inferred) if alike else inferred()
 
 
 def _say_what_is_lost(operator, signature, template):
