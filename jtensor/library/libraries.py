@@ -101,6 +101,13 @@ class Library:
             del _TAKEN[self.ns]
 
 
+def written_anew(namespace, functions):
+    """Defines operators of a library that is not loaded: {schema: function, which has the gradients of what it is made of}."""
+    library = Library(namespace, "FRAGMENT")
+    for schema, function in functions.items():
+        library.impl(library.define(schema), function)
+
+
 def define(qualname, schema, *, lib=None, tags=()):
     """Defines an operator by schema: ``define("mylib::name", "(Tensor x) -> Tensor")``. Functions it gets by `impl`.
 

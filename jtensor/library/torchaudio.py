@@ -6,7 +6,7 @@ import numpy as np
 
 import jtensor
 
-from .libraries import Library
+from .libraries import written_anew
 
 
 def _lfilter_core_loop(input_signal_windows, a_coeff_flipped, padded_output_waveform):
@@ -139,19 +139,14 @@ def _backwards(blanks, emits):
     return found
 
 
-for _namespace, _functions in {
-    "torchaudio": {
-        "_lfilter_core_loop(Tensor input_signal_windows, Tensor a_coeff_flipped, Tensor(a!) padded_output_waveform) -> Tensor(a!)":
-            _lfilter_core_loop,
-        "_overdrive_core_loop(Tensor waveform, Tensor temp, Tensor(a!) last_in, Tensor(b!) last_out, Tensor(c!) output_waveform) -> "
-        "(Tensor(a!), Tensor(b!), Tensor(c!))": _overdrive_core_loop,
-        "forced_align(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank) -> (Tensor, Tensor)":
-            forced_align,
-        "rnnt_loss_forward(Tensor logits, Tensor targets, Tensor logit_lengths, Tensor target_lengths, int blank, float clamp, "
-        "bool fused_log_softmax) -> (Tensor, Tensor)": rnnt_loss_forward,
-    },
-    "_torchaudio": {"is_align_available() -> bool": lambda: True, "cuda_version() -> int?": lambda: None},
-}.items():
-    _library = Library(_namespace, "FRAGMENT")
-    for _schema, _function in _functions.items():
-        _library.impl(_library.define(_schema), _function)
+written_anew("_torchaudio", {"is_align_available() -> bool": lambda: True, "cuda_version() -> int?": lambda: None})
+written_anew("torchaudio", {
+    "_lfilter_core_loop(Tensor input_signal_windows, Tensor a_coeff_flipped, Tensor(a!) padded_output_waveform) -> Tensor(a!)":
+        _lfilter_core_loop,
+    "_overdrive_core_loop(Tensor waveform, Tensor temp, Tensor(a!) last_in, Tensor(b!) last_out, Tensor(c!) output_waveform) -> "
+    "(Tensor(a!), Tensor(b!), Tensor(c!))": _overdrive_core_loop,
+    "forced_align(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank) -> (Tensor, Tensor)":
+        forced_align,
+    "rnnt_loss_forward(Tensor logits, Tensor targets, Tensor logit_lengths, Tensor target_lengths, int blank, float clamp, "
+    "bool fused_log_softmax) -> (Tensor, Tensor)": rnnt_loss_forward,
+})

@@ -23,7 +23,7 @@ def _like(key, inputs, kinds):
             if wide and a.shape:
                 return None, None
             wide = wide or a.shape
-    if not wide:
+    if not wide or 0 in wide:                       # of nothing JAX traces less
         return None, None
     # One element is no array to those who count: in half precision some operators take a single number as it is.
     return wide, (key, len(wide), math.prod(wide) == 1, tuple(kinds), dtypes.get_default_dtype(),

@@ -325,7 +325,7 @@ def test_the_equations_of_elementwise_operators_are_those_of_any_shape(dtype):
     compared = 0
     for operator in REGISTRY.operators.values():
         for inplace in (False, True) if operator.inplace else (False,):
-            for shape in ((5,), (7,), (1,)):
+            for shape in ((0,), (5,), (7,), (1,), (2, 3), (0, 2), (3, 2)):
                 plan = concrete(operator, shape, dtype, inplace)
                 if plan is not None and plan.elementwise:
                     told, traced = elementwise.graph_of(plan), plan.jaxpr()

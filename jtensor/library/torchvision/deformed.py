@@ -10,6 +10,8 @@ def deform_conv2d(input, weight, offset, mask, bias, stride_h, stride_w, pad_h, 
 
     Source: Zhu et al., "Deformable ConvNets v2", https://arxiv.org/abs/1811.11168.
     """
+    if input.dim() != 4:
+        raise RuntimeError(f"input must have four dimensions, got {input.dim()}")
     batch, channels, height, width = input.shape
     out_channels, _, kernel_h, kernel_w = weight.shape
     out_h = (height + 2 * pad_h - dilation_h * (kernel_h - 1) - 1) // stride_h + 1

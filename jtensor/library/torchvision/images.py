@@ -9,7 +9,7 @@ import numpy as np
 import jtensor
 
 from ...base.dtypes import scalar_name
-from ..libraries import Library
+from ..libraries import written_anew
 
 _MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}                  # torchvision.io.ImageReadMode; 0 leaves a picture as it is
 
@@ -120,8 +120,7 @@ def _without_cuda(*args):
     raise RuntimeError("decoding and encoding on a GPU is not there; what works: decode_jpeg and encode_jpeg on the CPU")
 
 
-_library = Library("image", "FRAGMENT")
-for _schema, _function in {
+written_anew("image", {
     "read_file(str filename) -> Tensor": read_file,
     "write_file(str filename, Tensor data) -> Tensor": write_file,
     "decode_image(Tensor data, int mode, bool apply_exif_orientation=False) -> Tensor": decode_image,
@@ -133,5 +132,4 @@ for _schema, _function in {
     "encode_png(Tensor data, int compression_level) -> Tensor": encode_png,
     "decode_jpegs_cuda(Tensor[] encoded_images, int mode, Device device) -> Tensor[]": _without_cuda,
     "encode_jpegs_cuda(Tensor[] decoded_images, int quality) -> Tensor[]": _without_cuda,
-}.items():
-    _library.impl(_library.define(_schema), _function)
+})

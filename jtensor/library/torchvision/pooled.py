@@ -105,9 +105,8 @@ def _rounded(place):
 def _bounds(start, size, bins, length):
     """From which pixel to which a bin of a region goes along an axis: two of (K, bins)."""
     number = jtensor.arange(bins, dtype=size.dtype, device=size.device)
-    step = (size / bins)[:, None]
-    return [((number + end) * step + 0.0).floor().add(start[:, None]).clamp(0, length) if not end
-            else ((number + end) * step).ceil().add(start[:, None]).clamp(0, length) for end in (0, 1)]
+    step, start = (size / bins)[:, None], start[:, None]
+    return ((number * step).floor() + start).clamp(0, length), (((number + 1) * step).ceil() + start).clamp(0, length)
 
 
 def _windows(low, high):

@@ -4,7 +4,7 @@ Owns: the schemas, and what is checked before an operator runs; each is a functi
 what it is made of.
 """
 from ...base.errors import missing
-from ..libraries import Library
+from ..libraries import written_anew
 from . import boxes, deformed, pooled
 
 _POOLED = "float spatial_scale, SymInt pooled_height, SymInt pooled_width"
@@ -19,8 +19,7 @@ def _quantised(name):
     return refuse
 
 
-_library = Library("torchvision", "FRAGMENT")
-for _schema, _function in {
+written_anew("torchvision", {
     "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor": boxes.nms,
     "box_iou_rotated(Tensor boxes1, Tensor boxes2) -> Tensor": boxes.box_iou_rotated,
     "qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor": _quantised("qnms"),
@@ -39,5 +38,4 @@ for _schema, _function in {
     f"deform_conv2d({_DEFORMED}) -> Tensor": deformed.deform_conv2d,
     f"_deform_conv2d_backward(Tensor grad, {_DEFORMED}) -> (Tensor, Tensor, Tensor, Tensor, Tensor)": deformed.deform_conv2d_backward,
     "_cuda_version() -> int": lambda: -1,
-}.items():
-    _library.impl(_library.define(_schema), _function)
+})
