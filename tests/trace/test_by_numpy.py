@@ -318,7 +318,7 @@ def concrete(operator, shape, dtype, inplace):
         return None
 
 
-@pytest.mark.filterwarnings("ignore:Casting from complex to real dtypes")
+@pytest.mark.filterwarnings("ignore:Casting from complex to real dtypes", "ignore:invalid value encountered in cast")
 @pytest.mark.parametrize("dtype", [dtypes.float32, dtypes.int64, dtypes.bool, dtypes.complex64, dtypes.bfloat16])
 def test_the_equations_of_elementwise_operators_are_those_of_any_shape(dtype):
     """An operator that was traced on one shape is not traced again on another: what that would have given is what is made of the first."""
