@@ -322,10 +322,10 @@ def concrete(operator, shape, dtype, inplace):
 @pytest.mark.parametrize("dtype", [dtypes.float32, dtypes.int64, dtypes.bool, dtypes.complex64, dtypes.bfloat16])
 def test_the_equations_of_elementwise_operators_are_those_of_any_shape(dtype):
     """An operator that was traced on one shape is not traced again on another: what that would have given is what is made of the first."""
-    compared = 0
+    compared, planes = 0, ((2, 3), (0, 2), (3, 2)) if dtype is dtypes.float32 else ()
     for operator in REGISTRY.operators.values():
         for inplace in (False, True) if operator.inplace else (False,):
-            for shape in ((0,), (5,), (7,), (1,), (2, 3), (0, 2), (3, 2)):
+            for shape in ((0,), (5,), (7,), (1,), *planes):
                 plan = concrete(operator, shape, dtype, inplace)
                 if plan is not None and plan.elementwise:
                     told, traced = elementwise.graph_of(plan), plan.jaxpr()
