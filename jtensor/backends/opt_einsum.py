@@ -1,5 +1,4 @@
-"""`torch.backends.opt_einsum`: the order in which einsum contracts is chosen by jax.numpy's opt_einsum."""
-
+"""`torch.backends.opt_einsum`: the order in which einsum contracts is chosen by jax.numpy's opt_einsum, whatever these settings say."""
 
 enabled, strategy = True, "auto"
 

@@ -9,6 +9,7 @@ from .spaces import DEFINED, found, put_in, take_out
 
 _TAKEN = {}                     # {namespace: the library that has defined it}
 _DEVICES = {"CPU": "cpu", "CUDA": "cuda", "CompositeExplicitAutograd": "default", "default": "default", "cpu": "cpu", "cuda": "cuda"}
+_ELSEWHERE = {"AutocastXPU", "AutocastMPS", "AutocastHPU", "AutocastXLA", "AutocastPrivateUse1"}  # regions of other devices
 
 
 def _register(definition, key, function):
@@ -25,8 +26,10 @@ def _register(definition, key, function):
         raise missing(f"functions under the dispatch key {key}", "torch.library.register_autograd(op, backward, setup_context=...)")
     elif key in ("AutocastCPU", "AutocastCUDA"):
         definition.autocasts[key.removeprefix("Autocast").lower()] = function
-    elif key.startswith("Autocast"):                            # regions of devices that are nowhere here
+    elif key in _ELSEWHERE:                                     # is never asked
         pass
+    elif key.startswith("Autocast"):
+        raise missing(f"functions under the dispatch key {key}", "AutocastCPU, AutocastCUDA")
     else:
         raise missing(f"a dispatch key {key!r}", "CPU, CUDA, Meta, CompositeExplicitAutograd, CompositeImplicitAutograd")
 

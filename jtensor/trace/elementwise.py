@@ -49,7 +49,7 @@ def graph_of(plan):
     wide, like = _like(plan.key, plan.inputs, plan.scalar_kinds) if plan.elementwise else (None, None)
     known = _KNOWN.get(like)
     if known is not None and known[1] is not None:
-        return buckets.reshaped(known[1], wide)
+        return buckets.reshaped(known[1], wide)             # equations of its own, for what lowers them writes on them
     graph = flattened(plan.jaxpr())
     if known is not None and buckets.is_elementwise(graph):
         known[1] = graph

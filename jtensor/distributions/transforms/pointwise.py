@@ -12,7 +12,7 @@ from ..utils import broadcast_all, lazy_property
 from .base import Transform
 
 __all__ = ["AbsTransform", "AffineTransform", "CumulativeDistributionTransform", "ExpTransform", "PowerTransform", "SigmoidTransform",
-           "SoftplusTransform", "TanhTransform", "_clipped_sigmoid"]
+           "SoftplusTransform", "TanhTransform"]
 
 
 def _clipped_sigmoid(x):
