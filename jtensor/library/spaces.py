@@ -21,6 +21,9 @@ class OpOverload:
     def __call__(self, /, *args, **kwargs):
         return self._definition(args, kwargs)
 
+    def __deepcopy__(self, memo):
+        return self                             # an operator is one, whoever holds it: graphs are copied with those that they call
+
     _schema = property(lambda self: self._definition.schema)
     overloadpacket = property(lambda self: self._packet)
     namespace = property(lambda self: self._definition.name.partition("::")[0])
@@ -49,8 +52,11 @@ class OpOverloadPacket:
     def __getattr__(self, name):
         form = self.__dict__.get("_forms", {}).get(name)
         if form is None:
-            raise AttributeError(f"The underlying op of '{self}' has no overload name '{name}'")
+            raise AttributeError(f"The underlying op of '{self.__dict__.get('_qualified_op_name', '').replace('::', '.')}' has no overload name '{name}'")
         return form
+
+    def __deepcopy__(self, memo):
+        return self
 
     def overloads(self):
         """The names of its forms."""
@@ -85,7 +91,7 @@ class _OpNamespace:
         self.__dict__.update(name=name, __name__=f"torch.ops.{name}")
 
     def __getattr__(self, name):
-        raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'")
+        raise AttributeError(f"'_OpNamespace' '{self.__dict__.get('name')}' object has no attribute '{name}'")
 
     def __repr__(self):
         return f"<module 'torch.ops.{self.name}' from 'torch.ops'>"
