@@ -41,6 +41,10 @@ CALLS = [
     "jit.is_scripting()",
     "backends.mps.is_available()",
     "backends.cudnn.benchmark",
+    "backends.cudnn.set_flags(None)",
+    "backends.cudnn.set_flags(_benchmark=False)",
+    "backends.cudnn.is_acceptable(t.ones(1))",
+    "backends.mkldnn.set_flags()",
     "cuda.OutOfMemoryError.__name__",
     "cuda.device(-1).__enter__()",
     "cuda.device('cpu')",
@@ -157,6 +161,18 @@ def test_the_mode_of_denormals_is_a_threads(mode):
     thread.start()
     thread.join()
     assert answers == [True, True, False] and denormals.flushed()
+
+
+def test_a_backends_switches_are_put_back():
+    cudnn = jtensor.backends.cudnn
+    with pytest.raises(KeyError), cudnn.flags(enabled=False, deterministic=True):
+        assert (cudnn.enabled, cudnn.deterministic, cudnn.benchmark) == (False, True, False)
+        raise KeyError
+    assert (cudnn.enabled, cudnn.deterministic) == (True, False)
+    assert cudnn.set_flags(_deterministic=True)[3] is False and cudnn.deterministic
+    cudnn.set_flags(_deterministic=False)
+    with pytest.raises(TypeError):
+        cudnn.set_flags(speed=True)
 
 
 def test_what_is_not_there_says_so():
