@@ -11,7 +11,8 @@ from .base.determinism import DEMANDED
 from .base.errors import missing
 from .tensor.create import UNWRITTEN
 
-_state = {"threads": None, "interop": None, "deterministic": 0, "fill": True, "precision": "highest", "warn_always": False}
+_state = {"threads": None, "interop": None, "deterministic": 0, "warn_only": False, "fill": True, "precision": "highest",
+          "warn_always": False}
 _MODES = {"default": 0, "warn": 1, "error": 2}
 
 
@@ -72,7 +73,10 @@ def use_deterministic_algorithms(mode, *, warn_only=False):
     """
     if not isinstance(mode, bool):
         raise TypeError(f"_set_deterministic_algorithms(): argument 'mode' (position 1) must be bool, not {type(mode).__name__}")
+    if not isinstance(warn_only, bool):
+        raise TypeError(f"_set_deterministic_algorithms(): argument 'warn_only' must be bool, not {type(warn_only).__name__}")
     set_deterministic_debug_mode((1 if warn_only else 2) if mode else 0)
+    _state["warn_only"] = warn_only             # kept where nothing is demanded, too
 
 
 def are_deterministic_algorithms_enabled():
@@ -82,7 +86,7 @@ def are_deterministic_algorithms_enabled():
 
 def is_deterministic_algorithms_warn_only_enabled():
     """Whether it was asked for with ``warn_only``."""
-    return _state["deterministic"] == 1
+    return _state["warn_only"]
 
 
 def set_deterministic_debug_mode(debug_mode):
@@ -102,6 +106,7 @@ def set_deterministic_debug_mode(debug_mode):
             raise lacking
         warnings.warn(str(lacking), UserWarning, stacklevel=2)
     _state["deterministic"] = DEMANDED[0] = debug_mode
+    _state["warn_only"] = debug_mode == 1
     _choose_unwritten()
 
 

@@ -52,7 +52,8 @@ class OpOverloadPacket:
     def __getattr__(self, name):
         form = self.__dict__.get("_forms", {}).get(name)
         if form is None:
-            raise AttributeError(f"The underlying op of '{self.__dict__.get('_qualified_op_name', '').replace('::', '.')}' has no overload name '{name}'")
+            shown = self.__dict__.get("_qualified_op_name", "").replace("::", ".")     # without it while it is being copied
+            raise AttributeError(f"The underlying op of '{shown}' has no overload name '{name}'")
         return form
 
     def __deepcopy__(self, memo):

@@ -8,7 +8,7 @@ import contextlib
 from ..autograd import engine
 from ..autograd import gradmode_checks as checks
 from ..autograd.graph import node_class, sequence
-from ..base import devices, sites
+from ..base import devices, geometry, sites
 from ..base.dtypes import scalar_name
 from ..ops import saves
 from ..ops.fitting import fit
@@ -48,6 +48,8 @@ def call_inplace(operator, args):
         if plan is None:
             if operator.name.split(".")[0] not in OVERLAP_ALLOWED or self._spec.conj or self._spec.neg:   # to be copied back
                 _no_internal_overlap(self, operator, template)
+            elif operator.name in DEPRECATED_OVERLAP:
+                _deprecated_overlap(self, operator)
             plan = plan_of(key, operator, template, True)
         if plan.fits:
             fit(plan, operator.by_name, args)
@@ -83,6 +85,15 @@ def _no_internal_overlap(self, operator, template):
         raise
 
 
+def _deprecated_overlap(self, operator):
+    """Said when a kind of call is met first."""
+    if geometry.has_internal_overlap(tuple(self._spec.size), self._spec.stride) == "yes":
+        for name in DEPRECATED_OVERLAP[operator.name]:
+            example = "indices] = tensor" if name == "index_put_" else "mask] = scalar"
+            sites.warn(f"Use of {name} on expanded tensors is deprecated. Please clone() the tensor before performing this operation. "
+                       f"This also applies to advanced indexing e.g. tensor[{example}")
+
+
 def _into_inference_tensor(operator, args):
     """Outside of inference mode such a write is refused where PyTorch counts it, which is when it has been done."""
     before = LOCAL.grad_enabled
@@ -107,6 +118,10 @@ WITHOUT_GRADIENT = frozenset(("bitwise_not", "bitwise_and", "bitwise_or", "bitwi
 UNTRACKED_INTEGERS = frozenset(("copy", "floor_divide_Tensor"))
 # PyTorch does not ask
 OVERLAP_ALLOWED = frozenset(("fill", "zero", "masked_fill", "index_fill", "index_put", "tril", "triu"))
+# and of these, by the names of the operators that PyTorch calls, it says that they will be asked about
+DEPRECATED_OVERLAP = {"masked_fill.Scalar": ("masked_fill_",), "masked_fill.Tensor": ("masked_fill_",),
+                      "index_fill.Scalar": ("index_fill_",), "index_fill.Tensor": ("index_fill_",), "index_put.raw": ("index_put_",),
+                      "index_put.mask": ("index_put_",), "index_put.mask_number": ("index_put_", "masked_fill_")}
 
 
 def history_allows(self, *others):

@@ -8,6 +8,7 @@ from ..base import devices, dtypes, sites
 from ..base.errors import missing
 from ..base.naming import type_name
 from ..storage import cell as cells
+from ..storage import host
 from ..storage.host import HostMemory
 from ..trace import executor
 from . import from_data
@@ -72,8 +73,8 @@ class Memory:
         return False
 
     def resizable(self):
-        """Whether `resize_` can change its size: unless it is shared with NumPy."""
-        return self._cell.host is None
+        """Whether `resize_` can change its size: unless it is or was shared with NumPy."""
+        return self._cell.host is None and self._cell not in host.EXPORTED
 
     def is_shared(self):
         """Whether processes share the memory: never, on this engine."""

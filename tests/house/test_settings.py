@@ -33,6 +33,7 @@ CALLS = [
     "set_deterministic_debug_mode('x')",
     "set_deterministic_debug_mode(5)",
     "use_deterministic_algorithms(1)",
+    "use_deterministic_algorithms(False, warn_only=1)",
     "set_warn_always(1)",
     "set_flush_denormal(1)",
     "get_float32_matmul_precision()",
@@ -75,8 +76,10 @@ def test_deterministic_mode_is_kept():
     assert not jtensor.are_deterministic_algorithms_enabled()
     jtensor.use_deterministic_algorithms(True, warn_only=True)
     assert jtensor.is_deterministic_algorithms_warn_only_enabled()
+    jtensor.use_deterministic_algorithms(False, warn_only=True)
+    assert jtensor.is_deterministic_algorithms_warn_only_enabled() and not jtensor.are_deterministic_algorithms_enabled()
     jtensor.use_deterministic_algorithms(False)
-    assert jtensor.get_deterministic_debug_mode() == 0
+    assert jtensor.get_deterministic_debug_mode() == 0 and not jtensor.is_deterministic_algorithms_warn_only_enabled()
 
 
 def test_threads_are_chosen_before_xla_starts_and_kept_after():

@@ -1,4 +1,5 @@
 """`torch.ops.aten`: the functions by the names of PyTorch's schemas; libraries that nobody has defined."""
+import copy
 import importlib.util
 from pathlib import Path
 
@@ -20,6 +21,7 @@ LINES = r"""
     torch.ops.aten.gelu.default(x), torch.ops.aten.mm.default(x, x.t()), torch.ops.aten._softmax.default(x, 1, False)
     torch.ops.aten.sym_size.int(x, 0), torch.ops.aten.mul_.Tensor(x.clone(), 2)
     torch.ops.aten.mm.out(x, x.t(), out=torch.empty(0))
+    copy.deepcopy([torch.ops.aten.add.Tensor, torch.ops.aten.mm]), copy.deepcopy(torch.ops.aten.mm) is torch.ops.aten.mm
     torch.ops.aten, torch.ops.nobody
     torch.ops.aten.nothing
     torch.ops.aten.add.Nothing
@@ -33,7 +35,7 @@ def test_as_in_pytorch(line):
     found = []
     for lib in (jtensor, torch):
         try:
-            found.append(repr(eval(line, {"torch": lib, "x": lib.arange(6.0).reshape(2, 3)})))
+            found.append(repr(eval(line, {"copy": copy, "torch": lib, "x": lib.arange(6.0).reshape(2, 3)})))
         except AttributeError as error:
             found.append(str(error))
     assert found[0] == found[1]

@@ -119,6 +119,7 @@ LINES = listed(r'''
     torch.TypedStorage(4, dtype=torch.float32, device="meta")[0]
     torch.UntypedStorage(4, device="meta").tolist()
     torch.UntypedStorage(4, device="meta")
+    x = torch.ones(2); a = x.untyped_storage().resizable(); x.numpy(); a, x.untyped_storage().resizable(), x.storage().resizable()
     torch.FloatStorage.from_buffer(bytearray(b"abcdefgh"), "little", count=1).size()
     torch.IntStorage.from_buffer(bytearray(b"abcd"), byte_order="big").tolist()
     torch.IntStorage.from_buffer(bytearray(b"abcde"), byte_order="big")

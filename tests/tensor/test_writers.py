@@ -1,5 +1,6 @@
 """What the short ways write in place is what PyTorch writes, and what the long way records: the same nodes, history, versions."""
 import contextlib
+import warnings
 
 import pytest
 
@@ -222,6 +223,31 @@ def test_a_part_that_was_never_written_to_is_written_as_its_like_was():
         if row == 2:
             other = other + base.sum()                              # another tape than before
         assert base[row].tolist() == jtensor.ones(3).exp().tolist()
+
+
+OVERLAPPING = """\
+x.index_fill_(0, rows, 1.0)
+x.index_fill_(0, rows, one[0])
+x.index_put_((rows,), one)
+x[rows] = 2.0
+x.masked_fill_(mask, 2.0)
+x[mask] = one.expand(11)
+x.fill_(2.0); x.zero_(); x[1:3] = 2.0
+x[:1].index_fill_(0, rows[:1] * 0, 3.0)
+x.add_(1.0)
+""".splitlines()
+
+
+@pytest.mark.parametrize("line", OVERLAPPING)
+def test_deprecated_writes_to_expanded_tensors_are_warned_of(line):
+    def said(library):
+        names = {"x": library.ones(1).expand(11), "one": library.ones(1), "rows": library.tensor([2, 1, 10]),
+                 "mask": library.ones(11, dtype=library.bool)}
+        with warnings.catch_warnings(record=True) as caught, contextlib.suppress(RuntimeError):
+            warnings.simplefilter("always")
+            exec(line, names)
+        return [str(one.message).partition(" (Triggered")[0] for one in caught]
+    assert said(jtensor) == said(torch)
 
 
 def test_views_of_what_waits_on_the_host(afresh):
