@@ -9,7 +9,7 @@ finder can import again: pickles made under the alias load under the alias.
 """
 
 import sys
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 from . import metadata, missing
 
@@ -39,6 +39,8 @@ class Names:
         self._hook(module, alias)
         self._rename_classes(module, alias)
         for attr, value in list(vars(module).items()):
+            if isinstance(value, FunctionType):         # `autograd.gradcheck` stays the function when the room of that name is imported
+                value = sys.modules.get(f"{module.__name__}.{attr}")
             if isinstance(value, ModuleType) and not attr.startswith("_") and value.__name__ == f"{module.__name__}.{attr}":
                 self.adopt(value, f"{alias}.{attr}")
         if alias == PYTORCH:                    # libraries ask for it; other names that the root may get are of tests, and are several

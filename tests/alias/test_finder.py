@@ -20,6 +20,15 @@ def test_imports_give_the_same_modules(runs):
     """) == ["True True True True 1", "True True True", "['standin', 'standin.nn', 'standin.nn.functional'] torch True"]
 
 
+def test_a_function_called_like_its_module_stays(runs):
+    assert runs.lines("""
+        import torch
+        from torch.utils.norm import Norm
+        import torch.utils.norm, sys
+        print(torch.utils.norm.__name__, Norm, type(torch.utils.norm).__name__, sys.modules["torch.utils.norm"].Norm is Norm)
+    """) == ["norm <class 'torch.utils.norm.Norm'> function True"]
+
+
 def test_classes_and_pickles(runs):
     assert runs.lines("""
         import torch, pickle, copy
