@@ -380,7 +380,10 @@ def _of_lines(layout, line, across, count, values, size):
 def _to_blocks(x, layout, blocksize, dense_dim):
     if blocksize is None:
         raise RuntimeError(f"to_{layout.name}: blocksize is required when converting to a layout of blocks")
-    name, (height, width) = layout.name, blocksize
+    name, blocksize = layout.name, (blocksize,) * 2 if isinstance(blocksize, int) else tuple(blocksize)
+    if len(blocksize) != 2:
+        raise RuntimeError(f"dense_to_{name}: blocksize needs to be a tuple of size 2, but got {len(blocksize)}")
+    height, width = blocksize
     dense = x.to_dense()
     if dense.ndim != 2 + dense_dim:
         raise missing("batches of compressed matrices", "a list of matrices")
