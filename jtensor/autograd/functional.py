@@ -164,8 +164,9 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
     return _answer(outputs, create_graph, several_out), _answer(products, create_graph, several_out)
 
 
-def _scalar_outputs(func, inputs, name):
+def _scalar_outputs(func, inputs, name, strict):
     several, outputs = _outputs(func, inputs, name)
+    _must_require(outputs, DIFFERENTIABLE, strict)
     if several:
         raise RuntimeError(f"The function given to {name} should return a single Tensor")
     if outputs[0].nelement() != 1:
@@ -178,8 +179,7 @@ def _differentiated(func, inputs, v, create_graph, strict, name):
     several, inputs = _tuple(inputs, "inputs", name)
     inputs = _fresh(inputs, create_graph)
     v = _vector(v, name, create_graph, inputs, several, _OF_INPUT)
-    outputs = _scalar_outputs(func, inputs, name)
-    _must_require(outputs, DIFFERENTIABLE, strict)
+    outputs = _scalar_outputs(func, inputs, name, strict)
     first = _grad(outputs, inputs, create_graph=True)
     _must_require(first, DEPENDS, strict)
     return inputs, several, v, outputs, first
@@ -337,7 +337,7 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, out
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
 
     def value(*xs):
-        return _scalar_outputs(func, xs, "hessian")[0].squeeze()
+        return _scalar_outputs(func, xs, "hessian", strict)[0].squeeze()
 
     def first(*xs):
         found = jacobian(value, xs, create_graph=True)

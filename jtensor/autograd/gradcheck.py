@@ -10,7 +10,10 @@ import numpy as np
 from ..base.errors import missing
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
-NOTES = "Please look at 'Notes about undefined output gradients' in 'tools/autograd/derivatives.yaml'"
+NOTES = 'Please look at "Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'
+UNDEFINED = ("Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may break existing "
+             "callers of this function. If this is true for you, you can call this function with \"check_undefined_grad=False\" to "
+             "disable the feature")
 
 
 class GradcheckError(RuntimeError):
@@ -151,7 +154,7 @@ def _compare(func, inputs, chosen, part, lead, eps, atol, rtol, nondet_tol, dtyp
     outputs = [part(o) for o in _with_history(func(*inputs))]
 
     def values():
-        return [None if o is None else _host(part(o)) for o in _with_history(func(*inputs))]
+        return [part(o) for o in _with_history(func(*inputs))]
     numerical = {at: _numerical(values, t, eps) for at, t in chosen}
     for nr, out in enumerate(outputs):
         if out is None:
@@ -171,7 +174,7 @@ def _check_forwards(func, inputs, eps, atol, rtol):
     kinds = [_is_continuous(o) for o in _tuple(func(*inputs))]
 
     def values():
-        return [_host(o) for o, kind in zip(_tuple(func(*inputs)), kinds, strict=True) if kind]
+        return [o for o, kind in zip(_tuple(func(*inputs)), kinds, strict=True) if kind]
     for at, t in chosen:
         numerical, found = _numerical(values, t, eps), _tangents(func, inputs, at, t, kinds)
         for nr, expected in enumerate(numerical):
@@ -260,6 +263,8 @@ def _shown(matrix, like):
 
 def _numerical(values, t, eps):
     """For each output a matrix (elements of ``t``, of the output) of central differences; ``t`` is changed in place and restored."""
+    def seen():                                          # at once: an output may be the input itself
+        return [o if o is None else (o.shape, o.dtype, _host(o)) for o in values()]
     data, columns = t.data, []
     host = np.asarray(t.detach().resolve_conj().resolve_neg().contiguous().numpy()).copy()
     for place in np.ndindex(*host.shape):
@@ -267,15 +272,24 @@ def _numerical(values, t, eps):
         for step in (eps, eps * 1j) if t.is_complex() else (eps,):
             old = host[place].item()
             data[place] = old + step
-            high = values()
+            high = seen()
             data[place] = old - step
-            low = values()
+            low = seen()
             data[place] = old
-            slopes = [None if h is None else (h - w) / (2 * eps) for h, w in zip(high, low, strict=True)]
+            slopes = [None if h is None else _slope(w, h, place, step, eps) for h, w in zip(high, low, strict=True)]
             column = slopes if column is None else [None if a is None else a + 1j * b for a, b in zip(column, slopes, strict=True)]
         columns.append(column)
     outputs = len(columns[0]) if columns else len(values())
     return [np.array([c[nr] for c in columns]) if columns and columns[0][nr] is not None else None for nr in range(outputs)]
+
+
+def _slope(low, high, place, step, eps):
+    """The difference quotient of two (shape, dtype, elements). AssertionError where these are not alike."""
+    for what, a, b in (("shape", low[0], high[0]), ("dtype", low[1], high[1])):
+        if a != b:
+            raise AssertionError(f"Expected `func` to return outputs with the same {what} when inputs are perturbed on index {place} by "
+                                 f"{step}, but got: {what}s {a} and {b}.")
+    return (high[2] - low[2]) / (2 * eps)
 
 
 def _analytical(out, chosen, nondet_tol, dtypes):
@@ -317,7 +331,7 @@ def _nothing_differentiable(func, inputs, chosen, given, eps):
     kinds = [hasattr(o, "dtype") and (o.is_floating_point() or o.is_complex()) for o in _tuple(given)]
 
     def values():
-        return [_host(o) for o, differentiable in zip(_tuple(func(*inputs)), kinds, strict=True) if differentiable]
+        return [o for o, differentiable in zip(_tuple(func(*inputs)), kinds, strict=True) if differentiable]
     for _, t in chosen:
         if any(np.any(matrix != 0) for matrix in _numerical(values, t, eps)):
             raise GradcheckError("Numerical gradient for function expected to be zero")
@@ -357,11 +371,13 @@ def _without_gradients(func, inputs, chosen):
         try:
             found = torch.autograd.grad(outs, [t for _, t in chosen], weights, allow_unused=True)
         except RuntimeError as error:
+            warnings.warn(UNDEFINED, stacklevel=5)
             raise GradcheckError("Expected backward function to handle undefined output grads. " + NOTES) from error
         for g in found:
             if g is not None and np.any(_host(g) != 0):
+                warnings.warn(UNDEFINED, stacklevel=5)
                 raise GradcheckError("Expected all input grads to be undefined or zero when all output grads are undefined or zero. "
-                                     "" + NOTES)
+                                     + NOTES)
     count = len(_with_history(func(*inputs)))
     grads(None)
     for at in range(count if count > 1 else 0):

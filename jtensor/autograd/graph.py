@@ -217,8 +217,7 @@ class CopySlices(Node):
         return shown if len(shown) > len(self.edges) else range(len(self.edges))
 
     def release(self):
-        self.fn.release() if self.fn is not None else None
-        self.fn = None
+        self.fn = None                      # what that saved goes with it, unless a second backward leads to it by itself
 
     def apply(self, grads):
         grad = grads[0]

@@ -109,15 +109,15 @@ def value(entry, node, code, read, read_at):
             return read(tensor)
         storage, spec, offset, counter, version = entry
         if counter.version != version:
-            raise modified(counter, version, spec, node.edges[code] if code >= 0 else _of_result(node, ~code), node.site)
+            raise modified(counter, version, spec, node.edges[code] if code >= 0 else of_result(node, ~code), node.site)
         return read_at(storage, spec, offset)
     if type(entry) is Value:
         return entry
     return value(entry.entry, node, code, read, read_at) if type(entry) is Remembered else read(entry.unpack())
 
 
-def _of_result(node, nr):
-    """The edge that PyTorch's message names for a result: of a write through a view the history that the view got then, while it has it."""
+def of_result(node, nr):
+    """The edge of the history of a result: of a write through a view that which the view got then, while it has it."""
     seen_as = getattr(node, "seen_as", None)
     view = None if seen_as is None else seen_as()
     return (node, nr) if view is None else (view, 0)

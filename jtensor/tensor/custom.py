@@ -11,6 +11,7 @@ from ..autograd import saved as saving
 from ..autograd.engine import travels_as
 from ..autograd.function import BackwardCFunction, Function
 from ..autograd.graph import SECOND_TIME, Node
+from ..base import sites
 from ..trace.tape import LOCAL
 from . import history
 from .core import Tensor, make_tensor
@@ -311,4 +312,12 @@ def _unpack(ctx, entry, nr, edge):
 
 Function._apply = staticmethod(apply_function)
 BackwardCFunction.saved_tensors = property(saved_tensors)
-BackwardCFunction.saved_variables = property(saved_tensors)
+
+
+def _saved_variables(ctx):
+    """``ctx.saved_variables``, the old name."""
+    sites.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
+    return saved_tensors(ctx)
+
+
+BackwardCFunction.saved_variables = property(_saved_variables)

@@ -102,7 +102,7 @@ def _pushed(cls, level, args, run):
 
     def after(ctx, given):
         tangents = [None if not isinstance(a, Tensor) else tangent_of(level, a) if is_dual(level, a)
-                    else zeros_like_spec(a._spec) if ctx.materialize_grads else None for a in args]
+                    else zeros_like_spec(a._spec) if ctx.materialize_grads and a._spec.dtype.differentiable else None for a in args]
         kept = ctx.saved_for_forward
         ctx.saved_for_forward, ctx.forwards = kept and tuple([t if t is None else primal_of(level, t) for t in kept]), True
         try:
@@ -115,10 +115,13 @@ def _pushed(cls, level, args, run):
                                f"its forward ({len(results)})")
         fixed = ctx.non_differentiable or ()
         for at, (x, tangent) in enumerate(zip(results, found, strict=True)):
-            if tangent is not None and (not isinstance(x, Tensor) or any(x is t for t in fixed)):
+            constant = any(x is t for t in fixed)
+            if tangent is not None and (constant or not isinstance(x, Tensor)):
                 raise RuntimeError(f"Function's jvp returned a gradient at position {at}, but  the corresponding forward output is not a "
                                    "differentiable Tensor.You should return None at that position instead.")
-            if isinstance(x, Tensor) and x._spec.dtype.differentiable and not any(x is a for a in args):
+            if constant and is_dual(level, x):
+                x._storage.set(write_at(x._storage, x._spec, x._offset, read(primal_of(level, x))))
+            elif not constant and isinstance(x, Tensor) and x._spec.dtype.differentiable and not any(x is a for a in args):
                 _retangent(level, x, tangent)
     return run(cls, args, None, after)
 

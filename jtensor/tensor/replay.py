@@ -221,7 +221,7 @@ def _differentiable_backward(node, plan, grads, codes, saved, outs, only_grads):
         edges.append(edge_of(g) if g.requires_grad else None)
         entries.append((g, g._counter.version))
     for code, entry in zip(codes, saved, strict=True):
-        edge = node.edges[code] if code >= 0 else (node, ~code)
+        edge = node.edges[code] if code >= 0 else saving.of_result(node, ~code)
         differentiable = node.plan.inputs[code].dtype.differentiable if code >= 0 else node.plan.differentiable[~code]
         edges.append(edge if differentiable and not only_grads else None)
         entries.append(entry)
@@ -328,7 +328,7 @@ def saved_tensor(node, at):
         raise RuntimeError(SECOND_TIME)
     code = saves.codes(node.plan, node.needs).index(at)
     entry = node.saved[code]
-    edge = node.edges[at] if at >= 0 else (node, ~at)
+    edge = node.edges[at] if at >= 0 else saving.of_result(node, ~at)
     if type(entry) is tuple and len(entry) == 2 and entry[0]._counter.version == entry[1]:
         tensor = entry[0]
         if edge is None or tensor._edge == edge or (not edge[0].edges if tensor._edge is None else not LOCAL.grad_enabled):

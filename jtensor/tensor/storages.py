@@ -48,7 +48,7 @@ def resize_(self, sizes, memory_format=None):
     """``tensor.resize_(*sizes)``: another shape, laid out as the format says; the storage grows if it must."""
     from .create import UNWRITTEN, size_of
     size = size_of(sizes, "resize_")
-    if self.requires_grad:
+    if self.requires_grad and not LOCAL.inference:
         raise RuntimeError("cannot resize variables that require grad")
     if str(memory_format).endswith("preserve_format"):
         raise RuntimeError("Unsupported memory formatPreserve")
@@ -162,6 +162,8 @@ def set_(self, source=None, storage_offset=None, size=None, stride=None):
     self._storage, self._offset, self._cached = cell, storage_offset, None
     if self.requires_grad and size != tuple(self._spec.size):
         engine.RESHAPED[0] = True
+    if self._auto is not None:
+        self._auto.accumulator = None                              # the one of another size stays with the graphs that lead to it
     self._spec = specs.spec(size, stride, dtype, self._spec.device)
     self._counter.version += 1
     counting_allowed(self)

@@ -231,7 +231,10 @@ class _Frame:
         with contextlib.suppress(_Stop), torch.enable_grad(), self.surroundings.again(), saved.saved_tensors_hooks(keep, lambda t: t), \
                 self.contexts[1]:
             self.function(*self.args, **self.kwargs)
-        if counter[0] != len(self.promises) and not self.cut_short:
+        if counter[0] > len(self.promises) and not self.cut_short:
+            raise CheckpointError("torch.utils.checkpoint: trying to save more tensors during recomputation than during the original "
+                                  "forward pass.")
+        if counter[0] < len(self.promises) and not self.cut_short:
             raise CheckpointError("torch.utils.checkpoint: A different number of tensors was saved during the original forward and "
                                   f"recomputation.\nNumber of tensors saved during forward: {len(self.promises)}\nNumber of tensors "
                                   f"saved during "

@@ -95,6 +95,31 @@ def test_a_tangent_for_what_has_none():
     same("jvp(c.apply, (x,), (x,))", named)
 
 
+def test_integers_and_results_without_derivative_have_no_tangent():
+    def named(T):
+        seen = []
+
+        class C(T.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, n):
+                out = x * 2
+                ctx.mark_non_differentiable(out)
+                return x.clone(), out, n.clone()
+
+            @staticmethod
+            def jvp(ctx, x, n):
+                seen.append(n)
+                return x * 5, None, None
+
+        def tangents(*args):
+            ad = T.autograd.forward_ad
+            with ad.dual_level():
+                one, two, three = C.apply(ad.make_dual(args[0], args[1]), args[2])
+                return [ad.unpack_dual(x) for x in (one, two, three, two * 3, one * two)]
+        return {"tangents": tangents, "seen": seen, "args": (T.tensor([2.]), T.tensor([1.]), T.tensor([3]))}
+    same("tangents(*args)", named)
+
+
 if __name__ == "__main__":
     # `python -m tests.func.test_custom` writes the goldens: PyTorch's rules are gone in a process where other tests have been.
     import torch
