@@ -111,7 +111,7 @@ def value(entry, node, code, read, read_at):
         if counter.version != version:
             raise modified(counter, version, spec, node.edges[code] if code >= 0 else of_result(node, ~code), node.site)
         return read_at(storage, spec, offset)
-    if type(entry) is Value:
+    if isinstance(entry, Value):
         return entry
     return value(entry.entry, node, code, read, read_at) if type(entry) is Remembered else read(entry.unpack())
 

@@ -101,17 +101,17 @@ def run(func, leaves, dims, unflatten, size, out_dims, randomness, kwargs, quiet
         for leaf, dim in zip(leaves, dims, strict=True):
             if dim is not None:
                 outer = leaf.movedim(dim, 0) if dim else leaf
-                leaf = taken_apart(level, outer)
-                entered.append((outer, leaf, leaf._version))
+                given, leaf = leaf, taken_apart(level, outer)
+                entered.append((outer, leaf, leaf._version, given, dim))
             inner.append(leaf)
         out = func(*unflatten(inner), **kwargs)
-    for outer, tensor, version in entered:
+    for outer, tensor, version, _, _ in entered:
         if tensor._version != version:                     # written to inside: so is what it was taken of
             outer.copy_(put_together(level, tensor))
-    return _results(func, level, out, out_dims)
+    return _results(func, level, out, out_dims, {id(tensor): (given, dim) for _, tensor, _, given, dim in entered})
 
 
-def _results(func, level, out, out_dims):
+def _results(func, level, out, out_dims, entered):
     name = _name(func)
     outputs, unflatten = flatten(out)
     if not isinstance(out_dims, int):
@@ -125,11 +125,11 @@ def _results(func, level, out, out_dims):
     if dims is None:
         raise ValueError(f"vmap({name}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of `outputs`. "
                          f"out_dims has structure {structure(out_dims)} but outputs has structure {structure(out)}.")
-    return unflatten([_result(name, level, x, dim) for x, dim in zip(outputs, dims, strict=True)])
+    return unflatten([_result(name, level, x, dim, entered) for x, dim in zip(outputs, dims, strict=True)])
 
 
-def _result(name, level, x, dim):
-    """A result as the caller sees it."""
+def _result(name, level, x, dim, entered):
+    """A result as the caller sees it: an input that is answered as it was is that input. ``entered``: {id: (input, its dimension)}."""
     if dim is None:
         if isinstance(x, jtensor.Tensor) and is_of(level, x):
             raise ValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
@@ -137,13 +137,18 @@ def _result(name, level, x, dim):
     if not isinstance(x, jtensor.Tensor):
         raise ValueError(f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(x)}. Did you mean to set out_dims= to None "
                          "for output?")
+    if id(x) in entered:
+        given, was = entered[id(x)]
+        return given if dim in (was, was - given.dim()) else given.movedim(was, dim)
     return put_together(level, x).movedim(0, dim) if dim else put_together(level, x)
 
 
 def _chunked(func, leaves, dims, unflatten, size, out_dims, randomness, kwargs, chunk_size):
     """The same in pieces, whose results are joined along ``out_dims``."""
-    pieces = []
+    pieces, state = [], jtensor.get_rng_state() if randomness == "same" else None
     for begin in range(0, size, chunk_size):
+        if state is not None:                              # the same numbers for all pieces, too
+            jtensor.set_rng_state(state)
         count = min(chunk_size, size - begin)
         part = [leaf if dim is None else leaf.narrow(dim, begin, count) for leaf, dim in zip(leaves, dims, strict=True)]
         pieces.append(run(func, part, dims, unflatten, count, out_dims, randomness, kwargs))

@@ -83,6 +83,14 @@ def _of_tensors(level, again, args, kwargs):
     return taken_apart(level, made)
 
 
+def _of_rows(level, again, args, kwargs):
+    """``multinomial``, which takes a row or rows: the rows of all arrays."""
+    input, *rest = args if args else (kwargs.pop("input"),)
+    whole = put_together(level, input.detach())
+    made = again(whole.flatten(0, -2), *rest, **kwargs)
+    return taken_apart(level, made.unflatten(0, whole.shape[:-1]))
+
+
 def _of_parameters(level, again, args, kwargs):
     """A function of whole tensors that has a gradient."""
     if LOCAL.grad_enabled and any(isinstance(x, Tensor) and x.requires_grad for x in args):
@@ -120,8 +128,9 @@ def put_doors():
     _put(draws.randperm, _by_turns, True)
     for function in (draws.rand_like, draws.randn_like, draws.randint_like, draws.dropout_noise):
         _put(function, _of_tensors, True)
-    for function in (draws.bernoulli, draws.multinomial, draws.poisson, draws.binomial):
+    for function in (draws.bernoulli, draws.poisson, draws.binomial):
         _put(function, _of_tensors, False)
+    _put(draws.multinomial, _of_rows, False)
     for function in (draws._standard_gamma, draws._sample_dirichlet):
         _put(function, _of_parameters, False)
     for function in fills.METHODS.values():

@@ -204,9 +204,15 @@ CALLS = [
 DRAWN = [
     "t * 0 + T.rand(2)", "T.rand(2)", "T.rand_like(t)", "t.clone().normal_()", "T.nn.functional.dropout(t + 1)", "T.randperm(3)",
     "T.nn.functional.dropout(T.ones(2))", "T.bernoulli(t / 10)", "T.randint(5, (2,))", "T.multinomial(t + 1, 1)", "T.normal(t, 1.)",
+    "T.nn.functional.alpha_dropout(T.ones(2), .5, True)", "T.nn.functional.feature_alpha_dropout(T.ones(2, 3) * t[0], .5, True)",
+    "T.multinomial(T.ones(2, 3), 4, True)", "T.multinomial(T.ones(2, 3) + t[:, None], 2)",
     "T.zeros(2).uniform_()", "T.randn(size=(2,))", "T.normal(0., 2., (2,))", "T.randint_like(t, 9)", "t.new_zeros(2).exponential_()",
 ]
 CALLS += [f"vmap(lambda t: {drawn}, randomness='{how}')(x)" for drawn in DRAWN for how in ("error", "same", "different")]
+CALLS += ["(vmap(lambda t: T.rand(2), randomness='same', chunk_size=2)(x), T.rand(1))",
+          "vmap(lambda t: T.rand(2), randomness='different', chunk_size=2)(x)", "vmap(lambda t: t.mul_(2), 1, 1)(x) is x",
+          "[vmap(lambda t: t, a, b)(x)._base is (None if a == b else x) for a in (0, 1, -1) for b in (0, 1, -1)]",
+          "vmap(lambda t, g: T.func.vjp(lambda u: through(u), t)[1](g)[0])(T.arange(8.).view(2, 2, 2) / 8, T.ones(2, 1, 2))"]
 CALLS += ["vmap(lambda t, i: t[i])(x, T.tensor([0, 1, -1]))",
           "vmap(lambda t, i: setitem(t.clone(), i, 9.))(x, T.tensor([0, 1, -1]))",
           "vmap(T.nn.BatchNorm1d(2))(x.reshape(1, 3, 2))", "vmap(T.nn.BatchNorm1d(2).eval())(x.reshape(1, 3, 2)).detach()",
@@ -222,7 +228,14 @@ def named(T):
     def setitem(tensor, at, value):
         tensor[at] = value
         return tensor
-    return {"vmap": T.func.vmap, "x": T.arange(6.0).reshape(3, 2), "setitem": setitem}
+
+    def through(leaf):
+        base = leaf * leaf
+        view = base.transpose(0, 1)
+        view[1:] *= 2
+        view.diagonal().sin_()
+        return view[1:].cos_()
+    return {"vmap": T.func.vmap, "x": T.arange(6.0).reshape(3, 2), "setitem": setitem, "through": through}
 
 
 @pytest.mark.parametrize("text", CALLS)

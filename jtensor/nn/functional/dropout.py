@@ -36,13 +36,12 @@ def _dropped(input, p, train, inplace, features=False, alpha=False):
         nothing = jtensor.zeros((), dtype=input.dtype, device=input.device)
         return input.mul_(nothing) if inplace else input.mul(nothing)
     template, shift = _feature_noise(input) if features else input, None
+    noise = jtensor.random.draws.dropout_noise(template, p)
     if alpha:
-        noise = jtensor.empty_like(template).bernoulli_(1 - p)
+        noise = noise.ne(0).to(noise.dtype)
         a = 1.0 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p))
         shift = noise.add(-1).mul_(_ALPHA * a).add_(_ALPHA * a * p)
         noise.mul_(a)
-    else:
-        noise = jtensor.random.draws.dropout_noise(template, p)
     kept = input.mul_(noise) if inplace else input.mul(noise)
     return kept if shift is None else kept.add_(shift)
 
