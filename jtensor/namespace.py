@@ -186,6 +186,9 @@ def late(name):
         return getattr(importlib.import_module("jtensor." + _ROOM_OF[name]), name)
     if name in storages.BY_NAME:
         return storages.BY_NAME[name]
+    if name == "Storage":
+        from .tensor.typed_storages import CLASSES
+        return CLASSES[dtypes.get_default_dtype()]
     if name.endswith("Tensor"):
         from .legacy import CPU
         if name in CPU:

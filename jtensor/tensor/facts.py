@@ -162,7 +162,8 @@ class Facts:
         from .storages import resize_
         if str(memory_format).endswith("preserve_format"):
             from ..base import geometry
-            memory_format = "channels_last" if geometry.looks_channels_last(tuple(other._spec.size), other._spec.stride) else None
+            there = geometry.looks_channels_last(tuple(other._spec.size), other._spec.stride)
+            memory_format = ("channels_last" if other._spec.ndim == 4 else "channels_last_3d") if there else None
         return resize_(self, (tuple(other._spec.size),), memory_format)
 
     def as_subclass(self, cls):

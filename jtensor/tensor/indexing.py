@@ -198,7 +198,7 @@ def _item(item):
         if item._spec.ndim == 0 and item._spec.dtype.category == 1 and item._spec.dtype is not dtypes.uint8:
             return item if is_batch(item) else int(item.item())
         if item._spec.dtype is dtypes.uint8 and item._spec.ndim:
-            sites.warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.")
+            sites.warn(family.BYTES)
         return item
     if isinstance(item, np.ndarray) and not item.ndim and item.dtype.kind in "iu":
         return int(item)

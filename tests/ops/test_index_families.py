@@ -83,7 +83,7 @@ def test_hashes():
 
 
 def test_what_looks_at_the_data():
-    for text in ("T.nonzero(T.tensor([[0, 1], [2, 0]]), as_tuple=True)",
+    for text in ("T.nonzero(T.tensor([[0, 1], [2, 0]]), as_tuple=True)", "T.nonzero(T.ones(2), as_tuple=True, out=T.ones(0, 1).long())",
     "T.unique(T.tensor([3, 1, 3]), return_inverse=True, return_counts=True)",
                  "T.unique_consecutive(T.tensor([1, 1, 2, 1]), return_counts=True)",
                  "T.unique_consecutive(T.zeros(0, 2), dim=0, return_inverse=True, return_counts=True)",

@@ -117,7 +117,8 @@ SCRIPTS = {
                   lambda: torch.ones(1, 1, 2, 3).contiguous(memory_format=cl),
                   lambda: torch.ones(1, 2, 3, 4, 5).contiguous(memory_format=c3),
                   lambda: torch.arange(8.).resize_(1, 2, 2, 2, memory_format=cl),
-                  lambda: torch.arange(8.).resize_as_(y[:1, :, :2, :2], memory_format=keep)):
+                  lambda: torch.arange(8.).resize_as_(y[:1, :, :2, :2], memory_format=keep),
+                  lambda: torch.zeros(24).resize_as_(torch.ones(1, 2, 2, 3, 2).contiguous(memory_format=c3), memory_format=keep)):
             r = f(); print(r.stride(), r.is_contiguous(memory_format=c3))
         for f in (lambda: g.contiguous(memory_format=cl), lambda: g.clone(memory_format=c3), lambda: torch.empty(2, memory_format=cl),
                   lambda: torch.empty(2, memory_format=keep), lambda: g.resize_(1, memory_format=keep), lambda: g.resize_()):

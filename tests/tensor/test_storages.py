@@ -61,7 +61,7 @@ LINES = listed(r'''
     torch.TypedStorage().dtype
     [getattr(torch, k + "Storage")([1]) for k in "Double Long Int Short Char Byte Half Bool BFloat16".split()]
     torch.FloatStorage.dtype, torch.LongStorage.dtype
-    torch.FloatStorage, torch.UntypedStorage, torch.TypedStorage
+    torch.FloatStorage, torch.UntypedStorage, torch.TypedStorage, torch.Storage, torch.Storage([1, 2]).tolist()
     torch.is_storage(torch.FloatStorage(2)), torch.is_storage(torch.ones(2)), torch.is_storage(torch.UntypedStorage(2))
     torch.FloatStorage("a")
     torch.FloatStorage([1], dtype=torch.int32)

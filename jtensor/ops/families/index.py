@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...base import dtypes
+from ...base import dtypes, sites
 from ...base.naming import type_name
 from ...trace.tape import LOCAL
 from .. import layout
@@ -19,6 +19,7 @@ from .composing import held_number_fits, history_allows, memory_allows, number_f
 from .create import full_of
 
 _MASKS = (dtypes.bool, dtypes.uint8)
+BYTES = "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead."
 
 # -- shapes -----------------------------------------------------------------------------------------------------------
 
@@ -355,6 +356,8 @@ def _listed(indices, values, name):
         listed.append(index)
         if index._spec.dtype in _MASKS:
             listed.extend([None] * (index._spec.ndim - 1))
+            if index._spec.dtype is dtypes.uint8:
+                sites.warn(BYTES)
     return listed
 
 

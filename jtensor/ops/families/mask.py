@@ -115,6 +115,8 @@ def nonzero(input, *, out=None, as_tuple=False):
             [2]])
     """
     if as_tuple:
+        if out is not None:
+            raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
         if not input._spec.ndim:
             return nonzero(input.unsqueeze(0)).unbind(1)
         return nonzero_raw(input).unbind(1)
