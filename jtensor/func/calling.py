@@ -122,12 +122,12 @@ def stack_module_state(models):
     stacked = []
     for names in ("named_parameters", "named_buffers"):
         all_of = [dict(getattr(m, names)()) for m in models]
-        stacked.append({name: _stack([one[name] for one in all_of]) for name in all_of[0]})
+        stacked.append({name: _stack(name, [one[name] for one in all_of]) for name in all_of[0]})
     return tuple(stacked)
 
 
-def _stack(tensors):
+def _stack(name, tensors):
     flags = {t.requires_grad for t in tensors}
     if len(flags) > 1:
-        raise RuntimeError("Expected tensors to all have the same requires_grad")
+        raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
     return jtensor.stack([t.detach() for t in tensors]).requires_grad_(flags.pop())

@@ -22,8 +22,9 @@ _INNER = weakref.WeakValueDictionary()         # the leaves of all differentiati
 class _Level:
     """The inputs of one differentiation."""
 
-    def __init__(self):
+    def __init__(self, lasting=False):
         self.recorded, self.leaves = jtensor.is_grad_enabled(), set()
+        self.hanging = self.recorded or lasting                  # what is asked later may be recorded then
 
     def call(self, func, *args, **kwargs):
         """What the user's function answers; inside it PyTorch refuses ``backward()`` and ``requires_grad_()``; leaves are its own."""
@@ -44,7 +45,7 @@ class _Level:
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(tensor)}")
         if not (tensor.is_floating_point() or tensor.is_complex()):
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
-        if self.recorded and tensor.requires_grad:
+        if self.hanging and tensor.requires_grad:
             return tensor.view_as(tensor)
         made = tensor._detached()
         made._requires_grad = True
@@ -52,14 +53,15 @@ class _Level:
         _INNER[id(made)] = made
         return made
 
-    def leave(self, tree):
-        """Results as the caller sees them."""
-        return mapped(lambda x: self._seen(x) if isinstance(x, jtensor.Tensor) else x, tree)
+    def leave(self, tree, recorded=None):
+        """Results as the caller sees them. ``recorded``: whether they keep their history, where that is not as it was at the beginning."""
+        recorded = self.recorded if recorded is None else recorded
+        return mapped(lambda x: self._seen(x, recorded) if isinstance(x, jtensor.Tensor) else x, tree)
 
-    def _seen(self, tensor):
+    def _seen(self, tensor, recorded):
         if not tensor.requires_grad:
             return tensor
-        return tensor if self.recorded and self._leads_out(tensor) else tensor._detached()
+        return tensor if recorded and self._leads_out(tensor) else tensor._detached()
 
     def _hides(self, leaf):
         """Whether a leaf is nobody's any more when this has ended: its own, or that of one which ended before."""
@@ -189,7 +191,7 @@ def vjp(func, *primals, has_aux=False):
     >>> out, pull(torch.tensor(2.0))
     (tensor(0.), (tensor(2.),))
     """
-    level = _Level()
+    level = _Level(lasting=True)
     with jtensor.enable_grad():
         args, inputs = _entered(level, primals, range(len(primals)))
         out = level.call(func, *args)
@@ -203,8 +205,9 @@ def vjp(func, *primals, has_aux=False):
         if structure(cotangents) != nested:
             raise RuntimeError("Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
                                f"cotangents: {shown(cotangents)}, primal output: {shown(out)}")
+        recorded = jtensor.is_grad_enabled()
         with jtensor.enable_grad():
-            return tuple(level.leave(_gradients(outputs, inputs, given)))
+            return tuple(level.leave(_gradients(outputs, inputs, given), recorded))
     answer = level.leave(out), pull
     return (*answer, level.leave(aux)) if has_aux else answer
 
@@ -238,12 +241,18 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
 
 
 def _rows(out, inputs, chunk_size):
-    """For each nest of inputs the nest of Jacobians of one tensor, its own dimensions first: by one backward for a batch of rows."""
+    """For each nest of inputs the nest of Jacobians of one tensor, its own dimensions first: by one backward for a batch of rows, or one
+    for each where ``chunk_size`` is 1."""
     flat, count = [x for inner, _ in inputs for x in inner], out.numel()
 
     def row(cotangent):
         return [g for tree in _gradients([out], inputs, [cotangent]) for g in flatten(tree)[0]]
     basis = jtensor.eye(count, dtype=out.dtype, device=out.device).view(count, *out.shape)
-    found = vmap(row, chunk_size=chunk_size)(basis) if count else [x.new_zeros((0, *x.shape)) for x in flat]
+    if not count:
+        found = [x.new_zeros((0, *x.shape)) for x in flat]
+    elif chunk_size == 1:
+        found = [jtensor.stack(column) for column in zip(*map(row, basis.unbind()), strict=True)]
+    else:
+        found = vmap(row, chunk_size=chunk_size)(basis)
     shaped = iter([g.view(*out.shape, *x.shape) for g, x in zip(found, flat, strict=True)])
     return [unflatten([next(shaped) for _ in inner]) for inner, unflatten in inputs]

@@ -65,6 +65,10 @@ def test_stacked_state(library):
     assert buffers["num_batches_tracked"].tolist() == [0, 0, 0]
     with pytest.raises(RuntimeError, match="at least one model"):
         library.func.stack_module_state([])
+    models = [library.nn.Linear(1, 1) for _ in range(2)]
+    models[0].bias.requires_grad_(False)
+    with pytest.raises(RuntimeError, match="Expected bias from each model to have the same .requires_grad"):
+        library.func.stack_module_state(models)
 
 
 # -- the older way ----------------------------------------------------------------------------------------------------

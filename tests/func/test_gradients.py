@@ -26,6 +26,9 @@ CALLS = [
     "f.grad(lambda x: x.sum() if x.requires_grad else x.sum() * 2)(x)",
     "f.grad(cube)(w)", "f.grad(lambda x: (x * w).sum())(x)", "f.grad(lambda x: (x * w).sum())(w)", "f.vjp(lambda x: x * w, x)[0]",
     "f.grad(lambda a: f.grad(lambda b: (a * b ** 2).sum())(a).sum())(x)", "no_grad(lambda: f.grad(cube)(w))",
+    "no_grad(lambda: f.vjp(lambda x: x ** 2, w))[1](x)", "no_grad(lambda: f.vjp(lambda x: x ** 2, w))[0].requires_grad",
+    "[no_grad(lambda: pull(x)) for out, pull in [f.vjp(lambda x: x ** 2, w)]]", "f.jacrev(lambda x: looked(x) ** 2, chunk_size=2)(x)",
+    "f.jacrev(lambda x: (looked(x) ** 2, x.sum()), chunk_size=1)(x)",
     "f.vjp(lambda x: (x, [x]), x)[1]((x, x))", "f.vjp(lambda x: (x, [x]), x)[1](((x, [x]),))", "f.grad(lambda x: x.sum() * 1j)(x)",
     "f.grad(lambda x: x.sum().long())(x)", "f.grad(cube, argnums=(0, -1))(x)", "f.jacrev(lambda x: x * 1j)(x)",
     "f.jacfwd(lambda x: x * 1j)(x)", "f.jacrev(lambda x: x.real)(x * 1j)", "f.jacfwd(lambda x, y: x)(x, x * 1j)",
@@ -41,7 +44,14 @@ def answer(T, text):
     def no_grad(function):
         with T.no_grad():
             return function()
-    names = {"f": importlib.import_module(T.__name__ + ".func"), "x": T.arange(3.0) + 1, "cube": lambda x: (x**3).sum(), "no_grad": no_grad,
+
+    def looked(x):
+        """The input; in backward somebody looks where the gradient is not zero, which is refused for a batch."""
+        x = x.clone()
+        if x.requires_grad:
+            x.register_hook(lambda grad: grad.nonzero().sum().mul(0) + grad)
+        return x
+    names = {"looked": looked, "f": importlib.import_module(T.__name__ + ".func"), "x": T.arange(3.0) + 1, "cube": lambda x: (x**3).sum(), "no_grad": no_grad,
              "w": T.ones(3, requires_grad=True), "m": T.nn.Linear(3, 1)}
     try:
         with warnings.catch_warnings():
