@@ -25,6 +25,8 @@ def has_torch_function(relevant_args, /):
     >>> torch.overrides.has_torch_function((torch.ones(2), 3))
     False
     """
+    if not hasattr(relevant_args, "__iter__"):
+        raise TypeError("expected a sequence")
     found = overriding.any_overrides(relevant_args)
     if found:
         overriding.install()

@@ -172,7 +172,11 @@ def ask(public, asked, kinds, given):
     """What the innermost mode or the first of the classes answers that does not answer NotImplemented; else NotImplemented."""
     if STATE.modes:
         with innermost() as mode:
-            answer = mode.__torch_function__(public, kinds, *given)
+            handler = mode.__torch_function__
+            if getattr(handler, "__self__", None) is type(mode):
+                raise RuntimeError("Defining your mode's `__torch_function__` as a classmethod is not supported, please make it a plain "
+                                   "method")
+            answer = handler(public, kinds, *given)
         if answer is not NotImplemented:
             return answer
     for one in asked:

@@ -51,7 +51,8 @@ def answer(T, text):
         if x.requires_grad:
             x.register_hook(lambda grad: grad.nonzero().sum().mul(0) + grad)
         return x
-    names = {"looked": looked, "f": importlib.import_module(T.__name__ + ".func"), "x": T.arange(3.0) + 1, "cube": lambda x: (x**3).sum(), "no_grad": no_grad,
+    names = {"looked": looked, "f": importlib.import_module(T.__name__ + ".func"), "x": T.arange(3.0) + 1,
+             "cube": lambda x: (x**3).sum(), "no_grad": no_grad,
              "w": T.ones(3, requires_grad=True), "m": T.nn.Linear(3, 1)}
     try:
         with warnings.catch_warnings():

@@ -375,3 +375,29 @@ def test_regions_of_autocast_cast_what_subclasses_are_made_of(cast_first):
 ])
 def test_nothing_is_paid_before_the_first(first):
     subprocess.run([sys.executable, "-c", FRESH.format(first=first)], check=True)
+
+
+def test_what_is_refused_is_refused_in_pytorchs_words():
+    class Mode(TorchFunctionMode):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return 1
+
+    with pytest.raises(RuntimeError, match="as a classmethod is not supported, please make it a plain method"), Mode():
+        torch.ones(2)
+    with pytest.raises(TypeError, match="expected a sequence"):
+        torch.overrides.has_torch_function(object())
+
+
+def test_distributions_take_what_overrides():
+    class Wrapper:
+        def __init__(self, tensor):
+            self.tensor, self.dtype, self.device = tensor, tensor.dtype, tensor.device
+
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            found = func(*[a.tensor if isinstance(a, cls) else a for a in args], **(kwargs or {}))
+            return type(found)([cls(one) for one in found])
+
+    found = torch.distributions.utils.broadcast_all(Wrapper(torch.ones(3)), torch.zeros(()), 2)
+    assert all(type(one) is Wrapper for one in found) and [one.tensor.tolist() for one in found] == [[1] * 3, [0] * 3, [2] * 3]
