@@ -109,3 +109,17 @@ def test_attention_of_inference_by_batches_lies_as_its_shape_says():
         return answers
 
     same(program)
+
+
+def test_attention_of_no_samples():
+    def program(torch):
+        layer = torch.nn.MultiheadAttention(8, 2)
+        answers = [layer(torch.ones(q, n, 8), *[torch.ones(k, n, 8)] * 2, need_weights=False)[0].shape for q, k, n in
+                   ((3, 2, 0), (0, 2, 3), (2, 0, 3))]
+        memory, target = torch.ones(0, 5, 8), torch.ones(0, 3, 8, requires_grad=True)
+        decoder = torch.nn.TransformerDecoderLayer(8, 2, 4, 0.0, batch_first=True)
+        answers.append(decoder(target, memory).shape)
+        decoder(target, memory).sum().backward()
+        return [*map(tuple, answers), tuple(target.grad.shape), decoder.linear1.weight.grad]
+
+    same(program)

@@ -60,6 +60,10 @@ def test_batch_norm_of_what_lies_both_ways(size, weight):
     same(f"F.batch_norm(a.clone(memory_format=T.channels_last), None, None, {weight}, training=True)", size, tolerance=1e-4)
 
 
+def test_batch_norm_of_images_that_are_channels_last_but_for_a_dimension_of_one():
+    same("F.batch_norm(a.transpose(1, 2), T.zeros(2), T.ones(2))", (1, 3, 2, 1), tolerance=1e-4)
+
+
 def test_a_network_keeps_channels_last():
     def run(T):
         T.manual_seed(0)

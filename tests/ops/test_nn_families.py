@@ -41,7 +41,6 @@ X = (2, 4, 6, 5)
     *((f"F.grid_sample(a, b / 3, 'bilinear', '{mode}', {corners})", [(1, 1, 3, 3), [[[[-3., 3.], [-2., 2.], [0., -5.], [5., 1.]]]]])
       for mode in ("border", "reflection") for corners in (True, False)),                                # on the border, just
     ("F.interpolate(a, (4, 9), mode='lanczos', antialias=True)", [(1, 2, 8, 7)]),
-    ("F.adaptive_avg_pool2d(a, 2)", [(2, 0, 4, 4)]), ("F.interpolate(a, 2, mode='area')", [(1, 0, 3)]),
     ("F.fractional_max_pool2d(a, 2, (0, 1))", [X]), ("F.fractional_max_pool3d(a, 2, (1, 0, 1))", [(1, 2, 4, 4, 4)]),
 ])
 def test_results(text, shapes):
@@ -59,7 +58,7 @@ def test_results(text, shapes):
     ("F.adaptive_max_pool2d(a, (2, -1))", [X]), ("F.adaptive_avg_pool2d(a, (2, -1))", [X]),
     ("F.max_unpool2d(a, T.zeros(2, 4, 6, 4).long(), 2)", [X]), ("F.max_unpool3d(a, a.int(), 2)", [X]),
     ("F.fractional_max_pool2d(a, 2, (-1, 1))", [X]), ("F.adaptive_max_pool2d(a, 2)", [(4, 5)]),
-    ("F.adaptive_max_pool3d(a, 2)", [[[[[1, 2]]]]]),
+    ("F.adaptive_max_pool3d(a, 2)", [[[[[1, 2]]]]]), ("F.fold(a, (4, 5), 2, 8)", [(1, 12, 12)]),
     *((f"F.interpolate(a{dtype}, 3, mode='{mode}', antialias=True)", [X])
       for mode, dtype in [("bilinear", ".half()"), ("bicubic", ".long()"), ("lanczos", ".bool()")]),
     ("setattr(a.detach(), 'data', a.detach().to_sparse())", [(2, 2)]),
@@ -97,6 +96,18 @@ def test_what_is_padded_goes_round(pads):
     "F.max_unpool2d(*F.max_pool2d(a, 2, return_indices=True), 2)"])
 def test_pools_of_no_samples(text):
     same(text, (0, 4, 6, 6))
+
+
+def test_means_of_no_channels():
+    same("F.adaptive_avg_pool2d(a, 2)", (2, 0, 4, 4), grad=False)
+    same("F.interpolate(a, 2, mode='area')", (1, 0, 3), grad=False)
+
+
+@pytest.mark.parametrize("text, shapes", [
+    ("F.conv2d(a, b, c)", [(0, 3, 16, 16), (4, 3, 3, 3), (4,)]), ("F.conv1d(a, b)", [(0, 2, 140), (3, 2, 1)]),
+    ("F.conv1d(a, b, c, 2)", [(2, 0, 7), (3, 0, 2), (3,)]), ("F.conv3d(a, b, c)", [(2, 0, 3, 4, 3), (3, 0, 1, 2, 2), (3,)])])
+def test_convolutions_of_no_samples_and_of_no_channels(text, shapes):
+    same(text, *shapes, strides=False)
 
 
 def test_running_statistics_move():
@@ -206,6 +217,7 @@ LOGITS, LABELS, JOINED, LONG, SHORT = (7, 3, 4), [[1, 2, 2], [3, 1, 0], [2, 0, 0
     ("F.ctc_loss({lp}, b, c, d, zero_infinity=True)", [LOGITS, LABELS, [2, 6, 5], SHORT]),
     ("F.ctc_loss({lp}, b, c, d, reduction='none')", [LOGITS, LABELS, [0, 6, 5], [0, 2, 0]]),
     ("F.ctc_loss({lp}[:, 0], b[0], c[0], d[0])", [LOGITS, LABELS, LONG, SHORT]),
+    ("F.ctc_loss({lp}, T.zeros(0).long(), b, c)", [LOGITS, LONG, [0, 0, 0]]), ("F.ctc_loss({lp}[:, :0], b[:0], (), ())", [LOGITS, LABELS]),
     ("F.ctc_loss({lp}, b, c, d)", [LOGITS, LABELS, LONG, [4, 2, 1]]), ("F.ctc_loss({lp}, b, c, d)", [LOGITS, LABELS, [8, 6, 5], SHORT]),
     ("F.ctc_loss({lp}, b, c[:2], d)", [LOGITS, LABELS, LONG, SHORT]), ("F.ctc_loss({lp}, b, c, d[:2])", [LOGITS, LABELS, LONG, SHORT]),
     ("F.ctc_loss({lp}, b, c, d, blank=9)", [LOGITS, LABELS, LONG, SHORT]), ("F.ctc_loss({lp}, b[:2], c, d)", [LOGITS, LABELS, LONG, SHORT]),

@@ -19,7 +19,8 @@ def tensors(T, shapes, requires_grad=True, seed=0):
         elif shape is None:
             made.append(None)
         else:
-            made.append(T.tensor(random.randn(*shape).astype("float32").tolist(), requires_grad=requires_grad))
+            numbers = T.tensor(random.randn(*shape).astype("float32").tolist())          # lists forget what stands behind a size of 0
+            made.append((numbers.view(shape) if 0 in shape else numbers).requires_grad_(requires_grad))
     return made
 
 

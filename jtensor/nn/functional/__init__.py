@@ -4,6 +4,7 @@ Plain functions over operators: each checks its arguments, warns of what is depr
 several. What has a backward name of its own in PyTorch is an operator (``ops``); nothing here knows how one is computed.
 """
 from ...tensor.guards import guarded as _guarded
+from .. import grad as grad
 from . import activation as _activation
 from . import attention as _attention
 from . import behind as _behind

@@ -313,7 +313,7 @@ def multi_head_attention_forward(query, key, value, embed_dim_to_check, num_head
     if not need_weights:
         if mask is not None:
             mask = mask.unsqueeze(0) if mask.size(0) == 1 else mask.view(batch, num_heads, -1, sources)
-        q, k, v = (x.reshape(batch, num_heads, -1, head_dim) for x in (q, k, v))
+        q, k, v = (x.reshape(batch, num_heads, x.size(1), head_dim) for x in (q, k, v))
         out = scaled_dot_product_attention(q, k, v, mask, dropout_p, is_causal)
         out = linear(out.permute(2, 0, 1, 3).reshape(batch * targets, embed_dim), out_proj_weight, out_proj_bias)
         out = out.view(targets, batch, out.size(1))

@@ -20,6 +20,8 @@ def _lengths(given, name):
 def _check_ctc(log_probs, targets, input_lengths, target_lengths, blank):
     where = " (while checking arguments for ctc_loss_allocate_outputs)"
     steps, batch, classes = log_probs.shape
+    if not log_probs.numel():
+        raise RuntimeError("log_probs tensor must not be empty")
     if not 0 <= blank < classes:
         raise RuntimeError("blank must be in label range")
     for lengths, name in ((input_lengths, "input_lengths"), (target_lengths, "target_lengths")):

@@ -299,6 +299,8 @@ def _transpose_of(function, shape, x):
 
 
 def _input_gradient(grad, weight, shapes, stride, padding, dilation, transposed, output_padding, groups):
+    if not shapes[0][1]:
+        return jnp.zeros(shapes[0], widened(weight).dtype)
     weight, settings = jnp.conj(widened(weight)), (stride, padding, dilation, transposed, output_padding, groups, False)
     if not transposed and _is_depthwise(weight, groups):
         return _of_parts(lambda g, w: _depthwise_input(g, w, shapes[0][2:], stride, padding, dilation), widened(grad), weight)
@@ -323,6 +325,8 @@ def _by_taps(grad, x, kernel, stride, padding, dilation):
 
 
 def _weight_gradient(grad, input, shapes, stride, padding, dilation, transposed, output_padding, groups):
+    if not shapes[0][1]:
+        return jnp.zeros(shapes[1], widened(input).dtype)
     grad, input = widened(grad), jnp.conj(widened(input))
     grows = math.prod(grad.shape[2:]) > math.prod(input.shape[2:])
     if not transposed and groups == 1 and grows and math.prod(shapes[1][2:]) <= _TAPS:
@@ -340,13 +344,19 @@ def _weight_gradient(grad, input, shapes, stride, padding, dilation, transposed,
     return _of_parts(of_real, grad, input)
 
 
-def _bias_gradient(grad):
+def _bias_gradient(grad, shapes):
+    if not grad.shape[1]:
+        return jnp.zeros(shapes[2], grad.dtype)
     return grad.sum((0, *range(2, grad.ndim)))
 
 
 @op(check=_check, layout=_layout, method=False, grad={"input": _input_gradient, "weight": _weight_gradient, "bias": _bias_gradient})
 def convolution(input: Tensor, weight: Tensor, bias: OptTensor, stride, padding, dilation, transposed, output_padding, groups):
     """Cross-correlation of ``(N, C, *)`` with ``(out, C / groups, *)``, or its transpose; what the convolution functions call."""
+    if not input.shape[1]:                                     # of no channels PyTorch makes none, whatever the bias says
+        sizes = [(m + 2 * p - d * (k - 1) - 1) // s + 1 for m, k, s, p, d in zip(
+            input.shape[2:], weight.shape[2:], stride, padding, dilation, strict=True)]
+        return jnp.zeros((input.shape[0], 0, *sizes), input.dtype)
     out = convolve(input, weight, stride, padding, dilation, transposed, output_padding, groups)
     if bias is not None:
         out = out + bias.reshape(1, -1, *(1,) * (out.ndim - 2)).astype(out.dtype)

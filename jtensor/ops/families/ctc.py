@@ -21,7 +21,7 @@ def _log_sum(*terms):
 
 def _shifted(x, by):
     """The states ``by`` places before (behind, for negative ones), minus infinity where there are none."""
-    pad = jnp.full((x.shape[0], abs(by)), -jnp.inf, x.dtype)
+    pad = jnp.full((x.shape[0], min(abs(by), x.shape[1])), -jnp.inf, x.dtype)         # without labels there is one state
     return jnp.concatenate([pad, x[:, :-by]], 1) if by > 0 else jnp.concatenate([x[:, -by:], pad], 1)
 
 

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from ...base import dtypes
+from ...base.geometry import channels_last_strides, is_channels_last, is_channels_last_3d
 from ..layout import suggested
 from ..operator import RAW, Number, OptTensor, Tensor, op
 from ..registry import composite
@@ -126,8 +127,13 @@ def _batch_weight(grads, input, result1, result2, training):
 
 def _batch_layout(specs, outputs, _):
     """Row-major if all operands are, also where strides suggest channels last as well: one channel, or images of one pixel."""
-    first = specs[0]
-    strides = None if all(spec.contiguous for spec in specs) else suggested(first.size, first.stride, outputs[0].shape)
+    size, stride = specs[0].size, specs[0].stride
+    if all(spec.contiguous for spec in specs):
+        strides = None
+    elif is_channels_last(size, stride) or is_channels_last_3d(size, stride):
+        strides = channels_last_strides(size)
+    else:
+        strides = suggested(size, stride, outputs[0].shape)
     return [strides, *[None] * (len(outputs) - 1)]
 
 

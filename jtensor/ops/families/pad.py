@@ -249,12 +249,14 @@ def _check_back(self, output_size, kernel_size, dilation, padding, stride):
         raise RuntimeError("Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got input.size(1)="
                            f"{rows} and kernel_size=({kernel_size[0]}, {kernel_size[1]}).")
     out = Windows((1, *output_size), kernel_size, stride, padding, dilation, False).out
+    given = (f"Given output_size=({output_size[0]}, {output_size[1]}), kernel_size=({kernel_size[0]}, {kernel_size[1]}), "
+             f"dilation=({dilation[0]}, {dilation[1]}), padding=({padding[0]}, {padding[1]}), stride=({stride[0]}, {stride[1]}), ")
     if out[0] * out[1] != columns:
-        raise RuntimeError(f"Given output_size=({output_size[0]}, {output_size[1]}), kernel_size=({kernel_size[0]}, {kernel_size[1]}), "
-                           f"dilation=({dilation[0]}, {dilation[1]}), padding=({padding[0]}, {padding[1]}), "
-                           f"stride=({stride[0]}, {stride[1]}), expected size of input's dimension 2 to match "
-                           f"the calculated number of sliding blocks {out[0]} * {out[1]} = {out[0] * out[1]}, but got input.size(2)="
-                           f"{columns}.")
+        raise RuntimeError(f"{given}expected size of input's dimension 2 to match the calculated number of sliding blocks {out[0]} * "
+                           f"{out[1]} = {out[0] * out[1]}, but got input.size(2)={columns}.")
+    if any(o < 1 for o in out):
+        raise RuntimeError(f"{given}calculated shape of the array of sliding blocks as ({out[0]}, {out[1]}), which is too small "
+                           "(non-positive)")
     refuses("col2im_out_cpu", "integral")(self)
 
 

@@ -44,7 +44,7 @@ def are_many(x):
 
 def by_elements(x, w):
     """``(out, C)`` times what stands at each place of ``(N, C, *)``."""
-    samples = x.reshape(*x.shape[:2], -1)
+    samples = x.reshape(*x.shape[:2], math.prod(x.shape[2:]))          # which may be none
     out = lax.dot_general(lax.broadcast(w, x.shape[:1]), samples, (((2,), (1,)), ((0,), (0,))), precision=lax.Precision.HIGHEST,
                           preferred_element_type=jnp.float32 if x.dtype in NARROW else None)
     return out.reshape(*out.shape[:2], *x.shape[2:])
