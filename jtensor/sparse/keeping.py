@@ -218,6 +218,8 @@ def _nothing(size, sparse_dim, like):
 def zeros_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
     if layout is not None and layout is not jtensor.sparse_coo:
         return jtensor.zeros(input.shape, dtype=dtype or input.dtype, layout=layout)
+    if memory_format is not None:
+        raise RuntimeError("memory format option is only supported by strided tensors")
     made = _nothing(input.shape, input._pattern.sparse_dim, input._elements.to(dtype or input.dtype))
     made._requires_grad = requires_grad
     return made

@@ -150,9 +150,12 @@ class Memory:
         numbers = " " + "\n ".join(map(str, self.tolist())) if self.device is not devices.meta else "..."
         return f"{numbers}\n[torch.storage.{type(self).__name__}({self._described()}) of size {len(self)}]"
 
-    def _bytes(self):
+    def _on_a_machine(self):
         if self.device is devices.meta:
             raise NotImplementedError("Not available for 'meta' device type")
+
+    def _bytes(self):
+        self._on_a_machine()
         value = executor.value_of(self._cell.current(), "storage")
         layout = self._cell.layout
         flat = np.empty(layout.numel, layout.dtype.numpy)
@@ -162,12 +165,13 @@ class Memory:
 
     def tolist(self):
         """The elements as Python's numbers."""
-        return self._bytes().view(self._unit.numpy).tolist()
+        return self._bytes().view(self._unit.numpy).tolist() if self.size() else []
 
     def __iter__(self):
         return iter(self.tolist())
 
     def _number(self, index):
+        self._on_a_machine()
         size = self.size()
         if not -size <= index < size:
             raise IndexError(f"index {index} out of range for storage of size {size}")

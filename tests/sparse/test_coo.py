@@ -45,6 +45,7 @@ MADE = listed("""
     s.contiguous()
     s.to_dense(torch.float64)
     s.to('cpu') is s, s.float() is s, s.coalesce() is s, c.coalesce() is c, s.to_sparse() is s, s.double(), isinstance(s, torch.Tensor)
+    torch.empty_like(s, memory_format=torch.preserve_format)
     list(s), s.clone(), s.data, s.detach(), torch.zeros_like(s), s.new_zeros(2), s.new_tensor([1.])
     isinstance(s, torch.sparse.FloatTensor), isinstance(s, torch.sparse.DoubleTensor), torch.nn.Parameter(s)
     (lambda x: (torch.sparse_coo_tensor(torch.tensor([[0]]), x, (2,)), x.mul_(3)))(torch.ones(1))

@@ -117,6 +117,8 @@ LINES = listed(r'''
     s = F([1., 2.]); x = torch.tensor(s); x[0] = 9; s.tolist()
     torch.empty(0, dtype=torch.int32).set_(F([1.]))
     torch.TypedStorage(4, dtype=torch.float32, device="meta")[0]
+    torch.TypedStorage(0, dtype=torch.float32, device="meta")[0]
+    list(torch.TypedStorage(0, dtype=torch.float32, device="meta"))
     torch.UntypedStorage(4, device="meta").tolist()
     torch.UntypedStorage(4, device="meta")
     x = torch.ones(2); a = x.untyped_storage().resizable(); x.numpy(); a, x.untyped_storage().resizable(), x.storage().resizable()
