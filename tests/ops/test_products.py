@@ -32,6 +32,9 @@ def test_products(text, shapes):
     ("T.addmm(a, b, c)", [(5,), (2, 3), (3, 4)]),
     ("F.linear(a, b, c)", [(2, 3), (4, 5), (4,)]), ("T.addmm(a.double(), b, c)", [(4,), (2, 3), (3, 4)]),
     ("T.einsum('ij,jk->ik', a, b)", [(2, 3), (4, 4)]), ("T.einsum('ij,jkl->i', a, b)", [(2, 3), (3, 4)]),
+    *((f"T.einsum('a{tail}', a)", [(2,)]) for tail in ("->..", "->.a", "...->......", "...->...a..", "..->a", "...b...->a")),
+    ("T.linalg.lu_solve(T.eye(3), T.tensor([1, 2, 4], dtype=T.int32), a)", [(3, 1)]),
+    ("T.linalg.lu_solve(T.eye(3), T.tensor([0, 2, 4], dtype=T.int32), a)", [(3, 1)]),
     ("T.tensordot(a, b, 1)", [(2, 3), (4, 4)]), ("T.mv(a, b.double())", [(2, 3), (3,)]),
 ])
 def test_errors(text, shapes):

@@ -58,20 +58,23 @@ def _from_lists(arguments):
     return (equation + "->" + text(arguments[at]) if at < len(arguments) else equation), tuple(operands)
 
 
-def _split(text, what, before):
-    """The labels of one operand, an ellipsis being one entry; so many characters of the equation stand ``before``."""
+def _split(text, operand, before):
+    """The labels of one operand (None: of the result), an ellipsis being one entry; so many characters of the equation stand ``before``."""
     labels, at = [], 0
     while at < len(text):
         c = text[at]
         if c == " ":
             pass
+        elif c == "." and operand is None and "..." in labels:
+            raise RuntimeError("einsum(): found '.' for output but an ellipsis (...) was already found")
         elif text.startswith("...", at):
             if "..." in labels:
-                raise RuntimeError(f"einsum(): found '.' for {what} for which an ellipsis was already found")
+                raise RuntimeError(f"einsum(): found '.' for operand {operand} for which an ellipsis was already found")
             labels.append("...")
             at += 2
         elif c == ".":
-            raise RuntimeError(f"einsum(): found '.' for {what} that is not part of any ellipsis")
+            raise RuntimeError("einsum(): found '.' for output that is not part of any ellipsis (...)" if operand is None else
+                               f"einsum(): found '.' for operand {operand} that is not part of any ellipsis")
         elif c.isalpha() and c.isascii():
             labels.append(c)
         else:
@@ -91,7 +94,7 @@ def _parsed(equation, operands):
         raise RuntimeError("einsum(): more operands were provided than specified in the equation")
     terms, most = [], 0
     for at, (text, t) in enumerate(zip(texts, operands, strict=True)):
-        labels, n = _split(text, f"operand {at}", sum(len(one) + 1 for one in texts[:at])), t._spec.ndim
+        labels, n = _split(text, at, sum(len(one) + 1 for one in texts[:at])), t._spec.ndim
         if "..." in labels:
             spare = n - len(labels) + 1
             if spare < 0:
@@ -106,7 +109,7 @@ def _parsed(equation, operands):
         terms.append(labels)
     if not arrow:
         return terms, (None, most)
-    result = _split(right, "the output", len(left) + 2)
+    result = _split(right, None, len(left) + 2)
     if "..." in result:
         place = result.index("...")
         result[place:place + 1] = range(-most, 0)

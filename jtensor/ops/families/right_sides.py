@@ -51,6 +51,10 @@ def pivoted(LU, pivots, B, left):
     if tuple(p.size) != tuple(lu.size[:-1]):
         raise RuntimeError("linalg.lu_solve: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
                            f"{list(p.size)} instead")
+    found = extremes(pivots)
+    if found is not None and (found[0] < 1 or found[1] > lu.size[-2]):
+        bound = "greater or equal to 1" if found[0] < 1 else "smaller or equal to LU.size(-2)"
+        raise RuntimeError(f"Pivots given to lu_solve must all be {bound}. Did you properly pass the result of lu_factor?")
 
 
 def unpackable(LU, pivots):
