@@ -66,6 +66,11 @@ def say_always(told):
     _always[0] = told
 
 
+def says_always():
+    """What `say_always` was told."""
+    return _always[0]
+
+
 def within(name):
     """Whether a file of that name is the library's own, or text of it that was compiled."""
     return _inside[name]

@@ -3,8 +3,7 @@
 Owns: which functions had such an order, and the one warning that a process gives about it. Asked only about calls that Python could not
 bind. May not know: what the functions do.
 """
-import warnings
-
+from ..base import sites
 from .taking import TAKES, signatures
 
 _PRODUCTS = {"addmm": ("mat1", "mat2"), "addmv": ("mat", "vec"), "addr": ("vec1", "vec2"), "addbmm": ("batch1", "batch2"),
@@ -39,10 +38,10 @@ def _fits(name, given):
 
 
 def _warn(name, shown, names, method):
-    if _warned:
+    if _warned and not sites.says_always():
         return
     _warned.append(name)
     old = ", ".join([f"{'Number' if n in _NUMBERS else 'Tensor'} {n}" for n in names]) + (", *, Tensor out = None" if not method else "")
     today = "".join([f"\n\t{shown}{one.text}" for one in signatures(name) or () if not one.hidden])
-    warnings.warn(f"This overload of {shown} is deprecated:\n\t{shown}({old})\n"
-                  f"Consider using one of the following signatures instead:{today}", UserWarning, stacklevel=5)
+    sites.warn(f"This overload of {shown} is deprecated:\n\t{shown}({old})\n"
+               f"Consider using one of the following signatures instead:{today}")

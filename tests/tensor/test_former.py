@@ -40,3 +40,18 @@ def test_an_optimizer_in_the_old_spelling_says_once_what_is_new(monkeypatch):
         "This overload of add_ is deprecated:\n\tadd_(Number alpha, Tensor other)\n"
         "Consider using one of the following signatures instead:\n\tadd_(Tensor other, *, Number alpha = 1)", __file__)]
     assert p.tolist() == [5.5, 50.5]
+
+
+def test_each_call_is_warned_of_where_that_is_asked_for():
+    x = jtensor.ones(2)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        jtensor.add(x, 2, x)
+        jtensor.set_warn_always(True)
+        try:
+            before = len(said)
+            jtensor.add(x, 2, x), x.clone().add_(2, x)
+        finally:
+            jtensor.set_warn_always(False)
+    assert [str(one.message).partition(" is ")[0] for one in said[before:]] == ["This overload of add", "This overload of add_"]
+    assert all(one.filename == __file__ for one in said)
