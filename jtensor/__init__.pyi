@@ -96,6 +96,7 @@ from .jit.types import TensorType as TensorType
 from .jit.types import TupleType as TupleType
 from .jit.types import Type as Type
 from .jit.types import UnionType as UnionType
+from .library.custom import Tag as Tag
 from .namespace import _Eager as eager
 from .namespace import layout as layout
 from .namespace import memory_format as memory_format

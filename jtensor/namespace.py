@@ -158,6 +158,7 @@ _ROOM_OF = {
                     "sparse.compressed"),
     **dict.fromkeys("dsmm hsmm hspmm saddmm smm spmm sspaddmm".split(), "sparse.products"),
     "segment_reduce": "segments",
+    "Tag": "library.tags",
     "_shape_as_tensor": "onnx.operators",
     "lobpcg": "_lobpcg",
     "embedding_renorm_": "nn.functional.sparse",

@@ -3,8 +3,6 @@ from numbers import Number
 
 import jtensor
 
-from ..overrides import is_tensor_like
-
 __all__ = ["broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits", "standard_normal", "tril_matrix_to_vec",
            "vec_to_tril_matrix"]
 
@@ -17,6 +15,7 @@ def broadcast_all(*values):
     >>> torch.distributions.utils.broadcast_all(1.0, torch.zeros(2))
     (tensor([1., 1.]), tensor([0., 0.]))
     """
+    is_tensor_like = jtensor.overrides.is_tensor_like
     if not all(is_tensor_like(v) or isinstance(v, Number) for v in values):
         raise ValueError("Input arguments must all be instances of Number, torch.Tensor or objects implementing __torch_function__.")
     first = next((v for v in values if isinstance(v, jtensor.Tensor)), None)

@@ -76,6 +76,11 @@ class Overload(OpOverload):
         raise missing(f"the schema of {self._definition.name}", "torch.ops.aten's operators themselves; inspect.signature of the function")
 
 
+    @property
+    def tags(self):
+        raise missing(f"the tags of {self._definition.name}", "the tags of operators of one's own")
+
+
 class Packet(OpOverloadPacket):
     """One of PyTorch's own operators: called as its function is."""
 

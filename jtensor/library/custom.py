@@ -10,6 +10,7 @@ from .inferring import infer_schema
 from .operators import FAKING, Definition
 from .schema import Schema
 from .spaces import found, put_in
+from .tags import Tag, listed
 
 
 def custom_op(name, fn=None, /, *, mutates_args, device_types=None, schema=None, tags=None):
@@ -41,7 +42,7 @@ def custom_op(name, fn=None, /, *, mutates_args, device_types=None, schema=None,
         namespace, mark, short = name.partition("::")
         if not mark or not namespace or not short or "::" in short:
             raise ValueError(f"Expected `{name}` to be of the form `namespace::name`")
-        return CustomOpDef(namespace, short, text, function, device_types)
+        return CustomOpDef(namespace, short, text, function, device_types, tags)
     return made if fn is None else made(fn)
 
 
@@ -50,13 +51,13 @@ class CustomOpDef:
 
     __module__ = "torch._library.custom_ops"
 
-    def __init__(self, namespace, name, schema, fn, device_types=None):
+    def __init__(self, namespace, name, schema, fn, device_types=None, tags=None):
         self._namespace, self._name, self._schema, self._init_fn = namespace, name, schema, fn
         read = Schema.read(f"{namespace}::{name}{schema}")
         if any(argument.kwarg_only and argument.type.base == "Tensor" for argument in read.arguments):
             raise NotImplementedError("custom_op with kwarg-only Tensor args. Please make your tensors not kwarg-only. Got: "
                                       f"{name}{schema}")
-        self._definition = Definition(read, self)
+        self._definition = Definition(read, self, [Tag.pt2_compliant_tag, *listed(tags)])
         self._opoverload = put_in(self._definition)
         self.register_kernel(device_types)(fn)
 

@@ -6,6 +6,7 @@ from ..base.errors import missing
 from .operators import Definition
 from .schema import Schema
 from .spaces import DEFINED, found, put_in, take_out
+from .tags import listed
 
 _TAKEN = {}                     # {namespace: the library that has defined it}
 _DEVICES = {"CPU": "cpu", "CUDA": "cuda", "CompositeExplicitAutograd": "default", "default": "default", "cpu": "cpu", "cuda": "cuda"}
@@ -77,7 +78,7 @@ class Library:
         if name in DEFINED:
             raise RuntimeError(f"Tried to register an operator ({read}) with the same name and overload name multiple times. Each "
                                "overload's schema should only be registered with a single call to def().")
-        self._made.append(Definition(read))
+        self._made.append(Definition(read, tags=listed(tags)))
         put_in(self._made[-1])
         return short + (f".{read.overload_name}" if read.overload_name else "")
 
@@ -128,7 +129,7 @@ def define(qualname, schema, *, lib=None, tags=()):
         raise ValueError(f"Expected `{qualname}` to be of the form `namespace::name`")
     if not schema.lstrip().startswith("("):
         raise ValueError(f"define(qualname, schema, ...): expected schema to look like e.g. \"(Tensor x) -> Tensor\" but got \"{schema}\"")
-    (Library(namespace, "FRAGMENT") if lib is None else lib).define(name + schema)
+    (Library(namespace, "FRAGMENT") if lib is None else lib).define(name + schema, tags=tags)
 
 
 def impl(qualname, types, func=None, *, lib=None):

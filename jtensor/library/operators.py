@@ -30,11 +30,11 @@ class Definition:
     ``kernels``: {device, or "default" for all of them: function}; ``implicit``: a function that is differentiated as it is, in place of
     kernels; ``fake``: what answers tensors without data; ``backward``, ``setup_context``, ``vmap``: see `torch.library.register_autograd`,
     `register_vmap`; ``casts``: {device: dtype in regions of autocast}; ``autocasts``: {device: what is called in such regions instead};
-    ``owner``: the `CustomOpDef`, if it was made by `custom_op`.
+    ``owner``: the `CustomOpDef`, if it was made by `custom_op`; ``tags``: `tags.Tag`s.
     """
 
-    def __init__(self, schema, owner=None):
-        self.schema, self.owner = schema, owner
+    def __init__(self, schema, owner=None, tags=()):
+        self.schema, self.owner, self.tags = schema, owner, list(tags)
         self.kernels, self.disabled, self.casts, self.autocasts = {}, set(), {}, {}
         self.implicit = self.fake = self.backward = self.setup_context = self.vmap = self._function = None
 

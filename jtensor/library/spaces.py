@@ -25,6 +25,7 @@ class OpOverload:
         return self                             # an operator is one, whoever holds it: graphs are copied with those that they call
 
     _schema = property(lambda self: self._definition.schema)
+    tags = property(lambda self: self._definition.tags)
     overloadpacket = property(lambda self: self._packet)
     namespace = property(lambda self: self._definition.name.partition("::")[0])
 
