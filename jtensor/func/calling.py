@@ -68,7 +68,7 @@ def _tied(own, given):
 
 @contextlib.contextmanager
 def _replaced(module, given, tie_weights, strict):
-    own = _own(module)
+    own = _own(module) if tie_weights or strict else {}            # without end where a module is below itself
     full = _tied(own, given) if tie_weights else dict(given)
     for tensor in full.values():
         if tensor is not None and not isinstance(tensor, jtensor.Tensor):
@@ -90,6 +90,8 @@ def _replaced(module, given, tie_weights, strict):
             holder, before = vars(owner), getattr(owner, last, _ABSENT)
             if before is not _ABSENT and not isinstance(before, (jtensor.Tensor, type(None))):
                 raise TypeError(f"attribute `{last}`: {before} is not an instance of torch.Tensor")
+            if before is _ABSENT and isinstance(tensor, jtensor.nn.Parameter):
+                holder = owner._parameters
         places.append((holder, last, holder.get(last, _ABSENT), name, tensor))
     try:
         for holder, last, _, _, tensor in places:

@@ -29,6 +29,12 @@ class _Plain(pickle.Unpickler):
         raise pickle.UnpicklingError(f"the file's frame names {module}.{name}, and has nothing to name")
 
 
+def decoded(entry):
+    """A reference to a storage with its texts as text: to Python 2's, ``encoding="bytes"`` leaves them bytes."""
+    kind, storage, key, place, *rest = entry
+    return *(x.decode("ascii") if isinstance(x, bytes) and x is not key else x for x in (kind, storage, key, place)), *rest
+
+
 class _Storages(pickle.Unpickler):
     """Notes which storages an object refers to."""
 
@@ -40,7 +46,7 @@ class _Storages(pickle.Unpickler):
         return self.named(module, name) or _Nothing
 
     def persistent_load(self, entry):
-        if isinstance(entry, tuple) and len(entry) == 6 and entry[0] == "storage":
+        if isinstance(entry, tuple) and len(entry) == 6 and entry[0] in ("storage", b"storage"):
             if entry[5] is not None:
                 raise pickle.UnpicklingError("the file has views of storages as PyTorch 0.3 wrote them, which jtensor does not read")
             self.found[entry[2]] = entry[1].dtype.itemsize
@@ -61,13 +67,14 @@ def write(file, pickled, storages, protocol):
 
 
 def is_one(file):
-    """Whether a file, at whose beginning it is, is of this format; it is there again afterwards."""
+    """Whether a file goes on in this format; it is where it was afterwards."""
+    start = file.tell()
     try:
         return _Plain(file).load() == MAGIC
     except Exception:
         return False
     finally:
-        file.seek(0)
+        file.seek(start)
 
 
 def read(file, named, unpickler, options):
@@ -84,8 +91,11 @@ def read(file, named, unpickler, options):
     if not set(keys) >= storages.found.keys():
         raise pickle.UnpicklingError("the file refers to storages that it does not hold")
     data = {key: _bytes(file, storages.found.get(key, 1)) for key in keys}
+    end = file.tell()
     file.seek(start)
-    return unpickler(file, data.__getitem__).load()
+    made = unpickler(file, data.__getitem__).load()
+    file.seek(end)                                       # where another object may follow
+    return made
 
 
 def _bytes(file, itemsize):

@@ -175,7 +175,7 @@ class _Unpickler(pickle.Unpickler):
 
     def persistent_load(self, entry):
         if isinstance(entry, tuple) and len(entry) == 6 and entry[5] is None:            # of files from before PyTorch 1.6
-            entry = entry[:5]
+            entry = pickles.decoded(entry[:5])
         if not isinstance(entry, tuple) or len(entry) != 5 or entry[0] != "storage" or not isinstance(entry[1], names.StorageName):
             raise pickle.UnpicklingError(f"unknown reference in the file: {entry!r}")
         _, kind, key, place, elements = entry
@@ -201,7 +201,7 @@ def _placer(map_location):
 
 
 def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **pickle_load_args):
-    """Reads what `save`, here or in PyTorch, wrote: from a path or an open binary file that can seek.
+    """Reads what `save`, here or in PyTorch, wrote: from a path, or an open binary file that can seek, from where it is.
 
     ``map_location``: a device, a dictionary of device names, or a function (storage, name) -> storage, for tensors of other devices.
     ``weights_only`` (the default): a file may ask for tensors, plain containers and `add_safe_globals` only, anything else raises
@@ -227,7 +227,6 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
         if not hasattr(f, needed):
             raise AttributeError(f"'{type(f).__name__}' object has no attribute '{needed}'. You can only torch.load from a file that is "
                                  "seekable. Please pre-load the data into a buffer like io.BytesIO and try to load from it instead.")
-    f.seek(0)
     return _read(f, map_location, weights_only is False, pickle_load_args)
 
 
@@ -256,8 +255,9 @@ def get_unsafe_globals_in_checkpoint(f):
 
 
 def _read(file, map_location, anything, options):
+    start = file.tell()
     head = file.read(4)
-    file.seek(0)
+    file.seek(start)
     if not head:
         raise EOFError(*["Ran out of input"] * anything)
     if head[:2] != b"PK":

@@ -146,7 +146,7 @@ class _Pickler(pickle._Pickler):
     def reference(self, cell, dtype, place):
         """What the pickle has for memory; its bytes are a record of the file."""
         key, _, known = self.cells.setdefault(id(cell), (str(len(self.cells)), cell, dtype))
-        if known is not dtype:
+        if known is not dtype and cell.nbytes():
             raise RuntimeError("Cannot save multiple tensors or storages that view the same data as different types")
         typed = dtype in _STORAGES
         if self.older:
@@ -223,6 +223,7 @@ def _put(f, write):
         whole = io.BytesIO()
         write(whole)
         f.write(whole.getbuffer())
+        f.flush()                              # so that it can be read by its name before it is closed
         return
     path = os.path.abspath(os.fspath(f))
     if not os.path.isdir(os.path.dirname(path)):

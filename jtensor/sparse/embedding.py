@@ -18,12 +18,14 @@ def embedding(weight, indices, padding_idx, scale_grad_by_freq):
     def pull(grad):
         if scale_grad_by_freq:
             raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
-        return (_rows(grad.reshape(-1, weight.shape[1]), indices.reshape(-1), weight, padding_idx),)
+        return (_rows(grad.reshape(indices.numel(), weight.shape[1]), indices.reshape(-1), weight, padding_idx),)
     return recorded("EmbeddingBackward0", made, [weight], pull, [indices])
 
 
 def _rows(values, indices, weight, padding_idx):
     """The sparse gradient of a table of which these rows get these values, but not the row of the padding."""
+    if not values.numel():                                       # rows without elements are none
+        indices, values = indices[:0], values[:0]
     lines = indices.to(jtensor.int64).reshape(1, -1)
     if padding_idx >= 0:
         host = Pattern(lines, ()).host()[0]

@@ -112,3 +112,18 @@ def test_an_ensemble(library, older):
                         ([models[0], library.nn.Linear(1, 1).eval()], "same training/eval mode")):
         with pytest.raises(RuntimeError, match=text):
             older.combine_state_for_ensemble(wrong)
+
+
+def test_new_parameters_and_modules_below_themselves(library):
+    """A parameter under a name that the module lacks is one of its for the call; a module may hold itself where no names are tied."""
+    class Named(library.nn.Linear):
+        def forward(self, x):
+            return super().forward(x).item(), [name for name, _ in self.named_parameters()]
+
+    model, x, one = Named(1, 1), library.ones(1), library.ones(1)
+    given = {"weight": library.ones(1, 1), "bias": one, "extra": library.nn.Parameter(one)}
+    assert library.func.functional_call(model, given, x) == (2, ["weight", "bias", "extra"])
+    assert not hasattr(model, "extra")
+    assert library.func.functional_call(model, {**given, "extra": one}, x) == (2, ["weight", "bias"])
+    model.again = model
+    assert library.func.functional_call(model, {"again.weight": one.view(1, 1), "bias": one * 2}, x, tie_weights=False)[0] == 3

@@ -1,5 +1,6 @@
 """Module: what is registered, looked up, saved, loaded, hooked, printed and pickled, as PyTorch has it."""
 import copy
+import gc
 import pickle
 
 import pytest
@@ -361,3 +362,11 @@ def test_module_tracker_knows_where_it_is():
         return ahead, back, sorted(tracker.parents), tracker.is_bw
 
     same(program)
+
+
+def test_loading_a_state_leaves_nothing_to_the_collector():
+    layer = jtensor.nn.Linear(2, 2)
+    state = layer.state_dict()
+    gc.collect()
+    layer.load_state_dict(state)
+    assert gc.collect() == 0

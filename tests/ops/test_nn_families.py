@@ -27,6 +27,7 @@ X = (2, 4, 6, 5)
     ("F.adaptive_max_pool2d(a, (4, 2))", [X]), ("F.batch_norm(a, None, None, b, c, True)", [X, (4,), (4,)]),
     ("F.batch_norm(a, T.ones(4), T.ones(4) * 2, b, c)", [X, (4,), (4,)]), ("F.layer_norm(a, (6, 5), b, c)", [X, (6, 5), (6, 5)]),
     ("F.group_norm(a, 2, b, c)", [X, (4,), (4,)]), ("F.instance_norm(a)", [X]), ("F.embedding(b, a)", [(5, 3), [[0, 1], [1, 4]]]),
+    ("F.embedding(b, a)", [(5, 0), [[0, 1], [1, 4]]]),
     ("F.embedding(b, a, padding_idx=1)", [(5, 3), [[0, 1], [1, 4]]]), ("F.embedding_bag(b, a, c)", [(5, 3), [0, 1, 1, 4], [0, 2, 2]]),
     ("F.pad(a, (1, 2, -1, 1), value=3)", [X]), ("F.pad(a, (1, 2, 3, 1), 'reflect')", [X]), ("F.pad(a, (1, 2, 3, 1), 'replicate')", [X]),
     ("F.pixel_shuffle(a, 2)", [X]), ("F.unfold(a, (2, 3), padding=1)", [X]), ("F.fold(a, (4, 4), 2)", [(1, 8, 9)]),

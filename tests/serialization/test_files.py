@@ -114,14 +114,14 @@ class Point:
 
 
 def test_weights_only_makes_nothing_that_is_not_listed():
-    file = io.BytesIO()
-    jtensor.save(Point(jtensor.ones(1)), file)
+    written = io.BytesIO()
+    jtensor.save(Point(jtensor.ones(1)), written)
     with pytest.raises(pickle.UnpicklingError, match="Weights only load failed"):
-        jtensor.load(file)
+        jtensor.load(io.BytesIO(written.getvalue()))
     with jtensor.serialization.safe_globals([Point]):
-        assert jtensor.load(file).x.item() == 1
+        assert jtensor.load(io.BytesIO(written.getvalue())).x.item() == 1
     assert not jtensor.serialization.get_safe_globals()
-    assert jtensor.load(file, weights_only=False).x.item() == 1
+    assert jtensor.load(io.BytesIO(written.getvalue()), weights_only=False).x.item() == 1
 
 
 @pytest.mark.parametrize("call", ["cos\nsystem", "builtins\neval", "builtins\ngetattr", "jtensor\nload"])
@@ -130,6 +130,7 @@ def test_a_hostile_file_runs_nothing(call):
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("archive/data.pkl", b"\x80\x02c" + call.encode() + b"\nX\x04\x00\x00\x00true\x85R.")
         archive.writestr("archive/version", b"3\n")
+    file.seek(0)
     with pytest.raises(pickle.UnpicklingError, match="Weights only load failed"):
         jtensor.load(file)
 
@@ -163,6 +164,10 @@ def test_one_storage_as_two_types_cannot_be_saved():
         t = library.ones(2)
         with pytest.raises(RuntimeError, match="Cannot save multiple tensors or storages that view the same data as different types"):
             library.save([t, t.view(library.int32)], io.BytesIO())
+        empty, file = library.ones(0), io.BytesIO()                              # which has no data that would be viewed
+        library.save([empty, empty.view(library.int32)], file)
+        file.seek(0)
+        assert [str(t.dtype) for t in library.load(file)] == ["torch.float32", "torch.int32"]
 
 
 def test_records_are_aligned():
@@ -181,6 +186,7 @@ def test_map_location():
     for place in ("cpu", jtensor.device("cpu"), {"cpu": "cpu"}, lambda storage, name: storage, None):
         file = io.BytesIO()
         jtensor.save(jtensor.ones(2), file)
+        file.seek(0)
         assert str(jtensor.load(file, map_location=place).device) == "cpu"
 
 
@@ -191,13 +197,14 @@ def test_files_of_a_gpu_say_how_to_load_them():
     with zipfile.ZipFile(file) as source, zipfile.ZipFile(other, "w") as target:
         for name in source.namelist():
             target.writestr(name, source.read(name).replace(b"X\x03\x00\x00\x00cpu", b"X\x06\x00\x00\x00cuda:0"))
+    written = other.getvalue()
     for place in (None, "cuda", {"cuda:0": "cuda:1"}):
         with pytest.raises(RuntimeError, match="Attempting to deserialize object on a CUDA device but"):
-            jtensor.load(other, map_location=place)
+            jtensor.load(io.BytesIO(written), map_location=place)
     for place in ("cpu", {"cuda:0": "cpu"}):
-        assert jtensor.load(other, map_location=place).tolist() == [1, 1]
+        assert jtensor.load(io.BytesIO(written), map_location=place).tolist() == [1, 1]
     with pytest.raises(RuntimeError, match=r"don't know how to restore data location of .* \(tagged with foo\)"):
-        jtensor.load(other, map_location="foo")
+        jtensor.load(io.BytesIO(written), map_location="foo")
 
 
 @pytest.mark.parametrize("damaged", [b"", b"text", b"PK\x03\x04 cut"])
@@ -230,6 +237,34 @@ def test_files_from_before_the_zip_format():
     assert found["kind"] is jtensor.float16 and found["size"] == (1,)
     with pytest.raises(RuntimeError, match="unexpected EOF, expected 3 more bytes"):
         jtensor.load(io.BytesIO(older(x).getvalue()[:-3]))
+
+
+def test_a_file_is_read_from_where_it_is(tmp_path):
+    """As in PyTorch: behind other data; objects of the older format one after the other; a file that was just written holds no more."""
+    torch = pytest.importorskip("torch")
+    found = []
+    for library in (torch, jtensor):
+        for zipped, count in ((True, 1), (False, 2)):
+            with open(tmp_path / "several", "w+b") as file:
+                pickle.dump("first", file)
+                for k in range(count):
+                    library.save(library.ones(2) + k, file, _use_new_zipfile_serialization=zipped)
+                size = (tmp_path / "several").stat().st_size               # nothing is kept back until the file is closed
+                with pytest.raises(EOFError):
+                    library.load(file)
+                file.seek(0)
+                found.append((pickle.load(file), *(library.load(file).tolist() for _ in range(count)), size == file.seek(0, 2)))
+    assert found[:2] == found[2:] == [("first", [1, 1], True), ("first", [1, 1], [2, 2], True)]
+
+
+def test_references_of_python_2_that_stay_bytes():
+    """A file of PyTorch 0.4 in Python 2.7: its texts are bytes, those that name storages among them."""
+    written = (b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.\x80\x02}U\rlittle_endian\x88s."
+               b"\x80\x02](U\x02\xc5\xbcctorch._utils\n_rebuild_tensor_v2\n((U\x07storagectorch\nFloatStorage\nU\x017U\x03cpu"
+               b"\x8a\x01\x01NtQK\x00K\x01\x85K\x01\x85\x89NtRe.\x80\x02]U\x017a.\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80?")
+    text, number = jtensor.load(io.BytesIO(written), encoding="bytes")
+    assert text == b"\xc5\xbc" and number.tolist() == [1]
+    assert jtensor.load(io.BytesIO(written), encoding="utf-8")[0] == "\u017c"
 
 
 def test_files_are_written_as_before_the_zip_format(tmp_path):

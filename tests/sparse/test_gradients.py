@@ -109,6 +109,13 @@ def test_embedding(line):
     check(line, EMBEDDING)
 
 
+def test_a_table_of_empty_rows():
+    table = jtensor.nn.Embedding(4, 0, sparse=True)
+    table(jtensor.tensor([[0, 2]])).sum().backward()
+    grad = table.weight.grad
+    assert grad.is_sparse and grad.shape == (4, 0) and grad._nnz() == 0
+
+
 def test_what_pytorch_has_no_formula_for_is_right():
     """Where PyTorch raises: gradients through functions of the values, pieces, a second backward."""
     x = jtensor.tensor([[0., 4.], [9., 0.]]).to_sparse().requires_grad_()

@@ -215,6 +215,7 @@ def load_state_dict(self, state_dict, strict=True, assign=False):
                     "incompatible_keys need to be modified, it should be done inplace.")
 
     load(self, state_dict, "")
+    load = None                                        # it refers to itself, and to the state
     if strict:
         lines = [(f"{kind} key(s) in state_dict: " + ", ".join(f'"{k}"' for k in keys) + ". ")
                  for kind, keys in (("Missing", missing_keys), ("Unexpected", unexpected_keys)) if keys]

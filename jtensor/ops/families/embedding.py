@@ -43,7 +43,8 @@ def add_rows(count, indices, rows):
 
 def _gradient(grad, indices, padding_idx, scale_grad_by_freq, shapes):
     rows, dim = shapes[0]
-    flat, g = indices.reshape(-1), grad.reshape(-1, dim)
+    flat = indices.reshape(-1)
+    g = grad.reshape(flat.shape[0], dim)
     if padding_idx >= 0:
         g = jnp.where((flat == padding_idx)[:, None], jnp.zeros((), g.dtype), g)
     if scale_grad_by_freq:
