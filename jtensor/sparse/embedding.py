@@ -26,7 +26,7 @@ def _rows(values, indices, weight, padding_idx):
     """The sparse gradient of a table of which these rows get these values, but not the row of the padding."""
     if not values.numel():                                       # rows without elements are none
         indices, values = indices[:0], values[:0]
-    lines = indices.to(jtensor.int64).reshape(1, -1)
+    lines = indices.to(jtensor.int64, copy=True).reshape(1, -1)             # the caller's may be written to afterwards
     if padding_idx >= 0:
         host = Pattern(lines, ()).host()[0]
         keep = np.flatnonzero(host != padding_idx)

@@ -109,6 +109,13 @@ def test_embedding(line):
     check(line, EMBEDDING)
 
 
+def test_indices_that_are_written_to_afterwards():
+    table, at = jtensor.nn.Embedding(4, 1, sparse=True), jtensor.tensor([2, 1])
+    table(at).sum().backward()
+    at[0] = 3
+    assert table.weight.grad._indices().tolist() == [[2, 1]]
+
+
 def test_a_table_of_empty_rows():
     table = jtensor.nn.Embedding(4, 0, sparse=True)
     table(jtensor.tensor([[0, 2]])).sum().backward()
