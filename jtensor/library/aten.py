@@ -75,7 +75,6 @@ class Overload(OpOverload):
     def _schema(self):
         raise missing(f"the schema of {self._definition.name}", "torch.ops.aten's operators themselves; inspect.signature of the function")
 
-
     @property
     def tags(self):
         raise missing(f"the tags of {self._definition.name}", "the tags of operators of one's own")
