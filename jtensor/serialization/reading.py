@@ -211,6 +211,7 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     >>> import io
     >>> file = io.BytesIO()
     >>> torch.save([torch.arange(3), "three"], file)
+    >>> _ = file.seek(0)
     >>> torch.load(file)
     [tensor([0, 1, 2]), 'three']
     """
