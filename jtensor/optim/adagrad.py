@@ -50,7 +50,7 @@ class Adagrad(Method):
     _buffers = ("sum",)
 
     def _identity(self, group):
-        return (group["weight_decay"] != 0,)
+        return group["weight_decay"] != 0, group["differentiable"]
 
     def _numbers(self, p, state, group):
         step = self._advance(p, state, group)
@@ -67,7 +67,8 @@ class Adagrad(Method):
         if p.is_complex():
             p, grad, total = as_real(p, grad, total)
         total.addcmul_(grad, grad, value=fresh)
-        p.addcdiv_(grad, total.sqrt().add_(eps), value=step)
+        root = total.sqrt()                                      # which its own gradient needs as it is
+        p.addcdiv_(grad, root + eps if group["differentiable"] else root.add_(eps), value=step)
 
 
 def _update_sparse(p, grad, total, weight_decay, eps, step):

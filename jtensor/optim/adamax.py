@@ -35,7 +35,7 @@ class Adamax(Method):
     _buffers = ("exp_avg", "exp_inf")
 
     def _identity(self, group):
-        return (group["weight_decay"] != 0,)
+        return group["weight_decay"] != 0, group["differentiable"]
 
     def _numbers(self, p, state, group):
         step = self._advance(p, state, group)
@@ -50,7 +50,11 @@ class Adamax(Method):
         if p.is_complex():
             p, grad, mean, largest = as_real(p, grad, mean, largest)
         mean.lerp_(grad, toward)
-        largest.copy_(jtensor.maximum(largest.mul_(keep), grad.abs().add_(eps)))
+        faded, seen = largest.mul_(keep), grad.abs().add_(eps)
+        if group["differentiable"]:                             # of copies, since the gradient asks for both
+            largest.copy_(jtensor.stack([faded, seen]).amax(0))
+        else:
+            largest.copy_(jtensor.maximum(faded, seen))
         p.addcdiv_(mean, largest, value=step)
 
 

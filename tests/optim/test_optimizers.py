@@ -327,3 +327,20 @@ def test_a_momentum_buffer_begins_as_the_gradient():
     optimizer.step()
     buffer = optimizer.state[p]["momentum_buffer"]
     assert buffer.numpy().tobytes() == grad.numpy().tobytes() and buffer._version == 0 and buffer.data_ptr() != grad.data_ptr()
+
+
+@pytest.mark.parametrize("name", "Adagrad Adamax RAdam Adam SGD RMSprop Rprop ASGD Adadelta NAdam".split())
+def test_a_differentiable_step_hands_on_gradients(name):
+    torch = pytest.importorskip("torch")
+
+    def gradients(library):
+        start = library.tensor([1.0, 2.0], dtype=library.float64, requires_grad=True)
+        gradient = library.tensor([0.5, -0.25], dtype=library.float64, requires_grad=True)
+        p = start.clone()
+        p.grad = gradient.clone()
+        options = {} if name in ("SGD", "Rprop", "ASGD") else {"eps": 0.1}
+        getattr(library.optim, name)([p], lr=0.1, differentiable=True, **options).step()
+        p.sum().backward()
+        return start.grad.numpy(), gradient.grad.numpy()
+    for ours, theirs in zip(gradients(jtensor), gradients(torch), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4 if name == "Adam" else 1e-6)     # whose steps PyTorch counts in float32 here
