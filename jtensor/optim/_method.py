@@ -21,6 +21,26 @@ def number(x):
     return x.item() if isinstance(x, jtensor.Tensor) else x
 
 
+def number_or_asked(x, group):
+    """The same; as it is where a differentiable step is to hand on a gradient to it."""
+    return x if group["differentiable"] and isinstance(x, jtensor.Tensor) and x.requires_grad else number(x)
+
+
+def only_number(x, argument="addcdiv_(): argument 'value'"):
+    """The same, where PyTorch hands it to a function that takes a number alone. TypeError for what is to get a gradient."""
+    if isinstance(x, jtensor.Tensor) and x.requires_grad and jtensor.is_grad_enabled():
+        raise TypeError(f"{argument} must be Number, not Tensor")
+    return number(x)
+
+
+def add_quotient(p, numerator, denominator, factor):
+    """Adds ``factor * numerator / denominator`` to a parameter; the factor may be a tensor that needs a gradient."""
+    if isinstance(factor, jtensor.Tensor):
+        p.addcdiv_(numerator * factor, denominator)
+    else:
+        p.addcdiv_(numerator, denominator, value=factor)
+
+
 def check_lr(lr):
     """ValueError for a learning rate below zero, or a tensor of more than one."""
     if isinstance(lr, jtensor.Tensor) and lr.numel() != 1:
@@ -72,7 +92,7 @@ def decayed(p, grad, group, decay):
     if group["decoupled_weight_decay"]:
         p.mul_(decay)
         return grad
-    return grad.add(p, alpha=decay)
+    return grad + p.clone() * decay if isinstance(decay, jtensor.Tensor) else grad.add(p, alpha=decay)
 
 
 def with_values(grad, values):
@@ -190,7 +210,7 @@ class Method(Optimizer):
         """Updates parameters, each with its gradient and its state."""
         sign = bool(group.get("maximize"))
         numbers = self._all_numbers(ready, group)
-        if not ready or None in numbers or LAYOUTS and any(grad.is_sparse for _, grad, _ in ready):
+        if not ready or group.get("differentiable") or None in numbers or LAYOUTS and any(grad.is_sparse for _, grad, _ in ready):
             for (p, grad, state), given in zip(ready, numbers, strict=True):
                 self._update(p, -grad if sign else grad, state, group, *(() if given is None else (given,)))
             return

@@ -1,5 +1,5 @@
 """Adadelta."""
-from ._method import Method, as_real, check, check_lr, number, update_lists, zeros_like
+from ._method import Method, as_real, check, check_lr, only_number, update_lists, zeros_like
 
 __all__ = ["Adadelta", "adadelta"]
 
@@ -37,7 +37,7 @@ class Adadelta(Method):
 
     def _numbers(self, p, state, group):
         self._advance(p, state, group)
-        return group["weight_decay"], group["rho"], 1 - group["rho"], group["eps"], -number(group["lr"])
+        return group["weight_decay"], group["rho"], 1 - group["rho"], group["eps"], -only_number(group["lr"], "add_(): argument 'alpha'")
 
     def _update(self, p, grad, state, group, numbers):
         weight_decay, keep, fresh, eps, step = numbers

@@ -1,7 +1,7 @@
 """Adagrad."""
 
 from ..tensor.likes import filled_like
-from ._method import Method, as_real, check, check_fused, check_lr, number, update_lists, with_values
+from ._method import Method, as_real, check, check_fused, check_lr, only_number, update_lists, with_values
 
 __all__ = ["Adagrad", "adagrad"]
 
@@ -54,7 +54,7 @@ class Adagrad(Method):
 
     def _numbers(self, p, state, group):
         step = self._advance(p, state, group)
-        rate = number(group["lr"]) / (1 + (step - 1) * group["lr_decay"])
+        rate = only_number(group["lr"]) / (1 + (step - 1) * group["lr_decay"])
         return group["weight_decay"], 1.0, group["eps"], -rate
 
     def _update(self, p, grad, state, group, numbers):

@@ -1,7 +1,7 @@
 """Adam."""
 import jtensor
 
-from ._method import Method, as_real, check, check_betas, check_fused, decayed, number, update_lists, zeros_like
+from ._method import Method, add_quotient, as_real, check, check_betas, check_fused, decayed, number_or_asked, update_lists, zeros_like
 
 __all__ = ["Adam", "adam"]
 
@@ -88,8 +88,8 @@ class Adam(Method):
 
     @staticmethod
     def _numbers_at(step, group):
-        lr, weight_decay = number(group["lr"]), number(group["weight_decay"])
-        beta1, beta2 = map(number, group["betas"])
+        lr, weight_decay = number_or_asked(group["lr"], group), number_or_asked(group["weight_decay"], group)
+        beta1, beta2 = [number_or_asked(beta, group) for beta in group["betas"]]
         decay = 1 - lr * weight_decay if group["decoupled_weight_decay"] else weight_decay
         return decay, 1 - beta1, beta2, 1 - beta2, (1 - beta2 ** step) ** 0.5, group["eps"], -(lr / (1 - beta1 ** step))
 
@@ -99,15 +99,18 @@ class Adam(Method):
         grad = decayed(p, grad, group, decay)
         if p.is_complex():
             p, grad, mean, square, largest = as_real(p, grad, mean, square, largest)
-        mean.lerp_(grad, toward)
-        square.mul_(keep).addcmul_(grad, grad, value=fresh)
+        mean.lerp_(grad, toward.to(grad.dtype) if isinstance(toward, jtensor.Tensor) else toward)
+        if isinstance(fresh, jtensor.Tensor):
+            square.mul_(keep).add_(grad * grad * fresh)
+        else:
+            square.mul_(keep).addcmul_(grad, grad, value=fresh)
         if largest is not None:
             # A backward pass through several steps needs each maximum as it was.
             before = largest.clone() if group["differentiable"] else largest
             largest.copy_(jtensor.maximum(before, square))
             square = largest
         denominator = (square.sqrt() / root).add_(eps)
-        p.addcdiv_(mean.clone() if group["differentiable"] else mean, denominator, value=step)
+        add_quotient(p, mean.clone() if group["differentiable"] else mean, denominator, step)
 
 
 def adam(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, foreach=None, capturable=False, differentiable=False,

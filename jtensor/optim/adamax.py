@@ -1,7 +1,7 @@
 """Adamax."""
 import jtensor
 
-from ._method import Method, as_real, check, check_betas, check_lr, number, update_lists, zeros_like
+from ._method import Method, as_real, check, check_betas, check_lr, only_number, update_lists, zeros_like
 
 __all__ = ["Adamax", "adamax"]
 
@@ -40,7 +40,7 @@ class Adamax(Method):
     def _numbers(self, p, state, group):
         step = self._advance(p, state, group)
         beta1, beta2 = group["betas"]
-        return group["weight_decay"], 1 - beta1, beta2, group["eps"], -(number(group["lr"]) / (1 - beta1 ** step))
+        return group["weight_decay"], 1 - beta1, beta2, group["eps"], -(only_number(group["lr"]) / (1 - beta1 ** step))
 
     def _update(self, p, grad, state, group, numbers):
         weight_decay, toward, keep, eps, step = numbers

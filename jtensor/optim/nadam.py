@@ -1,5 +1,5 @@
 """NAdam."""
-from ._method import Method, as_real, check, check_betas, check_lr, decayed, number, update_lists, zeros_like
+from ._method import Method, add_quotient, as_real, check, check_betas, check_lr, decayed, number_or_asked, update_lists, zeros_like
 
 __all__ = ["NAdam", "nadam"]
 
@@ -43,7 +43,7 @@ class NAdam(Method):
         return group["weight_decay"] != 0, group["decoupled_weight_decay"], group["differentiable"]
 
     def _numbers(self, p, state, group):
-        lr, weight_decay, slowing = number(group["lr"]), group["weight_decay"], group["momentum_decay"]
+        lr, weight_decay, slowing = number_or_asked(group["lr"], group), group["weight_decay"], group["momentum_decay"]
         beta1, beta2 = group["betas"]
         step = self._advance(p, state, group)
         now = beta1 * (1.0 - 0.5 * (0.96 ** (step * slowing)))
@@ -63,8 +63,8 @@ class NAdam(Method):
         square.mul_(keep).addcmul_(grad, grad, value=fresh)
         denominator = square.div(correction).sqrt()
         denominator = denominator.add(eps) if group["differentiable"] else denominator.add_(eps)
-        p.addcdiv_(grad, denominator, value=along)
-        p.addcdiv_(mean, denominator, value=ahead)
+        add_quotient(p, grad, denominator, along)
+        add_quotient(p, mean, denominator, ahead)
 
     def _multiplied(self, tensor, factor):
         """The product of all momenta, with one more factor; rounded to the tensor's dtype each time."""

@@ -1,5 +1,5 @@
 """RAdam."""
-from ._method import Method, as_real, check, check_betas, check_lr, decayed, number, update_lists, zeros_like
+from ._method import Method, as_real, check, check_betas, check_lr, decayed, number_or_asked, update_lists, zeros_like
 
 __all__ = ["RAdam", "radam"]
 
@@ -38,7 +38,7 @@ class RAdam(Method):
         return group["weight_decay"] != 0, group["decoupled_weight_decay"], group["differentiable"]
 
     def _numbers(self, p, state, group):
-        lr, weight_decay = number(group["lr"]), group["weight_decay"]
+        lr, weight_decay = number_or_asked(group["lr"], group), group["weight_decay"]
         beta1, beta2 = group["betas"]
         step = self._advance(p, state, group)
         decay = 1 - lr * weight_decay if group["decoupled_weight_decay"] else weight_decay

@@ -1,5 +1,5 @@
 """RMSprop."""
-from ._method import Method, as_real, check, check_lr, number, update_lists, zeros_like
+from ._method import Method, as_real, check, check_lr, only_number, update_lists, zeros_like
 
 __all__ = ["RMSprop", "rmsprop"]
 
@@ -44,7 +44,7 @@ class RMSprop(Method):
     def _numbers(self, p, state, group):
         self._advance(p, state, group)
         alpha = group["alpha"]
-        return group["weight_decay"], alpha, 1 - alpha, -1.0, group["eps"], group["momentum"], -number(group["lr"])
+        return group["weight_decay"], alpha, 1 - alpha, -1.0, group["eps"], group["momentum"], -only_number(group["lr"])
 
     def _update(self, p, grad, state, group, numbers):
         weight_decay, keep, fresh, minus, eps, momentum, step = numbers

@@ -1,7 +1,9 @@
 """Rprop."""
 
+import jtensor
+
 from ..tensor.likes import filled_like
-from ._method import Method, as_real, check, check_lr, number, update_lists, zeros_like
+from ._method import Method, as_real, check, check_lr, only_number, update_lists, zeros_like
 
 __all__ = ["Rprop", "rprop"]
 
@@ -28,7 +30,8 @@ class Rprop(Method):
                                   "differentiable": differentiable, "capturable": capturable})
 
     def _init_state(self, p, group, state):
-        lr = number(group["lr"])
+        with jtensor.enable_grad():                         # refused in any case
+            lr = only_number(group["lr"], "full_like(): argument 'fill_value' (position 2)")
         state["step"] = self._new_scalar(p, group)
         state["prev"] = zeros_like(p)
         state["step_size"] = filled_like(p.grad, complex(lr, lr) if p.is_complex() else lr)

@@ -344,3 +344,27 @@ def test_a_differentiable_step_hands_on_gradients(name):
         return start.grad.numpy(), gradient.grad.numpy()
     for ours, theirs in zip(gradients(jtensor), gradients(torch), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-4 if name == "Adam" else 1e-6)     # whose steps PyTorch counts in float32 here
+
+
+@pytest.mark.parametrize("name", "SGD Adam AdamW NAdam RAdam Adagrad Adamax RMSprop Rprop Adadelta".split())
+def test_a_differentiable_step_hands_on_gradients_to_its_numbers(name):
+    """To a learning rate, and Adam's to its other numbers too; PyTorch's other methods refuse a rate that is to get one."""
+    torch = pytest.importorskip("torch")
+
+    def gradients(library):
+        def asked(number):
+            return library.tensor(number, requires_grad=True)
+        p, lr, others = library.tensor([1.0, 2.0], requires_grad=True).clone(), asked(0.1), {}
+        if name.startswith("Adam") and name != "Adamax":
+            others = {"weight_decay": asked(0.01), "betas": (asked(0.9), asked(0.99)), "eps": 0.1}
+        try:
+            optimizer = getattr(library.optim, name)([p], lr=lr, differentiable=True, **others)
+            for _ in range(1 if name == "NAdam" else 2):        # through two of which neither library leads back
+                p.grad = library.tensor([0.5, -0.25])
+                optimizer.step()
+            p.square().sum().backward()
+        except TypeError as error:
+            return str(error)
+        return [one.grad.item() for one in (lr, *others.get("betas", ()), *([others["weight_decay"]] if others else []))]
+    ours, theirs = gradients(jtensor), gradients(torch)
+    assert ours == (theirs if isinstance(theirs, str) else pytest.approx(theirs, rel=1e-3, abs=1e-5))
