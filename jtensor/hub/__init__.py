@@ -1,7 +1,10 @@
-"""`torch.hub`: checkpoints by their address, kept in a folder; models of a folder that has a ``hubconf.py``.
+"""`torch.hub`: checkpoints by their address, kept in a folder; models of a repository, or of a folder, that has a ``hubconf.py``.
 
-Repositories of GitHub are not fetched: what they hold imports more of PyTorch than there is here, and would be run unseen.
+    repositories.py  repositories of GitHub: which, whether they are trusted, their files
+
+What a ``hubconf.py`` imports as ``torch`` is this library under ``python -m jtensor`` and after `jtensor.alias.install`.
 """
+import contextlib
 import hashlib
 import importlib.util
 import os
@@ -11,8 +14,8 @@ import tempfile
 from urllib.parse import urlparse
 from urllib.request import Request, urlopen
 
-from .base.errors import missing
-from .serialization import load as _load
+from ..serialization import load as _load
+from .repositories import folder_of
 
 try:
     from tqdm import tqdm
@@ -115,32 +118,60 @@ def load_state_dict_from_url(url, model_dir=None, map_location=None, progress=Tr
     return _load(path, map_location=map_location, weights_only=weights_only)
 
 
-def load(repo_or_dir, model, *args, source="github", trust_repo=None, force_reload=False, verbose=True, skip_validation=False, **kwargs):
-    """What the function ``model`` of the folder's ``hubconf.py`` answers to the arguments that are left; ``source`` has to be "local".
+def list(github, force_reload=False, skip_validation=False, trust_repo="check", verbose=True):
+    """The names of the functions that the repository "owner/name[:ref]" offers in its ``hubconf.py``; the options are those of `load`."""
+    folder = _fetched(github, force_reload, trust_repo, verbose, skip_validation)
+    with _configuration(folder) as module:
+        return [name for name in dir(module) if not name.startswith("_") and callable(getattr(module, name))]
 
-    RuntimeError where there is no such function, or a module is missing that the file says it depends on.
+
+def help(github, model, force_reload=False, skip_validation=False, trust_repo="check"):
+    """The docstring of one of these functions."""
+    with _configuration(_fetched(github, force_reload, trust_repo, True, skip_validation)) as module:
+        return _entry(module, model).__doc__
+
+
+def load(repo_or_dir, model, *args, source="github", trust_repo="check", force_reload=False, verbose=True, skip_validation=False, **kwargs):
+    """What the function ``model`` of a ``hubconf.py`` answers to the arguments that are left.
+
+    ``repo_or_dir``: "owner/name", or "owner/name:ref" with a branch, tag or commit, of GitHub; with ``source="local"`` a folder. A
+    repository is fetched into `get_dir` once, anew with ``force_reload``. Its code is run: ``trust_repo`` False asks the user first,
+    "check" asks about repositories that were not trusted before, True does not ask. ``skip_validation``: that the ref is the
+    repository's own is not looked up. RuntimeError where there is no such function, or a module is missing that the file depends on.
+
+    Source: https://docs.pytorch.org/docs/stable/hub.html
     """
     source = source.lower()
     if source not in ("github", "local"):
         raise ValueError(f'Unknown source: "{source}". Allowed values: "github" | "local".')
-    if source == "github":
-        raise missing("models of GitHub (torch.hub.load)", 'a copy of the repository: torch.hub.load(folder, model, source="local")')
-    return _entry(_configuration(repo_or_dir), model)(*args, **kwargs)
+    folder = _fetched(repo_or_dir, force_reload, trust_repo, verbose, skip_validation) if source == "github" else repo_or_dir
+    with _configuration(folder) as module:
+        return _entry(module, model)(*args, **kwargs)
 
 
+def _fetched(github, force_reload, trust_repo, verbose, skip_validation):
+    def download(url, path):
+        download_url_to_file(url, path, progress=False)
+    return folder_of(github, get_dir(), download, force_reload=force_reload, trust_repo=trust_repo, verbose=verbose,
+                     skip_validation=skip_validation)
+
+
+@contextlib.contextmanager
 def _configuration(folder):
-    """The folder's ``hubconf`` as a module, whose neighbours it may import."""
+    """The folder's ``hubconf`` as a module; its neighbours can be imported meanwhile."""
     sys.path.insert(0, folder)
     try:
         spec = importlib.util.spec_from_file_location("hubconf", os.path.join(folder, "hubconf.py"))
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        return module
+        yield module
     finally:
         sys.path.remove(folder)
 
 
 def _entry(module, name):
+    if not isinstance(name, str):
+        raise ValueError("Invalid input: model should be a string of function name")
     absent = [one for one in getattr(module, "dependencies", None) or () if importlib.util.find_spec(one) is None]
     if absent:
         raise RuntimeError(f"Missing dependencies: {', '.join(absent)}")
@@ -150,4 +181,4 @@ def _entry(module, name):
     return found
 
 
-__all__ = ["download_url_to_file", "get_dir", "load", "load_state_dict_from_url", "set_dir"]
+__all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir"]
