@@ -58,10 +58,11 @@ def refuse_entry():
     kinds = (form.name, *map(kind, args), *kwargs, *map(kind, kwargs.values()))
     if kinds in _in_order:
         return
-    refused = form.refusal(args, kwargs)
+    refused, known = (form.refusal(args, kwargs), True) if passed_on else form.refused(frame)
     if refused is not None:
-        if passed_on or form.refusal(*form.of_frame(frame, by_name=True)) is not None:        # of ``f(**d)`` the code does not tell
-            raise refused
+        raise refused
+    if not known:
+        return
     if len(_in_order) > 50_000:
         _in_order.clear()
     _in_order.add(kinds)

@@ -1,5 +1,8 @@
 """Indexing with tensors, gathering, scattering, joining, sorting: PyTorch's values, gradients, strides and words."""
+import numpy as np
 import pytest
+
+import jtensor
 
 from .twin import same
 
@@ -69,6 +72,25 @@ def test_order_of_special_values():
     for text in ("T.sort(%s)", "T.sort(%s, descending=True, stable=True)", "T.argsort(%s.bfloat16(), stable=True)", "T.sort(%s.double())",
                  "T.searchsorted(T.sort(%s).values, T.tensor([0., 1., float('nan')]), right=True)"):
         same(text % values, grad=False)
+
+
+SEARCHES = [(rows, n, dtype, right) for rows in (1, 2) for n in (1, 2, 5, 8) for dtype in ("float32", "int64", "float16")
+            for right in (False, True)]
+
+
+@pytest.mark.parametrize("case", SEARCHES, ids=str)
+def test_searches_are_pytorchs_in_rows_of_no_order_too(case):
+    """NaN lies below what it is compared with, and a value that is NaN goes to the end; rows need not ascend."""
+    torch = pytest.importorskip("torch")
+    rows, n, dtype, right = case
+    draw = np.random.default_rng(SEARCHES.index(case))
+    given = [draw.integers(0, 6, (rows, k)).astype(dtype) for k in (n, 7)]
+    if "float" in dtype:
+        for one in given:
+            one[draw.random(one.shape) < 0.2] = np.nan
+    ours, theirs = ([library.searchsorted(*[library.from_numpy(one) for one in pair], right=right).tolist()
+                     for pair in (given, (given[0][0], given[1]))] for library in (jtensor, torch))
+    assert ours == theirs
 
 
 def test_hashes():

@@ -187,6 +187,8 @@ def test_probabilities_that_their_origin_vouches_for_are_not_looked_at():
     ("T.histc((T.arange(200.) / 16).half(), 7, 0.3, 9.1)", [(3,)]),
     ("T.histc(a, 3, 0, float('inf'))", [(3,)]),
     ("T.histogram(T.tensor([float('nan')]), 3)", [(3,)]),
+    ("T.histogram(a, T.empty(0))", [(3,)]), ("T.histogram(a, 2, out=(T.empty(0).double(), T.empty(0)))", [(3,)]),
+    ("T.histogram(a, 2, out=(T.empty(0), T.empty(0).double()))", [(3,)]),
 ])
 def test_places_that_are_not_there(text, shapes):
     same(text, *shapes, grad=False)

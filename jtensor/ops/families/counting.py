@@ -4,6 +4,7 @@ Owns: what has sizes that depend on the data (which is looked at), and binary se
 """
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from ...base import dtypes
 from ..operator import RAW, Tensor, op
@@ -107,18 +108,30 @@ def _check_search(boundaries, values):
 @op(name="searchsorted.raw", nondiff=("boundaries", "values", 0), **RAW)
 def searchsorted_raw(boundaries: Tensor, values: Tensor, int32, right):
     """Where each value goes in the sorted last dimension of the boundaries."""
-    side = "right" if right else "left"
     kind = jnp.int32 if int32 else jnp.int64
     common = jnp.promote_types(boundaries.dtype, values.dtype)
     if not boundaries.size or not values.size:
         return jnp.zeros(values.shape, kind)
-    edges, wanted = keys_of(boundaries.astype(common)), keys_of(values.astype(common))
+    boundaries, wanted = boundaries.astype(common), keys_of(values.astype(common))
+    edges = keys_of(boundaries)
+    if jnp.issubdtype(common, jnp.floating):                # a NaN is below what is compared with it, and a value that is one above all
+        edges = jnp.where(boundaries != boundaries, jnp.iinfo(edges.dtype).min, edges)
     if edges.ndim == 1:
-        return jnp.searchsorted(edges, wanted.reshape(-1), side=side, method="scan").reshape(wanted.shape).astype(kind)
+        return _halved(edges[None], wanted.reshape(1, -1), right).reshape(wanted.shape).astype(kind)
     rows, targets = edges.reshape(-1, edges.shape[-1]), wanted.reshape(-1, wanted.shape[-1])
-    compare = (lambda e, w: e <= w) if right else (lambda e, w: e < w)
-    counts = compare(rows[:, None, :], targets[:, :, None]).sum(-1, dtype=kind)
-    return counts.reshape(wanted.shape)
+    return _halved(rows, targets, right).reshape(wanted.shape).astype(kind)
+
+
+def _halved(rows, targets, right):
+    """Where each target goes in its row, found as PyTorch finds it, also in rows that are in no order."""
+    def step(_, ends):
+        low, high = ends
+        middle = low + ((high - low) >> 1)
+        edge = jnp.take_along_axis(rows, jnp.minimum(middle, rows.shape[1] - 1), 1)
+        behind = ~(edge > targets if right else edge >= targets)
+        return jnp.where((low < high) & behind, middle + 1, low), jnp.where((low < high) & ~behind, middle, high)
+    ends = jnp.zeros(targets.shape, jnp.int64), jnp.full(targets.shape, rows.shape[1], jnp.int64)
+    return lax.fori_loop(0, rows.shape[1].bit_length(), step, ends)[0]
 
 
 def _real_only(*given):

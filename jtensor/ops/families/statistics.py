@@ -240,6 +240,10 @@ def histogram(input, bins=100, *, range=None, weight=None, density=False, out=No
         _check_edges(1, input.dtype, [bins])
     if input.dtype.name not in ("float32", "float64"):
         raise not_implemented("histogramdd", input.dtype)
+    for name, where, target in zip(("hist", "bin_edges"), ("", " for dimension 0"), out or ()):
+        if target.dtype is not input.dtype:
+            raise RuntimeError(f"torch.histogram: input tensor and {name} tensor should have the same dtype, but got input "
+                               f"{dtypes.cpp_name(input.dtype)} and {name} {dtypes.cpp_name(target.dtype)}{where}")
     made = histogram_of(input, None if whole else bins, bins if whole else None, range, weight, density)
     from ...base.return_types import return_type
     answer = return_type("histogram", ("hist", "bin_edges"))(made)
@@ -311,6 +315,9 @@ def _check_edges(n, dtype, bins):
         if edges.ndim != 1:
             raise RuntimeError(f"torch.histogramdd: bins tensor should have one dimension, but got {edges.ndim} dimensions in the bins "
                                f"tensor for dimension {d}")
+        if not edges.numel():
+            raise RuntimeError("torch.histogramdd: bins tensor should have at least 1 element, but got 0 elements in the bins tensor for "
+                               f"dimension {d}")
 
 
 @composite(method=False, asked=True)
