@@ -47,6 +47,8 @@ def qualified_name(func):
     >>> qualified_name(torch.nn.functional.gelu), qualified_name(operator.add), qualified_name(len)
     ('torch._C._nn.gelu', '_operator.add', 'len')
     """
+    if hasattr(getattr(func, "overloadpacket", func), "_qualified_op_name"):       # an operator of `torch.ops`, which says how it is found
+        return f"torch.ops.{func}"
     name = getattr(func, "__name__", None)
     if name is not None and getattr(builtins, name, None) is func:
         return name

@@ -89,7 +89,7 @@ class Packet(OpOverloadPacket):
         for form in _overloads()[name]:
             self._forms[form] = Overload(self, _Builtin(name, form, function))
 
-    def __call__(self, /, *args, **kwargs):
+    def _called(self, args, kwargs):
         return self._function(*args, **kwargs)
 
 

@@ -4,8 +4,18 @@ Owns: what ``torch.ops.mylib.name`` and its overloads answer, the table of all o
 """
 from .. import ops
 from ..base.errors import missing
+from ..tensor import overriding
 
 DEFINED = {}                    # "mylib::name" or "mylib::name.overload" -> Definition
+
+
+def asked(operator, args, kwargs):
+    """What a mode, or a class of an argument, answers to a call of the operator; NotImplemented where none is to be asked."""
+    relevant = list(overriding.spread((*args, *kwargs.values())))
+    if not overriding.any_overrides(relevant):
+        return NotImplemented
+    overriding.install()
+    return overriding.handle(operator, list(filter(overriding.overrides, relevant)), args, kwargs)
 
 
 class OpOverload:
@@ -19,7 +29,8 @@ class OpOverload:
         self.__name__ = f"{packet.__name__}.{self._overloadname}"
 
     def __call__(self, /, *args, **kwargs):
-        return self._definition(args, kwargs)
+        answer = asked(self, args, kwargs)
+        return self._definition(args, kwargs) if answer is NotImplemented else answer
 
     def __deepcopy__(self, memo):
         return self                             # an operator is one, whoever holds it: graphs are copied with those that they call
@@ -65,6 +76,10 @@ class OpOverloadPacket:
         return list(self._forms)
 
     def __call__(self, /, *args, **kwargs):
+        answer = asked(self, args, kwargs)
+        return self._called(args, kwargs) if answer is NotImplemented else answer
+
+    def _called(self, args, kwargs):
         forms, reasons = list(self._forms.values()), []
         if len(forms) == 1:
             return forms[0](*args, **kwargs)

@@ -36,6 +36,7 @@ SIBLINGS = {
     "utils": {"hub": "its older name"},
     "_C": {"random": "PyTorch has generators there", "nn": "PyTorch has some of its functions there",
            "func": "what a tensor is inside of its functions", "_functorch": "PyTorch has some of that room's functions there"},
+    "_ops": {"library": "programs ask for its classes there"},
     "_tensor": {"serialization": "pickles name its functions there"},
     "_utils": {"serialization": "pickles name its functions there"},
     "serialization": {"sparse": "puts sparse tensors together again"},

@@ -60,3 +60,68 @@ def test_what_is_refused():
         jtensor.library.register_kernel(jtensor.ops.aten.add.Tensor, "cpu")(lambda x: x)
     with pytest.raises(AttributeError):
         _ = jtensor.ops.__path_of_nothing__
+
+
+TRACED = ["torch.ops.aten.add(x, 1)", "torch.ops.aten.add.Tensor(x, x)", "torch.ops.aten.view(x, [6])",
+          "torch.ops.aten.cat.default([x, x])",
+          "torch.ops.aten.max_pool2d_with_indices.default(x[None], [1, 1])[0]", "torch.ops.traced_here.twice(x)",
+          "torch.ops.traced_here.twice.default(x)"]
+
+
+@pytest.fixture
+def twice():
+    """In both libraries an operator of one's own."""
+    made = []
+    for library in (jtensor, pytest.importorskip("torch")):
+        made.append(library.library.Library("traced_here", "DEF"))
+        made[-1].define("twice(Tensor x) -> Tensor")
+        made[-1].impl("twice", lambda x: x * 2, "CPU")
+    yield
+    for one in made:
+        one._destroy()
+
+
+@pytest.mark.parametrize("text", TRACED)
+def test_traced_calls_are_nodes(text, twice):
+    torch = pytest.importorskip("torch")
+
+    def seen(library):
+        function = eval(f"lambda x: {text}", {"torch": library})
+        made = library.fx.symbolic_trace(function)
+        x = library.arange(6.).view(2, 3)
+        assert made(x).tolist() == copy.deepcopy(made)(x).tolist() == function(x).tolist()
+        return made.code, [(node.op, node.name, str(node.target)) for node in made.graph.nodes if node.op != "call_function"]
+    assert seen(jtensor) == seen(torch)
+
+
+@pytest.mark.parametrize("text", ["torch.ops.aten.add.Tensor(s, s)", "torch.ops.aten.mul(s, 2)", "torch.ops.aten.cat([s, s])",
+                                  "torch.ops.traced_here.twice(s)"])
+def test_classes_and_modes_are_asked(text, twice):
+    torch = pytest.importorskip("torch")
+
+    def seen(library):
+        asked = []
+
+        class Sub(library.Tensor):
+            @classmethod
+            def __torch_function__(cls, func, types, args=(), kwargs=None):
+                asked.append(str(func))
+                return super().__torch_function__(func, types, args, kwargs)
+
+        class Mode(library.overrides.TorchFunctionMode):
+            def __torch_function__(self, func, types, args=(), kwargs=None):
+                asked.append(f"mode: {func}")
+                return func(*args, **(kwargs or {}))
+        answer, plain = eval(text, {"torch": library, "s": library.ones(2).as_subclass(Sub)}), library.ones(2)
+        first = asked[0]
+        with Mode():
+            eval(text, {"torch": library, "s": plain})
+        return first, type(answer).__name__, [one for one in asked if one.startswith("mode")][0]
+    assert seen(jtensor) == seen(torch)
+
+
+def test_what_an_operator_is():
+    torch = pytest.importorskip("torch")
+    for library in (jtensor, torch):
+        assert isinstance(library.ops.aten.add.Tensor, library._ops.OpOverload)
+        assert isinstance(library.ops.aten.add, library._ops.OpOverloadPacket)
