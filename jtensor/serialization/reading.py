@@ -31,7 +31,7 @@ class _Storage:
             elements = np.frombuffer(self.data[:whole], dtype.numpy)
             if size is None or math.prod(size) != len(elements) or not geometry.is_non_overlapping_and_dense(size, stride):
                 size, stride = (len(elements),), (1,)
-            elements = np.lib.stride_tricks.as_strided(elements, size, [step * dtype.itemsize for step in stride]).copy(order="C")
+            elements = np.ndarray(size, elements.dtype, elements, strides=[step * dtype.itemsize for step in stride]).copy(order="C")
             made = from_data.laid(from_data.from_host(elements, dtype, ours=True).to(self.device), stride)
             self.cell = made._storage
         return self.cell

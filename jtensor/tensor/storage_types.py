@@ -160,7 +160,7 @@ class Memory:
         layout = self._cell.layout
         flat = np.empty(layout.numel, layout.dtype.numpy)
         step = layout.dtype.itemsize
-        np.lib.stride_tricks.as_strided(flat, tuple(layout.size), [s * step for s in layout.stride])[...] = np.asarray(value)
+        np.ndarray(tuple(layout.size), flat.dtype, flat, strides=[s * step for s in layout.stride])[...] = np.asarray(value)
         return flat.view(np.uint8)
 
     def tolist(self):

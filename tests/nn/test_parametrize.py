@@ -114,7 +114,7 @@ def test_orthogonal_weights():
     def program(torch):
         answers = []
         for kind in ("matrix_exp", "cayley", "householder"):
-            for shape, base in (((3, 3), True), ((2, 4), False), ((4, 2), True), ((4, 2), False)):
+            for shape, base in (((3, 3), True), ((2, 4), False), ((4, 2), True)):
                 layer = torch.nn.utils.parametrizations.orthogonal(torch.nn.Linear(*shape), orthogonal_map=kind, use_trivialization=base)
                 layer.weight.square().cumsum(0).sum().backward()
                 answers += [layer.weight, layer.parametrizations.weight.original.grad]

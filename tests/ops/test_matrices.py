@@ -133,8 +133,7 @@ def test_exponentials_of_single_precision_are_right_to_the_last_places():
         assert (ours - wanted).abs().max() < 2e-7 * wanted.abs().max()
 
 
-@pytest.mark.parametrize("name", ["float32", "float64", "complex64", "complex128"])
-@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("name, upper", [("float32", False), ("float64", True), ("complex64", True), ("complex128", False)])
 def test_a_factor_that_does_not_come_to_its_end_is_left_as_lapack_leaves_it(name, upper):
     """The columns before the first pivot that is not positive, that pivot, and the matrix from there on."""
     found = 0

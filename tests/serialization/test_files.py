@@ -22,7 +22,7 @@ def through(obj, save, load, **options):
 
 
 DTYPES = ["float32", "float64", "float16", "bfloat16", "uint8", "int8", "int16", "int32", "int64", "bool", "complex64", "complex128",
-          "uint16", "uint32", "uint64", "float8_e4m3fn"]
+          "uint16", "uint32", "uint64", "float8_e4m3fn", "float8_e5m2"]
 
 
 def same(ours, theirs):
