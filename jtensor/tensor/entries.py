@@ -58,11 +58,10 @@ def refuse_entry():
     kinds = (form.name, *map(kind, args), *kwargs, *map(kind, kwargs.values()))
     if kinds in _in_order:
         return
-    refused, known = (form.refusal(args, kwargs), True) if passed_on else form.refused(frame)
+    refused = form.refusal(args, kwargs)
     if refused is not None:
-        raise refused
-    if not known:
-        return
+        if passed_on or form.refusal(*form.of_frame(frame, by_name=True)) is not None:        # of ``f(**d)`` the code does not tell
+            raise refused
     if len(_in_order) > 50_000:
         _in_order.clear()
     _in_order.add(kinds)

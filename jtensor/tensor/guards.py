@@ -67,25 +67,12 @@ class Form:
         kwargs.update(others)
         return [*args, *rest], {**{name: kwargs[name] for name in keywords if name in kwargs}, **kwargs}
 
-    def refused(self, frame):
-        """`refusal` for the frame of a function that is `written`, and whether calls of this kind have the same answer.
-
-        Of ``f(**d)`` the code does not tell what it stands for: names for places, perhaps, and with what is the default anyway, or without
-        (``dim=None`` chooses between PyTorch's signatures); such a call has the benefit of the doubt.
-        """
-        first = self.refusal(*self.of_frame(frame))
-        if first is None or self.refusal(*self.of_frame(frame, by_name=True)) is None:
-            return None, True
-        if sites.written(frame.f_back.f_code, frame.f_back.f_lasti)[0] is None:
-            return first if self.refusal(*self.of_frame(frame, by_name=True, whole=True)) is not None else None, False
-        return first, True
-
-    def of_frame(self, frame, by_name=False, whole=False):
+    def of_frame(self, frame, by_name=False):
         """`given`, or `by_name`, for the frame of a function that is `written`."""
         local = frame.f_locals
         values, named = ([local[name] for name, _ in part] for part in (self.positional, self.named))
         rest, others = local[self.rest or "_rest"], local[self.others or "_others"]
-        return self.by_name(values, named, others, whole) if by_name and not rest else self.given(frame.f_back, values, rest, named, others)
+        return self.by_name(values, named, others) if by_name and not rest else self.given(frame.f_back, values, rest, named, others)
 
     def refusal(self, args, kwargs):
         """PyTorch's refusal of a call, or None; of the call behind it, where PyTorch has a function in Python."""
@@ -99,11 +86,10 @@ class Form:
         found = self.behind(**bound)
         return None if found is None else refusal(found[0], found[1:], {})
 
-    def by_name(self, values, named, others, whole=False):
+    def by_name(self, values, named, others):
         """The same call with all but the first argument by keyword, as it may have been written where that cannot be told."""
         pairs = [*zip(self.positional, values, strict=True), *zip(self.named, named, strict=True)]
-        return values[:1], {name: value for (name, default), value in pairs[1:]
-                            if value is not MISSING and (whole or value is not default)} | others
+        return values[:1], {name: value for (name, default), value in pairs[1:] if value is not MISSING and value is not default} | others
 
 
 def form_of(function):
@@ -244,11 +230,11 @@ def again(error, form, values, rest, named, others):
 
 def first_of_kind(form, kinds, classes):
     """Refuses a call whose arguments are of classes that were not seen before, if PyTorch does; remembers them if it does not."""
-    refused, known = form.refused(sys._getframe(1))
-    if refused is not None:
+    frame = sys._getframe(1)
+    refused = form.refusal(*form.of_frame(frame))
+    if refused is not None and form.refusal(*form.of_frame(frame, by_name=True)) is not None:    # of ``f(**d)`` the code does not tell
         raise refused
-    if known:
-        kinds.add(classes)
+    kinds.add(classes)
 
 
 def _raised_in(error, folder):

@@ -140,14 +140,3 @@ def test_the_size_of_pieces_has_a_name_of_its_own_in_the_method():
     for refused in (lambda: x.split(split_size_or_sections=2), lambda: torch.split(x, split_size=2)):
         with pytest.raises(TypeError):
             refused()
-
-
-@pytest.mark.parametrize("name", ["sum", "mean", "nansum", "std", "amax"])
-def test_what_is_written_in_a_dictionary_counts_where_it_is_the_default(name):
-    """``dim=None`` is what there would be without it, and PyTorch's signature is another."""
-    x, options = torch.ones(2, 3), {"keepdim": True, "dim": () if name == "amax" else None}
-    if name in ("sum", "mean"):
-        with pytest.raises(TypeError, match="invalid combination of arguments"):
-            getattr(torch, name)(x, keepdim=True)
-    for call in (lambda: getattr(torch, name)(x, **options), lambda: getattr(x, name)(**options)):
-        assert call().shape == (1, 1)
