@@ -26,9 +26,10 @@ def number_or_asked(x, group):
     return x if group["differentiable"] and isinstance(x, jtensor.Tensor) and x.requires_grad else number(x)
 
 
-def only_number(x, argument="addcdiv_(): argument 'value'"):
-    """The same, where PyTorch hands it to a function that takes a number alone. TypeError for what is to get a gradient."""
-    if isinstance(x, jtensor.Tensor) and x.requires_grad and jtensor.is_grad_enabled():
+def only_number(x, argument="addcdiv_(): argument 'value'", without_grad=False):
+    """The same, where PyTorch hands it to a function that takes a number alone. TypeError for what is to get a gradient;
+    ``without_grad``: also while gradients are not recorded."""
+    if isinstance(x, jtensor.Tensor) and x.requires_grad and (without_grad or jtensor.is_grad_enabled()):
         raise TypeError(f"{argument} must be Number, not Tensor")
     return number(x)
 

@@ -1,7 +1,5 @@
 """Rprop."""
 
-import jtensor
-
 from ..tensor.likes import filled_like
 from ._method import Method, as_real, check, check_lr, only_number, update_lists, zeros_like
 
@@ -30,8 +28,7 @@ class Rprop(Method):
                                   "differentiable": differentiable, "capturable": capturable})
 
     def _init_state(self, p, group, state):
-        with jtensor.enable_grad():                         # refused in any case
-            lr = only_number(group["lr"], "full_like(): argument 'fill_value' (position 2)")
+        lr = only_number(group["lr"], "full_like(): argument 'fill_value' (position 2)", without_grad=True)
         state["step"] = self._new_scalar(p, group)
         state["prev"] = zeros_like(p)
         state["step_size"] = filled_like(p.grad, complex(lr, lr) if p.is_complex() else lr)
