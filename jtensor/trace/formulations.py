@@ -317,10 +317,18 @@ def reduce_min(x, axes):
 
 def _or_nan(extreme, x, axes):
     # From 4,096 elements on XLA's library for the CPU (jaxlib 0.10.2) passes over NaNs.
-    return lax.select(lax.reduce_or(lax.ne(x, x), axes), lax.full_like(extreme, jnp.nan), extreme)
+    def marked():
+        return lax.select(lax.reduce_or(lax.ne(x, x), axes), lax.full_like(extreme, jnp.nan), extreme)
+    if x.dtype.itemsize < 4 or x.size < SUMMED or math.prod(x.shape[axis] for axis in axes) < LONG:
+        return marked()
+    # Looking at each element takes several times as long as the library's sum, which is a number unless one of them is NaN (or infinities
+    # meet, or what overflows).
+    total = lax.reduce_sum(x, axes)
+    return lax.cond(lax.reduce_or(lax.ne(total, total), tuple(range(total.ndim))), marked, lambda: extreme)
 
 
-MANY = 1024             # elements, well below those
+MANY = 1024                     # elements, well below those
+SUMMED, LONG = 1 << 16, 64      # elements in all, and for each extreme, from which on they are added up
 MANY_PRODUCTS = 1 << 15
 
 

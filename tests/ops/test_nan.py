@@ -18,6 +18,20 @@ def test_extremes_of_many_numbers_keep_a_nan(dtype):
         assert y[:40].amax() == y[:40].to(torch.float64).amax() and not y[:40].amin().isnan()
 
 
+def test_extremes_of_rows_whose_sums_are_no_numbers():
+    """Where infinities meet, or a sum overflows, the sum that looks for NaNs is NaN without one."""
+    inf, nan, far = float("inf"), float("nan"), 3e38
+    rows = [[], [inf, -inf], [nan, inf, -inf], [far, far, -far, -far], [nan], [-inf]]
+    x = torch.arange(6.0 * 11000).sin().reshape(6, 11000)
+    for row, odd in zip(x, rows, strict=True):
+        row[5:5 + len(odd)] = torch.tensor(odd)
+    highest, lowest = [1, inf, nan, torch.tensor(far).item(), nan, 1], [-1, -inf, nan, torch.tensor(-far).item(), nan, -inf]
+    for y in (x, x * 1):
+        for found, wanted in ((y.amax(1), highest), (y.min(1).values, lowest), (y.t().amax(0), highest)):
+            torch.testing.assert_close(found, torch.tensor(wanted), equal_nan=True, atol=1e-6, rtol=1e-6)
+        assert y.max().isnan() and y[3:4].amax().item() == torch.tensor(far).item() and y[1].min() == -inf
+
+
 @pytest.mark.parametrize("sizes", [(2, 5), (3, 7), (7, 4)])
 def test_adaptive_means_keep_a_nan_to_its_windows(sizes):
     x = torch.arange(56.0).reshape(1, 7, 8)
