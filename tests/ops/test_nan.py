@@ -28,7 +28,7 @@ def test_extremes_of_rows_whose_sums_are_no_numbers():
     highest, lowest = [1, inf, nan, torch.tensor(far).item(), nan, 1], [-1, -inf, nan, torch.tensor(-far).item(), nan, -inf]
     for y in (x, x * 1):
         for found, wanted in ((y.amax(1), highest), (y.min(1).values, lowest), (y.t().amax(0), highest)):
-            torch.testing.assert_close(found, torch.tensor(wanted), equal_nan=True, atol=1e-6, rtol=1e-6)
+            torch.testing.assert_close(found, torch.tensor(wanted), equal_nan=True, atol=1e-4, rtol=1e-4)
         assert y.max().isnan() and y[3:4].amax().item() == torch.tensor(far).item() and y[1].min() == -inf
 
 
