@@ -15,26 +15,35 @@ from ..operator import RAW, Tensor, op
 from ..registry import composite
 from .numeric import refuses
 
+_MANY = 1024                # elements from which on a round of a loop is worth its start
 
-def _norm(away, p):
-    """The p-norm over the first dimension."""
+
+def _part(away, p):
+    """What a difference adds to a norm, before the root."""
     size = jnp.abs(away)
     if p == 0:
-        return (size != 0).sum(0).astype(away.dtype)
-    if p == 1:
-        return size.sum(0)
-    if p == 2:
-        return jnp.sqrt((away * away).sum(0))
-    if p == math.inf:
-        return size.max(0) if len(size) else jnp.zeros(size.shape[1:], size.dtype)
-    return (size ** p).sum(0) ** (1 / p)
+        return (size != 0).astype(away.dtype)
+    return away * away if p == 2 else size if p in (1, math.inf) else size ** p
+
+
+def _root(total, p):
+    return jnp.sqrt(total) if p == 2 else total if p in (0, 1, math.inf) else total ** (1 / p)
 
 
 def _distances(x1, x2, p):
-    """The norms of all differences of rows, many at a time: the columns go first."""
+    """The norms of all differences of rows, column after column: all differences at once would be as many as rows times rows times columns."""
     n = max(x1.ndim, x2.ndim)
     a, b = (jnp.moveaxis(x.reshape(*(1,) * (n - x.ndim), *x.shape), -1, 0) for x in (x1, x2))
-    return _norm(a[..., :, None] - b[..., None, :], p)
+    a, b = a[..., :, None], b[..., None, :]
+    shape = np.broadcast_shapes(a.shape[1:], b.shape[1:])
+    if math.prod(shape) < _MANY:
+        parts = _part(a - b, p)
+        return _root(parts.max(0, initial=0) if p == math.inf else parts.sum(0), p)
+
+    def add(total, columns):
+        part = _part(columns[0] - columns[1], p)
+        return jnp.maximum(total, part) if p == math.inf else total + part, None
+    return _root(lax.scan(add, jnp.zeros(shape, a.dtype), (a, b))[0], p)
 
 
 def _slope(away, norm, p):
@@ -56,16 +65,21 @@ def _slope(away, norm, p):
 
 # -- cdist ------------------------------------------------------------------------------------------------------------
 
-def _differences(x1, x2):
-    return x1[..., :, None, :] - x2[..., None, :, :]
-
-
 def _first(grad, x1, x2, p, result):
-    return (grad[..., None] * _slope(_differences(x1, x2), result, p)).sum(-2)
+    """The gradient of the first rows, by one after the other of the second ones."""
+    others, grads, norms = jnp.moveaxis(x2, -2, 0), jnp.moveaxis(grad, -1, 0), jnp.moveaxis(result, -1, 0)
+    shape = *result.shape[:-1], x1.shape[-1]
+
+    def add(total, row):
+        other, grad, norm = row
+        return total + grad[..., None] * _slope(x1 - other[..., None, :], norm, p), None
+    if math.prod(shape) >= _MANY:
+        return lax.scan(add, jnp.zeros(shape, grad.dtype), (others, grads, norms))[0]
+    return (grad[..., None] * _slope(x1[..., :, None, :] - x2[..., None, :, :], result, p)).sum(-2)
 
 
 def _second(grad, x1, x2, p, result):
-    return -(grad[..., None] * _slope(_differences(x1, x2), result, p)).sum(-3)
+    return _first(jnp.swapaxes(grad, -1, -2), x2, x1, p, jnp.swapaxes(result, -1, -2))
 
 
 @op(name="cdist.raw", backward="CdistBackward0", grad={"x1": _first, "x2": _second}, **RAW)
@@ -141,9 +155,10 @@ def _pairs(n):
 
 
 def _pdist_gradient(grad, self, p, result):
-    i, j = _pairs(self.shape[0])
-    part = grad[:, None] * _slope(self[i] - self[j], result, p)
-    return jnp.zeros_like(self).at[i].add(part).at[j].add(-part)
+    def of_all(values):
+        upper = jnp.zeros((self.shape[0],) * 2, values.dtype).at[_pairs(self.shape[0])].set(values)
+        return upper + upper.T
+    return _first(of_all(grad), self, self, p, of_all(result))
 
 
 def _check_pdist(self, p):
