@@ -31,7 +31,7 @@ def _root(total, p):
 
 
 def _distances(x1, x2, p):
-    """The norms of all differences of rows, column after column: all differences at once would be as many as rows times rows times columns."""
+    """The norms of all differences of rows, column after column: at once they would be as many as rows times rows times columns."""
     n = max(x1.ndim, x2.ndim)
     a, b = (jnp.moveaxis(x.reshape(*(1,) * (n - x.ndim), *x.shape), -1, 0) for x in (x1, x2))
     a, b = a[..., :, None], b[..., None, :]

@@ -4,7 +4,9 @@ Owns: composites whose tensors come as a list or one by one. May not know: any o
 """
 import itertools
 
-from ...base import dtypes, sites
+import numpy as np
+
+from ...base import sites
 from ...base.naming import type_name
 from ..build import broadcast_shapes
 from ..registry import composite
@@ -110,10 +112,13 @@ def combinations(input, r=2, with_replacement=False):
         raise RuntimeError(f"Expect a 1D vector, but got shape {list(input._spec.size)}")
     if r < 0:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
-    from ...tensor.from_data import tensor
+    from ...tensor.from_data import from_host
     if r == 0:
         return input.new_empty((0,))
-    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    rows = list(choose(range(input._spec.numel), r))
-    chosen = tensor(rows, dtype=dtypes.int64, device=input.device) if rows else tensor([], dtype=dtypes.int64, device=input.device)
-    return input[chosen.reshape(len(rows), r)]
+    n = input._spec.numel
+    if r == 2:
+        rows = np.stack(np.triu_indices(n, 0 if with_replacement else 1), 1)
+    else:
+        choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+        rows = np.fromiter(itertools.chain.from_iterable(choose(range(n), r)), np.int64).reshape(-1, r)
+    return input[from_host(rows, device=input.device, ours=True)]
