@@ -121,4 +121,4 @@ def combinations(input, r=2, with_replacement=False):
     else:
         choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
         rows = np.fromiter(itertools.chain.from_iterable(choose(range(n), r)), np.int64).reshape(-1, r)
-    return input[from_host(rows, device=input.device, ours=True)]
+    return stack([input[from_host(column, device=input.device)] for column in rows.T], 1)
