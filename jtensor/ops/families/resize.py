@@ -3,6 +3,8 @@
 Owns: the upsampling operators by PyTorch's names. Interpolation along one dimension is a sum of a few
 picked slices with weights worked out beforehand; its gradient a product with the matrix of those weights. May not know: tensors.
 """
+import functools
+
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -10,6 +12,8 @@ from jax import lax
 from ...base import dtypes
 from ..operator import RAW, Tensor, op
 from .numeric import NARROW, not_implemented
+
+_PHASES = 8         # results apart at most that have the same distance from the input's places: it grows by up to so much
 
 # -- along one dimension ----------------------------------------------------------------------------------------------
 
@@ -78,14 +82,54 @@ def _matrix(taps, size):
     return made
 
 
+def _progression(places, size):
+    """(first, step) of evenly spaced places, of which those beyond the border are at it; None where they are not spaced so."""
+    middle = len(places) // 2
+    step = int(places[middle] - places[middle - 1]) if len(places) > 1 else 1
+    first = int(places[middle]) - step * middle
+    return (first, step) if step > 0 and (np.clip(first + step * np.arange(len(places)), 0, size - 1) == places).all() else None
+
+
+@functools.lru_cache(256)
+def _phases(places, size):
+    """How many results apart those lie whose places are evenly spaced (2 where the size doubles), and their progressions; None: too far.
+
+    ``places``: for each tap, those of all results.
+    """
+    for apart in range(1, _PHASES + 1):
+        if not len(places[0]) % apart:
+            found = [[_progression(np.array(at[k::apart]), size) for at in places] for k in range(apart)]
+            if all(p is not None for phase in found for p in phase):
+                return found
+    return None
+
+
+def _strided(x, d, first, step, count):
+    """The slices at evenly spaced places: XLA copies rows of them, where it would fetch what an index names one by one."""
+    low, high = max(0, -first), max(0, first + step * (count - 1) - x.shape[d] + 1)
+    if low or high:
+        x = jnp.pad(x, [(low, high) if axis == d else (0, 0) for axis in range(x.ndim)], mode="edge")
+    return lax.slice_in_dim(x, first + low, first + low + step * (count - 1) + 1, step, d)
+
+
 def _blend(x, d, taps):
-    total = None
-    for places, weights in taps:
-        shape = [1] * x.ndim
-        shape[d] = -1
-        term = jnp.take(x, jnp.asarray(places), axis=d, mode="clip") * jnp.asarray(weights.reshape(shape)).astype(x.dtype)
-        total = term if total is None else total + term
-    return total
+    """The sum over taps of the slices at their places, each times its weight (``None``: not weighted)."""
+    def along(weights):
+        return jnp.asarray(weights.reshape([-1 if axis == d else 1 for axis in range(x.ndim)])).astype(x.dtype)
+
+    count = len(taps[0][0])
+    phases = _phases(tuple(tuple(at.tolist()) for at, _ in taps), x.shape[d]) if count else None
+    if phases is None:
+        terms = [[jnp.take(x, jnp.asarray(at), axis=d, mode="clip") for at, _ in taps]]
+    else:
+        terms = [[_strided(x, d, *progression, count // len(phases)) for progression in phase] for phase in phases]
+    sums = []
+    for k, phase in enumerate(terms):
+        parts = [part if weights is None else part * along(weights[k::len(terms)]) for part, (_, weights) in zip(phase, taps, strict=True)]
+        sums.append(functools.reduce(lax.add, parts))
+    if len(sums) == 1:
+        return sums[0]
+    return jnp.stack(sums, d + 1).reshape(*x.shape[:d], count, *x.shape[d + 1:])
 
 
 def _blend_bytes(x, d, taps):
@@ -167,7 +211,7 @@ def _nearest(n, exact):
     def pick(x, output_size, scales):
         for i in range(n):
             d = x.ndim - n + i
-            x = jnp.take(x, jnp.asarray(nearest_places(x.shape[d], output_size[i], scales[i], exact)), axis=d, mode="clip")
+            x = _blend(x, d, [(nearest_places(x.shape[d], output_size[i], scales[i], exact), None)])
         return x
 
     def back(grad, output_size, scales, shapes):
