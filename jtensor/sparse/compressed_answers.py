@@ -267,7 +267,7 @@ for _name in ("mm", "mv", "matmul", "addmm"):
 
 @answers("linear")
 def linear(input, weight, bias=None):
-    made = jtensor.mm(input, weight.t())
+    made = jtensor.matmul(input, weight.t())
     return made if bias is None else made + bias
 
 

@@ -116,9 +116,13 @@ def sparse_times_sparse(x, y, name):
 
 @answers("matmul", "__matmul__", "__rmatmul__")
 def matmul(input, other, *, out=None):
-    """`torch.matmul` for matrices and vectors."""
+    """`torch.matmul` of a matrix and a vector, of two batches, and of anything dense times a matrix."""
     if input.ndim == 2 and other.ndim == 1:
         made = mv(input, other)
+    elif other.ndim == 2 != input.ndim and not is_sparse(input):
+        made = mm(input.reshape(-1, input.shape[-1]), other).reshape(*input.shape[:-1], other.shape[1])
+    elif {input.ndim, other.ndim} == {2, 3}:
+        raise RuntimeError(f"expand is unsupported for {kind_of(input if is_sparse(input) else other)} tensors")
     elif input.ndim == 3 or other.ndim == 3:
         made = bmm(input, other)
     else:
@@ -205,8 +209,8 @@ def addmm_(input, mat1, mat2, *, beta=1, alpha=1):
 
 @answers("linear")
 def linear(input, weight, bias=None):
-    """`torch.nn.functional.linear` of a sparse input."""
-    made = mm(input, weight.t())
+    """`torch.nn.functional.linear` where the input or the weight is sparse."""
+    made = matmul(input, weight.t())
     return made if bias is None else made + bias
 
 
