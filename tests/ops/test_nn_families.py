@@ -125,6 +125,23 @@ def test_a_window_of_lowest_values_points_at_its_first():
     same("F.max_pool2d(T.tensor([[[[1., float('nan')], [float('nan'), 2.]]]]), 2, return_indices=True)[1]", grad=False)
 
 
+def test_the_gradient_of_a_target_changes_with_a_logit_of_zero():
+    x, target = jtensor.zeros(2, requires_grad=True), jtensor.tensor([0.25, 0.5], requires_grad=True)
+    loss = jtensor.nn.functional.binary_cross_entropy_with_logits(x, target, reduction="sum", pos_weight=jtensor.tensor([2.0, 3.0]))
+    first, = jtensor.autograd.grad(loss, target, create_graph=True)
+    assert jtensor.autograd.grad(first.sum(), x)[0].tolist() == [-1.5, -2.0]
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+def test_places_of_a_grid_that_are_no_numbers(mode, padding):
+    places = "T.tensor([[nan, 0.], [inf, 1.], [-inf, .3], [.2, nan]])".replace("nan", "float('nan')").replace("inf", "float('inf')")
+    same(f"F.grid_sample(a, {places}.view(1, 4, 1, 2), '{mode}', '{padding}', False)", (1, 2, 3, 2), grad=False)
+    if mode != "bicubic":
+        rows = f"T.cat([{places}, T.zeros(4, 1)], 1).view(1, 4, 1, 1, 3)"
+        same(f"F.grid_sample(a, {rows}, '{mode}', '{padding}', True)", (1, 2, 2, 3, 2), grad=False)
+
+
 @pytest.mark.parametrize("text, target", [
     ("F.nll_loss(a, b)", [0, 5]), ("F.nll_loss(a, b, ignore_index=5)", [0, 5]), ("F.nll_loss(a, b, ignore_index=-1)", [-1, -2]),
     ("F.cross_entropy(a, b)", [-100, 3]), ("F.cross_entropy(a, b, label_smoothing=.1, reduction='sum')", [4, 0]),

@@ -30,13 +30,14 @@ def _kept_within(at, size):
     return jnp.where(at <= 0, 0, jnp.where(at >= size - 1, size - 1, at))
 
 
-def _padded_place(at, size, padding_mode, align_corners):
+def _padded_place(at, size, padding_mode, align_corners, lost=-100.0):
+    """A place in or beyond the image; one that is no number is at ``lost``."""
     if padding_mode == 1:
         at = _kept_within(at, size)
     elif padding_mode == 2:
         at = _reflected(at, 0, 2 * (size - 1)) if align_corners else _reflected(at, -1, 2 * size - 1)
         at = _kept_within(at, size)
-    return jnp.where(jnp.isfinite(at), at, -100.0)
+    return jnp.where(jnp.isfinite(at), at, lost)
 
 
 def _fetch(image, places):
@@ -58,10 +59,13 @@ def _sampled(image, grid, mode, padding_mode, align_corners):
     at = [_unnormalized(grid[..., n - 1 - d], spatial[d], align_corners) for d in range(n)]
     if mode == 2:
         return _sampled_cubic(image, at, padding_mode, align_corners)
-    at = [_padded_place(a, size, padding_mode, align_corners) for a, size in zip(at, spatial, strict=True)]
+    lost = [-100.0 if padding_mode == 0 else 0 if n == 2 else size - 1 for size in spatial]       # as PyTorch's comparisons with NaN end
+    places = [_padded_place(*one) for one in zip(at, spatial, (padding_mode,) * n, (align_corners,) * n, lost, strict=True)]
     if mode == 1:
-        return jnp.moveaxis(_fetch(image, [jnp.round(a) for a in at]), -1, 1)
-    low = [lax.stop_gradient(jnp.floor(a)) for a in at]
+        return jnp.moveaxis(_fetch(image, [jnp.round(p) for p in places]), -1, 1)
+    low = [lax.stop_gradient(jnp.floor(p)) for p in places]
+    if padding_mode or n == 3:                                     # of a picture's zeros, what is infinitely far away makes NaN
+        at = places
     total = 0
     for corner in range(1 << n):
         bits = [corner >> d & 1 for d in range(n)]

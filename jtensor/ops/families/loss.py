@@ -208,7 +208,7 @@ def _logits_target_gradient(grad, self, weight, pos_weight, reduction):
 
 @wide
 def _log_sigmoid(x):
-    return jnp.minimum(x, 0) - jnp.log1p(jnp.exp(-jnp.abs(x)))
+    return jnp.where(x < 0, x, jnp.zeros_like(x)) - jnp.log1p(jnp.exp(-jnp.abs(x)))                # its slope at 0 is a half
 
 
 @op("numeric", check=_check_bce_with_logits, double="DivBackward1", **_LOSS,
