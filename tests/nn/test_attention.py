@@ -111,6 +111,15 @@ def test_attention_of_inference_by_batches_lies_as_its_shape_says():
     same(program)
 
 
+def test_a_query_of_another_width_is_refused_by_the_kernel_of_inference():
+    def program(torch):
+        layer, x = torch.nn.MultiheadAttention(4, 2, batch_first=True).eval(), torch.ones(3, 2, 5)
+        with torch.no_grad():
+            return raised(lambda: layer(x, x, x)), raised(lambda: layer(x, x.clone(), x))
+
+    same(program)
+
+
 def test_attention_of_no_samples():
     def program(torch):
         layer = torch.nn.MultiheadAttention(8, 2)

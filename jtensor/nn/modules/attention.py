@@ -79,6 +79,8 @@ class MultiheadAttention(Module):
         """``attn_mask`` and ``key_padding_mask``: True means "do not look there"; of floats, they are added to the scores."""
         is_batched = query.dim() == 3
         by_batches = is_batched and not self.training and self._is_one_kernel(query, key, value, key_padding_mask, attn_mask)
+        if by_batches and query.shape[2] != self.embed_dim:
+            raise RuntimeError(f"passed-in embed_dim {self.embed_dim} didn't match last dim of query {query.shape[2]}")
         key_padding_mask = F._canonical_mask(key_padding_mask, "key_padding_mask", F._none_or_dtype(attn_mask), "attn_mask",
                                              query.dtype)
         attn_mask = F._canonical_mask(attn_mask, "attn_mask", None, "", query.dtype, check_other=False)
