@@ -80,6 +80,8 @@ def _make(size, stride, dtype, device, conj, neg):
     for n in size:
         self.numel *= n
     self.contiguous = is_contiguous(size, stride)
+    if self.contiguous and self.numel * dtype.itemsize >= 1 << 63:                  # XLA ends the process
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)}")
     self.dense = self.contiguous or is_non_overlapping_and_dense(size, stride)
     self.notes = {}                      # what other rooms work out once for a Spec
     return self

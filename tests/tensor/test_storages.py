@@ -17,6 +17,10 @@ from ..parity.lines import alike, listed
 
 LINES = listed(r'''
     s = F([1, 2, 3]); s, s.size(), len(s), s.nbytes(), s[1], s[-1], s.tolist(), list(s)
+    torch.zeros(2 ** 62, 2 ** 62)
+    torch.empty(2 ** 62, device="meta")
+    torch.ones(4).repeat(2 ** 60)
+    torch.ones(1).expand(2 ** 62).shape, torch.empty(2 ** 62, 0).shape, torch.empty(2 ** 61, dtype=torch.int8, device="meta").shape
     s = torch.FloatStorage(3); s.size()
     s = torch.FloatStorage(); s.size(), s.tolist()
     s = F([1, 2, 3]); s[0] = 7; s[1:] = 5; s.tolist()
