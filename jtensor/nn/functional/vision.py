@@ -119,7 +119,7 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
         raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
     given = scales
     if scales is not None and all(map(TAKES["float"], scales)):
-        output_size = [int(input.size(i + 2) * scale) for i, scale in enumerate(scales)]
+        output_size = [_whole(input.size(i + 2) * scale) for i, scale in enumerate(scales)]
         if recompute_scale_factor or mode == "area":
             given = None
     if antialias and not (mode in ("bilinear", "bicubic", "lanczos") and input.ndim == 4):
@@ -127,6 +127,12 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
     if size is not None and not all(map(is_int, output_size)) or scales is not None and not all(map(TAKES["float"], scales)):
         _refuse_sizes(mode, dims, size, scale_factor)
     return _resized(input, dims, mode, [int(n) for n in output_size], align_corners, given or [None] * dims, antialias)
+
+
+def _whole(length):
+    if not -2.0 ** 63 <= length < 2.0 ** 63:                       # nor is a NaN
+        raise RuntimeError("value cannot be converted to type int64_t without overflow")
+    return int(length)
 
 
 def _refuse_sizes(mode, dims, size, scale_factor):
