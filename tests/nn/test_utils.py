@@ -101,3 +101,11 @@ def test_spectral_norm_reads_states_from_before_it_kept_both_vectors():
     assert refused["jtensor"] == refused["torch"]
     jtensor.nn.utils.remove_spectral_norm(ours)
     assert str(ours.load_state_dict(ours.state_dict())) == "<All keys matched successfully>"
+
+
+def test_unpadded_sequences_lie_by_themselves():
+    def program(torch):
+        found = torch.nn.utils.rnn.unpad_sequence(torch.arange(6.0).reshape(3, 2), torch.tensor([3, 1]))
+        return found, [sequence.stride() for sequence in found]
+
+    same(program)

@@ -68,6 +68,7 @@ def test_results(text, shapes):
     *((f"F.interpolate(a{dtype}, 3, mode='{mode}', antialias=True)", [X])
       for mode, dtype in [("bilinear", ".half()"), ("bicubic", ".long()"), ("lanczos", ".bool()")]),
     *((f"F.interpolate(a, scale_factor={factor}, mode='bilinear')", [X]) for factor in ("1e20", "-1e20", "float('nan')")),
+    ("F.cosine_similarity(a, a, eps=-.25)", [(2, 3)]),
     ("setattr(a.detach(), 'data', a.detach().to_sparse())", [(2, 2)]),
     *((f"F.fractional_max_pool3d(a, 2, 2, _random_samples=b.detach(){dtype})", [(2, 4, 4, 4, 4), samples])
       for dtype, samples in [("", (1, 4, 3)), ("", (2, 3, 3)), ("", (2, 4, 2)), ("", (4, 3)), (".double()", (2, 4, 3))]),

@@ -39,6 +39,8 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
     if not common.is_floating_point:
         raise RuntimeError("expected common dtype to be floating point, yet common dtype is "
                            f"{scalar_name(common)}")
+    if eps < 0:
+        raise RuntimeError(f"eps must be non-negative, got: {eps:g}")
     x1, x2 = jtensor.broadcast_tensors(x1.to(common), x2.to(common))
     lengths = [raw.linalg_vector_norm(x, 2, dim, True).clone() for x in (x1, x2)]
     with jtensor.no_grad():  # the gradient is that of the lengths as they are

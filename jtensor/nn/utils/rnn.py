@@ -218,7 +218,8 @@ def unpad_sequence(padded_sequences, lengths, batch_first=False):
     """The sequences of a padded tensor, each without its padding."""
     if not batch_first:
         padded_sequences.transpose_(0, 1)
-    return [sequence[:int(length)].clone() for sequence, length in zip(padded_sequences, lengths, strict=True)]
+    return [sequence[:int(length)].clone(memory_format=jtensor.contiguous_format)
+            for sequence, length in zip(padded_sequences, lengths, strict=True)]
 
 
 def pack_sequence(sequences, enforce_sorted=True):
