@@ -45,7 +45,8 @@ LINES = listed("""
     a.numpy()
     a.untyped_storage()
     a @ e, torch.mm(a, e), a @ e[:, 0], torch.sparse.mm(a, e), torch.spmm(a, e), F.linear(torch.ones(1, 3), a), e.detach() @ a
-    torch.ones(2) @ a, torch.arange(8.).reshape(2, 2, 2) @ a, F.linear(torch.ones(3), a), F.linear(torch.arange(12.).reshape(2, 2, 3), a, torch.ones(2))
+    torch.ones(2) @ a, torch.arange(8.).reshape(2, 2, 2) @ a, F.linear(torch.ones(3), a)
+    F.linear(torch.arange(12.).reshape(2, 2, 3), a, torch.ones(2))
     y = torch.arange(12.).reshape(2, 2, 3).requires_grad_(); F.linear(y, u).square().sum().backward(); y.grad, v.grad
     m.to_sparse_csc() @ m, m.to_sparse_bsr((2, 2)) @ m, a.t(), a.transpose(0, 1), m.to_sparse_bsc((2, 2)).t()
     torch.addmm(torch.ones(2, 2), a, e.detach(), beta=2, alpha=3), torch.sparse.addmm(torch.ones(2, 2), a, e.detach())

@@ -133,8 +133,9 @@ PRODUCTS = listed("""
     torch.hspmm(u, e), torch.smm(u, e), s.smm(e), torch.dsmm(s, e), torch.hsmm(s, e), s.resize_as_sparse_(s)
     torch.bmm(torch.stack([s, s]), torch.ones(2, 3, 1))
     F.linear(s, torch.ones(4, 3), torch.ones(4))
-    torch.ones(2) @ s, torch.arange(8.).reshape(2, 2, 2) @ s, F.linear(torch.ones(3), s), F.linear(torch.arange(12.).reshape(2, 1, 2, 3), s, torch.ones(2))
-    x = torch.arange(12.).reshape(2, 2, 3).requires_grad_(); F.linear(x, u, torch.ones(2)).square().sum().backward(); x.grad, v.grad
+    torch.ones(2) @ s, torch.arange(8.).reshape(2, 2, 2) @ s, F.linear(torch.ones(3), s)
+    F.linear(torch.arange(12.).reshape(2, 1, 2, 3), s, torch.ones(2))
+    x = torch.ones(2, 2, 3).requires_grad_(); F.linear(x, u, torch.ones(2)).square().sum().backward(); x.grad, v.grad
     s @ torch.ones(2, 3, 1)
     s @ torch.ones(2, 2)
     torch.mm(s, torch.ones(3))
