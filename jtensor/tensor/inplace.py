@@ -117,7 +117,7 @@ WITHOUT_GRADIENT = frozenset(("bitwise_not", "bitwise_and", "bitwise_or", "bitwi
                               "lcm"))
 UNTRACKED_INTEGERS = frozenset(("copy", "floor_divide_Tensor"))
 # PyTorch does not ask
-OVERLAP_ALLOWED = frozenset(("fill", "zero", "masked_fill", "index_fill", "index_put", "tril", "triu"))
+OVERLAP_ALLOWED = frozenset(("fill", "zero", "masked_fill", "index_fill", "index_put", "tril", "triu", "threshold"))
 # and of these, by the names of the operators that PyTorch calls, it says that they will be asked about
 DEPRECATED_OVERLAP = {"masked_fill.Scalar": ("masked_fill_",), "masked_fill.Tensor": ("masked_fill_",),
                       "index_fill.Scalar": ("index_fill_",), "index_fill.Tensor": ("index_fill_",), "index_put.raw": ("index_put_",),

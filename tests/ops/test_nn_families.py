@@ -127,6 +127,11 @@ def test_a_window_of_lowest_values_points_at_its_first():
     same("F.max_pool2d(T.tensor([[[[1., float('nan')], [float('nan'), 2.]]]]), 2, return_indices=True)[1]", grad=False)
 
 
+def test_a_threshold_is_the_same_however_often_it_is_written():
+    same("F.threshold(a.expand(3, 4), .2, .5, inplace=True)", (1, 4), grad=False)
+    same("F.relu_(a.expand(3, 4))", (1, 4), grad=False)
+
+
 def test_the_gradient_of_a_target_changes_with_a_logit_of_zero():
     x, target = jtensor.zeros(2, requires_grad=True), jtensor.tensor([0.25, 0.5], requires_grad=True)
     loss = jtensor.nn.functional.binary_cross_entropy_with_logits(x, target, reduction="sum", pos_weight=jtensor.tensor([2.0, 3.0]))
