@@ -3,18 +3,22 @@ for."""
 import _compat_pickle
 import io
 import math
+import mmap as mmap_flags
 import os
 import pickle
 import pickletools
+import warnings
 import zipfile
 
 import numpy as np
 
 from ..base import devices, dtypes, geometry
+from ..base.errors import missing
 from ..tensor import create, from_data, storages
 from ..tensor.core import Tensor
 from ..trace import spec as specs
-from . import names, pickles
+from ..utils.serialization import config
+from . import names, options, pickles
 
 
 class _Storage:
@@ -179,8 +183,7 @@ class _Unpickler(pickle.Unpickler):
         if not isinstance(entry, tuple) or len(entry) != 5 or entry[0] != "storage" or not isinstance(entry[1], names.StorageName):
             raise pickle.UnpicklingError(f"unknown reference in the file: {entry!r}")
         _, kind, key, place, elements = entry
-        storage = self.storage_of(key, place)
-        return _Memory(storage, kind.dtype)
+        return _Memory(self.storage_of(key, place, kind.dtype), kind.dtype)
 
 
 def _placer(map_location):
@@ -206,6 +209,8 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     ``map_location``: a device, a dictionary of device names, or a function (storage, name) -> storage, for tensors of other devices.
     ``weights_only`` (the default): a file may ask for tensors, plain containers and `add_safe_globals` only, anything else raises
     ``pickle.UnpicklingError``; False lets a file import and call whatever it names: for files that you trust.
+    ``weights_only=None`` is True, unless there is a ``pickle_module`` or ``TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD=1`` in the environment;
+    ``TORCH_FORCE_WEIGHTS_ONLY_LOAD=1`` is stronger than both and the argument.
     ``mmap``: the file is read at once all the same. Files from before PyTorch 1.6 are read, too; those from before 0.2 are refused.
 
     >>> import io
@@ -215,20 +220,39 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     >>> torch.load(file)
     [tensor([0, 1, 2]), 'three']
     """
-    if pickle_module is not None and weights_only:
+    anything = _anything(weights_only, pickle_module)
+    if pickle_module is not None and not anything:
         raise RuntimeError("Can not safely load weights when explicit pickle_module is specified")
     if pickle_module not in (None, pickle):
         raise NotImplementedError("jtensor reads with Python's own pickle only")
+    if pickle_load_args and not anything:
+        warnings.warn("pickle_load_args only works if `weights_only=False`.", stacklevel=2)
+    mapped = config.load.mmap if mmap is None else mmap
     if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as file:
-            return _read(file, map_location, weights_only is False, pickle_load_args)
-    if mmap:
-        raise ValueError("f must be a file path in order to use the mmap argument")
+            return _read(file, map_location, anything, pickle_load_args, mapped and f)
     for needed in ("seek", "tell", "read"):
         if not hasattr(f, needed):
             raise AttributeError(f"'{type(f).__name__}' object has no attribute '{needed}'. You can only torch.load from a file that is "
                                  "seekable. Please pre-load the data into a buffer like io.BytesIO and try to load from it instead.")
-    return _read(f, map_location, weights_only is False, pickle_load_args)
+    return _read(f, map_location, anything, pickle_load_args, mapped)
+
+
+def _anything(weights_only, pickle_module):
+    """Whether a file may name what it likes: what the call says, or what the environment says of it."""
+    forced, freed = (os.environ.get(name, "0").lower() in ("1", "y", "yes", "true")
+                     for name in ("TORCH_FORCE_WEIGHTS_ONLY_LOAD", "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"))
+    if forced and freed:
+        raise RuntimeError("Only one of `TORCH_FORCE_WEIGHTS_ONLY_LOAD` or `TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD` should be set, but both were "
+                           "set.")
+    if forced:
+        return False
+    if weights_only is not None:
+        return not weights_only
+    if freed:
+        warnings.warn("Environment variable TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD detected, since the`weights_only` argument was not explicitly "
+                      "passed to `torch.load`, forcing weights_only=False.", UserWarning, stacklevel=3)
+    return freed or pickle_module is not None
 
 
 def get_unsafe_globals_in_checkpoint(f):
@@ -255,14 +279,18 @@ def get_unsafe_globals_in_checkpoint(f):
     return list(found)
 
 
-def _read(file, map_location, anything, options):
+def _read(file, map_location, anything, pickled, mapped):
     start = file.tell()
     head = file.read(4)
     file.seek(start)
     if not head:
         raise EOFError(*["Ran out of input"] * anything)
     if head[:2] != b"PK":
-        return _read_pickles(file, map_location, anything, options)
+        if mapped:
+            named = f"{mapped}, " if isinstance(mapped, str) else ""
+            raise RuntimeError(f"mmap can only be used with files saved with `torch.save({named}_use_new_zipfile_serialization=True), "
+                               "please torch.save your checkpoint with this option in order to use mmap.")
+        return _read_pickles(file, map_location, anything, pickled)
     try:
         archive = zipfile.ZipFile(file)
     except zipfile.BadZipFile as error:
@@ -274,22 +302,43 @@ def _read(file, map_location, anything, options):
             raise RuntimeError("the archive has no record data.pkl: it was not written by torch.save")
         if stem + "constants.pkl" in paths:
             raise RuntimeError("the file is a TorchScript archive, which jtensor cannot read")
-        if stem + "byteorder" in paths and archive.read(stem + "byteorder") != b"little":
-            raise RuntimeError("the file was written on a big-endian machine, which jtensor does not read")
+        if mapped:
+            _check_mapped(mapped)
+        for record in archive.infolist():
+            if record.CRC == options.NO_SUM:
+                record.CRC = None                          # which has zipfile not compare it
+        order = options.order_of(archive.read(stem + "byteorder") if stem + "byteorder" in paths else None)
         place, read = _placer(map_location), {}
 
-        def storage_of(key, text):
+        def storage_of(key, text, dtype):
             if key not in read:
-                data = archive.read(f"{stem}data/{key}")
-                read[key] = _Storage(data, place(text, data))
+                record = archive.getinfo(f"{stem}data/{key}")
+                data = bytes(record.file_size) if options.skipping() else archive.read(record)
+                read[key] = _Storage(_little(data, dtype) if order == "big" else data, place(text, data))
             return read[key]
         try:
-            return _Unpickler(io.BytesIO(archive.read(stem + "data.pkl")), storage_of, anything, **options).load()
+            return _Unpickler(io.BytesIO(archive.read(stem + "data.pkl")), storage_of, anything, **pickled).load()
         except zipfile.BadZipFile as error:
             raise RuntimeError(f"PytorchStreamReader failed reading file: {error}") from error
 
 
-def _read_pickles(file, map_location, anything, options):
+def _check_mapped(path):
+    """Refuses to map what cannot be mapped; what is mapped privately is read at once."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise ValueError("f must be a file path in order to use the mmap argument")
+    if options.get_default_mmap_options() == getattr(mmap_flags, "MAP_SHARED", None):
+        raise missing("files whose memory tensors share (`mmap.MAP_SHARED`)", "`mmap.MAP_PRIVATE`")
+
+
+def _little(data, dtype):
+    """Bytes of big-endian numbers as those of little-endian ones, a complex number's parts each by itself."""
+    if dtype is None:                          # memory without a type is taken as it is, as PyTorch takes it
+        return data
+    width = dtype.itemsize // 2 if dtype.is_complex else dtype.itemsize
+    return np.frombuffer(data, f"V{width}").view((np.uint8, width))[:, ::-1].tobytes() if width > 1 else data
+
+
+def _read_pickles(file, map_location, anything, pickled):
     """A file from before PyTorch 1.6."""
     if not pickles.is_one(file):
         refused = "" if anything else "Weights only load failed. "
@@ -298,14 +347,14 @@ def _read_pickles(file, map_location, anything, options):
     place, read = _placer(map_location), {}
 
     def unpickler(file, bytes_of):
-        def storage_of(key, text):
+        def storage_of(key, text, dtype):
             if key not in read:
                 data = bytes_of(key)
                 read[key] = _Storage(data, place(text, data))
             return read[key]
-        return _Unpickler(file, storage_of, anything, **options)
+        return _Unpickler(file, storage_of, anything, **pickled)
 
     def named(module, name):
         found = names.allowed(module, name)
         return found if isinstance(found, names.StorageName) else None
-    return pickles.read(file, named, unpickler, options)
+    return pickles.read(file, named, unpickler, pickled)

@@ -8,7 +8,10 @@ import pickle
 import sys
 import tempfile
 import types
+import warnings
 import zipfile
+
+import numpy as np
 
 import jtensor
 
@@ -19,9 +22,8 @@ from ..base.size import Size
 from ..tensor import storages
 from ..tensor.core import Tensor
 from ..utils.hooks import warn_if_has_hooks
-from . import names, pickles
-
-_ALIGNED = 64                                  # records begin at multiples of it, so that they can be mapped into memory
+from ..utils.serialization import config
+from . import names, options, pickles
 
 
 class _Global:
@@ -134,6 +136,8 @@ class _Pickler(pickle._Pickler):
             _, (layout, *parts) = t.__reduce_ex__(2)
             return _SPARSE, (_Reduced(_LAYOUT, (f"torch.{layout}",)), tuple(parts))
         if t.is_meta:
+            if options.skipping():
+                warnings.warn("Serializing tensors on the meta device under skip_data context manager is a no-op", stacklevel=2)
             return _META, (t.dtype, tuple(t.size()), tuple(t.stride()), requires_grad)
         metadata = {name: True for name, is_set in (("conj", t.is_conj()), ("neg", t.is_neg())) if is_set}
         dtype = t.dtype
@@ -200,19 +204,25 @@ def save(obj, f, pickle_module=pickle, pickle_protocol=2, _use_new_zipfile_seria
     """
     if pickle_module is not pickle:
         raise NotImplementedError("jtensor writes with Python's own pickle only")
+    skipping = options.skipping()
+    if skipping and not _use_new_zipfile_serialization:
+        raise RuntimeError("Cannot use skip_data=True with _use_new_zipfile_serialization=False")
     data = io.BytesIO()
     pickler = _Pickler(data, pickle_protocol, not _use_new_zipfile_serialization)
     pickler.dump(obj)
-    held = {key: (dtype.itemsize, storages.UntypedStorage._on(cell)._bytes().data) for key, cell, dtype in pickler.cells.values()}
+    held = {key: (dtype.itemsize, np.zeros(cell.nbytes(), np.uint8).data if skipping else storages.UntypedStorage._on(cell)._bytes().data)
+            for key, cell, dtype in pickler.cells.values()}
     if not _use_new_zipfile_serialization:
         return _put(f, functools.partial(pickles.write, pickled=data.getvalue(), storages=held, protocol=pickle_protocol))
     stem = os.path.splitext(os.path.basename(os.fspath(f)))[0] if isinstance(f, (str, os.PathLike)) else "archive"
-    records = [("data.pkl", data.getvalue()), (".format_version", b"1"), (".storage_alignment", str(_ALIGNED).encode())]
+    alignment = str(config.save.storage_alignment).encode()
+    records = [("data.pkl", data.getvalue()), (".format_version", b"1"), (".storage_alignment", alignment)]
     if not _disable_byteorder_record:
         records.append(("byteorder", b"little"))
     records += [(f"data/{key}", content) for key, (_, content) in held.items()]
     records.append(("version", b"3\n"))
-    return _put(f, functools.partial(_archive, stem=stem, records=records))
+    unsummed = {f"data/{key}" for key in held} if skipping else set()
+    return _put(f, functools.partial(_archive, stem=stem, records=records, unsummed=unsummed))
 
 
 def _put(f, write):
@@ -241,14 +251,17 @@ def _put(f, write):
         raise
 
 
-def _archive(file, stem, records):
-    """The zip archive: stored records, each begun at a multiple of `_ALIGNED`."""
+def _archive(file, stem, records, unsummed):
+    """The zip archive: stored records, each begun where it can be mapped into memory; those that are ``unsummed`` have no check sum."""
+    aligned, summed = config.save.storage_alignment, config.save.compute_crc32
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         for name, content in records:
             info = zipfile.ZipInfo(f"{stem}/{name}", (1980, 1, 1, 0, 0, 0))
             large = len(content) >= zipfile.ZIP64_LIMIT
             start = archive.start_dir + zipfile.sizeFileHeader + len(info.filename.encode()) + 4 + (20 if large else 0)
-            gap = -start % _ALIGNED
+            gap = -start % aligned
             info.extra = b"FB" + gap.to_bytes(2, "little") + b"Z" * gap
             with archive.open(info, "w", force_zip64=large) as record:
                 record.write(content)
+            if name in unsummed or not summed:
+                info.CRC = options.NO_SUM                  # in the directory at the end, which is what readers go by

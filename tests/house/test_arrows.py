@@ -44,7 +44,8 @@ SIBLINGS = {
 }
 
 # Modules of upper rooms that import nothing of the library, so that any room may import them.
-LEAVES = {"utils.hooks": "the removable handle that autograd, nn and optim hand out; PyTorch has it there"}
+LEAVES = {"utils.hooks": "the removable handle that autograd, nn and optim hand out; PyTorch has it there",
+          "utils.serialization.config": "settings of files; PyTorch has them there"}
 
 # Imports inside a function, against the arrows: (importing module or package, imported room) -> the reason.
 LAZY = {

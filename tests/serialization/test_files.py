@@ -1,6 +1,7 @@
 """Files of PyTorch's format: what one library saves the other loads; nothing runs that a file asks for; a path is written whole or not at
 all."""
 import collections
+import contextlib
 import io
 import pickle
 import zipfile
@@ -245,9 +246,11 @@ def test_references_of_python_2_that_stay_bytes():
     written = (b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.\x80\x02}U\rlittle_endian\x88s."
                b"\x80\x02](U\x02\xc5\xbcctorch._utils\n_rebuild_tensor_v2\n((U\x07storagectorch\nFloatStorage\nU\x017U\x03cpu"
                b"\x8a\x01\x01NtQK\x00K\x01\x85K\x01\x85\x89NtRe.\x80\x02]U\x017a.\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80?")
-    text, number = jtensor.load(io.BytesIO(written), encoding="bytes")
-    assert text == b"\xc5\xbc" and number.tolist() == [1]
-    assert jtensor.load(io.BytesIO(written), encoding="utf-8")[0] == "\u017c"
+    for options in ({}, {"weights_only": False}):
+        with contextlib.nullcontext() if options else pytest.warns(UserWarning, match="pickle_load_args only works if"):
+            text, number = jtensor.load(io.BytesIO(written), encoding="bytes", **options)
+        assert text == b"\xc5\xbc" and number.tolist() == [1]
+    assert jtensor.load(io.BytesIO(written), weights_only=False, encoding="utf-8")[0] == "\u017c"
 
 
 def test_files_are_written_as_before_the_zip_format(tmp_path):

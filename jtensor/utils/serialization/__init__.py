@@ -1,0 +1,2 @@
+"""`torch.utils.serialization`: the settings of `torch.save` and `torch.load`."""
+from . import config as config
