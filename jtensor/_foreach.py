@@ -52,12 +52,13 @@ def _same_length(first, *others):
 def _spread(self, other):
     """The second operand of each tensor: one for all, or one each."""
     if isinstance(other, (list, tuple)):
-        if _of_tensors(other):
-            _same_length(self, other)
+        if other and _of_tensors(other):
+            if len(other) != len(self):
+                raise RuntimeError(_UNEQUAL.format(len(self), len(other)))
         elif any(isinstance(one, jtensor.Tensor) for one in other):
             at, one = next((at, one) for at, one in enumerate(other) if not isinstance(one, jtensor.Tensor))
             raise TypeError(f"expected Tensor as element {at} in argument 1, but got {type(one).__name__}")
-        elif len(other) != len(self):
+        elif len(other) != len(self):                      # an empty list is one of numbers
             raise RuntimeError(_SCALARS)
         return other
     if isinstance(other, jtensor.Tensor) and other.dim():
@@ -90,7 +91,8 @@ def _binary(name, mark):
         if name == "pow" and not mark and not isinstance(self, (list, tuple, jtensor.Tensor)):
             _same_length(_list(full, other, "exponent", 2))
             return tuple([jtensor.pow(self, x) for x in other])
-        _same_length(_list(full, self))
+        if not _list(full, self) and not (other and _of_tensors(other)):
+            raise RuntimeError(_EMPTY)
         if name == "sub" and isinstance(other, jtensor.Tensor):
             other = _list(full, other, "other", 2)
         options = {}
