@@ -7,6 +7,7 @@ from collections import OrderedDict
 import jtensor
 
 from ..tensor.overriding import disabled
+from ..tensor.states import set_state, state_of
 
 __all__ = ["Parameter", "UninitializedParameter", "is_lazy", "Buffer", "UninitializedBuffer", "UninitializedTensorMixin"]
 
@@ -33,7 +34,7 @@ def _rebuild_parameter(data, requires_grad, backward_hooks, state=None):
     """What a pickled Parameter is rebuilt by. The place of the hooks is PyTorch's; it is always empty."""
     param = Parameter(data, requires_grad)
     if state:
-        param.__dict__.update(state)
+        set_state(param, state)
     return param
 
 
@@ -80,7 +81,7 @@ class Parameter(jtensor.Tensor, metaclass=_ParameterMeta):
 
     def __reduce_ex__(self, protocol):
         # Hooks are functions of the running program: like PyTorch, none of them travels.
-        return _rebuild_parameter, (self.data, self.requires_grad, OrderedDict(), dict(getattr(self, "__dict__", ())))
+        return _rebuild_parameter, (self.data, self.requires_grad, OrderedDict(), state_of(self))
 
 
 class Buffer(jtensor.Tensor, metaclass=_BufferMeta):

@@ -112,6 +112,11 @@ def as_written(module):
     return THEIRS + module[len(OURS):] if module == OURS or module.startswith(OURS + ".") else module
 
 
+def is_ours(module):
+    """Whether a module is one of the library's, under either name."""
+    return module.partition(".")[0] in (OURS, THEIRS)
+
+
 def shown_in(obj, name):
     """The module that a file names for a class or function of ours: of a function the outermost that shows it; PicklingError for none."""
     module = obj.__module__

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..base import devices, dtypes, geometry
 from ..base.errors import missing
-from ..tensor import create, from_data, storages
+from ..tensor import create, from_data, states, storages
 from ..tensor.core import Tensor
 from ..trace import spec as specs
 from ..utils.serialization import config
@@ -84,7 +84,7 @@ def rebuild_parameter(data, requires_grad, backward_hooks=None, state=None):
     import jtensor
     made = jtensor.nn.Parameter(data, requires_grad)
     if state:
-        made.__dict__.update(state)
+        states.set_state(made, state)
     return made
 
 
@@ -93,9 +93,7 @@ def rebuild_from_type(function, kind, arguments, state):
     made = function(*arguments)
     if kind is not Tensor and type(made) is not kind:
         made = made.as_subclass(kind)
-    if isinstance(state, tuple):               # attributes of slots come as a second dictionary
-        state = {**(state[0] or {}), **(state[1] or {})}
-    made.__dict__.update(state or {})
+    states.set_state(made, state)
     return made
 
 
@@ -106,9 +104,9 @@ def rebuild_meta(dtype, size, stride, requires_grad):
 
 
 def rebuild_sparse(layout, parts):
-    """A sparse tensor of its parts."""
+    """A sparse tensor of its parts, which are looked at where invariants are checked."""
     from ..sparse.keeping import rebuild
-    return rebuild(layout.name, *parts)
+    return rebuild(layout.name, *parts, check=True)
 
 
 def rebuild_layout(name):
@@ -148,6 +146,9 @@ _REBUILT = {("torch._utils", "_rebuild_tensor_v2"): rebuild_tensor, ("torch._uti
             ("torch._utils", "_rebuild_meta_tensor_no_storage"): rebuild_meta,
             ("torch._tensor", "_rebuild_from_type_v2"): rebuild_from_type, ("torch.serialization", "_get_layout"): rebuild_layout,
             ("torch._utils", "_rebuild_sparse_tensor"): rebuild_sparse}
+
+
+WRITTEN = {function: name for name, function in reversed(_REBUILT.items())}
 
 
 def found_name(module, name):

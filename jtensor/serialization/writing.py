@@ -19,11 +19,11 @@ from ..base import devices, dtypes
 from ..base.errors import missing
 from ..base.naming import TorchNamed
 from ..base.size import Size
-from ..tensor import storages
+from ..tensor import states, storages
 from ..tensor.core import Tensor
 from ..utils.hooks import warn_if_has_hooks
 from ..utils.serialization import config
-from . import names, options, pickles
+from . import names, options, pickles, reading
 
 
 class _Global:
@@ -70,6 +70,8 @@ class _Pickler(pickle._Pickler):
             return self._write(obj, names.THEIRS, obj.name)
         if isinstance(obj, TorchNamed):
             return self._write(obj, obj.__module__, obj.__qualname__)
+        if isinstance(obj, types.FunctionType) and obj in reading.WRITTEN:         # a class that says itself how it is put together
+            return self._write(obj, *reading.WRITTEN[obj])
         module = getattr(obj, "__module__", None)
         if module is not None and names.as_written(module) != module:
             name = name or obj.__qualname__
@@ -115,17 +117,18 @@ class _Pickler(pickle._Pickler):
     def tensor(self, t):
         """How a tensor is put together again: (function, arguments)."""
         warn_if_has_hooks(t)
-        state = dict(t.__dict__)
         parameter = _is_parameter(t)
+        state = states.state_of(t) if t.layout.name == "strided" else dict(t.__dict__)
         data = t.detach() if parameter else t
         function, arguments = self.plain(data, t.requires_grad and not parameter)
         if parameter:
-            state.pop("_is_param", None)
+            if t.layout.name != "strided":
+                state.pop("_is_param", None)
             data = _Reduced(function, arguments)
             if state:
                 return _PARAMETER_WITH_STATE, (data, t.requires_grad, collections.OrderedDict(), state)
             return _PARAMETER, (data, t.requires_grad, collections.OrderedDict())
-        kind = Tensor if names.as_written(type(t).__module__).startswith(names.THEIRS) or t.layout.name != "strided" else type(t)
+        kind = Tensor if names.is_ours(type(t).__module__) or t.layout.name != "strided" else type(t)
         if kind is not Tensor or state:
             return _SUBCLASS, (function, _KINDS.get(kind, kind), arguments, state)
         return function, arguments

@@ -323,8 +323,10 @@ def empty(layout, size, dtype, device, requires_grad=False):
     return made
 
 
-def compressed(layout, begins, others, values, size):
-    """The tensor of pickled parts."""
+def compressed(layout, begins, others, values, size, check=False):
+    """The tensor of pickled parts, which ``check`` looks at."""
+    if check:
+        _fitting(getattr(jtensor, layout), begins, others, values, tuple(size))
     return put_together(getattr(jtensor, layout), begins, others, values, size)
 
 

@@ -11,6 +11,7 @@ from ..base import sites
 from ..tensor.from_data import from_host
 from ..tensor.looking import host_copy
 from ..tensor.storage_types import say_deprecated
+from . import making
 from .answering import PASS, answers, refused
 from .arithmetic import _onto_dense, replace
 from .graph import assembled, at_places, coalesced, elements_of, recorded
@@ -351,9 +352,13 @@ def sparse_mask(self, mask):
 # -- pickles -----------------------------------------------------------------------------------------------------------
 
 
-def rebuild(layout, indices, values, size, coalesced=False):
-    """The sparse tensor of pickled parts; that one requires a gradient is not kept, as in PyTorch."""
+def rebuild(layout, indices, values, size, coalesced=False, check=False):
+    """The sparse tensor of pickled parts; that one requires a gradient is not kept, as in PyTorch. ``check``: where the program has asked
+    for invariants to be checked."""
+    check = check and bool(making.Checks.wanted)
     if layout != "sparse_coo":
         from .compressed import compressed
-        return compressed(layout, indices, values, size, coalesced)
+        return compressed(layout, indices, values, size, coalesced, check)
+    if check:
+        making.check_parts(indices, values, size, coalesced)
     return sparse(Pattern(indices, size[:indices.shape[0]]), values, bool(coalesced))

@@ -64,9 +64,7 @@ def sparse_coo_tensor(indices=None, values=None, size=None, *, dtype=None, devic
     _fitting(indices, values, tuple(size))
     pattern = Pattern(indices, tuple(size)[:indices.shape[0]])
     if check:
-        _within(pattern)
-        if is_coalesced and pattern.nnz > 1 and (pattern.numbers()[1:] <= pattern.numbers()[:-1]).any():
-            raise RuntimeError("cannot set is_coalesced to true if indices correspond to uncoalesced COO tensor")
+        _check(pattern, is_coalesced)
     made = assembled(pattern, values, bool(is_coalesced))
     if requires_grad:
         made.requires_grad_()
@@ -109,6 +107,18 @@ def _fitting(indices, values, size):
 
 
 _DIMS = "'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = {}, sparse_dim = {}, dense_dim = {}"
+
+
+def check_parts(indices, values, size, is_coalesced):
+    """PyTorch's errors for parts that violate an invariant."""
+    _fitting(indices, values, tuple(size))
+    _check(Pattern(indices, tuple(size)[:indices.shape[0]]), is_coalesced)
+
+
+def _check(pattern, is_coalesced):
+    _within(pattern)
+    if is_coalesced and pattern.nnz > 1 and (pattern.numbers()[1:] <= pattern.numbers()[:-1]).any():
+        raise RuntimeError("cannot set is_coalesced to true if indices correspond to uncoalesced COO tensor")
 
 
 def _within(pattern):

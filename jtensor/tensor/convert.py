@@ -16,6 +16,7 @@ from ..trace.tape import LOCAL, ready
 from ..utils.hooks import warn_if_has_hooks
 from .core import Tensor, make_tensor
 from .looking import host_copy
+from .states import set_state, state_of
 from .values import read
 
 _dtype, _device = dtypes.dtype, devices.device
@@ -273,7 +274,7 @@ def reduce(self, protocol):
         self._spec.dtype,
         self.requires_grad,
         str(self._spec.device),
-        dict(self.__dict__) or None,
+        state_of(self) or None,
         tuple(spec.stride) if spec.dense else None,
     )
 
@@ -294,5 +295,5 @@ def rebuild(cls, array, dtype, requires_grad, device, state, stride=None):
         made = as_subclass(made, cls)
     made._requires_grad, made._counter.version = requires_grad, int(device != "meta")        # PyTorch makes it empty and calls `set_`
     if state:
-        made.__dict__.update(state)
+        set_state(made, state)
     return made

@@ -20,6 +20,7 @@ from ..trace.tape import LOCAL
 from . import overwriting
 from .core import COUNTED, LAYOUTS, Tensor, make_tensor
 from .overriding import disabled
+from .states import set_state, slots_of, state_of
 from .values import bump
 
 
@@ -127,12 +128,13 @@ def shallow(self):
     if type(self).__reduce_ex__ is not Tensor.__reduce_ex__:                     # a Parameter says itself how
         again, arguments = self.__reduce_ex__(2)[:2]
         return again(*arguments)
+    from .likes import of_class
     made = self._share()
-    made._counter = VersionCounter(1)                                            # PyTorch makes it empty and calls `set_`
     if type(self) is not Tensor:
-        made.__class__ = type(self)
+        made = of_class(made, type(self))
+    made._counter = VersionCounter(1)                                            # PyTorch makes it empty and calls `set_`
     made._requires_grad = self.requires_grad
-    made.__dict__.update(self.__dict__)
+    set_state(made, state_of(self))
     return made
 
 
@@ -154,6 +156,8 @@ def deepcopy(self, memo):
         made.grad = copy.deepcopy(self._auto.grad, memo)
     if self.__dict__:
         made.__dict__.update(copy.deepcopy(self.__dict__, memo))
+    for name, value in slots_of(self).items():
+        setattr(made, name, copy.deepcopy(value, memo))
     return made
 
 
