@@ -107,6 +107,11 @@ def allowed(module, name):
     return _allowed[key][0] if found is None and key in _allowed else found
 
 
+def is_allowed_by_user(kind):
+    """Whether a class was added by `add_safe_globals`."""
+    return any(found is kind for found, _ in _allowed.values())
+
+
 def as_written(module):
     """The name of one of our modules in a file: PyTorch's, so that either library finds its own."""
     return THEIRS + module[len(OURS):] if module == OURS or module.startswith(OURS + ".") else module

@@ -35,8 +35,8 @@ def decoded(entry):
     return *(x.decode("ascii") if isinstance(x, bytes) and x is not key else x for x in (kind, storage, key, place)), *rest
 
 
-class _Storages(pickle.Unpickler):
-    """Notes which storages an object refers to."""
+class _Storages(pickle._Unpickler):
+    """Notes which storages an object refers to, and gives states to nothing."""
 
     def __init__(self, file, named, **options):
         super().__init__(file, **options)
@@ -51,6 +51,11 @@ class _Storages(pickle.Unpickler):
                 raise pickle.UnpicklingError("the file has views of storages as PyTorch 0.3 wrote them, which jtensor does not read")
             self.found[entry[2]] = entry[1].dtype.itemsize
         return _Nothing()
+
+    def build(self):
+        self.stack.pop()
+
+    dispatch = pickle._Unpickler.dispatch | {pickle.BUILD[0]: build}
 
 
 def write(file, pickled, storages, protocol):

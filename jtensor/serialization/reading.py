@@ -18,7 +18,7 @@ from ..tensor import create, from_data, states, storages
 from ..tensor.core import Tensor
 from ..trace import spec as specs
 from ..utils.serialization import config
-from . import names, options, pickles
+from . import careful, names, options, pickles
 
 
 class _Storage:
@@ -91,6 +91,8 @@ def rebuild_parameter(data, requires_grad, backward_hooks=None, state=None):
 def rebuild_from_type(function, kind, arguments, state):
     """A tensor of a subclass, or with attributes."""
     made = function(*arguments)
+    if not isinstance(made, Tensor):                       # a file may ask for anything
+        raise pickle.UnpicklingError(f"{careful.REFUSED}A tensor is made of what is none: {made!r}")
     if kind is not Tensor and type(made) is not kind:
         made = made.as_subclass(kind)
     states.set_state(made, state)
@@ -112,7 +114,10 @@ def rebuild_sparse(layout, parts):
 def rebuild_layout(name):
     """`torch.strided` and its kind by name."""
     import jtensor
-    return getattr(jtensor, name.removeprefix("torch."))
+    found = getattr(jtensor, name.removeprefix("torch."), None)
+    if not isinstance(found, jtensor.layout):              # a file may ask for anything
+        raise KeyError(name)
+    return found
 
 
 def _device_of(place):
@@ -146,9 +151,7 @@ _REBUILT = {("torch._utils", "_rebuild_tensor_v2"): rebuild_tensor, ("torch._uti
             ("torch._utils", "_rebuild_meta_tensor_no_storage"): rebuild_meta,
             ("torch._tensor", "_rebuild_from_type_v2"): rebuild_from_type, ("torch.serialization", "_get_layout"): rebuild_layout,
             ("torch._utils", "_rebuild_sparse_tensor"): rebuild_sparse}
-
-
-WRITTEN = {function: name for name, function in reversed(_REBUILT.items())}
+WRITTEN = {function: name for name, function in reversed(_REBUILT.items())}            # for who names these functions in a file
 
 
 def found_name(module, name):
@@ -159,22 +162,23 @@ def found_name(module, name):
     return _REBUILT.get((module, name)) or names.allowed(module, name)
 
 
-class _Unpickler(pickle.Unpickler):
-    """Finds names in our lists only; with ``anything``, the rest is imported."""
+class _Finding:
+    """What unpicklers find: names in our lists, and memory."""
 
-    def __init__(self, file, storage_of, anything, **options):
+    def __init__(self, file, storage_of, **options):
         super().__init__(file, **options)
-        self.storage_of, self.anything = storage_of, anything
+        self.storage_of = storage_of
 
-    def find_class(self, module, name):
+    def find(self, module, name):
         module, name = _compat_pickle.NAME_MAPPING.get((module, name), (_compat_pickle.IMPORT_MAPPING.get(module, module), name))
         found = found_name(module, name)
         if found is not None:
             return found
-        if self.anything:
-            return names.imported(module, name)
+        return self.find_other(module, name)
+
+    def find_other(self, module, name):
         raise pickle.UnpicklingError(
-            f"Weights only load failed. The file names {module}.{name}, which is neither a tensor nor a plain container.\n"
+            f"{careful.REFUSED}The file names {module}.{name}, which is neither a tensor nor a plain container.\n"
             f"If you trust the file, allow it with torch.serialization.add_safe_globals([{name}]), or load with weights_only=False, "
             "which lets the file run any code.")
 
@@ -185,6 +189,23 @@ class _Unpickler(pickle.Unpickler):
             raise pickle.UnpicklingError(f"unknown reference in the file: {entry!r}")
         _, kind, key, place, elements = entry
         return _Memory(self.storage_of(key, place, kind.dtype), kind.dtype)
+
+
+class _OfWeights(_Finding, careful.Unpickler):
+    pass
+
+
+class _OfAnything(_Finding, pickle.Unpickler):
+    """Imports what is in none of our lists."""
+
+    find_class = _Finding.find
+
+    def find_other(self, module, name):
+        return names.imported(module, name)
+
+
+def _unpickler(file, storage_of, anything, options):
+    return (_OfAnything if anything else _OfWeights)(file, storage_of, **options)
 
 
 def _placer(map_location):
@@ -318,7 +339,7 @@ def _read(file, map_location, anything, pickled, mapped):
                 read[key] = _Storage(_little(data, dtype) if order == "big" else data, place(text, data))
             return read[key]
         try:
-            return _Unpickler(io.BytesIO(archive.read(stem + "data.pkl")), storage_of, anything, **pickled).load()
+            return _unpickler(io.BytesIO(archive.read(stem + "data.pkl")), storage_of, anything, pickled).load()
         except zipfile.BadZipFile as error:
             raise RuntimeError(f"PytorchStreamReader failed reading file: {error}") from error
 
@@ -342,7 +363,7 @@ def _little(data, dtype):
 def _read_pickles(file, map_location, anything, pickled):
     """A file from before PyTorch 1.6."""
     if not pickles.is_one(file):
-        refused = "" if anything else "Weights only load failed. "
+        refused = "" if anything else careful.REFUSED
         raise pickle.UnpicklingError(f"{refused}The file is neither of the zip format that torch.save has written since version 1.6 nor of "
                                      "the one before.")
     place, read = _placer(map_location), {}
@@ -353,7 +374,7 @@ def _read_pickles(file, map_location, anything, pickled):
                 data = bytes_of(key)
                 read[key] = _Storage(data, place(text, data))
             return read[key]
-        return _Unpickler(file, storage_of, anything, **pickled)
+        return _unpickler(file, storage_of, anything, pickled)
 
     def named(module, name):
         found = names.allowed(module, name)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import jtensor
+from jtensor.serialization import names
 
 from .both_ways import same, through
 
@@ -117,6 +118,51 @@ def test_a_hostile_file_runs_nothing(call):
     file.seek(0)
     with pytest.raises(pickle.UnpicklingError, match="Weights only load failed"):
         jtensor.load(file)
+
+
+def text(written):
+    return b"X" + len(written).to_bytes(4, "little") + written.encode()
+
+
+STATE = b"(N}" + text("marked") + text("yes") + b"stb."
+HOSTILE = [b"ctorch.serialization\n_get_layout\n" + text("save") + b"\x85R" + text("hello") + text("PATH") + b"\x86R.",
+           b"ctorch.serialization\n_get_layout\n" + text("nn") + b"\x85R.",
+           b"ctorch\nTensor\n" + STATE, b"ctorch._utils\n_rebuild_tensor_v2\n" + STATE, b"ctorch\nFloatStorage\n" + STATE,
+           b"ctorch\nFloatStorage\n" + STATE.replace(b"(N}", b"}").replace(b"stb", b"sb"),
+           b"ctorch\nfloat32\n" + STATE,
+           b"ctorch._tensor\n_rebuild_from_type_v2\n(ctorch.serialization\n_get_layout\nctorch\nTensor\n"
+           + text("torch.strided") + b"\x85" + STATE[:-2] + b"tR."]
+
+
+@pytest.mark.parametrize("older", [False, True], ids=["zip", "older"])
+@pytest.mark.parametrize("pickled", HOSTILE)
+def test_a_hostile_file_calls_and_changes_nothing_of_the_library(pickled, older, tmp_path):
+    """Not by what a function that may be named answers, nor by states of classes, functions and types."""
+    pickled = b"\x80\x02" + pickled.replace(text("PATH"), text(str(tmp_path / "written")))
+    file = io.BytesIO()
+    jtensor.save(0, file, _use_new_zipfile_serialization=not older)
+    if older:
+        written = file.getvalue()
+        plain = pickle.dumps(0, 2)
+        assert plain in written
+        file = io.BytesIO(written.replace(plain, pickled))
+    else:
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr("archive/data.pkl", pickled)
+    file.seek(0)
+    with pytest.raises((pickle.UnpicklingError, KeyError)):
+        jtensor.load(file)
+    touched = (jtensor.Tensor, jtensor._utils._rebuild_tensor_v2, jtensor.float32, jtensor.strided, names.TENSORS["torch", "FloatStorage"])
+    assert not list(tmp_path.iterdir()) and not any(hasattr(one, "marked") for one in touched)
+
+
+def test_some_modules_are_blocked_whoever_allows_them():
+    import posix
+    file = io.BytesIO()
+    jtensor.save(posix.getpid, file)
+    with jtensor.serialization.safe_globals([posix.getpid]), pytest.raises(
+            pickle.UnpicklingError, match="unsupported GLOBAL posix.getpid whose module posix is blocked"):
+        jtensor.load(io.BytesIO(file.getvalue()))
 
 
 def test_a_module_as_a_whole():

@@ -1,0 +1,41 @@
+"""The unpickler of files of weights: it calls and changes nothing but what such files need.
+
+Owns: which calls and which states it refuses. Finding names is for who derives from it. It is Python's own unpickler in Python, since
+the one in C gives a state to whatever the file says: to a class, or to a function.
+"""
+import collections
+import pickle
+
+from . import names
+
+REFUSED = "Weights only load failed. "
+BLOCKED = ("sys", "os", "posix", "nt")                # modules of which a file of weights may name nothing, whoever allows it
+
+
+class Unpickler(pickle._Unpickler):
+    """Calls what `find_class` has answered, and gives states to ordered dictionaries and to objects of classes that the user allows."""
+
+    def __init__(self, file, **options):
+        super().__init__(file, **options)
+        self.named = {}                               # id: what the file has named
+
+    def find_class(self, module, name):
+        if module in BLOCKED:
+            raise pickle.UnpicklingError(f"{REFUSED}Trying to load unsupported GLOBAL {module}.{name} whose module {module} is blocked.")
+        found = self.find(module, name)
+        self.named[id(found)] = found
+        return found
+
+    def call(self):
+        if id(self.stack[-2]) not in self.named:
+            raise pickle.UnpicklingError(f"{REFUSED}Trying to call reduce for unrecognized function {self.stack[-2]}")
+        super().load_reduce()
+
+    def build(self):
+        built, state = self.stack[-2:]
+        if not (type(built) is collections.OrderedDict and isinstance(state, dict)) and not names.is_allowed_by_user(type(built)):
+            raise pickle.UnpicklingError(f"{REFUSED}Can only build Tensor, Parameter, OrderedDict or types allowlisted via "
+                                         f"`add_safe_globals`, but got {type(built)}")
+        super().load_build()
+
+    dispatch = pickle._Unpickler.dispatch | {pickle.REDUCE[0]: call, pickle.BUILD[0]: build}
