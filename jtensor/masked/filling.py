@@ -6,9 +6,11 @@ import jtensor
 
 
 def mask_of(input, mask):
-    """The mask as truth values in the input's shape; None for none."""
+    """The mask as truth values in the input's shape; None for none. One that is sparse lets nothing through where it has no element."""
     if mask is None:
         return None
+    if mask.layout is not input.layout and input.layout is jtensor.strided:
+        mask = mask.to_dense()
     if mask.ndim > input.ndim:
         raise IndexError("_input_mask expected broadcastable mask (got mask dimensionality higher than of the input)")
     if mask.shape != input.shape:

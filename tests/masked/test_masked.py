@@ -104,6 +104,8 @@ LINES = listed(r'''
     p.median(i, 1, mask=torch.zeros_like(m))
     p.var(x, 1, True, correction=1, mask=m)
     p.var(torch.complex(x, x), 1, mask=m)
+    p.sum(x, 1, mask=m.to_sparse()), p.amax(x, 0, mask=m.to_sparse()), p.mean(x, 1, mask=m.to_sparse())
+    p.median(x, 1, mask=m[:1].to_sparse()), p.cumsum(x, 1, mask=m.to_sparse())
 ''')
 
 
