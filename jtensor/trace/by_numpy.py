@@ -17,7 +17,7 @@ from .arrival import awaited
 from .numpy_rules import FLOATS, MOVE, ROUND, Declined, Unknown, checked, is_ordinary
 from .report import REPORT
 
-LONGEST = 120                           # equations
+LONGEST = 140                           # equations
 ENOUGH = 1 << 22                        # elements that are worth a kernel
 CALL, KERNEL = 2048, 4096               # as how many elements a call counts, and each call of a kernel in it
 

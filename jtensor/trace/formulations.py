@@ -209,19 +209,25 @@ def complex_div(x, y):
 
 def complex_abs(x):
     a, b = _parts(x)
-    if a.dtype.itemsize == 4:
-        a, b = a.astype(np.float64), b.astype(np.float64)
-        return lax.sqrt(a * a + b * b).astype(np.float32)
     a, b = abs(a), abs(b)
-    large, small = jnp.maximum(a, b), jnp.minimum(a, b)
-    ratio = jnp.where((large == 0) | (small == np.inf), large == np.inf, small / large).astype(large.dtype)
-    return jnp.where(large == np.inf, np.inf, large * lax.sqrt(1 + ratio * ratio))
+    most = np.finfo(a.dtype).max                            # a number: NumPy, which computes small arrays, is given no infinite ones
+    if a.dtype.itemsize == 4:
+        wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
+        length = lax.sqrt(wide_a * wide_a + wide_b * wide_b).astype(np.float32)
+    else:
+        large, small = jnp.maximum(a, b), jnp.minimum(a, b)
+        ratio = jnp.where(large == 0, 0, small / large).astype(large.dtype)
+        length = large * lax.sqrt(1 + ratio * ratio)
+    return jnp.where(a > most, a, jnp.where(b > most, b, length))            # infinite whatever the other part is, NaN among it
 
 
 def complex_exp(x):
     a, b = _parts(x)
     size = lax.exp(a)
-    return lax.complex(size * lax.cos(b), jnp.where(b == 0, b, size * lax.sin(b)))
+    most = np.finfo(a.dtype).max
+    turning = (abs(a) > most) & ~(abs(b) <= most)           # without end: nothing, or infinity in no direction
+    real = jnp.where(turning, size, size * lax.cos(b))
+    return lax.complex(real, jnp.where(turning, jnp.where(a < 0, 0, b - b), jnp.where(b == 0, b, size * lax.sin(b))))
 
 
 def complex_atan(z):

@@ -147,11 +147,13 @@ def log1p(self: Tensor):
 
 
 def _complex_logaddexp(a, b):
-    """The larger real part comes out of the logarithm, its imaginary part as it is: no turn is taken off."""
+    """The larger real part comes out of the logarithm, its imaginary part as it is: no turn is taken off. A NaN makes both parts NaN."""
     swap = a.real < b.real
     high, low = jnp.where(swap, b, a), jnp.where(swap, a, b)
-    both = (high.real == -jnp.inf) & (low.real == -jnp.inf)
-    return jnp.where(both | (low.real == -jnp.inf), high, high + jnp.log1p(jnp.exp(low - high)))
+    infinite = (high.real == low.real) & jnp.isinf(high.real)
+    top = jnp.where(high.real < 0, low, jnp.log(jnp.exp(low) + jnp.exp(high)))
+    found = jnp.where(infinite, top, high + jnp.log1p(jnp.exp(low - high)))
+    return jnp.where(jnp.isnan(a) | jnp.isnan(b), complex(jnp.nan, jnp.nan), found)
 
 
 @wide
