@@ -67,6 +67,8 @@ EDGES = ["T.trapezoid(T.tensor([100, 200, 255, 1, 3], dtype=T.uint8))", "T.trape
          "T.diff(a, n=0, prepend=a)", "T.diff(a, n=5)", "T.diff(a, prepend=a, out=T.empty(0))",
          "T.unravel_index(T.tensor([1, 3], dtype=T.int16), (2, 4))", "T.unravel_index(T.tensor([[1], [7]], dtype=T.uint8), (2, 2, 2))",
          "T.unravel_index(T.tensor(3), 4)", "T.igamma(1 / (x * 0), T.tensor([0., 3.]))", "T.igammac(1 / (x * 0), T.tensor([0., 3.]))",
+         "T.igamma(T.tensor([0., 0., -0., 1e-3, float('nan')]), T.tensor([1e-3, 0., 9., 0., 0.]))",
+         "T.igammac(T.tensor([0., 0., -0., 1e-3, float('nan')]), T.tensor([1e-3, 0., 9., 0., 0.]))",
          "T.igamma(1 / (x * 0), 1 / (x * 0))", "T.igammac(T.tensor([float('inf')] * 4), T.tensor([-1., float('nan'), float('inf'), 0.]))",
          "T.round(T.tensor([1.23456e20]), decimals=40)", "T.round(T.tensor([1.5]), decimals=400)",
          "T.nn.functional.adaptive_avg_pool1d(a.T, 2)", "T.tensor(2.).__rdiv__(T.tensor([3, 4]))", "T.mean(a, 0, out=T.empty(0).double())"]

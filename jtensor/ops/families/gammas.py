@@ -148,11 +148,16 @@ def _gamma_density(grad, self, other):
 
 
 def _incomplete(function, at_infinite_order):
-    """``function`` with PyTorch's value where the order is infinite: NaN where the argument is so, too."""
+    """``function`` with PyTorch's value where the order is infinite, and the argument zero; where the order is zero, and the argument
+    infinite, it is 1 less that. NaN where both are zero, or infinite, or one is negative."""
+    at_zero_order = 1 - at_infinite_order
+
     def body(a, x):
         a, x = jnp.broadcast_arrays(a, x)
-        settled = jnp.where((x < 0) | (x == jnp.inf), jnp.nan, at_infinite_order).astype(a.dtype)
-        return jnp.where(a == jnp.inf, settled, through_double(function, a, x))
+        found = jnp.where(x == jnp.inf, at_zero_order, through_double(function, a, x))
+        found = jnp.where(a == jnp.inf, jnp.where(x == jnp.inf, jnp.nan, at_infinite_order), found)
+        found = jnp.where(a == 0, jnp.where(x > 0, at_zero_order, jnp.nan), jnp.where(x == 0, at_infinite_order, found))
+        return jnp.where((x < 0) | (a < 0), jnp.nan, found).astype(a.dtype)
     return wide(body)
 
 
