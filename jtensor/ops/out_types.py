@@ -55,13 +55,14 @@ _WAYS = {
     "take": "take(): self and out expected to have the same dtype, but got self.dtype = {Want} and out.dtype = {Got}",
     "nan_to_num": "nan_to_num: dtype of out: {Got} should be same as input: {Want}",
     "histc": "torch.histogram: input tensor and hist tensor should have the same dtype, but got input {want} and hist {got}",
-    "heaviside": "heaviside is not yet implemented for tensors with different dtypes.",
+    "heaviside": "heaviside is not yet implemented for {kind}.",
+    "nonzero_static": "nonzero_static: Expected out tensor to have scalar type {Want} but got scalar type{Got}",
     "nonzero": "nonzero: Expected out tensor to have scalar type {Want} but got scalar type{Got}",
     "kthvalue": "output values must be of same type as input",
     "mode": "expected scalar type '{Want}' but got '{Got}' for values output",
     "linalg_vecdot": "linalg.vecdot: Expected out of dtype{Want} but found {Got}",
     "quantile_of": "quantile() out tensor must be same dtype as the input tensor",
-    "frexp": "torch.frexp() expects mantissa to have dtype {want} but got {got}",
+    "frexp": "torch.frexp() expects {part} but got {got}",
 }
 
 
@@ -80,8 +81,10 @@ def refuse(name, promote, wanted, given):
             raise (TypeError if way == _JOINED else RuntimeError)(way.format(Got=scalar_name(given)) if way != CAST else (
                 f"result type {scalar_name(wanted)} can't be cast to the desired output type {scalar_name(given)}"))
         return
+    part = "exponent to have int dtype" if wanted is dtypes.int32 else f"mantissa to have dtype {cpp_name(wanted)}"
     raise RuntimeError(way.format(name=name.replace("linalg_", "linalg."), want=cpp_name(wanted), got=cpp_name(given),
-                                  Want=scalar_name(wanted), Got=scalar_name(given), narrow=wanted is dtypes.int32))
+                                  Want=scalar_name(wanted), Got=scalar_name(given), narrow=wanted is dtypes.int32, part=part,
+                                  kind="complex tensors" if given.is_complex else "tensors with different dtypes"))
 
 
 def _way(name, promote):

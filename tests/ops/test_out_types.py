@@ -13,6 +13,9 @@ CALLS = [f"torch.{name}({given}, out=torch.zeros(2, dtype=torch.{kind}))"
                  "avg_pool2d(M[None], 2", "avg_pool3d(M[None, None], (1, 1, 2)")] + [
     "torch.threshold(f, 1, 2, out=torch.zeros(2, dtype=torch.float64))", "torch.threshold(f, 1, 2, out=torch.zeros(2, dtype=torch.int32))",
     "torch.argsort(-i, stable=True, out=torch.zeros(2, dtype=torch.int64))", "torch.argsort(i, stable=True, out=torch.zeros(2))",
+    "torch.frexp(f, out=(torch.ones(2), torch.ones(2)))", "torch.frexp(f, out=(torch.ones(2).double(), torch.ones(2).int()))",
+    "torch.nonzero_static(f, size=1, out=torch.ones(1, 1))", "torch.heaviside(f, f, out=torch.ones(2) * 1j)",
+    "torch.heaviside(f, f, out=torch.ones(2).double())",
     "torch.orgqr(M, torch.ones(2), out=torch.zeros(2, 2, dtype=torch.float64))",
     "torch.native_batch_norm(M, None, None, None, None, True, 0.1, 1., out=(torch.zeros(0), torch.zeros(0), torch.zeros(0)))",
     "torch.native_batch_norm(M, None, None, f, f, False, 0.1, 1., out=(torch.zeros(0), torch.zeros(0), torch.zeros(0)))"]
