@@ -10,12 +10,12 @@ import numpy as np
 
 import jtensor
 
+from .base import dlpack as capsules
 from .base import sites
-from .base.dlpack import DLDeviceType
 from .base.dtypes import scalar_name
 from .ops.families.composing import number_fits
 from .tensor import raw
-from .tensor.from_data import on_storage
+from .tensor.from_data import on_exported, on_storage
 from .tensor.storage_types import mapped
 
 _READ_ONLY = (
@@ -101,6 +101,8 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None):
     array([1., 0.])
     """
     made = _on_its_memory(obj, dtype, copy, bool(requires_grad))
+    if made is None and copy is None:
+        return _requiring(jtensor.as_tensor(obj, dtype=dtype, device=device), bool(requires_grad))
     if made is None:
         if copy is False:
             raise ValueError("can't alias arbitrary sequence into a tensor.")
@@ -166,7 +168,7 @@ def from_dlpack(ext_tensor, *, device=None, copy=None):
     elif not hasattr(ext_tensor, "__dlpack__") and type(ext_tensor).__name__ != "PyCapsule":
         raise RuntimeError(_NO_CAPSULE)
     else:
-        made = jtensor.from_numpy(_of_capsule(ext_tensor) if type(ext_tensor).__name__ == "PyCapsule" else np.from_dlpack(ext_tensor))
+        made = on_exported(*(_of_capsule if type(ext_tensor).__name__ == "PyCapsule" else capsules.elements)(ext_tensor))
     return (made.clone() if copy else made).to(device) if device is not None or copy else made
 
 
@@ -184,12 +186,12 @@ class _Given:
 
 
 def _of_capsule(capsule):
-    """The memory that a capsule holds. It does not say whether it may be written to; NumPy thinks not, PyTorch thinks it may."""
+    """What a capsule holds, as `capsules.elements` has it. It does not say whether it may be written to: PyTorch thinks it may."""
     if '"dltensor' not in repr(capsule):
         raise RuntimeError(_NO_CAPSULE)
-    array = np.from_dlpack(_Given(capsule=capsule))
+    array, stranger = capsules.elements(_Given(capsule=capsule))
     there = array.__array_interface__
-    return np.asarray(_Given(array=array, __array_interface__={**there, "data": (there["data"][0], False)}))
+    return np.asarray(_Given(array=array, __array_interface__={**there, "data": (there["data"][0], False)})), stranger
 
 
 _NO_CAPSULE = ("from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so you might have already "
@@ -211,6 +213,10 @@ def dlpack(self, *, stream=-1, **options):
         raise TypeError("stream must be ``int`` or ``none``")
     if stream not in (None, -1) and self.device.type == "cpu":
         raise AssertionError("stream should be None on cpu.")
+    dtype = self.dtype
+    if capsules.is_stranger(dtype):
+        bits = jtensor.uint8 if dtype.itemsize == 1 else jtensor.uint16
+        return capsules.renamed(self.view(bits).numpy().__dlpack__(**options), dtype)
     return self.numpy().__dlpack__(**options)
 
 
@@ -218,7 +224,7 @@ def dlpack_device(self):
     """``Tensor.__dlpack_device__``: (kind of device, index)."""
     if self.device.type != "cpu":
         raise ValueError(f"Unknown device type {self.device.type} for Dlpack")
-    return DLDeviceType.kDLCPU, 0
+    return capsules.DLDeviceType.kDLCPU, 0
 
 
 def unravel_index(indices, shape):

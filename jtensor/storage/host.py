@@ -11,7 +11,6 @@ import weakref
 
 import numpy as np
 
-from ..base import dtypes
 from ..trace import executor
 from ..trace.tape import hosted
 from . import cell, lifted
@@ -24,7 +23,12 @@ class _Owner:
 
     def __init__(self, flat):
         self.flat = flat
-        self.__array_interface__ = flat.__array_interface__
+        self.__array_interface__ = _plain(flat).__array_interface__
+
+
+def _plain(flat):
+    """An array as one of a type that NumPy has a name for."""
+    return flat if flat.dtype.isbuiltin == 1 else flat.view(f"u{flat.itemsize}")
 
 
 _FEW = 1 << 12            # bytes up to which a copy of all of them is the quickest way to compare them
@@ -218,12 +222,8 @@ def export(storage):
         owner = _Owner(memory.flat)
         cell = weakref.ref(storage)
         memory.owner = weakref.ref(owner, lambda _, leave=_leave: leave(cell, memory))      # its name may be gone by then
-    if memory.flat.dtype in _LACKING_INTERFACE:
-        return np.asarray(owner.flat)
-    return np.array(owner, copy=False)
-
-
-_LACKING_INTERFACE = {d.numpy for d in dtypes.ALL if d.numpy.kind == "V"}
+    array = np.array(owner, copy=False)
+    return array if array.dtype == memory.flat.dtype else array.view(memory.flat.dtype)
 
 
 def _leave(cell, memory):

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from ..base import devices, dtypes, geometry, sites
+from ..base import devices, dlpack, dtypes, geometry, sites
 from ..base.naming import type_name
 from ..ops.layout import like
 from ..storage import cell, host
@@ -190,6 +190,9 @@ def _no_complex(dtype):
 def _nested(data, dtype):
     if hasattr(data, "__array__") and not isinstance(data, (list, tuple)):
         return np.asarray(data)
+    if hasattr(data, "__dlpack__"):
+        array, stranger = dlpack.elements(data)
+        return array.view(stranger.numpy) if stranger else array
     if isinstance(data, (str, bytes)) or data is None or not hasattr(data, "__len__") and not hasattr(data, "__array_interface__"):
         if dtype is not None and (hasattr(data, "__index__") or hasattr(data, "__float__")):
             return _array(_number(data, dtype), dtype.numpy)
@@ -383,6 +386,12 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
     return _finish(made, requires_grad)
 
 
+def on_exported(array, stranger):
+    """A tensor on what `dlpack.elements` gives."""
+    made = from_numpy(array)
+    return made.view(stranger).detach() if stranger else made
+
+
 def on_storage(storage, dtype=None):
     """A tensor on all of a storage's memory; of bytes it takes as many whole elements as there are."""
     held = getattr(storage, "dtype", None)
@@ -418,4 +427,10 @@ def as_tensor(data, dtype=None, device=None):
         if dtype is None and device is None:
             return made
         return made.to(device=_device(device), dtype=_type(dtype, made.dtype))
+    if not isinstance(data, _BUILTIN) and hasattr(data, "__dlpack__") and not hasattr(data, "__array__"):
+        made = on_exported(*dlpack.elements(data))
+        return made if dtype is None and device is None else made.to(device=_device(device), dtype=_type(dtype, made.dtype))
     return tensor(data, dtype=dtype, device=device)
+
+
+_BUILTIN = (list, tuple, int, float, complex)

@@ -256,6 +256,61 @@ def test_capsules_share_too(torch):
     assert turned.stride() == (1, 3) and turned.tolist() == [[0, 3], [1, 4], [2, 5]]
 
 
+def test_halves_seen_as_integers_are_shared(torch):
+    x = torch.arange(3.).bfloat16()
+    array = x.view(torch.int16).numpy()
+    x.zero_()
+    assert array.tolist() == [0, 0, 0]
+    array[1] = 0x3F80
+    assert x.tolist() == [0, 1, 0]
+
+
+class Exporter:
+    """Another library's array: it exports its memory, and that is all it does."""
+
+    def __init__(self, held):
+        self.held = held
+
+    def __dlpack__(self, **options):
+        return self.held.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.held.__dlpack_device__()
+
+
+def test_functions_that_make_tensors_take_what_exports_its_memory(torch):
+    x = torch.arange(3.)
+    copies = torch.tensor(Exporter(x)), torch.as_tensor(Exporter(x), dtype=torch.int64)
+    shared = torch.as_tensor(Exporter(x)), torch.asarray(Exporter(x)), torch.from_dlpack(Exporter(x))
+    x[0] = 9
+    assert [y.tolist() for y in copies] == [[0, 1, 2]] * 2 and copies[1].dtype == torch.int64
+    assert [y.tolist() for y in shared] == [[9, 1, 2]] * 3
+    with pytest.raises(ValueError, match="can't alias arbitrary sequence into a tensor"):
+        torch.asarray(Exporter(x), copy=False)
+    with pytest.raises(RuntimeError, match="Could not infer dtype of Exporter"):
+        torch.tensor([Exporter(x)])
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "float8_e5m2"])
+def test_capsules_of_types_that_numpy_has_not(torch, name):
+    dtype = getattr(torch, name)
+    x = torch.arange(6.).to(dtype)
+    y, z, w = torch.from_dlpack(torch.utils.dlpack.to_dlpack(x)), torch.from_dlpack(Exporter(x[1:].view(5, 1))), torch.tensor(Exporter(x))
+    x.view(torch.uint8).zero_()
+    assert y.dtype == z.dtype == w.dtype == dtype and z.shape == (5, 1)
+    assert not y.float().any() and not z.float().any() and w.float().tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.filterwarnings("ignore:The given NumPy array is not writable")
+def test_bfloat16_of_jax_and_for_jax():
+    jax = pytest.importorskip("jax")
+    array = jax.numpy.arange(3, dtype=jax.numpy.bfloat16)
+    x = jtensor.from_dlpack(array)
+    assert x.dtype == jtensor.bfloat16 and x.tolist() == [0, 1, 2]
+    back = jax.dlpack.from_dlpack(x + 1)
+    assert back.dtype == jax.numpy.bfloat16 and back.tolist() == [1, 2, 3]
+
+
 def test_numbers_of_numpy_where_integers_are_asked_for(torch):
     x, zero, one = torch.arange(6.).reshape(2, 3), np.int64(0), np.int64(1)
     made = (x.sum(zero), x.mean(dim=zero, keepdim=True), x.std(one), x.amax(zero), x.any(zero), x.norm(2, one), x.logsumexp(zero),
