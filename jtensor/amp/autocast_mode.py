@@ -13,8 +13,6 @@ __all__ = ["autocast", "autocast_decrement_nesting", "autocast_increment_nesting
            "is_autocast_cpu_enabled", "is_autocast_enabled", "set_autocast_cache_enabled", "set_autocast_cpu_dtype",
            "set_autocast_cpu_enabled", "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype"]
 
-_DEVICES = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy", "vulkan", "mps",
-            "meta", "hpu", "mtia", "privateuseone")
 _WITH_REGIONS = frozenset((                             # of most there are no tensors here: such a region is open, and nothing happens
     "cpu", "cuda", "ipu", "xpu", "xla", "mps", "hpu", "mtia", "maia", "privateuseone"))
 
@@ -27,15 +25,14 @@ def _state():
 def _device_type(device_type, function):
     if not isinstance(device_type, str):
         raise TypeError(f"{function}(): argument 'device_type' (position 1) must be str, not {type(device_type).__name__}")
-    if device_type not in _DEVICES:
-        raise RuntimeError(f"Expected one of {', '.join(_DEVICES)} device type at start of device string: {device_type}")
-    return device_type
+    return jtensor.device(device_type).type
 
 
 def _with_regions(device_type, function):
-    if _device_type(device_type, function) not in _WITH_REGIONS:
+    kind = _device_type(device_type, function)
+    if kind not in _WITH_REGIONS:
         raise RuntimeError("unknown device type for autocast in get_autocast_dispatch_key_from_device_type")
-    return device_type
+    return kind
 
 
 # -- what PyTorch's C++ shows of the state ----------------------------------------------------------------------------------
@@ -72,9 +69,10 @@ def set_autocast_enabled(device_type, enabled=None):
 
 def get_autocast_dtype(device_type):
     """The type that regions of that device type cast to."""
-    if _device_type(device_type, "get_autocast_dtype") not in _WITH_REGIONS:
+    kind = _device_type(device_type, "get_autocast_dtype")
+    if kind not in _WITH_REGIONS:
         raise RuntimeError("unsupported scalarType")
-    return _state().type_for(device_type)
+    return _state().type_for(kind)
 
 
 def set_autocast_dtype(device_type, dtype):
@@ -153,9 +151,10 @@ class autocast:
     def __init__(self, device_type, dtype=None, enabled=True, cache_enabled=None):
         if not isinstance(device_type, str):
             raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
-        if _device_type(device_type, "autocast") == "meta":
+        kind = _device_type(device_type, "autocast")
+        if kind == "meta" and dtype is None:
             raise RuntimeError("unsupported scalarType")
-        if device_type not in _WITH_REGIONS:
+        if kind not in _WITH_REGIONS:
             raise RuntimeError(f"User specified an unsupported autocast device_type '{device_type}'")
         self.fast_dtype = get_autocast_dtype(device_type) if dtype is None else dtype
         self.device, self.custom_backend_name = device_type, "privateuseone"

@@ -32,6 +32,16 @@ LINES = listed(r'''
     torch.tensor(np.array([1, 2], dtype=">i4"))
     torch.from_dlpack(torch.ones(1, requires_grad=True))
     torch.from_dlpack(3)
+    torch.margin_ranking_loss(torch.eye(2), torch.ones(2), torch.tensor([1., -1]), .5)
+    torch.margin_ranking_loss(torch.eye(2), torch.ones(2), torch.ones(2), 0., 1)
+    torch.nn.functional.margin_ranking_loss(torch.eye(2), torch.eye(2), torch.ones(2))
+    a = torch.autocast("cpu:0"); a.__enter__(); y = torch.eye(2) @ torch.eye(2); a.__exit__(None, None, None); y.dtype, a.device
+    torch.autocast("no device"), 1
+    torch.autocast("cpu:x"), 1
+    torch.autocast(""), 1
+    torch.is_autocast_enabled("CPU")
+    torch.get_autocast_dtype("cuda:1"), torch.amp.is_autocast_available("cuda:1")
+    torch.autocast("meta", torch.float16), 1
     torch.ones(1).__dlpack__(stream=1)
     torch.ones(1).__dlpack__(stream="1")
     torch.eye(2).to_sparse().__dlpack__()

@@ -45,6 +45,11 @@ def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, red
     if input1.dim() != input2.dim() or input1.dim() != target.dim():
         raise RuntimeError(f"margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: "
                            f"{input1.size()}, input2: {input2.size()}, target: {target.size()} ")
+    return margin_ranking(input1, input2, target, margin, code)
+
+
+def margin_ranking(input1, input2, target, margin, code):
+    """`margin_ranking_loss` of whatever sizes go together, as ``torch`` itself has it."""
     return reduced((-target * (input1 - input2) + margin).clamp_min(0), code)
 
 

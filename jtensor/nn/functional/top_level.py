@@ -11,6 +11,7 @@ from .. import functional as F
 from . import recurrent
 from .dropout import feature_dropout as _feature_dropout
 from .dropout import native_dropout as _native_dropout
+from .ranking import margin_ranking as _margin_ranking
 
 _WORDS = ("none", "mean", "sum")
 
@@ -105,7 +106,7 @@ def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=0):
 
 def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=0):
     """``max(0, -target (input1 - input2) + margin)``."""
-    return F.margin_ranking_loss(input1, input2, target, margin, reduction=_word(reduction))
+    return _margin_ranking(input1, input2, target, margin, reduction)
 
 
 def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6, swap=False, reduction=0):
