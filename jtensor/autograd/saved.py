@@ -12,6 +12,8 @@ import threading
 
 from ..base import sites
 from ..base.dtypes import bfloat16, scalar_name
+from ..storage.lifted import LIFTED_MEMORY
+from ..trace.lifted import back_in, nest
 from ..trace.tape import LOCAL, Value
 from .graph import AccumulateGrad
 
@@ -28,13 +30,18 @@ PACKED = [False]     # whether anything was ever packed: only then what is saved
 
 
 class Packed:
-    """What a pack hook made of a saved tensor, with the hook that undoes it."""
+    """What a pack hook made of a saved tensor, with the hook that undoes it. ``levels``: those that its value was in."""
 
-    __slots__ = ("packed", "undo")
+    __slots__ = ("packed", "undo", "levels")
 
-    def __init__(self, packed, undo):
-        self.packed, self.undo = packed, undo
+    def __init__(self, packed, undo, levels=()):
+        self.packed, self.undo, self.levels = packed, undo, levels
         PACKED[0] = True
+
+    def value(self, read):
+        """The Value of the tensor again."""
+        found = read(self.unpack())
+        return back_in(found, self.levels) if self.levels else found
 
     def unpack(self):
         """The tensor again."""
@@ -76,7 +83,8 @@ def packed_by(packing, unpacking, tensor):
                            "by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to "
                            "perform "
                            "in-place operations on the input to a pack hook.")
-    return Packed(packed, unpacking)
+    storage = tensor._storage
+    return Packed(packed, unpacking, nest(storage.value) if storage.host is LIFTED_MEMORY else ())
 
 
 def forbid(message, check=True):
@@ -113,7 +121,7 @@ def value(entry, node, code, read, read_at):
         return read_at(storage, spec, offset)
     if isinstance(entry, Value):
         return entry
-    return value(entry.entry, node, code, read, read_at) if type(entry) is Remembered else read(entry.unpack())
+    return value(entry.entry, node, code, read, read_at) if type(entry) is Remembered else entry.value(read)
 
 
 def of_result(node, nr):

@@ -41,6 +41,9 @@ class Batch(Level):
         super().__init__(depth, quiet)
         self.size, self.randomness = size, randomness
 
+    def kind(self):
+        return type(self), self.size
+
     def record(self, plan, values, scalars):
         flags = tuple([v.position is tape.LIFTED and v.level is self for v in values])
         inner = [v.parts[0] if flag else v for v, flag in zip(values, flags, strict=True)]

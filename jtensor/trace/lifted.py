@@ -41,6 +41,10 @@ class Level:
         self.quiet = quiet
         self.serial, self.depth, self.spans, self.awake = _serials(), depth, [], 0
 
+    def kind(self):
+        """What another level must have in common with this one to take its place."""
+        return type(self)
+
     def record(self, plan, values, scalars):
         """Values of the plan's results, of which those that depend on lifted ones are lifted."""
         raise NotImplementedError
@@ -100,6 +104,29 @@ def levels_of(value):
         found.add(value.level)
         value = value.parts[0]
     return found
+
+
+def nest(value):
+    """The levels of a value, the innermost first."""
+    found = []
+    while value.position is LIFTED:
+        found.append(value.level)
+        value = value.parts[0]
+    return found
+
+
+def back_in(value, levels):
+    """A value that was made a second time, by opening again what had been open (`checkpoint`): in the levels that it was in at first."""
+    now = nest(value)
+    if now == levels or [level.kind() for level in now] != [level.kind() for level in levels]:
+        return value
+    return _renamed(value, dict(zip(now, levels, strict=True)))
+
+
+def _renamed(value, names):
+    if value.position is not LIFTED:
+        return value
+    return Lifted(names[value.level], tuple([_renamed(part, names) for part in value.parts]), value.aval, value.owed)
 
 
 def is_owed(value, level):

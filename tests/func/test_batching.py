@@ -153,6 +153,21 @@ def test_histories_that_are_rewritten_or_recorded_again():
         near(a, b)
 
 
+@pytest.mark.parametrize("function", [
+    lambda w, u: vmap(lambda row: (row.sin() * u).exp().sum())(w),
+    lambda w, u: vmap(lambda row: vmap(lambda a, b: (a * b).sin())(row, u.cos()))(w),
+    lambda w, u: jtensor.func.jvp(lambda a: (a * u).sin().sum(), (w,), (w.cos(),))[1],
+])
+def test_a_batch_that_is_opened_again_by_a_checkpoint(function):
+    from jtensor.utils.checkpoint import checkpoint
+    w, u = jtensor.arange(12.).view(3, 4).requires_grad_(), jtensor.ones(4, requires_grad=True)
+    first = jtensor.autograd.grad(function(w, u).sum(), (w, u))
+    again = jtensor.autograd.grad(checkpoint(function, w, u, use_reentrant=False).sum(), (w, u))
+    assert [g.shape for g in again] == [(3, 4), (4,)]
+    for a, b in zip(first, again, strict=True):
+        near(a, b)
+
+
 def test_a_loop_of_steps_learns_what_the_loop_without_a_batch_does():
     v, _ = batch()
     found = []
