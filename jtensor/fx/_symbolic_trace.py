@@ -194,14 +194,20 @@ class Tracer(TracerBase):
             if not count:
                 raise RuntimeError("``self`` argument cannot be part of *args expansion!")
             args.append(self.root)
+        stars = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+        if isinstance(concrete_args, tuple) and concrete_args and count == 1 and stars:
+            for number, value in enumerate(concrete_args):                # of *args it is only known how many there are
+                args.append(self.create_proxy("placeholder", f"input_{number}", (), {}))
+                _mark(args[-1].node, value)
+            return root_fn, args
         if isinstance(concrete_args, tuple):
             if len(names) - is_module != len(concrete_args):
                 raise RuntimeError(f"Tracing expected {len(names) - is_module} arguments but got {len(concrete_args)} concrete arguments")
             concrete_args = dict(zip(names[is_module:], concrete_args, strict=True))
         for name in names[is_module:]:
             args.append(self._proxy_placeholder(name, concrete_args, signature, inner))
-        stars = 0
-        if code.co_kwonlyargcount or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+        if code.co_kwonlyargcount or stars:
+            stars = 0
             for flag, mark in ((inspect.CO_VARARGS, "*"), (inspect.CO_VARKEYWORDS, "**")):
                 if code.co_flags & flag:
                     args.append(self._proxy_placeholder(mark + code.co_varnames[count + stars], concrete_args, signature, inner))
@@ -235,8 +241,7 @@ class Tracer(TracerBase):
             number += 1
             proxy = self.create_proxy("placeholder", f"{name}_{number}", default, {})
             if isinstance(value, PHBase):
-                if value is not PH:
-                    proxy.node.meta["ph_key"] = getattr(value, "ph_key", None)
+                _mark(proxy.node, value)
                 return proxy
             if value is None:
                 self.create_proxy("call_function", _assert_is_none,
@@ -319,8 +324,17 @@ class Tracer(TracerBase):
 
     def __deepcopy__(self, memo):
         made = type(self).__new__(type(self))
-        made.__dict__.update({key: copy.deepcopy(value, memo) if key != "root" else value for key, value in self.__dict__.items()})
+        same = "root", "_autowrap_modules"                                  # modules, of PyTorch's kind and of Python's
+        made.__dict__.update({key: value if key in same else copy.deepcopy(value, memo) for key, value in self.__dict__.items()})
         return made
+
+
+def _mark(node, value):
+    """Gives an argument's node the attributes of what stood for it in ``concrete_args``."""
+    if isinstance(value, PHBase):
+        for name, told in vars(value).items():
+            if not hasattr(node, name):
+                setattr(node, name, told)
 
 
 def _all_positional(function, count):

@@ -3,6 +3,7 @@
 Owns: the text. May not know: modules, how the text is run (`graph_module`).
 """
 import enum
+import inspect
 import math
 import re
 import types
@@ -145,6 +146,12 @@ class CodeGen:
         """The statement that returns."""
         return f"return {(repr_fn or repr)(output_args)}"
 
+    def _output(self, result, text_of):
+        # A user's own may be older than what it is told beside the result.
+        takes = inspect.signature(self.generate_output).parameters
+        more = {"repr_fn": text_of} if "repr_fn" in takes or any(p.kind is p.VAR_KEYWORD for p in takes.values()) else {}
+        return self.generate_output(result, **more)
+
     def process_inputs(self, *args):
         """The placeholders' values of the program's arguments: these."""
         return args
@@ -176,7 +183,7 @@ class CodeGen:
             if node.op == "output":
                 if node.type is not None:
                     returns = f" -> {writer.type(node.type)}"
-                body.append(f"{self.generate_output(node.args[0], repr_fn=writer.value)}\n")
+                body.append(f"{self._output(node.args[0], writer.value)}\n")
                 continue
             gone = [*last.get(node, ()), *([] if node.users else [node])]
             freed = f";  {' = '.join(map(str, gone))} = None" if gone else ""

@@ -1,4 +1,5 @@
 """Lists and dictionaries that cannot be changed: of these a node's arguments are made, so that nobody changes them unseen."""
+from ..utils import _pytree as pytree
 
 __all__ = ["immutable_list", "immutable_dict"]
 
@@ -39,3 +40,13 @@ class immutable_dict(dict):
 
     def __reduce__(self):
         return immutable_dict, (dict(self),)
+
+
+def _register(kind, flatten, flatten_with_keys):
+    pytree.register_pytree_node(
+        kind, flatten, lambda items, keys: kind(items if keys is None else zip(keys, items, strict=True)),
+        flatten_with_keys_fn=flatten_with_keys, serialized_type_name=f"torch.fx.immutable_collections.{kind.__name__}")
+
+
+_register(immutable_list, pytree._list_flatten, pytree._list_flatten_with_keys)
+_register(immutable_dict, pytree._dict_flatten, pytree._dict_flatten_with_keys)

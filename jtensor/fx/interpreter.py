@@ -3,6 +3,7 @@
 Owns: `Interpreter`, `Transformer`. May not know: how graphs are traced.
 """
 import contextlib
+import copy
 
 from .codegen import last_uses
 from .graph import Graph
@@ -169,6 +170,14 @@ class Transformer(Interpreter):
         """A new call of the function."""
         return self.tracer.create_proxy("call_function", target, args, kwargs)
 
+    @contextlib.contextmanager
+    def _set_current_node(self, node):
+        before, self.tracer.origin = self.tracer.origin, node
+        try:
+            yield
+        finally:
+            self.tracer.origin = before
+
     def transform(self):
         """The new `GraphModule`."""
         result = super().run(enable_io_processing=False)
@@ -181,10 +190,24 @@ class Transformer(Interpreter):
 
 
 class _Writing(TracerBase):
-    """Writes into a graph that is there."""
+    """Writes into a graph that is there. ``origin``: the node that what is written comes of."""
+
+    origin = None
 
     def __init__(self, graph):
         super().__init__()
         self.graph, self.module_stack = graph, {}
+
+    def create_proxy(self, *args, **kwargs):
+        """A proxy of a new node, which knows of its origin where that came from."""
+        made = super().create_proxy(*args, **kwargs)
+        if self.origin is not None:
+            told = self.origin.meta
+            made.node.meta.update({key: copy.copy(told[key]) for key in _TOLD if key in told})
+        return made
+
+
+_TOLD = ("stack_trace", "nn_module_stack", "torch_fn", "source_fn_stack", "original_aten", "recompute", "ac_graph_id", "has_backward_hook",
+         "from_node", "quantization_tag", "custom", "partitioner_tag")
 
 

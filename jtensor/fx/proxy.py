@@ -5,6 +5,7 @@ Owns: `Proxy`, `TracerBase` (what writes down and what an argument may be). May 
 import copy
 import dataclasses
 import dis
+import enum
 import operator
 import sys
 import traceback
@@ -80,7 +81,7 @@ class TracerBase:
         if dataclasses.is_dataclass(a) and not isinstance(a, type):
             fields = {field.name: self.create_arg(getattr(a, field.name)) for field in dataclasses.fields(a)}
             return self.create_node("call_function", type(a), (), fields)
-        if isinstance(a, (*BASE_TYPES, jtensor.Tensor, Node)) or a is None or a is ...:
+        if isinstance(a, (*BASE_TYPES, enum.Enum, jtensor.Tensor, Node)) or a is None or a is ...:
             return a
         raise NotImplementedError(f"argument of type: {type(a)}")
 

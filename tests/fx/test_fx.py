@@ -1,5 +1,7 @@
 """Graphs of programs show and compute what PyTorch's do: against stored texts, and against PyTorch itself where it is installed."""
+import copy
 import difflib
+import enum
 import json
 import operator
 
@@ -119,3 +121,67 @@ def test_a_tracer_whose_create_proxy_knows_no_factories():
             return x * self.scale
 
     assert [node.op for node in Older().trace(Scaled()).nodes] == ["placeholder", "get_attr", "call_function", "output"]
+
+
+def test_transformed_nodes_know_where_they_come_from():
+    def told(torch):
+        traced = torch.fx.symbolic_trace(lambda x: torch.relu(x.neg()))
+        for at, node in enumerate(traced.graph.nodes):
+            node.meta.update(nn_module_stack={"at": at}, custom=[at], other=at, stack_trace=f"line {at}")
+
+        class Twice(torch.fx.Transformer):
+            def call_function(self, target, args, kwargs):
+                return super().call_function(target, args, kwargs) + 1
+        keys = "nn_module_stack", "custom", "other", "stack_trace"
+        return [[node.meta.get(key) for key in keys] for node in Twice(traced).transform().graph.nodes]
+    found = told(jtensor)
+    assert found == [[None] * 4, [{"at": 1}, [1], None, "line 1"], *[[{"at": 2}, [2], None, "line 2"]] * 2, [{"at": 3}, [3], 3, "line 3"]]
+    assert found == told(pytest.importorskip("torch"))
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+def test_what_arguments_of_a_trace_may_be():
+    def found(torch):
+        trace, PH = torch.fx.symbolic_trace, torch.fx.PH
+
+        class Sum(torch.nn.Module):
+            def forward(self, *args, **kwargs):
+                return args[0] + args[1]
+
+        def choose(b, a):
+            return a["a"] if b else a["z"]
+        chosen = trace(choose, concrete_args={"a": {"a": PH, "z": PH}, "b": True})
+        again = trace(chosen)
+        marked = trace(lambda a, b: a + b, concrete_args={"a": torch.fx._symbolic_trace.PHWithMeta("key"), "b": PH})
+        return [trace(lambda x: [Colour.RED, x]).code.strip(), trace(Sum(), concrete_args=(PH, PH)).code.strip(), again.code.strip(),
+                again(True, {"a": 3, "z": 4}), [getattr(node, "ph_key", None) for node in marked.graph.nodes]]
+    mine = found(jtensor)
+    assert mine[0] == "def forward(self, x):\n    return [Colour.RED, x]" and mine[1].startswith("def forward(self, input_0, input_1):")
+    assert mine[3:] == [3, ["key", None, None, None]]
+    assert mine == found(pytest.importorskip("torch"))
+
+
+def test_nodes_arguments_are_nests():
+    pytree, collections = jtensor.utils._pytree, jtensor.fx.immutable_collections
+    args = jtensor.fx.symbolic_trace(lambda x: {"a": [x, 1], "b": 2}).graph.output_node().args[0]
+    leaves, spec = pytree.tree_flatten(args)
+    assert leaves[1:] == [1, 2] and str(leaves[0]) == "x"
+    made = pytree.tree_unflatten([5, 6, 7], spec)
+    assert made == {"a": [5, 6], "b": 7} and type(made) is collections.immutable_dict and type(made["a"]) is collections.immutable_list
+
+
+def test_tracers_and_text_makers_of_ones_own():
+    class Listing(jtensor.fx.CodeGen):
+        def generate_output(self, output_args):
+            return f"return list({output_args!r})"
+    traced = jtensor.fx.symbolic_trace(lambda x: (x, x + 1))
+    traced.graph.set_codegen(Listing())
+    traced.recompile()
+    assert traced(1) == [1, 2]
+    tracer = jtensor.fx.Tracer()
+    empty = copy.deepcopy(tracer)
+    graph = tracer.trace(lambda x: x + 1)
+    assert str(copy.deepcopy(tracer).graph) == str(graph) and empty.graph is None
