@@ -218,6 +218,11 @@ def div_(input, other, *, rounding_mode=None):
         replace(input, div(before(input), other, rounding_mode=rounding_mode))
 
 
+@answers("floor_divide_", "__ifloordiv__")
+def floor_divide_(input, other):
+    return replace(input, floor_divide(before(input), other))
+
+
 def _written(input, other, name):
     """In place: values are multiplied where they lie, so that who shares them sees it."""
     if not is_sparse(input):
@@ -294,6 +299,13 @@ def _sparse_sum(x, y, alpha):
     kind = jtensor.result_type(x, y)
     a, b = x._elements.to(kind), y._elements.to(kind)
     b = b if alpha == 1 else b * alpha
+    if not y._pattern.nnz:                             # nothing of it is looked at, not even how many of its dimensions are sparse
+        return sparse(x._pattern, a.clone(), x._coalesced)
+    if not x._pattern.nnz:
+        return sparse(y._pattern, b.clone() if b is y._elements else b, y._coalesced)
+    if x._pattern.sparse_dim != y._pattern.sparse_dim:
+        raise RuntimeError(f"add: expected 'self' and 'other' to have same density, but 'self' has {x._pattern.sparse_dim} sparse "
+                           f"dimensions while 'other' has {y._pattern.sparse_dim} sparse dimensions")
     both = x._coalesced and y._coalesced
     if not (a.is_contiguous() and b.is_contiguous()):
         indices = jtensor.cat([x._pattern.indices, y._pattern.indices], 1)

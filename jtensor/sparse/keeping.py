@@ -226,7 +226,19 @@ def zeros_like(input, *, dtype=None, layout=None, device=None, requires_grad=Fal
     return made
 
 
-@answers("new_zeros", "new_empty", "new")
+@answers("new")
+def new(self, *given, device=None):
+    """A sparse tensor: of a size and this dtype, without elements; or of indices, values and perhaps a size."""
+    if given and isinstance(given[0], jtensor.Tensor):
+        from .making import sparse_coo_tensor
+        return sparse_coo_tensor(*given, device=device)
+    if given and not isinstance(given[0], int | jtensor.Size):
+        raise TypeError("SparseTensor.new(sequence) only accepts sizes.  Please use torch.sparse_coo_tensor() or construct a strided "
+                        "tensor and convert it to sparse via to_sparse.")
+    return new_zeros(self, *given, device=device)
+
+
+@answers("new_zeros", "new_empty")
 def new_zeros(self, *size, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
     size = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size or (0,)
     made = _nothing(size, len(size), self._elements.to(dtype or self.dtype))
@@ -257,11 +269,13 @@ def sparse_resize_(self, size, sparse_dim, dense_dim):
         raise RuntimeError(f"changing the number of {what} dimensions (from {old} to {new}) on a non-empty sparse tensor is not supported.")
     if not self._nnz():
         return replace(self, _nothing(tuple(size), sparse_dim, self._elements))
-    if any(n < m for n, m in zip(size, self.shape, strict=True)):
-        raise RuntimeError("shrinking the size of sparse dimensions (from "
-                           f"{list(self.shape[:sparse_dim])} to {list(size[:sparse_dim])}) on a non-empty sparse tensor is not supported.")
+    for what, part in (("sparse", slice(sparse_dim)), ("dense", slice(sparse_dim, None))):
+        if any(n < m for n, m in zip(size[part], self.shape[part], strict=True)):
+            raise RuntimeError(f"shrinking the size of {what} dimensions (from {list(self.shape[part])} to {list(size[part])}) on a "
+                               "non-empty sparse tensor is not supported.")
+    # The values' memory grows as it is; what is new means nothing in PyTorch, and is zero here.
     values = self._elements.new_zeros((self._nnz(), *size[sparse_dim:]))
-    values[(slice(None), *[slice(n) for n in self._elements.shape[1:]])] = self._elements
+    values.view(-1)[:self._elements.numel()] = self._elements.reshape(-1)
     return replace(self, sparse(Pattern(self._pattern.indices, size[:sparse_dim]), values, self._coalesced))
 
 

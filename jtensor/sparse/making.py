@@ -72,9 +72,11 @@ def sparse_coo_tensor(indices=None, values=None, size=None, *, dtype=None, devic
 
 
 def _values(values, dtype, device):
-    if isinstance(values, jtensor.Tensor):
-        return values if dtype is None and device is None else values.to(device=device or values.device, dtype=dtype or values.dtype)
-    return jtensor.as_tensor(values, dtype=dtype, device=device)
+    if not isinstance(values, jtensor.Tensor):
+        values = jtensor.as_tensor(values, dtype=dtype, device=device)
+    elif dtype is not None or device is not None:
+        values = values.to(device=device or values.device, dtype=dtype or values.dtype)
+    return values if values.ndim else values.expand(1)
 
 
 def _inferred(indices, values):
@@ -91,13 +93,13 @@ def _inferred(indices, values):
 
 def _fitting(indices, values, size):
     """PyTorch's errors for parts whose shapes do not go together."""
-    if indices.ndim == 1 and values.ndim <= 1:                      # as if each were a dimension of one element
+    if indices.ndim == 1 and values.ndim <= 1 and len(size) != indices.shape[0]:          # as if each were a dimension of one element
         sparse_dim = indices.shape[0]
         raise RuntimeError(_DIMS.format(len(size), sparse_dim, max(values.ndim - 1, 0)))
     if indices.ndim != 2:
         raise RuntimeError(f"indices must be sparse_dim x nnz, but got: {list(indices.shape)}")
     sparse_dim, nnz = indices.shape
-    if values.ndim == 0 or len(size) != sparse_dim + values.ndim - 1:
+    if len(size) != sparse_dim + values.ndim - 1:
         raise RuntimeError(_DIMS.format(len(size), sparse_dim, values.ndim - 1))
     if nnz != values.shape[0]:
         raise RuntimeError("indices and values must have same nnz, but got nnz from indices: "

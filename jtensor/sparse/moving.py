@@ -23,8 +23,8 @@ def _dim(x, dim, extra=0):
 def _permuted(x, dims, name, back):
     count = x._pattern.sparse_dim
     if any(d < count for d in dims[count:]):
-        raise RuntimeError("permute: transpositions between sparse and dense dimensions are not allowed. Found swaps between sparse "
-                           f"dimensions {list(dims[:count])} and dense dimensions {list(dims[count:])}")
+        raise RuntimeError("permute(sparse_coo): transpositions between sparse and dense dimensions are not allowed.Only transpositions "
+                           "within sparse and dense dimensions are supported.")
     order = dims[:count]
     pattern = x._pattern
     if order != list(range(count)):
@@ -64,7 +64,12 @@ def t(input):
     return _swapped(input, 0, 1, "TBackward0")
 
 
-@answers("transpose", "swapaxes", "swapdims")
+@answers("swapaxes")
+def swapaxes(input, axis0, axis1):
+    return transpose(input, axis0, axis1)
+
+
+@answers("transpose", "swapdims")
 def transpose(input, dim0, dim1):
     a, b, count = _dim(input, dim0), _dim(input, dim1), input._pattern.sparse_dim
     if max(a, b) >= count:
@@ -73,9 +78,11 @@ def transpose(input, dim0, dim1):
 
 
 @answers("permute")
-def permute(input, *dims):
+def permute(input, *order, dims=None):
     """The dimensions in another order, sparse ones among themselves."""
-    dims = list(dims[0]) if len(dims) == 1 and not isinstance(dims[0], int) else list(dims)
+    if dims is None:
+        dims = order[0] if len(order) == 1 and not isinstance(order[0], int) else order
+    dims = list(dims)
     if len(dims) != input.ndim:
         raise RuntimeError("permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
                            f"ordering of dimensions i.e. input.dim() = {input.ndim} is not equal to len(dims) = {len(dims)}")
@@ -258,11 +265,12 @@ def cat(tensors, dim=0, *, out=None):
     first = tensors[0]
     dim, count = _dim(first, dim), first._pattern.sparse_dim
     for at, x in enumerate(tensors):
-        if x._pattern.sparse_dim != count or x.ndim != first.ndim:
-            raise RuntimeError(f"All tensors must have the same shape: {list(first.shape)} (except in the concatenating dimension), got "
-                               f"{list(x.shape)} at position {at}")
-        if any(a != b for d, (a, b) in enumerate(zip(first.shape, x.shape, strict=True)) if d != dim):
-            raise RuntimeError(f"Concatenating tensors with incompatible sizes: {list(first.shape)} and {list(x.shape)} at position {at}")
+        if x.ndim != first.ndim or any(a != b for d, (a, b) in enumerate(zip(first.shape, x.shape, strict=True)) if d != dim):
+            raise RuntimeError(f"All tensors must have the same shape: {list(first.shape)} (except in the concatenating dimension), but "
+                               f"found shape: {list(x.shape)} at position {at}.")
+        if x._pattern.sparse_dim != count:
+            raise RuntimeError(f"All tensors must have the same sparse_dim and dense_dim: {count}, {first.dense_dim()}, but tensor at "
+                               f"position {at} has {x._pattern.sparse_dim}, {x.dense_dim()}.")
     kind = jtensor.result_type(first, first)
     for x in tensors[1:]:
         kind = jtensor.promote_types(kind, x.dtype)
@@ -313,6 +321,9 @@ def stack(tensors, dim=0, *, out=None):
     for at, x in enumerate(tensors):
         if not is_sparse(x):
             raise RuntimeError(f"Concatenating sparse tensors, but a dense tensor was found at position {at}.")
+        if x.shape != tensors[0].shape:
+            raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 and "
+                               f"{list(x.shape)} at entry {at}")
     return cat([x.unsqueeze(dim) for x in tensors], dim)
 
 

@@ -98,9 +98,18 @@ def sparse_sum(input, dim=None, dtype=None):
 @answers("norm", "native_norm", "frobenius_norm")
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     """The norm of all elements."""
-    if dim is not None or keepdim:
+    dims = () if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
+    if dtype is not None and p == "fro":
+        raise ValueError("dtype argument is not supported in frobenius norm")
+    if dims and {d % input.ndim for d in dims} != set(range(input.ndim)):
         raise RuntimeError("norm_sparse currently only supports full reductions, so 'dim' must either be empty or contain all dimensions "
                            "of the input")
+    if keepdim:
+        raise RuntimeError("norm_sparse currently does not support keepdim=True")
+    if p == "nuc":
+        raise refused("_linalg_svd", (input,))
+    if dtype is not None:
+        raise RuntimeError("norm_sparse currently does not support 'dtype' argument")
     if not input.dtype.is_floating_point and not input.dtype.is_complex:
         raise RuntimeError(f"norm(): input dtype should be either floating point or complex. Got {scalar_name(input.dtype)} instead.")
     made = elements_of(coalesced(input)).norm(2 if p in ("fro", None) else p)

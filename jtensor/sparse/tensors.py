@@ -4,6 +4,8 @@ Owns: its class, which calls itself Tensor as PyTorch's does, what it says of it
 room that does not know of sparse tensors and asks for a storage gets an error. What is done to sparse tensors is in the tables of the rooms
 beside this one, which `answering` looks things up in. May not know: operations.
 """
+import math
+
 import jtensor
 
 from ..base.errors import missing
@@ -152,6 +154,8 @@ def sparse(pattern, elements, coalesced=False):
 
 
 def _spec_of(size, layout):
+    if math.prod(size) >= 1 << 63:
+        raise RuntimeError("numel: integer multiplication overflow")
     return specs.spec(tuple(map(int, size)), None, layout.dtype, layout.device)
 
 

@@ -28,6 +28,8 @@ def _like(name, fill, unwritten=False):
         kind = _type(dtype, input.dtype)
         where = input.device if device is None else _device(device)
         size = tuple(input._spec.size)
+        if layout is not None and layout.name != "strided":
+            return _sparse_like(name, size, kind, layout, where, requires_grad)
         value = fill(*args, **kw)
         if isinstance(value, Tensor):
             value = value.item()
@@ -43,6 +45,15 @@ def _like(name, fill, unwritten=False):
         return _finish(made, requires_grad)
     like.__name__ = like.__qualname__ = name
     return like
+
+
+def _sparse_like(name, size, dtype, layout, device, requires_grad):
+    """Nothing but zeros can be had in another layout than a dense tensor's own."""
+    if name != "zeros_like":
+        kind = "SparseCPU" if layout.name == "sparse_coo" else "SparseCsrCPU"
+        raise NotImplementedError(f"Could not run 'aten::empty_strided' with arguments from the '{kind}' backend.")
+    made = zeros(size, dtype=dtype, layout=layout, device=device)
+    return _finish(made.coalesce() if layout.name == "sparse_coo" else made, requires_grad)
 
 
 zeros_like = _like("zeros_like", lambda: None)
@@ -73,6 +84,8 @@ def filled_like(input, number):
 
 def _new(name, factory, doc):
     def method(self, *args, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, **kw):
+        if layout is not None:
+            kw["layout"] = layout
         made = factory(
             *args, dtype=_type(dtype, self.dtype), device=self.device if device is None else device, requires_grad=requires_grad, **kw
         )

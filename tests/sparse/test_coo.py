@@ -125,6 +125,38 @@ MOVES = listed("""
     d.sparse_mask(u), d.sparse_mask(c), u.sparse_mask(c), s.sparse_mask(c.detach())
     d.sparse_mask(torch.eye(2).to_sparse())
 """)
+EDGES = listed("""
+    z = torch.sparse_coo_tensor((2, 3)); h = d.detach().to_sparse(1); z + h, h + z, h.add(z, alpha=3), z.add(h, alpha=3), z.double() + h
+    z = torch.sparse_coo_tensor((2, 3)); z + s, s + z, s.clone().add_(z), z.clone().add_(s), z + z, z - s
+    d.to_sparse(1) + s
+    s + d.to_sparse(1)
+    s.clone().floor_divide_(2.), u.detach().floor_divide_(2), s.clone().floor_divide_(torch.tensor(2.))
+    s.permute(dims=(1, 0)), torch.permute(s, dims=(1, 0)), s.swapaxes(axis0=0, axis1=1)
+    d.to_sparse(1).permute(1, 0)
+    torch.cat([s, s[:1].to_dense().to_sparse()], 1)
+    torch.cat([s, d.to_sparse(1)])
+    torch.cat([s, s.unsqueeze(0)])
+    torch.stack([s, s.t()])
+    s.new(s._indices(), s._values()), s.new(s._indices(), s._values(), (4, 4)), s.new(s._indices(), s._values().int()), s.new(2, 3)
+    s.new((2, 3))
+    torch.sparse_coo_tensor([[100000], [99999]] * 2, [1.], (100001,) * 4)
+    torch.sparse_coo_tensor((100000,) * 5)
+    torch.sparse_coo_tensor(([0], [2]), 1., (3, 3)), torch.sparse_coo_tensor([[0]], torch.tensor(3.))
+    torch.sparse_coo_tensor([[0, 1]], 2.)
+    torch.sparse_coo_tensor([0], 1., (1,))
+    x = torch.sparse_coo_tensor(torch.zeros(0, 1).long(), 12.3, []); x, x.coalesce(), x.to_dense()
+    s.norm(keepdim=True)
+    s.norm(dim=0, keepdim=True)
+    s.norm(dtype=torch.double)
+    s.norm(p=0, dtype=torch.double)
+    s.norm("nuc")
+    s.norm(dim=(0, 1)), s.norm(dim=()), s.norm(p=1)
+    h = d.detach().to_sparse(1); h.sparse_resize_((3, 4), 1, 1); h.shape, h._values().flatten()[:6]
+    torch.zeros_like(d, layout=torch.sparse_coo), torch.zeros_like(d, layout=torch.sparse_csr).layout
+    torch.ones_like(d, layout=torch.sparse_coo)
+    torch.empty_like(d, layout=torch.sparse_csr)
+    d.new_zeros(2, 2, layout=torch.sparse_coo), d.new_empty(2, 2, layout=torch.sparse_csr).layout
+""")
 PRODUCTS = listed("""
     u @ e, torch.mm(u, e), torch.spmm(u, e), torch.sparse.mm(u, e), u.matmul(e), u @ e[:, 0], u.mv(e[:, 0])
     e @ u, torch.sparse.mm(e, u), torch.mm(s, e), torch.sparse.mm(s, torch.zeros(3, 0))
@@ -151,9 +183,16 @@ PRODUCTS = listed("""
 """)
 
 
-@pytest.mark.parametrize("line", [*MADE, *ARITHMETIC, *MOVES, *PRODUCTS])
+@pytest.mark.parametrize("line", [*MADE, *ARITHMETIC, *MOVES, *EDGES, *PRODUCTS])
 def test_line(line):
     check(line)
+
+
+@pytest.mark.parametrize(("size", "said"), [((2, 2), r"dense dimensions \(from \[3\] to \[2\]\)"),
+                                            ((1, 3), r"sparse dimensions \(from \[2\] to \[1\]\)")])
+def test_sizes_do_not_shrink_over_elements(size, said):
+    with pytest.raises(RuntimeError, match=f"^shrinking the size of {said} on a non-empty sparse tensor is not supported"):
+        jtensor.eye(2, 3).to_sparse(1).sparse_resize_(size, 1, 1)
 
 
 def test_the_warning_of_unchecked_tensors_comes_once():
