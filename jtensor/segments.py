@@ -48,13 +48,55 @@ def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, ax
     if offsets is not None:
         where = where.masked_fill(at < offsets.narrow(-1, 0, 1), pieces)
     where = where.view(*where.shape, *[1] * beside).expand_as(data)
-    start = jtensor.full((*batch, pieces + 1, *data.shape[axis + 1:]), nothing if initial is None else initial, dtype=data.dtype,
-                         device=data.device)
-    found = start.scatter_reduce(axis, where, data, how, include_self=True).narrow(axis, 0, pieces).contiguous()
+    first = nothing if initial is None else initial
+    if how != "sum" and data.requires_grad:
+        return SegmentReduce.apply(data, where, axis, how, first, pieces)
+    found = _of_pieces(data, where, axis, how, first, pieces)
     if reduce != "mean":
         return found
     counts = lengths.view(*lengths.shape, *[1] * beside).to(data.dtype)
     return found / counts if initial is None else jtensor.where(counts > 0, found / counts, found)
+
+
+def _of_pieces(data, where, axis, how, first, pieces):
+    start = jtensor.full((*data.shape[:axis], pieces + 1, *data.shape[axis + 1:]), first, dtype=data.dtype, device=data.device)
+    return start.scatter_reduce(axis, where, data, how, include_self=True).narrow(axis, 0, pieces).contiguous()
+
+
+class SegmentReduce(jtensor.autograd.Function):
+    """Extremes and products, whose gradients are not those of `scatter_reduce`: what a piece begins with takes no share, a NaN does."""
+
+    @staticmethod
+    def forward(ctx, data, where, axis, how, first, pieces):
+        found = _of_pieces(data, where, axis, how, first, pieces)
+        ctx.save_for_backward(data, where, found)
+        ctx.about = axis, how, first, pieces
+        return found
+
+    @staticmethod
+    def backward(ctx, grad):
+        data, where, found = ctx.saved_tensors
+        axis, how, first, pieces = ctx.about
+        zero = data.new_zeros(())
+
+        def seen(of_pieces):
+            return jtensor.cat([of_pieces, jtensor.zeros_like(of_pieces.narrow(axis, 0, 1))], axis).gather(axis, where)
+
+        def counted(which):
+            return seen(_of_pieces(which.to(jtensor.int64), where, axis, "sum", 0, pieces))
+        if not pieces:
+            return jtensor.zeros_like(data), None, None, None, None, None
+        grad, nan = seen(grad), data.isnan()
+        if how != "prod":
+            mine = nan | (data == seen(found))
+            share = jtensor.where(mine, grad / counted(mine).to(grad.dtype), zero)
+        else:
+            none = data == 0
+            others = seen(_of_pieces(jtensor.where(nan | none, zero + 1, data), where, axis, how, first, pieces))
+            others = others * jtensor.where(counted(none) > none.to(jtensor.int64), zero, zero + 1)
+            others = jtensor.where(counted(nan) > nan.to(jtensor.int64), zero + float("nan"), others)
+            share = jtensor.where(nan | none, grad * others, grad * seen(found) / data)
+        return jtensor.where(where == pieces, zero, share), None, None, None, None, None
 
 
 __all__ = ["segment_reduce"]

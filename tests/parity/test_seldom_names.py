@@ -140,6 +140,17 @@ def test_gradients_of_segments(reduce, lengths, initial):
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("reduce, initial", [("prod", None), ("prod", 2.0), ("max", None), ("min", 0.0)])
+def test_gradients_of_segments_with_ties_zeros_and_nan(reduce, initial):
+    found = []
+    for T in (pytest.importorskip("torch"), jtensor):
+        x = T.tensor([[0.0, 2, 0, 5, 5], [3, float("nan"), 3, 0, 1]], requires_grad=True)
+        y = T.segment_reduce(x, reduce, lengths=T.tensor([[3, 2, 0], [2, 1, 2]]), axis=1, initial=initial)
+        weights = T.arange(1.0, 7.0).view(2, 3)
+        found.append((y.tolist(), T.autograd.grad((y * weights)[:, :2].sum(), x)[0].tolist()))
+    assert str(found[0]) == str(found[1])                              # NaN is written alike, and differs from itself
+
+
 FILES = listed(r'''
     torch.from_file(path, size=3, dtype=torch.float32)
     torch.from_file(path, False, 3)
