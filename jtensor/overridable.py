@@ -39,7 +39,9 @@ INITIALISERS = ("uniform_", "normal_", "constant_", "kaiming_uniform_")
 # -- asked as something else, or not at all -----------------------------------------------------------------------------
 
 # Modes see them; an argument is data to them, whatever its class.
-MODES_ONLY = frozenset("tensor as_tensor asarray frombuffer scalar_tensor promote_types can_cast".split())
+MODES_ONLY = frozenset("""
+    tensor as_tensor asarray frombuffer scalar_tensor promote_types can_cast sparse_coo_tensor sparse_compressed_tensor sparse_csr_tensor
+    sparse_csc_tensor sparse_bsr_tensor sparse_bsc_tensor""".split())
 # Python's operators by the methods that are asked in their place; the other ones ask as themselves.
 ASKED_AS = {
     "__add__": "add", "__radd__": "add", "__iadd__": "add_", "__sub__": "sub", "__isub__": "sub_", "__mul__": "mul", "__rmul__": "mul",
@@ -101,7 +103,7 @@ def _iterate(self):
 def _late_names():
     """Names of the package whose rooms are imported when they are asked for."""
     from . import namespace
-    rooms = ("sharing", "signal.top_level")
+    rooms = ("sharing", "signal.top_level", "segments", "sparse.making", "sparse.compressed")
     return [*(name for name, room in namespace._ROOM_OF.items() if room in rooms and name != "from_dlpack"), *namespace._FROM_NN]
 
 

@@ -231,3 +231,24 @@ def test_sums_of_duplicates_are_added_in_their_order():
     values = [1e8, 1.0, -1e8, 1.0, 3.0, -0.0]
     both = [library.sparse_coo_tensor([[1, 1, 1, 1, 0, 2]], values, (3,)).coalesce().values().tolist() for library in (torch, jtensor)]
     assert str(both[0]) == str(both[1])
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+def test_modes_see_how_sparse_tensors_are_made():
+    def told(T):
+        seen = []
+
+        class Watch(T.overrides.TorchFunctionMode):
+            def __torch_function__(self, func, types, args=(), kwargs=None):
+                seen.append(func.__name__)
+                return func(*args, **(kwargs or {}))
+        with Watch():
+            T.sparse_coo_tensor([[0]], [1.], (2,))
+            T.sparse_csr_tensor([0, 1], [0], [1.])
+            T.segment_reduce(T.ones(2), "sum", lengths=T.tensor([2]))
+        return seen
+    found = told(jtensor)
+    assert found == ["sparse_coo_tensor", "sparse_csr_tensor", "ones", "tensor", "segment_reduce"]
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("torch.overrides")
+    assert found == told(torch)
