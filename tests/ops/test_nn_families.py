@@ -22,7 +22,7 @@ X = (2, 4, 6, 5)
     ("F.conv_transpose3d(a, b, None, (2, 1, 1), (1, 0, 1), (1, 0, 1), 2, (1, 1, 2))", [(1, 4, 2, 3, 2), (4, 1, 3, 2, 2)]),
     ("F.conv_transpose1d(a, b, c, 1, 1, 1, 1, 2)", [(2, 2, 5), (2, 3, 2), (3,)]),
     ("F.conv_transpose2d(a, b, c, 2, 1, 1, 2)", [X, (4, 3, 3, 3), (6,)]),
-    ("F.interpolate(a, scale_factor=3.0, mode='bicubic')", [X]), ("F.interpolate(a, (18, 2))", [X]),            # evenly spaced places, and not
+    ("F.interpolate(a, scale_factor=3.0, mode='bicubic')", [X]), ("F.interpolate(a, (18, 2))", [X]),   # evenly spaced, and not
     ("F.interpolate(a, (3, 10), mode='bilinear')", [X]), ("F.interpolate(a, (13, 7), mode='bilinear', align_corners=True)", [X]),
     ("F.interpolate(a, scale_factor=0.5, mode='nearest-exact')", [(2, 3, 9)]),
     ("F.max_pool2d(a, 2)", [X]), ("F.max_pool2d(a, 3, 2, 1, ceil_mode=True)", [X]),
