@@ -200,6 +200,7 @@ def _nested(data, dtype):
             raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
         raise RuntimeError(f"Could not infer dtype of {type_name(type(data))}")
     if _stackable(data, dtype):
+        sites.warn_once(OF_ARRAYS)
         return np.stack(data)
     shape, flat, kind = _walk(data)
     if not flat:
@@ -310,9 +311,12 @@ def _walk(data):
     while isinstance(probe, (list, tuple, range)) or (hasattr(probe, "__len__") and hasattr(probe, "__getitem__")
                                                       and not isinstance(probe, (str, bytes, dict, Tensor))):
         shape.append(len(probe))
-        if not len(probe):
-            if isinstance(probe, np.ndarray):
+        if isinstance(probe, np.ndarray):
+            if not len(probe):
                 kind = dtypes.of_numpy(probe.dtype)
+            elif len(shape) > 1:
+                sites.warn_once(OF_ARRAYS)
+        if not len(probe):
             break
         probe = probe[0]
     flat = [data]
@@ -335,6 +339,9 @@ def _walk(data):
     return tuple(shape), flat, kind
 
 _layouts = {}                # {(shape, strides, type, default device): the Spec of a tensor on the CPU that copies such an ndarray}
+
+OF_ARRAYS = ("Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a single "
+             "numpy.ndarray with numpy.array() before converting to a tensor.")
 
 COPIED = ("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
           "sourceTensor.detach().clone().requires_grad_(True), rather than {}(sourceTensor).")

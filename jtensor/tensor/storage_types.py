@@ -200,7 +200,7 @@ class UntypedStorage(Memory):
     __module__ = "torch.storage"
 
     def __init__(self, data=0, *, device=None):
-        self._cell = _cell_of(data if type(data) is int else _as_bytes(data), dtypes.uint8, device)
+        self._cell = _cell_of(data if type(data) is int or isinstance(data, np.integer) else _as_bytes(data), dtypes.uint8, device)
 
     @classmethod
     def _on(cls, cell):
@@ -341,6 +341,8 @@ def _cell_of(data, dtype, device):
     from . import create
     if isinstance(data, str):
         raise TypeError("new(): invalid data type 'str'")
+    if isinstance(data, np.integer):
+        data = int(data)
     if isinstance(data, int) and data < 0:
         raise RuntimeError("[enforce fail at alloc_cpu.cpp:98] ((ptrdiff_t)nbytes) >= 0. alloc_cpu() seems to have been called with "
                            f"negative number: {2**64 + data * dtype.itemsize}")

@@ -63,7 +63,7 @@ ONCE = [
     "x.scatter_(0, torch.tensor([0]), torch.ones(1), reduce='add')", "x.index_reduce(0, torch.tensor([0]), x[:1], 'prod')",
     "torch.meshgrid(x, x)",
     "torch.cross(x, x)", "float(leaf)", "(leaf * leaf).backward(create_graph=True)", "torch.tensor(1.).mT", "m[None].T",
-    "torch.from_numpy(np.broadcast_to(np.ones(1), (2,)))",
+    "torch.from_numpy(np.broadcast_to(np.ones(1), (2,)))", "torch.tensor([np.ones(2)])", "x.new_tensor([[1], np.ones(1)][::-1])",
 ]
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import warnings
 
+import numpy as np
 import pytest
 
 import jtensor
@@ -97,6 +98,7 @@ LINES = listed(r'''
     torch.TypedStorage(0, dtype=0)
     torch.FloatStorage(torch.ones(1))
     torch.FloatStorage(wrap_storage=torch.FloatStorage(2))
+    torch.FloatStorage(np.int16(3)).size(), torch.UntypedStorage(np.uint8(3)).size(), torch.TypedStorage(np.int64(0)).size()
     torch.UntypedStorage("a")
     torch.UntypedStorage(2.5)
     torch.UntypedStorage([1.5])
@@ -148,7 +150,7 @@ def out_of_date_is_said_already():
 
 @pytest.mark.parametrize("line", LINES)
 def test_as_pytorch(line):
-    alike("F = torch.FloatStorage; " + line, setitem=operator.setitem, copy=copy, pickle=pickle, io=io)
+    alike("F = torch.FloatStorage; " + line, setitem=operator.setitem, copy=copy, pickle=pickle, io=io, np=np)
 
 
 def test_what_there_is_not():
