@@ -173,7 +173,7 @@ def apart_or_same(target, other):
     return target._spec is other._spec and target._offset == other._offset or apart(target, other)
 
 
-def out_fits(operator, result, target, tensors=()):
+def out_fits(operator, result, target, tensors=(), place=0):
     if result._spec.device != target._spec.device:
         if "meta" in (result._spec.device.type, target._spec.device.type):
             raise RuntimeError(f"Attempting to copy from device {result._spec.device} to device {target._spec.device}, but cross-device "
@@ -184,7 +184,7 @@ def out_fits(operator, result, target, tensors=()):
         name = "abs_of_complex"
     if name == "mv" and target._spec.size != result._spec.size:          # of another size it is resized first, and its type asked there
         name = "mm"
-    out_types.refuse(name, operator.promote, result._spec.dtype, target._spec.dtype)
+    out_types.refuse(name, operator.promote, result._spec.dtype, target._spec.dtype, place)
 
 
 def warn_resize(target, result):

@@ -29,9 +29,9 @@ _EXTREME_OF_ALL = ("Expected canCast( typeMetaToScalarType(self.dtype()), typeMe
 
 # What does not follow from how the operator promotes: the ways above, or PyTorch's words.
 _WAYS = {
-    **dict.fromkeys("""mean_dim var_dims std_dims outer kron linalg_pinv clamp_Tensor clamp_min_Tensor
+    **dict.fromkeys("""mean_dim var_dims std_dims outer kron clamp_Tensor clamp_min_Tensor
                        clamp_max_Tensor""".split(), CAST),
-    **dict.fromkeys("sum_all sum_dim nansum_dim prod_all prod_dim cumsum cumprod linalg_matrix_rank".split(), ANY),
+    **dict.fromkeys("sum_all sum_dim nansum_dim prod_all prod_dim cumsum cumprod".split(), ANY),
     **dict.fromkeys("""clamp_Scalar clamp_min_Scalar clamp_max_Scalar round_decimals _conj_physical abs neg sign sgn floor ceil round_whole
                        trunc frac bitwise_not hardshrink softshrink softplus gelu""".split(), _FOUND),
     **dict.fromkeys(("signbit", "isposinf", "isneginf"), "{name} does not support non-boolean outputs."),
@@ -49,7 +49,9 @@ _WAYS = {
     **dict.fromkeys(("mean_all", "mean"), _AVERAGED), **dict.fromkeys(("max_all", "min_all"), _EXTREME_OF_ALL),
     **dict.fromkeys(("linalg_norm", "linalg_matrix_norm"), "{name} expected out tensor dtype {Want} but got: {Got}"),
     **dict.fromkeys(("log_sigmoid", "native_batch_norm"), "expected scalar type {Want} but found {Got}"),
-    "linalg_householder_product": CAST,
+    "addbmm": "self and mat2 must have the same dtype, but got {Got} and {Want}",
+    "linalg_solve_triangular": "expected scalar type {Want} but found {Got}",
+    "ormqr": "torch.ormqr: Expected input and result to have the same dtype, but input has dtype{Want} and result has dtype {Got}",
     "renorm": SAME,
     "where_self": "Expected out type to be {Want} but got {Got}",
     "take": "take(): self and out expected to have the same dtype, but got self.dtype = {Want} and out.dtype = {Got}",
@@ -65,11 +67,34 @@ _WAYS = {
     "frexp": "torch.frexp() expects {part} but got {got}",
 }
 
+# Linear algebra that writes to any type of the same category or a higher one: its own name and what it calls its results.
+_SAFE = {
+    **{name: (name, "result") for name in ("cholesky", "cholesky_inverse", "cholesky_solve")},
+    **{"linalg_" + name: ("linalg." + name, "result") for name in ("cond", "pinv")},
+    **{"linalg_" + name: (name, "result") for name in ("matrix_power", "tensorinv", "tensorsolve")},
+    "linalg_matrix_power.product": ("matrix_power", "result"),                               # which then wants the very type
+    "linalg_matrix_rank": ("torch.linalg.matrix_rank", "result"),
+    "linalg_householder_product": ("torch.linalg.householder_product", "result"),
+    "linalg_eig": ("torch.linalg.eig", "eigenvalues", "eigenvectors"), "linalg_eigvals": ("torch.linalg.eigvals", "eigenvalues"),
+    "geqrf": ("torch.geqrf", "a", "tau"), "linalg_lstsq": ("torch.linalg.lstsq", "solution", "residuals", "rank", "singular_values"),
+}
 
-def refuse(name, promote, wanted, given):
-    """Raises PyTorch's error where an operator that ``promote``s so does not write a ``wanted`` result to a ``given`` tensor."""
+
+def refuse(name, promote, wanted, given, place=0):
+    """Raises PyTorch's error where an operator that ``promote``s so does not write a ``wanted`` result to a ``given`` tensor.
+
+    ``place``: which of its results it is.
+    """
     if wanted is given:
         return
+    labels = _SAFE.get(name)
+    if labels is not None and can_cast(wanted, given):
+        if name != "linalg_matrix_power.product":
+            return
+    elif labels is not None:
+        label = labels[place + 1]
+        raise RuntimeError(f"{labels[0]}: Expected {label} to be safely castable from {scalar_name(wanted)} dtype, but got {label} with "
+                           f"dtype {scalar_name(given)}")
     way = _way(name, promote)
     if name == "nansum_dim" and given.category != 2 or name in ("cumsum", "cumprod") and given is dtypes.bool:
         kernel = "nansum_cpu" if name == "nansum_dim" else name + "_out_cpu"                # these compute in the type of ``out``

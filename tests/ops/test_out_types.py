@@ -20,10 +20,21 @@ CALLS = [f"torch.{name}({given}, out=torch.zeros(2, dtype=torch.{kind}))"
     "torch.native_batch_norm(M, None, None, None, None, True, 0.1, 1., out=(torch.zeros(0), torch.zeros(0), torch.zeros(0)))",
     "torch.native_batch_norm(M, None, None, f, f, False, 0.1, 1., out=(torch.zeros(0), torch.zeros(0), torch.zeros(0)))"]
 
+CALLS += [f"torch.{call}, out=torch.zeros(0, dtype=torch.{kind})).dtype" for kind in ("float64", "complex64", "int32", "bool") for call in (
+    "cholesky(S", "cholesky_inverse(S", "cholesky_solve(S, S", "linalg.cond(S", "linalg.cond(S, 'fro'", "linalg.eigvals(S",
+    "linalg.householder_product(S, f", "linalg.matrix_power(S, 0", "linalg.matrix_power(S, 1", "linalg.matrix_power(S, 3",
+    "linalg.matrix_rank(S", "linalg.pinv(S", "linalg.tensorinv(S, 1", "linalg.tensorsolve(S, f", "ormqr(S, f, S",
+    "linalg.solve_triangular(S, S, upper=True", "addbmm(S, S[None], S[None]")]
+CALLS += [f"torch.{call}, out=({', '.join(f'torch.zeros(0, dtype=torch.{kind})' for kind in kinds.split())}))[0].dtype" for call, kinds in (
+    ("linalg.eig(S", "complex128 complex64"), ("linalg.eig(S", "complex64 float32"), ("geqrf(S", "int32 float32"),
+    ("geqrf(S", "float32 int32"), ("linalg.lstsq(S, S", "float64 float32 int32 float32"),
+    ("linalg.lstsq(S, S", "float32 float32 bool float32"))]
+
 
 def outcomes(torch, call):
     try:
-        return str(eval(call, {"torch": torch, "i": torch.arange(2), "f": torch.ones(2), "M": torch.ones(2, 2)}))
+        return str(eval(call, {"torch": torch, "i": torch.arange(2), "f": torch.ones(2), "M": torch.ones(2, 2),
+                               "S": torch.eye(2)}))
     except (TypeError, RuntimeError) as error:
         return f"{type(error).__name__} {error}"
 

@@ -165,12 +165,12 @@ def put_out(name, result, out, apart=(), kernel=None):
         if LOCAL.grad_enabled and (made.requires_grad or target.requires_grad):
             raise RuntimeError(f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
                                "arguments requires grad.")
-    for made, target in zip(results, outs, strict=True):
+    for place, (made, target) in enumerate(zip(results, outs, strict=True)):
         if target._spec.size == made._spec.size:                  # else it is given other memory first
             checks.no_internal_overlap(target)
         if any(share_memory(target, t) for t in apart):
             raise RuntimeError(checks.PARTIAL)
-        checks.out_fits(_Named(kernel or name), made, target)
+        checks.out_fits(_Named(kernel or name), made, target, place=place)
     for made, target in zip(results, outs, strict=True):
         write_out(made, target)
     return written_type(type(result))(outs) if isinstance(result, tuple) else out
