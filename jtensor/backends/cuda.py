@@ -1,5 +1,6 @@
 """`torch.backends.cuda`: products and attention on a GPU, where XLA makes the choice. Permissions are kept, readable, and not made use
 of."""
+import enum
 import warnings
 
 import jtensor
@@ -72,3 +73,82 @@ def sdp_kernel(enable_flash=True, enable_math=True, enable_mem_efficient=True, e
 
 def _ways():
     return jtensor.nn.attention
+
+
+# -- which library is asked for: a hint, kept and not made use of -------------------------------------------------------
+
+class _LinalgBackend(enum.Enum):
+    Default, Cusolver, Magma = range(3)
+
+
+class _BlasBackend(enum.Enum):
+    Default, Cublas, Cublaslt, Ck = range(4)
+
+
+class _ROCmFABackend(enum.Enum):
+    Default, AOTriton, Ck = range(3)
+
+
+_LIBRARIES = {"default": _LinalgBackend.Default, "cusolver": _LinalgBackend.Cusolver, "magma": _LinalgBackend.Magma}
+_PRODUCTS = {"default": _BlasBackend.Default, "cublas": _BlasBackend.Cublas, "hipblas": _BlasBackend.Cublas,
+             "cublaslt": _BlasBackend.Cublaslt, "hipblaslt": _BlasBackend.Cublaslt, "ck": _BlasBackend.Ck}
+_ATTENTION = {"default": _ROCmFABackend.Default, "aotriton": _ROCmFABackend.AOTriton, "ck": _ROCmFABackend.Ck}
+_OF_A_GPU = {_LinalgBackend.Cusolver: "cuSOLVER", _LinalgBackend.Magma: "MAGMA", _BlasBackend.Cublaslt: "cuBLASLt"}
+_asked = {"linalg": _LinalgBackend.Default, "blas": _BlasBackend.Cublas, "attention": _ROCmFABackend.Default}
+
+
+def _preferred(what, names, backend, error=RuntimeError):
+    if backend is None:
+        return _asked[what]
+    if isinstance(backend, str):
+        if backend not in names:
+            raise RuntimeError(f"Unknown input value. Choose from: {', '.join(names)}.")
+        backend = names[backend]
+    elif not isinstance(backend, type(names["default"])):
+        raise error("Unknown input value type." if error is RuntimeError else f"Unknown input value. Choose from: {', '.join(names)}.")
+    library = _OF_A_GPU.get(backend)
+    if library is not None and not jtensor.cuda.is_available():
+        raise RuntimeError(f"Cannot set preferred backend to {library} if PyTorch has not been compiled with {library}.")
+    _asked[what] = _BlasBackend.Cublas if backend is _BlasBackend.Default else backend
+    return _asked[what]
+
+
+def preferred_linalg_library(backend=None):
+    """Which library linear algebra on a GPU is asked to use ("default", "cusolver", "magma"), once ``backend`` is set, if it is given.
+
+    >>> torch.backends.cuda.preferred_linalg_library()
+    <_LinalgBackend.Default: 0>
+    """
+    return _preferred("linalg", _LIBRARIES, backend)
+
+
+def preferred_blas_library(backend=None):
+    """The same for products of matrices: "default", "cublas", "cublaslt", "ck", or the first two's names on AMD's."""
+    return _preferred("blas", _PRODUCTS, backend)
+
+
+def preferred_rocm_fa_library(backend=None):
+    """The same for attention on AMD's GPUs: "default", "aotriton", "ck"."""
+    return _preferred("attention", _ATTENTION, backend, ValueError)
+
+
+def fp16_bf16_reduction_math_sdp_allowed():
+    """Whether attention made of products and a softmax may add up in half precision: kept, and not made use of."""
+    return _asked.get("halves", False)
+
+
+def allow_fp16_bf16_reduction_math_sdp(enabled):
+    """Allows that, or not."""
+    if not isinstance(enabled, bool):
+        raise RuntimeError(f"set_sdp_use_math expects a bool, but got {type(enabled).__name__}")           # PyTorch's words
+    _asked["halves"] = enabled
+
+
+def is_flash_attention_available():
+    """Whether PyTorch's kernel for attention is there: no, XLA makes one."""
+    return False
+
+
+def is_ck_sdpa_available():
+    """Whether AMD's composable kernels are there: no."""
+    return False

@@ -19,6 +19,17 @@ LINES = listed(r'''
     torch.nn.grad.conv1d_input((1, 2, 7), torch.ones(2, 1, 3), torch.ones(1, 2, 4), 2, 1, 1, 2)
     g = torch.nn.grad; x = torch.ones(1, 1, 3, 3); g.conv2d_weight(x, (1, 1, 2, 2), x[..., :2, :2])
     g = torch.nn.grad; w = torch.ones(1, 1, 2).requires_grad_(); g.conv1d_input((1, 1, 3), w, w)[0, 0, 1].backward(); w.grad
+    c = torch.backends.cuda; c.preferred_linalg_library(), c.preferred_linalg_library("default"), c.preferred_linalg_library().name
+    torch.backends.cuda.preferred_linalg_library("magma")
+    torch.backends.cuda.preferred_linalg_library("x")
+    torch.backends.cuda.preferred_linalg_library(3)
+    c = torch.backends.cuda; c.preferred_blas_library(), c.preferred_blas_library("ck"), c.preferred_blas_library("default")
+    torch.backends.cuda.preferred_blas_library("hipblaslt")
+    c = torch.backends.cuda; c.preferred_rocm_fa_library("ck"), c.preferred_rocm_fa_library("default")
+    torch.backends.cuda.preferred_rocm_fa_library(1)
+    c = torch.backends.cuda; c.allow_fp16_bf16_reduction_math_sdp(True), c.fp16_bf16_reduction_math_sdp_allowed()
+    torch.backends.cuda.allow_fp16_bf16_reduction_math_sdp(1)
+    torch.backends.cuda.is_flash_attention_available(), torch.backends.cuda.is_ck_sdpa_available()
     torch.lstsq(1, 2)
     torch.eig(torch.ones(2, 2))
     torch.symeig(torch.ones(2, 2))
