@@ -145,6 +145,8 @@ def _on_its_memory(obj, dtype, copy, requires_grad):
     if isinstance(obj, (np.ndarray, np.generic)):
         array = np.asarray(obj)
         return jtensor.from_numpy(array.copy("K") if copy and not array.flags.writeable else array)
+    if type(obj).__name__ == "PyCapsule":
+        return from_dlpack(obj)
     try:
         memoryview(obj)
     except TypeError:

@@ -98,6 +98,9 @@ def _say_counted(out, made):
                    f"tensor will be resized to a tensor of shape ({made._spec.numel},).")
 
 
+_BY_COUNT = frozenset(("arange", "range", "linspace", "logspace"))
+
+
 def _out(name, made, out, requires_grad, dtype=None):
     """What a factory has made written to ``out``: a leaf then requires a gradient as asked, another tensor's history has no derivative."""
     if dtype is not None and made._spec.dtype is not out._spec.dtype:
@@ -109,6 +112,8 @@ def _out(name, made, out, requires_grad, dtype=None):
             raise RuntimeError(f"aten::{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
                                "arguments requires grad.")
         edges = (edge_of(out),)
+    if name in _BY_COUNT and made._spec.numel == out._spec.numel:
+        made = made.reshape(out._spec.size)                              # any shape of so many elements will do
     write_out(made, out, _say_counted if name == "arange" else _say_nothing)
     if edges:
         from .storages import Underivable
@@ -267,7 +272,7 @@ def empty_strided(size, stride, *, dtype=None, layout=None, device=None, require
     size, stride = tuple(size), tuple(stride)
     if min(size, default=0) < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
-    if min(stride, default=0) < 0:
+    if min(stride, default=0) < 0 or geometry.extent(size, stride, 0) * _type(dtype).itemsize >> 63:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
     made = like_spec(specs.spec(size, stride, _type(dtype), _device(device)), UNWRITTEN.make)
     return _finish(made, requires_grad)

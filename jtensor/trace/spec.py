@@ -3,6 +3,8 @@
 Equal descriptions are the same object, so a key made of their identities says all that type promotion, broadcasting
 and shape inference depend on, and comparing two costs nothing. May not know: tensors, tapes.
 """
+import math
+
 from ..base import devices, dtypes
 from ..base.geometry import contiguous_strides, is_contiguous, is_non_overlapping_and_dense
 from ..base.size import Size
@@ -61,6 +63,8 @@ def spec(size, stride, dtype, device=devices.cpu, conj=False, neg=False):
     if found is None:
         plain = tuple(map(int, size))
         dense = contiguous_strides(plain)
+        if stride is None:
+            _addressable(plain, dtype)
         if stride is None or tuple(stride) == dense:
             full = (plain, dense, dtype, device, conj, neg)
             found = Spec._known.get(full)
@@ -70,6 +74,15 @@ def spec(size, stride, dtype, device=devices.cpu, conj=False, neg=False):
         else:
             found = Spec._known.setdefault(key, _make(plain, tuple(map(int, stride)), *key[2:]))
     return found
+
+
+def _addressable(size, dtype):
+    """PyTorch's errors for a size of which there can be no memory, at which XLA would end the process."""
+    elements = math.prod(size)
+    if not elements and math.prod([n or 1 for n in size[1:]]) >> 63:
+        raise RuntimeError("Stride calculation overflowed")
+    if elements * dtype.itemsize >> 63:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)}")
 
 
 def _make(size, stride, dtype, device, conj, neg):

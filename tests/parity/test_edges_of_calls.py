@@ -91,6 +91,27 @@ LINES = listed(r'''
     g, f = [torch.tensor([2., 4.])], torch.tensor(0.); torch._amp_foreach_non_finite_check_and_unscale_(g, f, f + .5); g, f
     g, f = [torch.tensor([2., float("inf")])], torch.tensor(0.); torch._amp_foreach_non_finite_check_and_unscale_(g, f, f + .5); g, f
     torch._amp_update_scale_(torch.tensor(4.), torch.tensor(1, dtype=torch.int32), torch.tensor(0.), 2., .5, 2)
+    x = torch.zeros(2, 3); r = torch.linspace(0, 3, 4, out=x.narrow(1, 1, 2)); x, r
+    x = torch.zeros(2, 3); r = torch.arange(0, 4, out=x.narrow(1, 1, 2)); x, r, x._version
+    x = torch.zeros(2, 2).mT; torch.logspace(0, 3, 4, 2, out=x); x, x.stride()
+    x = torch.zeros(2, 2, dtype=torch.int64); torch.range(0, 3, out=x); x
+    torch.empty([2, 4, 2**29, 2**29], dtype=torch.float64)
+    torch.zeros(2**40, 2**40)
+    torch.ones(2).new_empty(2**62, 2**62)
+    torch.empty([0, 4, 2**61])
+    torch.empty_strided([8, 8], [2**61, 1], dtype=torch.float64)
+    torch.ones(1).expand(2**20, 2**20).stride()
+    t = torch.ones(2); y = torch.asarray(torch.utils.dlpack.to_dlpack(t)); y[0] = 5; t, y
+    t = torch.ones(2); y = torch.asarray(torch.utils.dlpack.to_dlpack(t), copy=True); y[0] = 5; t, y
+    torch.asarray(torch.utils.dlpack.to_dlpack(torch.ones(2)), dtype=torch.int32, copy=False)
+    torch.ormqr(torch.ones(2, 2), torch.ones(3), torch.ones(2, 2))
+    torch.linalg.matrix_rank(torch.ones(2, 2), tol=torch.tensor(1j))
+    torch.linalg.pinv(torch.ones(2, 2), rcond=torch.tensor(1j))
+    torch.tensordot(torch.ones(2, 2), torch.ones(2, 2), ([0, -2], [0, 1]))
+    torch.linalg.matrix_norm(torch.ones(2), 1j)
+    torch.linalg.vector_norm(torch.ones(2, 0), -1, (0, -1))
+    torch.linalg.matrix_exp(torch.full((1, 1), float("inf"))), torch.linalg.matrix_exp(torch.full((1, 1, 1), -float("inf")))
+    torch.linalg.cholesky_ex(-torch.ones(2, 2), check_errors=True)
 ''')
 
 

@@ -33,7 +33,7 @@ def linalg_cholesky_ex(input, *, upper=False, check_errors=False, out=None):
     square("linalg.cholesky", input)
     made = factor.cholesky_ex_raw(input, bool(upper))
     if check_errors:
-        checked(made[1], _not_positive("torch.linalg.cholesky_ex"))
+        checked(made[1], _not_positive("linalg.cholesky_ex"))
     return put_out("linalg_cholesky_ex", made, out)
 
 

@@ -230,6 +230,10 @@ def tensordot(a, b, dims=2, out=None):
                                    f"has size {y} in dim {_shown(dims, j, m, 1)}")
     if a._spec.dtype is not b._spec.dtype:
         raise RuntimeError("both inputs should have same dtype")
+    for named in (ours, theirs):
+        for at, d in enumerate(named):
+            if d in named[:at]:
+                raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
     free = [d for d in range(n) if d not in ours]
     other = [d for d in range(m) if d not in theirs]
     rows, columns = [a._spec.size[d] for d in free], [b._spec.size[d] for d in other]

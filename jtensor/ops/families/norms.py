@@ -96,10 +96,10 @@ def _check_vector_norm(self, ord, dim, keepdim, dtype):
         if dim in (None, ()):
             raise RuntimeError(f"linalg.vector_norm cannot compute the {_g(ord)} norm on an empty tensor because the operation "
                                "does not have an identity")
-        for axis in axes:
+        for axis, written in zip(axes, dim if isinstance(dim, tuple) else (dim,), strict=False):
             if self.ndim and self.size[axis] == 0:
-                raise RuntimeError(f"linalg.vector_norm cannot compute the {_g(ord)} norm on the dimension {axis} because this "
-                                   "dimension is empty and the operation does not have an identity")
+                raise RuntimeError(f"linalg.vector_norm cannot compute the {_g(ord)} norm on the dimension {written}because this "
+                                   "dimension is empty and the operation does not have an identity")            # without a space
 
 
 def _check_norm_type(name, self, dtype):

@@ -61,10 +61,8 @@ def _check_ormqr(input, tau, other, left):
     for what, x in (("input", input), ("other", other)):
         if x.ndim < 2:
             raise RuntimeError(f"torch.ormqr: {what} must have at least 2 dimensions.")
-    reflections = size_at(tau._spec, -1)
+    size_at(tau._spec, -1)                                                    # which refuses one of no dimension
     along, side = (-2, "other.shape[-2]") if left else (-1, "other.shape[-1]")
-    if other.shape[along] < reflections:
-        raise RuntimeError(f"torch.ormqr: {side} must be greater than or equal to tau.shape[-1]")
     if other.shape[along] != input.shape[-2]:
         raise RuntimeError(f"torch.ormqr: {side} must be equal to input.shape[-2]")
     if tau.shape[-1] != min(other.shape[along], input.shape[-1]):

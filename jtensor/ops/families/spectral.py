@@ -135,6 +135,14 @@ def svd(input, some=True, compute_uv=True, *, out=None):
 
 # -- made of them -----------------------------------------------------------------------------------------------------
 
+def _real_limits(function, **limits):
+    """Refuses tolerances that are tensors of complex numbers."""
+    for name, limit in limits.items():
+        if hasattr(limit, "_spec") and limit._spec.dtype.is_complex:
+            raise RuntimeError(f"torch.linalg.{function}: {name} tensor of complex type is not supported. Got "
+                               f"{dtypes.scalar_name(limit._spec.dtype)}")
+
+
 def _cutoffs(values, A, atol, rtol):
     """The smallest singular value that counts, for each matrix."""
     m, n = A._spec.size[-2:]
@@ -166,6 +174,7 @@ def linalg_matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, ou
         square("linalg.eigh", A)
     if tol is not None:
         atol, rtol = tol, 0.0
+    _real_limits("matrix_rank", atol=atol, rtol=rtol)
     A = A.detach()
     if not A._spec.numel:
         return put_out("linalg_matrix_rank", A.new_zeros(A._spec.size[:-2], dtype=dtypes.int64), out)
@@ -234,6 +243,7 @@ def linalg_pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=Non
                            "dimensions of float, double, cfloat or cdouble types")
     if hermitian and A._spec.numel:
         square("linalg.eigh", A)
+    _real_limits("pinv", rcond=rcond, atol=atol, rtol=rtol)
     if rcond is not None:
         rtol = rcond
     if not A._spec.numel:
@@ -271,7 +281,7 @@ def _expm_gradient(grad, self):
 @op(name="matrix_exp.raw", backward="LinalgMatrixExpBackward0", grad={"self": _expm_gradient}, **RAW)
 def matrix_exp_raw(self: Tensor):
     """The exponential of square matrices."""
-    return _expm(self)
+    return jnp.exp(self) if self.shape[-1] == 1 else _expm(self)
 
 
 @composite()
