@@ -53,6 +53,9 @@ BY_HAND = {
     "nn.pad": "(Tensor input, ints pad, str mode='constant', float? value=None)",
     "Tensor.to": None,
     "Tensor.set_": None,
+    **dict.fromkeys(("fft_fftfreq", "fft_rfftfreq"),
+                    "(int n, float d=1., *, Tensor? out=None, torch.dtype? dtype=None, torch.layout? layout=None,"
+                    " torch.device? device=None, bool? pin_memory=None, bool? requires_grad=False)"),
     "amax": "(Tensor input, ints1? dim=(), bool keepdim=False, *, Tensor? out=None)",
     "amin": "(Tensor input, ints1? dim=(), bool keepdim=False, *, Tensor? out=None)",
     "Tensor.amax": "(ints1? dim=(), bool keepdim=False)",

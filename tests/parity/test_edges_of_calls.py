@@ -12,6 +12,9 @@ LINES = listed(r'''
     torch.arange(0, 3, 1j)
     torch.arange(3, dtype=torch.uint16)
     torch.fft.fftfreq(0), torch.fft.rfftfreq(0)
+    torch.fft.fftfreq(4, out=torch.empty(0)), torch.fft.rfftfreq(n=4, d=.5, out=torch.empty(0).double())
+    torch.fft.rfftfreq(4, out=torch.empty(0).int())
+    torch.fft.fftfreq(4, requires_grad=True)
     torch.fft.fftfreq(-1)
     torch.fft.rfftfreq(4, dtype=torch.int64)
     torch.arange(3)[torch.tensor(1.):]

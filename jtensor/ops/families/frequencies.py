@@ -28,6 +28,7 @@ def fftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, require
     tensor([ 0.0000,  0.2500, -0.5000, -0.2500])
     """
     import jtensor
+    dtype = out.dtype if dtype is None and out is not None else dtype
     _asked("fftfreq", n, dtype)
     positive = (n + 1) // 2
     numbers = jtensor.cat([jtensor.arange(0, positive), jtensor.arange(-(n // 2), 0)]).to(dtype or dtypes.get_default_dtype())
@@ -43,6 +44,7 @@ def rfftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requir
     tensor([0.0000, 0.2500, 0.5000])
     """
     import jtensor
+    dtype = out.dtype if dtype is None and out is not None else dtype
     _asked("rfftfreq", n, dtype)
     numbers = jtensor.arange(0, n // 2 + 1).to(dtype or dtypes.get_default_dtype())
     made = put_out("fft_rfftfreq", numbers * _step(n, d), out)
