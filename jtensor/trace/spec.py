@@ -63,8 +63,6 @@ def spec(size, stride, dtype, device=devices.cpu, conj=False, neg=False):
     if found is None:
         plain = tuple(map(int, size))
         dense = contiguous_strides(plain)
-        if stride is None:
-            _addressable(plain, dtype)
         if stride is None or tuple(stride) == dense:
             full = (plain, dense, dtype, device, conj, neg)
             found = Spec._known.get(full)
@@ -76,12 +74,11 @@ def spec(size, stride, dtype, device=devices.cpu, conj=False, neg=False):
     return found
 
 
-def _addressable(size, dtype):
-    """PyTorch's errors for a size of which there can be no memory, at which XLA would end the process."""
-    elements = math.prod(size)
-    if not elements and math.prod([n or 1 for n in size[1:]]) >> 63:
+def _check_addressable(size, count):
+    """PyTorch's errors for sizes of which there can be no memory of so many bytes: XLA would end the process."""
+    if not count and math.prod([n or 1 for n in size[1:]]) >> 63:
         raise RuntimeError("Stride calculation overflowed")
-    if elements * dtype.itemsize >> 63:
+    if count >> 63:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)}")
 
 
@@ -93,8 +90,8 @@ def _make(size, stride, dtype, device, conj, neg):
     for n in size:
         self.numel *= n
     self.contiguous = is_contiguous(size, stride)
-    if self.contiguous and self.numel * dtype.itemsize >= 1 << 63:                  # XLA ends the process
-        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)}")
+    if self.contiguous:
+        _check_addressable(size, self.numel * dtype.itemsize)
     self.dense = self.contiguous or is_non_overlapping_and_dense(size, stride)
     self.notes = {}                      # what other rooms work out once for a Spec
     return self
