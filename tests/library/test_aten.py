@@ -18,7 +18,7 @@ LINES = r"""
     torch.ops.aten.index.Tensor(x, [None, torch.tensor([0, 2])])
     torch.ops.aten._to_copy.default(x, dtype=torch.int64), torch.ops.aten._to_copy(x) is x
     torch.ops.aten.view.default(x, [3, 2]), torch.ops.aten.alias.default(x)._is_view()
-    torch.ops.aten.gelu.default(x), torch.ops.aten.mm.default(x, x.t()), torch.ops.aten._softmax.default(x, 1, False)
+    torch.ops.aten.gelu.default(x / 2), torch.ops.aten.mm.default(x, x.t()), torch.ops.aten._softmax.default(x, 1, False)
     torch.ops.aten.sym_size.int(x, 0), torch.ops.aten.mul_.Tensor(x.clone(), 2)
     torch.ops.aten.mm.out(x, x.t(), out=torch.empty(0))
     copy.deepcopy([torch.ops.aten.add.Tensor, torch.ops.aten.mm]), copy.deepcopy(torch.ops.aten.mm) is torch.ops.aten.mm

@@ -294,7 +294,7 @@ def test_memory_is_flat_where_the_collector_never_runs():
     gc.disable()
     try:
         before = run(2048)
-        assert run(4096) - before < 2000                    # each run leaves one or two objects behind, until JAX is asked
+        assert run(4096) - before < 3000                    # each run leaves one or two objects behind, until JAX is asked
     finally:
         gc.enable()
 
