@@ -325,10 +325,11 @@ def _or_nan(extreme, x, axes):
     # From 4,096 elements on XLA's library for the CPU (jaxlib 0.10.2) passes over NaNs.
     def marked():
         return lax.select(lax.reduce_or(lax.ne(x, x), axes), lax.full_like(extreme, jnp.nan), extreme)
-    if x.dtype.itemsize < 4 or x.size < SUMMED or math.prod(x.shape[axis] for axis in axes) < LONG:
+    few = x.size < SUMMED or math.prod(x.shape[axis] for axis in axes) < LONG
+    if few or x.dtype.itemsize < 4 or compat.default_device().platform != "cpu":
         return marked()
     # Looking at each element takes several times as long as the library's sum, which is a number unless one of them is NaN (or infinities
-    # meet, or what overflows).
+    # meet, or what overflows). Accelerators have no such library, and would wait for the choice.
     total = lax.reduce_sum(x, axes)
     return lax.cond(lax.reduce_or(lax.ne(total, total), tuple(range(total.ndim))), marked, lambda: extreme)
 
