@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from ...base import dtypes
+from ...trace.plan import is_for_cpu
 from ..layout import suggested
 from ..operator import OptTensor, Tensor, op
 from .numeric import NARROW, is_complex, not_implemented, widened
@@ -365,7 +366,7 @@ def _weight_gradient(grad, input, shapes, stride, padding, dilation, transposed,
     grows = math.prod(grad.shape[2:]) > math.prod(input.shape[2:])
     if not transposed and groups == 1 and grows and math.prod(shapes[1][2:]) <= _TAPS:
         return _of_parts(lambda g, x: _by_taps(g, x, shapes[1][2:], stride, padding, dilation), grad, input)
-    if not transposed and grad.size and _is_depthwise(jax.ShapeDtypeStruct(shapes[1], grad.dtype), groups):
+    if not transposed and grad.size and _is_depthwise(jax.ShapeDtypeStruct(shapes[1], grad.dtype), groups) and is_for_cpu():
         return _of_parts(lambda g, x: _depthwise_kernel(g, x, shapes[1][2:], stride, padding, dilation), grad, input)
     if not transposed:
         patches = shapes[1][0] >= math.prod(shapes[1][1:])          # else the sum over the samples takes longer than it saves
