@@ -21,8 +21,9 @@ LINES = listed(r'''
     torch.arange(3)[torch.tensor([0, 1]):]
     torch.arange(3)[torch.tensor([1]):], torch.arange(3)[torch.tensor(True):]
     torch.rot90(torch.ones(2, 3), 1, [0, 2])
-    F.softmax(torch.zeros(2, 0).long(), 0), F.log_softmax(torch.zeros(0, 2).bool(), 1), torch.softmax(torch.zeros(0).to(torch.complex64), 0)
-    F.softmax(torch.ones(2).long(), 0)
+    torch.softmax(torch.zeros(2, 0).long(), 0), torch.log_softmax(torch.zeros(0, 2).bool(), 1)
+    torch.softmax(torch.zeros(0).to(torch.complex64), 0), torch.softmax(torch.zeros(0, 2).byte(), 0)
+    torch.softmax(torch.ones(2).long(), 0)
     torch.pdist(torch.ones(2))
     torch.pdist(torch.ones(2, 2), -1)
     torch.pdist(torch.ones(2, 2).long())
