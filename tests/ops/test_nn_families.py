@@ -25,6 +25,8 @@ X = (2, 4, 6, 5)
     ("F.interpolate(a, scale_factor=3.0, mode='bicubic')", [X]), ("F.interpolate(a, (18, 2))", [X]),   # evenly spaced, and not
     ("F.interpolate(a, (3, 10), mode='bilinear')", [X]), ("F.interpolate(a, (13, 7), mode='bilinear', align_corners=True)", [X]),
     ("F.interpolate(a, scale_factor=0.5, mode='nearest-exact')", [(2, 3, 9)]),
+    *((f"T.cdist(a, b, {p}, 'donot_use_mm_for_euclid_dist')", [(36, 30), (2, 30, 30)]) for p in ("1.", "2.", "2.5", "float('inf')")),
+    ("T.pdist(a, 3.)", [(34, 31)]),                                                                             # row after row
     ("F.max_pool2d(a, 2)", [X]), ("F.max_pool2d(a, 3, 2, 1, ceil_mode=True)", [X]),
     ("F.max_pool2d(a, (5, 4), return_indices=True)[0]", [X]),
     ("F.max_pool1d(a, 2)", [(1, 2, 5)]), ("F.avg_pool2d(a, 3, 2, 1, count_include_pad=False)", [X]),

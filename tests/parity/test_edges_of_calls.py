@@ -24,6 +24,8 @@ LINES = listed(r'''
     torch.softmax(torch.zeros(2, 0).long(), 0), torch.log_softmax(torch.zeros(0, 2).bool(), 1)
     torch.softmax(torch.zeros(0).to(torch.complex64), 0), torch.softmax(torch.zeros(0, 2).byte(), 0)
     torch.softmax(torch.ones(2).long(), 0)
+    torch.combinations(torch.arange(4.), 3), torch.combinations(torch.arange(3), 2, True), torch.combinations(torch.arange(4.))
+    torch.combinations(torch.arange(2), 4), torch.combinations(torch.arange(2.), 0), torch.combinations(torch.arange(0), 2)
     torch.pdist(torch.ones(2))
     torch.pdist(torch.ones(2, 2), -1)
     torch.pdist(torch.ones(2, 2).long())

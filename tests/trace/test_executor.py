@@ -293,8 +293,9 @@ def test_memory_is_flat_where_the_collector_never_runs():
 
     gc.disable()
     try:
-        before = run(2048)
-        assert run(4096) - before < 3000                    # each run leaves one or two objects behind, until JAX is asked
+        run(2048)
+        # Each run leaves one or two objects behind, until JAX is asked. What another thread makes meanwhile it makes once.
+        assert min(-run(0) + run(4096) for _ in range(2)) < 2000
     finally:
         gc.enable()
 

@@ -288,15 +288,15 @@ def _grid(sizes):
     return places
 
 
-def _is_depthwise(w, groups):
-    return groups > 1 and groups == w.shape[0] and w.shape[1] == 1 and math.prod(w.shape[2:]) <= _TAPS
+def _is_depthwise(kernel, groups):
+    return groups > 1 and groups == kernel[0] and kernel[1] == 1 and math.prod(kernel[2:]) <= _TAPS
 
 
 def _plain(x, w, stride, padding, dilation, groups, patches=True):
     pads = [(p, p) for p in padding]
     if patches and groups == 1 and set(dilation) == {1} and are_worth_it(x, w, stride, pads):
         return by_patches(x, w, stride, pads)
-    if _is_depthwise(w, groups):
+    if _is_depthwise(w.shape, groups):
         wide = (lambda v: v.astype(jnp.float32)) if x.dtype in NARROW else (lambda v: v)
         return _depthwise(wide(x), wide(w), stride, pads, dilation)
     return _correlate(x, w, stride, pads, None, dilation, groups)
@@ -337,7 +337,7 @@ def _input_gradient(grad, weight, shapes, stride, padding, dilation, transposed,
     if not shapes[0][1]:
         return jnp.zeros(shapes[0], widened(weight).dtype)
     weight, settings = jnp.conj(widened(weight)), (stride, padding, dilation, transposed, output_padding, groups, False)
-    if not transposed and _is_depthwise(weight, groups):
+    if not transposed and _is_depthwise(weight.shape, groups):
         return _of_parts(lambda g, w: _depthwise_input(g, w, shapes[0][2:], stride, padding, dilation), widened(grad), weight)
     return _transpose_of(lambda x: convolve(x, weight, *settings), shapes[0], widened(grad))
 
@@ -366,7 +366,7 @@ def _weight_gradient(grad, input, shapes, stride, padding, dilation, transposed,
     grows = math.prod(grad.shape[2:]) > math.prod(input.shape[2:])
     if not transposed and groups == 1 and grows and math.prod(shapes[1][2:]) <= _TAPS:
         return _of_parts(lambda g, x: _by_taps(g, x, shapes[1][2:], stride, padding, dilation), grad, input)
-    if not transposed and grad.size and _is_depthwise(jax.ShapeDtypeStruct(shapes[1], grad.dtype), groups) and is_for_cpu():
+    if not transposed and grad.size and _is_depthwise(shapes[1], groups) and is_for_cpu():
         return _of_parts(lambda g, x: _depthwise_kernel(g, x, shapes[1][2:], stride, padding, dilation), grad, input)
     if not transposed:
         patches = shapes[1][0] >= math.prod(shapes[1][1:])          # else the sum over the samples takes longer than it saves
