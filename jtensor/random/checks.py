@@ -294,3 +294,10 @@ def randperm(n, dtype):
     if name in ("uint8", "int8", "int16", "int32", "uint16", "uint32") and n - 1 > np.iinfo(name).max:
         raise RuntimeError(f"value cannot be converted to type {'int' if name == 'int32' else name + '_t'} without overflow")
     kernel_has("randperm", dtype)
+
+
+def dense(layout, kernel):
+    """Numbers are drawn into dense memory alone: PyTorch's error for another layout."""
+    if layout is not None and layout.name != "strided":
+        kind = "SparseCPU" if layout.name == "sparse_coo" else "SparseCsrCPU"
+        raise NotImplementedError(f"Could not run 'aten::{kernel}' with arguments from the '{kind}' backend.")

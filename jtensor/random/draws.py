@@ -49,6 +49,7 @@ def rand(*size, generator=None, out=None, dtype=None, layout=None, device=None, 
     tensor([0.4963, 0.7682])
     """
     size = _sized("rand", size, kw, generator)
+    checks.dense(layout, "uniform_")
     if out is not None:
         return uniform_(target(out, "rand", size, dtype), generator=generator)
     dtype, device = _type(dtype), _device(device)
@@ -70,6 +71,7 @@ def randn(*size, generator=None, out=None, dtype=None, layout=None, device=None,
     tensor([ 1.5410, -0.2934])
     """
     size = _sized("randn", size, kw, generator)
+    checks.dense(layout, "normal_")
     if out is not None:
         return normal_(target(out, "randn", size, dtype), generator=generator)
     return _normals(generator, 0.0, 1.0, size, _type(dtype), _device(device), requires_grad)
@@ -216,6 +218,7 @@ def _lasting(memory_format, size):
 
 def rand_like(input, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
     """Uniform numbers of the input's size and strides."""
+    checks.dense(layout, "empty_strided")
     dtype, device, stride = _liked(input, dtype, device, memory_format)
     engine = engine_of(generator, "rand_like", (input,), device=device)
     if device is devices.meta:
@@ -227,6 +230,7 @@ def rand_like(input, *, generator=None, dtype=None, layout=None, device=None, re
 
 def randn_like(input, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
     """Standard normal numbers of the input's size and strides."""
+    checks.dense(layout, "empty_strided")
     dtype, device, stride = _liked(input, dtype, device, memory_format, "randn_like")
     a_generator(generator, "randn_like", (input,))
     return _normals(generator, 0.0, 1.0, input.shape, dtype, device, requires_grad, stride)
@@ -240,6 +244,7 @@ def randint_like(input, *args, generator=None, dtype=None, layout=None, device=N
     if set(given) != set(names) or not all(whole(x) for x in given.values()):
         raise invalid("randint_like", (input, *args), kw)
     low, high = (an_integer(given.get(name, 0), "randint_like", name, 2) for name in ("low", "high"))
+    checks.dense(layout, "empty_strided")
     dtype, device, stride = _liked(input, dtype, device, memory_format, "randint_like")
     a_generator(generator, "randint_like", (input, *args), kw)
     return _integers(generator, low, high, input.shape, dtype, device, requires_grad, stride)
