@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..base import compat
-from . import boxes
+from . import aliases, boxes
 from .barriers import UNROLLED, axis_by_axis, by_library, fence, in_windows, kept, opaque, pinned, spread, written_out
 from .facts import Facts
 from .flat import flattened, is_floating, marker
@@ -56,12 +56,14 @@ def mark(x):
 class Fenced:
     """What `fenced` gives: `program(zero, *inputs)` to be jitted, `count` of fences on results, `compiler_options` to compile it with.
 
-    `jaxpr()`: the program traced. `boxes`: in which way it writes to large boxes, or None (`boxes`).
+    `jaxpr()`: the program traced. `boxes`: in which way it writes to large boxes, or None (`boxes`). `donated`: pairs (input, output) that
+    can share a buffer (`aliases`).
     """
-    __slots__ = ("program", "count", "compiler_options", "jaxpr", "boxes")
+    __slots__ = ("program", "count", "compiler_options", "jaxpr", "boxes", "donated")
 
-    def __init__(self, program, count, compiler_options, jaxpr, boxes):
+    def __init__(self, program, count, compiler_options, jaxpr, boxes, donated=()):
         self.program, self.count, self.compiler_options, self.jaxpr, self.boxes = program, count, compiler_options, jaxpr, boxes
+        self.donated = donated
 
 
 def fenced(function, avals):
@@ -80,13 +82,17 @@ def fenced(function, avals):
     return Fenced(program, made.count, made.compiler_options, made.jaxpr, made.boxes)
 
 
-def of_graph(graph, briefly=False):
-    """The same for a `Flat`: its program gives a list. ``briefly``: it is compiled in a hurry."""
-    rewriter = _Rewriter(boxes.opened(graph, briefly))
+def of_graph(graph, briefly=False, donated=()):
+    """The same for a `Flat`: its program gives a list. ``briefly``: it is compiled in a hurry; ``donated``: pairs (input, output) which
+    would best share a buffer."""
+    graph = boxes.opened(graph, briefly)
+    if donated and graph.boxes is None:         # what boxes become is written in place as it is
+        donated = aliases.arrange(graph, donated)
+    rewriter = _Rewriter(graph)
 
     def program(zero, *inputs):
         return rewriter.run(zero, inputs)
-    return Fenced(program, rewriter.count, compiler_options(graph), rewriter.jaxpr, graph.boxes)
+    return Fenced(program, rewriter.count, compiler_options(graph), rewriter.jaxpr, graph.boxes, donated)
 
 
 def compiler_options(graph):
@@ -310,6 +316,11 @@ class _Rewriter:
                 results = [call(guard, results[0], zero), *results[1:]]
             if e.kept:
                 results = [call(kept, results[0], zero)]
+            if e.after:
+                late = zero
+                for v in e.after:
+                    late = call(aliases.waiting, late, values[v])
+                results = [call(fence, results[0], late), *results[1:]]
             for v, result in zip(e.outputs, results):
                 values[v] = result
         return [values[v] if type(v) is int else v.value for v in graph.outputs]

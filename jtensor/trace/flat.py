@@ -47,7 +47,7 @@ class Constant:
 
 class Equation:
     """One primitive applied. `inputs` holds ints (variables) and `Constant`s, `outputs` the ints it defines, `avals` their types."""
-    __slots__ = ("primitive", "name", "params", "inputs", "outputs", "avals", "floating", "kind", "fences", "fenced", "kept")
+    __slots__ = ("primitive", "name", "params", "inputs", "outputs", "avals", "floating", "kind", "fences", "fenced", "kept", "after")
 
     def __init__(self, primitive, params, inputs, outputs, avals):
         self.primitive, self.name, self.params = primitive, primitive.name, params
@@ -57,6 +57,7 @@ class Equation:
         self.fences = None          # {position: fence} for its inputs, and
         self.fenced = False         # whether its result is: filled in by `fences`
         self.kept = False           # whether its result is put into memory before it is read: filled in by `boxes`
+        self.after = ()             # variables that are made before its result is: filled in by `aliases`
 
 
 def is_floating(aval):

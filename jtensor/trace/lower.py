@@ -147,13 +147,14 @@ def program(nodes, wanted, inputs, counts, donate, efforts=("all",), stored=Fals
     if stored:
         return None
     with jax.enable_x64(True):
-        fenced = fences.of_graph(graph_of(nodes, wanted, inputs, counts), efforts[0] in HURRIED)
+        buffers = [(d + lead(counts) - 1, wanted.index(p)) for d, p in donate if p in wanted]        # the zero is not the graph's
+        fenced = fences.of_graph(graph_of(nodes, wanted, inputs, counts), efforts[0] in HURRIED, buffers)
         jaxpr = fenced.jaxpr()
         effort = how = possible(efforts, jaxpr, device)
         if fenced.boxes == boxes.MASKED:            # it gets no better
             effort, how = "all", "swift"
-        buffers = [(d + lead(counts), wanted.index(p)) for d, p in donate if p in wanted]
-        made = compile_program(jaxpr, [], donate=buffers, options=fenced.compiler_options, effort=how, device=device)
+        donated = [(at + 1, to) for at, to in fenced.donated]
+        made = compile_program(jaxpr, [], donate=donated, options=fenced.compiler_options, effort=how, device=device)
     key = _key_for(effort, text)
     if not store.fleeting(key):
         _SHARED[key, device] = made
