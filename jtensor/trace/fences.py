@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..base import compat
-from . import aliases, boxes
+from . import aliases, boxes, layouts
 from .barriers import UNROLLED, axis_by_axis, by_library, fence, in_windows, kept, opaque, pinned, spread, written_out
 from .facts import Facts
 from .flat import flattened, is_floating, marker
@@ -85,7 +85,7 @@ def fenced(function, avals):
 def of_graph(graph, briefly=False, donated=()):
     """The same for a `Flat`: its program gives a list. ``briefly``: it is compiled in a hurry; ``donated``: pairs (input, output) which
     would best share a buffer."""
-    graph = boxes.opened(graph, briefly)
+    graph = boxes.opened(layouts.channels_last(graph), briefly)
     if donated and graph.boxes is None:         # what boxes become is written in place as it is
         donated = aliases.arrange(graph, donated)
     rewriter = _Rewriter(graph)

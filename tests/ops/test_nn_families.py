@@ -312,3 +312,20 @@ def test_types_without_a_kernel(kind, text):
 def test_images_of_bytes_are_resized_with_whole_numbers(how):
     for size in ((5, 4), (14, 20), (3, 12)):
         same(f"F.interpolate((a * 70 + 128).clamp(0, 255).to(T.uint8), {size}, {how})", (1, 3, 7, 9), grad=False)
+
+
+@pytest.mark.parametrize("kernel, shape", [
+    (2, (2, 3, 7, 9)), ((3, 2), (3, 6, 4)), (1, (1, 2, 3, 3)), ((2, 1, 3), (1, 2, 5, 2, 6)), (4, (2, 1, 16))])
+def test_the_gradient_of_windows_side_by_side_goes_to_the_maxima(kernel, shape):
+    """It is what unpooling makes of it: ties go to the first, NaN is a maximum, what is in no window gets nothing, -0.0 is 0.0."""
+    F, n = jtensor.nn.functional, len(kernel) if isinstance(kernel, tuple) else len(shape) - 2
+    jtensor.manual_seed(2)
+    x = jtensor.randn(shape).mul(2).round()
+    x.view(-1)[3] = float("nan")
+    pool, back = getattr(F, f"max_pool{n}d"), getattr(F, f"max_unpool{n}d")
+    out, where = pool(x.requires_grad_(), kernel, return_indices=True)
+    grad = jtensor.randn(out.shape)
+    grad.view(-1)[0] = -0.0
+    out.backward(grad)
+    expected = back(grad, where, kernel, output_size=shape[-n:]) + 0.0
+    assert x.grad.numpy().tobytes() == expected.numpy().tobytes()

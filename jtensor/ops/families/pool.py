@@ -70,14 +70,41 @@ class Windows:
         return lax.slice(padded, (*zeros, *begin), (*self.lead, *end), (*(1,) * len(self.lead), *self.stride))
 
     def position(self, place):
-        """(flat positions among a channel's pixels, which of them are inside) of element ``place`` of every window: NumPy arrays."""
-        flat, inside = np.zeros(self.out, np.int64), np.ones(self.out, bool)
+        """(flat positions among a channel's pixels, which of them are inside or None where all are) of element ``place`` of every window.
+
+        They are counted, not looked up: a loop over the windows need not load them.
+        """
+        flat, inside = jnp.zeros(self.out, jnp.int32), None
         for d in range(self.n):
-            shape = [1] * self.n
-            shape[d] = -1
-            at = (np.arange(self.out[d]) * self.stride[d] + place[d] * self.dilation[d] - self.padding[d]).reshape(shape)
-            flat, inside = flat * self.spatial[d] + at, inside & (at >= 0) & (at < self.spatial[d])
+            begin = place[d] * self.dilation[d] - self.padding[d]
+            at = lax.broadcasted_iota(jnp.int32, self.out, d) * self.stride[d] + begin
+            flat = flat * self.spatial[d] + at
+            last = begin + (self.out[d] - 1) * self.stride[d]
+            for outside, here in ((begin < 0, at >= 0), (last >= self.spatial[d], at < self.spatial[d])):
+                if outside:
+                    inside = here if inside is None else inside & here
         return flat, inside
+
+    def tile(self):
+        """Whether the windows lie side by side, each of them inside."""
+        return self.kernel == self.stride and not any(self.padding) and not any(self.reach()) and all(
+            d == 1 or k == 1 for d, k in zip(self.dilation, self.kernel, strict=True))
+
+    def laid(self, values, where):
+        """Values of windows that `tile` at their flat positions in zeros: each element asks whether it is meant. Nothing is scattered."""
+        lead, narrow = len(self.lead), jnp.int32 if math.prod(self.spatial) < 2**31 else jnp.int64
+        shape = self.lead + tuple([m for o, k in zip(self.out, self.kernel, strict=True) for m in (o, k)])
+        places = (*range(lead), *range(lead, len(shape), 2))
+        position = jnp.zeros(shape[lead:], narrow)
+        for d in range(self.n):
+            window, element = (lax.broadcasted_iota(narrow, position.shape, 2 * d + k) for k in (0, 1))
+            position = position * self.spatial[d] + (window * self.kernel[d] + element)
+        meant = lax.broadcast_in_dim(where.astype(narrow), shape, places) == position
+        values = jnp.where(values == 0, jnp.zeros((), values.dtype), values)            # added to 0.0, -0.0 is 0.0
+        laid = jnp.where(meant, lax.broadcast_in_dim(values, shape, places), jnp.zeros((), values.dtype))
+        covered = tuple([o * k for o, k in zip(self.out, self.kernel, strict=True)])
+        rest = [(0, 0)] * lead + [(0, m - c) for m, c in zip(self.spatial, covered, strict=True)]
+        return jnp.pad(laid.reshape(self.lead + covered), rest)
 
     def spread(self, values, place):
         """What `tap` took put back: an array of the input's shape, zero elsewhere."""
@@ -178,16 +205,17 @@ def _maxima_of_all(x, windows):
     for place in taps_of(windows.kernel):
         value, (position, inside) = windows.tap(padded, place), windows.position(place)
         if best is None:
-            best, where = value, jnp.broadcast_to(jnp.asarray(np.where(inside, position, -1).astype(np.int32)), value.shape)
+            first = position if inside is None else jnp.where(inside, position, -1)
+            best, where = value, jnp.broadcast_to(first, value.shape)
             continue
         better = (value > best) | (value != value)
         best, moved = jnp.where(better, value, best), better
         # A window that has seen only padding takes the next element inside, whatever it is; its value is the lowest anyway.
-        if not inside.all():
-            moved = (better | (where < 0)) & jnp.asarray(inside)
+        if inside is not None:
+            moved = (better | (where < 0)) & inside
         elif overhangs:
             moved = better | (where < 0)
-        where = jnp.where(moved, jnp.asarray(position.astype(np.int32)), where)
+        where = jnp.where(moved, position, where)
     return best, where.astype(jnp.int64)
 
 
@@ -228,7 +256,10 @@ def _max_pool(x, n, kernel_size, stride, padding, dilation, ceil_mode):
 
 
 def _max_gradient(n):
-    return lambda grads, self, result1: to_positions(grads[0], result1, self.shape, n)
+    def gradient(grads, self, result1, kernel_size, stride, padding, dilation, ceil_mode):
+        windows = Windows(self.shape, *_settings(n, kernel_size, stride, padding, dilation), ceil_mode)
+        return windows.laid(grads[0], result1) if windows.tile() else to_positions(grads[0], result1, self.shape, n)
+    return gradient
 
 
 def to_positions(values, where, shape, n):
