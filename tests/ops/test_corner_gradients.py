@@ -73,3 +73,18 @@ def test_the_table_is_pytorchs(function, inputs, gradients):
     rebound(*leaves).sum().backward()
     for leaf, expected in zip(leaves, gradients):
         assert leaf.grad.tolist() == pytest.approx(expected, nan_ok=True, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+@pytest.mark.parametrize("value", [1.5, INF, -INF, NAN])
+def test_softmax_of_a_number_is_that_of_one_element(name, value):
+    """Also where the result was changed behind the graph's back before its gradient is asked for."""
+    found = []
+    for shape in ((), (1,)):
+        x = torch.full(shape, value, requires_grad=True)
+        y = getattr(torch, name)(x, 0)
+        found.append(y.item())
+        y.data.add_(1)
+        y.sum().backward()
+        found.append(x.grad.item())
+    assert repr(found[:2]) == repr(found[2:])

@@ -30,16 +30,20 @@ def _normal_exponents(x, dim):
 
 @wide
 def _softmax_gradient(grad, result, dim):
-    if result.ndim == 0 or result.size == 0:
+    if result.size == 0:
         return jnp.zeros_like(grad)
+    if result.ndim == 0:                                # not simply zero: a result can have been changed by its `.data`
+        return _softmax_gradient(grad[None], result[None], 0)[0]
     product = grad * result
     return product - result * product.sum(axis=dim, keepdims=True)
 
 
 @wide
 def _log_softmax_gradient(grad, result, dim):
-    if result.ndim == 0 or result.size == 0:
+    if result.size == 0:
         return jnp.zeros_like(grad)
+    if result.ndim == 0:
+        return _log_softmax_gradient(grad[None], result[None], 0)[0]
     return grad + jnp.exp(result) * (-grad).sum(axis=dim, keepdims=True)       # where all is -0.0 PyTorch's answer is 0.0
 
 
@@ -53,7 +57,7 @@ def _softmax(self: Tensor, dim, dtype=None):
 @wide
 def _softmax_body(x, dim):
     if x.ndim == 0:
-        return jnp.where(jnp.isnan(x), x, jnp.ones_like(x))
+        return _softmax_body(x[None], 0)[0]
     if x.size == 0:
         return x
     e = jnp.exp(_normal_exponents(x, dim))
