@@ -7,7 +7,7 @@ from ...base.determinism import alert
 from ...base.geometry import channels_last_strides, looks_channels_last
 from ...ops.families.bounds import check_bounds
 from ...ops.families.numeric import not_implemented
-from ...ops.families.pool import pooled_size
+from ...ops.families.windows import pooled_size
 from ...tensor import raw
 from ._given import Tensor, each, none_given, refuse, spread
 from .activation import relu

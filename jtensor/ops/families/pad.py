@@ -14,7 +14,7 @@ from .. import layout
 from ..build import cast_to
 from ..operator import Number, Tensor, op
 from .numeric import not_implemented, refuses, wrap_dim
-from .pool import Windows, taps_of
+from .windows import Windows, taps_of
 
 # -- constant ---------------------------------------------------------------------------------------------------------
 
