@@ -19,7 +19,7 @@ _PLAIN = frozenset("""
 # Made of functions that are asked themselves.
 _COMPOSITE = frozenset("""
     dstack column_stack atleast_1d atleast_2d atleast_3d new_tensor concat concatenate""".split())
-_OPERATIONS = frozenset("T mT H mH".split())           # properties that are none
+_OPERATIONS = frozenset("T mT H mH real imag".split())           # properties that are none
 _ATEN = {"__eq__": "eq.Tensor", "__ne__": "ne.Tensor", "gt": "gt.Scalar", "lt": "lt.Scalar", "ge": "ge.Scalar", "le": "le.Scalar",
          "eq": "eq.Tensor", "ne": "ne.Scalar", "mean": "mean.dim", "std": "std.correction", "sort": "sort.stable",
          "softmax": "_softmax", "log_softmax": "_log_softmax", "narrow": "as_strided", "squeeze": "as_strided", "chunk": "as_strided",
@@ -92,5 +92,6 @@ def refused(name, args):
                                "doesn't exist for this backend; torch.Tensor.to_dense() makes a tensor that it takes.")
 
 
-COORDINATES = Layout(("arithmetic", "products", "moving", "reducing", "keeping"), lambda name, args: refused(_ATEN.get(name, name), args))
+COORDINATES = Layout(("arithmetic", "complexes", "products", "moving", "reducing", "keeping"),
+                     lambda name, args: refused(_ATEN.get(name, name), args))
 answers = COORDINATES.answers

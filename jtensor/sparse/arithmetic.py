@@ -12,7 +12,7 @@ from ..autograd.gradmode_checks import LEAF
 from ..tensor.from_data import from_host
 from ..tensor.history import edge_of
 from .answering import COORDINATES, answers, refused
-from .graph import assembled, at_places, coalesced, elements_of, is_recorded, merged_elements, recorded, wants
+from .graph import assembled, at_places, coalesced, conjugate, elements_of, is_recorded, merged_elements, recorded, wants
 from .patterns import Pattern, of_numbers
 from .tensors import become, is_sparse, sparse
 
@@ -88,11 +88,6 @@ def float_power(input, exponent):
     return power(input.to(jtensor.float64), exponent)
 
 
-@answers("conj", "resolve_conj", "resolve_neg", "positive")
-def conjugate(input):
-    return input
-
-
 # -- with numbers ------------------------------------------------------------------------------------------------------
 
 
@@ -109,8 +104,9 @@ def _by_number(name, x, number, function, back):
 
 def _number_gradient(x, number, grad, function):
     """The gradient of a number that every element is multiplied with, or divided by."""
+    x = conjugate(x)
     product = jtensor.sparse.sum(coalesced(grad) * coalesced(x)) if is_sparse(grad) else jtensor.sparse.sum(x * grad)
-    return product if function is jtensor.mul else -product / (number * number)
+    return product if function is jtensor.mul else -product / conjugate(number * number)
 
 
 def _plain(x):
@@ -122,7 +118,7 @@ def mul(input, other, *, out=None):
     """The product: sparse, whichever of the two is dense."""
     x, y = (input, other) if is_sparse(input) else (other, input)
     if is_number(y):
-        return _given(out, _by_number("MulBackward0", x, y, jtensor.mul, lambda g, n: g * n))
+        return _given(out, _by_number("MulBackward0", x, y, jtensor.mul, lambda g, n: g * conjugate(n)))
     if not isinstance(y, jtensor.Tensor):
         raise TypeError(f"mul(): argument 'other' (position 1) must be Tensor, not {type(y).__name__}")
     return _given(out, _by_sparse(x, y) if is_sparse(y) else _by_dense(x, y))
@@ -139,9 +135,9 @@ def _by_dense(x, y):
     def pull(grad):
         of_y = None
         if wants(y):
-            of_y = grad * x
+            of_y = grad * conjugate(x)
             of_y = of_y if y.shape == x.shape else of_y.to_dense().sum_to_size(y.shape)
-        return grad * y if wants(x) else None, of_y
+        return grad * conjugate(y) if wants(x) else None, of_y
     return recorded("MulBackward0", made, [x, y], pull, [x, y])
 
 
@@ -150,7 +146,8 @@ def _by_sparse(x, y):
         raise RuntimeError(f"mul: expected 'self' and 'other' to have same sizes when both are sparse, but {list(x.shape)} != "
                            f"{list(y.shape)}")
     made = _product(x, y)
-    return recorded("MulBackward0", made, [x, y], lambda g: (g * y if wants(x) else None, g * x if wants(y) else None), [x, y])
+    return recorded("MulBackward0", made, [x, y], lambda g: (
+        g * conjugate(y) if wants(x) else None, g * conjugate(x) if wants(y) else None), [x, y])
 
 
 def _product(x, y):
@@ -190,7 +187,7 @@ def div(input, other, *, rounding_mode=None, out=None):
     x = coalesced(input) if rounding_mode is not None else input
     return _given(out, _by_number("DivBackward0" if rounding_mode is None else "DivBackward1", x, other,
                                   lambda v, n: jtensor.div(v, n, rounding_mode=rounding_mode),
-                                  lambda g, n: g / n if rounding_mode is None else g * 0))
+                                  lambda g, n: g / conjugate(n) if rounding_mode is None else g * 0))
 
 
 @answers("floor_divide", "__floordiv__")
@@ -271,7 +268,8 @@ def _sum(x, y, alpha, name):
         if x.shape != y.shape:
             raise RuntimeError(f"add: expected sizes of 'self' and 'other' to match, but {list(x.shape)} != {list(y.shape)}")
         made = _sparse_sum(x, y, alpha)
-    return recorded(name, made, [x, y], lambda g: (g if wants(x) else None, g * alpha if alpha != 1 and wants(y) else g))
+    return recorded(name, made, [x, y], lambda g: (
+        g if wants(x) else None, g * conjugate(alpha) if alpha != 1 and wants(y) else g))
 
 
 def _onto_dense(dense, x, alpha):

@@ -171,8 +171,13 @@ def _unary(name):
     answers(name + "_")(lambda input, *args: replace(input, of_compressed(input, *args)))
 
 
-for _name in (*arithmetic.ZERO_TO_ZERO, "neg"):
+for _name in (*arithmetic.ZERO_TO_ZERO, "neg", "angle", "conj_physical"):
     _unary(_name)
+
+
+@answers("conj")
+def conj(input):
+    return input.conj_physical() if input.is_complex() else input
 
 
 @answers("mul", "multiply", "__rmul__")
@@ -228,7 +233,7 @@ def total(input, dim=None, keepdim=False, *, dtype=None):
     return to_layout(jtensor.sum(twin(input), dim, True, dtype=dtype), input._layout)
 
 
-@answers("t", "transpose", "T", "mT", "H")
+@answers("t", "transpose", "T", "mT")
 def transpose(input, dim0=0, dim1=1):
     """The transpose: the same parts in the layout of the other direction."""
     if {dim0 % input.ndim, dim1 % input.ndim} != {0, 1}:
@@ -239,6 +244,11 @@ def transpose(input, dim0=0, dim1=1):
     elements = input._elements.transpose(1, 2) if input.in_blocks else input._elements
     made = put_together(turned, input._begins, input._others, elements, (columns, rows, *rest))
     return recorded("TransposeBackward0", made, [input], lambda g: (g.transpose(0, 1),))
+
+
+@answers("H", "mH", "adjoint")
+def adjoint(input):
+    return conj(transpose(input))
 
 
 @answers("select", "__getitem__")

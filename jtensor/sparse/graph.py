@@ -43,9 +43,25 @@ def recorded(name, result, inputs, pull, kept=()):
     """
     if is_recorded(*inputs) and result._spec.dtype.differentiable:
         node = node_class(name, SparseNode)(tuple([edge_of(x) if wants(x) else None for x in inputs]))
-        node.pull, node.kept = pull, [(x, x._counter.version) for x in kept]
+        node.pull, node.kept = _fitting(pull, result, inputs), [(x, x._counter.version) for x in kept]
         result._edge, result._requires_grad = (node, 0), True
     return result
+
+
+def _fitting(pull, result, inputs):
+    """The same, but a real input of a complex result gets the real part of what comes."""
+    if not result._spec.dtype.is_complex or all(x._spec.dtype.is_complex for x in inputs if wants(x)):
+        return pull
+
+    def fitting(grad):
+        return [g.real if g is not None and wants(x) and g.is_complex() and not x.is_complex() else g
+                for g, x in zip(pull(grad), inputs, strict=True)]
+    return fitting
+
+
+def conjugate(x):
+    """The conjugate of a tensor, dense or sparse, or of a number: what a gradient is multiplied with."""
+    return x.conj() if isinstance(x, jtensor.Tensor) else x.conjugate()
 
 
 def wants(x):

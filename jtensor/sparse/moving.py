@@ -48,9 +48,15 @@ def reversed_dims(input):
     return permute(input, list(range(input.ndim))[::-1])
 
 
-@answers("mT", "H", "mH", "adjoint")
+@answers("mT")
 def last_two(input):
     return transpose(input, -2, -1)
+
+
+@answers("H", "mH", "adjoint")
+def adjoint(input):
+    """The conjugate of the transpose."""
+    return transpose(input, -2, -1).conj()
 
 
 @answers("t")

@@ -10,7 +10,7 @@ import jtensor
 from ..base import dtypes
 from ..tensor.from_data import from_host
 from .answering import answers
-from .graph import assembled, coalesced, elements_of, recorded, wants
+from .graph import assembled, coalesced, conjugate, elements_of, recorded, wants
 from .patterns import Pattern, added_at, of_numbers
 from .tensors import is_sparse, sparse
 
@@ -36,8 +36,8 @@ def _times(x, dense, turned=False):
     def pull(grad):
         of_x = None
         if wants(x):
-            of_x = jtensor.mm(dense, grad.t()) if turned else jtensor.mm(grad, dense.t())
-        return of_x, _times(x, grad, not turned) if wants(dense) else None
+            of_x = jtensor.mm(dense.conj(), grad.t()) if turned else jtensor.mm(grad, dense.t().conj())
+        return of_x, _times(conjugate(x), grad, not turned) if wants(dense) else None
     return recorded("MmBackward0", made, [x, dense], pull, [x, dense])
 
 
@@ -96,7 +96,8 @@ def _dense_times(dense, x):
     made = _rows_times(x.detach(), dense.detach().t(), True).t().contiguous()
 
     def pull(grad):
-        return (_times(x, grad.t()).t() if wants(dense) else None, jtensor.mm(dense.t(), grad) if wants(x) else None)
+        return (_times(conjugate(x), grad.t()).t() if wants(dense) else None,
+                jtensor.mm(dense.t().conj(), grad) if wants(x) else None)
     return recorded("MmBackward0", made, [dense, x], pull, [dense, x])
 
 
@@ -140,7 +141,8 @@ def mv(input, vec, *, out=None):
     made = _rows_times(input.detach(), vec.detach()[:, None])[:, 0].contiguous()
 
     def pull(grad):
-        return (grad[:, None] * vec if wants(input) else None, _times(input, grad[:, None], True)[:, 0] if wants(vec) else None)
+        return (grad[:, None] * vec.conj() if wants(input) else None,
+                _times(conjugate(input), grad[:, None], True)[:, 0] if wants(vec) else None)
     made = recorded("MvBackward0", made, [input, vec], pull, [input, vec])
     return made if out is None else out.copy_(made)
 
@@ -153,11 +155,15 @@ def bmm(input, mat2, *, out=None):
     if input.shape[0] != mat2.shape[0] or input.shape[2] != mat2.shape[1]:
         raise RuntimeError("bmm_sparse: mat1 and mat2 have sizes that do not fit")
     batch, rows, columns = input.shape
-    made = coalesced(input)
-    at, i, j = made._pattern.lines()
-    values = elements_of(made)[:, None] * mat2.reshape(batch * columns, mat2.shape[2]).index_select(0, at * columns + j)
-    flat = jtensor.zeros((batch * rows, mat2.shape[2]), dtype=mat2.dtype).index_add(0, at * rows + i, values)
-    made = flat.reshape(batch, rows, mat2.shape[2])
+    x, dense = coalesced(input.detach()), mat2.detach()
+    at, i, j = x._pattern.lines()
+    values = x._elements[:, None] * dense.reshape(batch * columns, dense.shape[2]).index_select(0, at * columns + j)
+    flat = jtensor.zeros((batch * rows, dense.shape[2]), dtype=dense.dtype).index_add(0, at * rows + i, values)
+
+    def pull(grad):
+        return (jtensor.bmm(grad, mat2.mT.conj()) if wants(input) else None,
+                bmm(conjugate(input.transpose(1, 2)), grad) if wants(mat2) else None)
+    made = recorded("BmmBackward0", flat.reshape(batch, rows, dense.shape[2]), [input, mat2], pull, [input, mat2])
     return made if out is None else out.copy_(made)
 
 
@@ -179,15 +185,15 @@ def _addmm(input, mat1, mat2, beta, alpha, name):
     made = product + (input.detach().expand(size) if beta == 1 else input.detach().expand(size) * beta)
 
     def pull(grad):
-        own = (grad if beta == 1 else grad * beta).sum_to_size(input.shape) if wants(input) else None
-        grad = grad if alpha == 1 else grad * alpha
+        own = (grad if beta == 1 else grad * conjugate(beta)).sum_to_size(input.shape) if wants(input) else None
+        grad = grad if alpha == 1 else grad * conjugate(alpha)
         if not wants(mat1):
             of_x = None
         elif name == "SparseAddmmBackward0":
             of_x = sampled(coalesced(mat1)._pattern, grad, mat2)
         else:
-            of_x = jtensor.mm(grad, mat2.t())
-        return own, of_x, _times(mat1, grad, True) if wants(mat2) else None
+            of_x = jtensor.mm(grad, mat2.t().conj())
+        return own, of_x, _times(conjugate(mat1), grad, True) if wants(mat2) else None
     return recorded(name, made, [input, mat1, mat2], pull, [mat1, mat2])
 
 
@@ -196,9 +202,9 @@ def _sum_of(input, product, beta, alpha):
 
 
 def sampled(pattern, grad, dense):
-    """``grad @ dense.t()`` at the places of a pattern: the gradient of a sparse factor."""
+    """``grad @ dense.mH`` at the places of a pattern: the gradient of a sparse factor."""
     rows, columns = pattern.lines()
-    values = (grad.index_select(0, rows) * dense.index_select(0, columns)).sum(1)
+    values = (grad.index_select(0, rows) * dense.conj().index_select(0, columns)).sum(1)
     return assembled(pattern, values, True)
 
 
