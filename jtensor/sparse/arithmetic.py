@@ -8,13 +8,13 @@ import numpy as np
 
 import jtensor
 
-from ..autograd.gradmode_checks import LEAF
+from ..base.dtypes import scalar_name
 from ..tensor.from_data import from_host
-from ..tensor.history import edge_of
 from .answering import COORDINATES, answers, refused
 from .graph import assembled, at_places, coalesced, conjugate, elements_of, is_recorded, merged_elements, recorded, wants
 from .patterns import Pattern, of_numbers
-from .tensors import become, is_sparse, sparse
+from .replacing import before, given, replace
+from .tensors import is_sparse, sparse
 
 # -- functions of each element -----------------------------------------------------------------------------------------
 
@@ -31,7 +31,7 @@ def _unary(name):
         x = coalesced(input)
         values = function(elements_of(x), *args, **options)
         node = values.grad_fn
-        return _given(out, assembled(x._pattern, values, True, "" if node is None else node.name()))
+        return given(out, assembled(x._pattern, values, True, "" if node is None else node.name()))
 
     def in_place(input, *args, **options):
         if not input._coalesced:
@@ -57,7 +57,7 @@ def relu(input, inplace=False):
 @answers("neg", "negative")
 def neg(input, *, out=None):
     """``-input``, element by element as they are kept."""
-    return _given(out, recorded("NegBackward0", sparse(input._pattern, -input._elements, input._coalesced), [input], lambda g: (-g,)))
+    return given(out, recorded("NegBackward0", sparse(input._pattern, -input._elements, input._coalesced), [input], lambda g: (-g,)))
 
 
 @answers("neg_", "negative_")
@@ -75,7 +75,7 @@ def power(input, exponent, *, out=None):
     if not isinstance(exponent, jtensor.Tensor) and exponent == 0:
         raise RuntimeError("pow: cannot raise to zeroth power on sparse tensor; it would make the result tensor dense")
     x = coalesced(input)
-    return _given(out, assembled(x._pattern, elements_of(x) ** exponent, True, "PowBackward0"))
+    return given(out, assembled(x._pattern, elements_of(x) ** exponent, True, "PowBackward0"))
 
 
 @answers("__pow__")
@@ -118,10 +118,10 @@ def mul(input, other, *, out=None):
     """The product: sparse, whichever of the two is dense."""
     x, y = (input, other) if is_sparse(input) else (other, input)
     if is_number(y):
-        return _given(out, _by_number("MulBackward0", x, y, jtensor.mul, lambda g, n: g * conjugate(n)))
+        return given(out, _by_number("MulBackward0", x, y, jtensor.mul, lambda g, n: g * conjugate(n)))
     if not isinstance(y, jtensor.Tensor):
         raise TypeError(f"mul(): argument 'other' (position 1) must be Tensor, not {type(y).__name__}")
-    return _given(out, _by_sparse(x, y) if is_sparse(y) else _by_dense(x, y))
+    return given(out, _by_sparse(x, y) if is_sparse(y) else _by_dense(x, y))
 
 
 def _by_dense(x, y):
@@ -153,8 +153,10 @@ def _by_sparse(x, y):
 def _product(x, y):
     """Of two coalesced ones an element where both have one; else where one has, in its order, and zeros where the other has none."""
     if not x._nnz() or not y._nnz():
-        pattern = (y if x._nnz() else x)._pattern
-        return sparse(pattern, (x._elements[:0] * y._elements[:0]), True)
+        pattern = x._pattern
+        kind = jtensor.result_type(x, y)
+        return sparse(Pattern(pattern.indices[:, :0], pattern.size), x._elements.new_zeros((0, *x.shape[pattern.sparse_dim:]), dtype=kind),
+                      True)
     both = x._coalesced and y._coalesced
     by_first = both or y._coalesced or not x._coalesced and x._nnz() < y._nnz()
     first, second = (x, y) if by_first else (y, x)
@@ -185,7 +187,7 @@ def div(input, other, *, rounding_mode=None, out=None):
         raise RuntimeError("Sparse division requires a scalar or zero-dim dense tensor divisor (got shape "
                            f"{list(other.shape)} for divisor)")
     x = coalesced(input) if rounding_mode is not None else input
-    return _given(out, _by_number("DivBackward0" if rounding_mode is None else "DivBackward1", x, other,
+    return given(out, _by_number("DivBackward0" if rounding_mode is None else "DivBackward1", x, other,
                                   lambda v, n: jtensor.div(v, n, rounding_mode=rounding_mode),
                                   lambda g, n: g / conjugate(n) if rounding_mode is None else g * 0))
 
@@ -196,7 +198,7 @@ def floor_divide(input, other, *, out=None):
     def pull(grad):
         raise RuntimeError("derivative for aten::floor_divide is not implemented")
     made = div(input.detach(), other, rounding_mode="floor")
-    return _given(out, recorded("NotImplemented", made, [input], pull))
+    return given(out, recorded("NotImplemented", made, [input], pull))
 
 
 @answers("__rtruediv__", "__rfloordiv__", "reciprocal")
@@ -244,12 +246,12 @@ def add(input, other, *args, alpha=1, out=None):
     """``input + alpha * other``; of a dense and a sparse tensor a dense one."""
     if args:                                                       # PyTorch's first order: (input, alpha, other)
         other, alpha = args[0], other
-    return _given(out, _sum(input, other, alpha, "AddBackward0"))
+    return given(out, _sum(input, other, alpha, "AddBackward0"))
 
 
 @answers("sub", "subtract")
 def sub(input, other, *, alpha=1, out=None):
-    return _given(out, _sum(input, other, -alpha, "SubBackward0"))
+    return given(out, _sum(input, other, -alpha, "SubBackward0"))
 
 
 @answers("__rsub__", "rsub")
@@ -360,47 +362,15 @@ def sub_(input, other, *, alpha=1):
 
 
 def _added(input, other, alpha, name):
+    kind = jtensor.result_type(input, other)
+    if is_sparse(other) and not jtensor.can_cast(kind, input.dtype):
+        raise RuntimeError(f"Can't convert result type {scalar_name(kind)} to output {scalar_name(input.dtype)}"
+                           " in add operation")
     if is_sparse(input):
         return replace(input, _sum(before(input), other, alpha, name))
     if is_recorded(input, other):
         return input.copy_(_sum(input, other, alpha, name))
-    kind = jtensor.result_type(input, other)
     if kind is not input.dtype:
         return input.copy_(_onto_dense(input.to(kind), other, alpha))
     _onto_dense(input, other, alpha)
     return input
-
-
-# -- in place ----------------------------------------------------------------------------------------------------------
-
-
-def before(tensor):
-    """A tensor as it is before it is written to: what a gradient reads. A write puts other parts in the tensor's place."""
-    if not tensor.requires_grad:
-        return tensor
-    made = tensor._share()
-    made._edge, made._requires_grad = edge_of(tensor), True
-    return made
-
-
-def replace(tensor, made):
-    """Has a sparse tensor become what an operation made of it, with the history; PyTorch's error for a leaf that is recorded."""
-    if is_recorded(tensor) and tensor._edge is None:
-        raise RuntimeError(LEAF)
-    if made._spec.dtype is not tensor._spec.dtype:
-        made = made.to(tensor._spec.dtype)
-    edge, required = made._edge, made._requires_grad
-    become(tensor, made)
-    tensor._counter.version += 1
-    if edge is not None:
-        tensor._edge, tensor._requires_grad = edge, required
-    return tensor
-
-
-def _given(out, made):
-    """The result, or ``out`` after it has become that."""
-    if out is None:
-        return made
-    if is_sparse(out) is not is_sparse(made):
-        raise RuntimeError("out= has another layout than the result")
-    return replace(out, made) if is_sparse(out) else out.copy_(made)

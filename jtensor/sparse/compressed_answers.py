@@ -6,7 +6,6 @@ import jtensor
 
 from . import arithmetic, keeping, products
 from .answering import COORDINATES, Layout, refused
-from .arithmetic import replace
 from .compressed import (
     KINDS,
     compressed_of,
@@ -20,6 +19,7 @@ from .compressed import (
     with_elements,
 )
 from .graph import at_places, is_recorded, recorded, wants
+from .replacing import replace
 from .tensors import is_sparse
 
 
@@ -109,13 +109,21 @@ def to_dense(self, dtype=None, *, masked_grad=None):
     if dtype is not None:
         raise RuntimeError("dtype argument is not supported by sparse_csr_to_dense")
     made = keeping.to_dense(twin(self.detach()))
-    return recorded("ToDenseBackward0", made, [self], lambda g: (with_elements(self, elements_at(g, self), "SparseMaskBackward0"),))
+
+    def pull(grad):
+        if masked_grad is None or masked_grad:
+            return (with_elements(self, elements_at(grad, self), "SparseMaskBackward0"),)
+        return (to_layout(grad, self._layout, tuple(self._elements.shape[1:3]) if self.in_blocks else None, dense_dim(self)),)
+    return recorded("ToDenseBackward0", made, [self], pull)
 
 
 @answers("to_sparse", "to_sparse_coo")
 def to_sparse(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=None):
     layout, sparse_dim = (sparse_dim, None) if sparse_dim is not None and not isinstance(sparse_dim, int) else (layout, sparse_dim)
     if layout is None or layout is jtensor.sparse_coo:
+        if sparse_dim not in (None, 2):
+            raise RuntimeError(f"sparse_compressed_to_sparse: conversion from {_kind((self,))} to Sparse with sparse_dim argument !=2 is "
+                               "not supported")
         return twin(self)
     return to_layout(self, layout, blocksize, dense_dim)
 

@@ -11,11 +11,12 @@ from ..base import sites
 from ..tensor.from_data import from_host
 from ..tensor.looking import host_copy
 from ..tensor.storage_types import say_deprecated
-from . import making
+from . import making, moving
 from .answering import PASS, answers, refused
-from .arithmetic import _onto_dense, replace
+from .arithmetic import _onto_dense
 from .graph import assembled, at_places, coalesced, elements_of, recorded
 from .patterns import Pattern
+from .replacing import before, replace
 from .tensors import SparseTensor, is_sparse, sparse
 
 # -- parts -------------------------------------------------------------------------------------------------------------
@@ -218,7 +219,8 @@ def _nothing(size, sparse_dim, like):
 @answers("zeros_like", "empty_like")
 def zeros_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
     if layout is not None and layout is not jtensor.sparse_coo:
-        return jtensor.zeros(input.shape, dtype=dtype or input.dtype, layout=layout)
+        made = jtensor.zeros(input.shape, dtype=dtype or input.dtype, layout=layout, device=device or input.device)
+        return made.contiguous(memory_format=memory_format or jtensor.preserve_format).requires_grad_(requires_grad)
     if memory_format is not None:
         raise RuntimeError("memory format option is only supported by strided tensors")
     made = _nothing(input.shape, input._pattern.sparse_dim, input._elements.to(dtype or input.dtype))
@@ -250,6 +252,16 @@ def new_zeros(self, *size, dtype=None, device=None, requires_grad=False, layout=
 def resize_as_(input, the_template, *, memory_format=None):
     return replace(input, sparse(input._pattern, input._elements, input._coalesced)) if input.shape == the_template.shape else \
         sparse_resize_(input, the_template.shape, the_template.sparse_dim(), the_template.dense_dim())
+
+
+@answers("t_")
+def t_(input):
+    return replace(input, moving.t(before(input), "t_"))
+
+
+@answers("transpose_", "swapdims_", "swapaxes_")
+def transpose_(input, dim0, dim1):
+    return replace(input, moving.transpose(before(input), dim0, dim1))
 
 
 @answers("narrow", "split", "chunk", "squeeze")
@@ -296,6 +308,8 @@ def to_dense(self, dtype=None, *, masked_grad=None):
     made = _onto_dense(zeros, self.detach(), 1)
 
     def pull(grad):
+        if masked_grad is not None and not masked_grad:
+            return (grad.to_sparse(self._pattern.sparse_dim),)
         merged = self._pattern.merged()
         return (assembled(merged, at_places(grad, merged), True, "SparseMaskBackward0"),)
     return recorded("ToDenseBackward0", made, [self], pull)
@@ -312,10 +326,15 @@ def to_sparse(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=N
     if is_sparse(self):
         if sparse_dim not in (None, self._pattern.sparse_dim):
             raise RuntimeError("to_sparse: conversion from Sparse to Sparse with sparse_dim argument !=self.sparse_dim() is not supported")
+        if blocksize is not None:
+            raise RuntimeError("to_sparse: conversion from Sparse to Sparse with blocksize argument given is not supported")
         return self
+    if blocksize is not None:
+        raise RuntimeError("dense_to_sparse: conversion from Strided to Sparse with blocksize argument given is not supported")
     count = self.ndim if sparse_dim is None else sparse_dim
     if not 0 <= count <= self.ndim or count == 0 and self.ndim:
-        raise RuntimeError(f"sparse_dim_ argument for to_sparse must be {'>0' if count <= 0 else f'<= {self.ndim}'}, got {count}")
+        raise RuntimeError("dense_to_sparse: sparse_dim argument must be in " + (
+            f"[0,{self.ndim}] range, but {count} is given" if count else ">0 when self.dim()>0"))
     host = np.asarray(host_copy(self.detach(), "to_sparse"))
     there = host != 0
     if there.ndim > count:

@@ -60,11 +60,11 @@ def adjoint(input):
 
 
 @answers("t")
-def t(input):
+def t(input, name="t"):
     """The transpose."""
     if is_sparse(input) and (input._pattern.sparse_dim > 2 or input._elements.ndim > 1):
-        raise RuntimeError(f"t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got {input._pattern.sparse_dim} sparse and "
-                           f"{input._elements.ndim - 1} dense dimensions")
+        raise RuntimeError(f"{name}() expects a tensor with <= 2 sparse and 0 dense dimensions, but got {input._pattern.sparse_dim} sparse "
+                           f"and {input._elements.ndim - 1} dense dimensions")
     if input.ndim < 2:
         return _permuted(input, list(range(input.ndim)), "TBackward0", lambda g: g)
     return _swapped(input, 0, 1, "TBackward0")
@@ -172,7 +172,8 @@ def narrow_copy(input, dim, start, length):
         raise RuntimeError(f"Dimension {dim} out of range. Expecting 0 <= dim < {input.ndim}.")
     count = input._pattern.sparse_dim
     if start < 0 or length < 0 or start + length > input.shape[dim]:
-        raise RuntimeError("Invalid range to narrow. range(start, start+length) must be a subset of range(0, input.size(dim)).")
+        raise RuntimeError("Invalid range to narrow. range(start, start+length) must be a subset of range(0, "
+                           f"{input.shape[dim]}).")
     if dim >= count:
         return _of_dense_dim(input, lambda v: v.narrow(dim - count + 1, start, length).contiguous(), "NarrowCopyBackward0")
     host = input._pattern.host()
@@ -201,6 +202,8 @@ def _of_dense_dim(x, function, name):
 def index_select(input, dim, index, *, out=None):
     """The entries of a dimension that ``index`` names, in its order."""
     dim, count = _dim(input, dim), input._pattern.sparse_dim
+    if index.ndim != 1 or index.layout is not jtensor.strided or index.dtype is not jtensor.int64:
+        raise IndexError("index_select() argument index must be 1-D strided (non-sparse) long-tensor.")
     if dim >= count:
         return _of_dense_dim(input, lambda v: v.index_select(dim - count + 1, index), "IndexSelectBackward0")
     host, wanted = input._pattern.host(), np.asarray(index.detach().reshape(-1).tolist(), np.int64)
@@ -236,18 +239,20 @@ def getitem(input, index):
         at = index.index(Ellipsis)
         named = sum(i is not None and i is not Ellipsis for i in index)
         index = (*index[:at], *[slice(None)] * (input.ndim - named), *index[at + 1:])
-    dim = 0
+    dim, named = 0, 0                                     # where the next one goes, and which dimension that was at first
     for one in index:
         if one is None:
             input, dim = input.unsqueeze(dim), dim + 1
         elif isinstance(one, slice):
             if one != slice(None) and one.indices(input.shape[dim]) != (0, input.shape[dim], 1):
                 raise refused("as_strided", (input,))
-            dim += 1
+            dim, named = dim + 1, named + 1
         else:
             if dim >= input.ndim:
                 raise IndexError(f"too many indices for tensor of dimension {input.ndim}")
-            input = input.select(dim, one)
+            if isinstance(one, int) and not -input.shape[dim] <= one < input.shape[dim]:
+                raise IndexError(f"index {one} is out of bounds for dimension {named} with size {input.shape[dim]}")
+            input, named = input.select(dim, one), named + 1
     return input
 
 

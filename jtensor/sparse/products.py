@@ -12,6 +12,7 @@ from ..tensor.from_data import from_host
 from .answering import answers
 from .graph import assembled, coalesced, conjugate, elements_of, recorded, wants
 from .patterns import Pattern, added_at, of_numbers
+from .replacing import given
 from .tensors import is_sparse, sparse
 
 
@@ -88,12 +89,12 @@ def mm(input, mat2, *, out=None):
         made = _times(input, mat2)
     else:
         made = _dense_times(input, mat2)
-    return made if out is None else out.copy_(made)
+    return given(out, made)
 
 
 def _dense_times(dense, x):
     """``dense @ x``: the transpose of ``x.t() @ dense.t()``."""
-    made = _rows_times(x.detach(), dense.detach().t(), True).t().contiguous()
+    made = _rows_times(x.detach(), dense.detach().t(), True).t()
 
     def pull(grad):
         return (_times(conjugate(x), grad.t()).t() if wants(dense) else None,
@@ -128,7 +129,7 @@ def matmul(input, other, *, out=None):
         made = bmm(input, other)
     else:
         made = mm(input, other)
-    return made if out is None else out.copy_(made)
+    return given(out, made)
 
 
 @answers("mv")
@@ -144,16 +145,17 @@ def mv(input, vec, *, out=None):
         return (grad[:, None] * vec.conj() if wants(input) else None,
                 _times(conjugate(input), grad[:, None], True)[:, 0] if wants(vec) else None)
     made = recorded("MvBackward0", made, [input, vec], pull, [input, vec])
-    return made if out is None else out.copy_(made)
+    return given(out, made)
 
 
 @answers("bmm")
 def bmm(input, mat2, *, out=None):
     """A batch of sparse matrices times a batch of dense ones."""
     if not is_sparse(input) or is_sparse(mat2):
-        raise RuntimeError("bmm_sparse: Tensor 'mat2' must be dense" if is_sparse(input) else "bmm: mat2 must be dense")
-    if input.shape[0] != mat2.shape[0] or input.shape[2] != mat2.shape[1]:
-        raise RuntimeError("bmm_sparse: mat1 and mat2 have sizes that do not fit")
+        raise RuntimeError("bmm_sparse: Tensor 'mat2' must be dense")
+    for mine, theirs in ((0, 0), (2, 1)):
+        if input.shape[mine] != mat2.shape[theirs]:
+            raise RuntimeError(f"bmm_sparse: 'self.size({mine})' and 'mat2.size({theirs})' must match")
     batch, rows, columns = input.shape
     x, dense = coalesced(input.detach()), mat2.detach()
     at, i, j = x._pattern.lines()
@@ -164,7 +166,7 @@ def bmm(input, mat2, *, out=None):
         return (jtensor.bmm(grad, mat2.mT.conj()) if wants(input) else None,
                 bmm(conjugate(input.transpose(1, 2)), grad) if wants(mat2) else None)
     made = recorded("BmmBackward0", flat.reshape(batch, rows, dense.shape[2]), [input, mat2], pull, [input, mat2])
-    return made if out is None else out.copy_(made)
+    return given(out, made)
 
 
 @answers("addmm")
@@ -264,7 +266,7 @@ def sspaddmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
     values = jtensor.cat([input._elements.detach() * beta, product._elements * alpha])
     places = jtensor.cat([input._pattern.indices, product._pattern.indices], 1)
     made = _without_gradient(sparse(Pattern(places, input.shape), values), input, mat1, mat2, name="sspaddmm")
-    return made if out is None else out.copy_(made)
+    return given(out, made)
 
 
 saddmm = sspaddmm

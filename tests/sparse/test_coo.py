@@ -181,9 +181,50 @@ PRODUCTS = listed("""
     s.addmm(s, e)
     torch.einsum('ij,jk->ik', s, e)
 """)
+WRITTEN = listed("""
+    x = s.clone(); x.t_(), x._version, x.is_coalesced()
+    x = c.detach().clone(); x.transpose_(0, -1), x.is_coalesced()
+    x = torch.stack([s, s]); x.swapaxes_(0, 2), x.swapdims_(0, 1).shape
+    l.t_()
+    torch.stack([s, s]).t_()
+    x = l * 1; x.t_(); (x @ d.detach()).sum().backward(); l.grad
+    torch.mm(s, e.detach(), out=torch.empty(0)), torch.addmm(torch.ones(2, 2), s, e.detach(), out=torch.empty(0))
+    torch.bmm(torch.stack([s, s]), torch.ones(2, 3, 1), out=torch.empty(0)), torch.add(d.detach(), s, out=torch.empty(0))
+    torch.add(s, c.detach(), out=torch.sparse_coo_tensor((0,)))
+    s.long().add_(s)
+    d.detach().long().add_(s)
+    s.add_(s * 1j)
+    s.double().add_(s), s.add_(s.double())
+""")
+REFUSED = listed("""
+    torch.bmm(torch.stack([s, s]), torch.ones(2, 4, 1))
+    torch.bmm(torch.stack([s, s]), torch.ones(3, 3, 1))
+    torch.bmm(torch.ones(2, 2, 2), torch.stack([s, s]))
+    s.index_select(0, torch.tensor(1))
+    s.index_select(0, torch.tensor([[1]]))
+    s.index_select(0, torch.tensor([1.]))
+    s.index_select(0, torch.tensor([1], dtype=torch.int32))
+    s[5]
+    s[0, 7]
+    s.narrow_copy(1, 2, 2)
+    d.to_sparse(0)
+    d.to_sparse(3)
+    d.to_sparse(blocksize=(1, 1))
+    s.to_sparse(blocksize=(1, 1))
+    d.to_sparse_csr().to_sparse(1)
+""")
+LAID_OUT = listed("""
+    h = torch.eye(2).to_sparse(1); z = torch.sparse_coo_tensor((2, 2)); z * h, h * z, z.long() * h
+    z = torch.sparse_coo_tensor((2, 2, 2, 2)); torch.empty_like(z, layout=torch.strided, memory_format=torch.channels_last).stride()
+    torch.zeros_like(s, layout=torch.strided, requires_grad=True), torch.zeros_like(s, layout=torch.strided).stride()
+    torch.mm(d.detach().t(), s).stride(), (torch.arange(8.).reshape(4, 2) @ s).stride()
+    (l.to_dense(masked_grad=False) * d.detach()).sum().backward(); l.grad._indices(), l.grad._values()
+    (l.to_dense(masked_grad=True) * d.detach()).sum().backward(); l.grad._indices(), l.grad._values()
+    x = s.to_sparse_csr().requires_grad_(); (x.to_dense(masked_grad=False) * d.detach()).sum().backward(); x.grad
+""")
 
 
-@pytest.mark.parametrize("line", [*MADE, *ARITHMETIC, *MOVES, *EDGES, *PRODUCTS])
+@pytest.mark.parametrize("line", [*MADE, *ARITHMETIC, *MOVES, *EDGES, *PRODUCTS, *WRITTEN, *REFUSED, *LAID_OUT])
 def test_line(line):
     check(line)
 
