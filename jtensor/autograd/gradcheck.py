@@ -318,7 +318,7 @@ def _rows(out, chosen, dtypes):
                 raise GradcheckError("Analytical gradient has incorrect size")
             if dtypes and g.dtype != t.dtype:
                 raise GradcheckError("Gradient has dtype mismatch")
-            matrix[:, k] = _host(g)
+            matrix[:, k] = _host(g.to_dense())
     return matrices
 
 
@@ -344,6 +344,8 @@ def _zero_times_gradient(outputs, chosen):
     for g, t in zip(grads, tensors, strict=True):
         if g is None:
             continue
+        if g.layout is not t.layout:
+            raise GradcheckError(f"grad is incorrect layout ({g.layout} is not {t.layout})")
         if np.any(_host(g) != 0):
             raise GradcheckError("backward not multiplied by grad_output")
         if g.dtype != t.dtype:

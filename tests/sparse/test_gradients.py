@@ -55,6 +55,8 @@ LINES = listed("""
     x = torch.ones(2, 2, requires_grad=True); torch.sparse.sum(x.to_sparse(1), 1).to_dense().pow(2).sum().backward(); x.grad
     d.sparse_mask(u).to_dense().sum().backward(); d.grad
     torch.hspmm(u, e).to_dense().sum().backward()
+    torch.autograd.gradcheck(lambda w: F.embedding(i, w, sparse=True), torch.eye(3, 2, dtype=torch.float64).requires_grad_())
+    torch.autograd.gradcheck(lambda w: F.embedding(i, w * 2), torch.eye(3, 2, dtype=torch.float64).requires_grad_())
 """)
 EMBEDDING = (
     "F, nn, optim = torch.nn.functional, torch.nn, torch.optim; w = torch.arange(8.).reshape(4, 2).requires_grad_(); "
