@@ -29,8 +29,9 @@ class Uniform(Distribution):
         alone = isinstance(low, Number) and isinstance(high, Number)
         super().__init__(() if alone else self.low.size(), validate_args=validate_args)
 
-    @property
+    @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self):
+        """From ``low`` to ``high``."""
         return constraints.interval(self.low, self.high)
 
     @property

@@ -191,6 +191,13 @@ def test_a_distribution_of_ones_own_expands_by_pytorchs_helper():
     assert Mine(jtensor.zeros(2)).expand((3, 2)).batch_shape == (3, 2)
 
 
+def test_a_support_that_depends_on_the_parameters_is_a_constraint_of_the_class_too():
+    for kind in (D.Uniform, D.Pareto, D.Binomial, D.Categorical, D.GeneralizedPareto):
+        assert D.constraints.is_dependent(kind.support)
+        assert kind.support.event_dim == 0 and kind.support.is_discrete is (kind in (D.Binomial, D.Categorical))
+    assert D.Uniform(0.0, 2.0).support.check(jtensor.tensor([1.0, 3.0])).tolist() == [True, False]
+
+
 def test_gradients_through_samples_and_through_log_probabilities():
     torch = pytest.importorskip("torch")
 
