@@ -105,7 +105,7 @@ def standard_gamma(engine, alpha):
     """
     fit, fit_one = (_singles, single) if alpha.dtype == FLOAT32 else (_same, _same)
     values, wide = None, alpha.reshape(-1).astype(np.float64)
-    if wide.size >= gammas.FEW_ALIKE and wide.min() == wide.max() < 1e10:
+    if wide.size >= gammas.FEW_ALIKE and 1.0 <= wide.min() == wide.max() < 1e10:
         with engine.lock, np.errstate(over="ignore"):
             values = gammas.alike(engine, float(wide[0]), wide.size, fit_one)
     if values is None and wide.size >= gammas.FEW and ((wide > 0.0) & (wide < 1e10)).all():

@@ -130,6 +130,14 @@ def test_gammas_of_one_kind_are_those_one_by_one(alpha, monkeypatch):
     assert gammas.alike(engine, 1.0, 64, float) is gammas.alike(engine, 0.5, 64, float) is None
 
 
+def test_many_gammas_of_zero_are_the_smallest_number_and_draw_nothing():
+    engine = MT19937(5)
+    for kind in (np.float32, np.float64):
+        made = rejection.standard_gamma(engine, np.zeros(300, kind))
+        assert made.tolist() == [float(np.finfo(kind).tiny)] * 300
+    assert engine.state_bytes() == MT19937(5).state_bytes()
+
+
 @pytest.mark.parametrize("last", [0, 1, 2, 3, 40])
 def test_what_was_read_ahead_is_given_back(last):
     """Of a filling that kept two numbers of the one before, fewer may be used than those two."""
