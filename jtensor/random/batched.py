@@ -10,6 +10,7 @@ from ..base.errors import missing
 from ..base.functions import as_it_is, put_door
 from ..tensor.batching import is_of, put_together, taken_apart
 from ..tensor.core import Tensor
+from ..tensor.duals import has_tangent
 from ..tensor.levels import open_levels
 from ..tensor.overriding import beneath
 from ..trace.tape import LOCAL
@@ -93,7 +94,7 @@ def _of_rows(level, again, args, kwargs):
 
 def _of_parameters(level, again, args, kwargs):
     """A function of whole tensors that has a gradient."""
-    if LOCAL.grad_enabled and any(isinstance(x, Tensor) and x.requires_grad for x in args):
+    if any(isinstance(x, Tensor) and ((x.requires_grad and LOCAL.grad_enabled) or has_tangent(x)) for x in args):
         raise missing("gradients of random numbers of this kind that are different inside of vmap", "randomness='same', or no gradient")
     return _of_tensors(level, again, args, kwargs)
 

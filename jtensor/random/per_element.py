@@ -1,8 +1,9 @@
 """Numbers that are drawn for each element of a tensor, which holds their distributions' parameters.
 
-Owns: the history that such numbers have (their gradient is zero, or refused), and the functions `bernoulli`, `multinomial`, `poisson`,
-`binomial`, `normal` of tensors, gamma and Dirichlet samples. These look at the tensor, but for `bernoulli` on an accelerator; of `normal`'s
-they look at standard deviations, for negative ones, and its numbers are those of `fills`. May not know: how a distribution is sampled.
+Owns: the history that such numbers have (their gradient and their tangent are zero, or refused), and the functions `bernoulli`,
+`multinomial`, `poisson`, `binomial`, `normal` of tensors, gamma and Dirichlet samples. These look at the tensor, but for `bernoulli` on an
+accelerator; of `normal`'s they look at standard deviations, for negative ones, and its numbers are those of `fills`. May not know: how a
+distribution is sampled.
 """
 import numpy as np
 
@@ -14,6 +15,7 @@ from ..ops.operator import Tensor as TensorKind
 from ..ops.operator import op
 from ..tensor import looking
 from ..tensor.dispatch import write_out
+from ..tensor.duals import has_tangent
 from ..trace.tape import LOCAL
 from . import checks, discrete, rejection
 from .arguments import a_generator, a_number, a_tensor, an_integer, engine_of, host_engine_of
@@ -49,9 +51,12 @@ def _both(self: TensorKind, std: TensorKind, values: TensorKind):
 
 
 def _with_history(operator, values, *inputs):
-    if LOCAL.grad_enabled and any(x.requires_grad for x in inputs):
-        return operator(*inputs, values)
-    return values
+    return operator(*inputs, values) if any(map(_leads_on, inputs)) else values
+
+
+def _leads_on(x):
+    """Whether a derivative by a tensor is asked for, backwards or forwards."""
+    return (x.requires_grad and LOCAL.grad_enabled) or has_tangent(x)
 
 
 def _host(input, reason):
@@ -176,7 +181,7 @@ def binomial(count, prob, generator=None):
     shape = tuple(count.shape) if count.shape == prob.shape else broadcast_shapes((tuple(count.shape), tuple(prob.shape)))
     n, p = (np.broadcast_to(_host(x, "binomial"), shape).reshape(-1) for x in (count, prob))
     return _with_history(_BINOMIAL, drawn(rejection.binomial(engine, n, p), shape, count.dtype, count.device),
-                         count if count.requires_grad else prob)
+                         count if _leads_on(count) else prob)
 
 
 def _standard_gamma(input, generator=None):

@@ -62,6 +62,11 @@ def is_dual(level, tensor):
     return tensor._storage.host is LIFTED_MEMORY and level in levels_of(tensor._storage.value)
 
 
+def has_tangent(tensor):
+    """Whether it has a tangent, of whichever level."""
+    return tensor._storage.host is LIFTED_MEMORY and any(not level.extra for level in levels_of(tensor._storage.value))
+
+
 def primal_of(level, tensor):
     """A tensor without its tangent."""
     return _part(level, tensor, 0, _Primal) if is_dual(level, tensor) else tensor

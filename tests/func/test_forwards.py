@@ -249,3 +249,36 @@ def test_copies_of_a_tensor_with_a_tangent_have_none():
                 return [T.autograd.forward_ad.unpack_dual(one).tangent for one in made]
         return {"copies": copies}
     same("copies()", named)
+
+
+DRAWN = {"bernoulli": lambda T, x: T.bernoulli(x / 4), "poisson": lambda T, x: T.poisson(x), "mean": lambda T, x: T.normal(x, 1.0),
+         "deviation": lambda T, x: T.normal(1.0, x), "both": lambda T, x: T.normal(x, x)}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_the_tangent_of_numbers_drawn_for_a_tensor_is_zero(name):
+    def named(T):
+        def tangent():
+            with T.autograd.forward_ad.dual_level():
+                T.manual_seed(0)
+                return T.autograd.forward_ad.unpack_dual(DRAWN[name](T, T.autograd.forward_ad.make_dual(T.ones(3), T.ones(3)))).tangent
+        return {"tangent": tangent}
+    same("tangent()", named)
+
+
+def test_the_tangent_of_gamma_numbers_is_that_of_their_gradient():
+    """PyTorch has none; an operator that has no gradient, either, refuses, and so do different numbers inside of `vmap`."""
+    x, direction = jtensor.tensor([0.5, 2.0, 3.0]), jtensor.tensor([1.0, 2.0, -1.0])
+
+    def drawn(x):
+        jtensor.manual_seed(0)
+        return jtensor._standard_gamma(x)
+    wanted = grad(lambda x: drawn(x).sum())(x)
+    assert (wanted > 0).all()
+    near(jvp(drawn, (x,), (direction,))[1], wanted * direction)
+    near(jacfwd(drawn, randomness="same")(x), wanted.diag())
+    for refused in (jtensor._sample_dirichlet, lambda x: jtensor.binomial(jtensor.ones(3), x / 4), lambda x: jtensor.bernoulli(x, 0.5)):
+        with pytest.raises(RuntimeError, match="is not implemented"):
+            jvp(refused, (x,), (direction,))
+    with pytest.raises(MissingFeature, match="different inside of vmap"):
+        jacfwd(jtensor._standard_gamma, randomness="different")(x)
