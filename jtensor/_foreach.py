@@ -9,6 +9,7 @@ import jtensor
 _UNARY = """abs acos asin atan ceil cos cosh erf erfc exp expm1 floor frac lgamma log log10 log1p log2 neg reciprocal round rsqrt sigmoid
     sign sin sinh sqrt tan tanh trunc""".split()
 _BINARY = "add sub mul div pow clamp_min clamp_max maximum minimum".split()
+_TAKE_A_TENSOR = "add mul div".split()       # for the others one that has no dimensions and needs no gradient is a number
 _EMPTY, _UNEQUAL = "Tensor list must have at least one tensor.", "Tensor lists must have the same number of tensors, got {} and {}"
 _SCALARS = "Tensor list must have same number of elements as scalar list."
 
@@ -93,8 +94,10 @@ def _binary(name, mark):
             return tuple([jtensor.pow(self, x) for x in other])
         if not _list(full, self) and not (other and _of_tensors(other)):
             raise RuntimeError(_EMPTY)
-        if name == "sub" and isinstance(other, jtensor.Tensor):
-            other = _list(full, other, "other", 2)
+        if name not in _TAKE_A_TENSOR and isinstance(other, jtensor.Tensor):
+            if other.dim() or other.requires_grad or alpha is not None:
+                _list(full, other, "other", 2)
+            other = other.item()
         options = {}
         if alpha is not None:
             if name not in ("add", "sub") or not (isinstance(other, jtensor.Tensor) or _of_tensors(other)):
