@@ -25,10 +25,23 @@ def test_results(text):
     "T.linalg.inv(T.zeros(2, 2))", "T.linalg.inv(a[:2])", "T.linalg.inv(a[0])", "T.linalg.inv(T.ones(2, 2).long())",
     "T.linalg.cholesky(-T.eye(2))",
     "T.linalg.cholesky(T.stack([T.eye(2), -T.eye(2)]))", "T.linalg.solve(T.zeros(2, 2), T.ones(2))", "T.linalg.solve(a, b[:2])",
-    "T.linalg.svd(T.tensor([[float('nan')]]))",
+    "T.linalg.svd(T.tensor([[float('nan')]]))", "T.cholesky_inverse(T.ones(2, 2) - T.eye(2))",
+    "T.cholesky_inverse(T.stack([T.eye(2), T.diag(T.tensor([1., 0.]))]), upper=True)",
 ])
 def test_errors(text):
     same(text, (3, 3), (3, 2))
+
+
+@pytest.mark.parametrize("text", [
+    "T.linalg.inv(m)", "T.inverse(m)", "T.linalg.cholesky(m)", "T.cholesky(m)", "T.linalg.solve(m, m[:, :1])", "T.cholesky_inverse(m)",
+    "T.linalg.lu_factor(m)", "T.linalg.tensorinv(m[:2, :2], 1)", "T.linalg.matrix_power(m, -2)", "T.linalg.inv_ex(m, check_errors=True)",
+])
+def test_on_the_meta_device_no_matrix_is_singular(text):
+    shapes = []
+    for T in (torch, jtensor):
+        made = eval(text, {"T": T, "m": T.empty(3, 3, device="meta")})
+        shapes.append([(tuple(x.shape), x.stride(), x.is_meta) for x in (made if isinstance(made, tuple) else (made,))])
+    assert shapes[0] == shapes[1]
 
 
 @pytest.mark.parametrize("text", [

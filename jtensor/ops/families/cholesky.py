@@ -14,7 +14,7 @@ from ..registry import composite
 from . import factor
 from .composing import put_out
 from .factor import adjoint, product, together
-from .matrices import checked, floating, square
+from .matrices import checked, floating, singular, square
 from .right_sides import fitting
 
 
@@ -125,24 +125,28 @@ def cholesky_solve(input, input2, upper=False, *, out=None):
     return put_out("cholesky_solve", cholesky_solve_raw(input, input2, bool(upper)), out)
 
 
-def _inverse_factor(grad, self, result, upper):
-    return _factor_gradient(-product(product(result, grad + adjoint(grad)), result), self, upper)
+def _inverse_factor(grads, self, result0, upper):
+    grad = grads[0]
+    return _factor_gradient(-product(product(result0, grad + adjoint(grad)), result0), self, upper)
 
 
-@op(name="cholesky_inverse.raw", layout="columns", backward="CholeskyInverseBackward0", grad={"self": _inverse_factor}, **RAW)
+@op(name="cholesky_inverse.raw", layout="columns", backward="CholeskyInverseBackward0", nondiff=(1,), outputs=("inverse", "info"),
+    grad={"self": _inverse_factor}, **RAW)
 def cholesky_inverse_raw(self: Tensor, upper=False):
-    """The inverse of a matrix given by its Cholesky factor."""
+    """(the inverse of a matrix given by its Cholesky factor, the first zero on the factor's diagonal or 0)."""
     eye = jnp.broadcast_to(jnp.eye(self.shape[-1], dtype=self.dtype), self.shape)
     half = lax.linalg.triangular_solve(self, eye, left_side=True, lower=not upper)
-    return product(half, adjoint(half)) if upper else product(adjoint(half), half)
+    return product(half, adjoint(half)) if upper else product(adjoint(half), half), factor.lu_info(self)
 
 
 @composite(asked=True)
 def cholesky_inverse(input, upper=False, *, out=None):
-    """The inverse of the matrix whose Cholesky factor is ``input``.
+    """The inverse of the matrix whose Cholesky factor is ``input``; ``LinAlgError`` for a zero on its diagonal.
 
     >>> torch.cholesky_inverse(torch.tensor([[2.]]))
     tensor([[0.2500]])
     """
     square("cholesky_inverse", input)
-    return put_out("cholesky_inverse", cholesky_inverse_raw(input, bool(upper)), out)
+    made = cholesky_inverse_raw(input, bool(upper))
+    checked(made[1], singular("cholesky_inverse"))
+    return put_out("cholesky_inverse", made[0], out)

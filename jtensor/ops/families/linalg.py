@@ -12,13 +12,8 @@ from ..registry import composite
 from . import factor
 from .composing import put_out
 from .factor import adjoint, product
-from .matrices import checked, enough, floating, matrices, named, square
+from .matrices import checked, enough, floating, matrices, named, singular, square
 from .right_sides import pivoted, reflected, unpackable
-
-
-def _singular(name):
-    return lambda k: (name, f"The diagonal element {k} is zero, the inversion could not be completed because the input matrix is singular.")
-
 
 # -- inverses and determinants ----------------------------------------------------------------------------------------
 
@@ -49,7 +44,7 @@ def linalg_inv_ex(A, *, check_errors=False, out=None):
     square("linalg.inv", A)
     made = inv_ex_raw(A)
     if check_errors:
-        checked(made[1], _singular("linalg.inv_ex"))
+        checked(made[1], singular("linalg.inv_ex"))
     return put_out("linalg_inv_ex", made, out)
 
 
@@ -63,7 +58,7 @@ def linalg_inv(A, *, out=None):
     """
     square("linalg.inv", A)
     made = inv_ex_raw(A)
-    checked(made[1], _singular("linalg.inv"))
+    checked(made[1], singular("linalg.inv"))
     return put_out("linalg_inv", made[0], out)
 
 

@@ -69,15 +69,22 @@ def square(name, t, arg="A"):
 
 
 def checked(info, text, error=LinAlgError):
-    """Raises for the first matrix whose ``info`` is not 0; ``text(info)`` says what is wrong with it."""
+    """Raises for the first matrix whose ``info`` is not 0; ``text(info)`` says what is wrong with it. Of the meta device none is wrong."""
     from ...tensor.batching import whole
     info = whole(info)
+    if info.is_meta:
+        return
     numbers = info.detach().cpu().numpy().reshape(-1)
     bad = numbers.nonzero()[0]
     if len(bad):
         name, message = text(int(numbers[bad[0]]))
         where = f"(Batch element {bad[0]}): " if info._spec.ndim else ""
         raise error(f"{name}: {where}{message}")
+
+
+def singular(name):
+    """What `checked` says of a zero on a diagonal that is divided by."""
+    return lambda k: (name, f"The diagonal element {k} is zero, the inversion could not be completed because the input matrix is singular.")
 
 
 def named(name, fields, items):
