@@ -271,8 +271,12 @@ def select(input, *where):
 
 
 def _by_twins(name, function):
+    count = 3 if name == "addmm" else 2
+
     def product(*args, **kwargs):
         given = [x for x in args if is_compressed(x)]
+        if len(args) == count and args[-2].ndim == args[-1].ndim == 2:
+            products.refuse_unlike_sizes(args[-2], args[-1])
         made = function(*[twin(x) if is_compressed(x) else x for x in args], **kwargs)
         return to_layout(made, given[0]._layout) if is_sparse(made) else made
     answers(name)(product)
@@ -303,9 +307,7 @@ def sampled_addmm(input, mat1, mat2, *, beta=1.0, alpha=1.0, out=None):
     """
     if not is_compressed(input) or input._layout is not jtensor.sparse_csr:
         raise RuntimeError(f"Expected self to have sparse csr layout, but got {input.layout}")
-    if mat1.shape[1] != mat2.shape[0]:
-        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({mat1.shape[0]}x{mat1.shape[1]} and {mat2.shape[0]}x"
-                           f"{mat2.shape[1]})")
+    products.refuse_unlike_sizes(mat1, mat2)
     rows, columns = input._pattern_in_coordinates().lines()
     product = (mat1.index_select(0, rows) * mat2.index_select(1, columns).t()).sum(1)
     return with_elements(input, elements_of(input) * beta + product * alpha, "SparseSampledAddmmBackward0")

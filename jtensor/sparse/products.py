@@ -48,10 +48,18 @@ def _check(name, x, y):
             raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
         if one.ndim > 2:
             raise RuntimeError(f"{name}: expected matrices, got {x.ndim}D and {y.ndim}D tensors")
-    if x.shape[1] != y.shape[0]:
-        raise RuntimeError(f"addmm: Argument #3 (dense): Expected dim 0 size {x.shape[1]}, got {y.shape[0]}")
+    if is_sparse(x) and is_sparse(y):
+        refuse_unlike_sizes(x, y)
+    if x.shape[1] != y.shape[0]:                                        # a dense matrix before a sparse one: transposed, the other way round
+        wanted, found = (x.shape[1], y.shape[0]) if is_sparse(x) else (y.shape[0], x.shape[1])
+        raise RuntimeError(f"addmm: Argument #3 (dense): Expected dim 0 size {wanted}, got {found}")
     if x.dtype is not y.dtype:
         raise RuntimeError(f"expected scalar type {_cpp(x.dtype)} but found {_cpp(y.dtype)}")
+
+
+def refuse_unlike_sizes(x, y):
+    if x.shape[1] != y.shape[0]:
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({x.shape[0]}x{x.shape[1]} and {y.shape[0]}x{y.shape[1]})")
 
 
 def _cpp(dtype):

@@ -45,6 +45,10 @@ LINES = listed("""
     a.numpy()
     a.untyped_storage()
     a @ e, torch.mm(a, e), a @ e[:, 0], torch.sparse.mm(a, e), torch.spmm(a, e), F.linear(torch.ones(1, 3), a), e.detach() @ a
+    a @ torch.ones(2, 3)
+    torch.ones(4, 3) @ a
+    torch.sparse.mm(a, torch.ones(2, 1))
+    torch.addmm(torch.ones(2, 2), a, torch.ones(2, 2))
     torch.ones(2) @ a, torch.arange(8.).reshape(2, 2, 2) @ a, F.linear(torch.ones(3), a)
     F.linear(torch.arange(12.).reshape(2, 2, 3), a, torch.ones(2))
     y = torch.arange(12.).reshape(2, 2, 3).requires_grad_(); F.linear(y, u).square().sum().backward(); y.grad, v.grad

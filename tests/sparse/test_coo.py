@@ -170,6 +170,9 @@ PRODUCTS = listed("""
     x = torch.ones(2, 2, 3).requires_grad_(); F.linear(x, u, torch.ones(2)).square().sum().backward(); x.grad, v.grad
     s @ torch.ones(2, 3, 1)
     s @ torch.ones(2, 2)
+    torch.ones(3, 3) @ s
+    torch.sparse.mm(torch.ones(3, 4), s)
+    s @ s
     torch.mm(s, torch.ones(3))
     torch.mm(s, torch.ones(3, 2, dtype=torch.float64))
     torch.mv(s, torch.ones(2))
