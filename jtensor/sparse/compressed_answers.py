@@ -2,6 +2,8 @@
 
 Owns: the table of these layouts. Products and what moves elements go by the `twin` in coordinates.
 """
+import inspect
+
 import jtensor
 
 from . import arithmetic, keeping, products
@@ -271,14 +273,18 @@ def select(input, *where):
 
 
 def _by_twins(name, function):
-    count = 3 if name == "addmm" else 2
+    """The product in coordinates: of matrices given by position or by name."""
+    signature = inspect.signature(function)
 
     def product(*args, **kwargs):
-        given = [x for x in args if is_compressed(x)]
-        if len(args) == count and args[-2].ndim == args[-1].ndim == 2:
-            products.refuse_unlike_sizes(args[-2], args[-1])
-        made = function(*[twin(x) if is_compressed(x) else x for x in args], **kwargs)
-        return to_layout(made, given[0]._layout) if is_sparse(made) else made
+        bound = signature.bind(*args, **kwargs)
+        given = {key: x for key, x in bound.arguments.items() if isinstance(x, jtensor.Tensor) and key != "out"}
+        if all(x.ndim == 2 for x in list(given.values())[-2:]):
+            products.refuse_unlike_sizes(*list(given.values())[-2:])
+        compressed = {key: x for key, x in given.items() if is_compressed(x)}
+        bound.arguments.update({key: twin(x) for key, x in compressed.items()})
+        made = function(*bound.args, **bound.kwargs)
+        return to_layout(made, next(iter(compressed.values()))._layout) if is_sparse(made) else made
     answers(name)(product)
     return product
 

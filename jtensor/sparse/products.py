@@ -50,7 +50,7 @@ def _check(name, x, y):
             raise RuntimeError(f"{name}: expected matrices, got {x.ndim}D and {y.ndim}D tensors")
     if is_sparse(x) and is_sparse(y):
         refuse_unlike_sizes(x, y)
-    if x.shape[1] != y.shape[0]:                                        # a dense matrix before a sparse one: transposed, the other way round
+    if x.shape[1] != y.shape[0]:                                        # a dense matrix before a sparse one: the other way round
         wanted, found = (x.shape[1], y.shape[0]) if is_sparse(x) else (y.shape[0], x.shape[1])
         raise RuntimeError(f"addmm: Argument #3 (dense): Expected dim 0 size {wanted}, got {found}")
     if x.dtype is not y.dtype:

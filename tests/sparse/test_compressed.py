@@ -49,6 +49,8 @@ LINES = listed("""
     torch.ones(4, 3) @ a
     torch.sparse.mm(a, torch.ones(2, 1))
     torch.addmm(torch.ones(2, 2), a, torch.ones(2, 2))
+    torch.mm(input=a, mat2=e.detach()), torch.mm(e.detach(), mat2=a), torch.mv(input=a, vec=e.detach()[:, 0])
+    torch.addmm(torch.ones(2, 2), mat2=e.detach(), mat1=a), torch.matmul(a, other=e.detach()), F.linear(torch.ones(1, 3), weight=a)
     torch.ones(2) @ a, torch.arange(8.).reshape(2, 2, 2) @ a, F.linear(torch.ones(3), a)
     F.linear(torch.arange(12.).reshape(2, 2, 3), a, torch.ones(2))
     y = torch.arange(12.).reshape(2, 2, 3).requires_grad_(); F.linear(y, u).square().sum().backward(); y.grad, v.grad
