@@ -163,11 +163,13 @@ TAKES = {
 _SPLIT = dict.fromkeys(("sections", "indices", "tensor_indices_or_sections"), "indices_or_sections")
 # PyTorch's names for parameters that are called otherwise here: {function or method: {its name: ours}}.
 ALSO = {
-    **dict.fromkeys(("hsplit", "vsplit", "dsplit", "tensor_split"), _SPLIT), "orgqr": {"input2": "tau"}, "copy_": {"other": "src"},
+    **dict.fromkeys(("hsplit", "vsplit", "dsplit", "tensor_split"), _SPLIT), "copy_": {"other": "src"},
+    "orgqr": {"input2": "tau"}, "ormqr": {"input2": "tau", "input3": "other"},
     "swapaxes": {"axis0": "dim0", "axis1": "dim1"}, "resize_as_": {"the_template": "other"},
     **dict.fromkeys("""linalg_cholesky linalg_cond linalg_householder_product linalg_matrix_rank linalg_pinv
                        linalg_solve_triangular""".split(), {"input": "A"}),
-    **dict.fromkeys("linalg_eigh linalg_eigvalsh linalg_norm linalg_matrix_norm".split(), {"input": "A"}), "linalg_det": {"A": "input"},
+    **dict.fromkeys("""linalg_eig linalg_eigh linalg_eigvals linalg_eigvalsh linalg_matrix_norm linalg_norm
+                       linalg_tensorinv""".split(), {"input": "A"}), "linalg_det": {"A": "input"},
     "linalg_lstsq": {"input": "A", "b": "B"}, "linalg_tensorsolve": {"input": "A", "other": "B"},
     "isin": {"element": "elements", "test_element": "test_elements"}, "affine_grid_generator": {"theta": "input"},
     "unsafe_split": {"input": "tensor"},

@@ -75,8 +75,10 @@ def signature(function, kinds, answer, first=None):
         if p.kind is p.KEYWORD_ONLY and not starred:
             shown.append("*")
             starred = True
-        text = first if at == 0 and first else f"{p.name}: {type_of(p, kinds)}"
-        shown.append(text + (" = ..." if p.default is not p.empty else ""))
+        if at == 0 and first:
+            shown.append(first)
+        else:
+            shown.append(f"{p.name}: {type_of(p, kinds)}" + (" = ..." if p.default is not p.empty else ""))
     return f"({', '.join(shown)}) -> {answer}"
 
 

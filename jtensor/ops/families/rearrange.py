@@ -95,17 +95,20 @@ def _whole_numbers(repeats):
 
 
 @composite()
-def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
+def repeat_interleave(input=None, repeats=None, dim=None, *, output_size=None):
     """Each element (or slice along ``dim``) ``repeats`` times in a row; ``repeats`` may be a tensor, which is looked at.
 
     >>> torch.repeat_interleave(torch.tensor([1, 2]), 2)
     tensor([1, 1, 2, 2])
     """
+    if input is None:                           # what is repeated are places: PyTorch calls the one argument of that form so
+        input, repeats = repeats, None
     if repeats is None:
-        _check_rank(input)
+        if input._spec.ndim != 1:
+            raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
         if not _whole_numbers(input):
-            raise RuntimeError("repeats has to be Long or Int tensor")
-        return repeat_places(input)
+            raise not_implemented("repeat_interleave_cpu", input._spec.dtype)
+        return _of_size(repeat_places(input), 0, output_size)
     if dim is None:
         input, dim = input.reshape(-1), 0
     if not hasattr(repeats, "_spec"):
@@ -120,7 +123,10 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
                            f"input.size({dim}) = {n}")
     if not _whole_numbers(repeats):
         raise not_implemented("repeat_interleave_cpu", repeats._spec.dtype)
-    made = input.index_select(axis, repeat_places(repeats))
+    return _of_size(input.index_select(axis, repeat_places(repeats)), axis, output_size)
+
+
+def _of_size(made, axis, output_size):
     if output_size is not None and made._spec.size[axis] != output_size:
         raise RuntimeError("allocated size does not match required size")
     return made
