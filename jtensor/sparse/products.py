@@ -231,12 +231,12 @@ def linear(input, weight, bias=None):
 
 
 @answers("smm")
-def smm(input, mat):
+def smm(input, mat2):
     """The product as a sparse tensor that has all elements of the rows that are not empty. It has no gradient."""
-    made = hspmm(input, mat)
-    rows, width = made._pattern.host()[0], mat.shape[1]
+    made = hspmm(input, mat2)
+    rows, width = made._pattern.host()[0], mat2.shape[1]
     places = of_numbers((rows[:, None] * width + np.arange(width)).reshape(-1), (input.shape[0], width))
-    return _without_gradient(sparse(places, made._elements.reshape(-1)), input, mat)
+    return _without_gradient(sparse(places, made._elements.reshape(-1)), input, mat2)
 
 
 @answers("hspmm")

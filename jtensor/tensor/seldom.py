@@ -95,7 +95,7 @@ class Seldom:
         """RuntimeError: the tensor is dense. Of a sparse one: `torch.sspaddmm`."""
         raise RuntimeError("sspaddmm: expected 'input' to have sparse layout, got 'input' with layout Strided")
 
-    def smm(self, mat):
+    def smm(self, mat2):
         """NotImplementedError: the tensor is dense. Of a sparse matrix: `torch.smm`."""
         raise NotImplementedError(_NO_KERNEL.format("sspaddmm"))
 

@@ -162,7 +162,7 @@ PRODUCTS = listed("""
     e @ u, torch.sparse.mm(e, u), torch.mm(s, e), torch.sparse.mm(s, torch.zeros(3, 0))
     u @ u.t(), torch.sparse.mm(u, s.t()), s @ s.t(), torch.mm(c, torch.zeros(3, 2).to_sparse())
     torch.addmm(torch.ones(2, 2), u, e, beta=2, alpha=3), torch.sparse.addmm(torch.ones(2, 2), s, e), torch.addmm(torch.ones(2), s, e)
-    torch.hspmm(u, e), torch.smm(u, e), s.smm(e), torch.dsmm(s, e), torch.hsmm(s, e), s.resize_as_sparse_(s)
+    torch.hspmm(u, e), torch.smm(u, mat2=e), s.smm(e), torch.dsmm(s, e), torch.hsmm(s, e), s.resize_as_sparse_(s)
     torch.bmm(torch.stack([s, s]), torch.ones(2, 3, 1))
     F.linear(s, torch.ones(4, 3), torch.ones(4))
     torch.ones(2) @ s, torch.arange(8.).reshape(2, 2, 2) @ s, F.linear(torch.ones(3), s)
