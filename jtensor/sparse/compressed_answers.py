@@ -16,10 +16,10 @@ from .compressed import (
     empty,
     is_compressed,
     put_together,
-    to_layout,
     twin,
     with_elements,
 )
+from .compressing import to_layout
 from .graph import at_places, is_recorded, recorded, wants
 from .replacing import replace
 from .tensors import is_sparse
@@ -275,12 +275,17 @@ def select(input, *where):
 def _by_twins(name, function):
     """The product in coordinates: of matrices given by position or by name."""
     signature = inspect.signature(function)
+    operands = [key for key, parameter in signature.parameters.items() if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
 
     def product(*args, **kwargs):
         bound = signature.bind(*args, **kwargs)
-        given = {key: x for key, x in bound.arguments.items() if isinstance(x, jtensor.Tensor) and key != "out"}
-        if all(x.ndim == 2 for x in list(given.values())[-2:]):
-            products.refuse_unlike_sizes(*list(given.values())[-2:])
+        given = {key: bound.arguments[key] for key in operands}
+        for at, (key, x) in enumerate(given.items(), 1):
+            if not isinstance(x, jtensor.Tensor):
+                raise TypeError(f"{name}(): argument '{key}' (position {at}) must be Tensor, not {type(x).__name__}")
+        *_, left, right = given.values()
+        if left.ndim == right.ndim == 2:
+            products.refuse_unlike_sizes(left, right)
         compressed = {key: x for key, x in given.items() if is_compressed(x)}
         bound.arguments.update({key: twin(x) for key, x in compressed.items()})
         made = function(*bound.args, **bound.kwargs)

@@ -232,8 +232,7 @@ def zeros_like(input, *, dtype=None, layout=None, device=None, requires_grad=Fal
 def new(self, *given, device=None):
     """A sparse tensor: of a size and this dtype, without elements; or of indices, values and perhaps a size."""
     if given and isinstance(given[0], jtensor.Tensor):
-        from .making import sparse_coo_tensor
-        return sparse_coo_tensor(*given, device=device)
+        return making.sparse_coo_tensor(*given, device=device)
     if given and not isinstance(given[0], int | jtensor.Size):
         raise TypeError("SparseTensor.new(sequence) only accepts sizes.  Please use torch.sparse_coo_tensor() or construct a strided "
                         "tensor and convert it to sparse via to_sparse.")
@@ -321,7 +320,7 @@ def to_sparse(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=N
     if sparse_dim is not None and not isinstance(sparse_dim, int):
         layout, sparse_dim = sparse_dim, None
     if layout is not None and layout is not jtensor.sparse_coo:
-        from .compressed import to_layout
+        from .compressing import to_layout
         return to_layout(self, layout, blocksize, dense_dim)
     if is_sparse(self):
         if sparse_dim not in (None, self._pattern.sparse_dim):
@@ -350,7 +349,7 @@ def to_sparse(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=N
 
 def in_layout(self, name, blocksize, dense_dim):
     """A tensor, dense or sparse, in the layout of this name."""
-    from .compressed import to_layout
+    from .compressing import to_layout
     return to_layout(self, getattr(jtensor, name), blocksize, dense_dim)
 
 

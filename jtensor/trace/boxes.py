@@ -21,10 +21,7 @@ from jax import lax
 
 from ..base import compat
 from .flat import Constant, Equation
-from .kinds import ELEMENTWISE, EXTREME, OTHER, PRODUCT, SUM
-
-CARRIED = ELEMENTWISE | {"select_n", "neg", "copy", "copy_p", "operator_result"}
-"""What is the same element by element, whatever stands beside: it may be computed on the whole array as well."""
+from .kinds import CARRIED, EXTREME, OTHER, PRODUCT, SUM
 
 NEUTRAL = {"add": 0, "sub": 0, "or": 0, "xor": 0, "mul": 1, "and": -1}
 """What changes no integer as the second operand. (There is none for floating-point numbers: subnormal ones would become zero.)"""

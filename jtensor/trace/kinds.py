@@ -35,3 +35,6 @@ ELEMENTWISE_MOVES = frozenset("""select_n neg copy copy_p operator_result barrie
 
 ELEMENTWISE = frozenset(" ".join(_KINDS[kind] for kind in (MUL, ADD, DIV, SQRT, TRANSCENDENTAL, CONVERT, PLAIN)).split()) | {
     "is_finite", "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "xor", "not"}
+
+CARRIED = ELEMENTWISE | {"select_n", "neg", "copy", "copy_p", "operator_result"}
+"""What is the same element by element, whatever stands beside: so it is on the whole array, and in another order of axes."""

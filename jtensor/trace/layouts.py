@@ -14,12 +14,12 @@ import math
 import jax
 from jax import lax
 
+from .boxes import WORTH_IT
 from .flat import Equation
-from .kinds import ELEMENTWISE
+from .kinds import CARRIED
 
-_CARRIED = ELEMENTWISE | {"select_n", "neg", "copy", "copy_p", "operator_result", "barrier", "stop_gradient"}
+_CARRIED = CARRIED | {"barrier", "stop_gradient"}
 _LAYERS = "conv_general_dilated"
-LARGE = 4096            # elements from which on it is worth it to put something into memory
 
 
 def channels_last(graph):
@@ -33,11 +33,12 @@ class _Rewriting:
     """One pass over the equations, which are written down anew.
 
     ``turned``: {variable: (variable, permutation)}: a transpose that waits, and of what. ``same``: {variable: variable} that stands for it.
+    ``brought``: {(variable, permutation): variable}: another operand in that order.
     """
 
     def __init__(self, graph):
         self.graph, self.old, self.made = graph, graph.equations, []
-        self.turned, self.same, self.layers, self.makers, self.put = {}, {}, set(), {}, {}
+        self.turned, self.same, self.layers, self.makers, self.brought = {}, {}, set(), {}, {}
         self.rules = {"transpose": self._transpose, "slice": self._slice, "pad": self._pad, "concatenate": self._concatenate,
                       "broadcast_in_dim": self._repeat, "reshape": self._merge, **dict.fromkeys(_CARRIED, self._elementwise)}
 
@@ -63,7 +64,7 @@ class _Rewriting:
         for e in graph.equations:
             v = e.inputs[0] if e.name == "transpose" and e.outputs[0] in self.turned else None
             maker = self.makers.get(v)
-            if maker is not None and maker.name in _CARRIED and uses[v] > 1 and math.prod(e.avals[0].shape) >= LARGE:
+            if maker is not None and maker.name in _CARRIED and uses[v] > 1 and math.prod(e.avals[0].shape) >= WORTH_IT:
                 maker.kept = True
 
     # -- writing down -----------------------------------------------------------------------------------------------------
@@ -125,12 +126,12 @@ class _Rewriting:
             return None
         if v in self.turned:
             return self.turned[v][0]
-        known = self.put.get((v, order))
+        known = self.brought.get((v, order))
         if known is None:
-            known = self.put[v, order] = self._put(v, shape, order)
+            known = self.brought[v, order] = self._bring(v, shape, order)
         return known
 
-    def _put(self, v, shape, order):
+    def _bring(self, v, shape, order):
         target, dtype, maker = _moved(shape, order), self.graph.avals[v].dtype, self.makers.get(v)
         if self._is_repeated(v):
             places = tuple([order[d] for d in maker.params["broadcast_dimensions"]])

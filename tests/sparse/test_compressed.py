@@ -117,3 +117,13 @@ def test_batches_are_refused():
     from jtensor.base.errors import MissingFeature
     with pytest.raises(MissingFeature, match="batches of compressed matrices"):
         jtensor.ones(2, 2, 2).to_sparse_csr()
+
+
+def test_products_with_what_is_no_tensor():
+    a = torch.eye(2).to_sparse_csr()
+    for call, text in ((lambda: torch.mm(a, 3), "mm(): argument 'mat2' (position 2) must be Tensor, not int"),
+                       (lambda: torch.mv(a, None), "mv(): argument 'vec' (position 2) must be Tensor, not NoneType"),
+                       (lambda: torch.addmm(1, a, a), "addmm(): argument 'input' (position 1) must be Tensor, not int")):
+        with pytest.raises(TypeError) as caught:
+            call()
+        assert str(caught.value) == text
