@@ -120,10 +120,10 @@ def test_batches_are_refused():
 
 
 def test_products_with_what_is_no_tensor():
-    a = torch.eye(2).to_sparse_csr()
-    for call, text in ((lambda: torch.mm(a, 3), "mm(): argument 'mat2' (position 2) must be Tensor, not int"),
-                       (lambda: torch.mv(a, None), "mv(): argument 'vec' (position 2) must be Tensor, not NoneType"),
-                       (lambda: torch.addmm(1, a, a), "addmm(): argument 'input' (position 1) must be Tensor, not int")):
+    a = jtensor.eye(2).to_sparse_csr()
+    for call, text in ((lambda: jtensor.mm(a, 3), "mm(): argument 'mat2' (position 2) must be Tensor, not int"),
+                       (lambda: jtensor.mv(a, None), "mv(): argument 'vec' (position 2) must be Tensor, not NoneType"),
+                       (lambda: jtensor.addmm(1, a, a), "addmm(): argument 'input' (position 1) must be Tensor, not int")):
         with pytest.raises(TypeError) as caught:
             call()
         assert str(caught.value) == text
