@@ -13,6 +13,7 @@ from typing import Any
 
 import jtensor
 
+from ..trace.tape import LOCAL
 from ..utils.hooks import register
 from ._turns import goes_on
 
@@ -91,6 +92,9 @@ def _hooked(step):
                 if not (isinstance(answer, tuple) and len(answer) == 2):
                     raise RuntimeError(f"{step} must return None or a tuple of (new_args, new_kwargs), but got {answer}.")
                 args, kwargs = answer
+        if len(args) == 1 and not kwargs:                   # else a closure may compute the loss first
+            segment = LOCAL.segment
+            segment.update = len(segment.nodes)
         loss = step(*args, **kwargs)
         self._optimizer_step_code()
         if _common_post_hooks or self._optimizer_step_post_hooks:

@@ -44,7 +44,7 @@ def flush(reason, asked=None):
             REPORT.flushed(reason, len(nodes))
         if asked is None:
             asked = segment.asked
-        if segment.state.cut or segment.mark is not None:
+        if segment.state.cut or segment.mark is not None or segment.update is not None:
             run(segment, asked)
         else:
             _run(segment, asked)
@@ -89,19 +89,11 @@ def on_host(value, reason="read"):
 def run(segment, asked=None):
     """Runs a closed segment. On failure nothing is lost: its values stay pending and a later read runs it again.
 
-    What prepares a model's input may run by itself (`bodies`), and so does what stands before a loop's rounds, and the rounds in pieces. A
-    tape that begins as a piece ends there from now on.
+    What prepares a model's input may run by itself, and what stands before an optimizer's step (`bodies`); so does what stands before a
+    loop's rounds, and the rounds in pieces. A tape that begins as a piece ends there from now on.
     """
     if segment.mark is not None and tape.Local.threads == 1:
-        at, again = bodies.cut(segment)
-        if again:
-            _foresee(segment, asked, True)
-        if at:
-            before, segment = segment, tape.split(segment, at)
-            segment.state.sightings = max(segment.state.sightings, PATIENT)     # it has come before
-            mine = asked is not None and asked < before.count
-            _run(before, asked if mine else None)
-            asked = None if mine or asked is None else asked - before.count
+        segment, asked = _without_beginning(segment, asked, bodies.cut)
     state = segment.state
     piece = state.piece
     length, parts = len(segment.nodes) - state.cut or piece, []
@@ -116,7 +108,26 @@ def run(segment, asked=None):
         mine = asked is not None and asked < part.count
         _run(part, asked if mine else None)
         asked = None if mine or asked is None else asked - part.count
+    if segment.update is not None and tape.Local.threads == 1:
+        segment, asked = _without_beginning(segment, asked, bodies.cut_update)
     _run(segment, asked)
+
+
+def _without_beginning(segment, asked, cut):
+    """A tape of which the beginning has been run, where it is to run by itself; and what is asked of the rest."""
+    at, again = cut(segment)
+    if again:
+        _foresee(segment, asked, True)
+    if not at:
+        return segment, asked
+    before, segment = segment, tape.split(segment, at)
+    segment.state.sightings = max(segment.state.sightings, PATIENT)     # it has come before
+    mine = asked is not None and asked < before.count
+    then = None if mine or asked is None else asked - before.count
+    if segment.update is None:                  # it is not cut once more: its program is made beside that of the beginning
+        _foresee(segment, then, True)
+    _run(before, asked if mine else None)
+    return segment, then
 
 
 def _prepare(parts, last, asked):

@@ -61,14 +61,14 @@ class Segment:
 
     ``asked``: the position of a value that will be waited for, such as a loss whose gradients are on the tape; or None. ``then``: the
     state when that was said; ``ahead``: a program whose first stage was begun there, and its results. ``mark``: how many nodes stood
-    before a model was called first, or None.
+    before a model was called first, ``update``: before an optimizer's step, the last one; or None.
     """
 
     __slots__ = ("nodes", "state", "inputs", "slots", "floats", "integers", "complexes", "count", "asked", "then", "ahead", "mark",
-                 "__weakref__")
+                 "update", "__weakref__")
 
     def __init__(self):
-        self.asked = self.then = self.ahead = self.mark = None
+        self.asked = self.then = self.ahead = self.mark = self.update = None
         self.nodes, self.inputs, self.slots, self.count = [], [], {}, 0
         self.floats, self.integers, self.complexes = [], [], []
         self.state = TRIE.root
@@ -83,7 +83,7 @@ class Trie:
         self.root, self.size, self._known = State(None, None), 0, None
 
     def known(self):
-        """(pieces, tapes, cuts, bodies) of this trie: {length: the plans of loops' pieces that are so long}, {nodes: the programs of that
+        """(pieces, tapes, cuts, ends) of this trie: {length: the plans of loops' pieces that are so long}, {nodes: the programs of that
         tape}, {(state, number of a node): how a tape that ends there is cut before it}, {plans: the tapes that ended with them}."""
         known = self._known
         if known is None or known[0] is not self.root:
@@ -94,7 +94,7 @@ class Trie:
         """The programs of a tape, whichever way it was recorded: recorders, writers and `split` name the same step by different keys."""
         return self.known()[1].setdefault(tuple([(plan, positions, tuple(taken)) for plan, positions, taken, _ in nodes]), {})
 
-    def bodies(self):
+    def ends(self):
         """What `bodies` knows of this trie."""
         return self.known()[3]
 
@@ -335,6 +335,8 @@ class _Cut:
         rest.inputs = [segment.inputs[~p] if p.__class__ is int else _revived(segment, head, *p) for p in self.inputs]
         rest.slots = {id(value): ~at for at, value in enumerate(rest.inputs)}
         rest.count, rest.state, base, moved = self.count, self.end, self.base, rest.nodes
+        if segment.update is not None and segment.update > self.at:
+            rest.update = segment.update - self.at
         for (plan, here, taken), (_, _, _, refs) in zip(self.nodes, segment.nodes[self.at:], strict=True):
             moved.append((plan, here, taken, refs))
             for ref in refs if refs.__class__ is list else (refs,):

@@ -6,6 +6,7 @@ May not know: tensors as objects.
 import jax.numpy as jnp
 
 from ...base import devices, dtypes
+from ..loops import searchsorted
 from ..operator import Tensor, TensorOrNumber, op
 from ..registry import composite
 from .numeric import cast, common_dtype, is_complex, is_floating, not_implemented, refuses
@@ -259,7 +260,7 @@ def _isin(elements: TensorOrNumber, test_elements: TensorOrNumber, *, invert=Fal
         found = (elements[..., None] == flat).any(-1)
     else:
         flat = jnp.sort(flat)
-        at = jnp.clip(jnp.searchsorted(flat, elements), 0, flat.size - 1)
+        at = jnp.clip(searchsorted(flat, elements), 0, flat.size - 1)
         found = flat[at] == elements
     return ~found if invert else found
 

@@ -12,6 +12,7 @@ from jax import lax
 from ...base import dtypes
 from ...trace.plan import is_for_cpu
 from ..layout import suggested
+from ..loops import fori_loop
 from ..operator import OptTensor, Tensor, op
 from .numeric import NARROW, is_complex, not_implemented, widened
 from .patches import are_many, are_worth_it, by_elements, by_patches
@@ -277,7 +278,7 @@ def _depthwise_kernel(grad, x, kernel, stride, padding, dilation):
         return tuple(total + arrived * part for total, part in zip(sums, parts, strict=True))
 
     none = jnp.zeros((together, channels, *kernel[:-1], width), grad.dtype)
-    sums = lax.fori_loop(0, math.prod(counts), add, (none,) * kernel[-1])
+    sums = fori_loop(0, math.prod(counts), add, (none,) * kernel[-1])
     return jnp.stack([s.sum((0, -1)) for s in sums], -1).reshape(channels, 1, *kernel)
 
 

@@ -4,9 +4,9 @@ Owns: what has sizes that depend on the data (which is looked at), and binary se
 """
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from ...base import dtypes
+from ..loops import fori_loop
 from ..operator import RAW, Tensor, op
 from ..registry import composite
 from .bounds import check_bounds
@@ -131,7 +131,7 @@ def _halved(rows, targets, right):
         behind = ~(edge > targets if right else edge >= targets)
         return jnp.where((low < high) & behind, middle + 1, low), jnp.where((low < high) & ~behind, middle, high)
     ends = jnp.zeros(targets.shape, jnp.int64), jnp.full(targets.shape, rows.shape[1], jnp.int64)
-    return lax.fori_loop(0, rows.shape[1].bit_length(), step, ends)[0]
+    return fori_loop(0, rows.shape[1].bit_length(), step, ends)[0]
 
 
 def _real_only(*given):

@@ -5,6 +5,7 @@ Owns: the recursions over time, forward and back, in logarithms, and PyTorch's g
 import jax.numpy as jnp
 from jax import lax
 
+from ..loops import scan
 from ..operator import Tensor, op
 from .numeric import not_implemented
 
@@ -45,7 +46,7 @@ def _forward(emitted, skips, input_lengths):
         grown = jnp.where(t == 0, jnp.where(state < 2, here, nothing), here + _log_sum(alpha, _shifted(alpha, 1), skipped))
         alpha = jnp.where((t < input_lengths)[:, None], grown, alpha)
         return alpha, alpha
-    return lax.scan(step, nothing, (jnp.arange(emitted.shape[0]), emitted))
+    return scan(step, nothing, (jnp.arange(emitted.shape[0]), emitted))
 
 
 def _backward(emitted, skips, input_lengths, target_lengths):
@@ -62,7 +63,7 @@ def _backward(emitted, skips, input_lengths, target_lengths):
         beta = jnp.where((t == input_lengths - 1)[:, None], jnp.where(last, here, nothing),
                          jnp.where((t < input_lengths - 1)[:, None], grown, nothing))
         return beta, beta
-    return lax.scan(step, nothing, (jnp.arange(emitted.shape[0]), emitted), reverse=True)[1]
+    return scan(step, nothing, (jnp.arange(emitted.shape[0]), emitted), reverse=True)[1]
 
 
 def _loss(alpha, input_lengths, target_lengths):

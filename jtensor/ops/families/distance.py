@@ -12,6 +12,7 @@ from jax import lax
 from ...base import dtypes
 from ...trace.plan import is_for_cpu
 from ..build import broadcast_shapes
+from ..loops import scan
 from ..operator import RAW, Tensor, op
 from ..registry import composite
 from .numeric import refuses
@@ -44,7 +45,7 @@ def _distances(x1, x2, p):
     def add(total, columns):
         part = _part(columns[0] - columns[1], p)
         return jnp.maximum(total, part) if p == math.inf else total + part, None
-    return _root(lax.scan(add, jnp.zeros(shape, a.dtype), (a, b))[0], p)
+    return _root(scan(add, jnp.zeros(shape, a.dtype), (a, b))[0], p)
 
 
 def _slope(away, norm, p):
@@ -75,7 +76,7 @@ def _first(grad, x1, x2, p, result):
         other, grad, norm = row
         return total + grad[..., None] * _slope(x1 - other[..., None, :], norm, p), None
     if math.prod(shape) >= _MANY and is_for_cpu():
-        return lax.scan(add, jnp.zeros(shape, grad.dtype), (others, grads, norms))[0]
+        return scan(add, jnp.zeros(shape, grad.dtype), (others, grads, norms))[0]
     return (grad[..., None] * _slope(x1[..., :, None, :] - x2[..., None, :, :], result, p)).sum(-2)
 
 

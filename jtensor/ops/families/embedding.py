@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...base import dtypes
+from ..loops import searchsorted
 from ..operator import RAW, OptTensor, Tensor, op
 from ..registry import composite
 from .bounds import check_bounds, rows_of
@@ -103,7 +104,7 @@ def _bags(indices, offsets, include_last_offset):
     """(bag of each index, number of bags)."""
     count = offsets.shape[0] - bool(include_last_offset)
     places = jnp.arange(indices.shape[0], dtype=offsets.dtype)
-    return jnp.searchsorted(offsets[:count], places, side="right").astype(jnp.int64) - 1, count
+    return searchsorted(offsets[:count], places, side="right").astype(jnp.int64) - 1, count
 
 
 @op(name="embedding_bag.raw", backward="EmbeddingBagBackward0", nondiff=("indices", "offsets", 1, 2, 3), **RAW)

@@ -6,6 +6,7 @@ neighbours, which look. Matrices are the last two dimensions. May not know: tens
 import jax.numpy as jnp
 from jax import lax
 
+from ..loops import fori_loop
 from ..operator import RAW, Tensor, op
 
 
@@ -54,7 +55,7 @@ def _as_far_as_it_comes(a):
         found = jnp.where((found == 0) & ~goes_on, k + 1, found)
         safe = jnp.where(goes_on, pivot, 1).astype(a.dtype)
         return a - column[..., :, None] * jnp.conj(column)[..., None, :] / safe[..., None, None], made, found
-    return lax.fori_loop(0, n, step, (a, jnp.tril(a), jnp.zeros(a.shape[:-2], jnp.int32)))[1:]
+    return fori_loop(0, n, step, (a, jnp.tril(a), jnp.zeros(a.shape[:-2], jnp.int32)))[1:]
 
 
 def _cholesky(a, upper):

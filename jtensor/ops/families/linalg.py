@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from ...base.naming import type_name
+from ..loops import scan
 from ..operator import RAW, Tensor, op
 from ..registry import composite
 from . import factor
@@ -301,7 +302,7 @@ def householder_product_raw(input: Tensor, tau: Tensor):
         v = jnp.where(rows < i, jnp.zeros((), v.dtype), jnp.where(rows == i, jnp.ones((), v.dtype), v))
         t = lax.dynamic_index_in_dim(tau, i, -1, False)[..., None, None]
         return q - t * v[..., :, None] * product(jnp.conj(v)[..., None, :], q), None
-    return lax.scan(step, start, jnp.arange(k - 1, -1, -1))[0] if k else start
+    return scan(step, start, jnp.arange(k - 1, -1, -1))[0] if k else start
 
 
 @composite("linalg_householder_product", **RAW)

@@ -7,8 +7,8 @@ layers upon layers, directions, packed sequences.
 """
 import jax
 import jax.numpy as jnp
-from jax import lax
 
+from ..loops import scan
 from ..operator import RAW, Tensors, op
 from .activations import logistic
 from .contracting import contract
@@ -39,7 +39,7 @@ def _before(first, states, reverse):
 def _loop(step, state, steps, reverse):
     """``lax.scan``; a single step stands for itself, since XLA would take the loop from around it, and then fences are missing."""
     if jax.tree.leaves(steps)[0].shape[0] > 1:
-        return lax.scan(step, state, steps, reverse=reverse)
+        return scan(step, state, steps, reverse=reverse)
     state, made = step(state, jax.tree.map(lambda x: x[0], steps))
     return state, jax.tree.map(lambda x: x[None], made)
 

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from ...base import dtypes
+from ..loops import scan
 from ..operator import RAW, Tensor, op
 from ..registry import composite
 from .composing import put_out
@@ -46,7 +47,7 @@ def _reflected(vectors, tau, c, adjoint_of):
         t = lax.dynamic_index_in_dim(tau, i, -1, False)[..., None, None]
         return c - (jnp.conj(t) if adjoint_of else t) * v[..., :, None] * product(jnp.conj(v)[..., None, :], c), None
     order = jnp.arange(count) if adjoint_of else jnp.arange(count - 1, -1, -1)
-    return lax.scan(step, c, order)[0] if count else c
+    return scan(step, c, order)[0] if count else c
 
 
 @op(name="ormqr.raw", backward="OrmqrBackward0", layout="columns", **RAW)

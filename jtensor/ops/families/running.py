@@ -12,6 +12,7 @@ from jax import lax
 
 from ...trace.formulations import barrier
 from ...trace.plan import is_for_cpu
+from ..loops import scan
 from .numeric import NARROW, widened
 
 AT_ONCE = 8             # places that a turn goes on, where there is but one row: more and XLA would make a list of kernels of the loop
@@ -64,7 +65,7 @@ def along(combine, first, xs, axis, reverse=False):
     if alone:                                       # whole turns: what is gone to last is no element
         more = (-n % AT_ONCE, 0) if reverse else (0, -n % AT_ONCE)
         rows = jax.tree.map(lambda x: jnp.pad(x, [more] + [(0, 0)] * len(shape)), rows)
-    done = lax.scan(turn, first, rows, reverse=reverse, unroll=AT_ONCE if alone else 1)[1]
+    done = scan(turn, first, rows, reverse=reverse, unroll=AT_ONCE if alone else 1)[1]
     if alone:
         done = jax.tree.map(lambda y: y[-n:] if reverse else y[:n], done)
     return jax.tree.map(lambda y: jnp.moveaxis(y, 0, axis), done)

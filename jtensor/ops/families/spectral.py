@@ -9,6 +9,7 @@ from jax import lax
 
 from ...base import devices, dtypes
 from ...base.errors import LinAlgError
+from ..loops import expm
 from ..operator import RAW, Tensor, op
 from ..registry import composite
 from . import factor
@@ -268,7 +269,7 @@ def _expm(a):
     if not a.size:
         return a
     n, wide = a.shape[-1], jnp.promote_types(a.dtype, jnp.float64)
-    return jax.vmap(jax.scipy.linalg.expm)(a.astype(wide).reshape(-1, n, n)).reshape(a.shape).astype(a.dtype)
+    return jax.vmap(expm)(a.astype(wide).reshape(-1, n, n)).reshape(a.shape).astype(a.dtype)
 
 
 def _expm_gradient(grad, self):
