@@ -92,11 +92,22 @@ def written_out(sums, axes):
 UNROLLED = 32       # elements of an axis up to which a sum or product is written out
 LONG = 32           # elements of an axis beyond which XLA reduces it in windows of so many
 LIBRARY = 4096      # elements from which on a library of XLA's adds up float32 and float64
+WIDE, ROWS = 1 << 14, 4     # elements of a row that it adds up to beyond which it is slow, unless there are so many rows
 
 
 def by_library(name, shape, dtype):
     """Whether a library of XLA's makes a sum or product over axes of an array; ``name`` as in `in_windows`."""
     return name == "reduce_sum" and dtype in (np.float32, np.float64) and math.prod(shape) >= LIBRARY
+
+
+def is_wide(shape, dtype, axes):
+    """Whether an array is reduced to so long rows, and so few, that the library goes through memory in an order that takes 10 to 100 times
+    as long as adding rows to rows (jaxlib 0.10.2): a bias's gradient where there is a word for each column."""
+    if dtype not in (np.float32, np.float64) or not axes:
+        return False
+    last = max(axes)
+    above = math.prod([length for axis, length in enumerate(shape[:last]) if axis not in axes])
+    return math.prod(shape[last + 1:]) > WIDE and above < ROWS
 
 
 def in_windows(name, shape, dtype, axes):

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..base import compat
 from . import aliases, boxes, layouts
-from .barriers import UNROLLED, axis_by_axis, by_library, fence, in_windows, kept, opaque, pinned, spread, written_out
+from .barriers import UNROLLED, axis_by_axis, by_library, fence, in_windows, is_wide, kept, opaque, pinned, spread, written_out
 from .facts import Facts
 from .flat import flattened, is_floating, marker
 from .kinds import (
@@ -255,13 +255,15 @@ def _has_vector(e, graph):
 
 
 def is_short(e, graph):
-    """Whether a sum or product is short enough to be written out. One over several short axes of a large array, as over a picture, is left
-    to XLA's library, if that has it: written out it would be a loop for every axis."""
+    """Whether a sum or product is short enough to be written out, or a sum is best written out however long it is. One over several short
+    axes of a large array, as over a picture, is left to XLA's library, if that has it: written out it would be a loop for every axis."""
     if e.name not in ("reduce_sum", "reduce_prod"):
         return False
     aval = graph.aval(e.inputs[0])
     lengths = [aval.shape[axis] for axis in e.params["axes"]]
-    return all(0 < n <= UNROLLED for n in lengths) and (math.prod(lengths) <= UNROLLED or not by_library(e.name, aval.shape, aval.dtype))
+    if all(0 < n <= UNROLLED for n in lengths) and (math.prod(lengths) <= UNROLLED or not by_library(e.name, aval.shape, aval.dtype)):
+        return True
+    return e.name == "reduce_sum" and 0 not in lengths and is_wide(aval.shape, aval.dtype, e.params["axes"])
 
 
 def _in_our_order(e, graph):

@@ -18,7 +18,7 @@ from jax import lax
 from jax.extend import core
 
 from ..base import compat
-from .barriers import LIBRARY, UNROLLED
+from .barriers import LIBRARY, UNROLLED, is_wide, short_reduction
 
 barrier = core.Primitive("barrier")
 """Identity, and always a fence: XLA takes (1 + x) - 1 for x and exp(a) exp(b) for exp(a + b)."""
@@ -314,11 +314,11 @@ def _is_sum(params, avals):
 
 
 def reduce_max(x, axes):
-    return _or_nan(lax.reduce_max(x, axes), x, axes)
+    return short_reduction(lax.max, x, axes) if is_wide(x.shape, x.dtype, axes) else _or_nan(lax.reduce_max(x, axes), x, axes)
 
 
 def reduce_min(x, axes):
-    return _or_nan(lax.reduce_min(x, axes), x, axes)
+    return short_reduction(lax.min, x, axes) if is_wide(x.shape, x.dtype, axes) else _or_nan(lax.reduce_min(x, axes), x, axes)
 
 
 def _or_nan(extreme, x, axes):
