@@ -58,6 +58,12 @@ def kept(x, zero):
                                     allow_negative_indices=False)
 
 
+def made_once(x, zero):
+    """`x`, made before what reads it begins: a choice between results is not taken apart. (`kept` may be done where it is read, for each
+    row anew if rows are read.)"""
+    return lax.cond(zero == 0, lambda x: x, lambda x: lax.full_like(x, 0), x)
+
+
 def short_reduction(operation, x, axes):
     """A sum or product over a few elements, in an order that no compiler chooses."""
     for axis in sorted(axes, reverse=True):
@@ -81,18 +87,22 @@ def spread(shape):
 
 
 @functools.cache
-def written_out(sums, axes):
-    """``(x, zero)`` to the sum, or the product, over these few axes (`short_reduction`)."""
+def written_out(name, axes):
+    """``(x, zero)`` to the sum, product or extreme over these axes (`short_reduction`). ``name``: the primitive's."""
+    operation, sums = _OPERATIONS[name], name == "reduce_sum"
+
     def reduction(x, zero):
-        result = short_reduction(lax.add if sums else lax.mul, x, axes)
+        result = short_reduction(operation, x, axes)
         return zero.astype(result.dtype) + result if sums else result           # a sum of -0.0 alone is 0.0
     return reduction
 
 
+_OPERATIONS = {"reduce_sum": lax.add, "reduce_prod": lax.mul, "reduce_max": lax.max, "reduce_min": lax.min}
 UNROLLED = 32       # elements of an axis up to which a sum or product is written out
 LONG = 32           # elements of an axis beyond which XLA reduces it in windows of so many
 LIBRARY = 4096      # elements from which on a library of XLA's adds up float32 and float64
 WIDE, ROWS = 1 << 14, 4     # elements of a row that it adds up to beyond which it is slow, unless there are so many rows
+OFTEN, ROW, MANY = 8, 1 << 10, 1 << 16      # elements that one is made of, of a row, and in all, from which on rows are added up but once
 
 
 def by_library(name, shape, dtype):
@@ -118,12 +128,12 @@ def in_windows(name, shape, dtype, axes):
 
 
 @functools.cache
-def axis_by_axis(sums, axes):
+def axis_by_axis(name, axes):
     """``(x, zero)`` to the sum, or the product, over these axes one by one, the last one first."""
     def reduction(x, zero):
         for axis in sorted(axes, reverse=True):
             short = x.shape[axis] <= UNROLLED
-            x = fence(written_out(sums, (axis,))(x, zero) if short else reduce(x, axes=(axis,)), zero)
+            x = fence(written_out(name, (axis,))(x, zero) if short else reduce(x, axes=(axis,)), zero)
         return x
-    reduce = lax.reduce_sum if sums else lax.reduce_prod
+    reduce = lax.reduce_sum if name == "reduce_sum" else lax.reduce_prod
     return reduction

@@ -17,7 +17,23 @@ import numpy as np
 
 from ..base import compat
 from . import aliases, boxes, layouts
-from .barriers import UNROLLED, axis_by_axis, by_library, fence, in_windows, is_wide, kept, opaque, pinned, spread, written_out
+from .barriers import (
+    MANY,
+    OFTEN,
+    ROW,
+    UNROLLED,
+    axis_by_axis,
+    by_library,
+    fence,
+    in_windows,
+    is_wide,
+    kept,
+    made_once,
+    opaque,
+    pinned,
+    spread,
+    written_out,
+)
 from .facts import Facts
 from .flat import flattened, is_floating, marker
 from .kinds import (
@@ -149,11 +165,15 @@ def place_fences(graph):
                 e.fences = (e.fences or {}) | {0: fence}
         elif kind & (SUM | PRODUCT):
             e.fenced = bool(used & (SUM | PRODUCT | (ADD if kind & PRODUCT else 0)))
-            if type(e.inputs[0]) is int and not is_short(e, graph):
+            if is_short(e, graph):
+                e.kept = e.kept or _once(e, graph)
+            elif type(e.inputs[0]) is int:
                 if facts.moved[e.inputs[0]]:
                     e.fences = {0: opaque}
                 elif skewed[e.inputs[0]]:
                     e.fences = {0: fence}
+        elif kind & EXTREME and is_short(e, graph):
+            e.kept = e.kept or _once(e, graph)
         if e.name in WRITES and used & ADD and (type(e.inputs[0]) is not int or facts.constant[e.inputs[0]]):
             e.fenced = True         # into zeros, and added to something: XLA writes into that, where -0.0 then stays what it was
         through = e.name in MOVES and e.name != "neg" and all(
@@ -255,25 +275,34 @@ def _has_vector(e, graph):
 
 
 def is_short(e, graph):
-    """Whether a sum or product is short enough to be written out, or a sum is best written out however long it is. One over several short
-    axes of a large array, as over a picture, is left to XLA's library, if that has it: written out it would be a loop for every axis."""
-    if e.name not in ("reduce_sum", "reduce_prod"):
+    """Whether a sum or product is short enough to be written out, or a sum or extreme is best written out however long it is. One over
+    several short axes of a large array, as over a picture, is left to XLA's library, if that has it: written out it would be a loop for
+    every axis."""
+    if e.name not in ("reduce_sum", "reduce_prod", "reduce_max", "reduce_min"):
         return False
     aval = graph.aval(e.inputs[0])
     lengths = [aval.shape[axis] for axis in e.params["axes"]]
-    if all(0 < n <= UNROLLED for n in lengths) and (math.prod(lengths) <= UNROLLED or not by_library(e.name, aval.shape, aval.dtype)):
+    if e.name != "reduce_prod" and 0 not in lengths and is_wide(aval.shape, aval.dtype, e.params["axes"]):
         return True
-    return e.name == "reduce_sum" and 0 not in lengths and is_wide(aval.shape, aval.dtype, e.params["axes"])
+    return e.kind & (SUM | PRODUCT) and all(0 < n <= UNROLLED for n in lengths) and (
+        math.prod(lengths) <= UNROLLED or not by_library(e.name, aval.shape, aval.dtype))
 
 
 def _in_our_order(e, graph):
     """The function of (array, zero) that stands for a sum or product whose order would be a matter of how it is compiled, or None."""
-    if e.name not in ("reduce_sum", "reduce_prod"):
+    if e.name not in ("reduce_sum", "reduce_prod", "reduce_max", "reduce_min"):
         return None
     axes, aval = tuple(e.params["axes"]), graph.aval(e.inputs[0])
     if is_short(e, graph):
-        return written_out(bool(e.kind & SUM), axes)
-    return axis_by_axis(bool(e.kind & SUM), axes) if in_windows(e.name, aval.shape, aval.dtype, axes) else None
+        return written_out(e.name, axes)
+    return axis_by_axis(e.name, axes) if e.kind & (SUM | PRODUCT) and in_windows(e.name, aval.shape, aval.dtype, axes) else None
+
+
+def _once(e, graph):
+    """`made_once` for what is written out row by row, if that is much: where it is read for each row, XLA would make it anew for each."""
+    shape, axes = graph.aval(e.inputs[0]).shape, e.params["axes"]
+    much = math.prod(shape[axis] for axis in axes) >= OFTEN and math.prod(shape[max(axes) + 1:]) >= ROW and math.prod(shape) >= MANY
+    return made_once if much else False
 
 
 class _Rewriter:
@@ -308,7 +337,7 @@ class _Rewriter:
                         if guard is opaque and e.kind & DIV and graph.aval(e.inputs[at]).shape != e.avals[0].shape:
                             guard = spread(e.avals[0].shape)
                         arguments[at] = call(guard, arguments[at], zero)
-                summed = _in_our_order(e, graph) if e.floating and e.kind & (SUM | PRODUCT) else None
+                summed = _in_our_order(e, graph) if e.floating and e.kind & (SUM | PRODUCT | EXTREME) else None
                 if summed is not None:
                     results = [call(summed, arguments[0], zero)]
                 else:
@@ -317,7 +346,7 @@ class _Rewriter:
                 guard = opaque if e.fenced is opaque else fence
                 results = [call(guard, results[0], zero), *results[1:]]
             if e.kept:
-                results = [call(kept, results[0], zero)]
+                results = [call(made_once if e.kept is made_once else kept, results[0], zero)]
             if e.after:
                 late = zero
                 for v in e.after:

@@ -18,7 +18,7 @@ from jax import lax
 from jax.extend import core
 
 from ..base import compat
-from .barriers import LIBRARY, UNROLLED, is_wide, short_reduction
+from .barriers import LIBRARY, UNROLLED, is_wide
 
 barrier = core.Primitive("barrier")
 """Identity, and always a fence: XLA takes (1 + x) - 1 for x and exp(a) exp(b) for exp(a + b)."""
@@ -314,11 +314,11 @@ def _is_sum(params, avals):
 
 
 def reduce_max(x, axes):
-    return short_reduction(lax.max, x, axes) if is_wide(x.shape, x.dtype, axes) else _or_nan(lax.reduce_max(x, axes), x, axes)
+    return _or_nan(lax.reduce_max(x, axes), x, axes)
 
 
 def reduce_min(x, axes):
-    return short_reduction(lax.min, x, axes) if is_wide(x.shape, x.dtype, axes) else _or_nan(lax.reduce_min(x, axes), x, axes)
+    return _or_nan(lax.reduce_min(x, axes), x, axes)
 
 
 def _or_nan(extreme, x, axes):
@@ -353,8 +353,8 @@ def formulation(name, params, avals):
         return None
     if name == "dot_general" and not _is_sum(params, avals) or name == "rsqrt" and avals[0].dtype != np.float16:
         return None
-    if name in ("reduce_max", "reduce_min") and avals[0].size < MANY:
-        return None
+    if name in ("reduce_max", "reduce_min") and (avals[0].size < MANY or is_wide(avals[0].shape, avals[0].dtype, params["axes"])):
+        return None                             # the latter are written out (`fences`), and so lose no NaN
     statics = tuple((key, params[key]) for key in STATICS if key in params)
     return _traced(table[name], statics, tuple((a.shape, a.dtype) for a in avals), jax.config.jax_enable_x64)
 

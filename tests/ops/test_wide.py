@@ -1,16 +1,17 @@
 """Arrays that are reduced to few long rows are added up row by row: the same bits however they are run."""
+import jax
 import numpy as np
 import pytest
 
 import jtensor as torch
-from jtensor.base import compat
-from jtensor.trace import barriers, executor
+from jtensor.trace import barriers, executor, fences
 from jtensor.trace.flat import flattened
 
 SHAPE = 37, barriers.WIDE + 3
 ROWS = np.random.default_rng(3).normal(size=SHAPE).astype(np.float32)
 CALLS = {
     "sum": lambda x: x.sum(0), "mean": lambda x: x.mean(0), "amax": lambda x: x.amax(0), "amin": lambda x: x.amin(0),
+    "softmax": lambda x: x.softmax(0), "short": lambda x: x[:9].softmax(0),
     "of a chain": lambda x: (x * 3 + 1).exp().sum(0), "after two": lambda x: (x[:20] * x[17:]).sum(0) * 0.5 + 1,
     "of three axes": lambda x: x.reshape(1, *SHAPE).sum((0, 1)), "bias": lambda x: torch.ones(SHAPE[1], requires_grad=True).add(x),
 }
@@ -47,13 +48,15 @@ def test_zeros_and_numbers_that_are_none():
 
 def test_the_library_does_not_get_them():
     """Nor do rows so many or so short change their order."""
-    def kinds(*shape, dtype=torch.float32):
+    def kinds(name, *shape):
         executor.flush("a new start")
-        torch.zeros(shape, dtype=dtype).amax(0)
+        getattr(torch.zeros(shape), name)(0)
         plan = executor.LOCAL.segment.nodes[-1][0]
-        with compat.x64():
-            return {e.name for e in flattened(plan.jaxpr()).equations}
-    assert "reduce_max" not in kinds(*SHAPE) and "reduce_max" in kinds(SHAPE[0], barriers.WIDE)
+        with jax.enable_x64(True):
+            return {e.primitive.name for e in fences.of_graph(flattened(plan.jaxpr())).jaxpr().eqns}
+    for name, primitive in (("amax", "reduce_max"), ("amin", "reduce_min"), ("sum", "reduce_sum")):
+        assert primitive not in kinds(name, *SHAPE) and primitive in kinds(name, SHAPE[0], barriers.WIDE)
+        assert "cond" in kinds(name, *SHAPE)                            # what is read for each row is made but once
     axes = (1,)
     assert barriers.is_wide((3, *SHAPE), np.float32, axes) and not barriers.is_wide((4, *SHAPE), np.float32, axes)
     assert not barriers.is_wide(SHAPE, np.int32, (0,)) and not barriers.is_wide(SHAPE, np.float32, (1,))
