@@ -58,7 +58,12 @@ def rest_of(a, b):
         power = lax.bitcast_convert_type(lax.bitcast_convert_type(quotient, jnp.int64) & (0x7FF << 52), jnp.float64) * 2.0**-28
         return jnp.where(is_large(quotient), left(rest, divisor * power), rest)
 
-    rest = left(lax.while_loop(lambda rest: jnp.any(is_large(rest / divisor)), turn, rest), divisor)
+    def gone_down(rest):
+        return lax.while_loop(lambda rest: jnp.any(is_large(rest / divisor)), turn, rest)
+
+    # Whether there are any is asked in float32, with room for what that rounds: the loop would divide them all once to find none.
+    perhaps = (jnp.abs(a / b) >= 1 << 28) & (b != 0) & (jnp.abs(a) < jnp.inf)
+    rest = left(lax.cond(jnp.any(perhaps), gone_down, lambda rest: rest, rest), divisor)
     return jnp.where(jnp.signbit(a), -rest, rest).astype(a.dtype)
 
 
