@@ -11,26 +11,13 @@ from ..registry import composite
 from .composing import NO_DIM, no_keepdim, no_none
 from .extrema import no_empty, share_evenly, to_selected
 from .numeric import is_floating, not_implemented, wide, wrap_dim
-from .sort import of_rank, sorted_along
+from .sort import ranked, sorted_along
 
 _PRIVATE = {"function": False, "method": False, "out": True}
 
 
 def _nowhere(x):
     return jnp.isnan(x) if is_floating(x) else jnp.zeros(x.shape, jnp.bool_)
-
-
-def _at_rank(x, rank, dim, keepdim):
-    """(values, indices) of the elements of a rank (an int, or an array of size 1 along the axis)."""
-    if x.ndim == 0:
-        return x, jnp.zeros((), jnp.int64)
-    axis = dim % x.ndim
-    values, places = sorted_along(x, axis)
-    if isinstance(rank, int):
-        value, place = [lax.slice_in_dim(a, rank, rank + 1, axis=axis) for a in (values, places)]
-    else:
-        value, place = [jnp.take_along_axis(a, rank, axis) for a in (values, places)]
-    return (value, place) if keepdim else (jnp.squeeze(value, axis), jnp.squeeze(place, axis))
 
 
 def _selection(grads, result1, shapes, dim, keepdim):
@@ -64,14 +51,15 @@ def _median(x, dim, keepdim, ignore):
     if x.ndim == 0:
         return x, jnp.zeros((), jnp.int64)
     axis = dim % x.ndim
-    return _at_rank(x, _median_rank(x, axis, ignore), axis, keepdim)
+    found = ranked(x, _median_rank(x, axis, ignore), axis)
+    return found if keepdim else tuple(jnp.squeeze(a, axis) for a in found)
 
 
 def _median_of_all(x, ignore):
     if x.size == 0:
         return jnp.full((), jnp.nan, x.dtype)
     x = x.reshape(-1)
-    return of_rank(x, jnp.squeeze(jnp.asarray(_median_rank(x, 0, ignore))))
+    return ranked(x, _median_rank(x, 0, ignore), 0)[0][0]
 
 
 def _check_kind(self):
@@ -175,7 +163,7 @@ def _quantiles(x, q, dim, keepdim, interpolation, ignore):
     rows = x.reshape(-1) if dim is None or x.ndim == 0 else jnp.moveaxis(x, axis, -1)
     n = rows.shape[-1]
     nans = jnp.isnan(rows).sum(-1, keepdims=True, dtype=jnp.int64)
-    ordered = jnp.sort(rows, axis=-1)
+    ordered, _ = sorted_along(rows, -1)
     points = q.reshape(-1)
     if ignore:
         rank = points * jnp.maximum(n - nans - 1, 0).astype(x.dtype)

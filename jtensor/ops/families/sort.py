@@ -18,7 +18,7 @@ from .composing import put_out
 from .numeric import not_implemented, wrap_dim
 from .scatter import scatter_at
 
-MANY = 1 << 12          # elements that are worth compiling two sorts for
+MANY, LONG = 1 << 12, 1 << 8            # elements in all that are worth compiling two sorts for, and of a row to look for one in it
 
 # -- keys -------------------------------------------------------------------------------------------------------------
 
@@ -75,19 +75,27 @@ def sorted_along(x, dim, descending=False):
     return pick(x, positions, axis), positions
 
 
-def of_rank(x, rank):
-    """The element of a vector that a sort puts at ``rank``: among the keys it is looked for by halves, and nothing is put in order."""
-    if x.size < MANY or not is_for_cpu():
-        return jnp.take(sorted_along(x, 0)[0], rank, mode="clip")
+def ranked(x, rank, axis):
+    """(values, positions) of the elements that a sort would put at ``rank`` (an int, or an array of size 1 along the axis); keeps the axis.
+
+    Of many, they are looked for among the keys by halves, and nothing is put in order.
+    """
+    if x.size < MANY or x.shape[axis] < LONG or not is_for_cpu():
+        values, positions = sorted_along(x, axis)
+        if isinstance(rank, int):
+            return tuple(lax.slice_in_dim(a, rank, rank + 1, axis=axis) for a in (values, positions))
+        return tuple(jnp.take_along_axis(a, rank, axis) for a in (values, positions))
     keys = keys_of(x)
 
     def half(ends):
         low, high = ends
         middle = (low & high) + ((low ^ high) >> 1)
-        enough = jnp.sum(keys <= middle, dtype=jnp.int64) > rank
+        enough = jnp.sum(keys <= middle, axis, dtype=jnp.int32, keepdims=True) > rank
         return jnp.where(enough, low, middle + 1), jnp.where(enough, middle, high)
-    key = lax.while_loop(lambda ends: ends[0] < ends[1], half, (jnp.min(keys), jnp.max(keys)))[0]
-    return x[jnp.argmax(keys == key)]
+    ends = jnp.min(keys, axis, keepdims=True), jnp.max(keys, axis, keepdims=True)
+    key = lax.while_loop(lambda ends: jnp.any(ends[0] < ends[1]), half, ends)[0]
+    positions = jnp.argmax(keys == key, axis, keepdims=True).astype(jnp.int64)
+    return pick(x, positions, axis), positions
 
 
 # -- sort -------------------------------------------------------------------------------------------------------------
@@ -218,12 +226,11 @@ def _kth_gradient(grads, result1, dim, keepdim, shapes):
     grad={"self": _kth_gradient}, **RAW, double="ScatterBackward0")
 def kthvalue_raw(self: Tensor, k, dim=-1, keepdim=False):
     """The k-th element of a sort, and where it was."""
-    values, positions = sorted_along(self, dim)
     if self.ndim == 0:
-        return values, positions
+        return self, jnp.zeros((), jnp.int64)
     axis = dim % self.ndim
-    cut = [lax.slice_in_dim(x, k - 1, k, axis=axis) for x in (values, positions)]
-    return tuple(cut) if keepdim else tuple(x.squeeze(axis) for x in cut)
+    found = ranked(self, k - 1, axis)
+    return found if keepdim else tuple(x.squeeze(axis) for x in found)
 
 
 @composite()
