@@ -11,6 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ..base import compat
+
 _BITS = {2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
@@ -112,8 +114,9 @@ def by_library(name, shape, dtype):
 
 def is_wide(shape, dtype, axes):
     """Whether an array is reduced to so long rows, and so few, that the library goes through memory in an order that takes 10 to 100 times
-    as long as adding rows to rows (jaxlib 0.10.2): a bias's gradient where there is a word for each column."""
-    if dtype not in (np.float32, np.float64) or not axes:
+    as long as adding rows to rows (jaxlib 0.10.2): a bias's gradient where there is a word for each column. Accelerators have no such library.
+    """
+    if dtype not in (np.float32, np.float64) or not axes or compat.default_device().platform != "cpu":
         return False
     last = max(axes)
     above = math.prod([length for axis, length in enumerate(shape[:last]) if axis not in axes])
