@@ -114,8 +114,8 @@ def by_library(name, shape, dtype):
 
 def is_wide(shape, dtype, axes):
     """Whether an array is reduced to so long rows, and so few, that the library goes through memory in an order that takes 10 to 100 times
-    as long as adding rows to rows (jaxlib 0.10.2): a bias's gradient where there is a word for each column. Accelerators have no such library.
-    """
+    as long as adding rows to rows (jaxlib 0.10.2): a bias's gradient where there is a word for each column. Accelerators have no such
+    library."""
     if dtype not in (np.float32, np.float64) or not axes or compat.default_device().platform != "cpu":
         return False
     last = max(axes)
