@@ -80,3 +80,10 @@ def test_distinct_elements_in_every_way(dtype):
                     assert np.array_equal(one.numpy(), other, equal_nan=dtype is np.float32) and one.dtype is not None
                 assert found[0].numpy().dtype == dtype and all(t.dtype is torch.int64 for t in found[1:])
     assert torch.unique(torch.zeros(0, dtype=torch.int32)).dtype is torch.int32
+
+
+def test_distinct_elements_of_bfloat16():
+    x = torch.tensor([3, 1, float("nan"), 2, 1, float("nan"), 2], dtype=torch.bfloat16)
+    values, counts = torch.unique(x, return_counts=True)
+    assert values.dtype is torch.bfloat16 and values[:3].tolist() == [1, 2, 3] and values[3:].isnan().all() and len(values) == 5
+    assert counts.tolist() == [2, 2, 1, 1, 1]

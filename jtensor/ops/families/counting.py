@@ -193,11 +193,14 @@ def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
 def unique_raw(self: Tensor, dim, inverse):
     """The distinct elements (or slices) in order, where each is among them if that is asked for, and how often it occurs. Every NaN is
     distinct."""
+    x = self.astype(np.float32) if self.dtype.kind == "V" else self                # NumPy's sort of bfloat16 does not know NaNs
     if dim is None:
-        values, places, counts = _distinct(self.reshape(-1), inverse)
-        return values, places.reshape(self.shape if inverse else 0).astype(np.int64), counts.astype(np.int64)
-    values, places, counts = np.unique(self, return_inverse=True, return_counts=True, axis=dim, equal_nan=False)
-    return values, places.reshape(-1).astype(np.int64), counts.astype(np.int64)
+        values, places, counts = _distinct(x.reshape(-1), inverse)
+        places = places.reshape(x.shape if inverse else 0)
+    else:
+        values, places, counts = np.unique(x, return_inverse=True, return_counts=True, axis=dim, equal_nan=False)
+        places = places.reshape(-1)
+    return values.astype(self.dtype), places.astype(np.int64), counts.astype(np.int64)
 
 
 NEAR = 4                # integers are near each other if no more than so many times as many would lie between the least and the greatest
