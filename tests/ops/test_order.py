@@ -87,3 +87,11 @@ def test_distinct_elements_of_bfloat16():
     values, counts = torch.unique(x, return_counts=True)
     assert values.dtype is torch.bfloat16 and values[:3].tolist() == [1, 2, 3] and values[3:].isnan().all() and len(values) == 5
     assert counts.tolist() == [2, 2, 1, 1, 1]
+
+
+@pytest.mark.parametrize("inverse", [False, True])
+def test_of_two_zeros_the_first_is_distinct(inverse):
+    for numbers in ([1, 0.0, -0.0, 2, -0.0], [1, -0.0, 0.0, 0.0, 2]):
+        found = torch.unique(torch.tensor(numbers), return_inverse=inverse)
+        values = found[0] if inverse else found
+        assert values.tolist() == [0, 1, 2] and values[0].signbit().item() == (str(numbers[1]) == "-0.0")

@@ -195,8 +195,11 @@ def unique_raw(self: Tensor, dim, inverse):
     distinct."""
     x = self.astype(np.float32) if self.dtype.kind == "V" else self                # NumPy's sort of bfloat16 does not know NaNs
     if dim is None:
-        values, places, counts = _distinct(x.reshape(-1), inverse)
-        places = places.reshape(x.shape if inverse else 0)
+        x = x.reshape(-1)
+        values, places, counts = _distinct(x, inverse)
+        places = places.reshape(self.shape if inverse else 0)
+        if x.dtype.kind == "f" and (zero := values == 0).any():
+            values[zero] = x[np.argmax(x == 0)]                                     # of -0.0 and 0.0 the one that comes first
     else:
         values, places, counts = np.unique(x, return_inverse=True, return_counts=True, axis=dim, equal_nan=False)
         places = places.reshape(-1)
