@@ -89,13 +89,15 @@ def spread(shape):
 
 
 @functools.cache
-def written_out(name, axes):
-    """``(x, zero)`` to the sum, product or extreme over these axes (`short_reduction`). ``name``: the primitive's."""
+def written_out(name, axes, once=False):
+    """``(x, zero)`` to the sum, product or extreme over these axes (`short_reduction`), which is `made_once` if that is said. ``name``: the
+    primitive's."""
     operation, sums = _OPERATIONS[name], name == "reduce_sum"
 
     def reduction(x, zero):
         result = short_reduction(operation, x, axes)
-        return zero.astype(result.dtype) + result if sums else result           # a sum of -0.0 alone is 0.0
+        result = zero.astype(result.dtype) + result if sums else result         # a sum of -0.0 alone is 0.0
+        return made_once(result, zero) if once else result
     return reduction
 
 
@@ -121,6 +123,12 @@ def is_wide(shape, dtype, axes):
     last = max(axes)
     above = math.prod([length for axis, length in enumerate(shape[:last]) if axis not in axes])
     return math.prod(shape[last + 1:]) > WIDE and above < ROWS
+
+
+def is_row_by_row(shape, axes):
+    """Whether what is written out adds many rows up, so that it would best be made once."""
+    return (math.prod(shape[axis] for axis in axes) >= OFTEN and math.prod(shape[max(axes, default=0) + 1:]) >= ROW
+            and math.prod(shape) >= MANY)
 
 
 def in_windows(name, shape, dtype, axes):

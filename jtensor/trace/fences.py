@@ -18,17 +18,14 @@ import numpy as np
 from ..base import compat
 from . import aliases, boxes, layouts
 from .barriers import (
-    MANY,
-    OFTEN,
-    ROW,
     UNROLLED,
     axis_by_axis,
     by_library,
     fence,
     in_windows,
+    is_row_by_row,
     is_wide,
     kept,
-    made_once,
     opaque,
     pinned,
     spread,
@@ -165,15 +162,11 @@ def place_fences(graph):
                 e.fences = (e.fences or {}) | {0: fence}
         elif kind & (SUM | PRODUCT):
             e.fenced = bool(used & (SUM | PRODUCT | (ADD if kind & PRODUCT else 0)))
-            if is_short(e, graph):
-                e.kept = e.kept or _once(e, graph)
-            elif type(e.inputs[0]) is int:
+            if type(e.inputs[0]) is int and not is_short(e, graph):
                 if facts.moved[e.inputs[0]]:
                     e.fences = {0: opaque}
                 elif skewed[e.inputs[0]]:
                     e.fences = {0: fence}
-        elif kind & EXTREME and is_short(e, graph):
-            e.kept = e.kept or _once(e, graph)
         if e.name in WRITES and used & ADD and (type(e.inputs[0]) is not int or facts.constant[e.inputs[0]]):
             e.fenced = True         # into zeros, and added to something: XLA writes into that, where -0.0 then stays what it was
         through = e.name in MOVES and e.name != "neg" and all(
@@ -294,15 +287,8 @@ def _in_our_order(e, graph):
         return None
     axes, aval = tuple(e.params["axes"]), graph.aval(e.inputs[0])
     if is_short(e, graph):
-        return written_out(e.name, axes)
+        return written_out(e.name, axes, is_row_by_row(aval.shape, axes))
     return axis_by_axis(e.name, axes) if e.kind & (SUM | PRODUCT) and in_windows(e.name, aval.shape, aval.dtype, axes) else None
-
-
-def _once(e, graph):
-    """`made_once` for what is written out row by row, if that is much: where it is read for each row, XLA would make it anew for each."""
-    shape, axes = graph.aval(e.inputs[0]).shape, e.params["axes"]
-    much = math.prod(shape[axis] for axis in axes) >= OFTEN and math.prod(shape[max(axes) + 1:]) >= ROW and math.prod(shape) >= MANY
-    return made_once if much else False
 
 
 class _Rewriter:
@@ -346,7 +332,7 @@ class _Rewriter:
                 guard = opaque if e.fenced is opaque else fence
                 results = [call(guard, results[0], zero), *results[1:]]
             if e.kept:
-                results = [call(made_once if e.kept is made_once else kept, results[0], zero)]
+                results = [call(kept, results[0], zero)]
             if e.after:
                 late = zero
                 for v in e.after:

@@ -265,9 +265,8 @@ def _depthwise_kernel(grad, x, kernel, stride, padding, dilation):
     def add(i, sums):
         place = []
         for n in reversed(counts):
-            place.append(i % n)
-            i = i // n
-        sample, *row = reversed(place)
+            i, place = i // n, [i % n, *place]
+        sample, *row = place
         zero = jnp.zeros_like(sample)
         arrived = lax.dynamic_slice(grad, (sample * together, zero, *row, zero), (together, channels, *(1 for _ in rows), width))
         begin = [r * s for r, s in zip(row, stride[:-1], strict=True)]
