@@ -151,6 +151,17 @@ def test_places_of_a_grid_that_are_no_numbers(mode, padding):
         same(f"F.grid_sample(a, {rows}, '{mode}', '{padding}', True)", (1, 2, 2, 3, 2), grad=False)
 
 
+@pytest.mark.parametrize("corners, of_maps", [
+    (False, [[-796.5, -32.5, 30], [-32.5, -796.5, 30]]), (True, [[-356.5, -58.5, -412.5], [-58.5, -356.5, -412.5]])])
+def test_an_identity_samples_at_the_middles_of_pixels(corners, of_maps):
+    """There a gradient is that of one side or the other, which the last bits of the grid decide: PyTorch's sums, on x86-64."""
+    F = jtensor.nn.functional
+    picture = (jtensor.arange(144.) ** 2 % 13).reshape(1, 1, 12, 12)
+    maps = jtensor.tensor([[[1., 0, 0], [0, 1, 0]]], requires_grad=True)
+    F.grid_sample(picture, F.affine_grid(maps, picture.shape, align_corners=corners), align_corners=corners).sum().backward()
+    jtensor.testing.assert_close(maps.grad, jtensor.tensor([of_maps]), rtol=1e-4, atol=1e-3)
+
+
 @pytest.mark.parametrize("text, target", [
     ("F.nll_loss(a, b)", [0, 5]), ("F.nll_loss(a, b, ignore_index=5)", [0, 5]), ("F.nll_loss(a, b, ignore_index=-1)", [-1, -2]),
     ("F.cross_entropy(a, b)", [-100, 3]), ("F.cross_entropy(a, b, label_smoothing=.1, reduction='sum')", [4, 0]),

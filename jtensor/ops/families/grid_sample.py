@@ -11,8 +11,14 @@ from ..operator import Tensor, op
 from .numeric import floats_only
 
 
-def _unnormalized(at, size, align_corners):
-    return (at + 1) / 2 * (size - 1) if align_corners else ((at + 1) * size - 1) / 2
+def _unnormalized(at, size, align_corners, fused):
+    """Places in pixels; ``fused``: rounded once, as PyTorch's loop over pictures has it. At a pixel's middle the last bit decides on which
+    side of it the gradient is taken, and the grid of an identity is nothing but middles."""
+    if align_corners:
+        return (at + 1) / 2 * (size - 1)
+    if fused and at.dtype == jnp.float32:
+        return ((at + 1).astype(jnp.float64) * (size / 2) - 0.5).astype(at.dtype)
+    return ((at + 1) * size - 1) / 2
 
 
 def _reflected(at, low, high):
@@ -56,7 +62,7 @@ def _fetch(image, places):
 def _sampled(image, grid, mode, padding_mode, align_corners):
     n = image.ndim - 2
     spatial = image.shape[2:]
-    at = [_unnormalized(grid[..., n - 1 - d], spatial[d], align_corners) for d in range(n)]
+    at = [_unnormalized(grid[..., n - 1 - d], spatial[d], align_corners, n == 2) for d in range(n)]
     if mode == 2:
         return _sampled_cubic(image, at, padding_mode, align_corners)
     lost = [-100.0 if padding_mode == 0 else 0 if n == 2 else size - 1 for size in spatial]       # as PyTorch's comparisons with NaN end
@@ -129,8 +135,10 @@ def grid_sampler_3d(input: Tensor, grid: Tensor, interpolation_mode, padding_mod
 def _steps(count, dtype, align_corners):
     if count <= 1:
         return jnp.zeros((count,), dtype)
-    at = np.linspace(-1, 1, count)
-    return jnp.asarray(at if align_corners else at * (count - 1) / count).astype(dtype)
+    kind = np.float64 if dtype == np.float64 else np.float32
+    step, i = np.longdouble(kind(2) / kind(count - 1)), np.arange(count)        # as `linspace`: from both ends, each rounded once
+    at = np.where(i < count // 2, step * i - 1, 1 - step * (count - 1 - i)).astype(kind)
+    return jnp.asarray(at if align_corners else at * kind(count - 1) / kind(count)).astype(dtype)
 
 
 def _check_maps(theta, size, align_corners):
