@@ -217,6 +217,8 @@ def _pair(a, b, summed):
     both = [d for d in range(n) if d not in summed and x[d] != 1 and y[d] != 1]
     left = [d for d in range(n) if d not in summed and x[d] != 1 and y[d] == 1]
     right = [d for d in range(n) if d not in summed and x[d] == 1]
+    if left and right and right[-1] < left[0]:      # what only the second operand has comes first in the result: so it lies in memory, too
+        a, b, x, y, left, right = b, a, y, x, right, left
     batch, rows, columns = ([sizes[d] for d in dims] for sizes, dims in ((x, both), (x, left), (y, right)))
     k = math.prod([x[d] for d in summed])
     p = a.permute(*both, *left, *summed, *right).reshape(math.prod(batch), math.prod(rows), k)
