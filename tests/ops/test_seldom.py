@@ -38,6 +38,7 @@ def agree(ours, theirs, where):
 HISTOGRAMS = ["T.histogramdd(x, [3, 3])", "T.histogramdd(x, 2)", "T.histogramdd(x, [E, E])", "T.histogramdd(x, (E, E[:2]), density=True)",
               "T.histogramdd(x.double(), 3, range=[0., 1., 0., 2.], density=True)", "T.histogramdd(x, 2, weight=T.arange(4.))",
               "T.histogramdd(x.view(2, 2, 2), [1, 2], weight=T.ones(2, 2))", "T.histogramdd(T.zeros(0, 2), 2)", "T.histogramdd(x * 0, 2)",
+              "T.histogram(T.tensor([0., .9, 1.]), 10).hist.tolist()", "T.histogram(T.tensor([0., .9, 1.]), 10).bin_edges.tolist()",
               "str(T.histogramdd(x, 2))", "T.histogramdd(x.int(), [3, 3])", "T.histogramdd(x, [3])", "T.histogramdd(x[0], [3])",
               "T.histogramdd(x, [3, 3], weight=T.ones(3))", "T.histogramdd(x, [3, 3], weight=T.ones(4).double())",
               "T.histogramdd(x, [3, 3], range=[0., 1.])", "T.histogramdd(x, [3, 0])", "T.histogramdd(x, [E])",

@@ -4,6 +4,7 @@ They take ``dtype`` and ``device`` as statics and sizes as tuples; defaults and 
 """
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ...base import geometry
 from ..build import cast_to
@@ -68,6 +69,13 @@ def linspace_of(start: Number, end: Number, step: Number, steps, dtype, device):
         return cast_to(jnp.broadcast_to(start, (1,)), dtype.numpy)
     at = jax.lax.iota(jnp.int64, steps)
     return cast_to(jnp.where(at < steps // 2, _once_rounded(start, step, at), _once_rounded(end, -step, steps - 1 - at)), dtype.numpy)
+
+
+def evenly_on_the_host(start, end, steps, kind):
+    """What `linspace_of` makes of two and more steps in float32 or float64, of NumPy's numbers."""
+    start, end = kind(start), kind(end)
+    step, at = np.longdouble((end - start) / kind(steps - 1)), np.arange(steps)
+    return np.where(at < steps // 2, start + step * at, end - step * (steps - 1 - at)).astype(kind)
 
 
 @op(name="logspace_of", **RAW)

@@ -8,6 +8,7 @@ from jax import lax
 
 from ...base.dtypes import scalar_name
 from ..operator import Tensor, op
+from .create import evenly_on_the_host
 from .numeric import floats_only
 
 
@@ -136,8 +137,7 @@ def _steps(count, dtype, align_corners):
     if count <= 1:
         return jnp.zeros((count,), dtype)
     kind = np.float64 if dtype == np.float64 else np.float32
-    step, i = np.longdouble(kind(2) / kind(count - 1)), np.arange(count)        # as `linspace`: from both ends, each rounded once
-    at = np.where(i < count // 2, step * i - 1, 1 - step * (count - 1 - i)).astype(kind)
+    at = evenly_on_the_host(-1, 1, count, kind)
     return jnp.asarray(at if align_corners else at * kind(count - 1) / kind(count)).astype(dtype)
 
 

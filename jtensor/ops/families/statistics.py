@@ -8,6 +8,7 @@ import numpy as np
 from ...base import dtypes, sites
 from ..operator import OptTensor, Tensor, Tensors, op
 from ..registry import composite
+from .create import evenly_on_the_host
 from .numeric import not_implemented, wrap_dim
 
 # -- covariance -------------------------------------------------------------------------------------------------------
@@ -181,7 +182,7 @@ def _limits(x, range):
 
 def _edges(x, bins, range):
     low, high = _limits(x, range)
-    return np.linspace(low, high, bins + 1).astype(x.dtype)
+    return evenly_on_the_host(low, high, bins + 1, x.dtype.type)
 
 
 def _ascends(edges):
