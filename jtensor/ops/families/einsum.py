@@ -205,7 +205,7 @@ def _reduced(operands, labels, keep, sizes):
                 b = b.sum(d, keepdim=True)
         operands = others + [_pair(a, b, done)]
     result = operands[0]
-    return result.reshape(tuple(result._spec.size[:keep])) if total > keep else result
+    return result.view(tuple(result._spec.size[:keep])) if total > keep else result
 
 
 def _pair(a, b, summed):
