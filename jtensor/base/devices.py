@@ -75,13 +75,6 @@ class device(metaclass=TorchNamed, module="torch", found_by=(attribute_of, (__na
     def __exit__(self, *exc):
         _stack.pop()
 
-    def __call__(self, function):
-        @functools.wraps(function)
-        def on_device(*args, **kwargs):
-            with self:
-                return function(*args, **kwargs)
-        return on_device
-
 
 NONE_THERE = "Cannot access accelerator device when none is available."
 _NO_DEVICE = ("device() received an invalid combination of arguments - got ({}), but expected one of:\n * (torch.device device)\n{}"

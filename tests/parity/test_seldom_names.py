@@ -48,6 +48,7 @@ LINES = listed(r'''
     torch.tensor([1e300, 1.]), torch.tensor(1e300), torch.tensor([[1e300], [1]])
     torch.tensor([1e39 + 1j]), torch.tensor(__import__('numpy').array([1e300]), dtype=torch.float32)
     torch.as_tensor([70000], dtype=torch.float16), torch.ones(1).new_tensor([True, 1e39])
+    callable(torch.device("cpu"))
     torch.ones(2).volatile
     torch.autograd.Variable(torch.ones(2), volatile=True)
     x = torch.ones(2); x.volatile = True
