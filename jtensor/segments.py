@@ -2,6 +2,7 @@
 import jtensor
 
 from .ops.families.numeric import not_implemented, wrap_dim
+from .tensor.batching import whole
 
 _KINDS = {"sum": ("sum", 0.0), "mean": ("sum", 0.0), "prod": ("prod", 1.0), "max": ("amax", float("-inf")), "min": ("amin", float("inf"))}
 
@@ -35,9 +36,9 @@ def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, ax
     if offsets is not None:
         lengths = offsets.diff()
     if not unsafe:
-        if bool((lengths < 0).any()):
+        if bool(whole(lengths < 0).any()):
             raise RuntimeError("lengths contains negative value!")
-        if offsets is None and bool((lengths.sum(-1) != data.size(axis)).any()):
+        if offsets is None and bool(whole(lengths.sum(-1) != data.size(axis)).any()):
             raise RuntimeError("segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when "
                                "!unsafe.")
     how, nothing = _KINDS[reduce]
@@ -66,12 +67,17 @@ def _of_pieces(data, where, axis, how, first, pieces):
 class SegmentReduce(jtensor.autograd.Function):
     """Extremes and products, whose gradients are not those of `scatter_reduce`: what a piece begins with takes no share, a NaN does."""
 
+    generate_vmap_rule = True
+
     @staticmethod
-    def forward(ctx, data, where, axis, how, first, pieces):
-        found = _of_pieces(data, where, axis, how, first, pieces)
-        ctx.save_for_backward(data, where, found)
-        ctx.about = axis, how, first, pieces
-        return found
+    def forward(data, where, axis, how, first, pieces):
+        return _of_pieces(data, where, axis, how, first, pieces)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        data, where, *about = inputs
+        ctx.save_for_backward(data, where, output)
+        ctx.about = about
 
     @staticmethod
     def backward(ctx, grad):

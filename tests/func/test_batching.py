@@ -235,6 +235,12 @@ CALLS += ["vmap(lambda t, i: t[i])(x, T.tensor([0, 1, -1]))",
           "vmap(lambda t: T.lu_unpack(*T.linalg.lu_factor(t))[2])(T.eye(2).expand(3, 2, 2))",
           "vmap(T.nn.Conv2d(1, 2, 2))(x.reshape(1, 1, 1, 3, 2)).detach()",
           "vmap(T.nn.Embedding(5, 2))(T.tensor([[0, 1], [2, 4]])).detach()"]
+CALLS += ["vmap(lambda t, u: T.linspace(t, u, 4))(x[:, 0], T.arange(3))", "vmap(lambda t: T.linspace(0, t, 3, dtype=T.int64))(x[:, 0])",
+          "vmap(lambda t: vmap(lambda u: T.logspace(t, u, 3, 2.))(x[:, 1]))(x[:, 0])"]
+CALLS += [f"vmap(T.func.grad(lambda t: (T.arange(1., 3) * T.segment_reduce(t[[0, 1, 1]], '{how}', lengths={of})).sum()))(x)"
+          for how, of in (("max", "n"), ("prod", "n"), ("sum", "n"), ("mean", "t.detach().long().clamp(max=0) + n"))]
+CALLS += ["vmap(lambda t, n: T.segment_reduce(t, 'max', lengths=n, initial=0.))(x, T.tensor([[1, 1], [0, 2], [2, 0]]))",
+          "vmap(lambda t, n: T.segment_reduce(t, 'max', lengths=n))(x, T.tensor([[1, 1], [0, 2], [2, 1]]))"]
 CALLS += ["vmap(vmap(lambda t: t + T.rand(2), randomness='different'), randomness='same')(T.zeros(2, 2, 2))",
           "vmap(vmap(lambda t: t + T.rand(2), randomness='same'), randomness='different')(T.zeros(2, 2, 2))"]
 
@@ -250,7 +256,7 @@ def named(T):
         view[1:] *= 2
         view.diagonal().sin_()
         return view[1:].cos_()
-    return {"vmap": T.func.vmap, "x": T.arange(6.0).reshape(3, 2), "setitem": setitem, "through": through}
+    return {"vmap": T.func.vmap, "x": T.arange(6.0).reshape(3, 2), "n": T.tensor([2, 1]), "setitem": setitem, "through": through}
 
 
 @pytest.mark.parametrize("text", CALLS)
