@@ -91,7 +91,8 @@ class Operator:
                "wide" where that is float32 for float16 and bfloat16, "narrow" where it is asked of these two alone, or
                "negated" where it is minus the number that has to fit.
                Numbers that promote as operands do are no such, but for bounds.
-    sync       the body runs on concrete NumPy arrays, because its output shapes depend on the data (nonzero, unique).
+    sync       the body runs on concrete NumPy arrays, because its output shapes depend on the data (nonzero, unique), or because NumPy
+               or SciPy has it. Inside of `vmap` it is refused, or runs slice by slice if this is "slices".
     outputs    field names: a named tuple torch.return_types.<name> is answered.
     """
 

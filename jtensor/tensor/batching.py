@@ -2,10 +2,12 @@
 
 May not know: the arguments of `vmap`.
 """
+from ..ops.families.join import stack
 from ..storage.lifted import LIFTED_MEMORY
 from ..trace import batches
 from ..trace.lifted import levels_of, serial
 from ..trace.tape import LIFTED
+from .dispatch import call
 from .levels import Passage, of_value, open_again, with_passage
 from .values import read
 
@@ -51,6 +53,21 @@ def as_batched_as(made, like):
         if level.extra:
             made = of_value(batches.spread(level, read(made)))
     return made
+
+
+def slice_by_slice(function, tensors):
+    """``function(tensors)``, without a history, where some of them stand for a batch and it looks at their numbers: called for each slice
+    of the innermost batch, outside of that. The results of all slices must have one shape, which zeros tell where there are none."""
+    level = max([level for t in tensors for level in levels_of(read(t)) if level.extra], key=serial)
+    apart = [put_together(level, t.detach()) if is_of(level, t) else None for t in tensors]
+    if not level.size:
+        apart = [t if t is None else t.new_zeros((1, *t.shape[1:])) for t in apart]
+    rows = [function([t if parts is None else parts[at] for t, parts in zip(tensors, apart, strict=True)])
+            for at in range(max(level.size, 1))]
+
+    def joined(column):
+        return taken_apart(level, call(stack, (column, 0)) if level.size else column[0].new_empty((0, *column[0].shape)))
+    return tuple(map(joined, zip(*rows, strict=True))) if isinstance(rows[0], tuple) else joined(rows)
 
 
 def whole(tensor):

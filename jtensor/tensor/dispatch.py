@@ -149,6 +149,10 @@ def call_sync(operator, args, tensors):
             raise NotImplementedError(f"aten::{shown_name(operator)}: attempted to run this operator with Meta tensors, but there was no "
                                       "fake impl or Meta kernel registered: the shape of its result depends on the values, which they do "
                                       "not have.")
+    if operator.sync == "slices" and any_lifted(tensors):
+        from .batching import is_batch, slice_by_slice
+        if any(map(is_batch, tensors)):
+            return slice_by_slice(lambda slices: call_sync(operator, args, slices), tensors)
     arrays = iter([np.asarray(value_of(read(t), operator.name)) for t in tensors])
 
     def given(a):

@@ -6,14 +6,12 @@ import numpy as np
 
 from ..base import dtypes, sites
 from ..ops.families import create as ops
-from ..ops.families.join import stack
 from ..ops.families.numeric import not_implemented
 from ..ops.fitting import number_fits
-from .batching import is_of, put_together, taken_apart
+from .batching import is_batch, slice_by_slice
 from .core import Tensor
 from .create import _checked, _device, _finish, _out, _type, arange
 from .dispatch import call
-from .levels import open_levels
 
 
 def _number(x):
@@ -36,9 +34,12 @@ def _spaced(name, operator, start, end, steps, extra, out, dtype, layout, device
     if any(wide.values()):
         raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got "
                            f"{' and '.join([f'{side} with {n} dimension(s)' for side, n in wide.items()])}.")
-    kind = dtype if out is None else out.dtype
-    made = _by_slices((name, operator, start, end, steps, extra, None, kind, layout, device, False)) if wide else None
-    if made is not None:
+    given = [x for x in (start, end) if isinstance(x, Tensor)]
+    if any(map(is_batch, given)):
+        def made_between(slices):
+            ends = [slices.pop(0) if isinstance(x, Tensor) else x for x in (start, end)]
+            return _spaced(name, operator, *ends, steps, extra, None, dtype if out is None else out.dtype, layout, device, False)
+        made = slice_by_slice(made_between, given)
         return _finish(made, requires_grad) if out is None else _out(name, made, out, requires_grad, dtype)
     start, end = _number(start), _number(end)
     if isinstance(steps, bool) or not hasattr(steps, "__index__"):
@@ -60,17 +61,6 @@ def _spaced(name, operator, start, end, steps, extra, out, dtype, layout, device
         end = number_fits(end, kind)
     made = call(operator, (start, end, extra(start, end, steps, kind), steps, kind, _device(device)))
     return _finish(made, requires_grad) if out is None else _out(name, made, out, requires_grad, dtype)
-
-
-def _by_slices(arguments):
-    """What `_spaced` answers where an end stands for a batch: its number is looked at, slice by slice. Else None."""
-    ends = [x for x in arguments[2:4] if isinstance(x, Tensor)]
-    level = next((level for level in reversed(open_levels()) if level.extra and any(is_of(level, x) for x in ends)), None)
-    if level is None:
-        return None
-    apart = [put_together(level, x.detach()).unbind() if isinstance(x, Tensor) else [x] * level.size for x in arguments[2:4]]
-    rows = [_spaced(*arguments[:2], *pair, *arguments[4:]) for pair in zip(*apart, strict=True)]
-    return taken_apart(level, call(stack, (rows, 0)))
 
 
 def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):

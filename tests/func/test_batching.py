@@ -237,6 +237,15 @@ CALLS += ["vmap(lambda t, i: t[i])(x, T.tensor([0, 1, -1]))",
           "vmap(T.nn.Embedding(5, 2))(T.tensor([[0, 1], [2, 4]])).detach()"]
 CALLS += ["vmap(lambda t, u: T.linspace(t, u, 4))(x[:, 0], T.arange(3))", "vmap(lambda t: T.linspace(0, t, 3, dtype=T.int64))(x[:, 0])",
           "vmap(lambda t: vmap(lambda u: T.logspace(t, u, 3, 2.))(x[:, 1]))(x[:, 0])"]
+SLICED = ["T.special.bessel_j0(t).sin_()", "T.special.airy_ai(t[0])", "T.histc(t, 3, 0, 6)", "T.histc(t, 2)", "T.histc(x, 2)",
+          "T.bincount(t.long(), minlength=6)", "T.bincount(t.long())", "T.bincount(t.long() - 1)", "T.bincount(n, t, 4)",
+          "T.histogram(t, 2)[:]", "T.histogram(t, n.flip(0) * 1.)[:]", "T.linalg.ldl_factor(t.diag() + 1)[:]",
+          "T.linalg.ldl_solve(*T.linalg.ldl_factor(t.diag() + 1), x[:2])", "T.repeat_interleave(t, t.long() - t[0].long() + n)",
+          "T.repeat_interleave(t, t.long())"]
+CALLS += [f"vmap(lambda t: {text})(x)" for text in SLICED]
+CALLS += ["vmap(vmap(lambda t, u: T.histc(T.stack([t, u]), 2, 0, 6), (0, None)), (None, 0))(x[0], x[1])",
+          "vmap(vmap(T.special.bessel_y1, out_dims=1), in_dims=1)(x)", "vmap(T.special.bessel_j1)(x[:0])",
+          "vmap(lambda t: T.linspace(0, t[0], 3))(x[:0])"]
 CALLS += [f"vmap(T.func.grad(lambda t: (T.arange(1., 3) * T.segment_reduce(t[[0, 1, 1]], '{how}', lengths={of})).sum()))(x)"
           for how, of in (("max", "n"), ("prod", "n"), ("sum", "n"), ("mean", "t.detach().long().clamp(max=0) + n"))]
 CALLS += ["vmap(lambda t, n: T.segment_reduce(t, 'max', lengths=n, initial=0.))(x, T.tensor([[1, 1], [0, 2], [2, 0]]))",

@@ -16,13 +16,13 @@ from .sort import keys_of
 
 # -- counting ---------------------------------------------------------------------------------------------------------
 
-@op(name="bincount.raw", sync=True, nondiff=("self",), **RAW)
+@op(name="bincount.raw", sync="slices", nondiff=("self",), **RAW)
 def bincount_raw(self: Tensor, minlength):
     """How often each integer occurs."""
     return np.bincount(self, minlength=minlength).astype(np.int64)
 
 
-@op(name="bincount.weighted", sync=True, nondiff=("self", "weights"), **RAW)
+@op(name="bincount.weighted", sync="slices", nondiff=("self", "weights"), **RAW)
 def bincount_weighted(self: Tensor, weights: Tensor, minlength):
     """The sum of the weights of each integer."""
     wide = weights.dtype if weights.dtype in (np.float32, np.float64) else np.float64
@@ -44,7 +44,8 @@ def bincount(input, weights=None, minlength=0):
         raise RuntimeError("minlength should be >= 0")
     if input._spec.ndim == 1 and not input._spec.numel:
         return input.new_zeros((minlength,), dtype=dtypes.int64)
-    if input._spec.ndim != 1 or input.min().item() < 0:
+    from ...tensor.batching import whole
+    if input._spec.ndim != 1 or whole(input).min().item() < 0:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is None:
         return bincount_raw(input, minlength)
@@ -53,7 +54,7 @@ def bincount(input, weights=None, minlength=0):
     return bincount_weighted(input, weights, minlength)
 
 
-@op(name="histc.raw", sync=True, nondiff=("self",), **RAW)
+@op(name="histc.raw", sync="slices", nondiff=("self",), **RAW)
 def histc_raw(self: Tensor, bins, low, high):
     """The number of elements in each of equal bins."""
     x = self.reshape(-1)

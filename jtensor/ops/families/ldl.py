@@ -89,7 +89,7 @@ def _no_derivative(name, *tensors):
         raise RuntimeError(f"derivative for aten::{name} is not implemented")
 
 
-@op(name="linalg_ldl_factor_ex.raw", sync=True, nondiff=("self",), **RAW,
+@op(name="linalg_ldl_factor_ex.raw", sync="slices", nondiff=("self",), **RAW,
     layout=lambda specs, outputs, statics: [columns(outputs[0].shape), None, None])
 def ldl_factor_raw(self: Tensor, hermitian):
     """(L and D, pivots, the first zero on D's diagonal or 0) of each matrix."""
@@ -118,7 +118,7 @@ def _solved(a, pivots, b, hermitian):
     return b
 
 
-@op(name="linalg_ldl_solve.raw", sync=True, nondiff=("LD", "pivots", "B"), **RAW,
+@op(name="linalg_ldl_solve.raw", sync="slices", nondiff=("LD", "pivots", "B"), **RAW,
     layout=lambda specs, outputs, statics: [columns(outputs[0].shape)])
 def ldl_solve_raw(LD: Tensor, pivots: Tensor, B: Tensor, hermitian):
     """The solution for matrices of which the factors are given."""
@@ -140,7 +140,8 @@ def _symmetric(A):
 
 
 def _looked_at(name, info):
-    bad = next((n for n in info.flatten().tolist() if n), 0)
+    from ...tensor.batching import whole
+    bad = next((n for n in whole(info).flatten().tolist() if n), 0)
     if bad:
         raise RuntimeError(f"torch.linalg.{name}: Unknown error code: {bad}.")
 

@@ -90,7 +90,7 @@ def _on_host(name, function):
         wanted = self.dtype if self.dtype.kind == "f" else dtypes.get_default_dtype().numpy
         return np.asarray(function(special, np.asarray(self, np.float64))).astype(wanted)
     body.__doc__ = f"The function {name.replace('_', ' ')} of each element, computed on the host."
-    op(None, name=f"special_{name}", sync=True, nondiff=("self", 0), **_HIDDEN)(body)
+    op(None, name=f"special_{name}", sync="slices", nondiff=("self", 0), **_HIDDEN)(body)
 
 
 for _name, _function in _BY_SCIPY.items():

@@ -77,7 +77,7 @@ def tile(input, *sizes, dims=None):
     return repeat_raw(input, (1,) * (input._spec.ndim - len(dims)) + dims)
 
 
-@op(name="repeat_places", sync=True, nondiff=("repeats",), **RAW)
+@op(name="repeat_places", sync="slices", nondiff=("repeats",), **RAW)
 def repeat_places(repeats: Tensor):
     """Each position as often as its number says."""
     if (repeats < 0).any():

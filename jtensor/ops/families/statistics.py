@@ -213,7 +213,7 @@ def _counted_in_any_order(points, edges, weight, density):
     return counted
 
 
-@op(None, name="histogram_of", sync=True, function=False, method=False, out=True, nondiff=("self", "bins", "weight", 0, 1))
+@op(None, name="histogram_of", sync="slices", function=False, method=False, out=True, nondiff=("self", "bins", "weight", 0, 1))
 def histogram_of(self: Tensor, bins: OptTensor, count, range, weight: OptTensor, density):
     """(histogram, edges), counted on the host."""
     edges = bins if bins is not None else _edges(self, count, range)
@@ -255,7 +255,7 @@ def histogram(input, bins=100, *, range=None, weight=None, density=False, out=No
     return return_type("histogram_out", ("hist", "bin_edges"))(out)
 
 
-@op(None, name="histogramdd_of", sync=True, function=False, method=False, nondiff=("self", "edges", "weight", 0))
+@op(None, name="histogramdd_of", sync="slices", function=False, method=False, nondiff=("self", "edges", "weight", 0))
 def histogramdd_of(self: Tensor, edges: Tensors, weight: OptTensor, density):
     """How many points, or how much weight, lie between the edges of all dimensions; counted on the host."""
     points = self.reshape(-1, self.shape[-1]).astype(np.float64)
