@@ -243,6 +243,10 @@ SLICED = ["T.special.bessel_j0(t).sin_()", "T.special.airy_ai(t[0])", "T.histc(t
           "T.linalg.ldl_solve(*T.linalg.ldl_factor(t.diag() + 1), x[:2])", "T.repeat_interleave(t, t.long() - t[0].long() + n)",
           "T.repeat_interleave(t, t.long())"]
 CALLS += [f"vmap(lambda t: {text})(x)" for text in SLICED]
+CALLS += ["vmap(T.masked_scatter, (0, 0, None))(x, x % 3 > 0, x + 9)", "vmap(T.masked_scatter, (None, 0, 0))(x, x % 3 > 0, x + 9)",
+          "vmap(T.masked_scatter, (None, 0, None))(x, x > 0, x[:1])", "vmap(T.masked_scatter, (0, 0, None))(x, x > 9, x[:0])",
+          "vmap(lambda t, u: (t * 2).masked_scatter_(t % 3 > 0, u).sin_())(x, x + 9)",
+          "vmap(grad(lambda t, u, m: (t.masked_scatter(m, u) ** 2 * n).sum(), argnums=(0, 1)))(x, x + 9, x % 3 > 0)"]
 CALLS += ["vmap(vmap(lambda t, u: T.histc(T.stack([t, u]), 2, 0, 6), (0, None)), (None, 0))(x[0], x[1])",
           "vmap(vmap(T.special.bessel_y1, out_dims=1), in_dims=1)(x)", "vmap(T.special.bessel_j1)(x[:0])",
           "vmap(lambda t: T.linspace(0, t[0], 3))(x[:0])"]
@@ -265,7 +269,8 @@ def named(T):
         view[1:] *= 2
         view.diagonal().sin_()
         return view[1:].cos_()
-    return {"vmap": T.func.vmap, "x": T.arange(6.0).reshape(3, 2), "n": T.tensor([2, 1]), "setitem": setitem, "through": through}
+    return {"vmap": T.func.vmap, "grad": T.func.grad, "x": T.arange(6.0).reshape(3, 2), "n": T.tensor([2, 1]), "setitem": setitem,
+            "through": through}
 
 
 @pytest.mark.parametrize("text", CALLS)

@@ -197,9 +197,9 @@ def masked_select(input, mask, *, out=None):
 
 def _scatter_source(grad, mask, shapes):
     chosen, order = _order(mask, grad.shape)
-    count = math.prod(shapes[3])
+    count = math.prod(shapes[-1])
     taken = jnp.zeros((count,), grad.dtype).at[jnp.where(chosen, order, count)].set(grad.reshape(-1), mode="drop")
-    return taken.reshape(shapes[3])
+    return taken.reshape(shapes[-1])
 
 
 @op(name="masked_scatter.raw", backward="MaskedScatterBackward0", nondiff=("places", "mask"),
@@ -208,6 +208,14 @@ def masked_scatter_raw(self: Tensor, mask: Tensor, places: Tensor, source: Tenso
     """The first elements of ``source`` at flat positions of ``self``, which are those that the mask selects."""
     taken = source.reshape(-1)[:places.shape[0]]
     return self.reshape(-1).at[places].set(taken, mode="promise_in_bounds").reshape(self.shape)
+
+
+@op(name="masked_scatter.batch", backward="MaskedScatterBackward0", nondiff=("mask",),
+    grad={"self": _kept, "source": _scatter_source}, double={"self": "MaskedFillBackward0"}, **RAW)
+def masked_scatter_batch(self: Tensor, mask: Tensor, source: Tensor):
+    """The same without a look at the mask, which selects as many elements of ``source`` as there are, or fewer."""
+    chosen, order = _order(mask, self.shape)
+    return jnp.where(chosen, source.reshape(-1).at[order].get(mode="clip"), self.reshape(-1)).reshape(self.shape) if source.size else self
 
 
 def _scatter_places(self, mask, source, inplace):
@@ -223,8 +231,13 @@ def _scatter_places(self, mask, source, inplace):
     if mask._spec.dtype is not dtypes.bool:
         raise RuntimeError("masked_scatter_ only supports boolean masks, but got mask with dtype "
                            f"{dtypes.scalar_name(mask._spec.dtype)}")
-    places = mask_places(mask, shape)
-    if places._spec.numel > source._spec.numel:
+    from ...tensor.batching import is_batch, whole
+    if is_batch(mask):
+        places, most = None, whole(mask.expand(shape).count_nonzero()).max().item()
+    else:
+        places = mask_places(mask, shape)
+        most = places._spec.numel
+    if most > source._spec.numel:
         raise RuntimeError("Number of elements of source < number of ones in mask")
     return self, places
 
@@ -237,7 +250,7 @@ def masked_scatter(input, mask, source):
     tensor([1., 0., 2.])
     """
     self, places = _scatter_places(input, mask, source, False)
-    return masked_scatter_raw(self, mask, places, source)
+    return masked_scatter_batch(self, mask, source) if places is None else masked_scatter_raw(self, mask, places, source)
 
 
 def _as_it_comes(self, places, source):
@@ -261,6 +274,8 @@ def masked_scatter_(self, mask, source):
     history_allows(self, source)
     memory_allows(self, internal=True)
     self, places = _scatter_places(self, mask, source, True)
+    if places is None:
+        return masked_scatter_batch.inplace_form(self, mask, source)
     if source._storage is self._storage:
         source = _as_it_comes(self, places, source)
     return masked_scatter_raw.inplace_form(self, mask, places, source)
