@@ -16,6 +16,14 @@ _numbering = [graph]            # the modules whose ``sequence`` numbers new nod
 _plain = graph.sequence
 
 
+_whole = [lambda gradient: gradient]
+
+
+def sees_whole(function):
+    """Declares what makes one tensor of a gradient that stands for many arrays: their numbers are looked at together."""
+    _whole[0] = function
+
+
 def numbers_nodes(module):
     """Declares a module that makes nodes and numbers them with its global ``sequence``."""
     _numbering.append(module)
@@ -69,6 +77,11 @@ def check_nan_enabled():
     return _state["check_nan"]
 
 
+def _has_nan(grad):
+    found = grad.isnan()
+    return _whole[0](found._values() if found.is_sparse else found).any().item()
+
+
 def apply(node, arrived):
     """``node.apply(arrived)``; what fails is named by a warning with the traceback of the forward operation."""
     previous = getattr(LOCAL, "evaluating", None)
@@ -77,7 +90,7 @@ def apply(node, arrived):
         answers = node.apply(arrived)
         if _state["check_nan"]:
             for at, grad in enumerate(answers):
-                if grad is not None and grad.dtype.differentiable and grad.isnan().any().item():
+                if grad is not None and grad.dtype.differentiable and _has_nan(grad):
                     raise RuntimeError(f"Function '{node.name()}' returned nan values in its {at}th output.")
         return answers
     except Exception:
