@@ -6,8 +6,10 @@ operations. Nothing is imported from here before the first sparse tensor is made
 """
 import functools
 
+from ..base.dtypes import scalar_name
 from ..base.errors import missing
 from . import making
+from .compressed import KINDS
 from .compressed_answers import sampled_addmm
 from .products import sparse_addmm as addmm
 from .products import sparse_mm as mm
@@ -81,9 +83,19 @@ def spdiags(diagonals, offsets, shape, layout=None):
             [0., 2.]])
     """
     import jtensor
+    if len(shape) != 2:
+        raise RuntimeError("Output shape must be 2d")
+    if not 0 < diagonals.ndim < 3:
+        raise RuntimeError("Diagonals must be vector or matrix")
+    if offsets.ndim > 1:
+        raise RuntimeError("Offsets must be scalar or vector")
     diagonals, offsets = (diagonals[None] if diagonals.ndim == 1 else diagonals), offsets.reshape(-1)
     if diagonals.shape[0] != offsets.shape[0]:
         raise RuntimeError(f"Number of diagonals ({diagonals.shape[0]}) does not match the number of offsets ({offsets.shape[0]})")
+    if layout not in (None, jtensor.sparse_coo, jtensor.sparse_csr, jtensor.sparse_csc):
+        raise RuntimeError(f"Only output layouts (Sparse, SparseCsc, SparseCsr) are supported, got {KINDS.get(layout.name, 'Strided')}")
+    if offsets.dtype is not jtensor.int64:
+        raise RuntimeError(f"Offset Tensor must have dtype Long but got {scalar_name(offsets.dtype)}")
     named = offsets.tolist()
     if len(set(named)) != len(named):
         raise RuntimeError("Offset tensor contains duplicate values")

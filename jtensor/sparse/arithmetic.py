@@ -116,7 +116,9 @@ def _plain(x):
 @answers("mul", "multiply", "__rmul__")
 def mul(input, other, *, out=None):
     """The product: sparse, whichever of the two is dense."""
-    x, y = (input, other) if is_sparse(input) else (other, input)
+    x, y = (input, other) if is_sparse(input) and not (input.ndim == 0 and is_sparse(other)) else (other, input)
+    if is_sparse(y) and y.ndim == 0 != x.ndim:                  # a number that happens to be kept as a sparse tensor
+        y = y.to_dense()
     if is_number(y):
         return given(out, _by_number("MulBackward0", x, y, jtensor.mul, lambda g, n: g * conjugate(n)))
     if not isinstance(y, jtensor.Tensor):
@@ -178,14 +180,18 @@ def _picked(x, places):
     return at_places(sparse(x._pattern.merged(), merged_elements(x), True), places)
 
 
+def _check_divisor(kind, other):
+    if not is_number(other):
+        got = f"shape {list(other.shape)} for" if other.ndim else "a sparse"
+        raise RuntimeError(f"Sparse {kind} requires a scalar or zero-dim dense tensor divisor (got {got} divisor)")
+
+
 @answers("div", "divide", "true_divide")
 def div(input, other, *, rounding_mode=None, out=None):
     """A sparse tensor divided by a number."""
     if not is_sparse(input):
         raise refused("reciprocal" if is_number(input) else "div.out", (input, other))
-    if not is_number(other):
-        raise RuntimeError("Sparse division requires a scalar or zero-dim dense tensor divisor (got shape "
-                           f"{list(other.shape)} for divisor)")
+    _check_divisor("division", other)
     x = coalesced(input) if rounding_mode is not None else input
     return given(out, _by_number("DivBackward0" if rounding_mode is None else "DivBackward1", x, other,
                                   lambda v, n: jtensor.div(v, n, rounding_mode=rounding_mode),
@@ -197,11 +203,17 @@ def floor_divide(input, other, *, out=None):
     """The quotient rounded down, which has no gradient."""
     def pull(grad):
         raise RuntimeError("derivative for aten::floor_divide is not implemented")
+    _check_divisor("floor division", other)
     made = div(input.detach(), other, rounding_mode="floor")
     return given(out, recorded("NotImplemented", made, [input], pull))
 
 
-@answers("__rtruediv__", "__rfloordiv__", "reciprocal")
+@answers("__rfloordiv__")
+def floor_divided_by(input, other):
+    return floor_divide(other, input)
+
+
+@answers("__rtruediv__", "reciprocal")
 def reciprocal(input, other=None):
     raise refused("reciprocal", (input,))
 

@@ -2,7 +2,6 @@
 
 Owns: these entries of the table, and `to_sparse` of a dense tensor.
 """
-
 import numpy as np
 
 import jtensor
@@ -231,7 +230,12 @@ def zeros_like(input, *, dtype=None, layout=None, device=None, requires_grad=Fal
 @answers("new")
 def new(self, *given, device=None):
     """A sparse tensor: of a size and this dtype, without elements; or of indices, values and perhaps a size."""
+    own, kind = self.device.type, jtensor.device(self.device if device is None else device).type
+    if kind != own:
+        raise RuntimeError(f"legacy constructor expects device type: {own} but device type: {kind} was passed")
     if given and isinstance(given[0], jtensor.Tensor):
+        if len(given) == 1:
+            raise TypeError(making.NEW)
         return making.sparse_coo_tensor(*given, device=device)
     if given and not isinstance(given[0], int | jtensor.Size):
         raise TypeError("SparseTensor.new(sequence) only accepts sizes.  Please use torch.sparse_coo_tensor() or construct a strided "

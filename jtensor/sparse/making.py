@@ -12,6 +12,10 @@ from .tensors import sparse
 IMPLICIT = ("Sparse invariant checks are implicitly disabled. Memory errors (e.g. SEGFAULT) will occur when operating on a sparse tensor "
             "which violates the invariants, but checks incur performance overhead. To silence this warning, explicitly opt in or out. See "
             "`torch.sparse.check_sparse_tensor_invariants.__doc__` for guidance.  ")
+NEW = ("new() received an invalid combination of arguments - got (Tensor), but expected one of:\n * (*, torch.device device = None)\n"
+       " * (Tensor indices, Tensor values, *, torch.device device = None)\n"
+       " * (Tensor indices, Tensor values, tuple of ints size, *, torch.device device = None)\n"
+       " * (tuple of ints size, *, torch.device device = None)\n")
 
 
 class Checks:

@@ -54,6 +54,8 @@ def _check(name, x, y):
         wanted, found = (x.shape[1], y.shape[0]) if is_sparse(x) else (y.shape[0], x.shape[1])
         raise RuntimeError(f"addmm: Argument #3 (dense): Expected dim 0 size {wanted}, got {found}")
     if x.dtype is not y.dtype:
+        if is_sparse(x) and is_sparse(y):
+            raise RuntimeError(f"mat1 dtype {_cpp(x.dtype)} does not match mat2 dtype {_cpp(y.dtype)}")
         raise RuntimeError(f"expected scalar type {_cpp(x.dtype)} but found {_cpp(y.dtype)}")
 
 

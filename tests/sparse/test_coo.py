@@ -55,6 +55,8 @@ ARITHMETIC = listed("""
     u.square(), u.floor(), u.tanh(), u.asin().is_coalesced(), u.nan_to_num(), u.float_power(2)
     u + u, u - u, u * u, u + c, torch.add(u, c, alpha=3), c * s, s * c, c + s, c - s
     u * d, d * u, c * d, s * torch.ones(3), s * torch.tensor(2.)
+    n = torch.tensor(2.).to_sparse(); s * n, n * s, n * n, s.int() * n, torch.eye(2).to_sparse(1) * n, s.clone().mul_(n).to_dense()
+    n = torch.tensor(5.).to_sparse().requires_grad_(); r = l * n; r.sum().backward(); l.grad.to_dense(), n.grad.to_dense()
     d + u, torch.add(d, u, alpha=3), d - u
     s + 1
     s + d
@@ -215,6 +217,20 @@ REFUSED = listed("""
     d.to_sparse(blocksize=(1, 1))
     s.to_sparse(blocksize=(1, 1))
     d.to_sparse_csr().to_sparse(1)
+    s // torch.tensor(2.).to_sparse()
+    s // s
+    2 // s
+    d // s
+    s / torch.tensor(2.).to_sparse()
+    s.double() @ e.detach().to_sparse()
+    s.new(torch.ones(3))
+    s.new(device="cuda")
+    torch.sparse.spdiags(e, torch.tensor([[0]]), (3, 2, 3))
+    torch.sparse.spdiags(torch.ones(2, 3, 3), torch.tensor([[0, 1]]), (3, 3))
+    torch.sparse.spdiags(e, torch.tensor([[0, 1, 2]]), (3, 3))
+    torch.sparse.spdiags(e, torch.tensor([0, 1]), (3, 3), torch.strided)
+    torch.sparse.spdiags(e, torch.tensor([0, 1, 1]), (3, 3), torch.sparse_bsr)
+    torch.sparse.spdiags(e, torch.tensor([0, 1, 1]).int(), (3, 3))
 """)
 LAID_OUT = listed("""
     h = torch.eye(2).to_sparse(1); z = torch.sparse_coo_tensor((2, 2)); z * h, h * z, z.long() * h
