@@ -165,3 +165,9 @@ def test_a_factor_that_does_not_come_to_its_end_is_left_as_lapack_leaves_it(name
     for rows in ([[-1.0, 0.0], [0.0, -1.0]], [[4.0, 2.0], [2.0, 1.0]], [[0.0, 0.0], [0.0, 0.0]]):
         ours, wanted = (T.linalg.cholesky_ex(T.tensor(rows, dtype=getattr(T, name)), upper=upper) for T in (jtensor, torch))
         assert ours.L.tolist() == wanted.L.tolist() and ours.info == wanted.info.item()
+
+
+def test_the_driver_for_full_rank_asks_no_rcond():
+    A, B = jtensor.tensor([[4.0, 0.0], [0.0, 1.0]]), jtensor.tensor([[4.0], [3.0]])
+    assert jtensor.linalg.lstsq(A, B, rcond=0.5, driver="gels").solution.flatten().tolist() == pytest.approx([1.0, 3.0])
+    assert jtensor.linalg.lstsq(A, B, rcond=0.5, driver="gelsd").solution.flatten().tolist() == pytest.approx([1.0, 0.0])

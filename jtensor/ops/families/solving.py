@@ -217,7 +217,7 @@ def linalg_lstsq(A, B, rcond=None, *, driver=None, out=None):
     fewer = A._spec.ndim > B._spec.ndim                        # PyTorch reads the batch as if these were vectors, whatever they are
     batch = broadcast_shapes([tuple(A._spec.size[:-2]), tuple(B._spec.size[:-1] if fewer else B._spec.size[:-2])])
     right = right.expand(*batch, *right._spec.size[-2:])
-    limit = float(rcond) if rcond is not None else eps(A._spec.dtype) * max(m, n)
+    limit = float(rcond) if rcond is not None and driver != "gels" else eps(A._spec.dtype) * max(m, n)
     x, rank, s = lstsq_raw(A, right, limit)
     empty = A.new_empty((0,), dtype=A.dtype.to_real())
     residuals = x.flatten()[:0].abs()
