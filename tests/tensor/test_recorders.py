@@ -27,7 +27,7 @@ CALLS = {
     "an operand as it lies": ("mm", lambda: (a(2, 3), a(2, 3, grad=True).t())),
     "a view that is no transpose": ("mm", lambda: (a(2, 3), a(2, 6, grad=True)[:, ::2].t())),
     "several results": ("max_dim", lambda: (a(2, 3, grad=True), 1, False)),
-    "an input without gradient": ("gather.raw", lambda: (a(2, 3, grad=True), 1, torch.tensor([[0], [1]]))),
+    "an input without gradient": ("gather.raw", lambda: (a(2, 3, grad=True), 1, torch.tensor([[0], [1]]), False)),
     "no tensor": ("full_of", lambda: ((2, 2), 1.5, torch.float64, torch.device("cpu"))),
     "no data": ("exp", lambda: (torch.ones(2, device="meta"),)),
 }

@@ -29,8 +29,10 @@ def places_of(index, dim):
     return tuple(index if d == dim else lax.broadcasted_iota(index.dtype, index.shape, d) for d in range(index.ndim))
 
 
-def gather_at(x, dim, index):
-    """``x[i, ..., index[i, ..., k], ...]`` of arrays."""
+def gather_at(x, dim, index, rows=False):
+    """``x[i, ..., index[i, ..., k], ...]`` of arrays; ``rows``: the index has one element for each slice along ``dim``."""
+    if rows:
+        return jnp.moveaxis(jnp.moveaxis(x, dim, 0).at[index.reshape(-1)].get(mode="promise_in_bounds"), 0, dim)
     if index.size == 0 or x.size == 0:                   # of nothing there is nothing to gather: the bounds say so
         return jnp.zeros(index.shape, x.dtype)
     shape = index.shape
@@ -39,8 +41,9 @@ def gather_at(x, dim, index):
     return x.at[places_of(index, dim)].get(mode="promise_in_bounds").reshape(shape)
 
 
-def scatter_at(x, dim, index, source, how):
-    """``x`` with ``source`` (of the index's shape) placed along ``dim``: "set", "add", "multiply", "min" or "max"."""
+def scatter_at(x, dim, index, source, how, rows=False):
+    """``x`` with ``source`` (of the index's shape) placed along ``dim``: "set", "add", "multiply", "min" or "max". ``rows``: the index has
+    one element for each slice of the source along ``dim``, which goes where a slice of ``x`` is."""
     if index.size == 0:
         return x
     shape = x.shape
@@ -49,13 +52,37 @@ def scatter_at(x, dim, index, source, how):
     if x.dtype == jnp.bool_ and how in ("add", "multiply"):
         how = "max" if how == "add" else "min"
     wide = jnp.float32 if x.dtype in NARROW and how in ("add", "multiply") else x.dtype
+    if rows:
+        place = jnp.moveaxis(x.astype(wide), dim, 0).at[index.reshape(-1)]
+        made = getattr(place, how)(jnp.moveaxis(source.astype(wide), dim, 0), mode="promise_in_bounds")
+        return jnp.moveaxis(made, 0, dim).astype(x.dtype)
     place = x.astype(wide).at[places_of(index, dim)]
     return getattr(place, how)(source.astype(wide).reshape(index.shape) if source.ndim or not source.shape == () else source.astype(wide),
                                mode="promise_in_bounds").astype(x.dtype).reshape(shape)
 
 
-def cut(source, index):
+def one_of_each(self, dim, index, source=None):
+    """(the index, False), or where it is one expanded to all other dimensions, which it covers, (one element for each slice, True).
+
+    Then whole slices are moved: what graph networks do with an index of edges. To be asked when all sizes have been checked.
+    """
+    spec, size = index._spec, index._spec.size
+    n, axis = spec.ndim, dim % max(spec.ndim, 1)
+    beside = [d for d in range(n) if d != axis]
+    if not spec.numel or source is not None and source._spec.size[axis] != size[axis] or not any(size[d] > 1 for d in beside):
+        return index, False
+    for d in beside:
+        if spec.stride[d] and size[d] > 1 or size[d] != self._spec.size[d] or source is not None and size[d] != source._spec.size[d]:
+            return index, False
+    for d in beside:
+        index = index.narrow(d, 0, 1)
+    return index, True
+
+
+def cut(source, index, rows=False):
     """The part of the source that the index covers."""
+    if rows:
+        return source
     if index.size == 0:
         return jnp.zeros(index.shape, source.dtype)
     if source.ndim != index.ndim:
@@ -76,7 +103,7 @@ def padded(x, shape):
 
 # -- gather -----------------------------------------------------------------------------------------------------------
 
-def _check_gather(self, dim, index):
+def _check_gather(self, dim, index, rows=False):
     axis = wrap_dim(dim, self.ndim)
     if index.numel and index.dtype not in _INDEX_TYPES:
         raise RuntimeError("gather(): Expected dtype int32/int64 for index")
@@ -90,15 +117,20 @@ def _check_gather(self, dim, index):
                                f"{list(self.size)} apart from dimension {axis}")
 
 
-def _gather_gradient(grad, self, dim, index):
-    return scatter_at(jnp.zeros(self.shape, grad.dtype), dim, index, grad, "add")
+def _gather_gradient(grad, self, dim, index, rows):
+    return scatter_at(jnp.zeros(self.shape, grad.dtype), dim, index, grad, "add", rows)
 
 
 @op(name="gather.raw", backward="GatherBackward0", check=_check_gather, nondiff=("index",), grad={"self": _gather_gradient}, **RAW,
     double="ScatterAddBackward0!")
-def gather_raw(self: Tensor, dim, index: Tensor):
-    """The elements that an index names along ``dim``."""
-    return gather_at(self, dim, index)
+def gather_raw(self: Tensor, dim, index: Tensor, rows=False):
+    """The elements that an index names along ``dim``, or whole slices (`one_of_each`)."""
+    return gather_at(self, dim, index, rows)
+
+
+def _gathered(input, dim, index):
+    same = index._spec.ndim == input._spec.ndim                 # else it is refused
+    return gather_raw(input, dim, *(one_of_each(input, dim, index) if same else (index,)))
 
 
 def _size_along(self, dim):
@@ -120,7 +152,7 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
     if sparse_grad and input.requires_grad and out is None:
         from ...sparse.embedding import gather as with_sparse_gradient
         return with_sparse_gradient(input, dim, index)
-    made = gather_raw(input, dim, index)
+    made = _gathered(input, dim, index)
     size = _size_along(input, dim)
     check_bounds(index, size, out_of_bounds(dim % max(input._spec.ndim, 1), size, RuntimeError))
     return put_out("gather", made, out, (input, index))
@@ -153,12 +185,12 @@ def take_along_dim(input, indices, dim=None, *, out=None):
     index = indices.expand(shape)
     n = shape[axis] = input._spec.size[axis]
     check_bounds(index, n, out_of_bounds(axis, n, RuntimeError), negative=True)
-    return put_out("take_along_dim", gather_raw(input.expand(shape), axis, index.remainder(n) if n else index), out)
+    return put_out("take_along_dim", _gathered(input.expand(shape), axis, index.remainder(n) if n else index), out)
 
 
 # -- scatter ----------------------------------------------------------------------------------------------------------
 
-def check_scatter(self, dim, index, src=None, name="scatter"):
+def check_scatter(self, dim, index, src=None, rows=False, name="scatter"):
     axis = wrap_dim(dim, self.ndim)
     if index.numel and index.dtype not in _INDEX_TYPES:
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
@@ -184,6 +216,10 @@ def _zero_at(grad, dim, index):
 
 def _from_source(grad, dim, index, shapes):
     return padded(gather_at(grad, dim, index), shapes[2])
+
+
+def _from_added(grad, dim, index, shapes, rows):
+    return padded(gather_at(grad, dim, index, rows), shapes[2])
 
 
 @op(name="scatter.src", backward="ScatterBackward0", check=check_scatter, nondiff=("index",),
@@ -269,10 +305,10 @@ def scatter_(self, dim, index, src=None, *, value=None, reduce=None):
 
 
 @op(name="scatter_add.raw", backward="ScatterAddBackward0", check=check_scatter, nondiff=("index",),
-    grad={"self": lambda grad: grad, "src": _from_source}, double={"self": "="}, **RAW)
-def scatter_add_raw(self: Tensor, dim, index: Tensor, src: Tensor):
-    """The source's elements added along ``dim``."""
-    return scatter_at(self, dim, index, cut(src, index), "add")
+    grad={"self": lambda grad: grad, "src": _from_added}, double={"self": "="}, **RAW)
+def scatter_add_raw(self: Tensor, dim, index: Tensor, src: Tensor, rows=False):
+    """The source's elements added along ``dim``, or whole slices (`one_of_each`)."""
+    return scatter_at(self, dim, index, cut(src, index, rows), "add", rows)
 
 
 def checked(operator, self, dim, index, src, *more, inplace=False):
@@ -293,11 +329,13 @@ def scatter_add(input, dim, index, src, *, out=None):
     tensor([2., 1.])
     """
     checked(scatter_add_raw, input, dim, index, src)
-    return put_out("scatter_add", scatter_add_raw(input, dim, index, src), out)
+    index, rows = one_of_each(input, dim, index, src)
+    return put_out("scatter_add", scatter_add_raw(input, dim, index, src, rows), out)
 
 
 @composite(function=False)
 def scatter_add_(self, dim, index, src):
     """``scatter_add``, written back into the tensor."""
     checked(scatter_add_raw, self, dim, index, src, inplace=True)
-    return scatter_add_raw.inplace_form(self, dim, index, src)
+    index, rows = one_of_each(self, dim, index, src)
+    return scatter_add_raw.inplace_form(self, dim, index, src, rows)

@@ -11,7 +11,7 @@ from ..operator import RAW, Tensor, op
 from ..registry import composite
 from .composing import put_out
 from .numeric import not_implemented
-from .scatter import check_scatter, checked, cut, gather_at, padded, scatter_at
+from .scatter import check_scatter, checked, cut, gather_at, one_of_each, padded, scatter_at
 
 _HOW = {"sum": "add", "prod": "multiply", "mean": "add", "amax": "max", "amin": "min"}
 
@@ -117,7 +117,7 @@ def _product_gradients(grad, self, src, include_self, places, pick, off):
 
 # -- along a dimension ------------------------------------------------------------------------------------------------
 
-def _check_scatter_reduce(self, dim, index, src, reduce, include_self):
+def _check_scatter_reduce(self, dim, index, src, reduce, include_self, rows=False):
     if reduce not in _HOW:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     check_scatter(self, dim, index, src)
@@ -125,25 +125,25 @@ def _check_scatter_reduce(self, dim, index, src, reduce, include_self):
         raise not_implemented(f"scatter_gather_tensor_cpu_reduce_{reduce}", self.dtype)
 
 
-def _along(dim, index):
-    return (lambda x, source, how: scatter_at(x, dim, index, source, how)), (lambda x: gather_at(x, dim, index))
+def _along(dim, index, rows):
+    return (lambda x, source, how: scatter_at(x, dim, index, source, how, rows)), (lambda x: gather_at(x, dim, index, rows))
 
 
-def _reduce_self(grad, self, dim, index, src, result, reduce, include_self):
-    places, pick = _along(dim, index)
-    return reduce_gradients(grad, self, cut(src, index), result, reduce, include_self, places, pick)[0]
+def _reduce_self(grad, self, dim, index, src, result, reduce, include_self, rows):
+    places, pick = _along(dim, index, rows)
+    return reduce_gradients(grad, self, cut(src, index, rows), result, reduce, include_self, places, pick)[0]
 
 
-def _reduce_src(grad, self, dim, index, src, result, reduce, include_self):
-    places, pick = _along(dim, index)
-    return padded(reduce_gradients(grad, self, cut(src, index), result, reduce, include_self, places, pick)[1], src.shape)
+def _reduce_src(grad, self, dim, index, src, result, reduce, include_self, rows):
+    places, pick = _along(dim, index, rows)
+    return padded(reduce_gradients(grad, self, cut(src, index, rows), result, reduce, include_self, places, pick)[1], src.shape)
 
 
 @op(name="scatter_reduce.raw", backward="ScatterReduceBackward0", check=_check_scatter_reduce, nondiff=("index",),
     grad={"self": _reduce_self, "src": _reduce_src}, **RAW)
-def scatter_reduce_raw(self: Tensor, dim, index: Tensor, src: Tensor, reduce, include_self=True):
-    """The source's elements reduced into what is along ``dim``."""
-    return combine(self, _along(dim, index)[0], cut(src, index), reduce, include_self)
+def scatter_reduce_raw(self: Tensor, dim, index: Tensor, src: Tensor, reduce, include_self=True, rows=False):
+    """The source's elements reduced into what is along ``dim``, or whole slices (`one_of_each`)."""
+    return combine(self, _along(dim, index, rows)[0], cut(src, index, rows), reduce, include_self)
 
 
 _OLDER = {"max": "amax", "min": "amin"}             # not documented any more, and taken
@@ -160,7 +160,8 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
     """
     reduce = _OLDER.get(reduce, reduce)
     checked(scatter_reduce_raw, input, dim, index, src, reduce, include_self)
-    return put_out("scatter_reduce", scatter_reduce_raw(input, dim, index, src, reduce, include_self), out)
+    index, rows = one_of_each(input, dim, index, src)
+    return put_out("scatter_reduce", scatter_reduce_raw(input, dim, index, src, reduce, include_self, rows), out)
 
 
 @composite(function=False)
@@ -168,4 +169,5 @@ def scatter_reduce_(self, dim, index, src, reduce, *, include_self=True):
     """``scatter_reduce``, written back into the tensor."""
     reduce = _OLDER.get(reduce, reduce)
     checked(scatter_reduce_raw, self, dim, index, src, reduce, include_self, inplace=True)
-    return scatter_reduce_raw.inplace_form(self, dim, index, src, reduce, include_self)
+    index, rows = one_of_each(self, dim, index, src)
+    return scatter_reduce_raw.inplace_form(self, dim, index, src, reduce, include_self, rows)
