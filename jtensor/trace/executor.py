@@ -147,8 +147,10 @@ def _prepare(parts, last, asked):
 
 def _foresee(segment, asked, later=False):
     """Makes the program of a part that has none, or has it made in the background."""
+    if segment.state.programs is not None or len(segment.nodes) <= 1:
+        return
     alive, wanted = living(segment.nodes)
-    if alive and segment.state.programs is None and len(segment.nodes) > 1:
+    if alive:
         choose(segment, segment.nodes, segment.state, tuple(wanted), list(segment.inputs), asked, later)
 
 

@@ -162,7 +162,7 @@ def place_fences(graph):
                 e.fences = (e.fences or {}) | {0: fence}
         elif kind & (SUM | PRODUCT):
             e.fenced = bool(used & (SUM | PRODUCT | (ADD if kind & PRODUCT else 0)))
-            if type(e.inputs[0]) is int and not is_short(e, graph):
+            if type(e.inputs[0]) is int and not is_written_out(e, graph):
                 if facts.moved[e.inputs[0]]:
                     e.fences = {0: opaque}
                 elif skewed[e.inputs[0]]:
@@ -267,7 +267,7 @@ def _has_vector(e, graph):
     return math.prod(rows) == 1 or math.prod(columns) == 1
 
 
-def is_short(e, graph):
+def is_written_out(e, graph):
     """Whether a sum or product is short enough to be written out, or a sum or extreme is best written out however long it is. One over
     several short axes of a large array, as over a picture, is left to XLA's library, if that has it: written out it would be a loop for
     every axis."""
@@ -286,7 +286,7 @@ def _in_our_order(e, graph):
     if e.name not in ("reduce_sum", "reduce_prod", "reduce_max", "reduce_min"):
         return None
     axes, aval = tuple(e.params["axes"]), graph.aval(e.inputs[0])
-    if is_short(e, graph):
+    if is_written_out(e, graph):
         return written_out(e.name, axes, is_row_by_row(aval.shape, axes))
     return axis_by_axis(e.name, axes) if e.kind & (SUM | PRODUCT) and in_windows(e.name, aval.shape, aval.dtype, axes) else None
 

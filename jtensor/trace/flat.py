@@ -56,7 +56,7 @@ class Equation:
         self.kind = KINDS.get(self.name, 0)
         self.fences = None          # {position: fence} for its inputs, and
         self.fenced = False         # whether its result is: filled in by `fences`
-        self.kept = False           # whether its result is put into memory before it is read: filled in by `boxes`
+        self.kept = False           # whether its result is put into memory before it is read: filled in by `boxes` and `layouts`
         self.after = ()             # variables that are made before its result is: filled in by `aliases`
 
 

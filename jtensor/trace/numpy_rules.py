@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from .barriers import LIBRARY, LONG, UNROLLED
-from .fences import is_short
+from .fences import is_written_out
 
 FLOATS = {np.dtype(d): np.finfo(d).tiny for d in (np.float32, np.float64)}
 _SAME = {"operator_result", "barrier", "copy", "copy_p", "stop_gradient"}
@@ -115,7 +115,7 @@ def _shift(function, bits):
 
 def _sum(e, graph):
     axes, shape = e.params["axes"], graph.aval(e.inputs[0]).shape
-    if is_short(e, graph):
+    if is_written_out(e, graph):
         return _summed(_halving, sorted(axes, reverse=True))
     if all(shape[axis] <= LONG for axis in axes) or math.prod(shape) >= LIBRARY:
         raise Unknown

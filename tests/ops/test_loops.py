@@ -54,7 +54,7 @@ LOOPS = {
     "embedding_bag": lambda: torch.nn.EmbeddingBag(9, 3)(torch.tensor([1, 2, 4, 5]), torch.tensor([0, 3])),
     "cholesky": lambda: torch.linalg.cholesky(torch.tensor(MATRIX, requires_grad=True)),
 }
-OF_TWELVE = {"searchsorted", "isin", "embedding_bag", "cholesky"}       # whose rounds are few, or stand within a condition
+FEW_ROUNDS = {"searchsorted", "isin", "embedding_bag", "cholesky"}       # or their loop stands within a condition
 
 
 def plans_of(call):
@@ -92,7 +92,7 @@ def test_loops_stay_loops(name):
             assert primitives(plan.jaxpr()) == primitives(with_calls(plan)), plan
 
 
-@pytest.mark.parametrize("name", sorted(set(LOOPS) - OF_TWELVE))
+@pytest.mark.parametrize("name", sorted(set(LOOPS) - FEW_ROUNDS))
 def test_these_have_a_loop(name):
     assert any(primitives(plan.jaxpr())["scan"] for plan in plans_of(LOOPS[name]))
 

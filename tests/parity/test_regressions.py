@@ -13,7 +13,7 @@ import pytest
 
 import jtensor
 
-from . import history_scripts, value_scripts
+from . import history_scripts, memory_scripts, value_scripts
 
 torch = pytest.importorskip("torch")
 
@@ -33,7 +33,7 @@ v = torch.tensor([1., 2., 3.], requires_grad=True)
 m = torch.arange(6.).view(2, 3)
 '''
 
-SCRIPTS = history_scripts.SCRIPTS | value_scripts.SCRIPTS
+SCRIPTS = history_scripts.SCRIPTS | memory_scripts.SCRIPTS | value_scripts.SCRIPTS
 
 
 def printed(module, script):

@@ -214,12 +214,12 @@ def _zero_at(grad, dim, index):
     return scatter_at(grad, dim, index, jnp.zeros((), grad.dtype) * jnp.zeros(index.shape, grad.dtype), "set")
 
 
-def _from_source(grad, dim, index, shapes):
-    return padded(gather_at(grad, dim, index), shapes[2])
-
-
 def _from_added(grad, dim, index, shapes, rows):
     return padded(gather_at(grad, dim, index, rows), shapes[2])
+
+
+def _from_source(grad, dim, index, shapes):
+    return _from_added(grad, dim, index, shapes, False)
 
 
 @op(name="scatter.src", backward="ScatterBackward0", check=check_scatter, nondiff=("index",),
