@@ -87,6 +87,14 @@ class Names:
             if home is None or getattr(home, value.__name__, None) is not value:
                 continue  # not to be found where it says it is: nothing to keep working
             if self._ours(home):
-                value.__module__ = self.name + home.__name__[len(self.target) :]
+                _place(value, self.name + home.__name__[len(self.target) :])
             elif getattr(module, value.__name__, None) is value:
-                value.__module__ = alias  # a room without a counterpart: the place where users meet the class
+                _place(value, alias)  # a room without a counterpart: the place where users meet the class
+
+
+def _place(cls, module):
+    """Has a class say that it comes from a module. Python 3.13 forgets the line of its source then, and with it `inspect.getsource`."""
+    line = vars(cls).get("__firstlineno__")
+    cls.__module__ = module
+    if line is not None:
+        cls.__firstlineno__ = line

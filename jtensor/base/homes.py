@@ -15,5 +15,8 @@ def settle(home, *classes):
     """
     module = sys.modules[home]
     for cls in classes:
+        line = vars(cls).get("__firstlineno__")
         cls.__module__ = home
+        if line is not None:                    # Python 3.13 forgets it then, and `inspect.getsource` does not find the class
+            cls.__firstlineno__ = line
         setattr(module, cls.__name__, cls)

@@ -125,10 +125,11 @@ class Worker:
         with self._ready:
             if self._closed:
                 return handle
-            heapq.heappush(self._queue, handle)
-            if self._thread is None:
-                self._start()
-            self._ready.notify()
+            if self._thread is not None or self._start():
+                heapq.heappush(self._queue, handle)
+                self._ready.notify()
+                return handle
+        handle.run()
         return handle
 
     def pending(self):
@@ -167,11 +168,17 @@ class Worker:
             pass
 
     def _start(self):
+        """Whether there is a thread now: once the process is ending, Python 3.12 starts none."""
         if not self._registered:                # registered after JAX's own handlers, hence run before them
             self._registered = True
             atexit.register(self.close)
-        self._thread = threading.Thread(target=self._loop, name=f"jtensor-{self.name}", daemon=True)
-        self._thread.start()
+        thread = threading.Thread(target=self._loop, name=f"jtensor-{self.name}", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:
+            return False
+        self._thread = thread
+        return True
 
     def _loop(self):
         ready = self._ready

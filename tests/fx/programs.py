@@ -275,7 +275,9 @@ def tracers_of_ones_own(torch):
     module.inner = nn.Sequential(nn.ReLU())
     type(module).forward, before = lambda self, x: self.inner(x), type(module).forward
     try:
-        lines = [Leaves().trace(module), [node.meta.get("nn_module_stack") for node in fx.Tracer().trace(module).nodes]]
+        stacks = [node.meta.get("nn_module_stack") for node in fx.Tracer().trace(module).nodes]
+        # Python 3.12 shows an OrderedDict in other words.
+        lines = [Leaves().trace(module), [type(stack).__name__ for stack in stacks], [stack and list(stack.items()) for stack in stacks]]
     finally:
         type(module).forward = before
     lines.append(Decided().trace(lambda x: x if x.sum() > 0 else -x))

@@ -31,6 +31,15 @@ def test_priority_then_age(held):
     assert worker.flush(WAIT) and order == ["c", "d", "a", "b", "e"] and worker.pending() == 0
 
 
+def test_where_no_thread_can_be_started(monkeypatch):
+    def refused(thread):                # as Python 3.12 does once the process is ending
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    worker = Worker("test")
+    handle = worker.submit(lambda: 6 * 7)
+    assert handle.done() and handle.result() == 42 and worker.pending() == 0
+
+
 def test_cancel(held):
     worker, release = held
     ran, heard = [], []
