@@ -4,8 +4,13 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
+
+import jtensor
+from jtensor.base.compat import inside
 
 PROBE = """
 import gc, json, sys, time
@@ -51,3 +56,13 @@ def test_import_starts_nothing_and_is_quick(tmp_path):
         found = probe(tmp_path)
     else:
         pytest.fail(f"import jtensor takes {found['cost']:.3f} s of processor time over import jax, which takes {found['jax']:.3f}")
+
+
+def test_a_later_jax_is_refused():
+    """Up to the one that an installation asks for; the sentence says what to install."""
+    found = subprocess.run([sys.executable, "-c", "import jax; jax.__version_info__ = (0, 12, 0); import jtensor"], capture_output=True,
+                           text=True)
+    assert found.stderr.splitlines()[-1].startswith("ImportError: jtensor runs on JAX 0.10, and this is ")
+    project = tomllib.loads((Path(jtensor.__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    (major, minor), wanted = inside.TESTED, [one for one in project["dependencies"] if one.startswith("jax")]
+    assert len(wanted) == 2 and all(one.endswith(f",<{major}.{minor + 1}") for one in wanted)

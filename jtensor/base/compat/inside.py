@@ -7,6 +7,14 @@ import os
 
 import jax
 
+TESTED = 0, 10
+"""The last JAX that the tests have passed with, which `pyproject.toml` asks for. A later one's XLA rewrites other things, so that numbers
+would depend on where tapes are cut."""
+
+if jax.__version_info__[:2] > TESTED:
+    tested = ".".join(map(str, TESTED))
+    raise ImportError(f"jtensor runs on JAX {tested}, and this is {jax.__version__}: pip install 'jax=={tested}.*' 'jaxlib=={tested}.*'")
+
 try:
     from jax._src import compiler, core, linear_util, sharding_impls, source_info_util
     from jax._src.interpreters import mlir, partial_eval
