@@ -171,3 +171,14 @@ def test_the_driver_for_full_rank_asks_no_rcond():
     A, B = jtensor.tensor([[4.0, 0.0], [0.0, 1.0]]), jtensor.tensor([[4.0], [3.0]])
     assert jtensor.linalg.lstsq(A, B, rcond=0.5, driver="gels").solution.flatten().tolist() == pytest.approx([1.0, 3.0])
     assert jtensor.linalg.lstsq(A, B, rcond=0.5, driver="gelsd").solution.flatten().tolist() == pytest.approx([1.0, 0.0])
+
+
+@pytest.mark.parametrize("driver", ["gelsd", "gelss", "gelsy"])
+def test_each_driver_reads_rcond_in_its_own_way(driver):
+    """Beyond (0, 1) they cut at the type's precision, at nothing, at everything, or at all but the greatest."""
+    matrices = [[[2.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1e-9]], [[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [0.0, 0.0]], [[2.0]]]
+    for rows in matrices:
+        for rcond in (None, -1, 0.0, 0.3, 0.6, 1.0, 1.5):
+            ours, wanted = (T.linalg.lstsq(T.tensor(rows), T.ones(len(rows), 1), rcond=rcond, driver=driver) for T in (jtensor, torch))
+            assert ours.rank.item() == wanted.rank.item(), (rows, rcond)
+            assert ours.solution.flatten().tolist() == pytest.approx(wanted.solution.flatten().tolist()), (rows, rcond)

@@ -179,13 +179,25 @@ def _lstsq_a(grads, self, b):
 
 @op(name="linalg_lstsq.raw", backward="LinalgLstsqBackward0", nondiff=(1, 2), grad={"self": _lstsq_a, "b": _lstsq_b}, **RAW,
     layout=lambda specs, outputs, statics: [columns(outputs[0].shape), None, None])
-def lstsq_raw(self: Tensor, b: Tensor, rcond):
-    """(solution, rank, singular values): of least length where several are as good."""
+def lstsq_raw(self: Tensor, b: Tensor, rcond, orthogonal):
+    """(solution, rank, singular values): of least length where several are as good. `orthogonal`: cut where LAPACK's gelsy does."""
     u, s, vh = lax.linalg.svd(self, full_matrices=False)
-    keep = s > rcond * s.max(-1, keepdims=True) if s.shape[-1] else s > 0
+    greatest = s[..., :1]
+    keep = s > rcond * greatest
+    if orthogonal:                      # gelsy counts the greatest whatever rcond is, and those at the limit
+        keep = ((s >= rcond * greatest) | (jnp.arange(s.shape[-1]) == 0)) & (greatest > 0)
     inverse = jnp.where(keep, 1 / jnp.where(keep, s, 1), 0).astype(self.dtype)
     x = product(adjoint(vh), inverse[..., :, None] * product(adjoint(u), b))
     return x, keep.sum(-1).astype(jnp.int64), s
+
+
+def _limit(rcond, driver, dtype, size):
+    """What share of the greatest singular value counts as none: LAPACK reads several `rcond` as its own precision, each driver others."""
+    if rcond is None or driver == "gels":
+        return eps(dtype) * max(size)
+    if rcond < 0 and driver == "gelss" or driver == "gelsd" and not 0 < rcond < 1:
+        return eps(dtype) / 2
+    return float(rcond)
 
 
 @composite("linalg_lstsq", **RAW)
@@ -217,8 +229,7 @@ def linalg_lstsq(A, B, rcond=None, *, driver=None, out=None):
     fewer = A._spec.ndim > B._spec.ndim                        # PyTorch reads the batch as if these were vectors, whatever they are
     batch = broadcast_shapes([tuple(A._spec.size[:-2]), tuple(B._spec.size[:-1] if fewer else B._spec.size[:-2])])
     right = right.expand(*batch, *right._spec.size[-2:])
-    limit = float(rcond) if rcond is not None and driver != "gels" else eps(A._spec.dtype) * max(m, n)
-    x, rank, s = lstsq_raw(A, right, limit)
+    x, rank, s = lstsq_raw(A, right, _limit(rcond, driver, A._spec.dtype, (m, n)), driver == "gelsy")
     empty = A.new_empty((0,), dtype=A.dtype.to_real())
     residuals = x.flatten()[:0].abs()
     if m > n and driver != "gelsy" and bool((rank == n).all()):
