@@ -177,7 +177,8 @@ def test_the_driver_for_full_rank_asks_no_rcond():
 def test_each_driver_reads_rcond_in_its_own_way(driver):
     """Beyond (0, 1) they cut at the type's precision, at nothing, at everything, or at all but the greatest."""
     matrices = [[[2.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1e-9]], [[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [0.0, 0.0]], [[2.0]]]
-    for rows in matrices:
+    # PyTorch's gelsy reads marks of columns that nobody has written: where these decide, it answers now this, now that.
+    for rows in matrices[driver == "gelsy":]:
         for rcond in (None, -1, 0.0, 0.3, 0.6, 1.0, 1.5):
             ours, wanted = (T.linalg.lstsq(T.tensor(rows), T.ones(len(rows), 1), rcond=rcond, driver=driver) for T in (jtensor, torch))
             assert ours.rank.item() == wanted.rank.item(), (rows, rcond)
