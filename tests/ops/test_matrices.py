@@ -173,13 +173,22 @@ def test_the_driver_for_full_rank_asks_no_rcond():
     assert jtensor.linalg.lstsq(A, B, rcond=0.5, driver="gelsd").solution.flatten().tolist() == pytest.approx([1.0, 0.0])
 
 
-@pytest.mark.parametrize("driver", ["gelsd", "gelss", "gelsy"])
+_LEAST_SQUARES = [[[2.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1e-9]], [[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [0.0, 0.0]], [[2.0]]]
+
+
+@pytest.mark.parametrize("driver", ["gelsd", "gelss"])
 def test_each_driver_reads_rcond_in_its_own_way(driver):
-    """Beyond (0, 1) they cut at the type's precision, at nothing, at everything, or at all but the greatest."""
-    matrices = [[[2.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1e-9]], [[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [0.0, 0.0]], [[2.0]]]
-    # PyTorch's gelsy reads marks of columns that nobody has written: where these decide, it answers now this, now that.
-    for rows in matrices[driver == "gelsy":]:
+    """Beyond (0, 1) they cut at the type's precision, at nothing, or at everything."""
+    for rows in _LEAST_SQUARES:
         for rcond in (None, -1, 0.0, 0.3, 0.6, 1.0, 1.5):
             ours, wanted = (T.linalg.lstsq(T.tensor(rows), T.ones(len(rows), 1), rcond=rcond, driver=driver) for T in (jtensor, torch))
             assert ours.rank.item() == wanted.rank.item(), (rows, rcond)
             assert ours.solution.flatten().tolist() == pytest.approx(wanted.solution.flatten().tolist()), (rows, rcond)
+
+
+def test_the_orthogonal_driver_keeps_the_greatest_and_those_at_the_limit():
+    """As LAPACK's gelsy; PyTorch's own answers change from call to call, since it hands that marks of columns that nobody has written."""
+    for rcond, wanted in ((None, [2, 2, 0, 1]), (-1, [3, 2, 0, 1]), (0.3, [2, 2, 0, 1]), (0.6, [1, 2, 0, 1]), (1.5, [1, 1, 0, 1])):
+        ranks = [jtensor.linalg.lstsq(jtensor.tensor(rows), jtensor.ones(len(rows), 1), rcond=rcond, driver="gelsy").rank.item()
+                 for rows in _LEAST_SQUARES]
+        assert ranks == wanted, rcond
