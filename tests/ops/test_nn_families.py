@@ -36,6 +36,8 @@ X = (2, 4, 6, 5)
     ("F.group_norm(a, 2, b, c)", [X, (4,), (4,)]), ("F.instance_norm(a)", [X]), ("F.embedding(b, a)", [(5, 3), [[0, 1], [1, 4]]]),
     ("F.embedding(b, a)", [(5, 0), [[0, 1], [1, 4]]]),
     ("F.embedding(b, a, padding_idx=1)", [(5, 3), [[0, 1], [1, 4]]]), ("F.embedding_bag(b, a, c)", [(5, 3), [0, 1, 1, 4], [0, 2, 2]]),
+    ("T.embedding_bag(a * 0, b, c, False, 2, False, None, False, 0)", [(5, 3), [3, 0, 1, 3, 4, 2, 1], [0, 0, 4]]),         # equal rows
+    ("F.embedding_bag(b, a + T.tensor([[1.], [0.], [float('nan')]]), c, mode='max')", [(3, 2), [2, 0, 0, 2, 1, 2], [0, 2, 5]]),
     ("F.pad(a, (1, 2, -1, 1), value=3)", [X]), ("F.pad(a, (1, 2, 3, 1), 'reflect')", [X]), ("F.pad(a, (1, 2, 3, 1), 'replicate')", [X]),
     ("F.pixel_shuffle(a, 2)", [X]), ("F.unfold(a, (2, 3), padding=1)", [X]), ("F.fold(a, (4, 4), 2)", [(1, 8, 9)]),
     ("F.interpolate(a, scale_factor=2)", [X]), ("F.interpolate(a, size=(4, 9), mode='bilinear')", [X]),

@@ -107,6 +107,25 @@ def _bags(indices, offsets, include_last_offset):
     return searchsorted(offsets[:count], places, side="right").astype(jnp.int64) - 1, count
 
 
+def _greatest(weight, indices, rows, used, bags, sizes):
+    """(the greatest number of each bag and column, the index it stands at): the first of equals, and a NaN only where it comes first."""
+    count, columns = sizes.shape[0], weight.shape[1]
+    if not indices.shape[0]:
+        return jnp.zeros((count, columns), weight.dtype), jnp.zeros((count, columns), indices.dtype)
+    places = jnp.arange(indices.shape[0])
+    begin = jax.ops.segment_min(jnp.where(used, places, places.shape[0]), bags, count)
+    begins = (used & (places == begin.at[bags].get(mode="promise_in_bounds")))[:, None]
+    rows = jax.lax.stop_gradient(rows)
+    low = jnp.where(used[:, None] & (begins | (rows == rows)), rows, -jnp.inf)
+    most = jax.ops.segment_max(low, bags, count).at[bags].get(mode="promise_in_bounds")
+    hit = used[:, None] & (low == most) | begins & (low != low)
+    first = jax.ops.segment_min(jnp.where(hit, places[:, None], places.shape[0]), bags, count)
+    is_there = (sizes > 0)[:, None]
+    where = jnp.where(is_there, indices.at[jnp.where(is_there, first, 0)].get(mode="promise_in_bounds"), 0)
+    made = weight.at[where, jnp.arange(columns)].get(mode="promise_in_bounds")
+    return jnp.where(is_there, made, jnp.zeros((), weight.dtype)), where
+
+
 @op(name="embedding_bag.raw", backward="EmbeddingBagBackward0", nondiff=("indices", "offsets", 1, 2, 3), **RAW)
 def embedding_bag_raw(weight: Tensor, indices: Tensor, offsets: Tensor, per_sample_weights: OptTensor, mode, include_last_offset,
                       padding_idx, scale_grad_by_freq):
@@ -117,13 +136,8 @@ def embedding_bag_raw(weight: Tensor, indices: Tensor, offsets: Tensor, per_samp
     used = jnp.ones(indices.shape, bool) if padding_idx < 0 else indices != padding_idx
     sizes = jnp.zeros((count,), jnp.int64).at[bags].add(used.astype(jnp.int64), mode="drop")
     if mode == _MAX:
-        low = jnp.where(used[:, None], rows, -jnp.inf)
-        most = jax.ops.segment_max(low, bags, count)
-        out = jnp.where((sizes > 0)[:, None], most, jnp.zeros((), rows.dtype))
-        hit = (low == most.at[bags].get(mode="promise_in_bounds")) & used[:, None]
-        first = jnp.where(hit, indices[:, None], jnp.iinfo(indices.dtype).max)
-        where = jnp.where((sizes > 0)[:, None], jax.ops.segment_min(first, bags, count), 0)
-        return out.astype(weight.dtype), bags, sizes, where
+        out, where = _greatest(weight, indices, rows, used, bags, sizes)
+        return out, bags, sizes, where
     if per_sample_weights is not None:
         rows = rows * per_sample_weights[:, None].astype(rows.dtype)
     if scale_grad_by_freq:
