@@ -207,3 +207,18 @@ Underivable.__name__ = Underivable.__qualname__ = "NotImplemented"
 def underivable_called(name):
     """The class of such nodes under another name."""
     return type(name, (Underivable,), {"__slots__": ()})
+
+
+def without_derivative(name, inputs, outs, node=None):
+    """Where one of ``inputs`` requires a gradient ``outs`` do so, too, and a backward says that the operator ``name`` has no derivative.
+
+    ``node``: what the node is called in an operator of which one derivative alone is missing.
+    """
+    edges = tuple([edge_of(t) for t in inputs if t.requires_grad]) if LOCAL.grad_enabled else ()
+    if not edges:
+        return
+    made = Underivable(edges, f"derivative for aten::{name} is not implemented") if node is None else underivable_called(node)(
+        edges, f"the derivative for '{name}' is not implemented.", NotImplementedError)
+    for out in outs:
+        if out._spec.dtype.differentiable:
+            out._edge, out._requires_grad = (made, 0), True

@@ -38,6 +38,7 @@ def agree(ours, theirs, where):
 HISTOGRAMS = ["T.histogramdd(x, [3, 3])", "T.histogramdd(x, 2)", "T.histogramdd(x, [E, E])", "T.histogramdd(x, (E, E[:2]), density=True)",
               "T.histogramdd(x.double(), 3, range=[0., 1., 0., 2.], density=True)", "T.histogramdd(x, 2, weight=T.arange(4.))",
               "T.histogramdd(x.view(2, 2, 2), [1, 2], weight=T.ones(2, 2))", "T.histogramdd(T.zeros(0, 2), 2)", "T.histogramdd(x * 0, 2)",
+              "T.histogramdd(T.zeros(0, 2), 2, density=True)", "T.histogram(T.zeros(0), 2, density=True)",
               "T.histogram(T.tensor([0., .9, 1.]), 10).hist.tolist()", "T.histogram(T.tensor([0., .9, 1.]), 10).bin_edges.tolist()",
               "str(T.histogramdd(x, 2))", "T.histogramdd(x.int(), [3, 3])", "T.histogramdd(x, [3])", "T.histogramdd(x[0], [3])",
               "T.histogramdd(x, [3, 3], weight=T.ones(3))", "T.histogramdd(x, [3, 3], weight=T.ones(4).double())",
@@ -71,6 +72,8 @@ EDGES = ["T.trapezoid(T.tensor([100, 200, 255, 1, 3], dtype=T.uint8))", "T.trape
          "T.igamma(T.tensor([0., 0., -0., 1e-3, float('nan')]), T.tensor([1e-3, 0., 9., 0., 0.]))",
          "T.igammac(T.tensor([0., 0., -0., 1e-3, float('nan')]), T.tensor([1e-3, 0., 9., 0., 0.]))",
          "T.igamma(1 / (x * 0), 1 / (x * 0))", "T.igammac(T.tensor([float('inf')] * 4), T.tensor([-1., float('nan'), float('inf'), 0.]))",
+         *(f"T.{f}(T.zeros(0, dtype=T.{d}))" for f in ("median", "nanmedian") for d in ("int32", "int64", "uint8", "float64")),
+         "T.nanquantile(a, 1.5)", "T.nanquantile(a[:0], 0.5)", "T.quantile(a.half(), x)", "T.quantile(a.half(), 0.5, interpolation='?')",
          "T.round(T.tensor([1.23456e20]), decimals=40)", "T.round(T.tensor([1.5]), decimals=400)",
          "T.nn.functional.adaptive_avg_pool1d(a.T, 2)", "T.tensor(2.).__rdiv__(T.tensor([3, 4]))", "T.mean(a, 0, out=T.empty(0).double())"]
 
@@ -79,6 +82,23 @@ EDGES = ["T.trapezoid(T.tensor([100, 200, 255, 1, 3], dtype=T.uint8))", "T.trape
 def test_as_pytorch(texts):
     for text in texts:
         agree(asked(jtensor, text), asked(torch, text), text)
+
+
+@pytest.mark.parametrize("text", [
+    "x.unique()", "x.unique(dim=0, return_counts=True)[0]", "x.unique_consecutive()", "T.histogramdd(x, [3, 3])[0]",
+    "T.histogramdd(x, [3, 3])[1][0]", "T.histogramdd(x.detach(), [x[0], x[1]])[0]", "T.histogramdd(x.detach(), [3, 3], weight=x[:, 0])[0]",
+    "T.histogram(x, 3)[0]", "T.histogram(x, 3)[1]", "T.bincount(T.tensor([0, 1]), x[0])"])
+def test_what_has_no_derivative_says_so(text):
+    def told(T):
+        x = T.tensor([[0.0, 1.0], [1.0, 2.0]], requires_grad=True)
+        made = eval(text, {"T": T, "x": x})
+        with pytest.raises((RuntimeError, NotImplementedError)) as error:
+            (made.sum() + x.sum()).backward()
+        with T.no_grad():
+            quiet = eval(text, {"T": T, "x": x})
+        node = made.grad_fn
+        return made.requires_grad, node.name(), len(node.next_functions), quiet.requires_grad, type(error.value), str(error.value)
+    assert told(jtensor) == told(torch)
 
 
 def test_the_product_of_reflections_has_a_gradient():

@@ -51,7 +51,10 @@ def bincount(input, weights=None, minlength=0):
         return bincount_raw(input, minlength)
     if weights._spec.ndim != 1 or weights._spec.numel != input._spec.numel:
         raise RuntimeError("weights should be 1-d and have the same length as input")
-    return bincount_weighted(input, weights, minlength)
+    from ...tensor.storages import without_derivative
+    made = bincount_weighted(input, weights, minlength)
+    without_derivative("bincount", (weights,), (made,))
+    return made
 
 
 @op(name="histc.raw", sync="slices", nondiff=("self",), **RAW)
@@ -255,8 +258,10 @@ def _check_slices(self, axis, dim):
         raise RuntimeError("Number of zero sized dimensions is more than one, so unique cannot be applied ")
 
 
-def _answer(made, return_inverse, return_counts):
+def _answer(input, made, return_inverse, return_counts, name, node):
+    from ...tensor.storages import without_derivative
     values, inverse, counts = made
+    without_derivative(name, (input,), (values,), node)
     answer = (values, *((inverse,) if return_inverse else ()), *((counts,) if return_counts else ()))
     return answer if len(answer) > 1 else values
 
@@ -274,7 +279,8 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
         raise not_implemented("unique", input._spec.dtype)
     if axis is not None:
         _check_slices(input, axis, dim)
-    return _answer(unique_raw(input, axis, bool(return_inverse)), return_inverse, return_counts)
+    name, node = ("_unique2", "Unique2Backward0") if axis is None else ("unique_dim", "UniqueDimBackward0")
+    return _answer(input, unique_raw(input, axis, bool(return_inverse)), return_inverse, return_counts, name, node)
 
 
 @composite(asked=True)
@@ -290,4 +296,4 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
     axis = None if dim is None else wrap_dim(dim, input._spec.ndim)
     if axis is not None:
         _check_slices(input, axis, dim)
-    return _answer(unique_runs_raw(input, axis), return_inverse, return_counts)
+    return _answer(input, unique_runs_raw(input, axis), return_inverse, return_counts, "unique_consecutive", "UniqueConsecutiveBackward0")

@@ -55,9 +55,12 @@ def _median(x, dim, keepdim, ignore):
     return found if keepdim else tuple(jnp.squeeze(a, axis) for a in found)
 
 
+_NOTHING = {"int32": -2**31, "int64": -2**63}               # what a NaN becomes in wide integers
+
+
 def _median_of_all(x, ignore):
     if x.size == 0:
-        return jnp.full((), jnp.nan, x.dtype)
+        return jnp.full((), jnp.nan if is_floating(x) else _NOTHING.get(x.dtype.name, 0), x.dtype)
     x = x.reshape(-1)
     return ranked(x, _median_rank(x, 0, ignore), 0)[0][0]
 
@@ -204,32 +207,33 @@ def quantile_of(self: Tensor, q: TensorOrNumber, dim=None, keepdim=False, *, int
     return _quantiles(self, q.astype(self.dtype), dim, keepdim, interpolation, ignore)
 
 
-def _quantile(name, input, q, dim, keepdim, interpolation, out):
-    if isinstance(q, (int, float)) and not 0 <= q <= 1:
-        raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q:g}")
+def _quantile(ignore, input, q, dim, keepdim, interpolation, out):
+    """Both functions; PyTorch's errors name `quantile` in either."""
+    if (is_number := isinstance(q, (int, float))) and not 0 <= q <= 1:
+        raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
+    if interpolation not in _INTERPOLATIONS:
+        raise RuntimeError(f"quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}")
     if input.numel() == 0:
-        raise RuntimeError(f"{name}() input tensor must be non-empty")
+        raise RuntimeError("quantile() input tensor must be non-empty")
+    if not is_number and q.ndim > 1:
+        raise RuntimeError("quantile() q must be a scalar or 1D tensor")
     if input.dtype.name not in ("float32", "float64"):
-        raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
-    if isinstance(q, (int, float)):
+        raise RuntimeError("quantile() input tensor must be either float or double dtype")
+    if is_number:
         q = float(q)
     else:
-        if q.ndim > 1:
-            raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
         if q.dtype is not input.dtype:
-            raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
+            raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
         if not bool(((q >= 0) & (q <= 1)).all()):
-            raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+            raise RuntimeError("quantile() q values must be in the range [0, 1]")
         if interpolation != "linear":
             q = q.detach()               # only linear interpolation depends on q smoothly
-    if interpolation not in _INTERPOLATIONS:
-        raise RuntimeError(f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}")
     if dim is not None:
         wrap_dim(dim, input.ndim)
     if out is not None and out.dtype is not input.dtype:
-        raise RuntimeError(f"{name}() out tensor must be same dtype as the input tensor")
+        raise RuntimeError("quantile() out tensor must be same dtype as the input tensor")
     more = {} if out is None else {"out": out}
-    return quantile_of(input, q, dim, keepdim, interpolation=interpolation, ignore=name == "nanquantile", **more)
+    return quantile_of(input, q, dim, keepdim, interpolation=interpolation, ignore=ignore, **more)
 
 
 @composite(asked=True)
@@ -239,7 +243,7 @@ def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=N
     >>> torch.quantile(torch.tensor([0., 1., 2., 3.]), 0.5)
     tensor(1.5000)
     """
-    return _quantile("quantile", input, q, dim, keepdim, interpolation, out)
+    return _quantile(False, input, q, dim, keepdim, interpolation, out)
 
 
 @composite(asked=True)
@@ -249,4 +253,4 @@ def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear", ou
     >>> torch.nanquantile(torch.tensor([0., float("nan"), 2.]), 0.5)
     tensor(1.)
     """
-    return _quantile("nanquantile", input, q, dim, keepdim, interpolation, out)
+    return _quantile(True, input, q, dim, keepdim, interpolation, out)

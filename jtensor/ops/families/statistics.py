@@ -220,7 +220,8 @@ def histogram_of(self: Tensor, bins: OptTensor, count, range, weight: OptTensor,
     values, weights = self.reshape(-1).astype(np.float64), None if weight is None else weight.reshape(-1).astype(np.float64)
     if not _ascends(edges):
         return _counted_in_any_order(values[:, None], [edges.astype(np.float64)], weights, density).astype(self.dtype), edges
-    counted, _ = np.histogram(values, bins=edges.astype(np.float64), weights=weights, density=density)
+    with np.errstate(all="ignore"):                                         # the density of nothing
+        counted, _ = np.histogram(values, bins=edges.astype(np.float64), weights=weights, density=density)
     return counted.astype(self.dtype), edges
 
 
@@ -249,6 +250,8 @@ def histogram(input, bins=100, *, range=None, weight=None, density=False, out=No
     from ...base.return_types import return_type
     answer = return_type("histogram", ("hist", "bin_edges"))(made)
     if out is None:
+        from ...tensor.storages import without_derivative
+        without_derivative("histogram", [t for t in (input, None if whole else bins, weight) if t is not None], answer)
         return answer
     for target, value in zip(out, answer):
         target.resize_(value.shape).copy_(value)
@@ -262,7 +265,8 @@ def histogramdd_of(self: Tensor, edges: Tensors, weight: OptTensor, density):
     edges, weights = [e.astype(np.float64) for e in edges], None if weight is None else weight.reshape(-1).astype(np.float64)
     if not all(map(_ascends, edges)):
         return _counted_in_any_order(points, edges, weights, density).astype(self.dtype)
-    counted, _ = np.histogramdd(points, bins=edges, weights=weights, density=density)
+    with np.errstate(all="ignore"):
+        counted, _ = np.histogramdd(points, bins=edges, weights=weights, density=density)
     return counted.astype(self.dtype)
 
 
@@ -337,6 +341,15 @@ def histogramdd(input, bins, range=None, weight=None, density=False):
         _check_edges(input.shape[-1], input.dtype, bins)
     if input.dtype.name not in ("float32", "float64"):
         raise not_implemented("histogramdd", input.dtype)
-    edges = _edges_of_counts(input, bins, range) if counts else [e.clone() for e in bins]
     from ...base.return_types import return_type
-    return return_type("histogramdd", ("hist", "bin_edges"))((histogramdd_of(input, edges, weight, density), tuple(edges)))
+    from ...tensor.storages import without_derivative
+    weights = () if weight is None else (weight,)
+    if counts:
+        edges = _edges_of_counts(input, bins, range)
+        without_derivative("_histogramdd_bin_edges", (input, *weights), edges)
+    else:
+        edges = [e.clone() for e in bins]
+    made = histogramdd_of(input, edges, weight, density)
+    name = "_histogramdd_from_bin_cts" if counts else "_histogramdd_from_bin_tensors"
+    without_derivative(name, (input, *(() if counts else bins), *weights), (made,))
+    return return_type("histogramdd", ("hist", "bin_edges"))((made, tuple(edges)))
