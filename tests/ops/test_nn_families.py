@@ -46,6 +46,10 @@ X = (2, 4, 6, 5)
     ("F.scaled_dot_product_attention(a, b, c)", [(2, 3, 4), (2, 5, 4), (2, 5, 4)]),
     ("F.scaled_dot_product_attention(a.transpose(1, 2), b, c).transpose(1, 2).view(1, 3, 8)", [(1, 3, 2, 4), (1, 2, 5, 4), (1, 2, 5, 4)]),
     ("F.scaled_dot_product_attention(a.mT, b, c)", [(1, 2, 4, 3), (1, 2, 5, 4), (1, 2, 5, 4)]),
+    ("F.scaled_dot_product_attention(a, b, c, T.tensor([[True, False], [False, False]]))", [(2, 2, 3), (2, 2, 3), (2, 2, 4)]),
+    ("F.scaled_dot_product_attention(a, b, c, a[0, :, :1].detach() - float('inf'))", [(2, 2, 3), (2, 2, 3), (2, 2, 4)]),  # nowhere
+    ("F.scaled_dot_product_attention(a, b, c).grad_fn.next_functions[0][0].next_functions[0][0].next_functions[0][0].next_functions[0][0]"
+     ".name() == 'SafeSoftmaxBackward0' and a", [(2, 3, 4), (2, 5, 4), (2, 5, 6)]),
     ("F.grid_sample(a, b, align_corners=False)", [X, (2, 3, 3, 2)]),
     ("F.grid_sample(a, b, 'bicubic', 'reflection', True)", [X, (2, 3, 3, 2)]),
     *((f"F.grid_sample(a, b / 3, 'bilinear', '{mode}', {corners})", [(1, 1, 3, 3), [[[[-3., 3.], [-2., 2.], [0., -5.], [5., 1.]]]]])

@@ -115,14 +115,11 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     # Half of the scale to either side keeps low precision products in range.
     root = math.sqrt(abs(factor))
     scores = (query * (-root if factor < 0 else root)).matmul((key * root).transpose(-2, -1))
-    masked = attn_mask is not None
-    if masked:
+    if attn_mask is not None:
         if attn_mask.dtype == jtensor.bool:
             attn_mask = jtensor.zeros_like(attn_mask, dtype=query.dtype).masked_fill_(attn_mask.logical_not(), -math.inf)
         scores.add_(attn_mask)                          # in place, as in PyTorch: a mask makes no batch larger
-    weights = scores.softmax(-1)
-    if masked:
-        weights = weights.masked_fill((scores == -math.inf).all(-1, keepdim=True), 0.0)
+    weights = raw._safe_softmax(scores, -1)
     if dropout_p > 0.0:
         weights = jtensor.dropout(weights, dropout_p, True)
     return weights.matmul(value)

@@ -64,6 +64,16 @@ def _softmax_body(x, dim):
     return e / e.sum(axis=dim, keepdims=True)
 
 
+@op(None, name="_safe_softmax", backward="SafeSoftmaxBackward0", function=False, method=False,
+    grad=_softmax_gradient, check=_check_softmax("softmax"), double="SoftmaxBackwardDataBackward0")
+def _safe_softmax(self: Tensor, dim, dtype=None):
+    """The softmax, and zeros where all is minus infinity; such a row hands on zeros for a gradient, too, as its result is what is saved."""
+    x = _as(self, dtype)
+    if x.ndim == 0 or x.size == 0:
+        return _softmax_body(x, dim)
+    return jnp.where(jnp.isneginf(jnp.max(x, axis=dim, keepdims=True)), jnp.zeros((), x.dtype), _softmax_body(x, dim))
+
+
 @op(None, name="_log_softmax", backward="LogSoftmaxBackward0", function=False, method=False, out=True,
     grad=_log_softmax_gradient, check=_check_softmax("log_softmax"), double="LogSoftmaxBackwardDataBackward0")
 def _log_softmax(self: Tensor, dim, dtype=None):
