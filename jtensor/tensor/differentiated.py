@@ -17,7 +17,7 @@ def _quotient_by(grad, self, other):
 
 
 def _from_angle(self, other):
-    return (self * self + other * other).reciprocal()
+    return (self * self + other * other).reciprocal().masked_fill((self == 0) & (other == 0), 0)
 
 
 def _power_by_number(grad, self, exponent):

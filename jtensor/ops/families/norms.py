@@ -243,7 +243,23 @@ def _check_renorm(self, p, dim, maxnorm):
     axes_of(dim, self.ndim)
 
 
-@op("numeric", layout="contiguous", inplace=True, out=True, saves=("self",), check=_check_renorm)
+def _slices_sizes(x, p, dim, maxnorm):
+    """(the norms of the slices along ``dim``, the greatest that may stay, the axes of a slice)."""
+    axes = tuple(d for d in range(x.ndim) if d != dim % x.ndim)
+    sizes = norm_over(x, p, axes, True)
+    return sizes, cast(maxnorm if maxnorm <= float(jnp.finfo(sizes.dtype).max) else INF, sizes.dtype), axes
+
+
+@wide
+def _renorm_gradient(grad, self, p, dim, maxnorm):
+    sizes, most, axes = _slices_sizes(self, p, dim, maxnorm)
+    inverse = 1 / (sizes + 1e-7)
+    along = jnp.sum((grad * jnp.conj(self)).real, axis=axes, keepdims=True)
+    slope = norm_gradient(along, self, p, sizes, axes, True)
+    return jnp.where(sizes > most, (most * inverse).astype(grad.dtype) * (grad - inverse.astype(grad.dtype) * slope), grad)
+
+
+@op("numeric", layout="contiguous", inplace=True, out=True, check=_check_renorm, grad=_renorm_gradient)
 @wide
 def renorm(self: Tensor, p, dim, maxnorm):
     """Each slice along ``dim`` whose p-norm is above ``maxnorm`` scaled down to it.
@@ -252,9 +268,7 @@ def renorm(self: Tensor, p, dim, maxnorm):
     tensor([[0.6000, 0.8000],
             [0.0000, 1.0000]])
     """
-    axis = dim % self.ndim
-    sizes = norm_over(self, p, tuple(d for d in range(self.ndim) if d != axis), True)
-    most = cast(maxnorm if maxnorm <= float(jnp.finfo(sizes.dtype).max) else INF, sizes.dtype)
+    sizes, most, _ = _slices_sizes(self, p, dim, maxnorm)
     factor = jnp.where(sizes > most, most / (sizes + 1e-7), jnp.ones_like(sizes))
     return self * factor.astype(self.dtype)
 
