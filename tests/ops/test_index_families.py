@@ -29,6 +29,7 @@ I, J, M = [0, 2, 2], [1, 0, 1], [[True, False, True, False], [False, False, True
     ("T.repeat_interleave(a, 2, 0)", []), ("T.repeat_interleave(a, b, 0)", [[1, 0, 2]]), ("T.tril(a, -1)", []), ("T.diag(a[0])", []),
     ("T.diag(a)", []),
     ("T.diag_embed(a, 1)", []), ("T.select_scatter(a, b, 0, 1)", [(4,)]), ("T.slice_scatter(a, b, 1, 0, 4, 2)", [(3, 2)]),
+    ("T.select_scatter(a.t(), b, 0, 1)", [(3,)]), ("T.slice_scatter(a.t(), b, 1, 0, 3, 2)", [(4, 2)]),
     ("T.diagonal_scatter(a, b)", [(3,)]), ("T.sort(a, 1, descending=True)", []), ("T.topk(a, 2, 0)", []), ("T.kthvalue(a, 2, 1)", []),
     ("T.msort(a)", []),
 ])

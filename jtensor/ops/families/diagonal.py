@@ -238,7 +238,7 @@ def _check_select_scatter(input, src, dim, index):
     _same([m for d, m in enumerate(input.size) if d != axis], src)
 
 
-@op(saves=(), out=True, check=_check_select_scatter)
+@op(saves=(), out=True, layout="like", check=_check_select_scatter)
 def select_scatter(input: Tensor, src: Tensor, dim, index):
     """A copy of the tensor with ``src`` as the slice at ``index`` along ``dim``.
 
@@ -267,7 +267,7 @@ def _check_slice_scatter(input, src, dim, start, end, step):
     _same(size, src)
 
 
-@op(saves=(), out=True, check=_check_slice_scatter)
+@op(saves=(), out=True, layout="like", check=_check_slice_scatter)
 def slice_scatter(input: Tensor, src: Tensor, dim=0, start=None, end=None, step=1):
     """A copy of the tensor with ``src`` as the slice from ``start`` to ``end`` along ``dim``.
 

@@ -16,48 +16,80 @@ _HIDDEN = {"out": True, "function": False, "method": False}
 
 # -- polynomials ------------------------------------------------------------------------------------------------------
 
-def _recurrence(x, n, first, step):
-    """The n-th polynomial at x: 1, ``first(x)``, and then ``step(k, x, p, q)`` after p and q, its k-th; 0 for n < 0."""
-    wanted = x.dtype
+def _recurrence(x, n, dtype, first, step, closed):
+    """The n-th polynomial at x: 1, ``first(x)``, and then ``step(k, x, p, q)`` after p and q, its k-th; 0 for n < 0.
+
+    ``closed(x, n, dtype)``: where a formula is as good, which does not take n steps, and what it gives. What overflows on the way is
+    infinite from there on, as it is where the steps are made in the type itself.
+    """
+    most = float(jnp.finfo(dtype).max)
     x, n = jnp.broadcast_arrays(x.astype(jnp.float64), n)
-    n = jnp.trunc(n).astype(jnp.int64)
-    top = jnp.max(n, initial=0)
+    n = jnp.where(jnp.abs(n.astype(jnp.float64)) < 2.0**63, n, -1).astype(jnp.int64)     # beyond them C has the least integer
+    known, value = closed(x, n, dtype)
+    steps = jnp.where(known, 0, n)
 
     def more(state):
-        return state[0] < top
+        k, _, q = state
+        return ((steps > k) & (q == q)).any()
 
     def body(state):
         k, p, q = state
         following = step(k.astype(jnp.float64), x, p, q)
+        following = jnp.where(jnp.abs(following) > most, jnp.sign(following) * jnp.inf, following)
         return k + 1, jnp.where(n > k, q, p), jnp.where(n > k, following, q)
-    start = (jnp.ones((), jnp.int64), jnp.ones_like(x), first(x))
-    _, before, value = lax.while_loop(more, body, start)
-    value = jnp.where(n == 0, jnp.ones_like(x), value)
-    del before
-    return jnp.where(n < 0, jnp.zeros_like(x), value).astype(wanted)
+    _, _, q = lax.while_loop(more, body, (jnp.ones((), jnp.int64), jnp.ones_like(x), first(x)))
+    value = jnp.where(known, value, jnp.where(n == 0, jnp.ones_like(x), q))
+    return jnp.where(n < 0, jnp.zeros_like(x), value).astype(dtype)
+
+
+def _by_angle(inside, right, left):
+    """Closed forms of a Chebyshev polynomial: ``inside(n, angle)`` between -1 and 1, from the ninth degree on; ``right(n)`` at 1, and
+    ``left(n)``, times 1 and -1 in turn, at -1."""
+    def closed(x, n, dtype):
+        degree, turn = n.astype(jnp.float64), jnp.where(n % 2 == 0, 1.0, -1.0)
+        between = (jnp.abs(x) < 1) & (n > 8)
+        value = jnp.where(x == 1, right(degree), turn * left(degree))
+        return between | (jnp.abs(x) == 1), jnp.where(between, inside(degree, jnp.arccos(jnp.clip(x, -1, 1))), value)
+    return closed
+
+
+def _in_steps(x, n, dtype):
+    return jnp.zeros(x.shape, bool), x
+
+
+def _low(x, n, dtype):
+    """Nothing is known in closed form, and there is no number of a high degree."""
+    return n > (128 if dtype == jnp.float32 else 512), jnp.full_like(x, jnp.nan)
 
 
 def _chebyshev(k, x, p, q):
     return 2 * x * q - p
 
 
+def _one(n):
+    return jnp.ones_like(n)
+
+
 _STEPS = {
-    "chebyshev_polynomial_t": (lambda x: x, _chebyshev),
-    "chebyshev_polynomial_u": (lambda x: 2 * x, _chebyshev),
-    "chebyshev_polynomial_v": (lambda x: 2 * x - 1, _chebyshev),
-    "chebyshev_polynomial_w": (lambda x: 2 * x + 1, _chebyshev),
-    "hermite_polynomial_h": (lambda x: 2 * x, lambda k, x, p, q: 2 * x * q - 2 * k * p),
-    "hermite_polynomial_he": (lambda x: x, lambda k, x, p, q: x * q - k * p),
-    "laguerre_polynomial_l": (lambda x: 1 - x, lambda k, x, p, q: ((2 * k + 1 - x) * q - k * p) / (k + 1)),
-    "legendre_polynomial_p": (lambda x: x, lambda k, x, p, q: ((2 * k + 1) * x * q - k * p) / (k + 1)),
+    "chebyshev_polynomial_t": (lambda x: x, _chebyshev, _by_angle(lambda n, a: jnp.cos(n * a), _one, _one)),
+    "chebyshev_polynomial_u": (lambda x: 2 * x, _chebyshev, _by_angle(
+        lambda n, a: jnp.sin((n + 1) * a) / jnp.sin(a), lambda n: n + 1, lambda n: n + 1)),
+    "chebyshev_polynomial_v": (lambda x: 2 * x - 1, _chebyshev, _by_angle(
+        lambda n, a: jnp.cos((n + 0.5) * a) / jnp.cos(a / 2), _one, lambda n: 2 * n + 1)),
+    "chebyshev_polynomial_w": (lambda x: 2 * x + 1, _chebyshev, _by_angle(
+        lambda n, a: jnp.sin((n + 0.5) * a) / jnp.sin(a / 2), lambda n: 2 * n + 1, _one)),
+    "hermite_polynomial_h": (lambda x: 2 * x, lambda k, x, p, q: 2 * x * q - 2 * k * p, _low),
+    "hermite_polynomial_he": (lambda x: x, lambda k, x, p, q: x * q - k * p, _low),
+    "laguerre_polynomial_l": (lambda x: 1 - x, lambda k, x, p, q: ((2 * k + 1 - x) * q - k * p) / (k + 1), _in_steps),
+    "legendre_polynomial_p": (lambda x: x, lambda k, x, p, q: ((2 * k + 1) * x * q - k * p) / (k + 1), _in_steps),
 }
 
 
 def _polynomial(name, shifted=False):
-    first, step = _STEPS[name.replace("shifted_", "")]
+    first, step, closed = _STEPS[name.replace("shifted_", "")]
 
     def body(x: TensorOrNumber, n: TensorOrNumber):
-        return _recurrence(2 * x.astype(jnp.float64) - 1 if shifted else x, n, first, step).astype(x.dtype)
+        return _recurrence(2 * x.astype(jnp.float64) - 1 if shifted else x, n, x.dtype, first, step, closed)
     body.__doc__ = f"The {name.replace('_', ' ').title()}, ``n`` its degree, at ``x``; 0 where ``n`` is negative."
     op("float", name=f"special_{name}", nondiff=("x", "n", 0), check=refuses(f"{name}_cpu", "narrow", "complex"), **_HIDDEN)(body)
 
