@@ -217,3 +217,14 @@ def test_arc_tangents_of_complex_numbers_everywhere(dtype):
 def test_whole_powers_of_one_number_keep_the_compiler_quiet(capfd):
     assert (3 ** jtensor.arange(7)).tolist()[-1] == 729 and (jtensor.arange(11)[:, None] ** jtensor.arange(7)).sum().item() == 2228039
     assert "circular" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "complex64"])
+@pytest.mark.parametrize("n", [3, 6, 7, 10, 33, 1000, 5000])
+def test_equal_numbers_have_no_spread(n, dtype):
+    """However their sum is rounded, as in PyTorch; so the gradient of their deviation is nothing, not rounding magnified."""
+    x = jtensor.full((4, n), 0.1, dtype=getattr(jtensor, dtype), requires_grad=True)
+    found = [x.var(1), x.std(1), x.t().var(0), x.T.std((0,)), *jtensor.var_mean(x, 1), jtensor.std_mean(x, (0, 1))[0]]
+    assert all((found[at] == 0).all() for at in (0, 1, 2, 3, 4, 6)) and (found[5] == x[:, 0]).all()
+    x.std(1).real.sum().backward()
+    assert (x.grad == 0).all()

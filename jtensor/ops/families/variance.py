@@ -4,6 +4,7 @@ Owns: how a correction and dims become a spread; forms of the arguments from bef
 composites.
 """
 import jax.numpy as jnp
+from jax import lax
 
 from ...base import sites
 from ..operator import Number, Tensor, op
@@ -25,7 +26,7 @@ def _moments(x, dim, correction, keepdim):
     axes = axes_of(dim, x.ndim)
     n = size_of(x.shape, axes)
     real = x.real.dtype
-    middle = jnp.sum(x, axis=axes, keepdims=True) / jnp.asarray(n, x.dtype)
+    middle = _middle(x, dim)
     away = x - middle
     squares = jnp.square(away.real) + jnp.square(away.imag) if is_complex(x) else away * away
     left = jnp.maximum(jnp.asarray(n, real) - cast(correction, real), 0)
@@ -38,15 +39,28 @@ def _root(x, dim, correction, keepdim):
     if x.dtype != jnp.float32:
         variance, middle = _moments(x, dim, correction, keepdim)
         return jnp.sqrt(variance), middle
-    away, axes = _deviation(x, dim)
+    axes = axes_of(dim, x.ndim)
+    middle = _middle(x, dim)
     left = jnp.maximum(size_of(x.shape, axes) - cast(correction, jnp.float64), 0)
-    variance = jnp.sum(jnp.square(away.astype(jnp.float64)), axis=axes, keepdims=keepdim) / left
-    return jnp.sqrt(variance).astype(x.dtype), jnp.mean(x, axis=axes, keepdims=keepdim)
+    variance = jnp.sum(jnp.square((x - middle).astype(jnp.float64)), axis=axes, keepdims=keepdim) / left
+    return jnp.sqrt(variance).astype(x.dtype), middle if keepdim else jnp.squeeze(middle, axes)
+
+
+def _middle(x, dim):
+    """The mean. Along dims that of equal numbers is the number itself, so that nothing is away from it, where their sum would have been
+    rounded; of a whole tensor it is not in PyTorch either, and looking costs as much as the rest."""
+    axes = axes_of(dim, x.ndim)
+    n = size_of(x.shape, axes)
+    middle = jnp.sum(x, axis=axes, keepdims=True) / jnp.asarray(n, x.dtype)
+    if n < 3 or dim is None or dim == ():
+        return middle
+    first = lax.slice(x, [0] * x.ndim, [1 if axis in axes else size for axis, size in enumerate(x.shape)])
+    return jnp.where(jnp.sum(jnp.abs(x - first), axis=axes, keepdims=True) == 0, first, middle)
 
 
 def _deviation(x, dim):
     axes = axes_of(dim, x.ndim)
-    return x - jnp.mean(x, axis=axes, keepdims=True), axes
+    return x - _middle(x, dim), axes
 
 
 @wide
