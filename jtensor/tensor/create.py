@@ -116,8 +116,8 @@ def _out(name, made, out, requires_grad, dtype=None):
         made = made.reshape(out._spec.size)                              # any shape of so many elements will do
     write_out(made, out, _say_counted if name == "arange" else _say_nothing)
     if edges:
-        from .storages import Underivable
-        rebase(out, Underivable(edges, f"derivative for aten::{name} is not implemented"))
+        from .underivable import underivable
+        rebase(out, underivable(edges, name))
     elif out.is_leaf and out._requires_grad is not requires_grad:
         out.requires_grad_(requires_grad)
     return out

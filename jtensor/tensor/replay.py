@@ -244,13 +244,10 @@ def _differentiable_backward(node, plan, grads, codes, saved, outs, only_grads):
 
 def _underivable(plan, edges, outs, name):
     """The same for a backward that PyTorch does not differentiate: it can be asked for, but not gone through."""
-    from .storages import Underivable, underivable_called
+    from .underivable import underivable
+    short = name.removeprefix("aten::")
     for k, out in enumerate(outs):
-        if name.startswith("aten::"):
-            made = Underivable(tuple(edges), f"derivative for {name} is not implemented")
-        else:
-            made = underivable_called(plan.operator.name)(
-                tuple(edges), f"the derivative for '{name}' is not implemented.", NotImplementedError)
+        made = underivable(tuple(edges), short, plan.operator.name if short == name else None)
         out._edge, out._requires_grad = (made, 0), plan.differentiable[k]
 
 

@@ -1,12 +1,10 @@
 """`set_`, `resize_`: the methods that give a tensor other memory or another size of it. May not know: operators."""
-import functools
 import math
 
 import numpy as np
 
 from ..autograd import engine
 from ..autograd.gradmode_checks import before_inplace, counting_allowed
-from ..autograd.graph import Node
 from ..base import devices, dtypes, geometry
 from ..base.naming import type_name
 from ..storage import host
@@ -18,6 +16,7 @@ from .storage_types import Memory, UntypedStorage
 from .storage_types import is_storage as is_storage
 from .typed_storages import BY_NAME as BY_NAME
 from .typed_storages import TypedStorage as TypedStorage
+from .underivable import Underivable
 
 
 def resize_storage(storage, elements, dtype=None):
@@ -185,40 +184,3 @@ def _strides_taken(size, stride, offset):
     if min(stride) < 0:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
     return stride
-
-
-class Underivable(Node):
-    """The node of an operation that has no derivative; backward raises an ``error`` that says ``text``."""
-
-    __slots__ = ("text", "error")
-
-    def __init__(self, edges, text, error=RuntimeError):
-        Node.__init__(self, edges)
-        self.text, self.error = text, error
-
-    def apply(self, grads):
-        raise self.error(self.text)
-
-
-Underivable.__name__ = Underivable.__qualname__ = "NotImplemented"
-
-
-@functools.cache
-def underivable_called(name):
-    """The class of such nodes under another name."""
-    return type(name, (Underivable,), {"__slots__": ()})
-
-
-def without_derivative(name, inputs, outs, node=None):
-    """Where one of ``inputs`` requires a gradient ``outs`` do so, too, and a backward says that the operator ``name`` has no derivative.
-
-    ``node``: what the node is called in an operator of which one derivative alone is missing.
-    """
-    edges = tuple([edge_of(t) for t in inputs if t.requires_grad]) if LOCAL.grad_enabled else ()
-    if not edges:
-        return
-    made = Underivable(edges, f"derivative for aten::{name} is not implemented") if node is None else underivable_called(node)(
-        edges, f"the derivative for '{name}' is not implemented.", NotImplementedError)
-    for out in outs:
-        if out._spec.dtype.differentiable:
-            out._edge, out._requires_grad = (made, 0), True

@@ -51,7 +51,7 @@ def bincount(input, weights=None, minlength=0):
         return bincount_raw(input, minlength)
     if weights._spec.ndim != 1 or weights._spec.numel != input._spec.numel:
         raise RuntimeError("weights should be 1-d and have the same length as input")
-    from ...tensor.storages import without_derivative
+    from ...tensor.underivable import without_derivative
     made = bincount_weighted(input, weights, minlength)
     without_derivative("bincount", (weights,), (made,))
     return made
@@ -259,7 +259,7 @@ def _check_slices(self, axis, dim):
 
 
 def _answer(input, made, return_inverse, return_counts, name, node):
-    from ...tensor.storages import without_derivative
+    from ...tensor.underivable import without_derivative
     values, inverse, counts = made
     without_derivative(name, (input,), (values,), node)
     answer = (values, *((inverse,) if return_inverse else ()), *((counts,) if return_counts else ()))

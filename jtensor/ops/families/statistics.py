@@ -250,7 +250,7 @@ def histogram(input, bins=100, *, range=None, weight=None, density=False, out=No
     from ...base.return_types import return_type
     answer = return_type("histogram", ("hist", "bin_edges"))(made)
     if out is None:
-        from ...tensor.storages import without_derivative
+        from ...tensor.underivable import without_derivative
         without_derivative("histogram", [t for t in (input, None if whole else bins, weight) if t is not None], answer)
         return answer
     for target, value in zip(out, answer):
@@ -342,7 +342,7 @@ def histogramdd(input, bins, range=None, weight=None, density=False):
     if input.dtype.name not in ("float32", "float64"):
         raise not_implemented("histogramdd", input.dtype)
     from ...base.return_types import return_type
-    from ...tensor.storages import without_derivative
+    from ...tensor.underivable import without_derivative
     weights = () if weight is None else (weight,)
     if counts:
         edges = _edges_of_counts(input, bins, range)
