@@ -10,8 +10,6 @@ import tempfile as _tempfile
 import traceback as _traceback
 from multiprocessing import *  # noqa: F403
 
-from .base.errors import missing as _missing
-
 _STRATEGIES = {"file_descriptor", "file_system"}
 _chosen = ["file_descriptor"]
 
@@ -125,12 +123,7 @@ SpawnContext = ProcessContext
 
 
 def start_processes(fn, args=(), nprocs=1, join=True, daemon=False, start_method="spawn"):
-    """Runs ``fn(index, *args)`` in ``nprocs`` processes; with ``join`` waits for them, else answers with their context.
-
-    ``start_method="fork"`` is refused: XLA's threads do not survive it.
-    """
-    if start_method == "fork":
-        raise _missing("processes that are forked", 'start_method="spawn" (or "forkserver")')
+    """Runs ``fn(index, *args)`` in ``nprocs`` processes; with ``join`` waits for them, else answers with their context."""
     context, processes, files = _python.get_context(start_method), [], []
     folder = _tempfile.mkdtemp(prefix="jtensor-spawn-")
     for index in range(nprocs):
@@ -149,7 +142,7 @@ def start_processes(fn, args=(), nprocs=1, join=True, daemon=False, start_method
 
 
 def spawn(fn, args=(), nprocs=1, join=True, daemon=False, start_method="spawn"):
-    """`start_processes` by spawning, the only way here."""
+    """`start_processes` by spawning."""
     return start_processes(fn, args, nprocs, join, daemon, start_method="spawn")
 
 

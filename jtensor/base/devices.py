@@ -7,6 +7,7 @@ import functools
 import numbers
 import re
 
+from . import compat
 from .naming import TorchNamed, attribute_of
 
 _KINDS = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy",
@@ -176,6 +177,8 @@ def place(d):
         return cpu if d.type == "cpu" else meta
     if d.type == "cuda":
         count = len(accelerators())
+        if count == 0 and _accelerators():
+            raise RuntimeError(compat.NO_ACCELERATOR)
         if count == 0:
             raise AssertionError("Torch not compiled with CUDA enabled")
         if (d.index or 0) >= count:
@@ -186,13 +189,17 @@ def place(d):
 
 
 @functools.cache
-def accelerators():
-    """The GPUs that JAX can use, in order; starts the JAX backend."""
+def _accelerators():
     import jax
     try:
         return tuple(jax.devices("gpu"))
     except RuntimeError:
         return ()
+
+
+def accelerators():
+    """The GPUs that JAX can use, in order; starts the JAX backend. None in a child of fork: they stay with the parent."""
+    return () if compat.is_forked() else _accelerators()
 
 
 def index_of(d):
@@ -221,12 +228,12 @@ def wait(index):
 
 def settle():
     """Waits until every GPU, and the CPU, has done what it was asked to do."""
-    import jax
-    for at in (*accelerators(), *jax.devices("cpu")[:1]):
-        jax.block_until_ready(_last()(jax.device_put(0, at)))
+    for index in range(len(accelerators())):
+        wait(index)
+    compat.settle()
 
 
-@functools.cache
+@compat.of_backend
 def jax_device(d):
     """The `jax.Device` of a canonical device."""
     import jax

@@ -5,7 +5,7 @@ May not know: how memory is shared (`storage.host`).
 """
 import numpy as np
 
-from ..base import devices, dtypes, geometry
+from ..base import compat, devices, dtypes, geometry
 from ..base.errors import missing
 from ..base.naming import type_name
 from ..ops.families import create as ops
@@ -74,7 +74,7 @@ def array_wrap(self, array, context=None, return_scalar=False):
 
 def jax_array(self):
     """The tensor's value as a `jax.Array` (immutable: later writes to the tensor do not show)."""
-    return value_of(read(self), "jax()")
+    return compat.own(value_of(read(self), "jax()"))
 
 
 def from_jax(array, requires_grad=False):
@@ -196,7 +196,7 @@ def _to_device(self, dtype, device):
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     else:
         import jax
-        array = jax.device_put(value_of(read(source), "to(device)"), devices.jax_device(device))
+        array = jax.device_put(compat.own(value_of(read(source), "to(device)")), devices.jax_device(device))
         made = make_tensor(cell.new(ready(array, layout.aval), layout), layout)
     if LOCAL.grad_enabled and source.requires_grad:
         from ..autograd.transfer import transfer_node

@@ -1,6 +1,7 @@
 """Work that need not be waited for: one daemon thread per `Worker`, jobs by priority, a clean end.
 
-Owns: the queue, handles (done, result, cancel), what happens at exit, at fork and on Ctrl-C. May not know: programs, files.
+Owns: the queue, handles (done, result, cancel), what happens at exit and on Ctrl-C, and that a fork finds all at rest (`forking`).
+May not know: programs, files.
 
 A thread that is inside XLA when the interpreter is torn down aborts the process, so the end of the process waits for the job
 in hand (never for the queue, unless the worker's jobs are to be finished). Ctrl-C cuts that wait short.
@@ -10,8 +11,8 @@ in hand (never for the queue, unless the worker's jobs are to be finished). Ctrl
 42
 """
 import atexit
+import contextlib
 import heapq
-import os
 import threading
 import time
 import weakref
@@ -188,12 +189,13 @@ class Worker:
                 ready.notify_all()
                 while not self._queue:
                     ready.wait()
-                handle = self._busy = heapq.heappop(self._queue)
-            try:
-                handle.run()
-            except BaseException:               # kept in the handle; the thread lives on
-                pass
-            del handle
+            with _inside():
+                with ready:
+                    handle = self._busy = heapq.heappop(self._queue) if self._queue else None
+                if handle is not None:
+                    with contextlib.suppress(BaseException):    # kept in the handle; the thread lives on
+                        handle.run()
+                del handle
 
 
 def settle():
@@ -203,13 +205,74 @@ def settle():
             worker.flush()
 
 
-def _after_fork():
+# -- fork -------------------------------------------------------------------------------------------------------------
+# A child inherits what a worker's thread has locked, but not the thread. So a fork waits until no worker is in the midst of something. What
+# goes on inside XLA meanwhile does not matter to the child, which has a client of its own (`base.compat.forked`).
+
+_gate = threading.Condition()
+_working, _forking = set(), [False]
+
+
+@contextlib.contextmanager
+def _inside():
+    mine = threading.get_ident()
+    _enter(mine)
+    try:
+        yield
+    finally:
+        _leave(mine)
+
+
+@contextlib.contextmanager
+def outside():
+    """Around a call into XLA that may take long: a fork does not wait for it."""
+    mine = threading.get_ident()
+    if mine not in _working:
+        yield
+        return
+    _leave(mine)
+    try:
+        yield
+    finally:
+        _enter(mine)
+
+
+def _enter(thread):
+    with _gate:
+        while _forking[0]:
+            _gate.wait()
+        _working.add(thread)
+
+
+def _leave(thread):
+    with _gate:
+        _working.discard(thread)
+        _gate.notify_all()
+
+
+def hold():
+    """Before a fork: waits until no worker is inside of a job, and keeps them out of the next ones."""
+    with _gate:
+        _forking[0] = True
+        while _working - {threading.get_ident()}:
+            _gate.wait()
+
+
+def go_on():
+    """After a fork, in the parent."""
+    with _gate:
+        _forking[0] = False
+        _gate.notify_all()
+
+
+def begin_anew():
+    """After a fork, in the child: no worker has a thread; what was begun is run by who asks for it."""
+    global _gate
+    _gate, _forking[0] = threading.Condition(), False
+    _working.clear()
     for worker in _WORKERS:
         handle = worker._busy
         if handle is not None and not handle.done():        # its thread stayed with the parent: `result` runs it here
             handle._lock, handle._ended, handle._state = threading.Lock(), threading.Event(), _QUEUED
         worker._reset()
 
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

@@ -10,14 +10,13 @@ where executables are kept (`trace/store.py`). Everything that depends on JAX's 
 """
 import contextlib
 import math
-import os
 import threading
 import time
 
 import numpy as np
 
 from ..base import compat
-from ..base.errors import missing
+from . import background, forking  # noqa: F401 - the latter is told of forks from now on
 from .background import Worker
 from .barriers import in_windows
 from .kinds import DIV, ELEMENTWISE, ELEMENTWISE_MOVES, EXTREME, KINDS, MOVES, OTHER, PRODUCT, SQRT, SUM, TRANSCENDENTAL
@@ -217,23 +216,12 @@ def compile_program(function, avals, *, donate=(), options=None, effort="all", x
 
 
 _HELPER = Worker("helper")
-_orphaned = [False]             # a process that was forked once XLA had begun has none of its threads, and XLA's compiler waits for them
-
-
-def _after_fork():
-    _orphaned[0] = compat.backend_started()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
 
 
 def _apart(job):
-    if _orphaned[0]:
-        raise missing("computations in a process that was forked after the first one: XLA's threads stay with the parent",
-                      'multiprocessing.get_context("spawn") (or "forkserver"), or to fork before anything is computed')
     # Ctrl-C that arrives while the main thread is inside XLA's compiler is heard only when that is done, and then the process
     # crashes at its end (so it does with plain `jax.jit`, 0.10.2). So the main thread waits for another one, which no signal reaches.
     if threading.current_thread() is not threading.main_thread() or _HELPER.closed():
-        return job()
+        with background.outside():
+            return job()
     return _HELPER.submit(job, name="compile").result(help=False)

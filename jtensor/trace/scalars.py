@@ -7,7 +7,6 @@ the program; single ones for kernels, and the zero that every program takes. May
 >>> pack([0.5], [3], [])
 array([4602678819172646912,                   3])
 """
-import functools
 from array import array
 from operator import attrgetter
 
@@ -87,7 +86,7 @@ def number(kind, value, device):
     return found
 
 
-@functools.cache
+@compat.of_backend
 def zero(device):
     """The run-time zero that the fences add: one array on each device for the life of the process."""
     return compat.put(np.zeros((), np.uint32), device)

@@ -32,8 +32,6 @@ def test_strategies():
     assert multiprocessing.get_sharing_strategy() in multiprocessing.get_all_sharing_strategies()
     with pytest.raises(AssertionError, match="invalid sharing strategy 'x'"):
         multiprocessing.set_sharing_strategy("x")
-    with pytest.raises(NotImplementedError, match="forked"):
-        multiprocessing.start_processes(fail, start_method="fork")
 
 
 def test_every_name_of_python_is_there():

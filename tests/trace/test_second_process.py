@@ -4,8 +4,6 @@ import os
 import subprocess
 import sys
 
-import pytest
-
 from jtensor.trace import choosing
 
 SCRIPT = """
@@ -70,24 +68,3 @@ def test_a_second_process_makes_the_same_choices(tmp_path):
     first, second = [second_process(tmp_path / "programs", LENGTHS) for _ in range(2)]
     assert first["programs"]["compiled"] == 2 * choosing.tiers.TRIED        # of large tapes, and of small ones
     assert "compiled" not in second["programs"] and "compiled" not in second["kernels"]
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_a_forked_process_says_that_it_cannot_compute(tmp_path):
-    """XLA's compiler would wait for threads that stayed with the parent, for ever."""
-    program = """if True:
-        import os, warnings
-        import jtensor
-        warnings.simplefilter("ignore")
-        print(jtensor.randn(3).exp().isfinite().all().item(), flush=True)
-        if os.fork() == 0:
-            try:
-                jtensor.arange(7.0).sin().cumsum(0).sum().item()
-            except NotImplementedError as error:
-                print("forked" in str(error) and "spawn" in str(error), flush=True)
-            os._exit(0)
-        os.wait()
-    """
-    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120,
-                           env={**os.environ, "JTENSOR_CACHE_DIR": str(tmp_path)})
-    assert found.stdout.split() == ["True", "True"], found.stderr

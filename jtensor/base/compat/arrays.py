@@ -4,6 +4,7 @@ import functools
 import jax
 import numpy as np
 
+from . import forked
 from .inside import core, short_way, x64, xla_client
 
 
@@ -12,12 +13,12 @@ def aval_of(shape, dtype):
     return core.ShapedArray(shape, dtype)
 
 
-@functools.cache
+@forked.of_backend
 def sharding_of(device):
     return jax.sharding.SingleDeviceSharding(device)
 
 
-@functools.cache
+@forked.of_backend
 def default_device():
     """The device where programs run unless told otherwise: the first of JAX's default backend, which this starts."""
     return jax.local_devices()[0]
@@ -34,7 +35,8 @@ def cpu_apart(queue):
     if not short_way():
         return None
     try:
-        return xla_client.make_cpu_client(asynchronous=queue, num_devices=1).local_devices()[0]
+        forked.clients.append(client := xla_client.make_cpu_client(asynchronous=queue, num_devices=1))
+        return client.local_devices()[0]
     except (AttributeError, TypeError, RuntimeError):           # another jaxlib
         return None
 
@@ -50,7 +52,7 @@ def put(array, device=None):
     if not short_way():
         with x64():
             return jax.device_put(array, device)
-    target = device or default_device()
+    target = default_device() if device is None else forked.places.get(device, device)
     if array.itemsize < 8:
         return xla_client.batched_device_put(aval_of(array.shape, array.dtype), sharding_of(target), [array], [target], device is not None)
     before = jax.enable_x64.swap_local(True)         # else the elements would be cut to 32 bits; `with x64()` is the same in Python
@@ -58,6 +60,15 @@ def put(array, device=None):
         return xla_client.batched_device_put(aval_of(array.shape, array.dtype), sharding_of(target), [array], [target], device is not None)
     finally:
         jax.enable_x64.set_local(before)
+
+
+def own(array):
+    """The array, or in a child of fork one of this process in its place: a program waits for ever for what was the parent's.
+
+    >>> own(put(np.arange(3)))
+    Array([0, 1, 2], dtype=int64)
+    """
+    return forked.taken_over([array], None, put)[0]
 
 
 def looked_at(array):

@@ -16,7 +16,7 @@ if jax.__version_info__[:2] > TESTED:
     raise ImportError(f"jtensor runs on JAX {tested}, and this is {jax.__version__}: pip install 'jax=={tested}.*' 'jaxlib=={tested}.*'")
 
 try:
-    from jax._src import compiler, core, linear_util, sharding_impls, source_info_util
+    from jax._src import compiler, core, linear_util, sharding_impls, source_info_util, xla_bridge
     from jax._src.interpreters import mlir, partial_eval
     from jax._src.lib import _jax, xla_client
     from jaxlib.mlir import ir
@@ -24,8 +24,10 @@ try:
         (xla_client, "array_result_handler"), (xla_client, "batched_device_put"), (xla_client, "DeviceList"), (mlir, "make_ir_context"),
         (mlir, "lower_jaxpr_to_fun"), (partial_eval, "trace_to_jaxpr_dynamic"), (linear_util, "DebugInfo"), (linear_util, "wrap_init"),
         (core, "Var"), (core, "new_jaxpr_eqn"), (core, "current_jaxpr_eqn_context"), (source_info_util, "new_source_info"),
-        (compiler, "get_compile_options"), (core, "ShapedArray"), (sharding_impls, "ShardingContext"), (jax.enable_x64, "swap_local"),
-        (jax.enable_x64, "set_local"), (_jax, "collect_garbage")))
+        (compiler, "get_compile_options"), (compiler, "backend_compile_and_load"),
+        (compiler, "_cache_write"), (core, "ShapedArray"), (sharding_impls, "ShardingContext"), (jax.enable_x64, "swap_local"),
+        (jax.enable_x64, "set_local"), (_jax, "collect_garbage"), (xla_bridge, "_backends"), (xla_bridge, "_clear_backends"),
+        (xla_bridge, "make_cpu_client"), (xla_bridge, "_at_fork_handler_installed"), (_jax.ArrayImpl, "_replace_with")))
 except ImportError:                         # another JAX: the public way serves, slower
     compiler = core = linear_util = sharding_impls = source_info_util = mlir = partial_eval = _jax = xla_client = ir = None
     SHORT = False
@@ -56,3 +58,44 @@ def backend_started():
     """
     from jax._src import xla_bridge
     return xla_bridge.backends_are_initialized()
+
+
+def backends():
+    """The clients that JAX has started, by platform."""
+    from jax._src import xla_bridge
+    return dict(xla_bridge._backends)
+
+
+def change_backend():
+    """A new client of the CPU takes the place of all that JAX has started, and is answered."""
+    client = xla_bridge.make_cpu_client()
+    xla_bridge._clear_backends()
+    for cached in (xla_bridge.get_backend, xla_bridge.local_devices, xla_bridge.process_count):
+        cached.cache_clear()
+    xla_bridge._backends["cpu"] = xla_bridge._default_backend = client
+    return client
+
+
+def compile_by(function):
+    """JAX's own programs, too, are compiled by ``function(module, options, devices)``, and lowered in one thread; none is kept on disk."""
+    def compile_and_load(backend, module, executable_devices, options, host_callbacks):
+        if host_callbacks:
+            raise RuntimeError("a process that was forked compiles no program that calls back into Python")
+        return function(module, options, executable_devices)
+
+    def context():
+        made = in_threads()
+        made.enable_multithreading(False)
+        return made
+
+    in_threads, mlir.make_ir_context = mlir.make_ir_context, context
+    compiler.backend_compile_and_load, compiler._cache_write = compile_and_load, lambda *cached: None
+
+
+def own_fork_warning():
+    """JAX warns of every fork that it deadlocks. What is computed here does not (`forked`): JAX's own words are left out.
+
+    >>> own_fork_warning()
+    """
+    if SHORT:
+        xla_bridge._at_fork_handler_installed = True

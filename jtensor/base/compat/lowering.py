@@ -2,6 +2,7 @@
 
 May not know: XLA's options, devices but by name.
 """
+import io
 import threading
 from itertools import count
 
@@ -9,6 +10,22 @@ from .inside import ir, mlir, sharding_impls
 
 _LOCAL = threading.local()
 _CONTEXT_USES = 512         # a context keeps every type, attribute and location it ever made
+_THREADS = [True]           # whether MLIR may use JAX's threads, which a child of fork has not got
+_LEFT = []
+
+
+def begin_anew():
+    """In a child of fork: contexts that work in the thread that they are used in. Those that there are stay, since they have threads."""
+    _LEFT.append(_LOCAL.__dict__.copy())
+    _LOCAL.__dict__.clear()
+    _THREADS[0] = False
+
+
+def bytecode(module):
+    """A module as bytes, which another process can compile."""
+    found = io.BytesIO()
+    module.operation.write_bytecode(file=found)
+    return found.getvalue()
 
 
 def _context():
@@ -27,7 +44,10 @@ def _new_context():
         context = mlir.JaxIrContext()
         context.append_dialect_registry(mlir.upstream_dialects)
         context.load_all_available_dialects()
-        context.set_thread_pool(mlir.global_thread_pool)
+        if _THREADS[0]:
+            context.set_thread_pool(mlir.global_thread_pool)
+        else:
+            context.enable_multithreading(False)
         dialects = mlir.dialects
         for register in (dialects.sdy.register_dialect, dialects.mpmd.register_dialect, register_mhlo_dialect,
                          dialects.chlo.register_dialect, dialects.hlo.register_dialect):

@@ -6,11 +6,13 @@ import functools
 import json
 import pickle
 import time
+import weakref
 
 import jax
 import numpy as np
 
-from .arrays import admitted, aval_of, default_device, sharding_of
+from . import forked
+from .arrays import admitted, aval_of, default_device, put, sharding_of
 from .inside import compiler, short_way, x64, xla_client
 from .lowering import lowered_module
 
@@ -25,7 +27,7 @@ class Program:
     """
 
     __slots__ = ("run", "inputs", "outputs", "donated", "device", "seconds", "portable", "slow_to_begin", "_executable", "_committed",
-                 "__weakref__")
+                 "_body", "__weakref__")
 
     def dump(self):
         """The program as bytes for `load` on the same machine and versions."""
@@ -37,7 +39,7 @@ class Program:
             from jax.experimental import serialize_executable
             meta["way"], body = "public", pickle.dumps(serialize_executable.serialize(self._executable))
         else:
-            meta["way"], body = "short", self.device.client.serialize_executable(self._executable)
+            meta["way"], body = "short", self._body or self._executable.client.serialize_executable(self._executable)
         head = json.dumps(meta).encode()
         return len(head).to_bytes(4, "little") + head + body
 
@@ -69,13 +71,18 @@ def build(jaxpr, donate=(), options=None, device=None, name="program", apart=lam
         if not calls_back:
             lowered = time.perf_counter()
             settings = _options(device, tuple(sorted((options or {}).items())))
-            executable = apart(lambda: device.client.compile_and_load(module, executable_devices=_device_list(device),
-                                                                      compile_options=settings))
+            executable, body = apart(lambda: _compiled(module, settings, device))
             donated = tuple(i for i, o in enumerate(aliases) if o is not None)
-            program = _program(executable, inputs, outputs, donated, device, committed, kept)
+            program = _program(executable, inputs, outputs, donated, device, committed, kept, body)
             program.seconds = {"lower": lowered - begin, "compile": time.perf_counter() - lowered}
             return program
     return _build_public(jaxpr, inputs, outputs, aliases, options, device, committed, apart)
+
+
+def _compiled(module, settings, device):
+    if forked.is_forked():
+        return forked.compiled(module, settings, _device_list(device))
+    return device.client.compile_and_load(module, executable_devices=_device_list(device), compile_options=settings), None
 
 
 def _aliases(inputs, outputs, donate):
@@ -96,7 +103,7 @@ def _aliases(inputs, outputs, donate):
 
 # ---- the short way ---------------------------------------------------------------------------------------------------
 
-@functools.cache
+@forked.of_backend
 def _device_list(device):
     return xla_client.DeviceList((device,))
 
@@ -126,7 +133,8 @@ def _varint(n):
     return bytes([n & 127 | 128]) + _varint(n >> 7) if n > 127 else bytes([n])
 
 
-def _program(executable, inputs, outputs, donated, device, committed, kept=()):
+def _program(executable, inputs, outputs, donated, device, committed, kept=(), body=None):
+    # ``body``: what it was loaded from. XLA does not write it again: what it then writes lacks the functions.
     execute, sharding = executable.execute_sharded, sharding_of(device)
     handlers = [xla_client.array_result_handler(aval_of(*spec), sharding, committed=committed, _skip_checks=True) for spec in outputs]
 
@@ -137,16 +145,42 @@ def _program(executable, inputs, outputs, donated, device, committed, kept=()):
             results = execute(admitted(arrays, inputs, device, committed))
         return results.consume_with_handlers(handlers)
 
+    if forked.is_forked():
+        by_itself, where = run, device if committed else None
+
+        def run(arrays):
+            return by_itself(forked.taken_over(arrays, where, put))
+
     run.kept = kept
     self = Program.__new__(Program)
     self.run, self.inputs, self.outputs, self.donated, self.device = run, inputs, outputs, donated, device
     self.portable, self._executable, self._committed, self.seconds, self.slow_to_begin = not kept, executable, committed, {}, False
+    self._body = body
+    _KNOWN.add(self)
     return self
+
+
+_KNOWN = weakref.WeakSet()
+
+
+def _revived(program):
+    """Makes a program of the parent's one of this process, which fork has made."""
+    again = load(program.dump(), program.device if program._committed else None)
+    program.run, program._executable, program._body = again.run, again._executable, again._body
+
+
+def after_fork():
+    """What a child of fork has to do before it computes.
+
+    >>> after_fork()                    # where fork has made the process; here it would lose its threads       # doctest: +SKIP
+    """
+    forked.start_anew(list(_KNOWN), _revived)
 
 
 # ---- the public way --------------------------------------------------------------------------------------------------
 
 def _build_public(jaxpr, inputs, outputs, aliases, options, device, committed, apart):
+    forked.refuse()
     donated = tuple(i for i, o in enumerate(aliases) if o is not None)
     begin = time.perf_counter()
     avals = [jax.ShapeDtypeStruct(*spec) for spec in inputs]
@@ -193,7 +227,7 @@ def load(data, device=None):
         program = _program_public(compiled, inputs, outputs, donated, device, committed)
     else:
         executable = device.client.deserialize_executable(body, executable_devices=_device_list(device))
-        program = _program(executable, inputs, outputs, donated, device, committed)
+        program = _program(executable, inputs, outputs, donated, device, committed, body=body)
     program.slow_to_begin = meta["slow"]
     program.seconds = {"load": time.perf_counter() - begin}
     return program
