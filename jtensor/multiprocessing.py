@@ -1,6 +1,7 @@
-"""`torch.multiprocessing`: Python's `multiprocessing`, and `spawn`. Tensors that are sent arrive as copies: XLA's memory is one process's.
+"""`torch.multiprocessing`: Python's `multiprocessing`, and `spawn`.
 
-Owns: `spawn` and its errors, the sharing strategies' names. Everything else is Python's. May not know: tensors.
+Owns: `spawn` and its errors, the sharing strategies' names. How tensors are sent is `tensor.sending`'s; everything else is Python's. May
+not know: tensors.
 """
 import multiprocessing as _python
 import os as _os
@@ -15,7 +16,7 @@ _chosen = ["file_descriptor"]
 
 
 def get_all_sharing_strategies():
-    """The names of the ways in which PyTorch shares tensors between processes. Here they are copied, whichever is chosen."""
+    """The names of the ways in which PyTorch shares tensors between processes. Here it is by descriptors, whichever is chosen."""
     return set(_STRATEGIES)
 
 
@@ -25,7 +26,7 @@ def get_sharing_strategy():
 
 
 def set_sharing_strategy(new_strategy):
-    """Chooses a way; tensors are copied all the same. AssertionError for one that there is not."""
+    """Chooses a way, which changes nothing here. AssertionError for one that there is not."""
     if new_strategy not in _STRATEGIES:
         raise AssertionError(f"invalid sharing strategy {new_strategy!r}, expected one of {_STRATEGIES}")
     _chosen[0] = new_strategy
@@ -147,7 +148,7 @@ def spawn(fn, args=(), nprocs=1, join=True, daemon=False, start_method="spawn"):
 
 
 def init_reductions():
-    """Nothing: tensors are pickled as copies by themselves."""
+    """Nothing: `multiprocessing` knows how tensors are sent since jtensor was imported."""
 
 
 __all__ = [*_python.__all__, "get_all_sharing_strategies", "get_sharing_strategy", "set_sharing_strategy"]

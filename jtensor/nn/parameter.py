@@ -6,6 +6,7 @@ from collections import OrderedDict
 
 import jtensor
 
+from ..tensor import sending
 from ..tensor.overriding import disabled
 from ..tensor.states import set_state, state_of
 
@@ -82,6 +83,14 @@ class Parameter(jtensor.Tensor, metaclass=_ParameterMeta):
     def __reduce_ex__(self, protocol):
         # Hooks are functions of the running program: like PyTorch, none of them travels.
         return _rebuild_parameter, (self.data, self.requires_grad, OrderedDict(), state_of(self))
+
+
+def _received(*sent):
+    made = sending.receive_tensor(*sent)
+    return Parameter(made.detach(), made.requires_grad)
+
+
+sending.send(Parameter, _received)
 
 
 class Buffer(jtensor.Tensor, metaclass=_BufferMeta):

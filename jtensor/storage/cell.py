@@ -40,10 +40,13 @@ class Storage:
 
     __slots__ = ("value", "spec", "layout", "version", "site", "host", "_address", "__weakref__")
 
-    def set(self, value):
-        """Puts a new value of the whole base in the cell; in host mode whoever has the memory takes it (`host`, `lifted`)."""
+    def set(self, value, spec=None, offset=0):
+        """Puts a new value of the whole base in the cell; in host mode whoever has the memory takes it (`host`, `lifted`).
+
+        ``spec`` and ``offset``: the part that has been written to, which is for those to know who share the memory.
+        """
         if self.host is not None:
-            self.host.put(self, value)
+            self.host.put(self, value, spec, offset)
         elif value.position is LIFTED:
             lifted.put_first(self, value)
         else:

@@ -26,6 +26,12 @@ class _Owner:
         self.__array_interface__ = _plain(flat).__array_interface__
 
 
+def _part(flat, spec, offset):
+    """What a geometry shows of memory."""
+    item = flat.itemsize
+    return np.ndarray(spec.size, flat.dtype, flat, offset * item if spec.numel else 0, [s * item for s in spec.stride])
+
+
 def _plain(flat):
     """An array as one of a type that NumPy has a name for."""
     return flat if flat.dtype.isbuiltin == 1 else flat.view(f"u{flat.itemsize}")
@@ -45,14 +51,14 @@ class HostMemory:
     """``flat`` is the 1-D ndarray over the whole storage in memory order; ``owner`` is alive while exported arrays are.
 
     ``taken`` is the value of the last look at it, ``bytes`` what it found; ``pointed`` says that somebody has the address, ``used`` that
-    the memory was written to by it.
+    the memory was written to by it, ``region`` what other processes share it by (`storage.shared`).
     """
 
-    __slots__ = ("flat", "owner", "taken", "bytes", "aval", "layout", "foreign", "pointed", "used", "__weakref__")
+    __slots__ = ("flat", "owner", "taken", "bytes", "aval", "layout", "foreign", "pointed", "used", "region", "__weakref__")
 
     def __init__(self, flat, layout, owner=None, foreign=None):
         self.flat, self.layout, self.aval, self.owner, self.foreign = flat, layout, layout.aval, owner, foreign
-        self.taken = self.bytes = None
+        self.taken = self.bytes = self.region = None
         self.pointed = self.used = False
 
     def address(self):
@@ -127,12 +133,23 @@ class HostMemory:
         array = self.foreign
         return sys.getrefcount(array), sys.getrefcount(array if array.base is None else array.base)
 
-    def put(self, storage, value):
-        """The value's bytes go to the shared memory; if it is shared with an address alone that nobody has written by, host mode ends."""
+    def put(self, storage, value, spec, offset):
+        """The value's bytes go to the shared memory; if it is shared with an address alone that nobody has written by, host mode ends.
+
+        Where other processes have the memory, only those go there that lie as ``spec`` and ``offset`` say: others write beside them.
+        """
         if self.pointed and not self.used and not self.is_exported():
             self.leave(storage, value)
             return
-        self.logical()[...] = np.asarray(executor.value_of(value, "write to memory shared with numpy"))
+        array = np.asarray(executor.value_of(value, "write to shared memory"))
+        if self.region is None or spec is None or spec is self.layout or spec.dtype is not self.layout.dtype:
+            self.logical()[...] = array
+            return
+        if not self.layout.contiguous:
+            made = HostMemory(np.empty_like(self.flat), self.layout)
+            made.logical()[...] = array
+            array = made.flat
+        _part(self.flat, spec, offset)[...] = _part(array.reshape(-1), spec, offset)
 
     def rebase(self, layout):
         """The same memory as another type of as many bytes."""

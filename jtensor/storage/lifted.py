@@ -15,7 +15,7 @@ class LiftedMemory:
     def current(self, storage):
         return storage.value
 
-    def put(self, storage, value):
+    def put(self, storage, value, spec, offset):
         """A value in the place of a lifted one; it becomes as lifted as that was."""
         had, has = levels_of(storage.value), levels_of(value)
         for level in has - had:

@@ -4,6 +4,7 @@ Owns: these methods, with PyTorch's errors. Those that change its memory are wri
 """
 from ..ops.families.composing import no_bools
 from ..ops.families.numeric import axis_at
+from ..storage import shared
 from . import likes
 from .core import Tensor
 
@@ -106,8 +107,8 @@ class Facts:
         return bool(self.item())
 
     def is_shared(self):
-        """Whether the memory is shared between processes: never, on this engine."""
-        return False
+        """Whether the memory is shared between processes (`share_memory_`); on an accelerator it always is."""
+        return self.device.type == "cuda" or shared.region_of(self._storage) is not None
 
     def pin_memory(self, device=None):
         """Memory that an accelerator reads directly: there is none here. ``RuntimeError`` where there is no accelerator."""

@@ -157,7 +157,7 @@ def overwrite(self, plan, sources, scalars):
     if program is not None:
         values.insert(0, storage.current())
     value = record(made, values, (*scalars, *starts))[0]
-    storage.set(value)
+    storage.set(value, spec, self._offset)
     bump(self)
 
 

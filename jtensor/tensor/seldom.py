@@ -3,7 +3,7 @@
 Owns: these methods, with PyTorch's errors, and the refusal to set what is read-only. May not know: operators' declarations.
 """
 from ..base import sites
-from ..base.errors import missing
+from ..storage import shared
 from .core import Tensor
 
 
@@ -34,8 +34,18 @@ class Seldom:
         return self.data_ptr()
 
     def share_memory_(self):
-        """Refuses: XLA's memory belongs to one process."""
-        raise missing("tensors in memory that processes share", "torch.utils.data.DataLoader, whose workers send arrays, or files")
+        """Moves the tensor's memory to where other processes can have it, and answers the tensor; on an accelerator it is there already.
+
+        What one process writes, the others see. Processes that are forked have the memory by themselves, others where the tensor is an
+        argument of theirs, or goes through a queue. `<https://docs.pytorch.org/docs/stable/multiprocessing.html>`_
+
+        >>> x = torch.zeros(2).share_memory_()
+        >>> x.is_shared()
+        True
+        """
+        if self.device.type != "cuda":
+            shared.share(self._storage)
+        return self
 
     def module_load(self, other, assign=False):
         """What a module's parameter becomes when ``other`` is loaded into it: itself with ``other``'s values, or ``other``, detached."""

@@ -8,7 +8,7 @@ from ..base import devices, dtypes, sites
 from ..base.errors import missing
 from ..base.naming import type_name
 from ..storage import cell as cells
-from ..storage import host
+from ..storage import host, shared
 from ..storage.host import HostMemory
 from ..trace import executor
 from . import from_data
@@ -77,12 +77,14 @@ class Memory:
         return self._cell.host is None and self._cell not in host.EXPORTED
 
     def is_shared(self):
-        """Whether processes share the memory: never, on this engine."""
-        return False
+        """Whether processes share the memory; on an accelerator they always do."""
+        return self.device.type == "cuda" or shared.region_of(self._cell) is not None
 
     def share_memory_(self):
-        """Refuses: XLA's memory belongs to one process."""
-        return Tensor.share_memory_(self)
+        """Moves the memory to where other processes can have it."""
+        if self.device.type != "cuda":
+            shared.share(self._cell)
+        return self
 
     def pin_memory(self, device="cuda"):
         """Refuses, as `Tensor.pin_memory` does."""

@@ -247,7 +247,7 @@ def assign(tensor, value):
         pass
     else:
         base = write_at(storage, spec, tensor._offset, value)
-        storage.set(base)
+        storage.set(base, spec, tensor._offset)
         if storage.host is None and spec is not storage.layout and (spec.dense or _elements_apart(spec)):
             tensor._cached = (reference(base), value)
     bump(tensor)
