@@ -98,6 +98,8 @@ def _fresh_main(**attributes):
     module = types.ModuleType("__main__")
     vars(module).update({"__builtins__": sys.modules["builtins"], "__annotations__": {}, "__loader__": BuiltinImporter, **attributes})
     sys.modules["__main__"] = module
+    if "__mp_main__" in sys.modules:                        # what `multiprocessing` calls it, whose children send what is defined there
+        sys.modules["__mp_main__"] = module
     return module
 
 

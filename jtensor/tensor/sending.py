@@ -19,10 +19,15 @@ _COWARDLY = ("Cowardly refusing to serialize non-leaf tensor which requires_grad
              "the queue).")
 
 
-def reduce_tensor(tensor):
-    """What is sent of a tensor: its memory's descriptor and how it lies there."""
+def refuse_history(tensor):
+    """RuntimeError for what was computed of tensors that require a gradient: the graph stays here."""
     if tensor.requires_grad and not tensor.is_leaf:
         raise RuntimeError(_COWARDLY)
+
+
+def reduce_tensor(tensor):
+    """What is sent of a tensor: its memory's descriptor and how it lies there."""
+    refuse_history(tensor)
     spec = tensor._spec
     if tensor.device.type != "cpu" or spec.conj or spec.neg:
         return reduce(tensor, 2) if type(tensor) is Tensor else tensor.__reduce_ex__(2)

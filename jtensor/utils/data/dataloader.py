@@ -2,6 +2,7 @@
 import itertools
 import math
 import multiprocessing
+import os
 import warnings
 from collections import deque
 from collections.abc import Callable
@@ -10,7 +11,8 @@ from typing import Any, Generic, TypeVar
 import jtensor
 
 from ._utils.collate import default_collate, default_convert
-from ._utils.fetch import IterableDatasetFetcher, MapDatasetFetcher
+from ._utils.fetch import FETCHERS, is_table
+from ._utils.process import WorkerProcess
 from ._utils.worker import Worker, get_worker_info
 from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, draw_seed
@@ -69,7 +71,8 @@ class DataLoader(Generic[_T_co]):
     """Iterates over a dataset in batches.
 
     ``batch_size`` None: single samples. ``shuffle``: a new random order each pass. ``collate_fn``: how samples become a batch.
-    ``num_workers``: the samples and random numbers of that many worker processes, computed in this process (``_utils.worker``).
+    ``num_workers``: how many processes fetch the samples, in turn, ``prefetch_factor`` batches ahead each; each has random numbers of its
+    own. What is fetched of a `TensorDataset` without code of the user's is gathered in this process all the same, which is quicker.
 
     >>> import jtensor as torch
     >>> data = torch.utils.data.TensorDataset(torch.arange(5))
@@ -115,7 +118,7 @@ class DataLoader(Generic[_T_co]):
 
     @property
     def multiprocessing_context(self):
-        """How worker processes would be started; checked, and otherwise without effect here."""
+        """How worker processes are started: a context of `multiprocessing`, or None for its default."""
         return self.__multiprocessing_context
 
     @multiprocessing_context.setter
@@ -169,7 +172,17 @@ class DataLoader(Generic[_T_co]):
         return length // self.batch_size if self.drop_last else math.ceil(length / self.batch_size)
 
     def check_worker_number_rationality(self):
-        """Part of PyTorch's interface. Workers take no process here, so no number of them is too high."""
+        """Warns where there are more workers than processors to be had."""
+        known = hasattr(os, "sched_getaffinity")
+        most = len(os.sched_getaffinity(0)) if known else os.cpu_count()
+        if self.num_workers and (most is None or self.num_workers > most):
+            beside = "" if known else " (`cpuset` is not taken into account)"
+            found = ("DataLoader is not able to compute a suggested max number of worker in current system." if most is None else
+                     f"Our suggested max number of worker in current system is {most}{beside}, which is smaller than what this DataLoader "
+                     "is going to create.")
+            warnings.warn(f"This DataLoader will create {self.num_workers} worker processes in total. {found} Please be aware that "
+                          "excessive worker creation might get DataLoader running slow or even freeze, lower the worker number to avoid "
+                          "potential slowness/freeze if necessary.", stacklevel=2)
 
 
 class _BaseDataLoaderIter:
@@ -197,8 +210,7 @@ class _BaseDataLoaderIter:
 
     def _make_fetcher(self, dataset):
         loader = self._loader
-        kind = MapDatasetFetcher if loader._dataset_kind == _DatasetKind.Map else IterableDatasetFetcher
-        return kind(dataset, loader._auto_collation, loader.collate_fn, loader.drop_last)
+        return FETCHERS[loader._dataset_kind](dataset, loader._auto_collation, loader.collate_fn, loader.drop_last)
 
     def _next_data(self):
         raise NotImplementedError
@@ -243,9 +255,17 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
 class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     """Deals indices out to workers in turn, ``prefetch_factor`` ahead for each; batches come in the order of the indices."""
 
+    _workers = ()
+
     def __init__(self, loader):
         super().__init__(loader)
-        self._workers = [Worker(i, loader, self._base_seed, self._make_fetcher) for i in range(loader.num_workers)]
+        options = loader._auto_collation, loader.collate_fn, loader.drop_last
+        if loader.collate_fn is default_collate and loader.worker_init_fn is None and is_table(loader.dataset):
+            self._workers = [Worker(i, loader, self._base_seed, self._make_fetcher) for i in range(loader.num_workers)]
+        else:
+            context, self._workers = loader.multiprocessing_context or multiprocessing.get_context(), []
+            for i in range(loader.num_workers):
+                self._workers.append(WorkerProcess(i, context, loader, loader._dataset_kind, options, self._base_seed))
         self._deal_ahead()
 
     def _reset(self, loader):
@@ -267,20 +287,34 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             return
         for worker in itertools.islice(self._turns, len(self._workers)):
             if worker.alive:
-                self._tasks.append((worker, index))
+                worker.ask(index)
+                self._tasks.append(worker)
                 return
 
     def _next_data(self):
         while self._tasks:
-            worker, index = self._tasks.popleft()
+            worker = self._tasks.popleft()
             if not worker.alive:
                 continue
             try:
-                data = worker.fetch(index)
+                data = worker.answer()
             except StopIteration:
                 worker.alive = False
                 self._deal()
                 continue
+            except BaseException:
+                self._deal()
+                raise
             self._deal()
             return data
+        if not self._loader.persistent_workers:
+            self._end()
         raise StopIteration
+
+    def _end(self):
+        workers, self._workers = self._workers, []
+        for worker in workers:
+            worker.end()
+
+    def __del__(self):
+        self._end()

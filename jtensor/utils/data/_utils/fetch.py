@@ -5,13 +5,20 @@ from ..dataset import Subset, TensorDataset
 from .collate import default_collate
 
 
+def is_table(dataset):
+    """Whether a dataset holds nothing but rows of tensors, so that to fetch some runs no code of the user's."""
+    while type(dataset) is Subset:
+        dataset = dataset.dataset
+    return type(dataset) is TensorDataset
+
+
 def _rows(dataset, indices):
     """(TensorDataset, indices in it) of a dataset that holds nothing but rows of tensors; None of any other."""
+    if not is_table(dataset):
+        return None
     while type(dataset) is Subset:
         indices = [dataset.indices[i] for i in indices]
         dataset = dataset.dataset
-    if type(dataset) is not TensorDataset:
-        return None
     n = len(dataset)
     if not all(type(i) is int and -n <= i < n for i in indices):
         return None
@@ -63,3 +70,6 @@ class IterableDatasetFetcher:
         if not samples or (self.drop_last and len(samples) < len(index)):
             raise StopIteration
         return self.collate_fn(samples)
+
+
+FETCHERS = MapDatasetFetcher, IterableDatasetFetcher        # by the kind of dataset

@@ -1,11 +1,12 @@
-"""Workers of a DataLoader, within this process.
+"""What a worker of a DataLoader is to the numbers: random generators of its own (seeded with the loader's seed plus its number), a dataset
+of its own, ``get_worker_info()``, and its turn.
 
-What a worker is to the numbers: random generators of its own (seeded with the loader's seed plus its number), a copy of the
-dataset, ``get_worker_info()``, and its turn. All that is kept; the work itself is done one after the other in the calling
-thread. So results are those of PyTorch's worker processes, but nothing is computed in parallel.
+Owns: these, and `Worker`, which keeps all of them within the calling process, for datasets of which nobody can tell (`fetch.is_table`). May
+not know: processes (`process`).
 """
 import copy
 import random
+from collections import deque
 
 import numpy as np
 
@@ -54,19 +55,39 @@ class _Lines(str):
         return str(self)
 
 
-def _reraised(error, worker):
-    """The worker's exception as PyTorch hands it on: the same type, its traceback in the message."""
+def described(error, id):
+    """What a worker's exception says elsewhere: its traceback."""
     import traceback
     text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-    message = f"Caught {type(error).__name__} in DataLoader worker process {worker}.\nOriginal {text}"
+    return f"Caught {type(error).__name__} in DataLoader worker process {id}.\nOriginal {text}"
+
+
+def again(kind, text):
+    """The worker's exception as PyTorch hands it on: of the same type, with what it said."""
     try:
-        return type(error)(_Lines(message) if type(error) is KeyError else message)
+        return kind(_Lines(text) if kind is KeyError else text)
     except Exception:  # a constructor of another form
-        return RuntimeError(message)
+        return RuntimeError(text)
+
+
+def begin(id, num_workers, base_seed, dataset, worker_init_fn):
+    """Makes this process a worker: its random numbers, what `get_worker_info` answers, what the user wants done."""
+    global _current
+    _current = WorkerInfo(id, num_workers, base_seed + id, dataset)
+    _start(_current, base_seed, worker_init_fn)
+
+
+def _start(info, base_seed, worker_init_fn):
+    random.seed(info.seed)
+    jtensor.manual_seed(info.seed)
+    words = [info.id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
+    np.random.seed(np.random.SeedSequence(words).generate_state(4))
+    if worker_init_fn is not None:
+        worker_init_fn(info.id)
 
 
 class Worker:
-    """One worker: ``fetch`` runs in its surroundings."""
+    """One worker within this process: ``fetch`` runs in its surroundings. ``ask`` and ``answer`` as those of `process.WorkerProcess`."""
 
     def __init__(self, id, loader, base_seed, make_fetcher):
         dataset = loader.dataset
@@ -75,27 +96,26 @@ class Worker:
         except Exception:
             pass
         self.info = WorkerInfo(id, loader.num_workers, base_seed + id, dataset)
-        self.make_fetcher, self.alive, self.states = make_fetcher, True, None
-        self._inside(self._start, base_seed, loader.worker_init_fn)
+        self.make_fetcher, self.alive, self.states, self.asked = make_fetcher, True, None, deque()
+        self._inside(_start, self.info, base_seed, loader.worker_init_fn)
+        self.fetcher = self._inside(make_fetcher, dataset)
 
-    def _start(self, base_seed, worker_init_fn):
-        seed = self.info.seed
-        random.seed(seed)
-        jtensor.manual_seed(seed)
-        words = [self.info.id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
-        np.random.seed(np.random.SeedSequence(words).generate_state(4))
-        if worker_init_fn is not None:
-            worker_init_fn(self.info.id)
-        self.fetcher = self.make_fetcher(self.info.dataset)
+    def ask(self, index):
+        """Puts an index down for `answer`."""
+        self.asked.append(index)
+
+    def answer(self):
+        """The data of the index asked first; StopIteration where a stream has ended."""
+        return self._inside(self.fetcher.fetch, self.asked.popleft())
 
     def restart(self):
         """Begins another pass with the same generators."""
         self.alive = True
+        self.asked.clear()
         self.fetcher = self._inside(self.make_fetcher, self.info.dataset)
 
-    def fetch(self, index):
-        """The data of one index; StopIteration where a stream has ended."""
-        return self._inside(self.fetcher.fetch, index)
+    def end(self):
+        """Nothing: there is no process."""
 
     def _inside(self, function, *args):
         """Calls a function with this worker's generators and as this worker; the caller's generators are left as they were."""
@@ -109,7 +129,7 @@ class Worker:
         except StopIteration:
             raise
         except Exception as e:
-            raise _reraised(e, self.info.id) from None
+            raise again(type(e), described(e, self.info.id)) from None
         finally:
             self.states = _random_states()
             _set_random_states(outside)

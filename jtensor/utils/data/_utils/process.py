@@ -1,0 +1,239 @@
+"""A worker of a DataLoader that is a process: it is sent indices, and sends what it has fetched for them, in the same order.
+
+Owns: the process, its pipe, how it ends and what is said if it ends by itself. A batch's tensors go through one stretch of memory, whose
+descriptor is sent; it is nobody's but the reader's then. May not know: samplers, the order of workers.
+"""
+import io
+import mmap
+import os
+import pickle
+import queue
+import signal
+import threading
+from multiprocessing import connection, reduction
+
+import numpy as np
+
+import jtensor
+
+from ....tensor.from_data import from_host
+from ....tensor.looking import host_copy
+from ....tensor.sending import refuse_history
+from . import worker
+from .fetch import FETCHERS
+
+_SMALL = 1 << 15            # bytes of tensors that go with the message itself
+_ALIGNED = 64               # so that XLA takes the memory as it is
+_PATIENCE = 5.0             # seconds after which a worker looks whether there is still somebody who asks, and after which one is ended
+
+
+class WorkerProcess:
+    """``ask(index)`` any number of times, then ``answer()`` as often; ``restart()`` begins another pass, ``end()`` ends it.
+
+    ``kind``, ``options``: of the fetcher (`fetch.FETCHERS`). ``context``: of `multiprocessing`.
+    """
+
+    alive = True            # whether its stream goes on
+
+    def __init__(self, id, context, loader, kind, options, base_seed):
+        self._pipe, theirs = context.Pipe()
+        begin = id, loader.num_workers, base_seed, loader.dataset, loader.worker_init_fn
+        self._process = context.Process(target=_work, args=(theirs, begin, kind, options), daemon=True)
+        self._process.start()
+        self._timeout, self._asked = loader.timeout, 0
+        theirs.close()
+
+    def ask(self, index):
+        self._asked += 1
+        self._send(index)
+
+    def restart(self):
+        """Another pass with the same process; answers that nobody has waited for are thrown away."""
+        while self._asked:
+            self._received()
+        self.alive = True
+        self._send(_RESTART)
+
+    def answer(self):
+        """What was fetched for the index asked first; StopIteration where a stream has ended, or the exception that the worker raised."""
+        found = self._received()
+        if found.__class__ is _Ended:
+            raise StopIteration
+        if found.__class__ is _Raised:
+            raise found.error()
+        return found
+
+    def end(self):
+        """Ends the process, which is waited for."""
+        try:
+            self._pipe.send_bytes(pickle.dumps(None))
+        except (OSError, ValueError):                       # it has ended, or has been told
+            pass
+        self._pipe.close()
+        self._process.join(_PATIENCE)
+        if self._process.is_alive():
+            self._process.terminate()
+            self._process.join()
+
+    def _send(self, what):
+        try:
+            self._pipe.send_bytes(pickle.dumps(what))
+        except OSError:
+            self._raise_of_end()
+
+    def _received(self):
+        ready = connection.wait([self._pipe, self._process.sentinel], self._timeout or None)
+        if not ready:
+            raise RuntimeError(f"DataLoader timed out after {self._timeout} seconds")
+        try:
+            if self._pipe not in ready and not self._pipe.poll():
+                raise EOFError
+            found = _unpacked(self._pipe)
+        except (EOFError, OSError):
+            self._raise_of_end()
+        self._asked -= 1
+        return found
+
+    def _raise_of_end(self):
+        self._process.join(_PATIENCE)
+        code, pid = self._process.exitcode, self._process.pid
+        how = (f"is killed by signal: {signal.strsignal(-code)}. " if code is not None and code < 0 else
+               f"exited unexpectedly with exit code {code}. Details are lost due to multiprocessing. Rerunning with num_workers=0 may give "
+               "better error trace.")
+        why = RuntimeError(f"DataLoader worker (pid {pid}) {how}")
+        raise RuntimeError(f"DataLoader worker (pid(s) {pid}) exited unexpectedly") from why
+
+
+class _Ended:
+    """A stream has ended."""
+
+
+class _Raised:
+    """What an exception says in the process that it did not happen in."""
+
+    def __init__(self, error, id):
+        self.type, self.text = type(error), worker.described(error, id)
+
+    def error(self):
+        return worker.again(self.type, self.text)
+
+
+_RESTART = "restart", None                                  # no index is a pair of these
+
+
+# -- in the process ---------------------------------------------------------------------------------------------------
+
+def _work(pipe, begin, kind, options):
+    requests = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(pipe, requests, os.getppid()), daemon=True).start()
+    id, dataset = begin[0], begin[3]
+    try:
+        try:
+            worker.begin(*begin)
+            fetcher, failed = FETCHERS[kind](dataset, *options), None
+        except Exception as error:
+            failed = _Raised(error, id)
+        while (index := requests.get()) is not None:
+            if index == _RESTART:
+                fetcher = FETCHERS[kind](dataset, *options)
+                continue
+            if failed is not None:
+                answer, failed = failed, None
+            else:
+                try:
+                    answer = fetcher.fetch(index)
+                except StopIteration as error:
+                    answer = _Ended() if kind else _Raised(error, id)
+                except Exception as error:
+                    answer = _Raised(error, id)
+            _send(pipe, answer, id)
+            del answer
+    except (KeyboardInterrupt, BrokenPipeError, ConnectionResetError):      # the loader's process says what there is to say
+        pass
+
+
+def _listen(pipe, requests, parent):
+    """Takes up requests at once, so that nobody waits in sending one; ends the process when its parent is gone."""
+    try:
+        while True:
+            if pipe.poll(_PATIENCE):
+                requests.put(pickle.loads(pipe.recv_bytes()))
+            elif os.getppid() != parent:
+                break
+    except (EOFError, OSError):
+        pass
+    requests.put(None)
+
+
+# -- batches ----------------------------------------------------------------------------------------------------------
+# A message is a pickle in which tensors are numbers, the place, type and shape of each of them, and the bytes of all, which come with the
+# message if they are few, else through memory without a name.
+
+def _send(pipe, answer, id):
+    arrays, out = [], io.BytesIO()
+    try:
+        _Packing(out, arrays).dump(answer)
+    except Exception as error:
+        arrays, out = [], io.BytesIO()
+        pickle.dump(_Raised(error, id), out)
+    where, size = [], 0
+    for array in arrays:
+        where.append((size, array.dtype, array.shape))
+        size += -(-array.nbytes // _ALIGNED) * _ALIGNED
+    apart = size > _SMALL and hasattr(os, "memfd_create")
+    if apart:
+        descriptor = os.memfd_create("jtensor-batch")
+        os.ftruncate(descriptor, size)
+        room = np.frombuffer(mmap.mmap(descriptor, size), np.uint8)
+    else:
+        room = np.zeros(size, np.uint8)
+    for (at, _, _), array in zip(where, arrays, strict=True):
+        room[at:at + array.nbytes] = array.reshape(-1).view(np.uint8)
+    pipe.send_bytes(pickle.dumps((out.getvalue(), where, None if apart else room.tobytes(), size)))
+    if apart:
+        reduction.send_handle(pipe, descriptor, os.getppid())
+        os.close(descriptor)
+
+
+def _unpacked(pipe):
+    body, where, inside, size = pickle.loads(pipe.recv_bytes())
+    if inside is None:
+        descriptor = reduction.recv_handle(pipe)
+        room = np.frombuffer(mmap.mmap(descriptor, size), np.uint8)
+        os.close(descriptor)
+    else:
+        room = np.frombuffer(inside, np.uint8).copy()
+    arrays = [room[at:at + dtype.itemsize * int(np.prod(shape))].view(dtype).reshape(shape) for at, dtype, shape in where]
+    return _Unpacking(io.BytesIO(body), arrays).load()
+
+
+class _Packing(pickle.Pickler):
+    """A pickler for which the plain tensors in what it is given are numbers of arrays."""
+
+    def __init__(self, file, arrays):
+        super().__init__(file, pickle.HIGHEST_PROTOCOL)
+        self.arrays, self.known, self.tensors = arrays, {}, []
+
+    def persistent_id(self, thing):
+        if isinstance(thing, jtensor.Tensor):
+            refuse_history(thing)
+        if type(thing) is not jtensor.Tensor or thing.requires_grad or thing.device.type != "cpu" or not thing.is_contiguous():
+            return None
+        found = self.known.get(id(thing))
+        if found is None:
+            found = self.known[id(thing)] = len(self.arrays)
+            self.arrays.append(np.asarray(host_copy(thing, "pickle"), order="C"))
+            self.tensors.append(thing)                      # so that none has another's id
+        return found, thing.dtype
+
+
+class _Unpacking(pickle.Unpickler):
+    def __init__(self, file, arrays):
+        super().__init__(file)
+        self.arrays, self.made = arrays, {}
+
+    def persistent_load(self, id):
+        found = self.made.get(id[0])
+        if found is None:
+            found = self.made[id[0]] = from_host(self.arrays[id[0]], id[1], ours=True)
+        return found
