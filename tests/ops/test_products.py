@@ -1,6 +1,8 @@
 """Matrix products and contractions: PyTorch's values, gradients, graph and words."""
 import pytest
 
+import jtensor as torch
+
 from .twin import same
 
 
@@ -50,3 +52,16 @@ def test_a_zero_beta_ignores_nan():
 
 def test_narrow_floats_accumulate_wide():
     same("T.mm(a.bfloat16(), b.bfloat16()).float()", (4, 256), (256, 4), tolerance=1e-2)
+
+
+def test_the_order_of_a_long_einsum_can_be_set():
+    switches, tiny, huge = torch.backends.opt_einsum, torch.tensor(1e-20), torch.tensor(1e30)
+    with switches.flags(enabled=False):                             # from left to right nothing overflows, in pairs it does
+        assert torch.einsum(",,,", tiny, torch.tensor(1e-10), huge, huge).item() == torch.tensor(1e30).item()
+        assert torch.einsum("ij,jk,kl,lm->im", *[torch.ones(2, 2)] * 4).stride() == (2, 1)
+        with pytest.raises(ValueError, match="setting a `strategy` to greedy will not be meaningful"):
+            switches.set_flags(_strategy="greedy")
+    assert torch.einsum("ij,jk,kl,lm->im", *[torch.ones(n, n + 1) for n in (2, 3, 4, 5)]).stride() == (1, 2)
+    assert switches.set_flags(True, "optimal") == (True, "auto") and switches.set_flags(_strategy="auto") == (True, "optimal")
+    with pytest.raises(ValueError, match="must be one of the following"):
+        switches.set_flags(_strategy="quick")

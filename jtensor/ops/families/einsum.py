@@ -3,6 +3,7 @@
 Owns: the two ways to write an equation, PyTorch's refusals, how indices become the rows, columns and batch of a product, and the order in
 which more than two operands are multiplied. May not know: tensors as objects, but in composites.
 """
+import contextlib
 import math
 
 from ...base.naming import type_name
@@ -166,19 +167,18 @@ def _aligned(t, term, labels):
 
 
 def _path(operands, labels, keep):
-    """The pairs to contract: from left to right, or as opt_einsum finds where there are more than two operands."""
+    """The pairs to contract: from left to right, or as opt_einsum finds where there are more than two operands and it may."""
     n = len(operands)
     if n > 2:
-        try:
-            import opt_einsum
-        except ImportError:
-            return [(0, 1)] * (n - 1)
-        names = _LETTERS[:len(labels)]
-        if len(names) == len(labels):
-            sizes = {c: max(t._spec.size[d] for t in operands) for d, c in enumerate(names)}
-            inputs = [{c for d, c in enumerate(names) if t._spec.size[d] != 1 or sizes[c] == 1} for t in operands]
-            return [tuple(sorted(p)) for p in opt_einsum.paths.auto(inputs, set(names[:keep]), sizes)]
-    return [(0, 1)] * (n - 1)
+        import jtensor
+        names, choosing = _LETTERS[:len(labels)], jtensor.backends.opt_einsum
+        if choosing.enabled and len(names) == len(labels):
+            with contextlib.suppress(ImportError):
+                find = choosing.get_opt_einsum().paths.get_path_fn(choosing.strategy)
+                sizes = {c: max(t._spec.size[d] for t in operands) for d, c in enumerate(names)}
+                inputs = [{c for d, c in enumerate(names) if t._spec.size[d] != 1 or sizes[c] == 1} for t in operands]
+                return [tuple(sorted(p)) for p in find(inputs, set(names[:keep]), sizes)]
+    return [(0, 1)] + [(left, 0) for left in range(n - 2, 0, -1)]      # a product stands behind the operands that are left
 
 
 def _reduced(operands, labels, keep, sizes):
