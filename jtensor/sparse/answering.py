@@ -18,7 +18,7 @@ _PLAIN = frozenset("""
     __deepcopy__ __repr__ __format__ can_cast result_type is_distributed is_conj is_neg _is_view grad_dtype module_load""".split())
 # Made of functions that are asked themselves.
 _COMPOSITE = frozenset("""
-    dstack column_stack atleast_1d atleast_2d atleast_3d new_tensor concat concatenate""".split())
+    svd_lowrank pca_lowrank dstack column_stack atleast_1d atleast_2d atleast_3d new_tensor concat concatenate""".split())
 _OPERATIONS = frozenset("T mT H mH real imag".split())           # properties that are none
 _ATEN = {"__eq__": "eq.Tensor", "__ne__": "ne.Tensor", "gt": "gt.Scalar", "lt": "lt.Scalar", "ge": "ge.Scalar", "le": "le.Scalar",
          "eq": "eq.Tensor", "ne": "ne.Scalar", "mean": "mean.dim", "std": "std.correction", "sort": "sort.stable",

@@ -24,3 +24,18 @@ def test_a_matrix_of_low_rank_comes_back():
     left, right = jtensor.arange(10.0).view(2, 5, 1).sin(), jtensor.arange(8.0).view(2, 1, 4).cos()
     u, s, v = jtensor.svd_lowrank(left * right, 1)
     jtensor.testing.assert_close(u * s.unsqueeze(-2) @ v.mT, left * right)
+
+
+@pytest.mark.parametrize("call", ["svd_lowrank(x, 2)", "pca_lowrank(x, 2)", "pca_lowrank(x, 2, center=False)", "svd_lowrank(x.mH, 2)"])
+def test_a_sparse_matrix_has_what_the_dense_one_has(call):
+    dense = jtensor.tensor([[2., 0., 1.], [0., 0., 3.], [0., 1., 0.], [4., 0., 0.]])
+    answers = []
+    for x in (dense, dense.to_sparse()):
+        jtensor.manual_seed(0)
+        answers.append(eval("jtensor." + call, {"jtensor": jtensor, "x": x}))
+    jtensor.testing.assert_close(*answers)
+
+
+def test_a_batch_of_sparse_samples_is_refused():
+    with pytest.raises(ValueError, match="expected to be 2-dimensional"):
+        jtensor.pca_lowrank(jtensor.ones(2, 2, 2).to_sparse())

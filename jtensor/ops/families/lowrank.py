@@ -49,6 +49,7 @@ def pca_lowrank(A, q=None, center=True, niter=2):
     >>> torch.pca_lowrank(torch.tensor([[0., 1.], [2., 1.]]), 1)[1]
     tensor([1.4142])
     """
+    import jtensor
     m, n = A.shape[-2:]
     if q is None:
         q = min(6, m, n)
@@ -56,4 +57,10 @@ def pca_lowrank(A, q=None, center=True, niter=2):
         raise ValueError(f"q(={q}) must be non-negative integer and not greater than min(m, n)={min(m, n)}")
     if niter < 0:
         raise ValueError(f"niter(={niter}) must be non-negative integer")
-    return svd_lowrank(A - A.mean(dim=(-2,), keepdim=True) if center else A, q, niter)
+    if not center:
+        return svd_lowrank(A, q, niter)
+    if A.layout is jtensor.strided:
+        return svd_lowrank(A - A.mean(dim=(-2,), keepdim=True), q, niter)
+    if A.dim() != 2:
+        raise ValueError("pca_lowrank input is expected to be 2-dimensional tensor")
+    return svd_lowrank(A, q, niter, jtensor.sparse.sum(A, (-2,)).to_dense().div(m).unsqueeze(0))    # with the mean off it would be dense
