@@ -375,9 +375,10 @@ def vander(x, N=None, increasing=False):
     if n < 0:
         raise RuntimeError("N must be non-negative.")
     import jtensor
+    if not (x.is_floating_point() or x.is_complex()):
+        x = x.long()
     powers = [jtensor.ones_like(x)]
     while len(powers) < n:
         powers.append(powers[-1] * x)
     powers = powers[:n] if increasing else powers[:n][::-1]
-    made = jtensor.stack(powers, 1) if n else x.new_empty(x.size(0), 0)
-    return made.long() if n and not (x.is_floating_point() or x.is_complex()) else made
+    return jtensor.stack(powers, 1) if n else x.new_empty(x.size(0), 0)
