@@ -155,6 +155,7 @@ pi: _float
 preserve_format: _memory_format
 qint32: _dtype
 qint8: _dtype
+quint2x4: _dtype
 quint4x2: _dtype
 quint8: _dtype
 short: _dtype

@@ -114,7 +114,7 @@ def _name_alone(name, itemsize, signed=True):
 
 
 NAMES_ALONE = (_name_alone("complex32", 4), _name_alone("qint8", 1), _name_alone("quint8", 1, False), _name_alone("qint32", 4),
-               _name_alone("quint4x2", 1, False))
+               _name_alone("quint4x2", 1, False), _name_alone("quint2x4", 1, False))
 
 
 def of_numpy(numpy_type):
@@ -198,7 +198,8 @@ SCALAR_NAMES = {"bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short
                 "bfloat16": "BFloat16", "float32": "Float", "float64": "Double", "complex32": "ComplexHalf",
                 "complex64": "ComplexFloat", "complex128": "ComplexDouble", "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64",
                 "float8_e4m3fn": "Float8_e4m3fn", "float8_e5m2": "Float8_e5m2", "float8_e4m3fnuz": "Float8_e4m3fnuz",
-                "float8_e5m2fnuz": "Float8_e5m2fnuz", "qint8": "QInt8", "quint8": "QUInt8", "qint32": "QInt32", "quint4x2": "QUInt4x2"}
+                "float8_e5m2fnuz": "Float8_e5m2fnuz", "qint8": "QInt8", "quint8": "QUInt8", "qint32": "QInt32", "quint4x2": "QUInt4x2",
+                "quint2x4": "QUInt2x4"}
 
 
 def scalar_name(d):
