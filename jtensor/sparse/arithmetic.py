@@ -9,11 +9,12 @@ import numpy as np
 import jtensor
 
 from ..base.dtypes import scalar_name
+from ..ops.families.arithmetic import check_subtraction
 from ..tensor.from_data import from_host
 from .answering import COORDINATES, answers, refused
 from .graph import assembled, at_places, coalesced, conjugate, elements_of, is_recorded, merged_elements, recorded, wants
 from .patterns import Pattern, of_numbers
-from .replacing import before, given, replace
+from .replacing import before, given, holds, replace
 from .tensors import is_sparse, sparse
 
 # -- functions of each element -----------------------------------------------------------------------------------------
@@ -236,6 +237,8 @@ def floor_divide_(input, other):
 
 def _written(input, other, name):
     """In place: values are multiplied where they lie, so that who shares them sees it."""
+    if name == "mul" and not is_number(other):
+        _check_product(jtensor.result_type(input, other), input, other)
     if not is_sparse(input):
         made = at_product(input, other) if name == "mul" else div(input, other)
         return input.copy_(made)
@@ -244,6 +247,12 @@ def _written(input, other, name):
         input._counter.version += 1
         return input
     return replace(input, (mul if name == "mul" else div)(before(input), other))
+
+
+def _check_product(kind, input, other):
+    if is_sparse(input) and not is_sparse(other) and kind is not input.dtype:
+        raise RuntimeError(f"dtype of values ({scalar_name(kind)}) must match dtype of sparse tensor ({scalar_name(input.dtype)})")
+    holds(kind, input.dtype, "mul" if is_sparse(input) else "add")
 
 
 def at_product(dense, other):
@@ -263,11 +272,13 @@ def add(input, other, *args, alpha=1, out=None):
 
 @answers("sub", "subtract")
 def sub(input, other, *, alpha=1, out=None):
+    check_subtraction(input, other)
     return given(out, _sum(input, other, -alpha, "SubBackward0"))
 
 
 @answers("__rsub__", "rsub")
 def reversed_sub(input, other, alpha=1):
+    check_subtraction(input, other)
     return _sum(other, input, -alpha, "RsubBackward0")
 
 
@@ -370,14 +381,14 @@ def add_(input, other, *args, alpha=1):
 
 @answers("sub_", "subtract_")
 def sub_(input, other, *, alpha=1):
+    check_subtraction(input, other)
     return _added(input, other, -alpha, "SubBackward0")
 
 
 def _added(input, other, alpha, name):
     kind = jtensor.result_type(input, other)
-    if is_sparse(other) and not jtensor.can_cast(kind, input.dtype):
-        raise RuntimeError(f"Can't convert result type {scalar_name(kind)} to output {scalar_name(input.dtype)}"
-                           " in add operation")
+    if is_sparse(other):
+        holds(kind, input.dtype, "add")
     if is_sparse(input):
         return replace(input, _sum(before(input), other, alpha, name))
     if is_recorded(input, other):

@@ -7,10 +7,16 @@ import jtensor
 
 from .answering import answers
 from .graph import recorded
+from .replacing import given
 from .tensors import sparse
 
 
-@answers("conj", "conj_physical")
+@answers("conj_physical")
+def conj_physical(input, *, out=None):
+    return given(out, conj(input))
+
+
+@answers("conj")
 def conj(input):
     """The conjugate; a real tensor itself."""
     if not input.is_complex():

@@ -159,7 +159,7 @@ def copy_(self, src, non_blocking=False):
     if not is_compressed(self) or not is_compressed(src):
         raise RuntimeError("copy_ between different layouts is not supported. Found self type = "
                            f"{self.layout} and src type = {src.layout}")
-    return replace(self, keeping.clone(src))
+    return replace(self, keeping.clone(src).to(self.dtype))
 
 
 @answers("zero_")
@@ -170,13 +170,24 @@ def zero_(input):
 # -- values ------------------------------------------------------------------------------------------------------------
 
 
+def _given(out, made, elementwise=False):
+    """The result, or ``out`` after it has become that."""
+    if out is None:
+        return made
+    if not is_compressed(out) or out._layout is not made._layout:
+        raise RuntimeError(f"Expected result Tensor to be of format {KINDS[made._layout.name].removeprefix('Sparse').upper()}")
+    if elementwise and (out.shape != made.shape or out._nnz() != made._nnz()):
+        raise RuntimeError("torch.copy_: only sparse compressed tensors with the same number of specified elements are supported.")
+    return replace(out, made)
+
+
 def _unary(name):
     function = getattr(jtensor, name)
 
     def of_compressed(input, *args, out=None, **options):
         values = function(elements_of(input), *args, **options)
         node = values.grad_fn
-        return with_elements(input, values, "" if node is None else node.name())
+        return _given(out, with_elements(input, values, "" if node is None else node.name()), True)
     answers(name)(of_compressed)
     answers(name + "_")(lambda input, *args: replace(input, of_compressed(input, *args)))
 
@@ -195,20 +206,22 @@ def mul(input, other, *, out=None):
     """The product with a number or a dense matrix, or with a sparse one."""
     x, y = (input, other) if is_compressed(input) else (other, input)
     if arithmetic.is_number(y):
-        return with_elements(x, elements_of(x) * y, "MulBackward0")
+        return _given(out, with_elements(x, elements_of(x) * y, "MulBackward0"))
     if is_compressed(y):
-        return to_layout(twin(x) * twin(y), x._layout)
+        return _given(out, to_layout(twin(x) * twin(y), x._layout))
     if is_sparse(y):
         raise RuntimeError("mul: expected both sparse tensors in one layout")
     picked = at_places(y.expand(x.shape), x._pattern_in_coordinates()).reshape(x._elements.shape)
-    return with_elements(x, elements_of(x) * picked, "MulBackward0")
+    return _given(out, with_elements(x, elements_of(x) * picked, "MulBackward0"))
 
 
-@answers("mul_")
+@answers("mul_", "multiply_")
 def mul_(input, other):
-    """In place, where the values lie."""
-    if is_recorded(input):
-        return replace(input, mul(input, other))
+    """In place, by a number where the values lie."""
+    if not is_compressed(input):
+        raise RuntimeError("Expected result Tensor to be of format CSR")
+    if is_recorded(input) or not arithmetic.is_number(other):
+        return replace(input, mul(input, other).to(input.dtype))
     input._elements.mul_(other)
     input._counter.version += 1
     return input
@@ -220,12 +233,12 @@ def add(input, other, *, alpha=1, out=None):
     if is_compressed(input) and is_compressed(other):
         if input._layout is not other._layout:
             raise RuntimeError("add: expected both sparse matrices in one layout")
-        return to_layout(jtensor.add(twin(input).coalesce(), twin(other).coalesce(), alpha=alpha), input._layout)
+        return _given(out, to_layout(jtensor.add(twin(input).coalesce(), twin(other).coalesce(), alpha=alpha), input._layout))
     if is_compressed(other):
-        return jtensor.add(input, twin(other), alpha=alpha)
+        return jtensor.add(input, twin(other), alpha=alpha, out=out)
     if not isinstance(other, jtensor.Tensor):
         raise RuntimeError(f"unsupported tensor layout: {_kind((input,))}")
-    return jtensor.add(other * alpha, twin(input))
+    return jtensor.add(other * alpha, twin(input), out=out)
 
 
 @answers("sub")

@@ -202,7 +202,7 @@ def copy_(self, src, non_blocking=False):
     if self.shape != src.shape:
         raise RuntimeError(f"The size of tensor a ({self.shape[0]}) must match the size of tensor b ({src.shape[0]}) at non-singleton "
                            "dimension 0")
-    return replace(self, clone(src))
+    return replace(self, clone(src).to(self.dtype))
 
 
 @answers("zero_")

@@ -3,6 +3,7 @@
 Owns: `replace`, what a gradient reads of the tensor `before` that, and ``out=``. May not know: operations.
 """
 from ..autograd.gradmode_checks import LEAF
+from ..base.dtypes import can_cast, scalar_name
 from ..tensor.dispatch import write_out
 from ..tensor.history import edge_of
 from .graph import is_recorded
@@ -18,11 +19,20 @@ def before(tensor):
     return made
 
 
+def holds(kind, dtype, operation=""):
+    """PyTorch's refusal to write numbers of a type where those of another lie that cannot tell them; some have their own words."""
+    if not can_cast(kind, dtype):
+        a, b = scalar_name(kind), scalar_name(dtype)
+        raise RuntimeError(f"Can't convert result type {a} to output {b} in {operation} operation" if operation else
+                           f"result type {a} can't be cast to the desired output type {b}")
+
+
 def replace(tensor, made):
     """Has a sparse tensor become what an operation made of it, with the history; PyTorch's error for a leaf that is recorded."""
     if is_recorded(tensor) and tensor._edge is None:
         raise RuntimeError(LEAF)
     if made._spec.dtype is not tensor._spec.dtype:
+        holds(made._spec.dtype, tensor._spec.dtype)
         made = made.to(tensor._spec.dtype)
     edge, required = made._edge, made._requires_grad
     become(tensor, made)

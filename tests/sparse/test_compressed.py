@@ -95,6 +95,14 @@ LINES = listed("""
     (l * 2).to_dense().sum().backward(); l.grad
     import pickle; pickle.loads(pickle.dumps(a))
     import io; b = io.BytesIO(); torch.save([a, m.to_sparse_bsc((2, 2)), m.to_sparse()], b); b.seek(0); torch.load(b)
+    a.clone().mul_(a), a.clone().mul_(d.detach()), a.long().mul_(a * 0.5)
+    d.detach().mul_(a)
+    a.long().mul_(torch.ones(2, 3))
+    b = torch.neg(a); torch.sin(a, out=b), b; torch.mul(a, a, out=b), b; torch.add(a, a, out=b), b
+    torch.sin(a, out=a.double()), torch.mul(a, a, out=d.detach().to_sparse_csr())
+    torch.sin(a, out=a.long())
+    torch.sin(a, out=d.detach().to_sparse_csr())
+    a.long().copy_(a * 1.5)
 """)
 
 

@@ -232,6 +232,19 @@ REFUSED = listed("""
     torch.sparse.spdiags(e, torch.tensor([0, 1, 1]), (3, 3), torch.sparse_bsr)
     torch.sparse.spdiags(e, torch.tensor([0, 1, 1]).int(), (3, 3))
 """)
+TYPED = listed("""
+    d.detach().long().mul_(s)
+    s.long().mul_(d.detach())
+    s.coalesce().long().mul_(s.coalesce())
+    s.mul_(d.detach().double())
+    s.mul_(s.double())
+    s.bool() - s
+    s.bool().sub_(s.bool())
+    d.detach() - s.bool()
+    torch.sin(s.coalesce(), out=s.long().coalesce())
+    torch.mul(s, 2, out=s.double()); x = s.clone() * 1j; torch.conj_physical(x, out=x), x
+    s.long().copy_(s * 1.5)
+""")
 LAID_OUT = listed("""
     h = torch.eye(2).to_sparse(1); z = torch.sparse_coo_tensor((2, 2)); z * h, h * z, z.long() * h
     z = torch.sparse_coo_tensor((2, 2, 2, 2)); torch.empty_like(z, layout=torch.strided, memory_format=torch.channels_last).stride()
@@ -243,7 +256,7 @@ LAID_OUT = listed("""
 """)
 
 
-@pytest.mark.parametrize("line", [*MADE, *ARITHMETIC, *MOVES, *EDGES, *PRODUCTS, *WRITTEN, *REFUSED, *LAID_OUT])
+@pytest.mark.parametrize("line", [*MADE, *ARITHMETIC, *MOVES, *EDGES, *PRODUCTS, *WRITTEN, *REFUSED, *TYPED, *LAID_OUT])
 def test_line(line):
     check(line)
 
