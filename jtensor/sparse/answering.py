@@ -26,7 +26,8 @@ _ATEN = {"__eq__": "eq.Tensor", "__ne__": "ne.Tensor", "gt": "gt.Scalar", "lt": 
          "split": "as_strided", "unique": "_unique2", "allclose": "eq.Tensor", "view_as": "view", "fill_": "fill_.Scalar",
          "ones_like": "fill_.Scalar", "full_like": "fill_.Scalar", "rand_like": "uniform_", "randn_like": "normal_",
          "logical_not": "logical_not.out", "lerp": "lerp.Scalar", "clamp_": "clamp_", "linalg_norm": "linalg_vector_norm",
-         "isfinite": "ne.Scalar", "__invert__": "bitwise_not", "diag": "diagonal_copy", "fill_diagonal_": "as_strided"}
+         "isfinite": "ne.Scalar", "__invert__": "bitwise_not", "diag": "diagonal_copy", "fill_diagonal_": "as_strided",
+         "randint_like": "random_.from"}
 
 
 class Layout:
@@ -92,6 +93,6 @@ def refused(name, args):
                                "doesn't exist for this backend; torch.Tensor.to_dense() makes a tensor that it takes.")
 
 
-COORDINATES = Layout(("arithmetic", "complexes", "products", "moving", "reducing", "keeping"),
+COORDINATES = Layout(("arithmetic", "complexes", "products", "moving", "reducing", "keeping", "alike"),
                      lambda name, args: refused(_ATEN.get(name, name), args))
 answers = COORDINATES.answers

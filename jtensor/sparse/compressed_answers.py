@@ -141,17 +141,32 @@ def sparse_mask(self, mask):
 
 @answers("zeros_like")
 def zeros_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
-    return empty(input._layout, tuple(input.shape), dtype or input.dtype, device or input.device, requires_grad)
+    if layout is jtensor.strided:
+        raise _another_layout(input, layout)
+    if layout is None or layout.name in KINDS:
+        return empty(layout or input._layout, tuple(input.shape), dtype or input.dtype, device or input.device, requires_grad)
+    return jtensor.zeros(input.shape, dtype=dtype or input.dtype, layout=layout, device=device or input.device, requires_grad=requires_grad)
 
 
-@answers("ones_like")
-def ones_like(input, **options):
-    return compressed_of(input, jtensor.ones_like(input._elements, dtype=options.get("dtype")))
+def _another_layout(input, layout):
+    asked = {**KINDS, "strided": "Strided", "sparse_coo": "Sparse"}[layout.name]
+    return RuntimeError(f"empty_like with different sparse layout is not supported (self is {_kind((input,))} but you requested {asked})")
 
 
-@answers("empty_like")
-def empty_like(input, **options):
-    return compressed_of(input, jtensor.empty_like(input._elements, dtype=options.get("dtype")))
+def _like(name):
+    function = getattr(jtensor, name)
+
+    def of_compressed(input, *args, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
+        if layout is not None and layout is not input._layout:
+            raise _another_layout(input, layout)
+        made = compressed_of(input, function(input._elements.detach(), *args, dtype=dtype, device=device))
+        made._requires_grad = requires_grad
+        return made
+    answers(name)(of_compressed)
+
+
+for _name in ("ones_like", "empty_like", "full_like", "randn_like"):
+    _like(_name)
 
 
 @answers("copy_")

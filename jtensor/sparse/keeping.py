@@ -341,7 +341,7 @@ def to_sparse(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=N
     host = np.asarray(host_copy(self.detach(), "to_sparse"))
     there = host != 0
     if there.ndim > count:
-        there = there.reshape(*there.shape[:count], -1).any(-1)
+        there = there.any(tuple(range(count, there.ndim)))
     places = np.stack(np.nonzero(there)) if count else np.zeros((0, int(there)), np.int64)
     pattern = Pattern(from_host(places.astype(np.int64)), self.shape[:count], sorted_already=True)
     made = sparse(pattern, at_places(self.detach(), pattern) if count else self.detach().reshape(1)[:int(there)], True)

@@ -103,6 +103,10 @@ LINES = listed("""
     torch.sin(a, out=a.long())
     torch.sin(a, out=d.detach().to_sparse_csr())
     a.long().copy_(a * 1.5)
+    torch.manual_seed(0); torch.randn_like(a), torch.randn_like(a, dtype=torch.float64, requires_grad=True)
+    torch.full_like(a, 2), torch.ones_like(a, requires_grad=True), torch.zeros_like(a, layout=torch.sparse_csc)
+    torch.ones_like(a, layout=torch.strided)
+    torch.zeros_like(a, layout=torch.strided)
 """)
 
 

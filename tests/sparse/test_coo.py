@@ -244,6 +244,11 @@ TYPED = listed("""
     torch.sin(s.coalesce(), out=s.long().coalesce())
     torch.mul(s, 2, out=s.double()); x = s.clone() * 1j; torch.conj_physical(x, out=x), x
     s.long().copy_(s * 1.5)
+    torch.manual_seed(0); [f(s, layout=torch.strided) for f in (torch.randn_like, torch.rand_like, torch.ones_like)]
+    torch.full_like(s, 2, layout=torch.strided, dtype=torch.int64), torch.randint_like(s, 5, layout=torch.strided, requires_grad=True)
+    torch.full_like(s, 2)
+    torch.randint_like(s, 2)
+    torch.zeros(0, 3).to_sparse(1), torch.zeros(2, 0, 2).to_sparse(2)
 """)
 LAID_OUT = listed("""
     h = torch.eye(2).to_sparse(1); z = torch.sparse_coo_tensor((2, 2)); z * h, h * z, z.long() * h
