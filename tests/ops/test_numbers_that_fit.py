@@ -195,3 +195,14 @@ def test_a_tensor_is_made_of_numbers_that_it_holds(make):
         theirs = outcome(torch, dtype, number)
         if theirs[0] not in ("TypeError", "OverflowError"):             # which the parser of arguments raises
             assert outcome(jtensor, dtype, number) == theirs, (dtype, number)
+
+
+@pytest.mark.parametrize(("kind", "least"), [("int8", -128), ("int64", -2**63)])
+def test_divisors_of_the_smallest_integer(kind, least):
+    a, b = jtensor.tensor([least, least, 0], dtype=getattr(jtensor, kind)), jtensor.tensor([3, least, least], dtype=getattr(jtensor, kind))
+    assert jtensor.gcd(a, b).tolist() == [1, least, least]
+
+
+def test_a_multiple_that_does_not_fit_is_cut_after_its_sign():
+    a, b = jtensor.tensor([100, -100], dtype=jtensor.int8), jtensor.tensor([-7, 7], dtype=jtensor.int8)
+    assert jtensor.lcm(a, b).tolist() == [-68, -68]

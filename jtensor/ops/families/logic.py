@@ -241,7 +241,16 @@ def gcd(self: Tensor, other: Tensor):
     >>> torch.gcd(torch.tensor([12, 7]), torch.tensor([8, 21]))
     tensor([4, 7])
     """
-    return jnp.gcd(self, other)
+    return _common_divisor(*jnp.broadcast_arrays(self, other))
+
+
+def _common_divisor(a, b):
+    """Euclid's, without asking which is the greater: the smallest integer stays negative, and JAX's own would turn for ever."""
+    def turn(pair):
+        a, b = pair
+        ends = a == 0
+        return jnp.where(ends, a, lax.rem(b, jnp.where(ends, jnp.ones_like(a), a))), jnp.where(ends, b, a)
+    return lax.while_loop(lambda pair: jnp.any(pair[0] != 0), turn, (jnp.abs(a), jnp.abs(b)))[1]
 
 
 @op("numeric", **_bits("lcm_cpu", True))
@@ -252,9 +261,11 @@ def lcm(self: Tensor, other: Tensor):
     tensor([12, 10])
     """
     a, b = jnp.broadcast_arrays(self, other)
-    common = jnp.gcd(a, b)
+    common = _common_divisor(a, b)
+    if a.dtype.itemsize < 4:                                    # as in C, where the product of small integers is an int
+        a, b, common = (x.astype(jnp.int32) for x in (a, b, common))
     safe = jnp.where(common == 0, jnp.ones_like(common), common)
-    return jnp.where(common == 0, jnp.zeros_like(a), jnp.abs(lax.div(a, safe) * b))
+    return jnp.where(common == 0, jnp.zeros_like(a), jnp.abs(lax.div(a, safe) * b)).astype(self.dtype)
 
 
 def _check_heaviside(self, values):
