@@ -94,8 +94,7 @@ def linearize(func, *primals):
         if structure(tangents) != structure(primals):
             raise RuntimeError(f"Expected the tangents {structure(tangents)} to have the same argspec as the primals {structure(primals)}")
         _alike(given, directions)
-        found = push(directions)
-        return rebuilt(list(found) if any(x.requires_grad for x in given) else [x._detached() for x in found])
+        return rebuilt(list(push(directions)))
     return out, pushed
 
 

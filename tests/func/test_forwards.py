@@ -138,6 +138,18 @@ def test_linearize_calls_the_function_once():
     assert len(calls) == 1 and not push(dv)[0].requires_grad
 
 
+def test_what_linearize_answers_has_gradients_in_the_tangents():
+    x, one = jtensor.tensor([0.1, 0.2]), jtensor.ones(2)
+    slope = x.cos()
+    _, push = linearize(jtensor.sin, x)
+    near(grad(lambda t: (push(t)**2).sum())(one), 2 * slope**2)
+    near(jacrev(push)(one), slope.diag())
+    near(vjp(push, one)[1](one)[0], slope)
+    tangent = one.clone().requires_grad_()
+    near(jtensor.autograd.grad(push(tangent).sum(), tangent)[0], slope)
+    near(grad(lambda w: linearize(lambda a: (w * a).sin(), x)[1](one).sum())(one), slope - x * x.sin())
+
+
 def test_tangents_end_with_their_level():
     v, _, dv, _ = point()
     x = v.clone().requires_grad_()
