@@ -40,10 +40,12 @@ class _Matching:
         known = self.places.get(pattern)
         if known is not None:
             return known is node
+        if isinstance(node, Node) and node in self.places.values():         # two names of a pattern are two nodes, its arguments too
+            return False
         if pattern.op == "placeholder":
             self.places[pattern] = node
             return True
-        if not isinstance(node, Node) or node in self.places.values() or pattern.op != node.op or not self._same_target(pattern, node):
+        if not isinstance(node, Node) or pattern.op != node.op or not self._same_target(pattern, node):
             return False
         self.places[pattern] = node
         return self.argument(list(pattern.args), list(node.args)) and self.argument(dict(pattern.kwargs), dict(node.kwargs))
