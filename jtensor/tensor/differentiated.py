@@ -10,6 +10,7 @@ import math
 
 from ..ops import raw
 from ..ops.operator import asked
+from .batching import is_batch
 
 
 def _quotient_by(grad, self, other):
@@ -100,8 +101,8 @@ def _product_gradient_along(grad, self, result, dim, keepdim):
 
 
 def _without_zero(self):
-    """Whether PyTorch divides by these factors: it looks at them, for what its graph is depends on it."""
-    return not self.is_meta and bool((self.detach() != 0).all())
+    """Whether PyTorch divides by these factors: it looks at them, for what its graph is depends on it; not at those of a batch."""
+    return not self.is_meta and not is_batch(self) and bool((self.detach() != 0).all())
 
 
 def _times_others(grad, self, dim):

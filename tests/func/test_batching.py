@@ -2,7 +2,7 @@
 import pytest
 
 import jtensor
-from jtensor.func import grad, vmap
+from jtensor.func import grad, hessian, vmap
 
 from .both import same
 
@@ -97,6 +97,14 @@ def test_gradients_inside_of_a_batch():
     near(twice(v[:, :3]), jtensor.stack([grad(lambda x: ((m[0] @ x) ** 2).sum())(a) for a in v[:, :3]]))
     outer = grad(lambda x: vmap(grad(lambda a: (a**3).sum()))(x).sum())
     near(outer(v), 6 * v)
+
+
+def test_gradients_of_products_inside_of_a_batch():
+    x = jtensor.tensor([[2.0, 3.0, 4.0], [0.0, 5.0, 6.0], [0.0, 0.0, 7.0]])
+    wanted = [[12.0, 8.0, 6.0], [30.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    for product in (lambda a: a.prod(), lambda a: a.prod(0), lambda a: a[None].prod(1, keepdim=True).sum()):
+        assert vmap(grad(product))(x).tolist() == wanted
+        assert vmap(hessian(product))(x)[1].tolist() == [[0.0, 6.0, 5.0], [6.0, 0.0, 0.0], [5.0, 0.0, 0.0]]
 
 
 def test_nested_batches_and_those_of_other_levels_mix():
