@@ -22,7 +22,12 @@ def _from_angle(self, other):
 
 
 def _power_by_number(grad, self, exponent):
-    return grad * (exponent * self.pow(exponent - 1)).conj() if exponent != 0 else grad.new_zeros(()).expand(self.shape)
+    return grad * (exponent * self.pow(exponent - 1)).conj() if exponent != 0 else _nothing(grad, self)
+
+
+def _nothing(grad, self):
+    """Zeros for a tensor, without a history: made of what arrives, as whose gradient they leave a level (`tensor.levels`)."""
+    return raw.fill(grad.detach().expand(self.shape), 0)
 
 
 def _power_of(grad, self, exponent):
@@ -109,7 +114,7 @@ def _times_others(grad, self, dim):
     """The gradient times the products of all other factors along ``dim``, without division or the result."""
     n = self.shape[dim]
     if not self.numel():
-        return self.new_zeros(self.shape)
+        return _nothing(grad, self)
     if n == 1:
         return grad
     first = self.narrow(dim, 0, n - 1)

@@ -2,7 +2,7 @@
 import pytest
 
 import jtensor
-from jtensor.func import grad, hessian, vmap
+from jtensor.func import grad, hessian, jacrev, vmap
 
 from .both import same
 
@@ -105,6 +105,15 @@ def test_gradients_of_products_inside_of_a_batch():
     for product in (lambda a: a.prod(), lambda a: a.prod(0), lambda a: a[None].prod(1, keepdim=True).sum()):
         assert vmap(grad(product))(x).tolist() == wanted
         assert vmap(hessian(product))(x)[1].tolist() == [[0.0, 6.0, 5.0], [6.0, 0.0, 0.0], [5.0, 0.0, 0.0]]
+
+
+def test_zeros_leave_the_batches_of_rows():
+    x = jtensor.tensor([2.0, 3.0])
+    for function in (lambda a: a**2, lambda a: a.pow(2) * 3, lambda a: a * a[:0].prod()):
+        found = jacrev(jacrev(jacrev(lambda a, f=function: f(a).sum())))(x)
+        assert found.tolist() == [[[0.0, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]]]
+    rows = jacrev(lambda a: vmap(grad(lambda b: (b * a)[:0].prod()))(jtensor.ones(3, 2)))(x)
+    assert rows.shape == (3, 2, 2) and not rows.any().item()
 
 
 def test_nested_batches_and_those_of_other_levels_mix():
