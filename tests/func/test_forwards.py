@@ -129,6 +129,20 @@ def test_levels_mix():
     near(vjp(lambda a: jvp(f, (a,), (dv,))[1], v)[1](jtensor.tensor(1.0))[0], jacrev(jacrev(f))(v) @ dv)
 
 
+@pytest.mark.parametrize("solve", [
+    lambda a, b: jtensor.linalg.lstsq(a, b).solution, lambda a, b: jtensor.cholesky_solve(b[:2], a[:2], upper=True)],
+    ids=["lstsq", "cholesky_solve"])
+def test_second_derivatives_forwards_of_solutions(solve):
+    a = jtensor.tensor([[2.0, 0.5], [-0.3, 1.5], [0.7, 0.4]], dtype=jtensor.float64)
+    b = jtensor.tensor([[1.0], [2.0], [-1.0]], dtype=jtensor.float64)
+
+    def number(a):
+        return solve(a, b).pow(2).sum()
+    wanted = jacrev(jacrev(number))(a)
+    near(hessian(number)(a), wanted)
+    near(jacfwd(jacfwd(number))(a), wanted)
+
+
 def test_linearize_calls_the_function_once():
     v, _, dv, _ = point()
     calls = []

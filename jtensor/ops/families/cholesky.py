@@ -3,9 +3,6 @@
 Owns: the composites that check and look at what came of the factorization (`factor`), and the operators that begin with a factor.
 May not know: tensors as objects, but in composites.
 """
-import functools
-
-import jax
 import jax.numpy as jnp
 from jax import lax
 
@@ -72,35 +69,26 @@ def _by_factor(b, u, upper):
     return _factored(*together(b, u), upper)
 
 
-@functools.partial(jax.custom_vjp, nondiff_argnums=(2,))
 def _factored(b, u, upper):
-    """The solution for a matrix given by its factor; its derivatives of every order have both triangles."""
-    solve = lax.linalg.triangular_solve
-    if upper:
-        b = solve(u, b, left_side=True, lower=False, transpose_a=True, conjugate_a=True)
-        return solve(u, b, left_side=True, lower=False)
-    b = solve(u, b, left_side=True, lower=True)
-    return solve(u, b, left_side=True, lower=True, transpose_a=True, conjugate_a=True)
+    """The solution for a matrix given by its factor; its derivatives, of every order and both ways, have both triangles: they are those of
+    the product of the factors."""
+    def multiplied(x):
+        return product(adjoint(u), product(u, x)) if upper else product(u, product(adjoint(u), x))
+
+    def solved(_, b):
+        solve = lax.linalg.triangular_solve
+        first = solve(u, b, left_side=True, lower=not upper, transpose_a=upper, conjugate_a=upper)
+        return solve(u, first, left_side=True, lower=not upper, transpose_a=not upper, conjugate_a=not upper)
+
+    def solved_turned(_, b):
+        return jnp.conj(solved(_, jnp.conj(b)))
+    return lax.custom_linear_solve(multiplied, b, solved, solved_turned)
 
 
 def _solved_factor(grad, input2, result, upper):
     g, x, u = together(_by_factor(grad, input2, upper), result, input2)
     both = product(g, adjoint(x))
     return _factor_gradient(-(both + adjoint(both)), u, upper)
-
-
-def _factored_kept(b, u, upper):
-    x = _factored(b, u, upper)
-    return x, (u, x)
-
-
-def _factored_turned(upper, kept, ct):
-    u, x = kept
-    g = jnp.conj(ct)                                               # JAX's cotangent is the conjugate of PyTorch's gradient
-    return jnp.conj(_factored(g, u, upper)), jnp.conj(_solved_factor(g, u, x, upper))
-
-
-_factored.defvjp(_factored_kept, _factored_turned)
 
 
 @op(name="cholesky_solve.raw", layout="columns", backward="CholeskySolveBackward0", grad={

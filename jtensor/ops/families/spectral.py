@@ -203,24 +203,23 @@ def _inverted(u, s, vh, limit):
     return product(adjoint(vh) * inverse[..., None, :], adjoint(u))
 
 
-@jax.custom_vjp
+@jax.custom_jvp
 def pseudoinverse(a):
-    """The pseudoinverse inside of a formula: its own derivatives, of every order, are those of the operator."""
+    """The pseudoinverse inside of a formula: its own derivatives, of every order and both ways, are those of the operator."""
     u, s, vh = lax.linalg.svd(a, full_matrices=False)
     limit = s.max(-1, keepdims=True) * (max(a.shape[-2:]) * jnp.finfo(a.dtype).eps) if s.shape[-1] else 0
     return _inverted(u, s, vh, limit)
 
 
-def _pseudoinverse_kept(a):
+@pseudoinverse.defjvp
+def _pseudoinverse_slope(primals, tangents):
+    """Golub and Pereyra's formula."""
+    (a,), (da,) = primals, tangents
     p = pseudoinverse(a)
-    return p, (a, p)
-
-
-def _pseudoinverse_turned(kept, ct):
-    return jnp.conj(pinv_gradient(jnp.conj(ct), *kept)),           # JAX's cotangent is the conjugate of PyTorch's gradient
-
-
-pseudoinverse.defvjp(_pseudoinverse_kept, _pseudoinverse_turned)
+    h, ph, da_h = product(p, adjoint(p)), product(adjoint(p), p), adjoint(da)
+    rows = jnp.eye(a.shape[-2], dtype=a.dtype) - product(a, p)
+    columns = jnp.eye(a.shape[-1], dtype=a.dtype) - product(p, a)
+    return p, product(product(h, da_h), rows) + product(columns, product(da_h, ph)) - product(product(p, da), p)
 
 
 def pinv_gradient(grad, A, result):
