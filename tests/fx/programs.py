@@ -178,7 +178,8 @@ def patterns(torch):
             (chain, lambda x: torch.relu(torch.relu(x)), lambda x: torch.sigmoid(x)),
             (shared, lambda x, y: (x + y) * 2, lambda x, y: x - y), (shared, lambda x: x * 2, lambda x: x.add(x)),
             (shared, lambda x: x * 3, lambda x: x), (lambda x: x * x, lambda a, b: a * b, lambda a, b: a + b),
-            (lambda x: x.sin() * x.relu(), lambda a, b: a.sin() * b.relu(), lambda a, b: a), (twice, lambda a, b: torch.cat([a, b]).sum(), lambda a, b: torch.stack([a, b]))):
+            (lambda x: x.sin() * x.relu(), lambda a, b: a.sin() * b.relu(), lambda a, b: a),
+            (twice, lambda a, b: torch.cat([a, b]).sum(), lambda a, b: torch.stack([a, b]))):
         module = torch.fx.symbolic_trace(function)
         found = replace(module, pattern, replacement)
         lines += [module.code, [(match.anchor, list(match.nodes_map.items())) for match in found]]
