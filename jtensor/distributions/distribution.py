@@ -6,10 +6,18 @@ import warnings
 
 import jtensor
 
+from ..tensor.batching import is_batch
+from ..tensor.values import read
+from ..trace.executor import on_host
 from . import constraints
 from .utils import lazy_property
 
 __all__ = ["Distribution"]
+
+
+def _hold(valid):
+    """Whether all are true; inside of `vmap`, where nobody may ask it of one array, those of all arrays."""
+    return on_host(read(valid), "value bounds").all() if is_batch(valid) else valid.all()
 
 
 class Distribution:
@@ -48,7 +56,7 @@ class Distribution:
             if name not in self.__dict__ and isinstance(getattr(type(self), name), lazy_property):
                 continue
             value = getattr(self, name)
-            if not constraint.check(value).all():
+            if not _hold(constraint.check(value)):
                 raise ValueError(f"Expected parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) of distribution "
                                  f"{self!r} to satisfy the constraint {constraint!r}, but found invalid values:\n{value}")
 
@@ -67,7 +75,7 @@ class Distribution:
             warnings.warn(f"{type(self)} does not define `support` to enable sample validation. Please initialize the distribution with "
                           "`validate_args=False` to turn off validation.", stacklevel=3)
             return
-        if not support.check(value).all():
+        if not _hold(support.check(value)):
             raise ValueError(f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) to be within the support "
                              f"({support!r}) of the distribution {self!r}, but found invalid values:\n{value}")
 

@@ -116,6 +116,17 @@ def test_zeros_leave_the_batches_of_rows():
     assert rows.shape == (3, 2, 2) and not rows.any().item()
 
 
+def test_distributions_check_all_arrays_of_a_batch():
+    normal, gamma = jtensor.distributions.Normal, jtensor.distributions.Gamma
+    x = jtensor.tensor([[0.5, 1.0], [2.0, 3.0]])
+    near(vmap(lambda a: normal(a, a + 1).log_prob(a * 2))(x), normal(x, x + 1).log_prob(x * 2))
+    near(vmap(vmap(lambda a: gamma(a, 2.0).log_prob(a)))(x), gamma(x, 2.0).log_prob(x))
+    near(vmap(grad(lambda a: normal(a, 1.0).log_prob(a * 3).sum()))(x), -4 * x)
+    for wrong in (lambda a: gamma(a, a), lambda a: gamma(1.0, 1.0).log_prob(a)):
+        with pytest.raises(ValueError, match="Expected (parameter|value)"):
+            vmap(wrong)(x - 1)
+
+
 def test_nested_batches_and_those_of_other_levels_mix():
     v, m = batch()
     near(vmap(lambda a: vmap(lambda b: a.sum() * b)(v))(v), v.sum(1)[:, None, None] * v[None])
