@@ -116,7 +116,31 @@ def test_persistent_workers_stay_and_others_go():
     assert not multiprocessing.active_children()
 
 
+def test_streams_end_worker_by_worker():
+    class Stream(D.IterableDataset):
+        def __iter__(self):
+            id = D.get_worker_info().id
+            return iter(range(10 * id, 10 * id + 2 + id))
+
+    for size, found in (None, [0, 10, 1, 11, 12]), (2, [[0, 1], [10, 11], [12]]):
+        loader = D.DataLoader(Stream(), batch_size=size, num_workers=2, multiprocessing_context="fork", persistent_workers=True)
+        for _ in range(2):
+            assert [x if size is None else x.tolist() for x in loader] == found
+
+
+def test_a_child_of_fork_leaves_its_parents_workers_alone():
+    loader = iter(forked(lambda i: i))
+    assert next(loader) == 0
+    child = os.fork()
+    if child == 0:
+        loader._end()
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert list(loader) == [1, 2, 3, 4, 5]
+
+
 def test_rows_of_tensors_need_no_process():
+    gc.collect()
     loader = iter(D.DataLoader(D.TensorDataset(torch.arange(4)), num_workers=2))
     assert not multiprocessing.active_children() and [batch[0].item() for batch in loader] == [0, 1, 2, 3]
 

@@ -3,6 +3,7 @@ import itertools
 import math
 import multiprocessing
 import os
+import sys
 import warnings
 from collections import deque
 from collections.abc import Callable
@@ -317,4 +318,5 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             worker.end()
 
     def __del__(self):
-        self._end()
+        if not sys.is_finalizing():                         # then `multiprocessing` has ended them
+            self._end()

@@ -3,6 +3,7 @@
 Owns: the process, its pipe, how it ends and what is said if it ends by itself. A batch's tensors go through one stretch of memory, whose
 descriptor is sent; it is nobody's but the reader's then. May not know: samplers, the order of workers.
 """
+import contextlib
 import io
 import mmap
 import os
@@ -40,19 +41,19 @@ class WorkerProcess:
         begin = id, loader.num_workers, base_seed, loader.dataset, loader.worker_init_fn
         self._process = context.Process(target=_work, args=(theirs, begin, kind, options), daemon=True)
         self._process.start()
-        self._timeout, self._asked = loader.timeout, 0
+        self._timeout, self._asked, self._owner = loader.timeout, 0, os.getpid()
         theirs.close()
 
     def ask(self, index):
         self._asked += 1
-        self._send(index)
+        self._send("fetch", index)
 
     def restart(self):
         """Another pass with the same process; answers that nobody has waited for are thrown away."""
         while self._asked:
             self._received()
         self.alive = True
-        self._send(_RESTART)
+        self._send("restart")
 
     def answer(self):
         """What was fetched for the index asked first; StopIteration where a stream has ended, or the exception that the worker raised."""
@@ -64,9 +65,11 @@ class WorkerProcess:
         return found
 
     def end(self):
-        """Ends the process, which is waited for."""
+        """Ends the process, which is waited for. In a child of fork, which has a copy of this, nothing: it is its parent's."""
+        if os.getpid() != self._owner:
+            return
         try:
-            self._pipe.send_bytes(pickle.dumps(None))
+            self._pipe.send_bytes(pickle.dumps(("end", None)))
         except (OSError, ValueError):                       # it has ended, or has been told
             pass
         self._pipe.close()
@@ -75,9 +78,9 @@ class WorkerProcess:
             self._process.terminate()
             self._process.join()
 
-    def _send(self, what):
+    def _send(self, what, index=None):
         try:
-            self._pipe.send_bytes(pickle.dumps(what))
+            self._pipe.send_bytes(pickle.dumps((what, index)))
         except OSError:
             self._raise_of_end()
 
@@ -118,9 +121,6 @@ class _Raised:
         return worker.again(self.type, self.text)
 
 
-_RESTART = "restart", None                                  # no index is a pair of these
-
-
 # -- in the process ---------------------------------------------------------------------------------------------------
 
 def _work(pipe, begin, kind, options):
@@ -133,8 +133,11 @@ def _work(pipe, begin, kind, options):
             fetcher, failed = FETCHERS[kind](dataset, *options), None
         except Exception as error:
             failed = _Raised(error, id)
-        while (index := requests.get()) is not None:
-            if index == _RESTART:
+        while True:
+            what, index = requests.get()
+            if what == "end":
+                break
+            if what == "restart":
                 fetcher = FETCHERS[kind](dataset, *options)
                 continue
             if failed is not None:
@@ -153,16 +156,22 @@ def _work(pipe, begin, kind, options):
 
 
 def _listen(pipe, requests, parent):
-    """Takes up requests at once, so that nobody waits in sending one; ends the process when its parent is gone."""
+    """Takes up requests at once, so that nobody waits in sending one; ends the process when that is asked, or its parent is gone."""
     try:
         while True:
             if pipe.poll(_PATIENCE):
-                requests.put(pickle.loads(pipe.recv_bytes()))
+                request = pickle.loads(pipe.recv_bytes())
+                if request[0] == "end":
+                    break
+                requests.put(request)
             elif os.getppid() != parent:
                 break
     except (EOFError, OSError):
         pass
-    requests.put(None)
+    with contextlib.suppress(queue.Empty):                  # nobody waits for these
+        while True:
+            requests.get_nowait()
+    requests.put(("end", None))
 
 
 # -- batches ----------------------------------------------------------------------------------------------------------
