@@ -10,7 +10,8 @@ The short way exists because JAX's public one serves trees, shardings and transf
     calling      `jit`'s signature check costs 0.25 us an input; an executor that knows its avals needs none
     loading      a pickle of JAX's bookkeeping, twice the time of the machine code in it
 
-Nothing of JAX's global configuration is read for longer than a call or written at all.
+Nothing of JAX's global configuration is read for longer than a call or written at all. (A process that fork has made is another matter:
+JAX cannot work there, and is given what it takes, `forked`.)
 
 >>> import jax, numpy as np
 >>> with x64():
