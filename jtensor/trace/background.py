@@ -210,7 +210,7 @@ def settle():
 # goes on inside XLA meanwhile does not matter to the child, which has a client of its own (`base.compat.forked`).
 
 _gate = threading.Condition()
-_working, _forking = set(), [False]
+_working, _forking = set(), [0]                             # threads that are inside of a job; how many are about to fork
 
 
 @contextlib.contextmanager
@@ -253,7 +253,7 @@ def _leave(thread):
 def hold():
     """Before a fork: waits until no worker is inside of a job, and keeps them out of the next ones."""
     with _gate:
-        _forking[0] = True
+        _forking[0] += 1
         while _working - {threading.get_ident()}:
             _gate.wait()
 
@@ -261,14 +261,14 @@ def hold():
 def go_on():
     """After a fork, in the parent."""
     with _gate:
-        _forking[0] = False
+        _forking[0] -= 1
         _gate.notify_all()
 
 
 def begin_anew():
     """After a fork, in the child: no worker has a thread; what was begun is run by who asks for it."""
     global _gate
-    _gate, _forking[0] = threading.Condition(), False
+    _gate, _forking[0] = threading.Condition(), 0
     _working.clear()
     for worker in _WORKERS:
         handle = worker._busy

@@ -82,6 +82,28 @@ def test_pools_and_processes_that_are_forked_compute(tmp_path):
     assert lines(program, tmp_path) == ["[12.0, 2.0, 12.0]"]
 
 
+def test_a_child_ends_before_a_child_of_its_own(tmp_path):
+    """What compiles for it ends when its input does, which the other has inherited."""
+    program = BOTH + """
+    goes_on, end = os.pipe()
+    x = torch.randn(4, 4)
+    (x @ x).sum().item()
+
+    def child_that_forks():
+        torch.linalg.inv(x).exp().sum().item()
+        sys.stdout.flush()
+        if os.fork() == 0:
+            os.close(end)
+            print(x.cumsum(0).cos().sum().isfinite().item(), flush=True)
+            os.read(goes_on, 1)
+            os._exit(0)
+
+    print(child(child_that_forks))
+    os.close(end)
+    """
+    assert sorted(lines(program, tmp_path)) == ["0", "True"]
+
+
 def test_functions_of_jax_work_in_a_child_of_fork(tmp_path):
     program = BOTH + """
     import jax, jax.numpy as jnp

@@ -87,7 +87,11 @@ def start_anew(programs, revived):
     started = backends()
     if not started and not clients:
         return
-    first = not is_forked()
+    first, theirs = not is_forked(), _state["process"]
+    if theirs is not None:                                  # the parent's, which would wait for this process's end, too
+        for pipe in (theirs.stdin, theirs.stdout):
+            os.close(pipe.fileno())
+        clients.append(theirs)
     _state.update(forked=True, process=None, lock=threading.Lock())
     if not short_way():
         return
