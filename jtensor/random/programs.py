@@ -8,7 +8,6 @@ distribution.
 """
 import contextlib
 import math
-import os
 import threading
 
 import jax
@@ -24,15 +23,6 @@ _OPTIONS = {
     # A loop becomes one piece of machine code, whatever it looks at; else a turn is a list of kernels, at some hundred nanoseconds each.
     "xla_backend_extra_options": (f"xla_cpu_small_while_loop_byte_threshold={1 << 30}",),
 }
-_forked = [False]               # a child of fork has none of XLA's threads
-
-
-def _note_fork():
-    _forked[0] = True
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_note_fork)
 
 
 class HostProgram:
@@ -59,7 +49,7 @@ class HostProgram:
 
     def after(self, numbers):
         """The program's ``run``, or None: it is not worth it yet, not there yet, not right on this machine, or this is a forked child."""
-        if _forked[0]:
+        if compat.is_forked():              # whose own client has no such place, and would have to compile all anew
             return None
         if self._run is not None or self._wrong:
             return self._run

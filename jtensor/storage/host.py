@@ -26,10 +26,12 @@ class _Owner:
         self.__array_interface__ = _plain(flat).__array_interface__
 
 
-def _part(flat, spec, offset):
-    """What a geometry shows of memory."""
+def part(flat, spec, offset=0):
+    """What a geometry shows of memory: the elements themselves, not a copy."""
+    if not spec.numel:
+        return np.empty(spec.size, flat.dtype)
     item = flat.itemsize
-    return np.ndarray(spec.size, flat.dtype, flat, offset * item if spec.numel else 0, [s * item for s in spec.stride])
+    return np.ndarray(spec.size, flat.dtype, flat, offset * item, [s * item for s in spec.stride])
 
 
 def _plain(flat):
@@ -71,11 +73,7 @@ class HostMemory:
 
     def logical(self):
         """The base as the ndarray of its layout's shape (shared memory)."""
-        flat, layout = self.flat, self.layout
-        if layout.ndim == 1:
-            return flat
-        item = flat.itemsize
-        return np.ndarray(layout.size, flat.dtype, flat, 0, [s * item for s in layout.stride] if flat.size else None)
+        return self.flat if self.layout.ndim == 1 else part(self.flat, self.layout)
 
     def snapshot(self):
         """A value of the bytes as they are now; the last one again if they have not changed."""
@@ -145,11 +143,9 @@ class HostMemory:
         if self.region is None or spec is None or spec is self.layout or spec.dtype is not self.layout.dtype:
             self.logical()[...] = array
             return
-        if not self.layout.contiguous:
-            made = HostMemory(np.empty_like(self.flat), self.layout)
-            made.logical()[...] = array
-            array = made.flat
-        _part(self.flat, spec, offset)[...] = _part(array.reshape(-1), spec, offset)
+        made = np.empty_like(self.flat)
+        part(made, self.layout)[...] = array
+        part(self.flat, spec, offset)[...] = part(made, spec, offset)
 
     def rebase(self, layout):
         """The same memory as another type of as many bytes."""

@@ -34,8 +34,11 @@ class Region:
             os.close(self.descriptor)
 
 
-def _new_file():
-    """The descriptor of a file that is in memory alone, and gone with the last process that has it."""
+def new_file():
+    """The descriptor of a file that is gone with the last process that has it, in memory alone where the system has such files.
+
+    MissingFeature where no descriptor can be sent.
+    """
     if hasattr(os, "memfd_create"):
         return os.memfd_create("jtensor")
     if os.name != "posix":
@@ -66,7 +69,7 @@ def share(storage):
     if storage.host is lifted.LIFTED_MEMORY:
         lifted.settle(storage)
     array = executor.on_host(storage.current(), "share_memory_()")
-    region = Region(_new_file(), storage.layout.dtype.numpy, storage.layout.numel)
+    region = Region(new_file(), storage.layout.dtype.numpy, storage.layout.numel)
     _move(storage, region)
     storage.host.logical()[...] = array
     return region

@@ -52,10 +52,9 @@ def numpy(self, *, force=False):
     flat = host.export(self._storage)
     if flat.dtype != spec.dtype.numpy:
         flat = flat.view(spec.dtype.numpy)
-    step = spec.dtype.itemsize
     if not spec.numel:
         return np.lib.stride_tricks.as_strided(flat[self._offset:], tuple(spec.size), (0,) * spec.ndim)
-    return np.ndarray(spec.size, flat.dtype, flat, self._offset * step, [s * step for s in spec.stride])
+    return host.part(flat, spec, self._offset)
 
 
 def array_protocol(self, dtype=None, copy=None):

@@ -9,7 +9,6 @@ from multiprocessing import reduction
 from ..storage import shared
 from ..trace import spec as specs
 from ..utils.hooks import warn_if_has_hooks
-from .convert import reduce
 from .core import Tensor, make_tensor
 from .storage_types import UntypedStorage
 from .typed_storages import TypedStorage
@@ -30,7 +29,7 @@ def reduce_tensor(tensor):
     refuse_history(tensor)
     spec = tensor._spec
     if tensor.device.type != "cpu" or spec.conj or spec.neg:
-        return reduce(tensor, 2) if type(tensor) is Tensor else tensor.__reduce_ex__(2)
+        return tensor.__reduce_ex__(2)
     warn_if_has_hooks(tensor)
     return _RECEIVERS[type(tensor)], (*_sent(tensor._storage), spec.dtype, tuple(spec.size), tuple(spec.stride), tensor._offset,
                                       tensor.requires_grad)

@@ -161,8 +161,7 @@ class Memory:
         value = executor.value_of(self._cell.current(), "storage")
         layout = self._cell.layout
         flat = np.empty(layout.numel, layout.dtype.numpy)
-        step = layout.dtype.itemsize
-        np.ndarray(tuple(layout.size), flat.dtype, flat, strides=[s * step for s in layout.stride])[...] = np.asarray(value)
+        host.part(flat, layout)[...] = np.asarray(value)
         return flat.view(np.uint8)
 
     def tolist(self):

@@ -21,5 +21,5 @@ def _after():
 
 
 if hasattr(os, "register_at_fork"):
-    compat.own_fork_warning()
+    compat.no_fork_warning()
     os.register_at_fork(before=_before, after_in_parent=background.go_on, after_in_child=_after)

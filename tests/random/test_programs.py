@@ -210,7 +210,7 @@ def test_a_program_serves_when_it_pays_and_is_right():
     right.after(1)
     assert np.asarray(right.now()([np.full(2, 3.0)])[0]).tolist() == [6.0, 6.0] and right.after(0) is right.now()
     with pytest.MonkeyPatch.context() as patch:             # a child of fork draws in NumPy
-        patch.setattr(programs, "_forked", [True])
+        patch.setattr(programs.compat, "is_forked", lambda: True)
         assert right.after(1000) is None
     wrong = program(lambda run: False)
     assert wrong.now() is None and wrong.after(1000) is None

@@ -30,6 +30,13 @@ def net(n=2):
 '''
 
 
+@pytest.fixture(autouse=True)
+def the_folder_of_other_tests(monkeypatch):
+    """`set_dir` is for the process: other tests find the folder as it was."""
+    hub = importlib.import_module("jtensor.hub")
+    monkeypatch.setattr(hub, "_folder", hub._folder)
+
+
 @pytest.fixture
 def checkpoint(tmp_path):
     path = tmp_path / "net.pth"

@@ -62,6 +62,16 @@ def test_what_is_sent_arrives_as_it_was():
         assert found["large"][0, 0].item() == i + 1
 
 
+def test_a_worker_that_cannot_begin_says_so_each_time():
+    def init(id):
+        raise ValueError("no beginning")
+
+    loader = iter(forked(lambda i: i, num_workers=1, worker_init_fn=init))
+    for _ in range(2):
+        with pytest.raises(ValueError, match="no beginning"):
+            next(loader)
+
+
 def test_an_error_is_raised_in_its_turn_and_the_others_come():
     def sample(i):
         if i == 2:

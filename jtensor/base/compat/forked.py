@@ -1,17 +1,14 @@
 """A process that fork has made of one in which XLA had begun. XLA's threads have stayed with the parent; who waits for them waits for ever.
 
 So the child gets a client of its own. Arrays of the parent's become the child's where a program takes them, the parent's programs are
-loaded again when they are called first, and new ones are compiled by another process (`compiler_process`): XLA's compiler sets an alarm
+loaded again when they are called first, and new ones are compiled by another process (`compiler_client`): XLA's compiler sets an alarm
 clock that a process has one of, finds its thread gone, and ends the process. May not know: the tape, files, Python's side of a fork
 (`trace.background`). Tried with jaxlib 0.10.2; where JAX's public way alone is there, the child is refused what it computes.
 """
-import atexit
 import contextlib
 import ctypes
 import functools
 import os
-import subprocess
-import sys
 import threading
 import time
 
@@ -19,14 +16,14 @@ import jax
 import numpy as np
 
 from ..errors import missing
+from . import compiler_client, lowering
 from .inside import backend_started, backends, change_backend, compile_by, short_way
-from .lowering import begin_anew, bytecode
 
 _caches = []
 places = {}                     # in a child of fork: a parent's device, which arrays name, and the one in its place
 _theirs = {}                    # id: [an array that a parent's client made, the same of this process or None]; they stay, so their ids do
 clients = []                    # that were made beside JAX's own, and those of parents: to take one down is to wait for its threads
-_state = {"forked": False, "process": None, "lock": threading.Lock()}
+_state = {"forked": False}
 
 
 def of_backend(function):
@@ -87,21 +84,17 @@ def start_anew(programs, revived):
     started = backends()
     if not started and not clients:
         return
-    first, theirs = not is_forked(), _state["process"]
-    if theirs is not None:                                  # the parent's, which would wait for this process's end, too
-        for pipe in (theirs.stdin, theirs.stdout):
-            os.close(pipe.fileno())
-        clients.append(theirs)
-    _state.update(forked=True, process=None, lock=threading.Lock())
+    first, _state["forked"] = not is_forked(), True
+    compiler_client.begin_anew()
     if not short_way():
         return
     old = started.get("cpu")
     arrays = [array for array in old.live_arrays() if not array.is_deleted()] if old else []
     clients.append(started)
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(clients))   # not even the end of the process takes them down
-    begin_anew()
+    lowering.begin_anew()
     if first:
-        compile_by(lambda module, settings, device_list: compiled(module, settings, device_list)[0])
+        compile_by(lambda module, settings, device_list: compiler_client.compiled(module, settings, device_list)[0])
     now = dict(zip(old.local_devices() if old else (), change_backend().local_devices()))
     places.update({before: now.get(place) for before, place in places.items()} | now)
     for cached in _caches:
@@ -143,46 +136,3 @@ def refuse():
     if _state["forked"]:
         raise missing("computations in a process that was forked after the first one: XLA's threads stay with the parent",
                       'multiprocessing.get_context("spawn") (or "forkserver"), or to fork before anything is computed')
-
-
-# ---- another process's compiler --------------------------------------------------------------------------------------
-
-def compiled(module, settings, device_list):
-    """(What ``compile_and_load`` answers, its bytes), by a process that is begun with the first program; XLA's error if it refuses."""
-    request = settings.SerializeAsString(), bytecode(module)
-    with _state["lock"]:
-        process = _state["process"]
-        if process is None or process.poll() is not None:
-            process = _state["process"] = _begun()
-        refused, answer = _answer(process, request)
-    if refused:
-        raise jax.errors.JaxRuntimeError(answer.decode())
-    return device_list[0].client.deserialize_executable(answer, executable_devices=device_list), answer
-
-
-def _begun():
-    if not sys.executable:
-        raise missing("compiling in a forked process of a program that has Python inside", 'multiprocessing.get_context("spawn")')
-    script = os.path.join(os.path.dirname(__file__), "compiler_process.py")
-    code = f"import runpy, sys; sys.path[:] = {sys.path!r}; runpy.run_path({script!r}, run_name='__main__')"
-    process = subprocess.Popen([sys.executable, "-P", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    atexit.register(_end, process, os.getpid())
-    return process
-
-
-def _end(process, owner):
-    if os.getpid() == owner:
-        process.communicate()               # its input ends, so it does, too
-
-
-def _answer(process, strings):
-    try:
-        process.stdin.write(b"".join(len(string).to_bytes(8, "little") + string for string in strings))
-        process.stdin.flush()
-        head = process.stdout.read(9)
-        if len(head) == 9:
-            return head[0], process.stdout.read(int.from_bytes(head[1:], "little"))
-    except BaseException:                       # Ctrl-C in between: the next answer would be this one's
-        process.kill()
-        raise
-    raise RuntimeError("the process that compiles for this one, which was made by fork, has ended")

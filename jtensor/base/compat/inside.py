@@ -92,10 +92,10 @@ def compile_by(function):
     compiler.backend_compile_and_load, compiler._cache_write = compile_and_load, lambda *cached: None
 
 
-def own_fork_warning():
+def no_fork_warning():
     """JAX warns of every fork that it deadlocks. What is computed here does not (`forked`): JAX's own words are left out.
 
-    >>> own_fork_warning()
+    >>> no_fork_warning()
     """
     if SHORT:
         xla_bridge._at_fork_handler_installed = True

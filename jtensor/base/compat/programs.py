@@ -11,7 +11,7 @@ import weakref
 import jax
 import numpy as np
 
-from . import forked
+from . import compiler_client, forked
 from .arrays import admitted, aval_of, default_device, put, sharding_of
 from .inside import compiler, short_way, x64, xla_client
 from .lowering import lowered_module
@@ -81,7 +81,7 @@ def build(jaxpr, donate=(), options=None, device=None, name="program", apart=lam
 
 def _compiled(module, settings, device):
     if forked.is_forked():
-        return forked.compiled(module, settings, _device_list(device))
+        return compiler_client.compiled(module, settings, _device_list(device))
     return device.client.compile_and_load(module, executable_devices=_device_list(device), compile_options=settings), None
 
 

@@ -4,8 +4,8 @@ Owns: the process, its pipe, how it ends and what is said if it ends by itself. 
 descriptor is sent; it is nobody's but the reader's then. May not know: samplers, the order of workers.
 """
 import contextlib
+import functools
 import io
-import mmap
 import os
 import pickle
 import queue
@@ -17,12 +17,14 @@ import numpy as np
 
 import jtensor
 
+from ....storage.shared import Region, new_file
 from ....tensor.from_data import from_host
 from ....tensor.looking import host_copy
 from ....tensor.sending import refuse_history
 from . import worker
 from .fetch import FETCHERS
 
+_BYTES = np.dtype(np.uint8)
 _SMALL = 1 << 15            # bytes of tensors that go with the message itself
 _ALIGNED = 64               # so that XLA takes the memory as it is
 _PATIENCE = 5.0             # seconds after which a worker looks whether there is still somebody who asks, and after which one is ended
@@ -127,32 +129,26 @@ def _work(pipe, begin, kind, options):
     requests = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(pipe, requests, os.getppid()), daemon=True).start()
     id, dataset = begin[0], begin[3]
+    answer = functools.partial(_answer, kind, id)
     try:
-        try:
-            worker.begin(*begin)
-            fetcher, failed = FETCHERS[kind](dataset, *options), None
-        except Exception as error:
-            failed = _Raised(error, id)
-        while True:
-            what, index = requests.get()
-            if what == "end":
-                break
+        begun = answer(worker.begin, *begin)                                # None, or what was raised
+        what, index = "restart", None
+        while what != "end":
             if what == "restart":
-                fetcher = FETCHERS[kind](dataset, *options)
-                continue
-            if failed is not None:
-                answer, failed = failed, None
+                fetcher = begun or answer(FETCHERS[kind], dataset, *options)
             else:
-                try:
-                    answer = fetcher.fetch(index)
-                except StopIteration as error:
-                    answer = _Ended() if kind else _Raised(error, id)
-                except Exception as error:
-                    answer = _Raised(error, id)
-            _send(pipe, answer, id)
-            del answer
+                _send(pipe, fetcher if fetcher.__class__ is _Raised else answer(fetcher.fetch, index), id)
+            what, index = requests.get()
     except (KeyboardInterrupt, BrokenPipeError, ConnectionResetError):      # the loader's process says what there is to say
         pass
+
+
+def _answer(kind, id, function, *args):
+    """What a function answers, or what has to be sent if it raises."""
+    try:
+        return function(*args)
+    except Exception as error:
+        return _Ended() if kind and error.__class__ is StopIteration else _Raised(error, id)
 
 
 def _listen(pipe, requests, parent):
@@ -189,29 +185,18 @@ def _send(pipe, answer, id):
     for array in arrays:
         where.append((size, array.dtype, array.shape))
         size += -(-array.nbytes // _ALIGNED) * _ALIGNED
-    apart = size > _SMALL and hasattr(os, "memfd_create")
-    if apart:
-        descriptor = os.memfd_create("jtensor-batch")
-        os.ftruncate(descriptor, size)
-        room = np.frombuffer(mmap.mmap(descriptor, size), np.uint8)
-    else:
-        room = np.zeros(size, np.uint8)
+    region = Region(new_file(), _BYTES, size) if size > _SMALL and os.name == "posix" else None
+    room = np.zeros(size, _BYTES) if region is None else region.elements
     for (at, _, _), array in zip(where, arrays, strict=True):
-        room[at:at + array.nbytes] = array.reshape(-1).view(np.uint8)
-    pipe.send_bytes(pickle.dumps((out.getvalue(), where, None if apart else room.tobytes(), size)))
-    if apart:
-        reduction.send_handle(pipe, descriptor, os.getppid())
-        os.close(descriptor)
+        room[at:at + array.nbytes] = array.reshape(-1).view(_BYTES)
+    pipe.send_bytes(pickle.dumps((out.getvalue(), where, room.tobytes() if region is None else None, size)))
+    if region is not None:
+        reduction.send_handle(pipe, region.descriptor, os.getppid())
 
 
 def _unpacked(pipe):
     body, where, inside, size = pickle.loads(pipe.recv_bytes())
-    if inside is None:
-        descriptor = reduction.recv_handle(pipe)
-        room = np.frombuffer(mmap.mmap(descriptor, size), np.uint8)
-        os.close(descriptor)
-    else:
-        room = np.frombuffer(inside, np.uint8).copy()
+    room = Region(reduction.recv_handle(pipe), _BYTES, size).elements if inside is None else np.frombuffer(inside, _BYTES).copy()
     arrays = [room[at:at + dtype.itemsize * int(np.prod(shape))].view(dtype).reshape(shape) for at, dtype, shape in where]
     return _Unpacking(io.BytesIO(body), arrays).load()
 
