@@ -24,6 +24,7 @@ from .tensor import (
     ranges,
     retyped,
     seldom,
+    sending,  # noqa: F401 - which `multiprocessing` asks how tensors are sent
     shown,
     storages,
     variable,

@@ -59,6 +59,18 @@ def test_refusals():
         ForkingPickler.dumps(torch.ones(2, requires_grad=True) * 2)
 
 
+def test_multiprocessing_knows_tensors_once_jtensor_is_imported():
+    program = """if True:
+        from multiprocessing.reduction import ForkingPickler
+        import jtensor
+        try:
+            ForkingPickler.dumps(jtensor.ones(2, requires_grad=True) * 2)
+        except RuntimeError as error:
+            print(str(error)[:18])
+    """
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout == "Cowardly refusing \n"
+
+
 def test_modules_train_in_shared_memory():
     torch.manual_seed(0)
     net = torch.nn.Linear(3, 2)
