@@ -8,8 +8,10 @@ import jtensor
 multiprocessing = jtensor.multiprocessing
 
 
-def send(index, queue):
+def send(index, queue, seen):
     queue.put((index, jtensor.full((2,), float(index))))
+    queue.put((index, jtensor.ones(1)))
+    seen.wait()
 
 
 def fail(index):
@@ -19,10 +21,16 @@ def fail(index):
 
 @pytest.mark.slow
 def test_processes_are_spawned_and_send_tensors():
-    queue = multiprocessing.get_context("spawn").SimpleQueue()
-    multiprocessing.spawn(send, (queue,), nprocs=1)
+    context = multiprocessing.get_context("spawn")
+    queue, seen = context.SimpleQueue(), context.Event()
+    processes = multiprocessing.spawn(send, (queue, seen), nprocs=1, join=False)
     index, sent = queue.get()
-    assert index == 0 and sent.tolist() == [0, 0]
+    assert index == 0 and sent.tolist() == [0, 0] and sent.is_shared()
+    seen.set()
+    while not processes.join():
+        pass
+    with pytest.raises(FileNotFoundError):              # as in PyTorch: who has ended hands on no memory
+        queue.get()
     with pytest.raises(multiprocessing.ProcessRaisedException, match="(?s)Process 1 terminated with.*on purpose") as error:
         multiprocessing.spawn(fail, nprocs=2)
     assert error.value.error_index == 1
