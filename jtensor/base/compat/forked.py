@@ -56,10 +56,11 @@ def settle():
                     pass
 
 
-def wait_for_threads(patience=0.05):
-    """Before a fork: waits until the other threads sleep, ``patience`` seconds at most, since what XLA compiles goes on.
+def wait_for_threads(patience=5):
+    """Before a fork: waits until each other thread has begun, ``patience`` seconds at most; what one compiles may go on.
 
     A thread that has just been made, as those of a new client, holds for a moment a lock that every thread of XLA's takes to begin with.
+    On a busy machine the moment may be long.
 
     >>> wait_for_threads()
     """
@@ -67,16 +68,18 @@ def wait_for_threads(patience=0.05):
     while time.monotonic() < end:
         try:
             with contextlib.suppress(FileNotFoundError, ProcessLookupError):            # one has ended meanwhile
-                if all(_sleeps(task) for task in os.listdir("/proc/self/task") if task != mine):
+                if all(_has_begun(task) for task in os.listdir("/proc/self/task") if task != mine):
                     return
         except OSError:                         # no Linux
             return
         time.sleep(0.0005)
 
 
-def _sleeps(task):
+def _has_begun(task):
+    """Whether a thread sleeps, or has had a clock's tick of a core: 10 ms, where its beginning takes some 0.1."""
     with open(f"/proc/self/task/{task}/stat", "rb") as file:
-        return file.read(256).rpartition(b")")[2].split()[0] == b"S"
+        state, *numbers = file.read(512).rpartition(b")")[2].split()
+    return state == b"S" or int(numbers[10]) + int(numbers[11]) > 0                     # in the user's code, in the kernel's
 
 
 def start_anew(programs, revived):
