@@ -12,7 +12,7 @@ import weakref
 import numpy as np
 
 from ..trace import executor
-from ..trace.tape import hosted
+from ..trace.tape import LIFTED, hosted
 from . import cell, lifted
 
 
@@ -42,6 +42,32 @@ def _plain(flat):
 _FEW = 1 << 12            # bytes up to which a copy of all of them is the quickest way to compare them
 _MANY = 1 << 24           # bytes from which on nothing is kept that can be had again
 _LARGE = 1 << 16          # bytes from which on memory is asked of the system, which takes it back but for its address
+_ALIGNED = 64             # bytes at whose multiples XLA takes an array as it is; others it copies
+
+
+def _kept(elements):
+    """A copy in C order, which XLA will take as it is."""
+    memory = np.empty(elements.nbytes + _ALIGNED, np.uint8)
+    begin = -memory.ctypes.data % _ALIGNED
+    array = memory[begin:begin + elements.nbytes].view(elements.dtype).reshape(elements.shape)
+    array[...] = elements
+    return array
+
+
+class Seen:
+    """The elements of a view as they were found, in the place of a base's reference in what tensors keep of their reading."""
+
+    __slots__ = ("array", "value")
+
+    def __call__(self):
+        return self                             # which is no storage's value
+
+
+def seen_again(storage, spec, offset, cached):
+    """The value of a view that was read without a look at the rest of the memory, as long as it lies there; else None."""
+    if storage.host.__class__ is not HostMemory or cached is None or cached[0].__class__ is not Seen:
+        return None
+    return cached[1] if storage.host.seen(spec, offset, cached[0]) is cached[0] else None
 
 
 def _words(flat):
@@ -71,6 +97,10 @@ class HostMemory:
         """Whether arrays of NumPy's share the memory."""
         return self.foreign is not None or self.owner is not None and self.owner() is not None
 
+    def is_shared(self):
+        """Whether it is known, without a look at the memory, that host mode goes on."""
+        return self.region is not None or self.is_exported() and (self.foreign is None or not self._alone())
+
     def logical(self):
         """The base as the ndarray of its layout's shape (shared memory)."""
         return self.flat if self.layout.ndim == 1 else part(self.flat, self.layout)
@@ -80,7 +110,7 @@ class HostMemory:
         flat = self.flat
         if self.taken is not None and self._as_found():
             return self.taken
-        array = self.logical().copy("C")
+        array = _kept(self.logical())
         if flat.nbytes <= _FEW:
             self.bytes = flat.tobytes()
         else:
@@ -93,6 +123,29 @@ class HostMemory:
         if bytes_.__class__ is bytes:
             return self.flat.tobytes() == bytes_
         return bool((bytes_ == _words(self.flat)).all())
+
+    def elements(self, spec, offset, wanted):
+        """A view's elements where they lie, of which so many are ``wanted``; None where one may as well look at all of the memory."""
+        size = self.flat.size
+        if self.flat.nbytes <= _LARGE or 2 * wanted > size or not self._has_pieces(spec):
+            return None
+        return part(self.flat, spec, offset)
+
+    def seen(self, spec, offset, before=None):
+        """A view's elements as they are now, `Seen`, or None as `elements`; ``before`` again if it has the same."""
+        elements = self.elements(spec, offset, spec.numel)
+        if elements is None:
+            return None
+        array = _kept(elements)
+        if before is not None and (_words(array.reshape(-1)) == _words(before.array.reshape(-1))).all():
+            return before
+        found = Seen()
+        found.array, found.value = array, hosted(array, spec.aval)
+        return found
+
+    def _has_pieces(self, spec):
+        """Whether somebody shares the memory, and a view shows its elements as they lie there."""
+        return spec.dtype is self.layout.dtype and not spec.conj and not spec.neg and self.is_shared()
 
     def current(self, storage):
         """The value of the storage whose memory this is. If nobody is left who could write to it, host mode ends."""
@@ -146,6 +199,14 @@ class HostMemory:
         made = np.empty_like(self.flat)
         part(made, self.layout)[...] = array
         part(self.flat, spec, offset)[...] = part(made, spec, offset)
+
+    def put_piece(self, spec, offset, value):
+        """Writes to a view's elements alone; answers whether that could be: the view shows no element twice, as the caller knows."""
+        if value.position is LIFTED or not self._has_pieces(spec):
+            return False
+        array = np.asarray(executor.value_of(value, "write to shared memory"))
+        part(self.flat, spec, offset)[...] = array
+        return True
 
     def rebase(self, layout):
         """The same memory as another type of as many bytes."""

@@ -17,7 +17,7 @@ from ..trace.tape import LOCAL, record
 from .arguments import collect, of_method, shown_name
 from .dispatch import PLANS, plan_of
 from .history import edge_of, needs_of, node_type, rebase, refuse_stale, save
-from .values import _access, _flip, assign, bump, meta_value, moved, read
+from .values import _access, _flip, assign, bump, has_pieces, meta_value, moved, read
 
 
 def call_inplace(operator, args):
@@ -152,6 +152,10 @@ def overwrite(self, plan, sources, scalars):
             storage.set(value)
             bump(self)
             return
+    if program is not None and has_pieces(storage, spec):
+        made = plan_to_overwrite(plan, None, spec, spec, len(sources), 0)
+        assign(self, record(made, [read(t) for t in sources], scalars)[0])
+        return
     made = plan_to_overwrite(plan, program, layout, spec, len(sources), len(starts))
     values = [read(t) for t in sources]
     if program is not None:

@@ -7,6 +7,7 @@ from ..base import devices, dtypes
 from ..ops.families import index as family
 from ..ops.families.bounds import check_bounds, out_of_bounds
 from ..ops.families.create import full_of
+from ..storage.host import HostMemory
 from ..storage.lifted import LIFTED_MEMORY
 from ..trace.tape import LOCAL
 from .core import Tensor
@@ -33,7 +34,18 @@ def pick(self, index):
     """``self[index]``, or None where the index is not an ordinary one."""
     if index._spec.dtype is dtypes.bool:
         return chosen(self, index)
+    if self._storage.host.__class__ is HostMemory and (rows := _rows_of_numpys(self, index)) is not None:
+        return rows
     return family.index_raw.record(self, (index,), _FIRST, ()) if _numbers(self, index) else None
+
+
+def _rows_of_numpys(self, index):
+    """``self[index]`` of memory that NumPy has, too, without a look at the rest of it; None where all of it may as well be read."""
+    spec, own = self._spec, index._spec
+    if not spec.contiguous or LOCAL.grad_enabled and self.requires_grad or not _numbers(self, index):
+        return None
+    elements = self._storage.host.elements(spec, self._offset, own.numel * (spec.numel // spec.size[0]))
+    return None if elements is None else from_host(elements[host_copy(index, "rows of shared memory")], spec.dtype, ours=True)
 
 
 def pick_along(self, items):

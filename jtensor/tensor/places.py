@@ -2,6 +2,7 @@
 
 Owns: `place` of a tensor, and `Named`, the values that a key names. May not know: graphs, what the keys are for.
 """
+from ..storage.host import seen_again
 from ..trace.tape import LIFTED
 
 
@@ -17,6 +18,9 @@ def place_of(segment, named, storage, spec, offset, cached=None, shared=False):
         value = storage.value
     elif storage.host is storage:           # a sparse tensor's
         return None
+    elif shared and (value := seen_again(storage, spec, offset, cached)) is not None:
+        named.append(value)
+        return value.position if value.segment is segment else named.at(segment, value), spec
     else:
         value = storage.current()           # which notices that nobody else has the memory any more
         if storage.host is not None and not shared or value.position is LIFTED:

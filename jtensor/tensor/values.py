@@ -10,7 +10,7 @@ from numpy import ndarray
 
 from ..base import devices, sites
 from ..storage import cell
-from ..storage.host import HostMemory
+from ..storage.host import HostMemory, Seen
 from ..trace import spec as specs
 from ..trace import tape
 from ..trace.executor import on_host
@@ -74,10 +74,15 @@ def read(tensor):
 
 def _read_elsewhere(tensor, storage, spec):
     """`read` of what shares its memory with NumPy, or is not on the CPU."""
+    cached = tensor._cached
+    if storage.host.__class__ is HostMemory and spec is not storage.layout:
+        seen = storage.host.seen(spec, tensor._offset, None if cached is None or cached[0].__class__ is not Seen else cached[0])
+        if seen is not None:
+            tensor._cached = seen, seen.value
+            return seen.value
     base = storage.current()
     if spec is storage.layout:
         return base
-    cached = tensor._cached
     if cached is not None and cached[0]() is base:
         return cached[1]
     value = _reshaped(base, spec, storage.layout) if base.array is None and base.segment.__class__ is ndarray else None
@@ -206,7 +211,7 @@ turned_of = _Turned()
 
 def settle(storage):
     """Ends host mode if nobody shares the memory any more: a read would, and has to find it as it was when it was asked how it lies."""
-    if storage.host.__class__ is HostMemory:
+    if storage.host.__class__ is HostMemory and not storage.host.is_shared():
         storage.current()
 
 
@@ -245,12 +250,17 @@ def assign(tensor, value):
             storage.value = value
     elif spec.device is devices.meta:
         pass
-    else:
+    elif not (has_pieces(storage, spec) and storage.host.put_piece(spec, tensor._offset, value)):
         base = write_at(storage, spec, tensor._offset, value)
         storage.set(base, spec, tensor._offset)
         if storage.host is None and spec is not storage.layout and (spec.dense or _elements_apart(spec)):
             tensor._cached = (reference(base), value)
     bump(tensor)
+
+
+def has_pieces(storage, spec):
+    """Whether a view may be written to in memory that NumPy has, too, without a look at the rest."""
+    return storage.host.__class__ is HostMemory and (spec.dense or _elements_apart(spec))
 
 
 def _elements_apart(spec):

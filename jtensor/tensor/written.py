@@ -10,13 +10,15 @@ from ..autograd import saved as saving
 from ..autograd.graph import HOOKED, AccumulateGrad
 from ..base import sites
 from ..ops import saves
+from ..storage.host import seen_again
 from ..trace.tape import LIFTED, Value
 from . import templates
 
 AFTER = 64               # times that a graph is played before it is written out: to compile it costs what some 200 times save
 LARGEST = 1000           # nodes of such a graph: a sentence costs some ten microseconds to compile
 
-_NAMES = templates.NAMES | {"HOOKED": HOOKED, "LIFTED": LIFTED, "Remembered": saving.Remembered, "user_site": sites.user_site}
+_NAMES = templates.NAMES | {"HOOKED": HOOKED, "LIFTED": LIFTED, "Remembered": saving.Remembered, "seen_again": seen_again,
+                            "user_site": sites.user_site}
 _HEAD = """\
 def ask(segment, edge, grad, keep_graph):
     n0, output = edge
@@ -115,6 +117,11 @@ _SHARED = """\
         return None
     v = s.current()
     if v.position is LIFTED:
+        return None
+"""
+_SEEN = """\
+    v = seen_again(s, p, t._offset, t._cached)
+    if v is None:
         return None
 """
 _NOT_AGAIN = """\
@@ -223,7 +230,7 @@ class Text:
             return
         cached = None if tensor is None else tensor._cached
         if storage.host is not None:
-            self.shared(storage, spec, cached)
+            self.shared(storage, spec, cached, tensor)
             return
         self.say(_PART, layout=self.constant(storage.layout))
         self.value(storage.value)
@@ -235,8 +242,13 @@ class Text:
         if tensor is not None:
             self.say(_NOT_READ)
 
-    def shared(self, storage, spec, cached):
+    def shared(self, storage, spec, cached, tensor):
         """The same of memory that NumPy has, too, and that is only read: all of it, or what has been read of it."""
+        seen = None if tensor is None else seen_again(storage, spec, tensor._offset, cached)
+        if seen is not None:
+            self.say(_SEEN)
+            self.value(seen)
+            return
         value = storage.current()
         self.say(_SHARED, layout=self.constant(storage.layout))
         self.value(value)
