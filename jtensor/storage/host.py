@@ -11,6 +11,7 @@ import weakref
 
 import numpy as np
 
+from ..base import compat
 from ..trace import executor
 from ..trace.tape import LIFTED, hosted
 from . import cell, lifted
@@ -42,14 +43,11 @@ def _plain(flat):
 _FEW = 1 << 12            # bytes up to which a copy of all of them is the quickest way to compare them
 _MANY = 1 << 24           # bytes from which on nothing is kept that can be had again
 _LARGE = 1 << 16          # bytes from which on memory is asked of the system, which takes it back but for its address
-_ALIGNED = 64             # bytes at whose multiples XLA takes an array as it is; others it copies
 
 
 def _kept(elements):
-    """A copy in C order, which XLA will take as it is."""
-    memory = np.empty(elements.nbytes + _ALIGNED, np.uint8)
-    begin = -memory.ctypes.data % _ALIGNED
-    array = memory[begin:begin + elements.nbytes].view(elements.dtype).reshape(elements.shape)
+    """A copy in C order."""
+    array = compat.empty(elements.shape, elements.dtype)
     array[...] = elements
     return array
 

@@ -14,7 +14,7 @@ from .overwriting import FLOAT_MAX, LIMIT
 from .values import read
 
 cpu = devices.cpu
-_geometries, _numbers = {}, {}
+_geometries, _rows, _numbers = {}, {}, {}
 _PARTS = frozenset((int, type(None)))
 _VALUES = frozenset((float, int, Tensor))
 
@@ -58,18 +58,22 @@ def key_of(index):
 def views_by(rule, key_of):
     """``view(self, index)`` by a rule that makes views: a geometry known by ``key_of(index)`` needs no rule, nor do its graph nodes."""
     def view(self, index):
-        info, local = self._info, LOCAL
+        info, local, spec = self._info, LOCAL, self._spec
         key = index if type(index) is int else key_of(index)
         if key is None or local.inference or self._auto is not None and self._auto.inference or info is not None \
                 and info.replay is not None:
             return rule(self, index)
         tracked = local.grad_enabled and (self._requires_grad or info is not None and info.base._requires_grad and self.requires_grad)
-        where = self._spec, key
-        found = _geometries.get(where)
-        if found is None or tracked and found[2] is None:
-            return _learn(rule, self, index, where, tracked)
+        row = None if tracked or key.__class__ is not int else _rows.get(spec)
         out = _new(Tensor)
-        out._storage, out._spec, out._offset = self._storage, found[0], self._offset + found[1]
+        if row is not None and 0 <= key < row[2]:               # samples of a data set: each number comes once in a while
+            out._storage, out._spec, out._offset = self._storage, row[0], self._offset + key * row[1]
+        else:
+            where = spec, key
+            found = _geometries.get(where)
+            if found is None or tracked and found[2] is None:
+                return _learn(rule, self, index, where, tracked)
+            out._storage, out._spec, out._offset = self._storage, found[0], self._offset + found[1]
         counter = out._counter = self._counter
         out._cached = out._edge = out._auto = None
         out._requires_grad = tracked
@@ -98,7 +102,9 @@ def views_by(rule, key_of):
 
 def _learn(rule, self, index, where, tracked):
     """``rule(self, index)``; what geometry that is over ``self``, and which nodes of the graph made it, is remembered."""
-    out = rule(self, index)
+    out, spec = rule(self, index), self._spec
+    if type(index) is int:
+        _remember(_rows, spec, (out._spec, spec.stride[0], spec.size[0]))
     steps = None
     if tracked:
         steps, begin, edge = [], edge_of(self), out._edge

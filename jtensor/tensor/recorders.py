@@ -18,6 +18,7 @@ from .arguments import collect
 from .changing import joined_on_host
 from .history import FROM_LIBRARY, maker, needs_of
 from .templates import Signature
+from .together import FEW, put_together
 from .values import any_lifted, settle, turned_of
 
 # -- what the source text uses ----------------------------------------------------------------------------------------
@@ -97,6 +98,10 @@ _READS = {
     Tensors: """\
     if a{i}.__class__ is not list and a{i}.__class__ is not tuple:
         return general({args})
+    if len(a{i}) >= FEW:
+        out = put_together(operator, {args})
+        if out is not None:
+            return out
     k{i} = []; v{i} = []
     for t in a{i}:
         if not isinstance(t, Tensor):
@@ -160,7 +165,8 @@ def _source(kinds, turnable, several_results, fitted):
 # -- making one -------------------------------------------------------------------------------------------------------
 
 
-_NAMES = templates.NAMES | {"maker": maker, "several": several, "turned_of": turned_of, "settle": settle}
+_NAMES = templates.NAMES | {"maker": maker, "several": several, "turned_of": turned_of, "settle": settle,
+                            "FEW": FEW, "put_together": put_together}
 
 
 @functools.cache
