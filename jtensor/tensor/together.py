@@ -6,7 +6,7 @@ one. Owns: when it is done, and the copying. May not know: recorders, which ask 
 import numpy as np
 
 from ..base import compat, devices
-from ..storage.host import HostMemory
+from ..storage.host import HostMemory, part
 from ..trace.tape import LIFTED, LOCAL, there
 from .core import Tensor
 from .from_data import from_host
@@ -29,23 +29,39 @@ def put_together(operator, *args):
     for t in tensors:
         if not isinstance(t, Tensor) or t._spec is not spec or tracked and (t._requires_grad or t._info is not None and t.requires_grad):
             return None
-        storage = t._storage
-        memory = memories.get(storage)
+        memory = _known(memories, t._storage, spec)
         if memory is None:
-            memory = memories[storage] = _memory(storage, spec)
-            if memory is None:
-                return None
+            return None
         lying.append(memory)
         offsets.append(t._offset)
     rows = _rows(lying[0], offsets, spec.numel) if dim == 0 and len(memories) == 1 else None
     if rows is None:
-        item = spec.dtype.itemsize
-        strides = [n * item for n in spec.stride]
-        made = operator.on_host([np.ndarray(spec.size, memory.dtype, memory, at * item, strides)
-                                 for memory, at in zip(lying, offsets, strict=True)], dim)
+        made = operator.on_host([part(memory, spec, at) for memory, at in zip(lying, offsets, strict=True)], dim)
     else:
         made = rows.reshape((len(offsets), *spec.size) if new else (len(offsets) * spec.size[0], *spec.size[1:]))
     return from_host(made, spec.dtype, ours=True)
+
+
+def elements_of(tensors):
+    """What plain tensors of one type hold, each an ndarray where it lies, not to be written to; None unless all of it is there."""
+    kind, memories, found = tensors[0]._spec.dtype, {}, []
+    for t in tensors:
+        spec = t._spec
+        if spec.dtype is not kind or not spec.numel or spec.device is not devices.cpu or spec.conj or spec.neg \
+                or LOCAL.grad_enabled and t.requires_grad:
+            return None
+        memory = _known(memories, t._storage, spec)
+        if memory is None:
+            return None
+        found.append(part(memory, spec, t._offset))
+    return None if LOCAL.inference or LOCAL.lesson is not None else found
+
+
+def _known(memories, storage, spec):
+    memory = memories.get(storage)
+    if memory is None:
+        memory = memories[storage] = _memory(storage, spec)
+    return memory
 
 
 def _memory(storage, spec):

@@ -89,3 +89,58 @@ def test_outputs_by_batches_are_transposed_in_place_but_of_an_lstm():
         return answers, raised(lambda: torch.nn.LSTM(2, 3)(torch.ones(2, 1, 2), (state, state, state)))
 
     same(program)
+
+
+@pytest.mark.parametrize(("kind", "settings"), [*KINDS, ("GRU", {"num_layers": 2, "bidirectional": True})], ids=[*NAMES, "GRU twice"])
+def test_packed_sequences(kind, settings):
+    """Of samples that end at other steps, in both directions: outputs, last states, names, gradients."""
+    def program(torch):
+        net = getattr(torch.nn, kind)(3, 5, dtype=torch.float64, **settings)
+        seqs = [torch.randn(n, 3, dtype=torch.float64, requires_grad=True) for n in (4, 1, 9, 4, 2)]
+        shape = settings.get("num_layers", 1) * (1 + ("bidirectional" in settings)), len(seqs), 5
+        states = [torch.randn(shape, dtype=torch.float64, requires_grad=True) for _ in range(1 + (kind == "LSTM"))]
+        packed = torch.nn.utils.rnn.pack_sequence(seqs, enforce_sorted=False)
+        output, last = net(packed, tuple(states) if kind == "LSTM" else states[0])
+        last = last if kind == "LSTM" else (last,)
+        padded, lengths = torch.nn.utils.rnn.pad_packed_sequence(output, batch_first=True)
+        (padded.sin().sum() + sum((s * s).sum() for s in last)).backward()
+        grads = [x.grad for x in (*seqs, *states, *net.parameters())]
+        return [output.data, type(output.data.grad_fn).__name__, padded, lengths, *last, *grads]
+
+    close(program, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+def test_packed_sequences_as_one_operator_are_those_of_single_steps(kind, monkeypatch):
+    from jtensor.nn.functional import recurrent
+    found = []
+    for one in (True, False):
+        if not one:
+            monkeypatch.setattr(recurrent, "_packed_layer", lambda *args: None)
+        jtensor.manual_seed(1)
+        net = getattr(jtensor.nn, kind)(2, 4, bidirectional=True)
+        packed = jtensor.nn.utils.rnn.pack_sequence([jtensor.randn(n, 2) for n in (3, 17, 8)], enforce_sorted=False)
+        output, last = net(packed)
+        loss = output.data.cos().sum() + sum(s.sum() for s in last)
+        loss.backward()
+        found.append([output.data, loss, *[p.grad for p in net.parameters()]])
+    for a, b in zip(*found, strict=True):
+        assert jtensor.allclose(a, b, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("side", ["right", "left"])
+@pytest.mark.parametrize("value", [0.0, -1.5, float("nan")])
+def test_sequences_that_are_there_are_padded_as_others(side, value, monkeypatch):
+    from jtensor.nn.utils import rnn
+    found = []
+    for there in (True, False):
+        if not there:
+            monkeypatch.setattr(rnn, "elements_of", lambda tensors: None)
+        x = jtensor.arange(60.0).reshape(20, 3)
+        for seqs in ([x[:4], x[7:9], x[3:15:4]], [x.t()[:2], x.t()[1:]], [x[:4].bfloat16(), x[:1].bfloat16()], [x[:2], x[3:5].double()]):
+            [s.tolist() for s in seqs]
+            for batch_first in (False, True):
+                made = jtensor.nn.utils.rnn.pad_sequence(seqs, batch_first, value, side)
+                found.append((made.dtype, made.stride(), str(made.tolist())))
+    half = len(found) // 2
+    assert found[:half] == found[half:]

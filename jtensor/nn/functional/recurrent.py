@@ -1,9 +1,13 @@
 """Recurrent networks: single steps, layers in one or two directions, and stacks of them, on padded or packed sequences.
 
-A layer over a padded sequence is one operator (`ops.families.recurrent`); single steps, packed sequences, projected states and narrow
-types are unrolled on the tape. The flat list of weights has, for every layer and direction, w_ih, w_hh, then with biases b_ih, b_hh, then
-w_hr where hidden states are projected.
+A layer over a sequence is one operator (`ops.families.recurrent`), packed sequences are laid out as padded ones for it; single steps,
+projected states and narrow types are unrolled on the tape. The flat list of weights has, for every layer and direction, w_ih, w_hh, then
+with biases b_ih, b_hh, then w_hr where hidden states are projected.
 """
+import functools
+
+import numpy as np
+
 import jtensor
 
 from ...tensor import raw
@@ -90,7 +94,7 @@ def _mapped(fn, *states):
 
 
 def _layer(step, input, state, weights, has_biases, reverse):
-    """A layer in one direction as one operator: (outputs, last state); None where that is for single steps."""
+    """A layer in one direction as one operator: (outputs, last state, all states); None where that is for single steps."""
     w_ih, w_hh, *biases = weights
     first, is_lstm = _shown(state), step is _step_lstm
     types = {t.dtype for t in (input, *weights, *(state if is_lstm else (state,)))}
@@ -105,13 +109,49 @@ def _layer(step, input, state, weights, has_biases, reverse):
         return None
     if is_lstm:
         layer = raw.mkldnn_rnn_layer if input.dtype is jtensor.float32 else raw.lstm_layer
-        outputs, h, c = layer([from_input, *state, w_hh], reverse)[:3]
-        return outputs, (h, c)
+        outputs, h, c, cells = layer([from_input, *state, w_hh], reverse)[:4]
+        return outputs, (h, c), (outputs, cells)
     given = [from_input, state, w_hh, biases[1] if has_biases else input.new_zeros(w_hh.size(0))]
-    return raw.gru_layer(given, reverse)[:2] if step is _step_gru else raw.rnn_layer(given, step is _step_relu, reverse)
+    outputs, h = raw.gru_layer(given, reverse)[:2] if step is _step_gru else raw.rnn_layer(given, step is _step_relu, reverse)
+    return outputs, h, outputs
 
 
 _GATES = {_step_lstm: 4, _step_gru: 3, _step_tanh: 1, _step_relu: 1}
+
+
+def _packed_layer(step, data, sizes, state, weights, has_biases, reverse):
+    """A layer over a packed sequence as one operator: (outputs, last state); None where that is for single steps.
+
+    Unrolled it would be other operations for each batch, whose lengths never come again. A sample does not see what the others do, nor
+    what comes later: so each goes on beyond its end, by its last element, or its first one where it is read from behind, and what it
+    answers there nobody takes. But a network with relu may grow there beyond all numbers, and zero times infinity is no gradient.
+    """
+    if step is _step_relu or sum(sizes) != data.size(0) or any(later > earlier for earlier, later in zip(sizes, sizes[1:])):
+        return None
+    places, rows, last = map(jtensor.tensor, _grid(tuple(sizes), reverse))
+    done = _layer(step, data[places], state, weights, has_biases, False)
+    if done is None:
+        return None
+    outputs, _, states = done
+    return raw.unpadded(outputs, rows), _mapped(lambda s: s.flatten(0, 1)[last], states)
+
+
+@functools.lru_cache(maxsize=64)
+def _grid(sizes, reverse):
+    """Which rows of the packed data make the padded sequences, which places of those hold the packed outputs, and which the last ones."""
+    runs = np.array(sizes)[:, None] > np.arange(sizes[0])
+    samples, lengths, starts = np.arange(sizes[0]), runs.sum(0), np.cumsum((0, *sizes[:-1]))
+    time = np.arange(_rounded(len(sizes)))[:, None]
+    places = starts[np.maximum(lengths - 1 - time, 0) if reverse else np.minimum(time, lengths - 1)] + samples
+    step, sample = np.nonzero(runs)
+    rows = (lengths[sample] - 1 - step if reverse else step) * len(samples) + sample
+    return places, rows, (lengths - 1) * len(samples) + samples
+
+
+def _rounded(length):
+    """At least ``length``: one of four numbers between a power of two and the next, so that there are few programs for all lengths."""
+    unit = 1 << max(0, (length - 1).bit_length() - 3)
+    return -(-length // unit) * unit
 
 
 def _run(step, inputs, state, w_hh, b_hh, w_hr, reverse):
@@ -169,10 +209,11 @@ def _layers(step, input, states, params, has_biases, num_layers, dropout, train,
             w_hr = weights[-1] if projected else None
             reverse = direction == 1
             if sizes is not None:
-                output, state = _run_packed(step, linear(input, w_ih, b_ih), sizes, states[i], w_hh, b_hh, w_hr, reverse)
+                done = None if projected else _packed_layer(step, input, sizes, states[i], weights, has_biases, reverse)
+                output, state = done or _run_packed(step, linear(input, w_ih, b_ih), sizes, states[i], w_hh, b_hh, w_hr, reverse)
             else:
                 done = None if projected else _layer(step, input, states[i], weights, has_biases, reverse)
-                output, state = done or _run(step, linear(input, w_ih, b_ih), states[i], w_hh, b_hh, w_hr, reverse)
+                output, state = done[:2] if done else _run(step, linear(input, w_ih, b_ih), states[i], w_hh, b_hh, w_hr, reverse)
             outputs.append(output)
             last.append(state)
         input = outputs[0] if directions == 1 else jtensor.cat(outputs, -1)

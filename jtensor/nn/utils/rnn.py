@@ -10,10 +10,14 @@ still running at step t are its first ``batch_sizes[t]``:
 from collections.abc import Iterable
 from typing import NamedTuple
 
+import numpy as np
+
 import jtensor
 
 from ...ops.families.composing import only_tensors
 from ...ops.families.embedding import packed_rows
+from ...tensor.from_data import from_host
+from ...tensor.together import elements_of
 
 __all__ = ["PackedSequence", "invert_permutation", "pack_padded_sequence", "pad_packed_sequence", "pad_sequence", "unpad_sequence",
            "pack_sequence", "unpack_sequence"]
@@ -154,10 +158,9 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
                            "do not need ONNX exportability.")
     if steps[0] > input.size(0):
         raise RuntimeError(f"lengths has a sequence of {steps[0]} steps, and input has {input.size(0)}")
-    sizes = [sum(length > t for length in steps) for t in range(steps[0])]
-    rows = jtensor.tensor([t * batch + i for t, size in enumerate(sizes) for i in range(size)], device=input.device)
-    data = packed_rows(input, rows)
-    return PackedSequence(data, jtensor.tensor(sizes, dtype=jtensor.int64), order, None)
+    runs = np.array(steps) > np.arange(steps[0])[:, None]
+    data = packed_rows(input, jtensor.tensor(np.flatnonzero(runs), device=input.device))
+    return PackedSequence(data, jtensor.tensor(runs.sum(1)), order, None)
 
 
 def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_length=None):
@@ -171,15 +174,13 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
         steps = total_length
     data, batch = sequence.data, sizes[0]
     padded = data.new_full((steps, batch, *data.shape[1:]), padding_value)
-    rows = []
-    for t, size in enumerate(sizes):
-        rows += [t * batch + i for i in range(size)]
+    runs = np.arange(batch) < np.array(sizes)[:, None]
     flat = padded.view(steps * batch, *data.shape[1:])
-    index = jtensor.tensor(rows, dtype=jtensor.int64, device=data.device)
+    index = jtensor.tensor(np.flatnonzero(runs), device=data.device)
     padded = flat.index_copy(0, index, data).view(steps, batch, *data.shape[1:])
     if batch_first:
         padded = padded.transpose(0, 1)
-    lengths = jtensor.tensor([sum(size > i for size in sizes) for i in range(batch)], dtype=jtensor.int64)
+    lengths = jtensor.tensor(runs.sum(0))
     order = sequence.unsorted_indices
     if order is None:
         return padded, lengths
@@ -206,6 +207,13 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
         raise RuntimeError("ArrayRef: invalid slice, N = 1; size = 0")
     longest, trailing = max(s.size(0) for s in sequences), sequences[0].shape[1:]
     dims = (len(sequences), longest) if batch_first else (longest, len(sequences))
+    lying = elements_of(sequences) if all(s.shape[1:] == trailing for s in sequences) else None
+    if lying is not None and lying[0].dtype.type(padding_value) == padding_value:       # samples of a batch: put together where they are
+        padded = np.full((*dims, *trailing), padding_value, lying[0].dtype)
+        by_sample = padded if batch_first else padded.swapaxes(0, 1)
+        for row, sequence in zip(by_sample, lying, strict=True):
+            (row[longest - len(sequence):] if padding_side == "left" else row[:len(sequence)])[...] = sequence
+        return from_host(padded, sequences[0].dtype, ours=True)
     padded = sequences[0].new_full((*dims, *trailing), padding_value)
     for i, sequence in enumerate(sequences):
         sample = padded[i] if batch_first else padded[:, i]

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from ..loops import scan
-from ..operator import RAW, Tensors, op
+from ..operator import RAW, Tensor, Tensors, op
 from .activations import logistic
 from .contracting import contract
 
@@ -42,6 +42,20 @@ def _loop(step, state, steps, reverse):
         return scan(step, state, steps, reverse=reverse)
     state, made = step(state, jax.tree.map(lambda x: x[0], steps))
     return state, jax.tree.map(lambda x: x[None], made)
+
+
+# -- packed sequences --------------------------------------------------------------------------------------------------
+
+def _unpadded_gradient(grad, rows, shapes):
+    steps, samples, size = shapes[0]
+    made = jnp.zeros((steps * samples, size), grad.dtype)
+    return made.at[rows].set(grad, mode="promise_in_bounds", unique_indices=True).reshape(shapes[0])
+
+
+@op(name="unpadded", backward="CatBackward0", nondiff=("rows",), grad={"states": _unpadded_gradient}, **RAW)
+def unpadded(states: Tensor, rows: Tensor):
+    """Of states ``(T, N, H)`` those at the places ``t * N + n`` of a packed sequence, whose steps PyTorch puts together in the end."""
+    return states.reshape(-1, states.shape[-1]).at[rows].get(mode="promise_in_bounds")
 
 
 # -- LSTM -------------------------------------------------------------------------------------------------------------
