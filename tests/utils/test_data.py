@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import jtensor
+from jtensor.utils.data._utils import fetch
 
 from ..nn.both import raised, same, warned
 
@@ -162,3 +163,39 @@ def test_the_types_by_which_loaders_are_annotated():
         return collate_fn
 
     assert loader() is None
+
+
+class Flipped(jtensor.utils.data.Dataset):
+    """Samples of which some are flipped, as a generator says."""
+
+    def __init__(self):
+        self.x, self.chance = jtensor.arange(240.0).reshape(80, 3), np.random.default_rng(0)
+
+    def __len__(self):
+        return len(self.x)
+
+    def __getitem__(self, i):
+        x = self.x[i].flip(-1) if self.chance.random() < 0.5 else self.x[i]
+        return (x - 0.5) / 0.25, i
+
+
+def test_samples_that_chance_decides_on_become_tapes_of_their_own(afresh, monkeypatch):
+    flushed, flush = [], fetch.executor.flush
+    monkeypatch.setattr(fetch.executor, "flush", lambda reason, *asked: flushed.append(reason) or flush(reason, *asked))
+    dataset, chance = Flipped(), np.random.default_rng(0)
+    table = np.arange(240, dtype=np.float32).reshape(80, 3)
+    for _ in range(2):
+        for batch, numbers in jtensor.utils.data.DataLoader(dataset, 8):
+            rows = [table[i][::-1] if chance.random() < 0.5 else table[i] for i in numbers.tolist()]
+            np.testing.assert_array_equal(batch.numpy(), (np.stack(rows) - np.float32(0.5)) / np.float32(0.25))
+    assert flushed.count("samples") == 8 * (20 - fetch._FEW)
+
+
+def test_samples_that_are_all_alike_stay_one_tape(afresh, monkeypatch):
+    flushed, flush = [], fetch.executor.flush
+    monkeypatch.setattr(fetch.executor, "flush", lambda reason, *asked: flushed.append(reason) or flush(reason, *asked))
+    dataset = Flipped()
+    dataset.chance = type("Never", (), {"random": staticmethod(lambda: 1.0)})
+    for _ in range(2):
+        assert [batch.sum().item() for batch, _ in jtensor.utils.data.DataLoader(dataset, 8)]
+    assert "samples" not in flushed

@@ -1,6 +1,10 @@
 """Fetching the samples of one batch from a dataset and putting them together."""
+import weakref
+
 import jtensor
 
+from ....trace import executor
+from ....trace.tape import TRIE
 from ..dataset import Subset, TensorDataset
 from .collate import default_collate
 
@@ -32,6 +36,29 @@ def _picked(table, rows):
     return table[rows] if table.is_contiguous() else table.index_select(0, rows)
 
 
+_FEW = 4                        # batches in a row that were new
+_new = weakref.WeakKeyDictionary()
+
+
+def _samples(dataset, index):
+    """The samples of a dataset. Where what is done to them is decided by chance (some are flipped), each batch would be another tape, new
+    each time; so after a few such batches each sample is a tape of its own, of which there are few."""
+    try:
+        new = _new.get(dataset, 0)
+    except TypeError:                                       # nothing that can be remembered, such as a list
+        return [dataset[i] for i in index]
+    if new < _FEW:
+        known = TRIE.size
+        samples = [dataset[i] for i in index]
+        _new[dataset] = new + 1 if TRIE.size > known else 0
+        return samples
+    samples = []
+    for i in index:
+        samples.append(dataset[i])
+        executor.flush("samples")
+    return samples
+
+
 class MapDatasetFetcher:
     """Samples by index. ``auto_collation``: an index is a list of them, and the samples become a batch."""
 
@@ -49,7 +76,7 @@ class MapDatasetFetcher:
             chosen = jtensor.tensor(rows, dtype=jtensor.int64)
             return [_picked(t, chosen.to(t.device)) for t in table.tensors]
         several = getattr(dataset, "__getitems__", None)
-        return self.collate_fn(several(index) if several else [dataset[i] for i in index])
+        return self.collate_fn(several(index) if several else _samples(dataset, index))
 
 
 class IterableDatasetFetcher:
