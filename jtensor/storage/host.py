@@ -166,7 +166,7 @@ class HostMemory:
         storage.host, storage.spec, storage.value = None, storage.layout, value
         if not self.pointed:
             storage._address = None
-        elif storage._address.base is not None:
+        elif storage._address.base.__class__ is memoryview:
             _emptied(storage._address.base.obj)
 
     def _alone(self):
@@ -231,7 +231,7 @@ def _entered(storage, reason, keep=_MANY):
     memory = storage.host
     if memory is None:
         array, pointed = executor.on_host(storage.value, reason), storage._address is not None
-        memory = HostMemory(_memory_of(storage), storage.layout)
+        memory = HostMemory(_memory_of(storage, reason), storage.layout)
         memory.pointed = pointed                                        # an address that was told stays this memory's
         memory.logical()[...] = array
         flat = memory.flat
@@ -241,8 +241,9 @@ def _entered(storage, reason, keep=_MANY):
     return memory
 
 
-def _memory_of(storage):
-    """Memory for the whole storage as a 1-D ndarray: where an address was told, that."""
+def _memory_of(storage, reason):
+    """Memory for the whole storage as a 1-D ndarray: where an address was told, that. Pages of the system's are new each time, which takes
+    several times as long as to fill them: so they are for addresses alone."""
     count, dtype = storage.layout.numel, storage.layout.dtype.numpy
     size = count * dtype.itemsize
     memory = storage._address
@@ -250,6 +251,9 @@ def _memory_of(storage):
         if size < _LARGE:
             system = memory = np.empty(size, np.uint8)
             kept = None
+        elif reason != _ADDRESS:
+            storage._address = memory = compat.empty((size,), np.dtype(np.uint8))
+            return memory.view(dtype)
         else:
             system = mmap.mmap(-1, size)
             memory = np.frombuffer(system, np.uint8)
@@ -259,6 +263,7 @@ def _memory_of(storage):
     return memory[:size].view(dtype)
 
 
+_ADDRESS = "data_ptr()"
 _LATEST = collections.deque(maxlen=64)
 """Memory whose addresses are not given away again yet: in `x.contiguous().data_ptr() == x.data_ptr()` the copy has died when x is asked."""
 
@@ -272,7 +277,7 @@ def _emptied(system):
 def told(storage):
     """The address of a storage on the CPU. What lies there is the tensor's elements, and what is written there is written to the tensor,
     until an operation looks at the tensor or writes to it and finds that nobody has done so."""
-    memory = _entered(storage, "data_ptr()", keep=sys.maxsize)
+    memory = _entered(storage, _ADDRESS, keep=sys.maxsize)
     if memory.taken is None:
         memory.snapshot()
     return memory.address()

@@ -1,4 +1,6 @@
 """Views of large memory that NumPy has, too: read and written without a look at the rest, and nobody can tell."""
+import ctypes
+
 import numpy as np
 import pytest
 
@@ -157,3 +159,20 @@ def test_exported_memory_too(looks):
     assert not looks
     del array
     assert x._storage.host is None and x[3:6].sum().item() == 3 * WIDTH
+
+
+@pytest.mark.parametrize("first", ["numpy", "address"])
+def test_an_address_that_is_told_beside_an_array_stays(first):
+    x = torch.arange(float(ROWS * WIDTH))
+    address = x.data_ptr() if first == "address" else None
+    array = x.numpy()
+    address = address or x.data_ptr()
+    assert array.ctypes.data == address
+    array[3] = -1
+    del array
+    x.add_(1)
+    assert x.data_ptr() == address
+    lying = np.ctypeslib.as_array((ctypes.c_float * 5).from_address(address))
+    assert lying.tolist() == [1, 2, 3, 0, 5]
+    lying[0] = 8
+    assert x[:2].tolist() == [8, 2]
