@@ -25,20 +25,27 @@ def put_together(operator, *args):
     spec, tracked, new = first._spec, LOCAL.grad_enabled, operator.on_host is np.stack
     if not spec.contiguous or not spec.numel or spec.device is not devices.cpu or spec.conj or spec.neg or not 0 <= dim < spec.ndim + new:
         return None
-    memories, lying, offsets = {}, [], []
+    memories, stretches, n = {}, [], spec.numel
     for t in tensors:
         if not isinstance(t, Tensor) or t._spec is not spec or tracked and (t._requires_grad or t._info is not None and t.requires_grad):
             return None
-        memory = _known(memories, t._storage, spec)
+        storage = t._storage
+        value, at = storage.value, t._offset
+        if storage.spec is spec and value.array is None and value.segment.__class__ is np.ndarray:          # most are made of numbers
+            stretches.append(value.segment.reshape(-1))
+            continue
+        memory = memories.get(storage)
         if memory is None:
-            return None
-        lying.append(memory)
-        offsets.append(t._offset)
-    rows = _rows(lying[0], offsets, spec.numel) if dim == 0 and len(memories) == 1 else None
-    if rows is None:
-        made = operator.on_host([part(memory, spec, at) for memory, at in zip(lying, offsets, strict=True)], dim)
+            memory = memories[storage] = _memory(storage, spec)
+            if memory is None:
+                return None
+        stretches.append(memory[at:at + n])
+    if dim == 0:
+        made = compat.empty((len(stretches) * n,), stretches[0].dtype)
+        np.concatenate(stretches, out=made)
+        made = made.reshape((len(stretches), *spec.size) if new else (len(stretches) * spec.size[0], *spec.size[1:]))
     else:
-        made = rows.reshape((len(offsets), *spec.size) if new else (len(offsets) * spec.size[0], *spec.size[1:]))
+        made = operator.on_host([stretch.reshape(spec.size) for stretch in stretches], dim)
     return from_host(made, spec.dtype, ours=True)
 
 
@@ -50,18 +57,13 @@ def elements_of(tensors):
         if spec.dtype is not kind or not spec.numel or spec.device is not devices.cpu or spec.conj or spec.neg \
                 or LOCAL.grad_enabled and t.requires_grad:
             return None
-        memory = _known(memories, t._storage, spec)
+        memory = memories.get(t._storage)
         if memory is None:
-            return None
+            memory = memories[t._storage] = _memory(t._storage, spec)
+            if memory is None:
+                return None
         found.append(part(memory, spec, t._offset))
     return None if LOCAL.inference or LOCAL.lesson is not None else found
-
-
-def _known(memories, storage, spec):
-    memory = memories.get(storage)
-    if memory is None:
-        memory = memories[storage] = _memory(storage, spec)
-    return memory
 
 
 def _memory(storage, spec):
@@ -78,21 +80,5 @@ def _memory(storage, spec):
     if array.__class__ is not np.ndarray:
         if array is None or not array.is_ready():
             return None
-        array = np.asarray(array)
+        array = compat.looked_at(array) if spec.dtype.numpy.isbuiltin == 1 else np.asarray(array)
     return array.reshape(-1)
-
-
-def _rows(memory, offsets, n):
-    """Stretches of ``n`` elements of one memory, if they lie as rows of a table do; else None."""
-    begin = offsets[0] % n
-    numbers = [(at - begin) // n for at in offsets]
-    if any((at - begin) % n for at in offsets):
-        return None
-    table = memory[begin:begin + (memory.size - begin) // n * n].reshape(-1, n)
-    made = compat.empty((len(offsets), n), table.dtype)
-    if table.dtype.isbuiltin != 1:                          # NumPy moves what it has a name for several times as quickly
-        plain = f"u{table.itemsize}"
-        np.take(table.view(plain), numbers, 0, made.view(plain), "clip")
-    else:
-        np.take(table, numbers, 0, made, "clip")
-    return made

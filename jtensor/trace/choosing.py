@@ -22,8 +22,8 @@ def choose(segment, nodes, state, wanted, inputs, asked, later=False):
     ``later``: it will be asked for again when the tape is run; until then the program is made in the background.
     """
     key = wanted, asked
-    if state.programs is None and len(nodes) > 1:
-        state.programs = TRIE.programs(nodes)
+    if state.programs is None:
+        state.programs = TRIE.programs(nodes) if len(nodes) > 1 else {}
     if state.programs is not None:
         found = state.programs.get(key)
         if found is not None:

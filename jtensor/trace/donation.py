@@ -2,6 +2,7 @@
 
 Owns: that rule, asked of reference counts when a program is made and again at every run. May not know: how programs are made and run.
 """
+import math
 import sys
 
 import numpy as np
@@ -27,6 +28,17 @@ def donatable(inputs, nodes, wanted):
     return tuple(chosen)
 
 
+def pays(node, wanted, inputs):
+    """Whether an operation that is all of a tape writes to a large array, as ``table[i] = row`` does: its kernel, which serves all tapes,
+    would copy that each time."""
+    plan, positions, _, _ = node
+    if wanted != (0,) or not positions or positions[0] >= 0 or plan.inputs[0] != plan.outputs[0] or tape.Local.threads > 1:
+        return False
+    aval = plan.outputs[0]
+    return math.prod(aval.shape) * aval.dtype.itemsize >= LARGE and sys.getrefcount(inputs[~positions[0]]) < HELD
+
+
+LARGE = 1 << 18    # bytes that take longer to copy than most programs to run
 HELD = 4           # the segment's list, `inputs`, the local name and getrefcount's argument
 
 

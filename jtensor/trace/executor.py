@@ -212,7 +212,7 @@ def execute(segment, nodes, wanted, asked):
     state, inputs = segment.state, segment.inputs
     programs = state.programs
     found = None if programs is None else programs.get((wanted, asked))
-    if found is None and len(nodes) == 1:
+    if found is None and len(nodes) == 1 and not donation.pays(nodes[0], wanted, inputs):
         found = kernels.single(nodes[0][0], state, (wanted, asked))
     if found is not None and found.by_hand is not None:
         outs = found.by_hand.results(segment, seen, asked)
