@@ -50,7 +50,6 @@ def test_on_the_host_where_all_is_there():
     assert not hosted(torch.stack([x[i] for i in range(7)]))                    # few
     y = x + 1                                                                   # not run yet: a part of what is going to run
     assert not hosted(torch.stack([y[i] for i in range(8)])) and not hosted(torch.stack([x[i] for i in range(8)] + [y[0]]))
-    assert not hosted(torch.stack([x[i] for i in range(8)], -1))                # the rule is the program's
 
 
 def test_what_is_written_to_afterwards_shows_on_neither_side():

@@ -55,7 +55,8 @@ def _unpadded_gradient(grad, rows, shapes):
 @op(name="unpadded", backward="CatBackward0", nondiff=("rows",), grad={"states": _unpadded_gradient}, **RAW)
 def unpadded(states: Tensor, rows: Tensor):
     """Of states ``(T, N, H)`` those at the places ``t * N + n`` of a packed sequence, whose steps PyTorch puts together in the end."""
-    return states.reshape(-1, states.shape[-1]).at[rows].get(mode="promise_in_bounds")
+    steps, samples, size = states.shape
+    return states.reshape(steps * samples, size).at[rows].get(mode="promise_in_bounds")
 
 
 # -- LSTM -------------------------------------------------------------------------------------------------------------
