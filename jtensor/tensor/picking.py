@@ -42,7 +42,8 @@ def pick(self, index):
 def _rows_of_numpys(self, index):
     """``self[index]`` of memory that NumPy has, too, without a look at the rest of it; None where all of it may as well be read."""
     spec, own = self._spec, index._spec
-    if not spec.contiguous or LOCAL.grad_enabled and self.requires_grad or not _numbers(self, index):
+    if not spec.contiguous or LOCAL.grad_enabled and self.requires_grad or LOCAL.lesson is not None \
+            or index._storage.host is LIFTED_MEMORY or not _numbers(self, index):
         return None
     elements = self._storage.host.elements(spec, self._offset, own.numel * (spec.numel // spec.size[0]))
     return None if elements is None else from_host(elements[host_copy(index, "rows of shared memory")], spec.dtype, ours=True)

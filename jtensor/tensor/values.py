@@ -260,7 +260,7 @@ def assign(tensor, value):
 
 def has_pieces(storage, spec):
     """Whether a view may be written to in memory that NumPy has, too, without a look at the rest."""
-    return storage.host.__class__ is HostMemory and (spec.dense or _elements_apart(spec))
+    return storage.host.__class__ is HostMemory and not spec.conj and not spec.neg and (spec.dense or _elements_apart(spec))
 
 
 def _elements_apart(spec):

@@ -81,6 +81,24 @@ def test_views_are_written_to_alone(write, dtype, looks):
     np.testing.assert_array_equal(array, y.numpy())
 
 
+def test_views_that_are_conjugates_or_of_another_type_are_written_to_as_ever():
+    array = np.full((ROWS, WIDTH), 1 + 2j)
+    x = torch.from_numpy(array)
+    x[3:5].conj().fill_(3 + 1j)
+    x[7].conj().copy_(torch.full((WIDTH,), 5j))
+    x[9].imag.add_(1)
+    x[10].conj().imag.mul_(2)
+    x[12].view(torch.float64)[:4] = 8
+    assert (array[3:5] == 3 - 1j).all() and (array[7] == -5j).all() and (array[9] == 1 + 3j).all() and (array[10] == 1 + 4j).all()
+    assert array[12, :3].tolist() == [8 + 8j, 8 + 8j, 1 + 2j] and array[13, 0] == 1 + 2j
+
+
+def test_rows_that_a_transformation_names():
+    array, x = shared()
+    rows = torch.tensor([[1, 2], [5, 5]])
+    np.testing.assert_array_equal(torch.vmap(lambda i: x[i])(rows).numpy(), array[rows.numpy()])
+
+
 def test_what_overlaps_itself_is_written_to_as_ever():
     array, x = shared()
     with pytest.raises(RuntimeError, match="more than one element of the written-to tensor refers to a single memory location"):
