@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from ...base import dtypes
+from ...trace.plan import is_for_cpu
 from ..operator import RAW, Tensor, op
 from ..registry import composite
 from .composing import NO_DIM, no_keepdim, no_none
@@ -35,6 +36,32 @@ def _to(x, kind):
     return x != 0 if kind == jnp.bool_ else x.astype(kind)
 
 
+# -- how many are true ------------------------------------------------------------------------------------------------
+
+_IN_A_BYTE = 128        # truth values that are counted in a byte before these are added up
+_MANY = _IN_A_BYTE ** 2
+
+
+def _count(truth, axes, keepdim=False):
+    """How many are true along ``axes`` (None: all), in int64. XLA's loop over all axes, or the last one, would be preceded by one that
+    makes eight bytes of each."""
+    over = tuple(range(truth.ndim)) if axes is None else tuple(axes)
+    n = truth.size if len(over) == truth.ndim else truth.shape[-1] if over == (truth.ndim - 1,) else 0
+    if truth.size < _MANY or n < _MANY and len(over) == truth.ndim or n < 8 * _IN_A_BYTE or not is_for_cpu():
+        return jnp.sum(truth.astype(jnp.int64), axis=axes, keepdims=keepdim)
+    lead = () if len(over) == truth.ndim else truth.shape[:-1]
+    rows, whole = truth.reshape(*lead, n), n - n % _MANY if n >= _MANY else n - n % _IN_A_BYTE
+    bytes_ = rows[..., :whole].astype(jnp.uint8).reshape(*lead, -1, min(_IN_A_BYTE, whole // _IN_A_BYTE), _IN_A_BYTE)
+    total = jnp.sum(bytes_, axis=-2, dtype=jnp.uint8).astype(jnp.int64).sum((-2, -1))
+    if whole < n:
+        total = total + rows[..., whole:].astype(jnp.int64).sum(-1)
+    return total.reshape([1 if at in over else size for at, size in enumerate(truth.shape)]) if keepdim else total
+
+
+def _is_counted(x, dtype):
+    return x.dtype == jnp.bool_ and (dtype is None or dtype is dtypes.int64)
+
+
 # -- sum --------------------------------------------------------------------------------------------------------------
 
 @wide
@@ -46,6 +73,8 @@ def _total(x, axes, keepdim):
     inverse=lambda grad, node: (grad.expand(node.plan.inputs[0].shape),), **_PRIVATE)
 def sum_all(self: Tensor, *, dtype=None):
     """The sum of all elements."""
+    if _is_counted(self, dtype):
+        return _count(self, None)
     return _total(_sum_type(self, dtype), None, False)
 
 
@@ -62,6 +91,8 @@ def _expanded(grad, shape, dim, keepdim):
     inverse=lambda grad, node: (_expanded(grad, node.plan.inputs[0].shape, *node.plan.notes.template[1:3]),))
 def sum_dim(self: Tensor, dim, keepdim=False, *, dtype=None):
     """The sum over some dimensions."""
+    if _is_counted(self, dtype):
+        return _count(self, axes_of(dim, self.ndim), keepdim)
     return _total(_sum_type(self, dtype), axes_of(dim, self.ndim), keepdim)
 
 
@@ -340,4 +371,4 @@ def count_nonzero(self: Tensor, dim=None):
     >>> torch.count_nonzero(torch.tensor([0, 3, 5]))
     tensor(2)
     """
-    return jnp.sum((self != 0).astype(jnp.int64), axis=axes_of(dim, self.ndim))
+    return _count(self != 0, axes_of(dim, self.ndim))
