@@ -110,7 +110,7 @@ def of_numpy(array, dtype, device, copy=True):
         array = np.ascontiguousarray(array).reshape(array.shape)
     layout = spec.spec(array.shape, None, dtype, device)
     if device is devices.cpu:
-        return new(hosted(np.array(array, copy=True, order="C") if copy else array, layout.aval), layout)
+        return new(hosted(compat.copied(array) if copy else array, layout.aval), layout)
     return new(ready(put(array, device, copy), layout.aval), layout)
 
 

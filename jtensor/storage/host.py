@@ -45,13 +45,6 @@ _MANY = 1 << 24           # bytes from which on nothing is kept that can be had 
 _LARGE = 1 << 16          # bytes from which on memory is asked of the system, which takes it back but for its address
 
 
-def _kept(elements):
-    """A copy in C order."""
-    array = compat.empty(elements.shape, elements.dtype)
-    array[...] = elements
-    return array
-
-
 class Seen:
     """The elements of a view as they were found, in the place of a base's reference in what tensors keep of their reading."""
 
@@ -108,7 +101,7 @@ class HostMemory:
         flat = self.flat
         if self.taken is not None and self._as_found():
             return self.taken
-        array = _kept(self.logical())
+        array = compat.copied(self.logical())
         if flat.nbytes <= _FEW:
             self.bytes = flat.tobytes()
         else:
@@ -134,7 +127,7 @@ class HostMemory:
         elements = self.elements(spec, offset, spec.numel)
         if elements is None:
             return None
-        array = _kept(elements)
+        array = compat.copied(elements)
         if before is not None and (_words(array.reshape(-1)) == _words(before.array.reshape(-1))).all():
             return before
         found = Seen()

@@ -28,14 +28,20 @@ def donatable(inputs, nodes, wanted):
     return tuple(chosen)
 
 
-def pays(node, wanted, inputs):
-    """Whether an operation that is all of a tape writes to a large array, as ``table[i] = row`` does: its kernel, which serves all tapes,
-    would copy that each time."""
+def may_pay(node, wanted):
+    """Whether an operation that is all of a tape makes something new of a large array, as ``table[i] = row`` does: its kernel, which serves
+    all tapes, copies that each time."""
     plan, positions, _, _ = node
     if wanted != (0,) or not positions or positions[0] >= 0 or plan.inputs[0] != plan.outputs[0] or tape.Local.threads > 1:
         return False
     aval = plan.outputs[0]
-    return math.prod(aval.shape) * aval.dtype.itemsize >= LARGE and sys.getrefcount(inputs[~positions[0]]) < HELD
+    return math.prod(aval.shape) * aval.dtype.itemsize >= LARGE
+
+
+def pays(node, inputs):
+    """Whether the array could be written over now."""
+    value = inputs[~node[1][0]]
+    return value.owned and sys.getrefcount(value) < HELD
 
 
 LARGE = 1 << 18    # bytes that take longer to copy than most programs to run
@@ -52,6 +58,6 @@ def protect(found, values, arrays):
         value, array = values[at], arrays[at]
         if references(value) > held or not value.owned or references(array) > 4 or getattr(array, "_npy_value", None) is not None:
             copied += array.nbytes
-            arrays[at] = compat.put(np.array(array), next(iter(array.devices())))     # `array.copy()` would compile a program
+            arrays[at] = compat.put(compat.copied(np.asarray(array)), next(iter(array.devices())))  # `array.copy()` would compile a program
         del value, array
     REPORT.donated += sum(found.sizes) - copied

@@ -212,8 +212,8 @@ def execute(segment, nodes, wanted, asked):
     state, inputs = segment.state, segment.inputs
     programs = state.programs
     found = None if programs is None else programs.get((wanted, asked))
-    if found is None and len(nodes) == 1 and not donation.pays(nodes[0], wanted, inputs):
-        found = kernels.single(nodes[0][0], state, (wanted, asked))
+    if found is None and len(nodes) == 1 and not ((large := donation.may_pay(nodes[0], wanted)) and donation.pays(nodes[0], inputs)):
+        found = kernels.single(nodes[0][0], state, (wanted, asked), not large)
     if found is not None and found.by_hand is not None:
         outs = found.by_hand.results(segment, seen, asked)
         if outs is not None:

@@ -15,13 +15,15 @@ def _forgotten(plan):
 KERNELS = Kept(1024, _forgotten)            # by plan; a quarter of a megabyte each, and where shapes always change hardly one comes again
 
 
-def single(plan, state, key):
-    """A tape of one node runs by the kernel of its operation, or without one: by Python, or by NumPy."""
+def single(plan, state, key, keep):
+    """A tape of one node runs by the kernel of its operation, or without one: by Python, or by NumPy. ``keep``: from now on."""
     if plan.by_hand is None:
         plan.by_hand = interpret.by_hand(plan) or False
     if state.programs is None:
         state.programs = {}
-    found = state.programs[key] = Program(None, tuple(range(len(plan.outputs))), key[0], single=True)
+    found = Program(None, tuple(range(len(plan.outputs))), key[0], single=True)
+    if keep:
+        state.programs[key] = found
     if not plan.by_hand:
         found.by_hand = by_numpy.of(plan)
         if found.by_hand is None:

@@ -19,12 +19,12 @@ JAX cannot work there, and is given what it takes, `forked`.)
 >>> program.run([np.array([1, 2])])
 [Array([2, 3], dtype=int64)]
 """
-from .arrays import cpu_apart, default_device, empty, is_out_of_memory, looked_at, own, put
+from .arrays import copied, cpu_apart, default_device, empty, is_out_of_memory, looked_at, own, put
 from .forked import NO_ACCELERATOR, is_forked, of_backend, settle, wait_for_threads
 from .inside import backend_started, let_go, no_fork_warning, short_way, x64
 from .jaxprs import Writer, trace
 from .programs import Program, after_fork, build, configuration, load
 
-__all__ = ["NO_ACCELERATOR", "Program", "Writer", "after_fork", "backend_started", "build", "configuration", "cpu_apart", "default_device",
-           "empty", "is_forked", "is_out_of_memory", "let_go", "load", "looked_at", "of_backend", "own", "no_fork_warning", "put", "settle",
-           "short_way", "trace", "wait_for_threads", "x64"]
+__all__ = ["NO_ACCELERATOR", "Program", "Writer", "after_fork", "backend_started", "build", "configuration", "copied", "cpu_apart",
+           "default_device", "empty", "is_forked", "is_out_of_memory", "let_go", "load", "looked_at", "of_backend", "own",
+           "no_fork_warning", "put", "settle", "short_way", "trace", "wait_for_threads", "x64"]
