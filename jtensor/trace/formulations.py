@@ -2,8 +2,9 @@
 
 XLA expands `log1p`, `atan` and what is built on them into products and sums, and which of these LLVM contracts differs between
 vectors, their last elements and scattered data. Here they are written out, so that the rules of `fences.py` reach their products, too.
-Complex arithmetic is written out in real parts for the same reason. (`erf` is one long Horner scheme, which leaves LLVM no choice; `erfc`
-and `tanh` are here for their errors, 3 and 1 units in the last place instead of 60 and 4; the extremes, since XLA's may lose a NaN.)
+Complex arithmetic is written out in real parts for the same reason. (`erf` is one long Horner scheme, which leaves LLVM no choice; `erfc`,
+`tanh`, `sinh` and `cosh` are here for their errors, 3, 1 and 2 units in the last place instead of 60, 4 and 32; the extremes, since
+XLA's may lose a NaN.)
 Knows of nothing but JAX, and in what order sums are made.
 
 Narrower types are computed in float32. Polynomials are interpolations at Chebyshev nodes, made with mpmath.
@@ -57,6 +58,7 @@ TANH = {        # (tanh(x) / x - 1) / x² of x² below 0.36
                 0.0035921242500086925, -0.0014557958855734635, 0.0005897680994688268, -0.00023795201383924994, 9.332432233847448e-05,
                 -3.2086614037935994e-05, 6.934046420988954e-06),
 }
+SINH = tuple(1 / math.factorial(n) for n in range(3, 20, 2))        # (sinh(x) / x - 1) / x² of x² up to 1, by Taylor
 
 
 def polynomial(x, coefficients):
@@ -127,6 +129,27 @@ def tanh(x):
     square = jnp.minimum(size * size, 0.36)
     near = size * (square * polynomial(square, TANH[x.dtype.name])) + size
     return with_sign(jnp.where(size < 0.6, near, 1 - 2 / (lax.exp(size + size) + 1)), x)
+
+
+def _half_exp(size):
+    """exp(size) / 2, which ends later than exp(size) does. XLA takes exp(size - log(2)): what is rounded there costs it up to 32 units."""
+    large = size > (709 if size.dtype.itemsize == 8 else 88)        # 1 is subtracted without rounding there
+    return lax.exp(jnp.where(large, size - 1, size)) * jnp.where(large, math.e / 2, 0.5).astype(size.dtype)
+
+
+@widened
+def sinh(x):
+    size = abs(x)
+    half = _half_exp(size)
+    square = jnp.minimum(size * size, 1)
+    near = size * (square * polynomial(square, SINH[:5] if size.dtype.itemsize == 4 else SINH)) + size
+    return with_sign(jnp.where(size < 1, near, half - 0.25 / half), x)
+
+
+@widened
+def cosh(x):
+    half = _half_exp(abs(x))
+    return half + 0.25 / half
 
 
 @widened
@@ -339,7 +362,8 @@ SUMMED, LONG = 1 << 16, 64      # elements in all, and for each extreme, from wh
 MANY_PRODUCTS = 1 << 15
 
 
-REAL = {f.__name__: f for f in (log1p, atan, atan2, tanh, asinh, acosh, atanh, erfc, rsqrt, dot_general, reduce_max, reduce_min)}
+REAL = {f.__name__: f for f in (log1p, atan, atan2, tanh, sinh, cosh, asinh, acosh, atanh, erfc, rsqrt, dot_general, reduce_max,
+                                reduce_min)}
 COMPLEX = {"mul": complex_mul, "square": complex_square, "integer_pow": complex_power, "div": complex_div, "abs": complex_abs,
            "exp": complex_exp, "atan": complex_atan, "log": real_hypot_log, "reduce_prod": complex_prod, "dot_general": dot_general}
 STATICS = "y", "axes", "dimension_numbers", "preferred_element_type"

@@ -369,6 +369,9 @@ def test_convolutions_keep_to_their_library():
         ("acosh", np.arccosh, 1, 50),
         ("atanh", np.arctanh, -0.99, 0.99),
         ("tanh", np.tanh, -10, 10),
+        ("sinh", np.sinh, -89.41, 89.41),
+        ("sinh", np.sinh, -2, 2),
+        ("cosh", np.cosh, -89.41, 89.41),
     ],
 )
 def test_formulations_are_accurate(name, exact, low, high):
@@ -376,7 +379,7 @@ def test_formulations_are_accurate(name, exact, low, high):
     want = exact(x.astype(np.float64))
     got = run(getattr(lax, name), x)
     assert np.max(np.abs(got - want) / np.spacing(np.abs(want).astype(np.float32))) < (1.5 if name == "tanh" else 3)
-    assert name == "acosh" or np.signbit(run(getattr(lax, name), np.float32([-0.0])))
+    assert name in ("acosh", "cosh") or np.signbit(run(getattr(lax, name), np.float32([-0.0])))
 
 
 def test_atan2_in_all_directions():
