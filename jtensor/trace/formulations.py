@@ -7,7 +7,7 @@ Complex arithmetic is written out in real parts for the same reason. (`erf` is o
 XLA's may lose a NaN.)
 Knows of nothing but JAX, and in what order sums are made.
 
-Narrower types are computed in float32. Polynomials are interpolations at Chebyshev nodes, made with mpmath.
+Narrower types are computed in float32. The polynomials' numbers are in `coefficients.py`.
 """
 import functools
 import math
@@ -20,6 +20,7 @@ from jax.extend import core
 
 from ..base import compat
 from .barriers import LIBRARY, UNROLLED, is_wide
+from .coefficients import ATAN, ERF, ERFC, ERFC_CENTRE, SINH, TANH
 
 barrier = core.Primitive("barrier")
 """Identity, and always a fence: XLA takes (1 + x) - 1 for x and exp(a) exp(b) for exp(a + b)."""
@@ -28,37 +29,6 @@ barrier.def_abstract_eval(lambda aval: aval)
 
 LN2 = float(np.log(2))
 PI_HIGH = {"float32": (1.5707963705062866, -4.371139000186241e-08), "float64": (1.5707963267948966, 6.123233995736766e-17)}
-ATAN = {        # (atan(t) / t - 1) / t² of t² below tan(π/8)²
-    "float32": (-0.3333333134651184, 0.19999539852142334, -0.14263956248760223, 0.10743731260299683, -0.06451927870512009),
-    "float64": (-0.3333333333333333, 0.1999999999999552, -0.14285714284666542, 0.11111111015256361, -0.09090904578123903,
-                0.07692183190826087, -0.06664511447381948, 0.0585814891280221, -0.0508544973794026, 0.03923165829558719,
-                -0.01917688711906226),
-}
-ERF = {         # erf(x) / x - 1 of x² below 1
-    "float32": (0.12837916612625122, -0.3761262595653534, 0.11283594369888306, -0.02685421146452427, 0.005189087241888046,
-                -0.000801686430349946, 7.875874871388078e-05),
-    "float64": (0.1283791670955126, -0.37612638903183754, 0.1128379167095512, -0.02686617064512984, 0.0052239776254232985,
-                -0.000854832702193483, 0.00012055332902888736, -1.4925647567519332e-05, 1.6462045441468418e-06,
-                -1.6364642158167616e-07, 1.4792401209404813e-08, -1.216456005728345e-09, 8.709045129053106e-11, -4.230945824295338e-12),
-}
-ERFC = {        # erfc(x) exp(x²) (1 + 2 x) of (x - 3.75) / (x + 3.75), x from 0.5
-    "float32": (1.2375125885009766, -0.14024057984352112, 0.003585604252293706, 0.08227558434009552, -0.10880937427282333,
-                0.09231886267662048, -0.0586344338953495, 0.028306322172284126, -0.010020784102380276, 0.0017448489088565111,
-                0.00076361617539078),
-    "float64": (1.2375126308378275, -0.14024059858554702, 0.0035854154854658496, 0.08227673849015059, -0.1088039301418558,
-                0.09230432116022246, -0.05869339858656682, 0.028362277420937457, -0.009746579602513314, 0.0017556258398018613,
-                0.0002937140375272005, -0.0002901540353336165, 5.164717365417525e-05, 2.2384180644872092e-05, -1.1437767278950732e-05,
-                -9.7368428239226e-07, 1.7380461262457937e-06, -5.658053403353585e-08, -2.405381553661818e-07, 2.2156361551057863e-08,
-                2.4650884795239513e-08, -2.819125663086401e-09),
-}
-ERFC_CENTRE = 3.75
-TANH = {        # (tanh(x) / x - 1) / x² of x² below 0.36
-    "float32": (-0.3333333134651184, 0.13332915306091309, -0.053873948752880096, 0.021110959351062775, -0.006269119679927826),
-    "float64": (-0.3333333333333333, 0.13333333333333205, -0.05396825396808531, 0.021869488527368107, -0.008863235292803289,
-                0.0035921242500086925, -0.0014557958855734635, 0.0005897680994688268, -0.00023795201383924994, 9.332432233847448e-05,
-                -3.2086614037935994e-05, 6.934046420988954e-06),
-}
-SINH = tuple(1 / math.factorial(n) for n in range(3, 20, 2))        # (sinh(x) / x - 1) / x² of x² up to 1, by Taylor
 
 
 def polynomial(x, coefficients):
@@ -253,6 +223,37 @@ def complex_exp(x):
     return lax.complex(real, jnp.where(turning, jnp.where(a < 0, 0, b - b), jnp.where(b == 0, b, size * lax.sin(b))))
 
 
+def _turned(a, b, real, imaginary):
+    """real cos(b) + i imaginary sin(b), where both are functions of ``a``: no NaN of an infinity that is not turned, or of a zero."""
+    most = np.finfo(a.dtype).max
+    endless = ~(abs(b) <= most)
+    along = jnp.where(endless & (abs(a) > most), abs(a), jnp.where(endless & (real == 0), real, real * lax.cos(b)))
+    across = jnp.where(endless & (imaginary == 0), imaginary, imaginary * lax.sin(b))
+    return lax.complex(along, jnp.where(b == 0, with_sign(b, imaginary), across))
+
+
+def complex_sinh(x):
+    a, b = _parts(x)
+    return _turned(a, b, sinh(a), cosh(a))
+
+
+def complex_cosh(x):
+    a, b = _parts(x)
+    return _turned(a, b, cosh(a), sinh(a))
+
+
+def complex_sin(x):
+    """i sinh(-i x)"""
+    a, b = _parts(x)
+    across, along = _parts(complex_sinh(lax.complex(b, -a)))
+    return lax.complex(-along, across)
+
+
+def complex_cos(x):
+    a, b = _parts(x)
+    return complex_cosh(lax.complex(b, -a))
+
+
 def complex_atan(z):
     """atan(x + iy): half the angle of (1 - x² - y², 2x), and a quarter of the logarithm of the distances' squares from i and -i."""
     x, y = (part.astype(np.float64) for part in _parts(z))
@@ -365,7 +366,8 @@ MANY_PRODUCTS = 1 << 15
 REAL = {f.__name__: f for f in (log1p, atan, atan2, tanh, sinh, cosh, asinh, acosh, atanh, erfc, rsqrt, dot_general, reduce_max,
                                 reduce_min)}
 COMPLEX = {"mul": complex_mul, "square": complex_square, "integer_pow": complex_power, "div": complex_div, "abs": complex_abs,
-           "exp": complex_exp, "atan": complex_atan, "log": real_hypot_log, "reduce_prod": complex_prod, "dot_general": dot_general}
+           "exp": complex_exp, "sinh": complex_sinh, "cosh": complex_cosh, "sin": complex_sin, "cos": complex_cos, "atan": complex_atan,
+           "log": real_hypot_log, "reduce_prod": complex_prod, "dot_general": dot_general}
 STATICS = "y", "axes", "dimension_numbers", "preferred_element_type"
 
 
