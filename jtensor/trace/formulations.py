@@ -135,7 +135,7 @@ def asinh(x):
 @widened
 def acosh(x):
     large = x > (1e8 if x.dtype.itemsize == 8 else 1e4)
-    t = jnp.where(large, 1, x - 1)
+    t = jnp.where(large, 1, jnp.where(x < 1, np.nan, x - 1))        # the square below is as good as positive where x is below -1
     return jnp.where(large, lax.log(x) + LN2, log1p(t + lax.sqrt(t * (t + 2))))
 
 

@@ -141,12 +141,20 @@ def special_ndtri(self: Tensor):
     return through_double(jsp.ndtri, self)
 
 
+def _log_ndtr(x):
+    """In float64: XLA's own loses all digits right of 5."""
+    half = x.astype(jnp.float64) * math.sqrt(0.5)
+    left, right = jnp.minimum(half, -0.5), jnp.maximum(half, -0.5)
+    far = jnp.log(0.5 * _scaled_erfc(-left)) - left * left
+    return jnp.where(half < -0.5, far, jnp.log1p(-0.5 * lax.erfc(right)))
+
+
 @op("float", name="special_log_ndtr", check=refuses("log_ndtr_cpu", "narrow", "complex"), **_HIDDEN,
     grad=lambda grad, self, result: grad / math.sqrt(2 * math.pi) * jnp.exp(-(result + self * self / 2)))
 @wide
 def special_log_ndtr(self: Tensor):
-    """The logarithm of `special.ndtr`, accurate where that is small."""
-    return through_double(jsp.log_ndtr, self)
+    """The logarithm of `special.ndtr`, accurate where that is small, or nearly 1."""
+    return _log_ndtr(self).astype(self.dtype)
 
 
 # -- Bessel functions of imaginary argument ---------------------------------------------------------------------------
