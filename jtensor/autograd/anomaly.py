@@ -94,7 +94,10 @@ def apply(node, arrived):
                     raise RuntimeError(f"Function '{node.name()}' returned nan values in its {at}th output.")
         return answers
     except Exception:
-        _warn(node.name(), node.sequence)
+        try:
+            _warn(node.name(), node.sequence)
+        except Warning as warning:              # one that the user's filters make an error is printed: what failed is more to the point
+            traceback.print_exception(warning)
         raise
     finally:
         LOCAL.evaluating = previous

@@ -1,4 +1,6 @@
 """Anomaly detection looks at all the numbers of a gradient: those of each array of a batch, and those that a sparse one keeps."""
+import warnings
+
 import pytest
 
 import jtensor
@@ -39,3 +41,12 @@ def test_sparse_gradients():
         loss = Sparse.apply(table.weight, broken)
         with pytest.warns(UserWarning, match="Error detected"), pytest.raises(RuntimeError, match="'SparseBackward' returned nan"):
             loss.backward()
+
+
+def test_a_warning_that_is_an_error_stands_before_no_other(capsys):
+    x = jtensor.tensor([-1.0], requires_grad=True)
+    with warnings.catch_warnings(), jtensor.autograd.set_detect_anomaly(True):
+        warnings.simplefilter("error")
+        with pytest.raises(RuntimeError, match="Function 'SqrtBackward0' returned nan values"):
+            x.sqrt().backward()
+    assert "Error detected in SqrtBackward0" in capsys.readouterr().err
