@@ -22,3 +22,11 @@ def test_no_number_has_a_hyperbolic_cosine_below_1(dtype):
 def test_airys_function_far_to_the_right():
     found = jtensor.special.airy_ai(jtensor.tensor([103.0, 105.0, 1e7, 1e300], dtype=jtensor.float64)).tolist()
     assert found[0] == pytest.approx(1.9562320229339847e-304, rel=1e-9, abs=0) and found[1:] == [0, 0, 0]
+
+
+def test_gelu_is_straight_far_from_0_however_often_it_is_differentiated():
+    x = jtensor.tensor([-1e30, -75846.0, -1e3, 1e3, 75846.0, 1e30], requires_grad=True)
+    y = jtensor.nn.functional.gelu(x)
+    slope, = jtensor.autograd.grad(y.sum(), x, create_graph=True)
+    bend, = jtensor.autograd.grad(slope.sum(), x)
+    assert y.tolist()[:3] == [0, 0, 0] and y[3:].equal(x[3:]) and slope.tolist() == [0, 0, 0, 1, 1, 1] and bend.tolist() == [0] * 6
