@@ -302,7 +302,10 @@ def _leave(cell, memory):
         return
     storage = cell()
     if storage is not None and storage.host is memory and not memory.used and (memory.owner is None or memory.owner() is None):
-        memory.leave(storage, memory.snapshot())
+        if memory.flat.nbytes > _LARGE and memory.layout.contiguous and not memory.pointed:
+            memory.leave(storage, hosted(memory.logical(), memory.aval))            # nobody writes there any more: no need to compare
+        else:
+            memory.leave(storage, memory.snapshot())
 
 
 def adopt(storage, flat, keep):
