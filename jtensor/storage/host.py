@@ -127,9 +127,11 @@ class HostMemory:
         elements = self.elements(spec, offset, spec.numel)
         if elements is None:
             return None
-        array = compat.copied(elements)
+        array = elements if before is not None and spec.contiguous else compat.copied(elements)
         if before is not None and (_words(array.reshape(-1)) == _words(before.array.reshape(-1))).all():
             return before
+        if array is elements:
+            array = compat.copied(elements)
         found = Seen()
         found.array, found.value = array, hosted(array, spec.aval)
         return found
