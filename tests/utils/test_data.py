@@ -199,3 +199,21 @@ def test_samples_that_are_all_alike_stay_one_tape(afresh, monkeypatch):
     for _ in range(2):
         assert [batch.sum().item() for batch, _ in jtensor.utils.data.DataLoader(dataset, 8)]
     assert "samples" not in flushed
+
+
+ARRAYS = {
+    "alike": lambda a: [a, a + 1], "types": lambda a: [a, a.astype("f4")], "shapes": lambda a: [a, a[:1]],
+    "from behind": lambda a: [a[::-1]] * 2, "turned": lambda a: [a.T] * 2, "of another machine": lambda a: [a.astype(">f4")] * 2,
+    "unknown": lambda a: [a.astype("g")] * 2, "nothing": lambda a: [np.empty((0, 3))] * 2, "text": lambda a: [np.array(["a"])] * 2,
+    "numbers": lambda a: [np.array(1), np.array(2)]}
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_arrays_are_put_together(name):
+    def program(torch):
+        def collated():
+            made.append(torch.utils.data.default_collate(ARRAYS[name](np.arange(6.0).reshape(2, 3))))
+        made = []
+        failed = raised(collated)
+        return [failed, *[(m, m.stride(), m.dtype == torch.float64) for m in made]]
+    same(program)

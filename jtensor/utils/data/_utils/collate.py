@@ -97,6 +97,10 @@ def collate_numpy_array_fn(batch, *, collate_fn_map=None):
     """Arrays as tensors, stacked."""
     if _is_text(batch[0]):
         raise TypeError(_BAD.format(batch[0].dtype))
+    kind, shape = batch[0].dtype, batch[0].shape
+    alike = all(type(a) is np.ndarray and a.dtype == kind and a.shape == shape and a.flags.c_contiguous for a in batch)
+    if alike and kind.isnative and batch[0].size:
+        return jtensor.as_tensor(np.stack(batch))               # with the errors of one array
     return collate([jtensor.as_tensor(array) for array in batch], collate_fn_map=collate_fn_map)
 
 
