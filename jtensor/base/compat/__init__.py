@@ -22,9 +22,9 @@ JAX cannot work there, and is given what it takes, `forked`.)
 from .arrays import copied, cpu_apart, default_device, empty, is_out_of_memory, looked_at, own, put
 from .forked import NO_ACCELERATOR, is_forked, of_backend, settle, wait_for_threads
 from .inside import backend_started, let_go, no_fork_warning, short_way, x64
-from .jaxprs import Writer, trace
-from .programs import Program, after_fork, build, configuration, load
+from .jaxprs import Writer, scan_of_one_more, trace
+from .programs import Program, after_fork, build, configuration, has_option, load
 
 __all__ = ["NO_ACCELERATOR", "Program", "Writer", "after_fork", "backend_started", "build", "configuration", "copied", "cpu_apart",
-           "default_device", "empty", "is_forked", "is_out_of_memory", "let_go", "load", "looked_at", "of_backend", "own",
-           "no_fork_warning", "put", "settle", "short_way", "trace", "wait_for_threads", "x64"]
+           "default_device", "empty", "has_option", "is_forked", "is_out_of_memory", "let_go", "load", "looked_at", "no_fork_warning",
+           "of_backend", "own", "put", "scan_of_one_more", "settle", "short_way", "trace", "wait_for_threads", "x64"]

@@ -32,6 +32,11 @@ except ImportError:                         # another JAX: the public way serves
     compiler = core = linear_util = sharding_impls = source_info_util = mlir = partial_eval = _jax = xla_client = ir = None
     SHORT = False
 
+try:
+    from jax._src import flattree  # what a `scan` is told of its arguments by (0.12)
+except ImportError:
+    flattree = None
+
 x64 = functools.partial(jax.enable_x64, True)
 """The scope under which programs are traced and lowered, so that 64-bit types are real."""
 

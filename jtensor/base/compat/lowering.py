@@ -2,6 +2,8 @@
 
 May not know: XLA's options, devices but by name.
 """
+import functools
+import inspect
 import io
 import threading
 from itertools import count
@@ -71,13 +73,20 @@ def lowered_module(jaxpr, aliases, device, name):
             attributes = module.module.operation.attributes
             attributes["sym_name"] = ir.StringAttr.get(name)
             attributes["mhlo.num_replicas"] = attributes["mhlo.num_partitions"] = mlir.i32_attr(1)
+            types = {"out_avals": jaxpr.out_avals} if _wants_results() else {}
             mlir.lower_jaxpr_to_fun(module, name, jaxpr, [], num_const_args=0, main_function=True, in_avals=jaxpr.in_avals,
-                                     input_output_aliases=aliases)
+                                     input_output_aliases=aliases, **types)
     finally:
         for key in list(equations)[known:]:
             if not _of_no_module(equations[key]):
                 del equations[key]
     return module.module, module.keepalives, bool(module.host_callbacks)
+
+
+@functools.cache
+def _wants_results():
+    """Whether this JAX is told the types of a program's results, too (0.12)."""
+    return "out_avals" in inspect.signature(mlir.lower_jaxpr_to_fun).parameters
 
 
 def _of_no_module(entry):

@@ -108,6 +108,28 @@ def _device_list(device):
     return xla_client.DeviceList((device,))
 
 
+@functools.cache
+def has_option(name):
+    """Whether this XLA has a compiler option of that name; later ones have fewer.
+
+    >>> has_option("xla_backend_optimization_level"), has_option("xla_cpu_never_heard_of")
+    (True, False)
+    """
+    # Who sets an option to what is no value of it is told so, or that there is no such option, before anything is compiled.
+    device = default_device()
+    try:
+        if short_way():
+            _compiled(_NOTHING, _options(device, ((name, "no value"),)), device)
+        else:
+            jax.jit(lambda: None).lower().compile(compiler_options={name: "no value"})
+    except jax.errors.JaxRuntimeError as error:
+        return "No such compile option" not in str(error)
+    return True
+
+
+_NOTHING = "module @nothing {func.func public @main() {return}}"
+
+
 @functools.lru_cache(maxsize=256)
 def _options(device, options):
     options = dict(options)
@@ -133,10 +155,14 @@ def _varint(n):
     return bytes([n & 127 | 128]) + _varint(n >> 7) if n > 127 else bytes([n])
 
 
+# 0.12 never checks. Its text alone tells, the function is written in C++.
+_UNCHECKED = {"_skip_checks": True} if short_way() and "_skip_checks" in (xla_client.array_result_handler.__doc__ or "") else {}
+
+
 def _program(executable, inputs, outputs, donated, device, committed, kept=(), body=None):
     # ``body``: what it was loaded from. XLA does not write it again: what it then writes lacks the functions.
     execute, sharding = executable.execute_sharded, sharding_of(device)
-    handlers = [xla_client.array_result_handler(aval_of(*spec), sharding, committed=committed, _skip_checks=True) for spec in outputs]
+    handlers = [xla_client.array_result_handler(aval_of(*spec), sharding, committed=committed, **_UNCHECKED) for spec in outputs]
 
     def run(arrays):
         try:
