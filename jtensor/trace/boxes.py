@@ -34,7 +34,10 @@ place of an array that is read element by element, XLA's older emitters vectoris
 the newer emitters, which else may peel the loop, and then do not vectorise it. They take longer to compile: where that is what counts,
 masks serve for the time being (`HURRIED`).
 """
+EMITTERS = "xla_cpu_use_fusion_emitters"
+"""An option of XLA's, without which it has none but the newer emitters."""
 MANY, WORTH_IT = 6, 4096        # times that an array of at least so many elements is read before it is put into memory
+CHAIN = 2               # writes, each into what was computed from the one before
 AGAIN = 1.5             # times its elements: what is read more often is put into memory
 ALL_EFFORT = {"dot_general", "conv_general_dilated", "tan", "atan", "cbrt", "erf", "rsqrt"}
 
@@ -48,7 +51,24 @@ def opened(graph, briefly=False):
         _hand_on(graph)
         _Opening(graph, briefly).run()
     _put_down(graph)
+    if not briefly or not compat.has_option(EMITTERS) or any(e.name in ALL_EFFORT for e in graph.equations):
+        _end_chains(graph)
     return graph
+
+
+def _end_chains(graph):
+    """Puts into memory what was written into what is computed here, again and again: XLA's newer emitters write out what such a write
+    changes for each place that reads it, and what that was computed from for each of these places, which grows exponentially."""
+    depth = [0] * len(graph.avals)
+    for e in graph.equations:
+        if e.name in CARRIED or e.name == "dynamic_update_slice":
+            found = max((depth[v] for v in e.inputs if type(v) is int), default=0)
+            if e.name == "dynamic_update_slice" and (found or type(e.inputs[0]) is int and e.inputs[0] >= len(graph.inputs)):
+                found += 1
+                if found == CHAIN:
+                    e.kept, found = True, 0
+            for v in e.outputs:
+                depth[v] = found
 
 
 def _put_down(graph):

@@ -1,10 +1,12 @@
 """Writes of large slices: operations on whole arrays with the same bits, in few loops, and what is read again put into memory."""
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
 
 import jtensor
+from jtensor.base import compat
 from jtensor.trace import boxes, executor, fences, flat
 
 
@@ -64,6 +66,24 @@ def test_what_is_read_from_where_it_was_written_is_not_looked_for_in_the_array()
         return u
     names, way, _ = opened(rounds, FLOATS, jax.ShapeDtypeStruct((18, 18), "float32"))
     assert way is None and names == ["slice", "dot_general", "dot_general", "dot_general", "dynamic_update_slice"]
+
+
+def test_writes_one_into_another_end_in_memory():
+    """XLA's emitters take a time that grows exponentially with their number: for these sixteen it would be a quarter of an hour."""
+    def rounds(u, v, count=16):
+        for at in range(count):
+            u = write(fences.mark(jnp.sin(u + v[at, 0]) * 0.5), v[:1, :1], at, 0)
+        return u
+    assert opened(rounds, FLOATS, FLOATS)[2] == 8 and opened(lambda u, v: rounds(u, v, 1), FLOATS, FLOATS)[2] == 0
+    assert opened(rounds, FLOATS, FLOATS, briefly=True)[2] == (0 if compat.has_option(boxes.EMITTERS) else 8)
+    given = [np.float32([[1, 2], [3, 4]]) / at for at in (1, 3)]
+    with jax.enable_x64(True):
+        alone = given[0]
+        for at in (0, 1):
+            alone = lax.dynamic_update_slice(jnp.sin(alone + given[1][at, 0]) * 0.5, given[1][:1, :1], [at, 0])
+        made = fences.of_graph(graph_of(lambda u, v: rounds(u, v, 2), *given))
+        together = jax.jit(made.program).lower(np.uint32(0), *given).compile(made.compiler_options)(np.uint32(0), *given)
+    np.testing.assert_allclose(together[0], alone, rtol=1e-6)
 
 
 def heat(T, u):
@@ -134,7 +154,7 @@ def test_every_way_gives_the_same_bits():
     given = [np.uint32(0), rng.standard_normal((20, 20)).astype(np.float32), rng.integers(1, 9, (20, 20)).astype(np.int32)]
     found = []
     with jax.enable_x64(True):
-        for options in ({}, {"xla_cpu_use_fusion_emitters": False}):
+        for options in ({}, {boxes.EMITTERS: False})[:1 + compat.has_option(boxes.EMITTERS)]:
             for briefly in (False, True):
                 made = fences.of_graph(graph_of(program, FLOATS, INTEGERS), briefly)
                 compiled = jax.jit(made.program).lower(*given).compile({**made.compiler_options, **options})
