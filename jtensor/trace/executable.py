@@ -9,6 +9,7 @@ where executables are kept (`trace/store.py`). Everything that depends on JAX's 
 [Array([0, 2, 4], dtype=int64)]
 """
 import contextlib
+import functools
 import math
 import threading
 import time
@@ -19,19 +20,20 @@ from ..base import compat
 from . import background, forking  # noqa: F401 - the latter is told of forks from now on
 from .background import Worker
 from .barriers import in_windows
+from .boxes import EMITTERS
 from .kinds import DIV, ELEMENTWISE, ELEMENTWISE_MOVES, EXTREME, KINDS, MOVES, OTHER, PRODUCT, SQRT, SUM, TRANSCENDENTAL
 
 _EXTRA = "xla_backend_extra_options"
-_BRIEF = {"xla_cpu_use_fusion_emitters": False, "xla_cpu_parallel_codegen_split_count": 1, _EXTRA: (
+_BRIEF = {EMITTERS: False, "xla_cpu_parallel_codegen_split_count": 1, _EXTRA: (
     "xla_cpu_disable_loop_unrolling", "xla_cpu_disable_slp_vectorizer", "xla_cpu_optimize_for_size")}
 # What is asked of XLA for a program, beside what it does by default ("all"); measured on programs of 2 to 200 operators.
 _EFFORTS = {"cpu": {
     # One operator's program, compiled often and seldom hot: without the fusion emitters it compiles in half the time. A pointwise one is
     # compiled swiftly: rows of a few elements, as of a small picture, are not vectorised where they are unrolled.
-    "kernel": {"xla_cpu_use_fusion_emitters": False},
+    "kernel": {EMITTERS: False},
     # A program that adds nothing up: loops not unrolled, all code in one module. It compiles in less than half of the time and runs
     # as fast.
-    "swift": {"xla_cpu_use_fusion_emitters": False, "xla_cpu_parallel_codegen_split_count": 1, _EXTRA: (
+    "swift": {EMITTERS: False, "xla_cpu_parallel_codegen_split_count": 1, _EXTRA: (
         "xla_cpu_disable_loop_unrolling", "xla_cpu_disable_slp_vectorizer")},
     # A tape of which nobody knows whether it will come again: nor vectorised either. It compiles in a quarter to a half of the time and
     # runs at worst six times slower, where it is all arithmetic on large arrays.
@@ -64,23 +66,34 @@ compiled = {"programs": 0, "trace": 0.0, "lower": 0.0, "compile": 0.0}
 
 def efforts(device=None):
     """The efforts that differ from "all" on a device."""
-    return _EFFORTS.get((device or compat.default_device()).platform, {})
+    return _possible_efforts((device or compat.default_device()).platform)
+
+
+@functools.cache
+def _possible_efforts(platform):
+    chosen = _EFFORTS.get(platform, {})
+    return chosen if not chosen or compat.has_option(EMITTERS) else {effort: _without_emitters(chosen[effort]) for effort in chosen}
+
+
+def _without_emitters(options):
+    return {name: value for name, value in options.items() if name != EMITTERS}
 
 
 def options_of(effort, jaxpr, device=None):
     """XLA's options for a program that is compiled with this effort; its bits are those of any other."""
-    options = efforts(device).get(effort, {})
-    if options and effort == "kernel":
+    known = efforts(device)
+    options = known.get(effort, {})
+    if known and effort == "kernel":
         if all(eqn.primitive.name in _POINTWISE for eqn in _equations(jaxpr)):
-            options = efforts(device)["swift"]
+            options = known["swift"]
         if _in_parts(jaxpr):
-            options = {name: value for name, value in options.items() if name != "xla_cpu_use_fusion_emitters"}
+            options = _without_emitters(options)
     if options and any(_windowed(eqn) or _in_loops(eqn) or effort == "swift" and _adds_up(eqn) for eqn in _equations(jaxpr)):
         return {}
     if effort == "rough" and not all(_same_if_rough(eqn) for eqn in _equations(jaxpr)):
         return {}
     if options and any(_tells(eqn) for eqn in _equations(jaxpr)):
-        options = {name: value for name, value in options.items() if name != "xla_cpu_use_fusion_emitters"}
+        options = _without_emitters(options)
     return options
 
 
@@ -90,7 +103,25 @@ def _settings(device, *chosen):
     for options in chosen:
         settings |= options
         extra += options.get(_EXTRA, ())
-    return settings | ({_EXTRA: tuple(extra)} if extra else {})
+    return settings | ({_EXTRA: tuple(dict.fromkeys(extra))} if extra else {})
+
+
+def _of_rows(jaxpr, options, device):
+    """What is asked besides of an XLA that has the emitters alone. A row of three to eight elements it unrolls, and computes some of them
+    in vectors, with other last bits (`exp`, `log`, `rsqrt`, ...) than those of the same numbers in one long row. Where it may not unroll
+    it takes sums apart in another order; so where there are any, it is asked for small code instead, which is vectorised less."""
+    if options or not efforts(device) or compat.has_option(EMITTERS):
+        return {}
+    if not any(map(_adds_up, _equations(jaxpr))):
+        return {_EXTRA: ("xla_cpu_disable_loop_unrolling",)}
+    kinds, rows = 0, False
+    for eqn in _equations(jaxpr):
+        kinds |= KINDS.get(eqn.primitive.name, 0)
+        rows = rows or any(2 < v.aval.shape[-1] <= _ROW < math.prod(v.aval.shape) for v in eqn.outvars if v.aval.shape)
+    return {_EXTRA: ("xla_cpu_optimize_for_size",)} if rows and kinds & (DIV | SQRT | TRANSCENDENTAL) else {}
+
+
+_ROW = 8            # elements of a row that is unrolled
 
 
 def possible(wanted, jaxpr, device=None):
@@ -131,8 +162,8 @@ def _same_if_rough(eqn):
     name, types = eqn.primitive.name, {np.dtype(v.aval.dtype) for v in (*eqn.invars, *eqn.outvars)}
     if name == "jit":                                               # what it calls is looked at, too
         return True
-    if any(dtype.kind == "c" or dtype.kind == "V" and dtype != _BFLOAT16 for dtype in types):
-        return False
+    if any(dtype.kind == "c" or dtype.kind == "V" and (dtype != _BFLOAT16 or not compat.has_option(EMITTERS)) for dtype in types):
+        return False        # the emitters' code hands bfloat16 numbers on as float32 then, and a subnormal one comes back as zero
     if name == "dot_general":
         return types == {np.dtype(np.float32)} and min(_sides(eqn)) >= _LEAST
     return name in _ROUGHLY or name in _ROUGHLY_NARROW and all(dtype.itemsize <= 4 for dtype in types)
@@ -206,7 +237,9 @@ def compile_program(function, avals, *, donate=(), options=None, effort="all", x
     with compat.x64() if x64 else contextlib.nullcontext():
         jaxpr = compat.trace(function, avals)
         traced = time.perf_counter() - begin
-        executable = compat.build(jaxpr, donate, _settings(device, options_of(effort, jaxpr, device), options or {}), device, name, _apart)
+        chosen = options_of(effort, jaxpr, device)
+        settings = _settings(device, chosen, _of_rows(jaxpr, chosen, device), options or {})
+        executable = compat.build(jaxpr, donate, settings, device, name, _apart)
     executable.slow_to_begin = _slow_to_begin(jaxpr)
     executable.seconds["trace"] = traced
     compiled["programs"] += 1

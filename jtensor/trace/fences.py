@@ -113,8 +113,8 @@ def compiler_options(graph):
     options = {"xla_allow_excess_precision": False}
     if any(e.name == "conv_general_dilated" for e in graph.equations):
         options["xla_cpu_experimental_ynn_fusion_type"] = "LIBRARY_FUSION_TYPE_REDUCE,LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT"
-    if graph.boxes == boxes.PADDED:
-        options["xla_cpu_use_fusion_emitters"] = True
+    if graph.boxes == boxes.PADDED and compat.has_option(boxes.EMITTERS):
+        options[boxes.EMITTERS] = True
     return options
 
 
@@ -358,8 +358,7 @@ def with_fences(e, arguments, zero):
     """(parameters, arguments) of an equation; the programs inside control flow get their fences, too."""
     params = e.params
     if e.name == "scan":
-        count = params["num_consts"]
-        params = params | {"jaxpr": _fenced_jaxpr(params["jaxpr"]), "num_consts": count + 1}
+        params = compat.scan_of_one_more(params, _fenced_jaxpr(params["jaxpr"]))
         arguments = [zero, *arguments]
     elif e.name == "while":
         tests, count = params["cond_nconsts"], params["body_nconsts"]

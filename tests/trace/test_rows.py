@@ -1,0 +1,36 @@
+"""Rows of a few elements, which compilers take out of their loops: a number's bits are those that it has anywhere else."""
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jtensor.base import compat
+from jtensor.trace import executable, fences
+from jtensor.trace.executable import compile_program
+
+
+def avals(*arrays):
+    return [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in arrays]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+@pytest.mark.parametrize("row", [3, 5, 8, 9, 17])
+def test_bits_of_a_number_do_not_depend_on_the_rows_that_it_stands_in(row, dtype):
+    zero, numbers = np.zeros((), np.uint32), np.abs(np.random.default_rng(row).normal(size=100 * row)) / 5
+
+    tried = [jnp.exp, jnp.log, jax.lax.rsqrt, jax.lax.logistic, jnp.tanh, jnp.sinh, jnp.exp2]
+    if not compat.has_option(executable.EMITTERS):
+        tried.append(jnp.log1p)             # JAX 0.10 with all effort: in rows of eight a few last bits of it differ
+
+    def functions(x, summed):
+        made = [fences.mark(f(x)) for f in tried]
+        return made + ([fences.mark(sum(made).sum(-1))] if summed else [])
+    with jax.enable_x64(True):
+        x = jnp.asarray(numbers, dtype)
+        for summed in (False, True):
+            found = []
+            for given in (x, x.reshape(100, row)):
+                fenced = fences.fenced(lambda x, summed=summed: functions(x, summed), avals(given))
+                program = compile_program(fenced.program, avals(zero, given), options=fenced.compiler_options)
+                found.append([np.asarray(made).tobytes() for made in program.run([zero, given])[:len(tried)]])
+            assert found[0] == found[1]
