@@ -60,7 +60,12 @@ def widened(function):
 def log1p(x):
     y = barrier.bind(1 + x)
     lost = x - barrier.bind(y - 1)                  # what the rounding of the sum has lost, exactly
-    return jnp.where(y == 1, x, jnp.where((y > 0) & (y < np.inf), lax.log(y) + lost / y, lax.log(y)))
+    # No choice of x where y is 1, which would be -0.0 for -0.0, and a subnormal number, as well: for that LLVM leaves vectors in rows of
+    # three to eight, and a logarithm has other last bits outside of them.
+    made = with_sign(abs(lax.log(y) + jnp.where((y > 0) & (y < np.inf), lost / y, 0)), x)
+    bits = f"uint{8 * x.dtype.itemsize}"
+    subnormal = jnp.where(abs(x) < np.finfo(x.dtype).smallest_normal, lax.bitcast_convert_type(x, bits), jnp.zeros((), bits))
+    return lax.bitcast_convert_type(lax.bitcast_convert_type(made, bits) | subnormal, x.dtype)
 
 
 @widened

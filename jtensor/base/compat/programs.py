@@ -13,7 +13,7 @@ import numpy as np
 
 from . import compiler_client, forked
 from .arrays import admitted, aval_of, default_device, put, sharding_of
-from .inside import compiler, short_way, x64, xla_client
+from .inside import TESTED, compiler, short_way, x64, xla_client
 from .lowering import lowered_module
 
 
@@ -115,6 +115,8 @@ def has_option(name):
     >>> has_option("xla_backend_optimization_level"), has_option("xla_cpu_never_heard_of")
     (True, False)
     """
+    if name in _OF_THE_TESTED and jax.__version_info__[:2] == TESTED:
+        return True
     # Who sets an option to what is no value of it is told so, or that there is no such option, before anything is compiled.
     device = default_device()
     try:
@@ -127,6 +129,7 @@ def has_option(name):
     return True
 
 
+_OF_THE_TESTED = {"xla_cpu_use_fusion_emitters"}        # of which the JAX that `inside.TESTED` names need not be asked: that takes 10 ms
 _NOTHING = "module @nothing {func.func public @main() {return}}"
 
 

@@ -37,26 +37,36 @@ def _picked(table, rows):
 
 
 _FEW = 4                        # batches in a row that were new
-_new = weakref.WeakKeyDictionary()
+_known = {}                     # {id of a dataset: [a reference to it, how many batches in a row were new]}
 
 
 def _samples(dataset, index):
     """The samples of a dataset. Where what is done to them is decided by chance (some are flipped), each batch would be another tape, new
     each time; so after a few such batches each sample is a tape of its own, of which there are few."""
-    try:
-        new = _new.get(dataset, 0)
-    except TypeError:                                       # nothing that can be remembered, such as a list
-        return [dataset[i] for i in index]
-    if new < _FEW:
-        known = TRIE.size
+    about = _about(dataset)
+    if about is None or about[1] < _FEW:
+        nodes = TRIE.size
         samples = [dataset[i] for i in index]
-        _new[dataset] = new + 1 if TRIE.size > known else 0
+        if about is not None:
+            about[1] = about[1] + 1 if TRIE.size > nodes else 0
         return samples
     samples = []
     for i in index:
         samples.append(dataset[i])
         executor.flush("samples")
     return samples
+
+
+def _about(dataset):
+    """What is known of a dataset, for as long as it lives; None of what has no references, such as a list."""
+    key = id(dataset)                                       # not the dataset, which may be a tensor: those are not equal to themselves
+    found = _known.get(key)
+    if found is None or found[0]() is not dataset:
+        try:
+            found = _known[key] = [weakref.ref(dataset, lambda _: _known.pop(key, None)), 0]
+        except TypeError:
+            return None
+    return found
 
 
 class MapDatasetFetcher:
