@@ -128,7 +128,7 @@ def _packed_layer(step, data, sizes, state, weights, has_biases, reverse):
     """
     if step is _step_relu or sum(sizes) != data.size(0) or any(later > earlier for earlier, later in zip(sizes, sizes[1:])):
         return None
-    places, rows, last = map(jtensor.tensor, _grid(tuple(sizes), reverse))
+    places, rows, last = [jtensor.tensor(at, device=data.device) for at in _grid(tuple(sizes), reverse)]
     done = _layer(step, data[places], state, weights, has_biases, False)
     if done is None:
         return None
