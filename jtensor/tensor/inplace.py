@@ -36,7 +36,8 @@ def call_inplace(operator, args):
     if grad_enabled and operator.name in UNTRACKED:
         grad_enabled = False
     elif grad_enabled or LOCAL.inference or self._info is not None or self._auto is not None:
-        checks.before_inplace(self, grad_enabled and any(t.requires_grad for t in tensors))
+        tracked = grad_enabled and (operator.name != "copy" or self._spec.dtype.differentiable)
+        checks.before_inplace(self, tracked and any(t.requires_grad for t in tensors))
     if operator.name in WITHOUT_GRADIENT:
         grad_enabled = False
     key = ("in place", *key)

@@ -67,3 +67,15 @@ def test_a_deep_copy_of_what_is_conjugated_lazily_is_a_clone():
     whole.zero_()
     assert conjugated.tolist() == [1 - 2j, 3 + 1j] and negative.tolist() == [-2, 1] and negative._version == 0
     assert whole._version == 2 and pickle.loads(pickle.dumps(x))._version == 1
+
+
+def test_integers_take_copies_of_what_has_gradients_in_a_view_made_without():
+    """PyTorch does not record such a copy, so that it does not ask; a fill it would."""
+    x, source = torch.full((2, 2), -1), torch.tensor(2.0, requires_grad=True)
+    with torch.no_grad():
+        view = x.view(-1)
+    view[..., 0] = source * 2
+    view[1].copy_(source)
+    assert x.tolist() == [[4, 2], [-1, -1]] and not x.requires_grad and x._version == 2
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode"):
+        view[2:] = source
