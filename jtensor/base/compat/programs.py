@@ -158,14 +158,18 @@ def _varint(n):
     return bytes([n & 127 | 128]) + _varint(n >> 7) if n > 127 else bytes([n])
 
 
-# 0.12 never checks. Its text alone tells, the function is written in C++.
-_UNCHECKED = {"_skip_checks": True} if short_way() and "_skip_checks" in (xla_client.array_result_handler.__doc__ or "") else {}
+@functools.cache
+def _unchecked():
+    """What tells JAX not to check what a result is: 0.12 never does. Its text alone tells, which takes 15 ms, since the function is not
+    written in Python."""
+    told = jax.__version_info__[:2] == TESTED or "_skip_checks" in (xla_client.array_result_handler.__doc__ or "")
+    return {"_skip_checks": True} if told else {}
 
 
 def _program(executable, inputs, outputs, donated, device, committed, kept=(), body=None):
     # ``body``: what it was loaded from. XLA does not write it again: what it then writes lacks the functions.
     execute, sharding = executable.execute_sharded, sharding_of(device)
-    handlers = [xla_client.array_result_handler(aval_of(*spec), sharding, committed=committed, **_UNCHECKED) for spec in outputs]
+    handlers = [xla_client.array_result_handler(aval_of(*spec), sharding, committed=committed, **_unchecked()) for spec in outputs]
 
     def run(arrays):
         try:
