@@ -42,7 +42,8 @@ def _plain(flat):
 
 _FEW = 1 << 12            # bytes up to which a copy of all of them is the quickest way to compare them
 _MANY = 1 << 24           # bytes from which on nothing is kept that can be had again
-_LARGE = 1 << 16          # bytes from which on memory is asked of the system, which takes it back but for its address
+_LARGE = 1 << 16          # bytes from which on it pays not to go through all of them: views are read alone, nothing is compared at the
+                          # end, and memory whose address is told is asked of the system, which takes it back but for that
 
 
 class Seen:

@@ -2,6 +2,7 @@
 import ast
 import pkgutil
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -45,3 +46,14 @@ def test_rooms_name_rooms_that_exist():
 def test_a_wrong_name_is_seen():
     assert missing("`trace/tape.py`, `core.py`, `trace/nowhere.py`") == ["trace/nowhere.py"]
     assert unresolved("`trace.tape.LOCAL`, `views.nowhere`, `trace.tape.nowhere`") == ["views.nowhere", "trace.tape.nowhere"]
+
+
+def test_nothing_lies_at_the_top_that_does_not_belong_there():
+    """Nor is anything kept that is no text but for pictures and data: what was downloaded or built beside the project stays out of it."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("no checkout: nothing tells what is kept")
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    top = {name.partition("/")[0] for name in listed}
+    assert top == {".ci", ".gitignore", "LICENSE", "README.md", "docs", "examples", "jtensor", "pyproject.toml", "tests"}
+    built = ".whl", ".gz", ".zip", ".so", ".pyc"
+    assert not [name for name in listed if name.endswith(built) and not name.startswith(("examples/", "tests/"))]
