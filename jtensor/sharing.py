@@ -247,10 +247,10 @@ def unravel_index(indices, shape):
             raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(n)}")
     if any(n < 0 for n in shape):
         raise ValueError(f"'shape' cannot have negative values, but got {tuple(shape)}")
-    sizes, cells = jtensor.tensor(shape, dtype=jtensor.int64), [1]
+    sizes, cells = jtensor.tensor(shape, dtype=jtensor.int64, device=indices.device), [1]
     for n in reversed(shape[1:]):
         cells.insert(0, cells[0] * n)
-    below = jtensor.tensor(cells[:len(shape)], dtype=jtensor.int64)
+    below = jtensor.tensor(cells[:len(shape)], dtype=jtensor.int64, device=indices.device)
     return (indices.unsqueeze(-1).floor_divide(below) % sizes).unbind(-1)
 
 

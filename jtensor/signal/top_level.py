@@ -107,7 +107,7 @@ def kaiser_window(window_length, periodic=True, beta=12.0, *, dtype=None, layout
     def steps(x, n):
         half = (n - 1) / 2.0
         inside = ((1 - ((x - half) / half) ** 2).clamp(min=0)).sqrt() * beta
-        return jtensor.i0(inside) / jtensor.i0(jtensor.tensor(float(beta), dtype=dtype))
+        return jtensor.i0(inside) / jtensor.i0(x.new_tensor(float(beta)))
     return made if made is not None else _window(window_length, periodic, dtype, options, steps)
 
 

@@ -173,7 +173,7 @@ def kaiser(M, *, beta=12.0, sym=True, dtype=None, layout=None, device=None, requ
         requires_grad,
         -beta,
         lambda n: 2.0 * beta / n,
-        lambda k: jtensor.i0(jtensor.sqrt((beta * beta - k**2).clamp(min=0))) / jtensor.i0(jtensor.tensor(float(beta), dtype=k.dtype)),
+        lambda k: jtensor.i0(jtensor.sqrt((beta * beta - k**2).clamp(min=0))) / jtensor.i0(k.new_tensor(float(beta))),
     )
 
 

@@ -97,6 +97,24 @@ def collect(operator, args):
     return tuple(key), template, tensors, scalars
 
 
+def collect_on_one_device(operator, args):
+    """`collect`, 0-d CPU tensors sent to the accelerator that the others are on: PyTorch admits them there, as numbers."""
+    taken = collect(operator, args)
+    tensors = taken[2]
+    device = tensors[0]._spec.device if tensors else None
+    if all(t._spec.device is device for t in tensors):
+        return taken
+    device = next((t._spec.device for t in tensors if t._spec.device.type == "cuda"), None)
+    if device is None or any(t._spec.device is not device and (t._spec.ndim or t._spec.device is not devices.cpu) for t in tensors):
+        return taken                                                    # as it stands, it is refused where its plan is made
+
+    def sent(given):
+        if isinstance(given, Tensor):
+            return given if given._spec.device is device else given.to(device)
+        return [sent(one) for one in given] if isinstance(given, (list, tuple)) else given
+    return collect(operator, [given if p.kind is Static else sent(given) for p, given in zip(operator.parameters, args)])
+
+
 def template_number(operator, args, parameter, given, key, template, scalars):
     """A Python number: a run-time input, but for a default that was left alone and for None."""
     dtypes.fits_a_word(given)

@@ -9,9 +9,10 @@ from ..base import compat, devices, dtypes, geometry
 from ..base.errors import missing
 from ..base.naming import type_name
 from ..ops.families import create as ops
+from ..ops.families.bounds import bounded
 from ..storage import cell, host
 from ..trace import spec as specs
-from ..trace.executor import value_of
+from ..trace.executor import seen, value_of
 from ..trace.tape import LOCAL, ready
 from ..utils.hooks import warn_if_has_hooks
 from .core import Tensor, make_tensor
@@ -194,9 +195,12 @@ def _to_device(self, dtype, device):
     elif source._spec.device is devices.meta:
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     else:
-        import jax
-        array = jax.device_put(compat.own(value_of(read(source), "to(device)")), devices.jax_device(device))
-        made = make_tensor(cell.new(ready(array, layout.aval), layout), layout)
+        value = read(source)
+        array = compat.sent(seen(value, "to(device)"), devices.jax_device(device))
+        sent = ready(array, layout.aval)
+        if dtype.category == 1 and dtype.itemsize > 2 and source._spec.device is devices.cpu:
+            sent.bounds = bounded(value)                     # an index there need not be looked at to be within bounds
+        made = make_tensor(cell.new(sent, layout), layout)
     if LOCAL.grad_enabled and source.requires_grad:
         from ..autograd.transfer import transfer_node
         made._edge, made._requires_grad = (transfer_node(source), 0), True

@@ -32,7 +32,7 @@ def copy_(self, src, non_blocking=False):
     """
     if not isinstance(src, Tensor):
         src = _numbers(src)
-    if src._spec.device != self._spec.device and (src._spec.ndim or src._spec.device is devices.meta):
+    if src._spec.device is not self._spec.device:
         src = src.to(self._spec.device)
     n, m = self._spec.size, src._spec.size
     if n != m:
@@ -73,6 +73,8 @@ def fill_(self, value):
         if value._spec.ndim:
             checks.before_inplace(self, LOCAL.grad_enabled and (self.requires_grad or value.requires_grad))
             raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value._spec.ndim} dimensions.")
+        if value._spec.device is not self._spec.device:
+            value = value.to(self._spec.device)
         return ops.fill_tensor.write(self, value)
     try:
         value = number_fits(value, self._spec.dtype, alone=self._spec.numel == 1)

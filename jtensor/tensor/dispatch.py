@@ -14,13 +14,13 @@ from ..trace import spec as specs
 from ..trace import tape
 from ..trace.executor import on_host
 from ..trace.tape import LOCAL, hosted, record
-from .arguments import bind, collect, settled, shown_name
+from .arguments import bind, collect_on_one_device, settled, shown_name
 from .changing import joined_on_host, kind_of_list
 from .core import Tensor
 from .entries import refuse_entry
 from .history import attach, needs_of, refuse_stale
 from .refusals import check_statics
-from .values import any_lifted, lies_flipped, meta_values, moved, read, read_flipped, wrap
+from .values import any_lifted, lies_flipped, meta_values, read, read_flipped, wrap
 
 PLANS = {}
 
@@ -61,7 +61,7 @@ def call(operator, args, out=None):
     """Applies an operator: the general path."""
     if out is not None:
         return call_out(operator, args, out)
-    key, template, tensors, scalars = collect(operator, args)
+    key, template, tensors, scalars = collect_on_one_device(operator, args)
     if operator.sync:
         return call_sync(operator, _settled(operator, args), tensors)
     places = operator.by_name
@@ -96,17 +96,13 @@ def run(plan, tensors, scalars):
     needs = needs_of(plan, tensors) if LOCAL.grad_enabled else ()
     values = [read_flipped(t) if at in plan.flipped else read(t) for at, t in enumerate(tensors)] if plan.flipped else [
         read(t) for t in tensors]
-    device = plan.specs[0].device if plan.specs else devices.cpu
-    if device is devices.meta:
+    if plan.specs and plan.specs[0].device is devices.meta:
         made = meta_values(plan)
+    elif joined_on_host(plan) and not any_lifted(tensors):
+        arrays = [on_host(v, "a list of changing length") for v in values]
+        made = [hosted(plan.operator.on_host(arrays, *plan.notes.template[1:]), plan.single)]
     else:
-        if device is not devices.cpu:
-            values = [v if v.aval.device is device else moved(v, device) for v in values]
-        if joined_on_host(plan) and not any_lifted(tensors):
-            arrays = [on_host(v, "a list of changing length") for v in values]
-            made = [hosted(plan.operator.on_host(arrays, *plan.notes.template[1:]), plan.single)]
-        else:
-            made = record(plan, values, scalars)
+        made = record(plan, values, scalars)
     return results(plan, made, tensors, needs, scalars)
 
 
@@ -191,7 +187,7 @@ def call_out(operator, args, out):
     for t in outs:
         if not isinstance(t, Tensor):
             raise TypeError(f"{operator.name}(): argument 'out' must be Tensor, not {type(t).__name__}")
-    key, template, tensors, scalars = collect(operator, args)
+    key, template, tensors, scalars = collect_on_one_device(operator, args)
     if LOCAL.grad_enabled and 0 not in operator.nondiff:
         for t in (*tensors, *outs):
             if t.requires_grad:

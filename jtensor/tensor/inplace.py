@@ -14,10 +14,10 @@ from ..ops import saves
 from ..ops.fitting import fit
 from ..trace.plan import Plan
 from ..trace.tape import LOCAL, record
-from .arguments import collect, of_method, shown_name
+from .arguments import collect_on_one_device, of_method, shown_name
 from .dispatch import PLANS, plan_of
 from .history import edge_of, needs_of, node_type, rebase, refuse_stale, save
-from .values import _access, _flip, assign, bump, has_pieces, meta_value, moved, read
+from .values import _access, _flip, assign, bump, has_pieces, meta_value, read
 
 
 def call_inplace(operator, args):
@@ -26,7 +26,7 @@ def call_inplace(operator, args):
     if operator.by_result is not None:
         operator = operator.by_result
     try:
-        key, template, tensors, scalars = collect(operator, args)
+        key, template, tensors, scalars = collect_on_one_device(operator, args)
     except TypeError as error:
         raise of_method(error, shown_name(operator) + "_") from None
     needs = ()
@@ -68,8 +68,6 @@ def call_inplace(operator, args):
     if self._spec.device is devices.meta:
         made = [meta_value(self._spec.aval)]
     else:
-        if self._spec.device is not devices.cpu:
-            values = [v if v.aval.device is self._spec.device else moved(v, self._spec.device) for v in values]
         made = record(plan, values, scalars)
     finish_inplace(self, plan, tensors, needs, scalars, made[0], values)
     return self

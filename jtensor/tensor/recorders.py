@@ -44,9 +44,7 @@ def missed(segment, key, operator, args):
         if at:
             tape.take_back(segment, at[0])
         return None
-    if any(t._spec.device is not device for t in tensors):
-        return None
-    if joined_on_host(plan):
+    if any(t._spec.device is not device for t in tensors) or joined_on_host(plan):
         tape.take_back(segment, tape.reach(segment.nodes))
         return None
     return TRIE.grow(segment.state, key, plan)

@@ -11,7 +11,6 @@ from numpy import ndarray
 from ..base import devices, sites
 from ..storage import cell
 from ..storage.host import HostMemory, Seen
-from ..trace import spec as specs
 from ..trace import tape
 from ..trace.executor import on_host
 from ..trace.lifted import Lifted
@@ -330,11 +329,3 @@ def meta_values(plan):
     for look in LOOKING:
         look(plan)
     return [meta_value(aval) for aval in plan.outputs]
-
-
-def moved(value, device):
-    """A 0-d CPU value beside tensors of an accelerator."""
-    import jax
-
-    from ..trace.executor import value_of
-    return ready(jax.device_put(value_of(value), devices.jax_device(device)), specs.aval(value.aval.shape, value.aval.dtype, device))

@@ -91,6 +91,18 @@ def put(array, device=None):
         jax.enable_x64.set_local(before)
 
 
+def sent(array, device):
+    """A copy of a `jax.Array` or an ndarray on a device, its 64-bit elements whole. An ndarray must not be written to any more (`put`).
+
+    >>> sent(np.arange(3), default_device())
+    Array([0, 1, 2], dtype=int64)
+    """
+    if isinstance(array, np.ndarray):
+        return put(array, device)
+    with x64():                                      # else they would be cut to 32 bits
+        return jax.device_put(own(array), device)
+
+
 def own(array):
     """The array, or in a child of fork one of this process in its place: a program waits for ever for what was the parent's.
 

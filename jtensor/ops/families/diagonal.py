@@ -322,7 +322,7 @@ def _trace_gradient(grad, node):
     """A vector of zeros with the gradient in some places, seen as the matrix."""
     from ...tensor.create import arange
     rows, columns = node.plan.inputs[0].shape
-    flat = grad.new_zeros(rows * columns).index_fill_(0, arange(min(rows, columns)) * (columns + 1), grad)
+    flat = grad.new_zeros(rows * columns).index_fill_(0, arange(min(rows, columns), device=grad.device) * (columns + 1), grad)
     flat._counter.version = 2                            # PyTorch fills a copy
     return (flat.view(rows, columns),)
 

@@ -31,7 +31,9 @@ def fftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, require
     dtype = out.dtype if dtype is None and out is not None else dtype
     _asked("fftfreq", n, dtype)
     positive = (n + 1) // 2
-    numbers = jtensor.cat([jtensor.arange(0, positive), jtensor.arange(-(n // 2), 0)]).to(dtype or dtypes.get_default_dtype())
+    device = out.device if device is None and out is not None else device
+    numbers = jtensor.cat([jtensor.arange(0, positive, device=device), jtensor.arange(-(n // 2), 0, device=device)])
+    numbers = numbers.to(dtype or dtypes.get_default_dtype())
     made = put_out("fft_fftfreq", numbers * _step(n, d), out)
     return made.requires_grad_() if requires_grad else made
 
@@ -46,7 +48,8 @@ def rfftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requir
     import jtensor
     dtype = out.dtype if dtype is None and out is not None else dtype
     _asked("rfftfreq", n, dtype)
-    numbers = jtensor.arange(0, n // 2 + 1).to(dtype or dtypes.get_default_dtype())
+    device = out.device if device is None and out is not None else device
+    numbers = jtensor.arange(0, n // 2 + 1, device=device).to(dtype or dtypes.get_default_dtype())
     made = put_out("fft_rfftfreq", numbers * _step(n, d), out)
     return made.requires_grad_() if requires_grad else made
 

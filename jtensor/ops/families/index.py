@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...base import dtypes, sites
+from ...base import devices, dtypes, sites
 from ...base.naming import type_name
 from ...trace.tape import LOCAL
 from .. import layout
@@ -233,14 +233,28 @@ def _in_bounds(self, tensors, dims, given):
             check_bounds(index, size, out_of_bounds(at, size), negative=True)
 
 
-def _pairs(listed):
-    """(dimension, tensor) of a list with an entry for each dimension."""
-    return [(d, t) for d, t in enumerate(listed) if t is not None]
+def _pairs(self, listed):
+    """(dimension, tensor) of a list with an entry for each dimension of ``self``, those on the CPU sent to where that is."""
+    return [(d, _beside(self, t)) for d, t in enumerate(listed) if t is not None]
+
+
+def _beside(self, index):
+    device, own = self._spec.device, index._spec.device
+    if own is device or own is not devices.cpu and device is not devices.cpu:
+        return index
+    if own is not devices.cpu:
+        if own is devices.meta:
+            return index
+        raise RuntimeError(f"indices should be either on {device} or on the same device as the indexed tensor ({device})")
+    sent = index.to(device)
+    if hasattr(index, "zero_dim"):
+        sent.zero_dim = True
+    return sent
 
 
 def index_read(self, listed):
     """``self`` at index tensors, an entry (or None) for each of its dimensions."""
-    given = _pairs(listed)
+    given = _pairs(self, listed)
     tensors, dims = expanded(self, given)
     _in_bounds(self, tensors, dims, given)
     masks = _masks_to_save(given, self)
@@ -264,7 +278,7 @@ def index_write(self, listed, value, accumulate=False):
 
 def _put(self, listed, value, accumulate, inplace=True):
     """Writes to ``self``; asked in PyTorch's order are history, overlap, indices, the shape and the type of the value, bounds."""
-    given = _pairs(listed)
+    given = _pairs(self, listed)
     number = isinstance(value, (bool, int, float, complex))
     filled = not accumulate and len(given) == 1 and _is_mask(given[0][1]) and (number or value._spec.numel == 1)
     if filled and not number and value._storage is self._storage:
@@ -308,6 +322,8 @@ def _write_mask(self, dim, mask, value, number, filled, inplace):
     if number:
         _mask_fits(self, mask, dim)
         return _form(index_put_mask_number, inplace)(self, mask, number_fits(value, self._spec.dtype, alone=True), dim)
+    if not value._spec.ndim and value._spec.device is devices.cpu:
+        value = value.to(self._spec.device)
     own, target = value._spec, self._spec
     if filled:
         _mask_fits(self, mask, dim)

@@ -67,9 +67,12 @@ def one_of_each(self, dim, index, source=None):
     Then whole slices are moved: what graph networks do with an index of edges. To be asked when all sizes have been checked.
     """
     spec, size = index._spec, index._spec.size
-    n, axis = spec.ndim, dim % max(spec.ndim, 1)
+    n = spec.ndim
+    if n < 2 or not spec.numel:
+        return index, False
+    axis = dim % n
     beside = [d for d in range(n) if d != axis]
-    if not spec.numel or source is not None and source._spec.size[axis] != size[axis] or not any(size[d] > 1 for d in beside):
+    if source is not None and source._spec.size[axis] != size[axis] or not any(size[d] > 1 for d in beside):
         return index, False
     for d in beside:
         if spec.stride[d] and size[d] > 1 or size[d] != self._spec.size[d] or source is not None and size[d] != source._spec.size[d]:

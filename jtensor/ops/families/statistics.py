@@ -306,7 +306,7 @@ def _edges_of_counts(input, bins, range):
         if low > high:
             raise RuntimeError(f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for dimension {d}")
         low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
-        edges.append(jtensor.linspace(low, high, count + 1, dtype=input.dtype))
+        edges.append(jtensor.linspace(low, high, count + 1, dtype=input.dtype, device=input.device))
     return edges
 
 
