@@ -25,11 +25,14 @@ def host_copy(tensor, reason="read"):
     return on_host(read(tensor), reason) if array is None else array
 
 
+_LITTLE = 1 << 13       # elements of what is fetched from an accelerator for the sake of some of them
+
+
 def seen_in_place(storage, spec, offset, reason):
     """A view's elements where they lie in its base's memory, without a program that fetches them; None where they lie otherwise."""
     layout = storage.layout
-    if storage.spec is None or spec.device is not devices.cpu or not layout.contiguous or spec.dtype is not layout.dtype or spec.conj \
-            or spec.neg:
+    if storage.spec is None or not layout.contiguous or spec.dtype is not layout.dtype or spec.conj or spec.neg \
+            or spec.device is not devices.cpu and (spec.device is devices.meta or layout.numel > _LITTLE):
         return None
     if not spec.numel:
         return np.empty(spec.size, spec.dtype.numpy)

@@ -5,8 +5,6 @@ Owns: that rule, asked of reference counts when a program is made and again at e
 import math
 import sys
 
-import numpy as np
-
 from ..base import compat
 from . import lower, tape
 from .report import REPORT
@@ -56,8 +54,8 @@ def protect(found, values, arrays):
     copied = 0
     for at in found.donate:
         value, array = values[at], arrays[at]
-        if references(value) > held or not value.owned or references(array) > 4 or getattr(array, "_npy_value", None) is not None:
+        if references(value) > held or not value.owned or references(array) > 4 or compat.is_seen(array):
             copied += array.nbytes
-            arrays[at] = compat.put(compat.copied(np.asarray(array)), next(iter(array.devices())))  # `array.copy()` would compile a program
+            arrays[at] = compat.another(array)
         del value, array
     REPORT.donated += sum(found.sizes) - copied

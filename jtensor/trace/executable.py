@@ -24,6 +24,7 @@ from .boxes import EMITTERS
 from .kinds import DIV, ELEMENTWISE, ELEMENTWISE_MOVES, EXTREME, KINDS, MOVES, OTHER, PRODUCT, SQRT, SUM, TRANSCENDENTAL
 
 _EXTRA = "xla_backend_extra_options"
+_TUNED = "xla_gpu_autotune_level"
 _BRIEF = {EMITTERS: False, "xla_cpu_parallel_codegen_split_count": 1, _EXTRA: (
     "xla_cpu_disable_loop_unrolling", "xla_cpu_disable_slp_vectorizer", "xla_cpu_optimize_for_size")}
 # What is asked of XLA for a program, beside what it does by default ("all"); measured on programs of 2 to 200 operators.
@@ -42,8 +43,13 @@ _EFFORTS = {"cpu": {
     # time, and whole training steps ran two to four times slower.
     "rough": {**_BRIEF, "xla_backend_optimization_level": 0},
 }}
-# Loops that go through arrays element by element, or turn them, take half as long without the emitter that works tile by tile.
-_ALWAYS = {"cpu": ("xla_cpu_disable_tiled_emitter",)}
+_ALWAYS = {
+    # Loops that go through arrays element by element, or turn them, take half as long without the emitter that works tile by tile.
+    "cpu": {_EXTRA: ("xla_cpu_disable_tiled_emitter",)},
+    # What is chosen by taking the time may be another algorithm in another program, with other last bits; and it takes seconds for each
+    # product. Without it XLA takes the first, which for products of matrices is a good one (`_always`).
+    "gpu": {_TUNED: 0, "xla_gpu_enable_triton_gemm": False},
+}
 # Functions that the two emitters compute with other last bits (of 90 tried, in float32, float64, bfloat16 and complex): a program
 # with one of them keeps the default emitters, so that its bits do not depend on the effort.
 _TELLING = {"tan", "atan", "cbrt", "erf"}
@@ -97,9 +103,18 @@ def options_of(effort, jaxpr, device=None):
     return options
 
 
-def _settings(device, *chosen):
+def _always(jaxpr, device):
+    """What is asked of XLA for every program. On a GPU the first algorithm for a convolution is ten times as slow as the best one
+    (H200, JAX 0.11), so for these the time is taken."""
+    found = _ALWAYS.get((device or compat.default_device()).platform, {})
+    if _TUNED in found and any(eqn.primitive.name == "conv_general_dilated" for eqn in _equations(jaxpr)):
+        return {name: value for name, value in found.items() if name != _TUNED}
+    return found
+
+
+def _settings(*chosen):
     """XLA's options for a program, put together of these."""
-    settings, extra = {}, list(_ALWAYS.get((device or compat.default_device()).platform, ()))
+    settings, extra = {}, []
     for options in chosen:
         settings |= options
         extra += options.get(_EXTRA, ())
@@ -238,7 +253,7 @@ def compile_program(function, avals, *, donate=(), options=None, effort="all", x
         jaxpr = compat.trace(function, avals)
         traced = time.perf_counter() - begin
         chosen = options_of(effort, jaxpr, device)
-        settings = _settings(device, chosen, _of_rows(jaxpr, chosen, device), options or {})
+        settings = _settings(_always(jaxpr, device), chosen, _of_rows(jaxpr, chosen, device), options or {})
         executable = compat.build(jaxpr, donate, settings, device, name, _apart)
     executable.slow_to_begin = _slow_to_begin(jaxpr)
     executable.seconds["trace"] = traced

@@ -44,7 +44,7 @@ def flush(reason, asked=None):
             REPORT.flushed(reason, len(nodes))
         if asked is None:
             asked = segment.asked
-        if segment.state.cut or segment.mark is not None or segment.update is not None:
+        if segment.state.cut or segment.mark is not None or segment.update is not None or segment.state.mixed:
             run(segment, asked)
         else:
             _run(segment, asked)
@@ -83,7 +83,9 @@ def seen(value, reason="read"):
 def on_host(value, reason="read"):
     """The numbers of a value as an ndarray that is not to be written to, running the tape if it is pending."""
     array = seen(value, reason)
-    return array if array.__class__ is np.ndarray else np.asarray(awaited(array))
+    if array.__class__ is np.ndarray:
+        return array
+    return np.asarray(awaited(array)) if value.aval.device is devices.cpu else compat.fetched(array)
 
 
 def run(segment, asked=None):
@@ -92,6 +94,9 @@ def run(segment, asked=None):
     What prepares a model's input may run by itself, and what stands before an optimizer's step (`bodies`); so does what stands before a
     loop's rounds, and the rounds in pieces. A tape that begins as a piece ends there from now on.
     """
+    if segment.state.mixed:
+        _device_by_device(segment, asked)
+        return
     if segment.mark is not None and tape.Local.threads == 1:
         segment, asked = _without_beginning(segment, asked, bodies.cut)
     state = segment.state
@@ -111,6 +116,21 @@ def run(segment, asked=None):
     if segment.update is not None and tape.Local.threads == 1:
         segment, asked = _without_beginning(segment, asked, bodies.cut_update)
     _run(segment, asked)
+
+
+def _device_by_device(segment, asked):
+    """A tape with nodes of several devices: each stretch of one device by itself."""
+    segment.mark = segment.update = None
+    rest = segment
+    while rest is not None:
+        part, rest = rest, None
+        if part.state.mixed:
+            first = part.state.device
+            at = next(at for at, node in enumerate(part.nodes) if node[0].outputs[0].device is not first)
+            rest = tape.split(part, at)
+        mine = asked is not None and asked < part.count
+        run(part, asked if mine else None)
+        asked = None if mine or asked is None else asked - part.count
 
 
 def _without_beginning(segment, asked, cut):

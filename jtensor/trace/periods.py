@@ -7,11 +7,15 @@ it is worked out once for each tape prefix. May not know: how tapes are recorded
 import itertools
 import threading
 
+from ..base import devices
+
 CAP = 1024            # nodes: the longest tape, whatever it is
 ROUNDS = 4            # rounds that must have been seen
 LONG, LONG_ROUNDS = 64, 3              # nodes from which on a round makes a program by itself, and rounds of these that must have been seen
 ENOUGH = 64           # nodes of whole rounds before a cut; very short rounds (a chain of additions) are cheap to compile and cut later
 SHORT, MANY = 4, 256
+ENOUGH_THERE = 512    # the same on an accelerator, where a program takes as long to start as twenty nodes to run, and each array that it
+                      # takes from another or hands on as long as two
 LEAST, WORTH_A_RUN = 32, 6_000_000     # nodes and elements of a piece: less is not worth the start of a program
 
 
@@ -28,14 +32,16 @@ def ends_here(state):
         period = end - 1 - before
         if period * LONG_ROUNDS > end:
             break
-        if period and (wanted := _wanted(period)) <= end and path[end - 2] is path[end - 2 - period] and (
+        if period and (wanted := _wanted(period, state.device)) <= end and path[end - 2] is path[end - 2 - period] and (
                 path[end - wanted + period:] == path[end - wanted:end - period]):
             return wanted, _piece(period, wanted, path[end - period:])
     return 0, 0
 
 
-def _wanted(period):
+def _wanted(period, device):
     """How many nodes of rounds must have been seen."""
+    if device is not devices.cpu:
+        return -(-ENOUGH_THERE // period) * period
     if period > LONG:
         return LONG_ROUNDS * period
     return max(ROUNDS * period, MANY if period < SHORT else -(-ENOUGH // period) * period)

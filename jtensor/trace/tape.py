@@ -40,20 +40,24 @@ class State:
     (`periods.ends_here`).
     ``macros`` are the stretches that have begun here and may be had again in one piece (`macros`). ``ahead``: the program in two stages
     that a tape which got here with a value asked for became last, and how often in a row, or None (`executor.go_ahead`). ``hand``: what
-    does the only operation of a tape by hand, if somebody waits for its only result, or None (`hand.Hand`).
+    does the only operation of a tape by hand, if somebody waits for its only result, or None (`hand.Hand`). ``device``: the first node's;
+    ``mixed``: whether a later one has another, so that the tape runs in parts.
     """
 
     __slots__ = ("children", "plan", "parent", "programs", "depth", "single", "spec", "sightings", "cut", "piece", "macros", "ahead",
-                 "hand", "positions")
+                 "hand", "positions", "device", "mixed")
 
     def __init__(self, plan, parent):
         self.children, self.plan, self.parent, self.programs, self.sightings, self.macros = {}, plan, parent, None, 0, None
         self.ahead = self.hand = None
-        self.depth = parent.depth + 1 if parent is not None else 0
-        self.cut, self.piece = periods.ends_here(self) if self.depth >= PERIODIC else (0, 0)
+        self.depth, self.device, self.mixed = parent.depth + 1 if parent is not None else 0, None, False
         if plan is not None:
             self.single = plan.single
             self.spec = plan.spec
+            here = plan.outputs[0].device
+            self.device = parent.device or here
+            self.mixed = parent.mixed or here is not self.device
+        self.cut, self.piece = periods.ends_here(self) if self.depth >= PERIODIC else (0, 0)
 
 
 class Segment:

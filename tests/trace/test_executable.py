@@ -242,12 +242,13 @@ def test_bits_of_a_product_do_not_depend_on_where_it_is_written(write):
 
 def test_what_is_always_asked_of_xla_stands_beside_what_a_program_asks():
     x = np.ones(3, np.float32)
-    brief = executable.options_of("brief", jax.make_jaxpr(jnp.add)(x, x))
-    both = executable._settings(None, brief, {"xla_allow_excess_precision": False})
+    jaxpr = jax.make_jaxpr(jnp.add)(x, x)
+    brief = executable.options_of("brief", jaxpr)
+    both = executable._settings(executable._always(jaxpr, None), brief, {"xla_allow_excess_precision": False})
     assert both["xla_allow_excess_precision"] is False and both.items() >= {(k, v) for k, v in brief.items() if k != executable._EXTRA}
     if executable.efforts():
         assert {"xla_cpu_disable_tiled_emitter", *brief[executable._EXTRA]} == set(both[executable._EXTRA])
-        assert executable._settings(None, {})[executable._EXTRA] == ("xla_cpu_disable_tiled_emitter",)
+        assert executable._always(jaxpr, None)[executable._EXTRA] == ("xla_cpu_disable_tiled_emitter",)
 
 
 def test_few_features_leave_a_convolution_to_the_library():

@@ -3,12 +3,13 @@
 A body is pure and cannot look; PyTorch raises on the user's line. So composites look at the index here: a concrete index costs a
 minimum and a maximum, remembered as long as its value lives; a pending one is computed, which is an observation.
 """
+import functools
 import math
 import weakref
 
 import numpy as np
 
-from ...base import devices, dtypes
+from ...base import compat, devices, dtypes
 from ...trace.tape import LIFTED, there
 
 
@@ -28,9 +29,25 @@ def extremes(index, within=None):
     value = read(index)
     found = getattr(value, "bounds", None)
     if found is None:
-        numbers = numbers_of(value)
+        numbers = numbers_of(value) if spec.device is devices.cpu or spec.numel < _MANY else _extremes_there(value)
         found = value.bounds = int(numbers.min()), int(numbers.max())
     return found
+
+
+_MANY = 1 << 18             # elements that are looked at where they are, on an accelerator
+
+
+def _extremes_there(value):
+    """The smallest and the largest number of a value, found by its device."""
+    from ...trace.executor import value_of
+    with compat.x64():
+        return np.asarray(_both()(value_of(value, "index bounds")))
+
+
+@functools.cache
+def _both():
+    import jax
+    return jax.jit(lambda x: jax.numpy.stack([x.min(), x.max()]))
 
 
 def bounded(value):

@@ -182,14 +182,14 @@ def _channels_last(x):
 def _correlate(x, w, stride, pads, spread, dilation, groups):
     """``lax.conv_general_dilated`` of ``(N, C, *)`` and ``(out, C / groups, *)``, computed with the channels last."""
     n = x.ndim - 2
-    if n == 3:
+    if n == 3 and is_for_cpu():
         return _by_planes(x, w, stride, pads, spread, dilation, groups)
     if groups == 1 and _is_product(w.shape[2:], stride, pads, spread):
         return _product(x, w)
     letters = "DHW"[3 - n:]
     spec = (f"N{letters}C", f"{letters}IO", f"N{letters}C")
     kernel = w.transpose(*range(2, n + 2), 1, 0)
-    wide = jnp.float32 if x.dtype in NARROW else None
+    wide = jnp.float32 if x.dtype in NARROW and is_for_cpu() else None         # on a GPU it adds up in float32 in any case
     out = lax.conv_general_dilated(_channels_last(x), kernel, stride, pads, spread, dilation, spec, groups,
                                    precision=lax.Precision.HIGHEST, preferred_element_type=wide)
     return jnp.moveaxis(out, -1, 1)

@@ -11,6 +11,7 @@ from ...base import dtypes
 from ..fitting import number_fits
 from ..operator import Number, Tensor, TensorOrNumber, op
 from ..registry import composite
+from .division import quotient
 from .numeric import is_complex, is_integral, not_implemented, refuses, wide
 
 conj = jnp.conj
@@ -286,7 +287,7 @@ def reciprocal(self: Tensor):
     >>> torch.reciprocal(torch.tensor([2., 4.]))
     tensor([0.5000, 0.2500])
     """
-    return 1 / self
+    return quotient(jnp.ones_like(self), self)
 
 
 @composite()
