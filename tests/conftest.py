@@ -59,6 +59,34 @@ def nothing_was_in_vain():
     PAST.forget()
 
 
+@functools.cache
+def _another_processor():
+    from jtensor.base import compat
+    return compat.cpu_apart(queue=True)
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    """``cuda:0`` is there, and JAX's default device: the machine's, or a client of the CPU beside JAX's own that passes for one.
+
+    Such a client shares no buffer with the other, so that whoever mixes them up gets XLA's error. How CUDA rounds it does not show.
+    """
+    from jtensor.base import compat, devices
+    from jtensor.base.compat import arrays, programs
+    from jtensor.random import counter
+    if not devices._accelerators():
+        place = _another_processor()
+        if place is None:
+            pytest.skip("JAX's public way makes no second client of the CPU")
+        monkeypatch.setattr(devices, "_accelerators", lambda: (place,))
+        for room in (compat, arrays, programs):
+            monkeypatch.setattr(room, "default_device", lambda: place)
+    yield "cuda"
+    devices.jax_device.cache_clear()
+    counter._engines.clear()
+    counter._start[0] = None
+
+
 @pytest.fixture
 def settled():
     """Nothing that earlier tests began goes on beside this one, for tests that count, patch or move what the background uses too."""

@@ -12,8 +12,8 @@ from ..ops.families import create as ops
 from ..ops.families.bounds import bounded
 from ..storage import cell, host
 from ..trace import spec as specs
-from ..trace.executor import seen, value_of
-from ..trace.tape import LOCAL, ready
+from ..trace.executor import on_host, seen, value_of
+from ..trace.tape import LOCAL, hosted, ready
 from ..utils.hooks import warn_if_has_hooks
 from .core import Tensor, make_tensor
 from .looking import host_copy
@@ -196,8 +196,10 @@ def _to_device(self, dtype, device):
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     else:
         value = read(source)
-        array = compat.sent(seen(value, "to(device)"), devices.jax_device(device))
-        sent = ready(array, layout.aval)
+        if device is devices.cpu:
+            sent = hosted(on_host(value, "to(device)"), layout.aval)
+        else:
+            sent = ready(compat.sent(seen(value, "to(device)"), devices.jax_device(device)), layout.aval)
         if dtype.category == 1 and dtype.itemsize > 2 and source._spec.device is devices.cpu:
             sent.bounds = bounded(value)                     # an index there need not be looked at to be within bounds
         made = make_tensor(cell.new(sent, layout), layout)

@@ -1,4 +1,4 @@
-"""Random numbers of an accelerator: drawn by the program, out of a seed and an offset. The accelerator of these tests is JAX's CPU."""
+"""Random numbers of an accelerator (`conftest.gpu`): drawn by the program, out of a seed and an offset."""
 import math
 import pickle
 
@@ -7,19 +7,10 @@ import numpy as np
 import pytest
 
 import jtensor as T
-from jtensor.base import devices
-from jtensor.random import by_counter, counter
+from jtensor.random import by_counter
 from jtensor.random.philox import philox
 
-
-@pytest.fixture(autouse=True)
-def gpu(monkeypatch):
-    """``cuda:0`` is there, on JAX's CPU: the same operators and the same programs, compiled for another processor."""
-    monkeypatch.setattr(devices, "accelerators", lambda: (jax.devices("cpu")[0],))
-    yield "cuda"
-    devices.jax_device.cache_clear()
-    counter._engines.clear()
-    counter._start[0] = None
+pytestmark = pytest.mark.usefixtures("gpu")
 
 
 def test_philox_known_answers():
