@@ -1,7 +1,7 @@
 """Settings that PyTorch has at top level: threads, determinism, precision of products, warnings; and, of a thread, denormals.
 
 Each says what it does on this engine. A setting that only permits something faster and less exact is kept and readable, and changes
-nothing, because the exact way is always taken; one that demands what the engine cannot give says so.
+nothing on a CPU, where the exact way is always taken; one that demands what the engine cannot give says so.
 """
 import os
 import warnings
@@ -10,6 +10,7 @@ from .base import compat, denormals, devices, sites
 from .base.determinism import DEMANDED
 from .base.errors import missing
 from .tensor.create import UNWRITTEN
+from .tensor.dispatch import permit_tf32
 
 _state = {"threads": None, "interop": None, "deterministic": 0, "warn_only": False, "fill": True, "precision": "highest",
           "warn_always": False}
@@ -138,7 +139,15 @@ def get_float32_matmul_precision():
 
 
 def set_float32_matmul_precision(precision):
-    """Permits less exact products of float32 matrices ("high", "medium"). They are exact here all the same."""
+    """Permits less exact products of float32 matrices ("high", "medium"), or not ("highest"). On a GPU they are then TF32's, as with
+    ``torch.backends.cuda.matmul.allow_tf32``; on a CPU they are exact all the same.
+
+    >>> import jtensor as torch
+    >>> torch.set_float32_matmul_precision("high")
+    >>> torch.get_float32_matmul_precision(), torch.backends.cuda.matmul.allow_tf32
+    ('high', True)
+    >>> torch.set_float32_matmul_precision("highest")
+    """
     if precision not in ("highest", "high", "medium"):
         warnings.warn(
             f"{precision} is not one of 'highest', 'high', or 'medium'; the current setFloat32MatmulPrecision call has no effect.",
@@ -147,6 +156,7 @@ def set_float32_matmul_precision(precision):
         )
         return
     _state["precision"] = precision
+    permit_tf32("matmul", precision != "highest")
 
 
 def set_flush_denormal(mode, /):

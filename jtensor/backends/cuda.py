@@ -1,19 +1,32 @@
-"""`torch.backends.cuda`: products and attention on a GPU, where XLA makes the choice. Permissions are kept, readable, and not made use
-of."""
+"""`torch.backends.cuda`: products and attention on a GPU, where XLA makes the choice. That TF32 may be used is heeded; other permissions
+are kept, readable, and not made use of."""
 import enum
 import warnings
 
 import jtensor
 
+from ..base.precision import ALLOWED
+
 
 class _Permissions:
-    """What a program may give up for speed; it does not."""
+    """What products of matrices may give up for speed. ``allow_tf32``: whether those of float32 may take TF32's 10 bits of a factor."""
 
     def __init__(self, **switches):
         self.__dict__.update(switches)
 
+    @property
+    def allow_tf32(self):
+        """What `set_float32_matmul_precision` permits, too."""
+        return ALLOWED["matmul"]
 
-matmul = _Permissions(allow_tf32=False, allow_fp16_reduced_precision_reduction=True, allow_bf16_reduced_precision_reduction=True)
+    @allow_tf32.setter
+    def allow_tf32(self, allowed):
+        if not isinstance(allowed, bool):
+            raise TypeError(f"set_allow_tf32_cublas expects a bool, but got {type(allowed).__name__}")
+        jtensor.set_float32_matmul_precision("high" if allowed else "highest")
+
+
+matmul = _Permissions(allow_fp16_reduced_precision_reduction=True, allow_bf16_reduced_precision_reduction=True)
 
 
 def is_built():

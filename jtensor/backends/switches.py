@@ -5,11 +5,12 @@ Owns: the two functions that do so for a module's switches. May not know: what a
 from contextlib import contextmanager
 
 
-def of(names, **while_inside):
+def of(names, heed=lambda: None, /, **while_inside):
     """`set_flags` and `flags` of the module whose names are given.
 
     Args:
         names: the module's `globals()`.
+        heed: called after each change.
         while_inside: its switches, in the order in which `set_flags` takes and answers them, with what they are inside `flags` unless
             the call says so.
     """
@@ -24,6 +25,7 @@ def of(names, **while_inside):
             wanted[name.removeprefix("_")] = value
         before = tuple([names[name] for name in while_inside])
         names.update((name, value) for name, value in wanted.items() if value is not None)
+        heed()
         return before
 
     @contextmanager
@@ -34,8 +36,10 @@ def of(names, **while_inside):
         inside = {**while_inside, **dict(zip(while_inside, values, strict=False)), **named}
         before = {name: names[name] for name in while_inside}
         names.update(inside)
+        heed()
         try:
             yield
         finally:
             names.update(before)
+            heed()
     return set_flags, flags

@@ -6,13 +6,14 @@ calls go the same way in `tensor.recorders`, written out for the operator; calls
 from ..autograd import gradmode_checks as checks
 from ..base import devices, dtypes
 from ..base.errors import missing
+from ..base.precision import ALLOWED
 from ..base.return_types import as_many, return_type, written_type
 from ..ops import build, out_types
 from ..ops.fitting import fit
 from ..ops.operator import Operator, Static
 from ..trace import spec as specs
 from ..trace import tape
-from ..trace.executor import on_host
+from ..trace.executor import flush, on_host
 from ..trace.tape import LOCAL, hosted, record
 from .arguments import bind, collect_on_one_device, settled, shown_name
 from .changing import joined_on_host, kind_of_list
@@ -52,6 +53,14 @@ def forget():
     PLANS.clear()
     tape.TRIE.root, tape.TRIE.size = tape.State(None, None), 0
     LOCAL.segment = tape.Segment()
+
+
+def permit_tf32(what, allowed):
+    """Permits TF32 on a GPU for products of matrices ("matmul") or convolutions ("conv"), or forbids it, from the next operation on."""
+    if ALLOWED[what] is not allowed:
+        flush("precision")
+        ALLOWED[what] = allowed
+        forget()
 
 
 # -- calling ----------------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ import threading
 import time
 import warnings
 
-from ..base import compat, denormals
+from ..base import compat, denormals, precision
 from .background import Worker
 
 _MAGIC = b"jtensor program 1\n"
@@ -121,7 +121,7 @@ def statistics():
 
 # ---- keys ------------------------------------------------------------------------------------------------------------
 
-_environment = {}                   # device → digest, filled at the first use: it reads files
+_environment = {}                   # (device, precision) → digest, filled at the first use: it reads files
 
 
 def _files():
@@ -190,15 +190,16 @@ def _cores():
 
 def _surroundings(device):
     device = device or compat.default_device()
-    if device not in _environment:
+    known = device, "" if device.platform == "cpu" else precision.text()
+    if known not in _environment:
         switches = sorted(f"{k}={v}" for k, v in os.environ.items() if k.startswith(("XLA_", "TF_XLA_", "NPROC", "LIBTPU_")))
         digest = hashlib.blake2b(_sources(), digest_size=_DIGEST)
-        for text in [*compat.configuration(device), platform.machine(), _processor(), f"cores {_cores()}", *switches]:
+        for text in [*compat.configuration(device), platform.machine(), _processor(), f"cores {_cores()}", known[1], *switches]:
             digest.update(text.encode() + b"\0")
-        _environment[device] = digest.digest()
+        _environment[known] = digest.digest()
     if denormals.flushed():                                 # a number that such a key shows as 0.0 may be another in the program
-        return _environment[device] + b" denormals are zeros"
-    return _environment[device]
+        return _environment[known] + b" denormals are zeros"
+    return _environment[known]
 
 
 def fleeting(key):

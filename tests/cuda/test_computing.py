@@ -3,6 +3,7 @@ import copy
 import math
 import pickle
 
+import jax
 import numpy as np
 import pytest
 
@@ -259,3 +260,31 @@ def test_a_failed_tape_loses_nothing(monkeypatch):
         with pytest.raises(ZeroDivisionError):
             x.tolist()
     assert x.tolist() == [2, 2, 2] and math.isclose(x.norm().item(), 12 ** 0.5, rel_tol=1e-6)
+
+
+def products(device):
+    """How exact the products are that a linear and a convolutional layer make."""
+    x, w, found = T.ones(2, 3, device=device), T.ones(1, 1, 2, 2, device=device), []
+    for layer in (lambda: x @ x.t(), lambda: T.nn.functional.conv2d(w, w[..., :1, :])):
+        y = layer()
+        equations = y._storage.value.segment.nodes[-1][0].jaxpr().jaxpr.eqns
+        found.append({e.params["precision"][0] for e in equations if "precision" in e.params})
+    return found
+
+
+def test_tf32_is_used_where_it_is_permitted():
+    full, quick = {jax.lax.Precision.HIGHEST}, {jax.lax.Precision.DEFAULT}
+    assert products("cuda") == [full, quick] and products("cpu") == [full, full]                  # as PyTorch begins
+    try:
+        T.set_float32_matmul_precision("high")
+        assert T.backends.cuda.matmul.allow_tf32 and products("cuda") == [quick, quick] and products("cpu") == [full, full]
+        T.backends.cuda.matmul.allow_tf32 = False
+        assert T.get_float32_matmul_precision() == "highest"
+        T.backends.cudnn.allow_tf32 = False
+        assert products("cuda") == [full, full]
+        with T.backends.cudnn.flags(enabled=True):
+            assert products("cuda") == [full, quick]
+        assert products("cuda") == [full, full]
+    finally:
+        T.set_float32_matmul_precision("highest")
+        T.backends.cudnn.allow_tf32 = True

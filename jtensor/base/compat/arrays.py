@@ -125,11 +125,10 @@ def looked_at(array):
 
 
 def is_seen(array):
-    """Whether an ndarray lies over the memory of an array, which then must not be written over.
+    """Whether JAX keeps an ndarray that lies over the memory of an array, which then must not be written over.
 
-    >>> array = put(np.arange(3))
-    >>> is_seen(array), int(np.asarray(array)[0]), is_seen(array)
-    (False, 0, True)
+    >>> is_seen(put(np.arange(3)))
+    False
     """
     return getattr(array, "_npy_value", None) is not None and next(iter(array.devices())).platform == "cpu"
 

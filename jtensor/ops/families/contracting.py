@@ -7,13 +7,14 @@ accumulate in float32. May not know: operators.
 import jax.numpy as jnp
 from jax import lax
 
-from .numeric import NARROW
+from .numeric import NARROW, precision
 
 
 def contract(a, b, dims, batch=((), ()), keep_wide=False):
-    """``lax.dot_general`` in full precision; float16 and bfloat16 accumulate in float32 and round once (or not: ``keep_wide``)."""
+    """``lax.dot_general`` in full precision, or what is permitted (`precision`); float16 and bfloat16 accumulate in float32 and round once
+    (or not: ``keep_wide``)."""
     wide = jnp.float32 if a.dtype in NARROW else None
-    out = lax.dot_general(a, b, (dims, batch), precision=lax.Precision.HIGHEST, preferred_element_type=wide)
+    out = lax.dot_general(a, b, (dims, batch), precision=precision("matmul"), preferred_element_type=wide)
     return out if wide is None or keep_wide else out.astype(a.dtype)
 
 

@@ -14,7 +14,7 @@ from ...trace.plan import is_for_cpu
 from ..layout import suggested
 from ..loops import fori_loop
 from ..operator import OptTensor, Tensor, op
-from .numeric import NARROW, is_complex, not_implemented, widened
+from .numeric import NARROW, is_complex, not_implemented, precision, widened
 from .patches import are_many, are_worth_it, by_elements, by_patches
 
 _BODY = 2**15                                          # elements that a round of a loop over rows goes through, where rows are short
@@ -191,7 +191,7 @@ def _correlate(x, w, stride, pads, spread, dilation, groups):
     kernel = w.transpose(*range(2, n + 2), 1, 0)
     wide = jnp.float32 if x.dtype in NARROW and is_for_cpu() else None         # on a GPU it adds up in float32 in any case
     out = lax.conv_general_dilated(_channels_last(x), kernel, stride, pads, spread, dilation, spec, groups,
-                                   precision=lax.Precision.HIGHEST, preferred_element_type=wide)
+                                   precision=precision("conv"), preferred_element_type=wide)
     return jnp.moveaxis(out, -1, 1)
 
 
@@ -205,7 +205,7 @@ def _product(x, w):
         return by_elements(x, w.reshape(w.shape[:2]))
     wide = jnp.float32 if x.dtype in NARROW else None
     out = lax.dot_general(_channels_last(x), w.reshape(w.shape[:2]).T, (((x.ndim - 1,), (0,)), ((), ())),
-                          precision=lax.Precision.HIGHEST, preferred_element_type=wide)
+                          precision=precision("conv"), preferred_element_type=wide)
     return jnp.moveaxis(out, -1, 1)
 
 
@@ -355,7 +355,7 @@ def _by_taps(grad, x, kernel, stride, padding, dilation):
         begin = [t * d for t, d in zip(tap, dilation, strict=True)]
         end = [b + (m - 1) * s + 1 for b, m, s in zip(begin, grad.shape[2:], stride, strict=True)]
         met = lax.slice(x, (0, 0, *begin), (*x.shape[:2], *end), (1, 1, *stride))
-        parts.append(lax.dot_general(grad, met, ((over, over), ((), ())), precision=lax.Precision.HIGHEST))
+        parts.append(lax.dot_general(grad, met, ((over, over), ((), ())), precision=precision("conv")))
     return jnp.stack(parts, -1).reshape(*parts[0].shape, *kernel)
 
 

@@ -5,11 +5,19 @@ Owns: helpers of bodies and checks. May not know: any operator.
 import functools
 
 import jax.numpy as jnp
+from jax import lax
 
 from ...base import dtypes
+from ...base.precision import ALLOWED
+from ...trace.plan import is_for_cpu
 from ...views.rules import wrap_dim
 
 NARROW = (jnp.dtype(jnp.float16), jnp.dtype(jnp.bfloat16))
+
+
+def precision(what):
+    """What ``lax`` is to be told of a product: full precision, but on a GPU where PyTorch's switches permit TF32 ("matmul", "conv")."""
+    return lax.Precision.DEFAULT if ALLOWED[what] and not is_for_cpu() else lax.Precision.HIGHEST
 
 
 def is_array(x):
