@@ -18,7 +18,7 @@ from ..trace.tape import LOCAL
 from .graph import at_places, recorded
 from .making import checked
 from .patterns import REASON, Pattern, host_copy
-from .tensors import NOWHERE, SparseTensor, is_sparse, sparse
+from .tensors import NOWHERE, SparseTensor, is_sparse, of_the_cpu, sparse
 
 BETA = ("Sparse {} tensor support is in beta state. If you miss a functionality in the sparse tensor support, please submit a feature "
         "request to https://github.com/pytorch/pytorch/issues.")
@@ -134,7 +134,7 @@ def put_together(layout, begins, others, elements, size):
     if not WARNED:
         WARNED.append(True)
         sites.warn(BETA.format(layout.name[-3:].upper()))
-    known = elements._spec
+    known = of_the_cpu(elements)._spec
     made = make_tensor(NOWHERE, specs.spec(tuple(map(int, size)), None, known.dtype, known.device), 0, CompressedTensor, LOCAL.inference)
     made._counter, made._layout, made._places = VersionCounter(), layout, None
     made._begins, made._others, made._elements = begins.detach(), others.detach(), elements.detach()

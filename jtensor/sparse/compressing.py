@@ -9,7 +9,7 @@ from ..tensor.from_data import from_host
 from .compressed import KINDS, by_rows, in_blocks, is_compressed, put_together, twin
 from .graph import at_places, recorded
 from .patterns import host_copy
-from .tensors import is_sparse
+from .tensors import is_sparse, of_the_cpu
 
 
 def to_layout(x, layout, blocksize=None, dense_dim=None):
@@ -74,7 +74,7 @@ def _to_blocks(x, layout, blocksize, dense_dim):
                            f"({height},{width})")
     order = [0, 2, 1, 3, *range(4, 4 + dense_dim)]
     blocks = dense.reshape(rows // height, height, columns // width, width, *tail).permute(order)
-    there = np.asarray(host_copy(blocks.detach().contiguous(), "to_sparse") != 0).any(tuple(range(2, 4 + dense_dim)))
+    there = np.asarray(host_copy(of_the_cpu(blocks).detach().contiguous(), "to_sparse") != 0).any(tuple(range(2, 4 + dense_dim)))
     rowwise = by_rows(layout)
     line, across = np.nonzero(there if rowwise else there.T)
     numbers = line * there.shape[1] + across if rowwise else across * there.shape[1] + line

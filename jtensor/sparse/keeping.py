@@ -16,7 +16,7 @@ from .arithmetic import _onto_dense
 from .graph import assembled, at_places, coalesced, elements_of, recorded
 from .patterns import Pattern
 from .replacing import before, replace
-from .tensors import SparseTensor, is_sparse, sparse
+from .tensors import SparseTensor, is_sparse, of_the_cpu, sparse
 
 # -- parts -------------------------------------------------------------------------------------------------------------
 
@@ -338,7 +338,7 @@ def to_sparse(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=N
     if not 0 <= count <= self.ndim or count == 0 and self.ndim:
         raise RuntimeError("dense_to_sparse: sparse_dim argument must be in " + (
             f"[0,{self.ndim}] range, but {count} is given" if count else ">0 when self.dim()>0"))
-    host = np.asarray(host_copy(self.detach(), "to_sparse"))
+    host = np.asarray(host_copy(of_the_cpu(self).detach(), "to_sparse"))
     there = host != 0
     if there.ndim > count:
         there = there.any(tuple(range(count, there.ndim)))

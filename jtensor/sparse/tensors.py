@@ -145,12 +145,19 @@ def sparse(pattern, elements, coalesced=False):
         from .answering import COORDINATES
         LAYOUTS[SparseTensor] = COORDINATES
         install()
-    layout = elements._spec
+    layout = of_the_cpu(elements)._spec
     made = make_tensor(NOWHERE, _spec_of((*pattern.size, *layout.size[1:]), layout), 0, SparseTensor, LOCAL.inference)
     made._counter = VersionCounter()
     made._pattern, made._coalesced = pattern, coalesced or layout.size[0] < 2
     made._elements = elements.detach() if elements._requires_grad or elements._info is not None else elements
     return made
+
+
+def of_the_cpu(tensor):
+    """The tensor, of which a sparse one is made; MissingFeature on a GPU: where the elements lie is worked out on the host."""
+    if tensor._spec.device.type == "cuda":
+        raise missing("sparse tensors on a GPU", "sparse tensors on the CPU, or dense ones on the GPU")
+    return tensor
 
 
 def _spec_of(size, layout):

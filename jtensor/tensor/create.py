@@ -134,7 +134,7 @@ def _checked(layout, pin_memory=False, unknown=(), name=""):
     """Refuses what a factory does not take, or does not have."""
     for argument in unknown:
         raise TypeError(f"{name}() got an unexpected keyword argument '{argument}'")
-    if pin_memory:
+    if pin_memory and not devices.accelerators():
         raise RuntimeError(
             "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available on this system."
         )

@@ -111,15 +111,17 @@ class Facts:
         return self.device.type == "cuda" or shared.region_of(self._storage) is not None
 
     def pin_memory(self, device=None):
-        """Memory that an accelerator reads directly: there is none here. ``RuntimeError`` where there is no accelerator."""
+        """A copy, as of PyTorch's, which is in memory that an accelerator reads directly; here it is in the usual memory, and `is_pinned`
+        says so: XLA has its own way to an accelerator. ``RuntimeError`` where there is none, and for what is not on the CPU."""
         from ..base import devices
-        from ..base.errors import missing
         if not devices.accelerators():
             raise RuntimeError(devices.NONE_THERE)
-        raise missing("pinned memory", 'tensor.to("cuda")')
+        if self._spec.device is not devices.cpu:
+            raise RuntimeError(f"cannot pin '{self.type()}' only dense CPU tensors can be pinned")
+        return self.clone()
 
     def is_pinned(self, device=None):
-        """Whether the memory is pinned: never, on this engine."""
+        """Whether an accelerator reads the memory directly: never, on this engine."""
         return False
 
     def get_device(self):

@@ -87,8 +87,8 @@ class Memory:
         return self
 
     def pin_memory(self, device="cuda"):
-        """Refuses, as `Tensor.pin_memory` does."""
-        return self._tensor().pin_memory()
+        """A copy, as `Tensor.pin_memory` makes it; ``RuntimeError`` where there is no accelerator."""
+        return self._on(self._tensor().pin_memory()._storage)
 
     def untyped(self):
         return UntypedStorage._on(self._cell)

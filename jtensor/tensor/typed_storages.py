@@ -62,6 +62,10 @@ class TypedStorage(Memory):
     def _with(self, cell):
         return TypedStorage._on(cell, self.dtype)
 
+    def pin_memory(self, device="cuda"):
+        """A copy, as `Tensor.pin_memory` makes it; ``RuntimeError`` where there is no accelerator."""
+        return self._with(self._tensor().pin_memory()._storage)
+
     @classmethod
     def from_buffer(cls, *args, dtype=None, **others):
         """A copy of the bytes of an object with Python's buffer protocol, as `UntypedStorage.from_buffer` takes them."""

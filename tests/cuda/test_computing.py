@@ -253,6 +253,24 @@ def test_batches_are_sent():
     assert sums == [(6, 3), (22, 7), (17, 9)]
 
 
+def test_pinning_copies():
+    x = T.arange(3.)
+    y = x.pin_memory()
+    assert y.tolist() == [0, 1, 2] and y.data_ptr() != x.data_ptr() and not y.is_pinned() and y.to("cuda", non_blocking=True).is_cuda
+    with pytest.warns(UserWarning, match="TypedStorage is deprecated"):
+        assert T.FloatStorage([1, 2]).pin_memory().tolist() == [1, 2]
+    assert list(T.UntypedStorage([1, 2]).pin_memory()) == [1, 2] and T.zeros(2, pin_memory=True).tolist() == [0, 0]
+    with pytest.raises(RuntimeError, match="cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned"):
+        y.cuda().pin_memory()
+
+
+def test_sparse_tensors_are_refused():
+    for make in (lambda: T.eye(2, device="cuda").to_sparse(), lambda: T.eye(2).to_sparse().cuda(),
+                 lambda: T.eye(2, device="cuda").to_sparse_csr(), lambda: T.nn.Embedding(2, 2, sparse=True).cuda()(T.tensor([1], device="cuda")).sum().backward()):
+        with pytest.raises(NotImplementedError, match="does not have sparse tensors on a GPU; what works: sparse tensors on the CPU"):
+            make()
+
+
 def test_a_failed_tape_loses_nothing(monkeypatch):
     x = T.ones(3, device="cuda") * 2
     with monkeypatch.context() as patched:
