@@ -1,7 +1,7 @@
 """Whether a program demands the same bits from every run (`torch.use_deterministic_algorithms`), and what refuses then.
 
-Owns: the demand, the one error. May not know: operators. Everything is computed the same way every time here; what PyTorch refuses all the
-same is where equal positions leave open which of the writes stays.
+Owns: the demand, the one error. May not know: operators. On a CPU everything is computed the same way every time; what PyTorch refuses all
+the same is where equal positions leave open which of the writes stays.
 """
 from . import sites
 

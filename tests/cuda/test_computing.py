@@ -266,7 +266,8 @@ def test_pinning_copies():
 
 def test_sparse_tensors_are_refused():
     for make in (lambda: T.eye(2, device="cuda").to_sparse(), lambda: T.eye(2).to_sparse().cuda(),
-                 lambda: T.eye(2, device="cuda").to_sparse_csr(), lambda: T.nn.Embedding(2, 2, sparse=True).cuda()(T.tensor([1], device="cuda")).sum().backward()):
+                 lambda: T.eye(2, device="cuda").to_sparse_csr(),
+                 lambda: T.nn.Embedding(2, 2, sparse=True).cuda()(T.tensor([1], device="cuda")).sum().backward()):
         with pytest.raises(NotImplementedError, match="does not have sparse tensors on a GPU; what works: sparse tensors on the CPU"):
             make()
 
