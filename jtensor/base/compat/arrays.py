@@ -150,7 +150,7 @@ def fetched(array):
     """The elements of an array on an accelerator as an ndarray that is not to be written to.
 
     XLA's own way to the host takes 0.2 ms however small the array is. A program whose result lies in memory of the host that the device
-    writes to takes a third of that; it is made for shapes that are looked at again and again.
+    writes to takes less than half of that; it is made for shapes that are looked at again and again.
     """
     if array.nbytes <= _LITTLE:
         if len(_looks) > _KINDS:
