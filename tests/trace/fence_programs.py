@@ -351,7 +351,7 @@ class Writer:
             op = Op(f"vjp {node.op.name} {wants}", functools.partial(vjp, node.op.function, wants))
             try:
                 found = self.apply(op, *node.inputs, cotangent)
-            except TypeError:  # JAX 0.12 has gradients of extremes for real numbers alone
+            except TypeError:  # since JAX 0.11 there are gradients of extremes for real numbers alone
                 continue
             for at, g in zip(wants, found):
                 v = node.inputs[at]

@@ -7,13 +7,17 @@ import os
 
 import jax
 
-TESTED = 0, 10
+ADMITTED = 0, 11
 """The last JAX that the tests have passed with, which `pyproject.toml` asks for. A later one's XLA rewrites other things, so that numbers
 would depend on where tapes are cut."""
 
-if jax.__version_info__[:2] > TESTED:
-    tested = ".".join(map(str, TESTED))
-    raise ImportError(f"jtensor runs on JAX {tested}, and this is {jax.__version__}: pip install 'jax=={tested}.*' 'jaxlib=={tested}.*'")
+KNOWN = 0, 10
+"""The JAX of which some answers are known without asking, which takes time at each start; of any other they are asked for."""
+
+if jax.__version_info__[:2] > ADMITTED:
+    major, minor = ADMITTED
+    raise ImportError(f"jtensor runs on JAX up to {major}.{minor}, and this is {jax.__version__}: "
+                      f"pip install 'jax<{major}.{minor + 1}' 'jaxlib<{major}.{minor + 1}'")
 
 try:
     from jax._src import compiler, core, linear_util, sharding_impls, source_info_util, xla_bridge
@@ -33,7 +37,7 @@ except ImportError:                         # another JAX: the public way serves
     SHORT = False
 
 try:
-    from jax._src import flattree  # what a `scan` is told of its arguments by (0.12)
+    from jax._src import flattree  # what a `scan` is told of its arguments by (since 0.11)
 except ImportError:
     flattree = None
 

@@ -85,7 +85,7 @@ def lowered_module(jaxpr, aliases, device, name):
 
 @functools.cache
 def _wants_results():
-    """Whether this JAX is told the types of a program's results, too (0.12)."""
+    """Whether this JAX is told the types of a program's results, too (since 0.11)."""
     return "out_avals" in inspect.signature(mlir.lower_jaxpr_to_fun).parameters
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from . import compiler_client, forked
 from .arrays import admitted, aval_of, default_device, put, sharding_of
-from .inside import TESTED, compiler, short_way, x64, xla_client
+from .inside import KNOWN, compiler, short_way, x64, xla_client
 from .lowering import lowered_module
 
 
@@ -115,7 +115,7 @@ def has_option(name):
     >>> has_option("xla_backend_optimization_level"), has_option("xla_cpu_never_heard_of")
     (True, False)
     """
-    if name in _OF_THE_TESTED and jax.__version_info__[:2] == TESTED:
+    if name in _OF_THE_KNOWN and jax.__version_info__[:2] == KNOWN:
         return True
     # Who sets an option to what is no value of it is told so, or that there is no such option, before anything is compiled.
     device = default_device()
@@ -129,7 +129,7 @@ def has_option(name):
     return True
 
 
-_OF_THE_TESTED = {"xla_cpu_use_fusion_emitters"}        # of which the JAX that `inside.TESTED` names need not be asked: that takes 10 ms
+_OF_THE_KNOWN = {"xla_cpu_use_fusion_emitters"}        # of which the JAX that `inside.KNOWN` names need not be asked: that takes 10 ms
 _NOTHING = "module @nothing {func.func public @main() {return}}"
 
 
@@ -160,9 +160,9 @@ def _varint(n):
 
 @functools.cache
 def _unchecked():
-    """What tells JAX not to check what a result is: 0.12 never does. Its text alone tells, which takes 15 ms, since the function is not
-    written in Python."""
-    told = jax.__version_info__[:2] == TESTED or "_skip_checks" in (xla_client.array_result_handler.__doc__ or "")
+    """What tells JAX not to check what a result is: since 0.11 it never does. Its text alone tells, which takes 15 ms,
+    since the function is not written in Python."""
+    told = jax.__version_info__[:2] == KNOWN or "_skip_checks" in (xla_client.array_result_handler.__doc__ or "")
     return {"_skip_checks": True} if told else {}
 
 
