@@ -148,7 +148,6 @@ def call_sync(operator, args, tensors):
     """An operator whose output shapes depend on the data: it looks at the values, as on any eager library."""
     import numpy as np
 
-    from ..trace.executor import value_of
     for t in tensors:
         if t._spec.device is devices.meta:
             raise NotImplementedError(f"aten::{shown_name(operator)}: attempted to run this operator with Meta tensors, but there was no "
@@ -158,7 +157,7 @@ def call_sync(operator, args, tensors):
         from .batching import is_batch, slice_by_slice
         if any(map(is_batch, tensors)):
             return slice_by_slice(lambda slices: call_sync(operator, args, slices), tensors)
-    arrays = iter([np.asarray(value_of(read(t), operator.name)) for t in tensors])
+    arrays = iter([on_host(read(t), operator.name) for t in tensors])
 
     def given(a):
         return next(arrays) if isinstance(a, Tensor) else [next(arrays) for _ in a] if a and isinstance(a, (list, tuple)) \

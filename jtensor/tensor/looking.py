@@ -6,7 +6,7 @@ May not know: how a tape runs.
 import numpy as np
 from numpy import ndarray
 
-from ..base import devices, dtypes, sites
+from ..base import compat, devices, dtypes, sites
 from ..trace.arrival import awaited
 from ..trace.executor import on_host, seen
 from ..trace.hand import FORMATS
@@ -25,14 +25,11 @@ def host_copy(tensor, reason="read"):
     return on_host(read(tensor), reason) if array is None else array
 
 
-_LITTLE = 1 << 13       # elements of what is fetched from an accelerator for the sake of some of them
-
-
 def seen_in_place(storage, spec, offset, reason):
     """A view's elements where they lie in its base's memory, without a program that fetches them; None where they lie otherwise."""
     layout = storage.layout
     if storage.spec is None or not layout.contiguous or spec.dtype is not layout.dtype or spec.conj or spec.neg \
-            or spec.device is not devices.cpu and (spec.device is devices.meta or layout.numel > _LITTLE):
+            or spec.device is not devices.cpu and (spec.device is devices.meta or layout.numel * layout.dtype.itemsize > compat.LITTLE):
         return None
     if not spec.numel:
         return np.empty(spec.size, spec.dtype.numpy)

@@ -49,7 +49,7 @@ def test_old_constructors_and_what_is_left_alone():
 def test_the_module_has_a_switch():
     def program(torch):
         module, seen = torch.utils.deterministic, []
-        seen += [module.fill_uninitialized_memory, isinstance(module, types.ModuleType)]     # PyTorch's memory may hold anything now
+        seen += [module.fill_uninitialized_memory, isinstance(module, types.ModuleType)]
         torch.use_deterministic_algorithms(True)
         seen.append(bool(torch.empty(2).isnan().any()))
         module.fill_uninitialized_memory = False

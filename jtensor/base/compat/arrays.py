@@ -152,7 +152,8 @@ def fetched(array):
     XLA's own way to the host takes 0.2 ms however small the array is. A program whose result lies in memory of the host that the device
     writes to takes less than half of that; it is made for shapes that are looked at again and again.
     """
-    if array.nbytes <= _LITTLE:
+    known = getattr(array, "_npy_value", None)
+    if known is None and array.nbytes <= LITTLE:
         if len(_looks) > _KINDS:
             _looks.clear()
             _carriers.clear()
@@ -164,11 +165,15 @@ def fetched(array):
             carrier = _carriers[kind]
             if carrier is not None:
                 with x64():
-                    array = carrier(array)
-    return np.asarray(array)
+                    known = np.asarray(carrier(array))
+                if hasattr(array, "_npy_value"):
+                    array._npy_value = known            # where JAX itself keeps what it has fetched
+    return np.asarray(array) if known is None else known
 
 
-_LITTLE, _AGAIN = 1 << 16, 3            # bytes; looks at arrays of one kind, of which the last has the program made
+LITTLE = 1 << 16
+"""Bytes up to which what is fetched takes no longer than fetching nothing."""
+_AGAIN = 3                              # looks at arrays of one kind, of which the last has the program made
 _KINDS, _looks, _carriers = 4096, {}, {}
 
 

@@ -41,7 +41,7 @@ def _extremes_there(value):
     """The smallest and the largest number of a value, found by its device."""
     from ...trace.executor import value_of
     with compat.x64():
-        return np.asarray(_both()(value_of(value, "index bounds")))
+        return compat.fetched(_both()(value_of(value, "index bounds")))
 
 
 @functools.cache
