@@ -92,7 +92,7 @@ def settled():
     """Nothing that earlier tests began goes on beside this one, for tests that count, patch or move what the background uses too."""
     from jtensor.trace import background, choosing
     while choosing._coming:                     # tapes that wait for their program: given up, as many others are
-        choosing._coming.popitem()[1].cancel()
+        choosing._coming.popitem()[1][0].cancel()
     background.settle()
 
 

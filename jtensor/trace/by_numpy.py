@@ -12,23 +12,24 @@ import math
 import numpy as np
 
 from ..base import compat
-from . import buckets, elementwise, equations, numpy_places, numpy_rules, scalars
+from . import buckets, elementwise, equations, numpy_places, numpy_rules, padded, scalars
 from .arrival import awaited
+from .flat import flattened
 from .numpy_rules import FLOATS, MOVE, ROUND, Declined, Unknown, checked, is_ordinary
 from .report import REPORT
 
 LONGEST = 140                           # equations
-ENOUGH = 1 << 22                        # elements that are worth a kernel
+ENOUGH = 1 << 22                        # elements that are worth a kernel of one equation; and half as many for each that it has besides
 CALL, KERNEL = 2048, 4096               # as how many elements a call counts, and each call of a kernel in it
 
 
 class ByNumpy:
-    """A plan that has no kernel yet. ``left``: how much work is done without one before it costs less."""
+    """A plan that has no kernel yet. ``enough``: how much work is done without one before it costs less, and how much of it is ``left``."""
 
-    __slots__ = ("run", "left", "elements")
+    __slots__ = ("run", "left", "enough", "elements")
 
-    def __init__(self, run, elements):
-        self.run, self.left, self.elements = run, ENOUGH, elements
+    def __init__(self, run, elements, enough=ENOUGH):
+        self.run, self.left, self.enough, self.elements = run, enough, enough, elements
 
     def done(self, arrays, numbers):
         """The results, as ndarrays; None if a kernel is to do it. ``numbers``: (kind, number) each."""
@@ -64,14 +65,15 @@ def _begun(plan):
         return False
     for kernel in found.kernels:
         kernel.begin()
-    between = found.between if type(found) is _Steps else 0             # of a long operation most of the work is there
-    return ByNumpy(found.run, max(plan.elements(), between // 2) + CALL + len(found.kernels) * KERNEL)
+    between, length = (found.between, len(found.steps)) if type(found) is _Steps else (0, 0)
+    # Of a long operation most of the work is between its equations, and its kernel takes long to compile: some 10 ms for each of them.
+    return ByNumpy(found.run, max(plan.elements(), between // 2) + CALL + len(found.kernels) * KERNEL, ENOUGH * (2 + length) // 2)
 
 
 def has_done(plan):
     """Whether the operation has been done without a kernel, and will be again."""
     found = plan.by_numpy
-    return bool(found) and 0 <= found.left < ENOUGH
+    return bool(found) and 0 <= found.left < found.enough
 
 
 def way(plan):
@@ -129,7 +131,10 @@ class _Steps:
             raise Unknown
         made, (result,) = e.avals[0], e.outputs
         try:
-            function, kind = numpy_places.RULES.get(e.name, numpy_rules.function_of)(e, self.graph)
+            if e.name == "cond":
+                function, kind = _chosen(e), ROUND
+            else:
+                function, kind = numpy_places.RULES.get(e.name, numpy_rules.function_of)(e, self.graph)
         except Unknown:
             self._by_kernel(e)
             return
@@ -148,7 +153,7 @@ class _Steps:
             self.ordinary.add(result)
 
     def _by_kernel(self, e):
-        kernel = buckets.bucketed(equations.alone(e, self.graph)) or equations.of(e, self.graph)
+        kernel = padded.of(e, self.graph) or buckets.bucketed(equations.alone(e, self.graph)) or equations.of(e, self.graph)
         if kernel is None:
             raise Unknown
         self.kernels.append(kernel)
@@ -171,3 +176,17 @@ class _Steps:
             made.append(x if alone else np.array(x, order="C"))
             seen.add(place)
         return made
+
+
+def _chosen(e):
+    """The function of a choice between equations, of which none needs a kernel."""
+    branches = [_Steps(flattened(branch)) for branch in e.params["branches"]]
+    if any(branch.kernels for branch in branches):
+        raise Unknown
+
+    def function(which, *arrays):
+        made = branches[min(max(int(which), 0), len(branches) - 1)].run(arrays)
+        if made is None:
+            raise Declined
+        return made[0]
+    return function

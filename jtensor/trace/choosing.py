@@ -11,7 +11,8 @@ from .report import REPORT
 from .tape import TRIE
 from .tiers import PAST
 
-_coming = {}                       # (state, (wanted, asked)): a program that is being made, while the tape runs op by op or waits its turn
+# (state, (wanted, asked)): a program that is being made, while the tape runs op by op or waits its turn, and of which kinds the tape is
+_coming = {}
 COMING_AT_ONCE = 64
 WORTH_A_THREAD = 8                 # nodes from which on a tape whose kernels are all there is compiled beside its run
 
@@ -33,12 +34,16 @@ def choose(segment, nodes, state, wanted, inputs, asked, later=False):
                 found.served += 1
                 found = state.programs[key] = found.giving(wanted)
                 return found
-    coming = _coming.pop((state, key), None)
+    coming, kinds = _coming.pop((state, key), (None, ()))
     if coming is None:
         plans = {node[0] for node in nodes}
         missing = [plan for plan in plans if plan.kernel is None and not by_numpy.has_done(plan)]
         worth = tiers.worth_a_program(len(nodes), plans, missing, state.sightings + later, bool(state.cut))
-        if not worth and not (PAST.in_vain(len(nodes)) and state.sightings + later == 1):
+        first = state.sightings + later == 1
+        kinds = tiers.kinds(nodes, segment.update) if worth and first and not state.cut else ()
+        varies = any(map(PAST.varies, kinds))
+        worth = worth and not varies
+        if not worth and not (first and (varies or PAST.in_vain(len(nodes)))):
             return None
         counts = scalars.counts(segment.floats, segment.integers, segment.complexes)
         del inputs[tape.reach(nodes):]              # in place: references are counted below
@@ -52,14 +57,14 @@ def choose(segment, nodes, state, wanted, inputs, asked, later=False):
             return kept(*found, state, key, len(nodes)) if found is not None else None
         if later or not missing and len(nodes) >= WORTH_A_THREAD:
             if len(_coming) >= COMING_AT_ONCE:             # tapes that have not come again are given up
-                _coming.pop(next(iter(_coming))).cancel()
-            _coming[state, key] = programs.COMPILER.submit(compile_it, int(later), name="program")
+                _coming.pop(next(iter(_coming)))[0].cancel()
+            _coming[state, key] = programs.COMPILER.submit(compile_it, int(later), name="program"), kinds
             return None
         coming = programs.COMPILER.submit(compile_it, 1, name="program")
-    return compiled(coming, state, key, len(nodes))
+    return compiled(coming, state, key, len(nodes), kinds)
 
 
-def compiled(coming, state, key, count):
+def compiled(coming, state, key, count, kinds=()):
     """The program of a compilation that was asked for; waits for it, so that which tier serves never depends on the clock."""
     try:
         found, origins = coming.result()
@@ -69,6 +74,8 @@ def compiled(coming, state, key, count):
         return None
     if state.sightings == 1 and set(origins) != {"shared"}:
         PAST.add(found, count, state.cut)
+        for kind in kinds:
+            PAST.add_kind(found, kind)
     return kept(found, origins, state, key, count)
 
 

@@ -25,6 +25,7 @@ from .kinds import DIV, ELEMENTWISE, ELEMENTWISE_MOVES, EXTREME, KINDS, MOVES, O
 
 _EXTRA = "xla_backend_extra_options"
 _TUNED = "xla_gpu_autotune_level"
+CONSISTENT = "xla_cpu_enable_platform_dependent_math"
 _BRIEF = {EMITTERS: False, "xla_cpu_parallel_codegen_split_count": 1, _EXTRA: (
     "xla_cpu_disable_loop_unrolling", "xla_cpu_disable_slp_vectorizer", "xla_cpu_optimize_for_size")}
 # What is asked of XLA for a program, beside what it does by default ("all"); measured on programs of 2 to 200 operators.
@@ -45,7 +46,8 @@ _EFFORTS = {"cpu": {
 }}
 _ALWAYS = {
     # Loops that go through arrays element by element, or turn them, take half as long without the emitter that works tile by tile.
-    "cpu": {_EXTRA: ("xla_cpu_disable_tiled_emitter",)},
+    # And products of matrices are to add up in one order, whatever their sizes and the processor: it costs nothing (`products`).
+    "cpu": {_EXTRA: ("xla_cpu_disable_tiled_emitter",), CONSISTENT: False},
     # What is chosen by taking the time may be another algorithm in another program, with other last bits; and it takes seconds for each
     # product. Without it XLA takes the first, which for products of matrices is a good one (`_always`).
     "gpu": {_TUNED: 0, "xla_gpu_enable_triton_gemm": False},
@@ -107,9 +109,17 @@ def _always(jaxpr, device):
     """What is asked of XLA for every program. On a GPU the first algorithm for a convolution is ten times as slow as the best one
     (H200, JAX 0.11), so for these the time is taken."""
     found = _ALWAYS.get((device or compat.default_device()).platform, {})
+    if CONSISTENT in found and not is_consistent():
+        return {name: value for name, value in found.items() if name != CONSISTENT}
     if _TUNED in found and any(eqn.primitive.name == "conv_general_dilated" for eqn in _equations(jaxpr)):
         return {name: value for name, value in found.items() if name != _TUNED}
     return found
+
+
+@functools.cache
+def is_consistent():
+    """Whether XLA can be asked for sums on a CPU whose order does not depend on the processor, nor on how many there are."""
+    return compat.has_option(CONSISTENT)
 
 
 def _settings(*chosen):

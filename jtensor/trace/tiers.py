@@ -7,9 +7,12 @@ a search). Then they run op by op, until one has come often: a kernel serves eve
 the costs, what programs were worth so far. May not know: tapes, how anything is compiled.
 """
 import collections
+import functools
+import re
 
 KERNEL_COST, NODE_COST, PROGRAM_COST = 20.0, 4.0, 15.0       # ms: a kernel by itself, a node of a program, a program
 OFTEN = 8                          # programs made for want of an operation's kernel after which that is worth its cost
+KINDS = 64                         # of which the last program is known
 LARGE = 32                         # nodes from which on a program takes long to make
 TRIED = 3                          # programs in a row that may be made of tapes that do not come again
 LOOPED = 16                        # times that a piece of a loop must run again
@@ -18,12 +21,14 @@ PATIENT = 8                        # times that a tape must come where they do n
 
 class Past:
     """The last programs that were made of tapes seen for the first time, or loaded, the small and the large ones by themselves: a few small
-    ones, soon made, tell nothing about a training step. A script makes the same choices at every start."""
+    ones, soon made, tell nothing about a training step. And of the large ones those of each kind: a step that comes again on other sizes,
+    when the first has not come again, will come on others still. A script makes the same choices at every start."""
 
-    __slots__ = ("small", "large")
+    __slots__ = ("small", "large", "kinds")
 
     def __init__(self):
         self.small, self.large = collections.deque(maxlen=TRIED), collections.deque(maxlen=TRIED)
+        self.kinds = {}
 
     def of(self, nodes):
         """Those that tell about a program of so many nodes."""
@@ -38,13 +43,40 @@ class Past:
         made = self.of(nodes)
         return len(made) == TRIED and all(program.served < times for program, times in made)
 
+    def add_kind(self, program, kind):
+        """One was made of a tape of this kind (`kinds`)."""
+        if len(self.kinds) >= KINDS:
+            self.kinds.pop(next(iter(self.kinds)))
+        self.kinds[kind] = program
+
+    def varies(self, kind):
+        """Whether the last program of this kind has not been run again, though such a tape has come."""
+        found = self.kinds.get(kind)
+        return found is not None and not found.served
+
     def forget(self):
         """As if nothing had been made."""
         self.small.clear()
         self.large.clear()
+        self.kinds.clear()
 
 
 PAST = Past()
+
+
+def kinds(nodes, update=None):
+    """What tapes have in common that differ in sizes alone: one name of the whole tape, and one of what stands before an optimizer's step.
+
+    ``nodes``: (plan, positions of its inputs, ...) each; ``update``: where that step begins. There are none of a small tape, which is soon
+    compiled.
+    """
+    if len(nodes) < LARGE:
+        return ()
+    entries = [(_without_numbers(repr(node[0].key)), node[1]) for node in nodes]
+    return tuple([hash(tuple(entries[:at])) for at in {len(nodes), update or len(nodes)} if at >= LARGE])
+
+
+_without_numbers = functools.lru_cache(4096)(functools.partial(re.sub, "[0-9]+|None", ""))
 
 
 def worth_a_program(nodes, plans, missing, sightings, loop=False):

@@ -129,7 +129,8 @@ def has_option(name):
     return True
 
 
-_OF_THE_KNOWN = {"xla_cpu_use_fusion_emitters"}        # of which the JAX that `inside.KNOWN` names need not be asked: that takes 10 ms
+# Of these the JAX that `inside.KNOWN` names need not be asked: that takes 10 ms.
+_OF_THE_KNOWN = {"xla_cpu_use_fusion_emitters", "xla_cpu_enable_platform_dependent_math"}
 _NOTHING = "module @nothing {func.func public @main() {return}}"
 
 
