@@ -137,7 +137,7 @@ def plan_for(operator, template, inplace=False):
     outputs = _outputs(key, function, inputs, kinds, device, alike)
     made = plans.Plan(key, function, inputs, outputs, kinds, operator.moves)
     made.operator, made.notes = operator, signature
-    made.elementwise = alike
+    made.elementwise = key if alike else None
     if flips:
         made.flipped = flipped
     if inplace:

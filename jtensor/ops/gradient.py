@@ -72,6 +72,8 @@ def backward_plan(plan, needs, defined):
         found.differentiable = tuple(a.dtype.differentiable for a in outputs)
         found.notes = len(defined)
         found.kept = tuple([len(defined) + k for k in positions_named(plan, codes, KEPT)])
+        if plan.elementwise and len({a.shape for a in (*plan.inputs, *plan.outputs)} - {()}) == 1:
+            found.elementwise = "vjp", plan.elementwise, tuple([(a.dtype, a.shape == ()) for a in plan.inputs]), needs, defined
         plan.vjps[key] = found
     return found
 

@@ -183,7 +183,10 @@ def _read_plan(program, layout, spec, count):
     def function(base, *starts):
         x = program.read(base, *starts)
         return (flip(x) if flip else x,)
-    return Plan(("read", program.key, spec.conj, spec.neg), function, (layout.aval,), (spec.aval,), ("i",) * count, moves=True)
+    made = Plan(("read", program.key, spec.conj, spec.neg), function, (layout.aval,), (spec.aval,), ("i",) * count, moves=True)
+    if flip is None and program.is_plain:
+        made.on_host = function
+    return made
 
 
 def any_lifted(tensors):

@@ -40,7 +40,7 @@ def choose(segment, nodes, state, wanted, inputs, asked, later=False):
         missing = [plan for plan in plans if plan.kernel is None and not by_numpy.has_done(plan)]
         worth = tiers.worth_a_program(len(nodes), plans, missing, state.sightings + later, bool(state.cut))
         first = state.sightings + later == 1
-        kinds = tiers.kinds(nodes, segment.update) if worth and first and not state.cut else ()
+        kinds = tiers.kinds(nodes, segment.update) if worth and not state.cut and state.sightings < tiers.PATIENT else ()
         varies = any(map(PAST.varies, kinds))
         worth = worth and not varies
         if not worth and not (first and (varies or PAST.in_vain(len(nodes)))):
@@ -74,8 +74,8 @@ def compiled(coming, state, key, count, kinds=()):
         return None
     if state.sightings == 1 and set(origins) != {"shared"}:
         PAST.add(found, count, state.cut)
-        for kind in kinds:
-            PAST.add_kind(found, kind)
+    for kind in kinds:
+        PAST.add_kind(found, kind)
     return kept(found, origins, state, key, count)
 
 

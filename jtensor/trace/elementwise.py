@@ -2,7 +2,7 @@
 
 Tracing an operation takes a millisecond, most of the time of a script whose shapes do not come again. What is done to each element does not
 depend on how many there are, so that it is traced once for all shapes of as many dimensions. Owns: that memory. May not know: operators; a
-plan says whether it is elementwise.
+plan says whether it is elementwise, and if so what names it for all shapes.
 """
 import math
 
@@ -12,7 +12,7 @@ from .flat import flattened
 from .spec import aval
 
 LIMIT = 2048
-_KNOWN = {}                     # {all that an operation is but its shape: [types of its results, its equations on some shape or None]}
+_KNOWN = {}             # {all that an operation is but its shape: [types of its results, its equations on some shape], or None each}
 
 
 def _like(key, inputs, kinds):
@@ -34,23 +34,27 @@ def outputs(key, inputs, kinds, device, infer):
     """The avals of an elementwise operation's results; of a kind that is new, what ``infer()`` says."""
     wide, like = _like(key, inputs, kinds)
     found = _KNOWN.get(like)
-    if found is not None:
+    if found is not None and found[0] is not None:
         return tuple([aval(wide, dtype, device) for dtype in found[0]])
     made = infer()
     if wide and all(a.shape == wide and a.device is device for a in made):
-        if len(_KNOWN) >= LIMIT:
-            _KNOWN.clear()
-        _KNOWN[like] = [tuple([a.dtype for a in made]), None]
+        _entry(like)[0] = tuple([a.dtype for a in made])
     return made
+
+
+def _entry(like):
+    if len(_KNOWN) >= LIMIT:
+        _KNOWN.clear()
+    return _KNOWN.setdefault(like, [None, None])
 
 
 def graph_of(plan):
     """The plan's equations: of an elementwise one those that were traced for another shape."""
-    wide, like = _like(plan.key, plan.inputs, plan.scalar_kinds) if plan.elementwise else (None, None)
-    known = _KNOWN.get(like)
-    if known is not None and known[1] is not None:
+    wide, like = _like(plan.elementwise, plan.inputs, plan.scalar_kinds) if plan.elementwise else (None, None)
+    known = _entry(like) if wide else (None, None)
+    if known[1] is not None:
         return buckets.reshaped(known[1], wide)             # equations of its own, for what lowers them writes on them
     graph = flattened(plan.jaxpr())
-    if known is not None and buckets.is_elementwise(graph):
+    if wide and buckets.is_elementwise(graph):
         known[1] = graph
     return graph

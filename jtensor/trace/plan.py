@@ -27,7 +27,7 @@ class Plan:
 
     __slots__ = ("key", "function", "inputs", "outputs", "scalar_kinds", "single", "kernel", "wanted", "by_hand", "by_numpy", "notes",
                  "children", "specs", "spec", "operator", "saves", "nodes", "vjps", "ways", "differentiable", "moves", "inverse", "flipped",
-                 "kept", "together", "joined", "fits", "least", "most", "elementwise", "__weakref__")
+                 "kept", "together", "joined", "fits", "least", "most", "elementwise", "on_host", "__weakref__")
 
     def __init__(self, key, function, inputs, outputs, scalar_kinds=(), moves=False):
         self.key, self.function, self.inputs, self.outputs = key, function, inputs, outputs
@@ -51,7 +51,8 @@ class Plan:
         self.joined = None                   # of a tensor's pieces: what puts a list of arrays like them together, as the pieces lay
         self.fits = ()                       # the numbers that have to be held by a type: (parameter's name, type, whether negated)
         self.least, self.most = -math.inf, math.inf        # between these, all types of `fits` hold a number
-        self.elementwise = False             # whether the operation is one of each element, whatever shape the arrays have
+        self.elementwise = None              # if the operation is one of each element, what names it whatever shape the arrays have
+        self.on_host = None                  # a function of ndarrays that does the same, where that needs no tracing
         self.inverse = None                  # where the gradient is a view of the gradient: a function of tensors
         self.moves = moves                   # only moves data: no arithmetic, so nothing to fence
 

@@ -12,7 +12,7 @@ import re
 
 KERNEL_COST, NODE_COST, PROGRAM_COST = 20.0, 4.0, 15.0       # ms: a kernel by itself, a node of a program, a program
 OFTEN = 8                          # programs made for want of an operation's kernel after which that is worth its cost
-KINDS = 64                         # of which the last program is known
+KINDS, KNOWN = 64, 16              # of which the last programs are known
 LARGE = 32                         # nodes from which on a program takes long to make
 TRIED = 3                          # programs in a row that may be made of tapes that do not come again
 LOOPED = 16                        # times that a piece of a loop must run again
@@ -21,8 +21,8 @@ PATIENT = 8                        # times that a tape must come where they do n
 
 class Past:
     """The last programs that were made of tapes seen for the first time, or loaded, the small and the large ones by themselves: a few small
-    ones, soon made, tell nothing about a training step. And of the large ones those of each kind: a step that comes again on other sizes,
-    when the first has not come again, will come on others still. A script makes the same choices at every start."""
+    ones, soon made, tell nothing about a training step. And the large ones of each kind: a step that comes on other sizes, when the first
+    has not come again, will come on others still. A script makes the same choices at every start."""
 
     __slots__ = ("small", "large", "kinds")
 
@@ -45,14 +45,15 @@ class Past:
 
     def add_kind(self, program, kind):
         """One was made of a tape of this kind (`kinds`)."""
-        if len(self.kinds) >= KINDS:
+        if kind not in self.kinds and len(self.kinds) >= KINDS:
             self.kinds.pop(next(iter(self.kinds)))
-        self.kinds[kind] = program
+        self.kinds.setdefault(kind, collections.deque(maxlen=KNOWN)).append(program)
 
     def varies(self, kind):
-        """Whether the last program of this kind has not been run again, though such a tape has come."""
-        found = self.kinds.get(kind)
-        return found is not None and not found.served
+        """Whether programs of this kind have been run again less often than there are such programs. The more have paid, the more are made:
+        where there are sixteen sizes, each has its program after some rounds."""
+        made = self.kinds.get(kind, ())
+        return sum(program.served for program in made) < len(made)
 
     def forget(self):
         """As if nothing had been made."""

@@ -47,7 +47,7 @@ class Access:
     [6, 7, 8]
     """
 
-    __slots__ = ("key", "size", "program", "cast", "start_count", "whole", "__weakref__")
+    __slots__ = ("key", "size", "program", "cast", "start_count", "whole", "is_plain", "__weakref__")
 
     def __init__(self, key, program, cast: Reinterpret | None):
         self.key = key
@@ -56,6 +56,8 @@ class Access:
         self.size = program.size if isinstance(program, Nothing) else program.finish.size
         # A rearrangement of the whole memory: a write need not look at the base.
         self.whole = isinstance(program, Box) and program.form == "all"
+        # A read of NumPy's arrays is done by NumPy, and makes an ndarray.
+        self.is_plain = isinstance(program, Box) and cast is None
         if isinstance(program, Box):
             self.start_count = program.fixed.count(None)
         else:

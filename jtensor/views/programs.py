@@ -3,7 +3,7 @@
 Two forms.  A `Box` is a window in a factored memory: reshape, slice, transpose; written by a slice update or a select.
 A `Gather` computes the index of every element from the strides, and serves whatever is no box: diagonals, ``unfold``, odd
 ``as_strided``.  Both are plain data (tuples of integers) with two methods made of ``jax.lax`` calls; they are differentiable,
-have static shapes, and take their starts as run-time integers.
+have static shapes, and take their starts as run-time integers.  NumPy's arrays a `Box` reads without JAX (`on_host`).
 
 This room knows arrays and tuples; who asks, and why, it does not.  Inside, arrays are always in bounds by construction.
 """
@@ -14,6 +14,7 @@ import math
 from typing import NamedTuple
 
 from ..base.geometry import contiguous_strides
+from . import on_host
 
 Ints = tuple[int, ...]
 
@@ -25,12 +26,17 @@ def _lax():
     return lax
 
 
+def _lax_of(x):
+    # An ndarray, which a tape that runs op by op has, is read without JAX.
+    return on_host if type(x).__name__ == "ndarray" else _lax()
+
+
 def _reshape(x, shape: Ints):
-    return x if x.shape == shape else _lax().reshape(x, shape)
+    return x if x.shape == shape else _lax_of(x).reshape(x, shape)
 
 
 def _transpose(x, order: Ints | None):
-    return x if order is None else _lax().transpose(x, order)
+    return x if order is None else _lax_of(x).transpose(x, order)
 
 
 def _inverse(order: Ints | None) -> Ints | None:
@@ -68,8 +74,8 @@ class Finish(NamedTuple):
         if len(lengths) == len(self.size):
             return x
         if all(self.size[dim] == 1 for dim in range(len(self.size)) if dim not in self.kept):
-            return _lax().reshape(x, self.size)
-        return _lax().broadcast_in_dim(x, self.size, self.kept)
+            return _lax_of(x).reshape(x, self.size)
+        return _lax_of(x).broadcast_in_dim(x, self.size, self.kept)
 
     def unshape(self, new):
         lax = _lax()
@@ -143,7 +149,7 @@ class Box(NamedTuple):
     form: str
 
     def read(self, base, *starts):
-        lax = _lax()
+        lax = _lax_of(base)
         grid = self._open(base)
         if any(start is None for start in self.fixed):
             grid = lax.dynamic_slice(grid, self._starts(starts), self._windows(), allow_negative_indices=False)

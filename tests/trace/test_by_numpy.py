@@ -10,7 +10,7 @@ from jax import lax
 
 import jtensor as torch
 from jtensor.base import compat, devices, dtypes
-from jtensor.ops import build
+from jtensor.ops import build, gradient
 from jtensor.ops import operator as kinds
 from jtensor.ops.registry import REGISTRY
 from jtensor.trace import buckets, by_numpy, elementwise, equations, executable, kept, kernels, lower, plan, scalars, spec, tiers
@@ -346,4 +346,22 @@ def test_the_equations_of_elementwise_operators_are_those_of_any_shape(dtype):
                     assert equations.text(told) == equations.text(flattened(traced)), (operator, shape)
                     assert [(a.shape, a.dtype.numpy) for a in plan.outputs] == [(a.shape, a.dtype) for a in traced.out_avals]
                     compared += buckets.is_elementwise(told)
+    assert compared > 100
+
+
+def test_so_are_those_of_their_gradients():
+    compared = 0
+    for operator in REGISTRY.operators.values():
+        for shape in ((5,), (7,), (2, 3), (3, 2)):
+            plan = concrete(operator, shape, dtypes.float32, False)
+            if plan is None or not plan.elementwise or not plan.outputs[0].dtype.is_floating_point or len(plan.outputs) > 1:
+                continue
+            try:
+                backward = gradient.backward_plan(plan, tuple(range(len(plan.inputs))), (0,))
+                traced = backward.jaxpr()
+            except (RuntimeError, NotImplementedError, AttributeError, KeyError, TypeError, ValueError):
+                continue                                    # it has no gradient
+            told = elementwise.graph_of(backward)
+            assert equations.text(told) == equations.text(flattened(traced)), (operator, shape)
+            compared += bool(backward.elementwise) and buckets.is_elementwise(told)
     assert compared > 100

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jtensor as torch
-from jtensor.trace import background, choosing, executor, kernels, lower
+from jtensor.trace import background, by_numpy, choosing, equations, executor, kernels, lower
 
 
 class Failing:
@@ -71,7 +71,7 @@ ERRORS = {
 
 
 @pytest.mark.parametrize("name", ERRORS)
-@pytest.mark.parametrize("tier", ["program", "kernel"])
+@pytest.mark.parametrize("tier", ["program", "kernel", "equation"])
 def test_a_failed_run_leaves_every_tensor_whole(monkeypatch, request, base, tier, name):
     if tier == "program":
         request.getfixturevalue("whole")
@@ -81,8 +81,19 @@ def test_a_failed_run_leaves_every_tensor_whole(monkeypatch, request, base, tier
             made, *rest = make(*given, **how)
             return Failing(made, error.pop()) if error else made, *rest
         monkeypatch.setattr(lower, "program", program)
+    elif tier == "equation":
+        monkeypatch.setattr(choosing.tiers, "KERNEL_COST", 0)
+        kernels.KERNELS.clear()
+        done, error = equations.Shared.done, [ERRORS[name]]
+
+        def fail(self, arrays):
+            if error:
+                raise error.pop()
+            return done(self, arrays)
+        monkeypatch.setattr(equations.Shared, "done", fail)
     else:
         monkeypatch.setattr(choosing.tiers, "KERNEL_COST", 0)
+        monkeypatch.setattr(by_numpy, "of", lambda plan: None)
         make, failing = kernels.kernel_of, []
 
         def kernel_of(plan):
@@ -255,7 +266,7 @@ def test_tapes_that_do_not_come_again_stop_being_compiled(afresh):
         x = torch.rand(n)
         before = sum(report.programs.values()), sum(report.kernels.values())
         y = x
-        for _ in range(20):
+        for _ in range(8):
             y = (y * 0.5 + x).sin()
         assert y.isfinite().all()
         return sum(report.programs.values()) - before[0], sum(report.kernels.values()) - before[1]
@@ -264,6 +275,25 @@ def test_tapes_that_do_not_come_again_stop_being_compiled(afresh):
     assert comes_again == [0] * (patient - 1) + [1]         # and gets its program in the end, of which the last step but one knew
     assert batch(801) == (0, 0)                             # as this one has come again: it was not in vain after all
     assert batch(800)[0] == 1
+
+
+def test_a_step_that_comes_on_another_size_is_not_compiled_again(afresh):
+    """Until programs of its kind have been run as often as there are of them: where there are a few sizes, each gets one."""
+    report, kinds = torch.report(), np.random.default_rng(1).choice([torch.sin, torch.cos, torch.tanh], 40)
+
+    def step(n, kinds=kinds):
+        x = torch.linspace(0, 1, n)
+        before = sum(report.programs.values())
+        for kind in kinds:
+            x = kind(x)
+        assert x.isfinite().all()
+        return sum(report.programs.values()) - before
+    assert [step(700 + n) for n in range(6)] == [1, 0, 0, 0, 0, 0]
+    assert [step(701), step(702)] == [0, 0]                 # they have come again, but no program has
+    assert step(700) == 0 and (step(701), step(701)) == (0, 1)          # now one has: the next may be made, beside a run
+    assert (step(702), step(702)) == (0, 0)                 # two programs, that have been run again but once
+    assert step(701) == 0 and (step(702), step(702)) == (0, 1)
+    assert step(699, kinds[::-1]) == 1                      # another step is another matter
 
 
 def test_equal_layers_at_lengths_that_do_not_come_again_are_no_loop(afresh):

@@ -147,9 +147,9 @@ def test_programs_of_a_tape_in_parts_are_made_side_by_side(monkeypatch):
         events.append("begun")
         return submit(job, priority, name)
 
-    def waited(coming, state, key, count):
+    def waited(*given):
         events.append("waited")
-        return compiled(coming, state, key, count)
+        return compiled(*given)
     monkeypatch.setattr(programs.COMPILER, "submit", submitted)
     monkeypatch.setattr(choosing, "compiled", waited)
     def steps(x):                                       # of a shape whose kernels no other test has made
