@@ -109,7 +109,7 @@ def _always(jaxpr, device):
     """What is asked of XLA for every program. On a GPU the first algorithm for a convolution is ten times as slow as the best one
     (H200, JAX 0.11), so for these the time is taken."""
     found = _ALWAYS.get((device or compat.default_device()).platform, {})
-    if CONSISTENT in found and not is_consistent():
+    if CONSISTENT in found and not is_asked_for_consistency():
         return {name: value for name, value in found.items() if name != CONSISTENT}
     if _TUNED in found and any(eqn.primitive.name == "conv_general_dilated" for eqn in _equations(jaxpr)):
         return {name: value for name, value in found.items() if name != _TUNED}
@@ -117,8 +117,8 @@ def _always(jaxpr, device):
 
 
 @functools.cache
-def is_consistent():
-    """Whether XLA can be asked for sums on a CPU whose order does not depend on the processor, nor on how many there are."""
+def is_asked_for_consistency():
+    """Whether XLA's libraries for the CPU are asked for sums whose order does not depend on the processor, which not every XLA can be."""
     return compat.has_option(CONSISTENT)
 
 

@@ -197,6 +197,15 @@ HURRIED = "rough", "brief"            # efforts, the least first
 
 def jax_device_of(plan):
     """Where a plan runs; None for JAX's default device, so that results stay uncommitted."""
-    found = devices.jax_device(plan.outputs[0].device)
+    return _unless_default(plan.outputs[0].device)
+
+
+def jax_cpu():
+    """The CPU, in the same manner."""
+    return _unless_default(devices.cpu)
+
+
+def _unless_default(device):
+    found = devices.jax_device(device)
     return None if found == compat.default_device() else found
 

@@ -4,13 +4,12 @@ Where a number comes up that the two do not treat alike (XLA flushes subnormal o
 either), a function declines. Owns: one rule for each primitive. May not know: operations, for how long NumPy does them.
 """
 
-import functools
 import math
 
 import numpy as np
 
+from . import orders
 from .barriers import LIBRARY, LONG, UNROLLED
-from .executable import is_consistent
 from .fences import is_written_out
 
 FLOATS = {np.dtype(d): np.finfo(d).tiny for d in (np.float32, np.float64)}
@@ -119,8 +118,8 @@ def _sum(e, graph):
     axes, shape = e.params["axes"], graph.aval(e.inputs[0]).shape
     if is_written_out(e, graph):
         return _summed(_halving, sorted(axes, reverse=True))
-    if is_by_lanes(graph.aval(e.inputs[0]), axes) and is_consistent():
-        return _summed(_by_lanes)
+    if is_by_library(graph.aval(e.inputs[0]), axes):
+        return _summed(orders.row_sums)
     if all(shape[axis] <= LONG for axis in axes) or math.prod(shape) >= LIBRARY:
         raise Unknown
     return _summed(_axis_by_axis, sorted(axes, reverse=True))
@@ -174,34 +173,10 @@ def _in_a_row(x):
     return np.add.accumulate(x, axis=-1)[..., -1]
 
 
-LANES, FOUR, LONGEST = 16, 4, 1 << 10
-
-
-def is_by_lanes(aval, axes):
-    """Whether XLA's library adds up each row of an array, and in an order that is known: some lengths beyond `LONGEST` have another one."""
-    return aval.dtype == np.float32 and tuple(axes) == (aval.ndim - 1,) and aval.size >= LIBRARY and UNROLLED < aval.shape[-1] <= LONGEST
-
-
-def _by_lanes(x):
-    # Sixteen numbers side by side are added to those that follow: four of them to a sum, four such sums to another, and then one after the
-    # other; what is no multiple is filled up with zeros. In the end one half is added to the other, until a single number is left.
-    size, block = x.shape[-1], LANES * FOUR
-    blocks = -(-size // block)
-    filled = np.zeros((*x.shape[:-1], blocks * block), x.dtype)
-    filled[..., :size] = x
-    made = _four(filled.reshape(*x.shape[:-1], blocks, FOUR, LANES))
-    whole = size // (block * FOUR) * FOUR                   # blocks that are added to each other before they are to others
-    fours = _four(made[..., :whole, :].reshape(*x.shape[:-1], whole // FOUR, FOUR, LANES))
-    lanes = _one_by_one([*np.moveaxis(fours, -2, 0), *np.moveaxis(made[..., whole:, :], -2, 0)])
-    return _halving(lanes, [lanes.ndim - 1])
-
-
-def _four(x):
-    return x[..., 0, :] + x[..., 1, :] + x[..., 2, :] + x[..., 3, :]
-
-
-def _one_by_one(arrays):
-    return functools.reduce(np.add, arrays)
+def is_by_library(aval, axes):
+    """Whether XLA's library adds up each row of an array, and in an order that is known (`orders`)."""
+    return (aval.dtype == np.float32 and tuple(axes) == (aval.ndim - 1,) and aval.size >= LIBRARY
+            and UNROLLED < aval.shape[-1] <= orders.LONGEST and orders.are_known())
 
 
 # -- what may be either -----------------------------------------------------------------------------------------------

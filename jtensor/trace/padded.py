@@ -2,7 +2,7 @@
 
 XLA's library for products adds up one product after another, each by a fused multiply-add, from zero on; from 512 products on it makes
 partial sums of 512 each. Which of its routines it takes for a size changes nothing in that, as long as it is asked for arithmetic that is
-the same on every processor (`executable.is_consistent`) and the factors are such as `_is_plain` says. So what an element becomes does not
+the same on every processor (`orders`) and the factors are such as `_is_plain` says. So what an element becomes does not
 depend on how many rows and columns there are, and one product more changes nothing if it is -0.0. Nor does the sum of a row depend on how
 many rows there are. `tests/trace/padded_bits.py` compared thousands of sizes. A script whose sequences get longer by one at each step
 compiles a kernel for each half of a power of two instead of one for each length.
@@ -15,12 +15,11 @@ import math
 import jax
 import numpy as np
 
-from . import equations, store
+from . import equations, orders, store
 from .barriers import LIBRARY, UNROLLED
-from .executable import is_consistent
 from .flat import Equation, Flat
+from .orders import CHAIN
 
-CHAIN = 512             # products that are added up one by one, before a partial sum is begun
 PACKED = 1 << 15        # elements of a right factor up to which it is always put in order first where it lies as (summed over, columns)
 NARROW = 48             # columns up to which partial sums are longer ones
 LEAST = 16              # the smallest size that a kernel is made for
@@ -73,7 +72,7 @@ def _padded(x, given, shape, fill):
 def of(e, graph):
     """The `Padded` of a graph's equation; None if the size tells in its bits, or it is another equation."""
     rule = _RULES.get(e.name)
-    if rule is None or not all(type(v) is int for v in e.inputs) or not is_consistent():
+    if rule is None or not all(type(v) is int for v in e.inputs) or not orders.are_known():
         return None
     found = rule(e, *[graph.avals[v] for v in e.inputs])
     return None if found is None or store.fleeting(found.name) else found
