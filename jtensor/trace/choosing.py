@@ -41,7 +41,7 @@ def choose(segment, nodes, state, wanted, inputs, asked, later=False):
         worth = tiers.worth_a_program(len(nodes), plans, missing, state.sightings + later, bool(state.cut))
         first = state.sightings + later == 1
         kinds = tiers.kinds(nodes, segment.update) if worth and not state.cut and state.sightings < tiers.PATIENT else ()
-        varies = any(map(PAST.varies, kinds))
+        varies = bool(kinds) and PAST.varies(kinds, state)
         worth = worth and not varies
         if not worth and not (first and (varies or PAST.in_vain(len(nodes)))):
             return None

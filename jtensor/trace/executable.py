@@ -46,7 +46,7 @@ _EFFORTS = {"cpu": {
 }}
 _ALWAYS = {
     # Loops that go through arrays element by element, or turn them, take half as long without the emitter that works tile by tile.
-    # And products of matrices are to add up in one order, whatever their sizes and the processor: it costs nothing (`products`).
+    # And products of matrices are to add up in one order, whatever their sizes and the processor: it costs nothing (`padded`).
     "cpu": {_EXTRA: ("xla_cpu_disable_tiled_emitter",), CONSISTENT: False},
     # What is chosen by taking the time may be another algorithm in another program, with other last bits; and it takes seconds for each
     # product. Without it XLA takes the first, which for products of matrices is a good one (`_always`).

@@ -13,6 +13,7 @@ import re
 KERNEL_COST, NODE_COST, PROGRAM_COST = 20.0, 4.0, 15.0       # ms: a kernel by itself, a node of a program, a program
 OFTEN = 8                          # programs made for want of an operation's kernel after which that is worth its cost
 KINDS, KNOWN = 64, 16              # of which the last programs are known
+IN_A_ROW = 3                       # times that a tape of a kind that varies has to come
 LARGE = 32                         # nodes from which on a program takes long to make
 TRIED = 3                          # programs in a row that may be made of tapes that do not come again
 LOOPED = 16                        # times that a piece of a loop must run again
@@ -24,11 +25,11 @@ class Past:
     ones, soon made, tell nothing about a training step. And the large ones of each kind: a step that comes on other sizes, when the first
     has not come again, will come on others still. A script makes the same choices at every start."""
 
-    __slots__ = ("small", "large", "kinds")
+    __slots__ = ("small", "large", "kinds", "last")
 
     def __init__(self):
         self.small, self.large = collections.deque(maxlen=TRIED), collections.deque(maxlen=TRIED)
-        self.kinds = {}
+        self.kinds, self.last = {}, (None, None, 0)
 
     def of(self, nodes):
         """Those that tell about a program of so many nodes."""
@@ -49,17 +50,22 @@ class Past:
             self.kinds.pop(next(iter(self.kinds)))
         self.kinds.setdefault(kind, collections.deque(maxlen=KNOWN)).append(program)
 
-    def varies(self, kind):
-        """Whether programs of this kind have been run again less often than there are such programs. The more have paid, the more are made:
-        where there are sixteen sizes, each has its program after some rounds."""
-        made = self.kinds.get(kind, ())
-        return sum(program.served for program in made) < len(made)
+    def varies(self, kinds, state):
+        """Whether programs of one of these kinds have been run again less often than there are such programs. The more have paid, the more
+        are made: where there are sixteen sizes, each has its program after some rounds. And a tape (``state``) that comes `IN_A_ROW` times
+        is no longer another one: a first step may have been for a look."""
+        last, before, times = self.last
+        times = times + 1 if (last, before) == (kinds, state) else 1
+        self.last = kinds, state, times
+        return times < IN_A_ROW and any(sum(program.served for program in made) < len(made)
+                                        for made in [self.kinds.get(kind, ()) for kind in kinds])
 
     def forget(self):
         """As if nothing had been made."""
         self.small.clear()
         self.large.clear()
         self.kinds.clear()
+        self.last = None, None, 0
 
 
 PAST = Past()
@@ -69,12 +75,14 @@ def kinds(nodes, update=None):
     """What tapes have in common that differ in sizes alone: one name of the whole tape, and one of what stands before an optimizer's step.
 
     ``nodes``: (plan, positions of its inputs, ...) each; ``update``: where that step begins. There are none of a small tape, which is soon
-    compiled.
+    compiled, and none where there are convolutions: by themselves these take as long to compile as in a program.
     """
     if len(nodes) < LARGE:
         return ()
     entries = [(_without_numbers(repr(node[0].key)), node[1]) for node in nodes]
-    return tuple([hash(tuple(entries[:at])) for at in {len(nodes), update or len(nodes)} if at >= LARGE])
+    if any("'conv" in text for text, _ in entries):
+        return ()
+    return tuple([hash(tuple(entries[:at])) for at in dict.fromkeys((len(nodes), update or len(nodes))) if at >= LARGE])
 
 
 _without_numbers = functools.lru_cache(4096)(functools.partial(re.sub, "[0-9]+|None", ""))
