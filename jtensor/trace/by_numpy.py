@@ -19,7 +19,7 @@ from .numpy_rules import FLOATS, MOVE, ROUND, Declined, Unknown, checked, is_ord
 from .report import REPORT
 
 LONGEST = 140                           # equations
-ENOUGH = 1 << 22                        # elements that are worth a kernel of one equation; and half as many for each that it has besides
+ENOUGH = 1 << 22                        # elements that are worth a kernel of few equations, and a quarter of them for each that it has
 CALL, KERNEL = 2048, 4096               # as how many elements a call counts, and each call of a kernel in it
 
 
@@ -59,15 +59,18 @@ def of(plan):
 
 
 def _begun(plan):
-    """The `ByNumpy` of a plan, whose kernels another thread begins to make; False if there is none."""
+    """The `ByNumpy` of a plan, whose kernels another thread begins to make; False if there is none, or it would cost more at once."""
     found = way(plan)
     if found is None:
         return False
+    between, length = (found.between, len(found.graph.equations)) if type(found) is _Steps else (0, 0)
+    # Of a long operation most of the work is between its equations, and its kernel takes long to compile: some 10 ms for each of them.
+    elements, enough = max(plan.elements(), between // 2) + CALL + len(found.kernels) * KERNEL, ENOUGH * (4 + length) // 4
+    if elements > enough:
+        return False
     for kernel in found.kernels:
         kernel.begin()
-    between, length = (found.between, len(found.steps)) if type(found) is _Steps else (0, 0)
-    # Of a long operation most of the work is between its equations, and its kernel takes long to compile: some 10 ms for each of them.
-    return ByNumpy(found.run, max(plan.elements(), between // 2) + CALL + len(found.kernels) * KERNEL, ENOUGH * (2 + length) // 2)
+    return ByNumpy(found.run, elements, enough)
 
 
 def has_done(plan):
@@ -127,6 +130,7 @@ class _Steps:
         for e in graph.equations:
             self._add(e)
         self.outputs = [self._place(atom) for atom in graph.outputs]
+        self.done_with = self._done_with()
         self.between = sum(math.prod(aval.shape) for e in graph.equations for aval in e.avals)      # elements of all results
 
     def _place(self, atom):
@@ -173,14 +177,27 @@ class _Steps:
         self.kernels.append(kernel)
         self.steps.append((lambda *arrays: kernel.run(arrays)[0], tuple([v for v in e.inputs if type(v) is int]), e.outputs[0]))
 
+    def _done_with(self):
+        """For each step the places that nothing reads after it: of a long operation on large arrays, not all results are kept at once."""
+        last = {}
+        for at, (_, places, result) in enumerate(self.steps):
+            last |= dict.fromkeys((*places, result), at)
+        freed = [[] for _ in self.steps]
+        for place, at in last.items():
+            if place not in self.outputs:
+                freed[at].append(place)
+        return freed
+
     def run(self, arrays):
         """The results, or None."""
         values = self.values.copy()
         values[:self.count] = arrays
         try:
             with np.errstate(all="ignore"):
-                for function, places, result in self.steps:
+                for (function, places, result), freed in zip(self.steps, self.done_with, strict=True):
                     values[result] = function(*[values[place] for place in places])
+                    for place in freed:
+                        values[place] = None
         except Declined:
             return None
         made, seen = [], set(self.shared)

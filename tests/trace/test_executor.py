@@ -294,7 +294,7 @@ def test_a_step_that_comes_on_another_size_is_not_compiled_again(afresh):
     assert (step(702), step(702)) == (0, 0)                 # two programs, that have been run again but once
     assert step(701) == 0 and (step(702), step(702)) == (0, 1)
     assert step(699, kinds[::-1]) == 1                      # another step is another matter
-    assert [step(698, kinds[::-1]) for _ in range(4)] == [0, 0, 0, 1]        # three in a row are steps that go on, compiled beside the third
+    assert [step(698, kinds[::-1]) for _ in range(4)] == [0, 0, 0, 1]           # three in a row: it goes on, compiled beside the third
     assert [step(690 + n, kinds[::-1]) for n in range(4)] == [0, 0, 0, 0]
 
 
