@@ -149,10 +149,7 @@ class _Steps:
             raise Unknown
         made, (result,) = e.avals[0], e.outputs
         try:
-            if e.name == "cond":
-                function, kind = _chosen(e), ROUND
-            else:
-                function, kind = numpy_places.RULES.get(e.name, numpy_rules.function_of)(e, self.graph)
+            function, kind = RULES.get(e.name, numpy_rules.function_of)(e, self.graph)
         except Unknown:
             self._by_kernel(e)
             return
@@ -209,8 +206,8 @@ class _Steps:
         return made
 
 
-def _chosen(e):
-    """The function of a choice between equations, of which none needs a kernel."""
+def _choice(e, graph):
+    """The rule of a choice between equations, of which none needs a kernel."""
     branches = [_Steps(flattened(branch)) for branch in e.params["branches"]]
     if any(branch.kernels for branch in branches):
         raise Unknown
@@ -220,4 +217,7 @@ def _chosen(e):
         if made is None:
             raise Declined
         return made[0]
-    return function
+    return function, ROUND
+
+
+RULES = numpy_places.RULES | {"cond": _choice}

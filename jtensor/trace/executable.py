@@ -109,11 +109,12 @@ def _always(jaxpr, device):
     """What is asked of XLA for every program. On a GPU the first algorithm for a convolution is ten times as slow as the best one
     (H200, JAX 0.11), so for these the time is taken."""
     found = _ALWAYS.get((device or compat.default_device()).platform, {})
+    left_out = None
     if CONSISTENT in found and not is_asked_for_consistency():
-        return {name: value for name, value in found.items() if name != CONSISTENT}
-    if _TUNED in found and any(eqn.primitive.name == "conv_general_dilated" for eqn in _equations(jaxpr)):
-        return {name: value for name, value in found.items() if name != _TUNED}
-    return found
+        left_out = CONSISTENT
+    elif _TUNED in found and any(eqn.primitive.name == "conv_general_dilated" for eqn in _equations(jaxpr)):
+        left_out = _TUNED
+    return {name: value for name, value in found.items() if name != left_out}
 
 
 @functools.cache

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from . import orders
-from .barriers import LIBRARY, LONG, UNROLLED
+from .barriers import LIBRARY, LONG, UNROLLED, by_library
 from .fences import is_written_out
 
 FLOATS = {np.dtype(d): np.finfo(d).tiny for d in (np.float32, np.float64)}
@@ -118,7 +118,7 @@ def _sum(e, graph):
     axes, shape = e.params["axes"], graph.aval(e.inputs[0]).shape
     if is_written_out(e, graph):
         return _summed(_halving, sorted(axes, reverse=True))
-    if is_by_library(graph.aval(e.inputs[0]), axes):
+    if _has_known_order(graph.aval(e.inputs[0]), axes):
         return _summed(orders.row_sums)
     if all(shape[axis] <= LONG for axis in axes) or math.prod(shape) >= LIBRARY:
         raise Unknown
@@ -173,9 +173,9 @@ def _in_a_row(x):
     return np.add.accumulate(x, axis=-1)[..., -1]
 
 
-def is_by_library(aval, axes):
-    """Whether XLA's library adds up each row of an array, and in an order that is known (`orders`)."""
-    return (aval.dtype == np.float32 and tuple(axes) == (aval.ndim - 1,) and aval.size >= LIBRARY
+def _has_known_order(aval, axes):
+    # rows that XLA's library adds up
+    return (by_library("reduce_sum", aval.shape, aval.dtype) and aval.dtype == np.float32 and tuple(axes) == (aval.ndim - 1,)
             and UNROLLED < aval.shape[-1] <= orders.LONGEST and orders.are_known())
 
 

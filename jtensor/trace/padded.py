@@ -16,7 +16,7 @@ import jax
 import numpy as np
 
 from . import equations, orders, store
-from .barriers import LIBRARY, UNROLLED
+from .barriers import UNROLLED, by_library
 from .flat import Equation, Flat
 from .orders import CHAIN
 
@@ -25,7 +25,7 @@ NARROW = 48             # columns up to which partial sums are longer ones
 LEAST = 16              # the smallest size that a kernel is made for
 LITTLE = 1 << 13        # elements of a few rows up to which they are worth padding
 TURNED = 1 << 16        # elements of a right factor up to which it is worth padding: it often has the size of a layer
-_FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
+_FLOAT32 = np.dtype(np.float32)
 
 
 class Padded(equations.Shared):
@@ -133,7 +133,7 @@ def _is_plain(rows, length, columns, turned):
 # -- sums -------------------------------------------------------------------------------------------------------------
 
 def _sum_of_rows(e, x):
-    if x.dtype not in (_FLOAT32, _FLOAT64) or e.params["axes"] != (x.ndim - 1,) or x.size < LIBRARY or x.shape[-1] <= UNROLLED:
+    if not by_library("reduce_sum", x.shape, x.dtype) or e.params["axes"] != (x.ndim - 1,) or x.shape[-1] <= UNROLLED:
         return None
     length = x.shape[-1]
     rows = x.size // length

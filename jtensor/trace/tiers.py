@@ -51,9 +51,9 @@ class Past:
         self.kinds.setdefault(kind, collections.deque(maxlen=KNOWN)).append(program)
 
     def varies(self, kinds, state):
-        """Whether programs of one of these kinds have been run again less often than there are such programs. The more have paid, the more
-        are made: where there are sixteen sizes, each has its program after some rounds. And a tape (``state``) that comes `IN_A_ROW` times
-        is no longer another one: a first step may have been for a look."""
+        """Counts a tape (``state``) that comes, and says whether programs of one of its kinds have been run again less often than there are
+        such programs. The more have paid, the more are made: where there are sixteen sizes, each has its program after some rounds. And a
+        tape that comes `IN_A_ROW` times is no longer another one: a first step may have been for a look."""
         last, before, times = self.last
         times = times + 1 if (last, before) == (kinds, state) else 1
         self.last = kinds, state, times

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import builtins
 
+import numpy as np
+
 
 def reshape(x, shape):
     """The elements in another shape.
 
-    >>> import numpy as np
     >>> reshape(np.arange(6), (2, 3)).tolist()
     [[0, 1, 2], [3, 4, 5]]
     """
@@ -21,7 +22,6 @@ def reshape(x, shape):
 def transpose(x, order):
     """The dimensions in another order.
 
-    >>> import numpy as np
     >>> transpose(np.zeros((2, 3)), (1, 0)).shape
     (3, 2)
     """
@@ -31,7 +31,6 @@ def transpose(x, order):
 def slice(x, first, limit, steps):
     """A window, of which every ``steps``-th element is taken.
 
-    >>> import numpy as np
     >>> slice(np.arange(9), (1,), (8,), (3,)).tolist()
     [1, 4, 7]
     """
@@ -41,7 +40,6 @@ def slice(x, first, limit, steps):
 def dynamic_slice(x, starts, windows, allow_negative_indices=False):
     """A window that begins where numbers say, which are in bounds.
 
-    >>> import numpy as np
     >>> dynamic_slice(np.arange(9), [np.int64(2)], (3,)).tolist()
     [2, 3, 4]
     """
@@ -51,12 +49,9 @@ def dynamic_slice(x, starts, windows, allow_negative_indices=False):
 def broadcast_in_dim(x, shape, dims):
     """The array in dimensions ``dims`` of a larger one.
 
-    >>> import numpy as np
     >>> broadcast_in_dim(np.arange(2), (2, 3), (0,)).tolist()
     [[0, 0, 0], [1, 1, 1]]
     """
-    import numpy as np
-
     lengths = [1] * len(shape)
     for length, dim in zip(x.shape, dims, strict=True):
         lengths[dim] = length

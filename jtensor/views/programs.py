@@ -13,6 +13,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from ..base.geometry import contiguous_strides
 from . import on_host
 
@@ -28,7 +30,7 @@ def _lax():
 
 def _lax_of(x):
     # An ndarray, which a tape that runs op by op has, is read without JAX.
-    return on_host if type(x).__name__ == "ndarray" else _lax()
+    return on_host if type(x) is np.ndarray else _lax()
 
 
 def _reshape(x, shape: Ints):
@@ -193,8 +195,6 @@ class Box(NamedTuple):
         return tuple((count - 1) * step + 1 for count, step in zip(self.counts, self.steps, strict=True))
 
     def _starts(self, starts):
-        import numpy as np
-
         runtime = iter(starts)
         # All of one type, as dynamic_slice wants them; a fixed start is a constant.
         dtype = starts[0].dtype if starts else np.int64
@@ -204,8 +204,6 @@ class Box(NamedTuple):
 
     def _select(self, grid, cells):
         """One pass over the whole memory: fuses with what made ``cells`` even where that reads the memory too (a stencil)."""
-        import numpy as np
-
         lax = _lax()
         margins = [
             (start, length - start - window, step - 1)
@@ -227,8 +225,6 @@ class Box(NamedTuple):
 
     def _spread(self, grid, cells, starts):
         """Every ``step``-th cell of a window: the new ones padded apart, chosen over the old ones."""
-        import numpy as np
-
         lax = _lax()
         where = self._starts(starts)
         windows = self._windows()
@@ -241,8 +237,6 @@ class Box(NamedTuple):
 
     def _scatter(self, grid, cells, starts):
         """Cell by cell: for few cells far apart."""
-        import numpy as np
-
         strides = contiguous_strides(self.lengths)
         where = self._starts(starts)
         first = sum((at * np.asarray(stride, at.dtype) for at, stride in zip(where, strides, strict=True)), np.zeros((), where[0].dtype))
@@ -253,8 +247,6 @@ class Box(NamedTuple):
 
 def _index(start, counts: Ints, strides: Ints, cells: int):
     """Flat indices ``start + sum(i * stride)``, shape ``counts + (1,)``."""
-    import numpy as np
-
     lax = _lax()
     # int32 wherever the memory allows it: index arithmetic is most of the work.
     dtype = np.int32 if cells < 2**31 else np.int64
