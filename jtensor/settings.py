@@ -11,6 +11,7 @@ from .base.determinism import DEMANDED
 from .base.errors import missing
 from .tensor.create import UNWRITTEN
 from .tensor.dispatch import permit_tf32
+from .trace.background import processors
 
 _state = {"threads": None, "interop": None, "deterministic": 0, "warn_only": False, "fill": True, "precision": "highest",
           "warn_always": False}
@@ -24,13 +25,9 @@ def _positive(name, value):
         raise RuntimeError(f"{name} expects a positive integer")
 
 
-def _processors():
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-
-
 def get_num_threads():
     """How many threads share the work of one operation on the CPU."""
-    return _state["threads"] or int(os.environ.get("NPROC") or _processors())
+    return _state["threads"] or int(os.environ.get("NPROC") or processors())
 
 
 def set_num_threads(int):

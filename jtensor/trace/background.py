@@ -1,4 +1,4 @@
-"""Work that need not be waited for: one daemon thread per `Worker`, jobs by priority, a clean end.
+"""Work that need not be waited for: daemon threads of a `Worker`, jobs by priority, a clean end.
 
 Owns: the queue, handles (done, result, cancel), what happens at exit and on Ctrl-C, and that a fork finds all at rest (`forking`).
 May not know: programs, files.
@@ -13,6 +13,7 @@ in hand (never for the queue, unless the worker's jobs are to be finished). Ctrl
 import atexit
 import contextlib
 import heapq
+import os
 import threading
 import time
 import weakref
@@ -105,20 +106,23 @@ class Handle:
 
 
 class Worker:
-    """A daemon thread, started by the first job, that runs jobs one at a time, by priority and then by age.
+    """Daemon threads that run jobs by priority and then by age, each one at a time; a thread is started by a job that finds none at rest.
 
-    ``finish``: seconds that the end of the process may spend on the jobs still queued; with 0 they are dropped, and only the one
-    in hand is waited for, ``patience`` seconds at most.
+    ``threads``: how many at most. ``finish``: seconds that the end of the process may spend on the jobs still queued; with 0 they are
+    dropped, and only those in hand are waited for, ``patience`` seconds at most.
     """
 
-    def __init__(self, name, *, finish=0.0, patience=120.0):
-        self.name, self.finish, self.patience = name, finish, patience
+    def __init__(self, name, *, threads=1, finish=0.0, patience=120.0):
+        self.name, self.threads, self.finish, self.patience = name, threads, finish, patience
         self._registered = False
         self._reset()
         _WORKERS.add(self)
 
     def _reset(self):                           # also in a forked child, which inherits the queue but no thread
-        self._queue, self._ready, self._thread, self._busy, self._closed = [], threading.Condition(), None, None, False
+        self._queue, self._busy, self._closed = [], [], False
+        self._ready = threading.Condition()                         # heard by the threads
+        self._ended = threading.Condition(self._ready._lock)        # and by who waits for them
+        self._started = self._resting = 0       # threads
 
     def submit(self, job, priority=0, name="job"):
         """Queue ``job()``; higher ``priority`` first. Answers a `Handle`. At the end of the process only ``result()`` runs it."""
@@ -126,7 +130,7 @@ class Worker:
         with self._ready:
             if self._closed:
                 return handle
-            if self._thread is not None or self._start():
+            if self._resting > len(self._queue) or self._started == self.threads or self._start() or self._started:
                 heapq.heappush(self._queue, handle)
                 self._ready.notify()
                 return handle
@@ -136,17 +140,17 @@ class Worker:
     def pending(self):
         """How many jobs are queued or running."""
         with self._ready:
-            return sum(h._state == _QUEUED for h in self._queue) + (self._busy is not None)
+            return sum(h._state == _QUEUED for h in self._queue) + len(self._busy)
 
     def flush(self, timeout=None):
         """Wait until nothing is queued or running; False if that took longer than ``timeout`` seconds."""
         end = None if timeout is None else time.monotonic() + timeout
         with self._ready:
-            while self._queue or self._busy is not None:
+            while self._queue or self._busy:
                 left = None if end is None else end - time.monotonic()
                 if left is not None and left <= 0:
                     return False
-                self._ready.wait(left)
+                self._ended.wait(left)
         return True
 
     def closed(self):
@@ -154,7 +158,7 @@ class Worker:
         return self._closed
 
     def close(self):
-        """The end of the process: drop or finish the queue, wait for the job in hand."""
+        """The end of the process: drop or finish the queue, wait for the jobs in hand."""
         try:
             with self._ready:
                 self._closed = True
@@ -169,7 +173,7 @@ class Worker:
             pass
 
     def _start(self):
-        """Whether there is a thread now: once the process is ending, Python 3.12 starts none."""
+        """Whether there is one more thread now: once the process is ending, Python 3.12 starts none."""
         if not self._registered:                # registered after JAX's own handlers, hence run before them
             self._registered = True
             atexit.register(self.close)
@@ -178,24 +182,38 @@ class Worker:
             thread.start()
         except RuntimeError:
             return False
-        self._thread = thread
+        self._started += 1
         return True
 
     def _loop(self):
-        ready = self._ready
+        ready, handle = self._ready, None
         while True:
             with ready:
-                self._busy = None
-                ready.notify_all()
+                if handle is not None:
+                    self._busy.remove(handle)
+                    handle = None
+                self._ended.notify_all()
+                self._resting += 1
                 while not self._queue:
                     ready.wait()
+                self._resting -= 1
             with _inside():
                 with ready:
-                    handle = self._busy = heapq.heappop(self._queue) if self._queue else None
+                    if self._queue:                 # else another thread was quicker
+                        handle = heapq.heappop(self._queue)
+                        self._busy.append(handle)
                 if handle is not None:
                     with contextlib.suppress(BaseException):    # kept in the handle; the thread lives on
                         handle.run()
-                del handle
+
+
+def processors():
+    """How many processors this process may use.
+
+    >>> processors() >= 1
+    True
+    """
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
 def settle():
@@ -271,8 +289,8 @@ def begin_anew():
     _gate, _forking[0] = threading.Condition(), 0
     _working.clear()
     for worker in _WORKERS:
-        handle = worker._busy
-        if handle is not None and not handle.done():        # its thread stayed with the parent: `result` runs it here
-            handle._lock, handle._ended, handle._state = threading.Lock(), threading.Event(), _QUEUED
+        for handle in worker._busy:
+            if not handle.done():               # its thread stayed with the parent: `result` runs it here
+                handle._lock, handle._ended, handle._state = threading.Lock(), threading.Event(), _QUEUED
         worker._reset()
 

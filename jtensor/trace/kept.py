@@ -8,10 +8,10 @@ not know: what a kernel computes.
 import collections
 import threading
 
-from .background import Worker
+from .background import Worker, processors
 from .report import REPORT
 
-_MAKER = Worker("kernels")
+_MAKER = Worker("kernels", threads=max(1, min(processors() - 1, 12)))      # whoever asks for a kernel makes one, too
 
 
 class Kept:

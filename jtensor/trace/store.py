@@ -26,7 +26,7 @@ import time
 import warnings
 
 from ..base import compat, denormals, precision
-from .background import Worker
+from .background import Worker, processors
 
 _MAGIC = b"jtensor program 1\n"
 _DIGEST = 16
@@ -184,17 +184,13 @@ def _processor():
         return platform.machine() + platform.processor()
 
 
-def _cores():
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-
-
 def _surroundings(device):
     device = device or compat.default_device()
     known = device, "" if device.platform == "cpu" else precision.text()
     if known not in _environment:
         switches = sorted(f"{k}={v}" for k, v in os.environ.items() if k.startswith(("XLA_", "TF_XLA_", "NPROC", "LIBTPU_")))
         digest = hashlib.blake2b(_sources(), digest_size=_DIGEST)
-        for text in [*compat.configuration(device), platform.machine(), _processor(), f"cores {_cores()}", known[1], *switches]:
+        for text in [*compat.configuration(device), platform.machine(), _processor(), f"cores {processors()}", known[1], *switches]:
             digest.update(text.encode() + b"\0")
         _environment[known] = digest.digest()
     if denormals.flushed():                                 # a number that such a key shows as 0.0 may be another in the program

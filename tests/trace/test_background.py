@@ -54,12 +54,25 @@ def test_cancel(held):
 
 def test_what_runs_cannot_be_cancelled(held):
     worker, release = held
-    running = worker._busy
+    running, = worker._busy
     assert not running.cancel()
     with pytest.raises(TimeoutError):
         running.result(timeout=0.01)
     release.set()
     assert running.result(WAIT) is True
+
+
+def test_as_many_at_a_time_as_there_are_threads():
+    worker, meeting = Worker("test", threads=3), threading.Barrier(3, timeout=WAIT)         # none ends before three have met
+    handles = [worker.submit(lambda: (meeting.wait(), threading.current_thread())[1]) for _ in range(6)]
+    assert worker.flush(WAIT) and 1 < len({handle.result() for handle in handles}) <= 3 and worker.pending() == 0
+
+
+def test_a_thread_at_rest_is_taken_first():
+    worker = Worker("test", threads=3)
+    for _ in range(5):
+        assert worker.submit(lambda: 1).result(WAIT, help=False) == 1 and worker.flush(WAIT)
+    assert worker._started == 1
 
 
 def test_who_asks_first_helps(held):

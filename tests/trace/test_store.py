@@ -86,7 +86,7 @@ def test_what_else_decides_the_code_is_in_the_key(cache, program, monkeypatch):
     changes = [lambda: monkeypatch.setenv("XLA_FLAGS", "--xla_something"),
                lambda: monkeypatch.setattr(store, "_processor", lambda: "other"),
                lambda: monkeypatch.setattr(store, "sources", lambda: b"edited"),
-               lambda: monkeypatch.setattr(store, "_cores", lambda: 999),
+               lambda: monkeypatch.setattr(store, "processors", lambda: 999),
                lambda: monkeypatch.setattr(compat, "configuration", lambda device: ["another jaxlib"])]
     for change in changes:
         change()
