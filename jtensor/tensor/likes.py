@@ -4,7 +4,7 @@ Owns: what is taken over from the tensor that is given (size, dtype, device, str
 """
 import numpy as np
 
-from ..base import devices, dtypes, geometry
+from ..base import dtypes, geometry
 from ..base.errors import missing
 from ..base.naming import type_name
 from ..base.size import Size
@@ -75,9 +75,11 @@ def filled_like(input, number):
     For what is made once and changed at every step after that: a tape that makes it would be another one than the next step's.
     """
     own = input._spec
-    if own.device is not devices.cpu or input._storage.host is not None:
+    if own.device.type == "meta" or input._storage.host is not None:
         return full_like(input, number)
-    return laid(from_host(np.full(own.size, number, own.dtype.numpy), own.dtype, ours=True), like_strides(own.size, own.stride))
+    made = np.full(own.size, number, own.dtype.numpy)
+    return laid(from_host(made, own.dtype, own.device, ours=True), like_strides(own.size, own.stride))
+
 
 # -- methods ----------------------------------------------------------------------------------------------------------
 

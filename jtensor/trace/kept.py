@@ -11,7 +11,9 @@ import threading
 from .background import Worker, processors
 from .report import REPORT
 
-_MAKER = Worker("kernels", threads=max(1, min(processors() - 1, 12)))      # whoever asks for a kernel makes one, too
+MAKERS = max(1, min(processors() - 1, 12))
+"""How many kernels are made at a time, beside the one that somebody waits for."""
+_MAKER = Worker("kernels", threads=MAKERS)
 
 
 class Kept:

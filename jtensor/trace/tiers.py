@@ -10,7 +10,10 @@ import collections
 import functools
 import re
 
+from .kept import MAKERS
+
 KERNEL_COST, NODE_COST, PROGRAM_COST = 20.0, 4.0, 15.0       # ms: a kernel by itself, a node of a program, a program
+GPU_KERNEL_COST, GPU_NODE_COST = 195.0 / min(MAKERS, 4), 40.0  # more threads than four hardly make more kernels
 OFTEN = 8                          # programs made for want of an operation's kernel after which that is worth its cost
 KINDS, KNOWN = 64, 16              # of which the last programs are known
 IN_A_ROW = 3                       # times that a tape of a kind that varies has to come
@@ -88,18 +91,21 @@ def kinds(nodes, update=None):
 _without_numbers = functools.lru_cache(4096)(functools.partial(re.sub, "[0-9]+|None", ""))
 
 
-def worth_a_program(nodes, plans, missing, sightings, loop=False):
+def worth_a_program(nodes, plans, missing, sightings, loop=False, gpu=False):
     """Whether a tape of so many nodes is compiled now.
 
     ``plans``: its operations; ``missing``: those without kernels; ``sightings``: times it has come; ``loop``: it is a piece of one, and
-    will probably come again at once.
+    will probably come again at once; ``gpu``: it runs on one, where nothing does without a kernel, so that running op by op what has none
+    takes longer than making a program in vain.
     """
-    if PAST.in_vain(nodes):
+    in_vain = PAST.in_vain(nodes)
+    if in_vain and (not gpu or sightings >= PATIENT):
         return sightings >= PATIENT
-    if loop or sightings > 1:
+    if not in_vain and (loop or sightings > 1):
         return True
     dear = sum(1 for plan in missing if plan.wanted < OFTEN)
-    if dear * KERNEL_COST <= len(plans) * NODE_COST + PROGRAM_COST:
+    by_ops, whole = (GPU_KERNEL_COST, len(plans) * GPU_NODE_COST) if gpu else (KERNEL_COST, len(plans) * NODE_COST + PROGRAM_COST)
+    if dear * by_ops <= whole:
         return False
     for plan in missing:
         plan.wanted += 1

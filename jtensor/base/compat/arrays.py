@@ -153,6 +153,8 @@ def fetched(array):
     writes to takes less than half of that; it is made for shapes that are looked at again and again.
     """
     known = getattr(array, "_npy_value", None)
+    if known is None and forked.is_forked():
+        forked.refuse_theirs(array)
     if known is None and array.nbytes <= LITTLE:
         if len(_looks) > _KINDS:
             _looks.clear()

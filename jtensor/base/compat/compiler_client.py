@@ -35,7 +35,8 @@ def _begun():
         raise missing("compiling in a forked process of a program that has Python inside", 'multiprocessing.get_context("spawn")')
     script = os.path.join(os.path.dirname(__file__), "compiler_process.py")
     code = f"import runpy, sys; sys.path[:] = {sys.path!r}; runpy.run_path({script!r}, run_name='__main__')"
-    process = subprocess.Popen([sys.executable, "-P", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    process = subprocess.Popen([sys.executable, "-P", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               env={**os.environ, "JAX_PLATFORMS": "cpu"})         # a GPU takes seconds, and memory, to begin with
     atexit.register(_end, process, os.getpid())
     return process
 

@@ -92,8 +92,10 @@ def start_anew(programs, revived):
     if not short_way():
         return
     old = started.get("cpu")
-    arrays = [array for array in old.live_arrays() if not array.is_deleted()] if old else []
+    arrays = [array for client in started.values() for array in client.live_arrays() if not array.is_deleted()]
     clients.append(started)
+    if any(client.platform != "cpu" for client in started.values()):        # whose driver may not be called, not even to free something
+        clients.append([program._executable for program in programs])
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(clients))   # not even the end of the process takes them down
     lowering.begin_anew()
     if first:
@@ -122,6 +124,15 @@ def _ours(entry, device, put):
             raise RuntimeError(NO_ACCELERATOR)
         ours = entry[1] = put(np.asarray(array), device)
     return ours
+
+
+def refuse_theirs(array):
+    """RuntimeError where a child of fork would look at what lies on its parent's GPU.
+
+    >>> refuse_theirs(jax.numpy.ones(2))
+    """
+    if id(array) in _theirs and any(place.platform != "cpu" for place in array.devices()):
+        raise RuntimeError(NO_ACCELERATOR)
 
 
 def _first_run(program, revived, arrays):
