@@ -238,5 +238,7 @@ def jax_device(d):
     """The `jax.Device` of a canonical device."""
     import jax
     if d.type == "cuda":
+        if compat.is_forked():
+            raise RuntimeError(compat.NO_ACCELERATOR)
         return accelerators()[d.index or 0]
     return jax.devices("cpu")[0]

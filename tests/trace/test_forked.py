@@ -116,3 +116,39 @@ def test_functions_of_jax_work_in_a_child_of_fork(tmp_path):
     print(child(child_of_jax))
     """
     assert lines(program, tmp_path) == ["True", "0"]
+
+
+def test_a_child_asks_what_xla_knows(tmp_path):
+    program = BOTH + """
+    from jtensor.base import compat
+    compat.default_device()
+    print(child(lambda: print(compat.has_option("xla_backend_optimization_level"), compat.has_option("xla_cpu_never_heard_of"))))
+    """
+    assert lines(program, tmp_path) == ["True False", "0"]
+
+
+def test_where_there_is_a_gpu_a_child_computes_on_the_cpu(tmp_path):
+    """What passes for a GPU is a client of the CPU, as in `conftest.gpu`."""
+    program = BOTH + """
+    from jtensor.base import compat, devices
+    from jtensor.base.compat import arrays, forked, programs
+    place, real = compat.cpu_apart(queue=True), arrays.default_device
+    devices._accelerators = lambda: (place,)
+    for room in (compat, arrays, programs):
+        room.default_device = lambda: real() if forked.is_forked() else place
+    x, y = torch.arange(6.0).cuda(), torch.arange(6.0)
+    print((x * 2).sum().item())
+
+    def child_without_a_gpu():
+        print((y * 3).sum().item(), torch.cuda.is_available())
+        for wanted in (lambda: x.exp().sum().item(), lambda: torch.ones(3, device="cuda"), lambda: y.cuda()):
+            try:
+                print(wanted())
+            except RuntimeError as error:
+                print(str(error)[:51])
+
+    print(child(child_without_a_gpu))
+    print((x + 1).sum().item())
+    """
+    refused = ["Cannot re-initialize CUDA in forked subprocess. To "] * 3
+    assert lines(program, tmp_path) == ["30.0", "45.0 False", *refused, "0", "21.0"]

@@ -24,7 +24,9 @@ def begin_anew():
 
 
 def bytecode(module):
-    """A module as bytes, which another process can compile."""
+    """A module, or the text of one, as bytes, which another process can compile."""
+    if isinstance(module, str):
+        return module.encode()
     found = io.BytesIO()
     module.operation.write_bytecode(file=found)
     return found.getvalue()
