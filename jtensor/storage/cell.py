@@ -114,6 +114,17 @@ def of_numpy(array, dtype, device, copy=True):
     return new(ready(put(array, device, copy), layout.aval), layout)
 
 
+def filled(size, number, dtype, device):
+    """A storage full of a number, which is no operation on the tape."""
+    layout = spec.spec(size, None, dtype, device)
+    if device is devices.cpu or layout.numel * dtype.itemsize <= _SENT:
+        return of_numpy(np.full(size, number, dtype.numpy), dtype, device, copy=False)
+    return new(ready(compat.filled(size, number, dtype.numpy, devices.jax_device(device)), layout.aval), layout)
+
+
+_SENT = 1 << 22         # bytes that are sent to a device sooner (3 ms) than a program is made that fills an array there (60 ms)
+
+
 def put(array, device, copy=True):
     """An ndarray as a `jax.Array` with 64-bit types kept. The bytes are copied, since a later write must not show."""
     if device is devices.meta:

@@ -11,12 +11,13 @@ from ..base.size import Size
 from ..ops.families import create as ops
 from ..ops.families.composing import number_fits
 from ..ops.layout import like as like_strides
+from ..storage import cell
 from ..trace import spec as specs
 from . import shapes
 from .batching import as_batched_as
 from .core import Tensor, make_tensor
 from .create import UNWRITTEN, _device, _finish, _type, empty, empty_strided, full, ones, zeros
-from .from_data import copied, from_host, laid, tensor
+from .from_data import copied, laid, tensor, wrap_storage
 
 # -- like another tensor ----------------------------------------------------------------------------------------------
 
@@ -70,15 +71,14 @@ empty_like.__doc__ = "A tensor like the input whose values mean nothing."
 full_like.__doc__ = "A tensor like the input filled with a number.\n\n    >>> torch.full_like(torch.zeros(2), 7)\n    tensor([7., 7.])\n"
 
 def filled_like(input, number):
-    """Full of a number, in the size, type and layout of a tensor: numbers of the host's, not an operation.
+    """Full of a number, in the size, type and layout of a tensor, without an operation on the tape.
 
     For what is made once and changed at every step after that: a tape that makes it would be another one than the next step's.
     """
     own = input._spec
     if own.device.type == "meta" or input._storage.host is not None:
         return full_like(input, number)
-    made = np.full(own.size, number, own.dtype.numpy)
-    return laid(from_host(made, own.dtype, own.device, ours=True), like_strides(own.size, own.stride))
+    return laid(wrap_storage(cell.filled(own.size, number, own.dtype, own.device)), like_strides(own.size, own.stride))
 
 
 # -- methods ----------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ..base import compat
+from .plan import is_for_cpu
 
 _BITS = {2: np.uint16, 4: np.uint32, 8: np.uint64}
 
@@ -118,7 +118,7 @@ def is_wide(shape, dtype, axes):
     """Whether an array is reduced to so long rows, and so few, that the library goes through memory in an order that takes 10 to 100 times
     as long as adding rows to rows (jaxlib 0.10.2): a bias's gradient where there is a word for each column. Accelerators have no such
     library."""
-    if dtype not in (np.float32, np.float64) or not axes or compat.default_device().platform != "cpu":
+    if dtype not in (np.float32, np.float64) or not axes or not is_for_cpu():
         return False
     last = max(axes)
     above = math.prod([length for axis, length in enumerate(shape[:last]) if axis not in axes])
@@ -126,8 +126,9 @@ def is_wide(shape, dtype, axes):
 
 
 def is_row_by_row(shape, axes):
-    """Whether what is written out adds many rows up, so that it would best be made once."""
-    return (math.prod(shape[axis] for axis in axes) >= OFTEN and math.prod(shape[max(axes, default=0) + 1:]) >= ROW
+    """Whether what is written out adds many rows up, so that it would best be made once. On an accelerator the whole program would wait
+    for the choice that this takes."""
+    return (is_for_cpu() and math.prod(shape[axis] for axis in axes) >= OFTEN and math.prod(shape[max(axes, default=0) + 1:]) >= ROW
             and math.prod(shape) >= MANY)
 
 

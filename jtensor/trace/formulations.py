@@ -21,6 +21,7 @@ from jax.extend import core
 from ..base import compat
 from .barriers import LIBRARY, UNROLLED, is_wide
 from .coefficients import ATAN, ERF, ERFC, ERFC_CENTRE, SINH, TANH
+from .plan import is_for_cpu
 
 barrier = core.Primitive("barrier")
 """Identity, and always a fence: XLA takes (1 + x) - 1 for x and exp(a) exp(b) for exp(a + b)."""
@@ -355,7 +356,7 @@ def _or_nan(extreme, x, axes):
     def marked():
         return lax.select(lax.reduce_or(lax.ne(x, x), axes), lax.full_like(extreme, jnp.nan), extreme)
     few = x.size < SUMMED or math.prod(x.shape[axis] for axis in axes) < LONG
-    if few or x.dtype.itemsize < 4 or compat.default_device().platform != "cpu":
+    if few or x.dtype.itemsize < 4 or not is_for_cpu():
         return marked()
     # Looking at each element takes several times as long as the library's sum, which is a number unless one of them is NaN (or infinities
     # meet, or what overflows). Accelerators have no such library, and would wait for the choice.
@@ -387,10 +388,10 @@ def formulation(name, params, avals):
     if name in ("reduce_max", "reduce_min") and (avals[0].size < MANY or is_wide(avals[0].shape, avals[0].dtype, params["axes"])):
         return None                             # the latter are written out (`fences`), and so lose no NaN
     statics = tuple((key, params[key]) for key in STATICS if key in params)
-    return _traced(table[name], statics, tuple((a.shape, a.dtype) for a in avals), jax.config.jax_enable_x64)
+    return _traced(table[name], statics, tuple((a.shape, a.dtype) for a in avals), (jax.config.jax_enable_x64, is_for_cpu()))
 
 
 @functools.lru_cache(1024)
-def _traced(function, statics, types, x64):
+def _traced(function, statics, types, settings):
     with jax.enable_x64(True):
         return compat.trace(lambda *arrays: [function(*arrays, **dict(statics))], [jax.ShapeDtypeStruct(*t) for t in types])

@@ -14,7 +14,7 @@ from ..base import compat, devices
 from . import boxes, fences, scalars, store
 from .executable import compile_program, possible
 from .flat import Flat, flattened
-from .plan import scalar_struct
+from .plan import made_for, scalar_struct
 from .shapes import REMEMBERED
 
 
@@ -146,7 +146,7 @@ def program(nodes, wanted, inputs, counts, donate, efforts=("all",), stored=Fals
             return found, "disk", 0, got
     if stored:
         return None
-    with jax.enable_x64(True):
+    with jax.enable_x64(True), made_for(nodes[-1][0].outputs[0].device.type):
         buffers = [(d + lead(counts) - 1, wanted.index(p)) for d, p in donate if p in wanted]        # the zero is not the graph's
         fenced = fences.of_graph(graph_of(nodes, wanted, inputs, counts), efforts[0] in HURRIED, buffers)
         jaxpr = fenced.jaxpr()
@@ -181,7 +181,7 @@ def kernel_of(graph, key, elements, device=None):
     found = store.load(key, device)
     if found is not None:
         return found, "disk"
-    with jax.enable_x64(True):
+    with jax.enable_x64(True), made_for("cpu" if (device or compat.default_device()).platform == "cpu" else "cuda"):
         fenced = fences.of_graph(graph())
         jaxpr = fenced.jaxpr()
         effort = "kernel" if elements > SMALL else "brief" if elements > TINY else possible(HURRIED, jaxpr, device)

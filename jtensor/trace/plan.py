@@ -85,7 +85,7 @@ def traced(function, inputs, scalar_kinds):
     What the function calls that is jitted is traced as it stands, in half of the time that calls in a jaxpr take; loops are `ops.loops`.
     """
     structs = [a.struct for a in inputs] + [scalar_struct(kind) for kind in scalar_kinds]
-    with compat.x64(), jax.disable_jit(), _tracing_for(next((a.device.type for a in inputs if a.device.type != "cpu"), "cpu")):
+    with compat.x64(), jax.disable_jit(), made_for(next((a.device.type for a in inputs if a.device.type != "cpu"), "cpu")):
         return compat.trace(function, structs)
 
 
@@ -93,7 +93,8 @@ _TRACING = threading.local()
 
 
 @contextlib.contextmanager
-def _tracing_for(device_type):
+def made_for(device_type):
+    """What is traced, fenced and compiled inside is for a device of this type (`is_for_cpu`)."""
     before, _TRACING.device_type = getattr(_TRACING, "device_type", None), device_type
     try:
         yield
@@ -102,7 +103,8 @@ def _tracing_for(device_type):
 
 
 def is_for_cpu():
-    """Whether the operation that is being traced runs on the CPU, for the bodies that are written differently for accelerators."""
+    """Whether what is being made runs on the CPU, for what is written differently for accelerators. Where nobody has said so (`made_for`),
+    JAX's default device tells."""
     device_type = getattr(_TRACING, "device_type", None)
     return compat.default_device().platform == "cpu" if device_type is None else device_type != "cuda"
 

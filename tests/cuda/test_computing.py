@@ -308,3 +308,46 @@ def test_tf32_is_used_where_it_is_permitted():
     finally:
         T.set_float32_matmul_precision("highest")
         T.backends.cudnn.allow_tf32 = True
+
+
+def test_an_optimizers_state_is_there_before_its_first_step():
+    """Its first step is the program of all others: large and small, the state is no operation on the tape."""
+    from jtensor.trace import executable
+    before = []
+    for device in ("cpu", "cuda"):
+        T.manual_seed(0)
+        weights = [T.randn(size, 3).to(device).requires_grad_() for size in (4, 1 << 19)]
+        optimizer, losses = T.optim.AdamW(weights, lr=0.1), []
+        for _ in range(3):
+            optimizer.zero_grad()
+            loss = sum((w ** 2).mean() for w in weights)
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+            before.append(executable.compiled["programs"])
+        assert all(state["exp_avg"].device.type == device and state["exp_avg"].stride() == (3, 1) for state in optimizer.state.values())
+    assert before[3] == before[4] == before[5]
+    assert losses[0] > losses[2]
+
+
+def test_steps_of_other_sizes_are_compiled_whole(afresh):
+    """Nothing does without a kernel there, and many kernels take as long as a program; what has its kernels runs by them."""
+    from jtensor.trace.report import REPORT
+    weights = [T.randn(8, 8).cuda().requires_grad_() for _ in range(3)]
+    before = REPORT.kernels.copy()
+    for rows in (3, 4, 5, 6, 7):
+        x = T.ones(rows, 8).cuda()
+        for w in weights:
+            x = (x @ w).tanh().softmax(-1) * 2 + x
+        x.square().mean().backward()
+        assert weights[0].grad.isfinite().all().item()
+    assert REPORT.kernels == before
+
+
+def test_sums_are_made_for_their_device():
+    from jtensor.trace import barriers, plan
+    shape, axes = (8, 1 << 10, 64), (0,)
+    with plan.made_for("cpu"):
+        assert barriers.is_row_by_row(shape, axes) and barriers.is_wide((1, 64, 1 << 15), np.float32, (1,))
+    with plan.made_for("cuda"):
+        assert not barriers.is_row_by_row(shape, axes) and not barriers.is_wide((1, 64, 1 << 15), np.float32, (1,))

@@ -19,13 +19,28 @@ JAX cannot work there, and is given what it takes, `forked`.)
 >>> program.run([np.array([1, 2])])
 [Array([2, 3], dtype=int64)]
 """
-from .arrays import LITTLE, another, copied, cpu_apart, default_device, empty, fetched, is_out_of_memory, is_seen, looked_at, own, put, sent
+from .arrays import (
+    LITTLE,
+    another,
+    copied,
+    cpu_apart,
+    default_device,
+    empty,
+    fetched,
+    filled,
+    is_out_of_memory,
+    is_seen,
+    looked_at,
+    own,
+    put,
+    sent,
+)
 from .forked import NO_ACCELERATOR, is_forked, of_backend, settle, wait_for_threads
 from .inside import backend_started, let_go, no_fork_warning, short_way, x64
 from .jaxprs import Writer, scan_of_one_more, trace
 from .programs import Program, after_fork, build, configuration, has_option, load
 
 __all__ = ["LITTLE", "NO_ACCELERATOR", "Program", "Writer", "after_fork", "another", "backend_started", "build", "configuration", "copied",
-           "cpu_apart", "default_device", "empty", "fetched", "has_option", "is_forked", "is_out_of_memory", "is_seen", "let_go",
+           "cpu_apart", "default_device", "empty", "fetched", "filled", "has_option", "is_forked", "is_out_of_memory", "is_seen", "let_go",
            "load", "looked_at", "no_fork_warning", "of_backend", "own", "put", "scan_of_one_more", "sent", "settle", "short_way",
            "trace", "wait_for_threads", "x64"]

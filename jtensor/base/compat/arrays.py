@@ -91,6 +91,16 @@ def put(array, device=None):
         jax.enable_x64.set_local(before)
 
 
+def filled(shape, number, dtype, device):
+    """A `jax.Array` full of a number, made on the device by a program of JAX's own, one for each shape.
+
+    >>> filled((2,), -0.0, np.dtype(np.float64), default_device())
+    Array([-0., -0.], dtype=float64)
+    """
+    with x64():
+        return jax.numpy.full(shape, number, dtype, device=device)
+
+
 def sent(array, device):
     """A copy of a `jax.Array` or an ndarray on a device, its 64-bit elements whole. An ndarray must not be written to any more (`put`).
 
