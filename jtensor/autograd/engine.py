@@ -181,8 +181,9 @@ def run(roots, grads, keep_graph, create_graph, captures=None, rows=False, into=
     task = Task(roots, captures, keep_graph, rows, into)
     tie = itertools.count()
     heap, started = [], set()
-    for at, (edge, grad) in enumerate(zip(roots, grads, strict=True)):
-        task.arrive(edge, grad if grad is None else _fitting(edge, at, grad))
+    given = [grad if grad is None else _fitting(edge, at, grad) for at, (edge, grad) in enumerate(zip(roots, grads, strict=True))]
+    for edge, grad in zip(roots, given, strict=True):               # which are held to the end: a leaf copies them (`tensor.accumulate`)
+        task.arrive(edge, grad)
     for edge in roots:
         node = edge[0]
         if node not in started and not task.waiting.get(node):
