@@ -1,7 +1,7 @@
 """Kernels under their names: made when they are asked for, or begun before, and forgotten when others have been asked for since.
 
 A script whose shapes do not come again needs new kernels at every step, and XLA takes 8 ms for the least of them. So a tape that runs op by
-op says first which it is going to need: another thread compiles them, or loads them, while Python works out the next ones and does what
+op says first which it is going to need: other threads compile them, or load them, while Python works out the next ones and does what
 stands before. Who needs one that nobody has begun makes it there and then. Owns: how many are kept, and in which order they are made. May
 not know: what a kernel computes.
 """
