@@ -12,10 +12,11 @@ import threading
 
 from ..base import sites
 from ..base.dtypes import bfloat16, scalar_name
+from ..ops.saves import only_for
 from ..storage.lifted import LIFTED_MEMORY
 from ..trace.lifted import back_in, nest
 from ..trace.tape import LOCAL, Value
-from .graph import AccumulateGrad
+from .graph import AccumulateGrad, OperatorNode
 
 HINT = (" Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
         "torch.autograd.set_detect_anomaly(True, check_nan=False).")
@@ -112,7 +113,7 @@ def value(entry, node, code, read, read_at):
                 edge = node.edges[code]
                 if edge is not None and not isinstance(edge[0], AccumulateGrad):
                     raise RuntimeError(DETACHED)
-            if tensor._counter.version != version:
+            if tensor._counter.version != version and not _is_idle(node, code):
                 raise modified(tensor._counter, version, tensor._spec, edge_now(tensor), node.site)
             return read(tensor)
         storage, spec, offset, counter, version = entry
@@ -122,6 +123,12 @@ def value(entry, node, code, read, read_at):
     if isinstance(entry, Value):
         return entry
     return value(entry.entry, node, code, read, read_at) if type(entry) is Remembered else entry.value(read)
+
+
+def _is_idle(node, code):
+    """Whether what was saved serves one gradient alone, which leads nowhere: that of a view made in no_grad. PyTorch does not save it."""
+    served = only_for(node.plan, code) if isinstance(node, OperatorNode) else None
+    return bool(served) and all(node.edges[at] is None for at in served)
 
 
 def of_result(node, nr):

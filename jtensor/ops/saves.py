@@ -21,6 +21,23 @@ def codes(plan, needs):
     return found
 
 
+def only_for(plan, code):
+    """The positions of the one parameter whose gradient alone reads a saved input, of an operator with several; None if others read it."""
+    operator = plan.operator
+    if not isinstance(operator, Operator) or code < 0:
+        return None
+    rules = operator.saves
+    if operator.grad is not None:
+        rules = {name: formula[1] for name, formula in operator.grad.items() if formula is not None}
+    if not isinstance(rules, dict) or len(rules) < 2:
+        return None
+    where = plan.notes.where
+    readers = [name for name, saved in rules.items() if any(touches(where.get(one), (code,)) for one in saved)]
+    if len(readers) != 1:
+        return None
+    return [at for at in range(len(plan.inputs)) if touches(where.get(readers[0]), (at,))]
+
+
 # Inputs that may not require a gradient, though they are floating-point numbers: {operator: (PyTorch's function, parameters)}.
 _NEVER_NEEDED = {
     "soft_margin_loss": ("soft_margin_loss", ("target",)), "binary_cross_entropy": ("binary_cross_entropy", ("weight",)),
