@@ -11,7 +11,7 @@ import functools
 import re
 
 KERNEL_COST, NODE_COST, PROGRAM_COST = 20.0, 4.0, 15.0       # ms: a kernel by itself, a node of a program, a program
-GPU_KERNEL_COST, GPU_NODE_COST = 70.0, 40.0       # the same on a GPU (H200), of 46 kernels that 12 threads made and of programs with 110 nodes
+GPU_KERNEL_COST, GPU_NODE_COST = 70.0, 40.0       # on a GPU (H200): in steps of 46 kernels made by 12 threads, of programs
 OFTEN = 8                          # programs made for want of an operation's kernel after which that is worth its cost
 KINDS, KNOWN = 64, 16              # of which the last programs are known
 IN_A_ROW = 3                       # times that a tape of a kind that varies has to come
