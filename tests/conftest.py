@@ -71,16 +71,15 @@ def gpu(monkeypatch):
 
     Such a client shares no buffer with the other, so that whoever mixes them up gets XLA's error. How CUDA rounds it does not show.
     """
-    from jtensor.base import compat, devices
-    from jtensor.base.compat import arrays, programs
+    from jtensor.base import devices
     from jtensor.random import counter
+
+    from .standing_in import pass_for_a_gpu
     if not devices._accelerators():
         place = _another_processor()
         if place is None:
             pytest.skip("JAX's public way makes no second client of the CPU")
-        monkeypatch.setattr(devices, "_accelerators", lambda: (place,))
-        for room in (compat, arrays, programs):
-            monkeypatch.setattr(room, "default_device", lambda: place)
+        pass_for_a_gpu(place, monkeypatch.setattr)
     yield "cuda"
     devices.jax_device.cache_clear()
     counter._engines.clear()

@@ -120,8 +120,8 @@ class Worker:
 
     def _reset(self):                           # also in a forked child, which inherits the queue but no thread
         self._queue, self._busy, self._closed = [], [], False
-        self._ready = threading.Condition()                         # heard by the threads
-        self._ended = threading.Condition(self._ready._lock)        # and by who waits for them
+        lock = threading.RLock()
+        self._ready, self._ended = threading.Condition(lock), threading.Condition(lock)     # heard by the threads, by who waits for them
         self._started = self._resting = 0       # threads
 
     def submit(self, job, priority=0, name="job"):
@@ -130,6 +130,7 @@ class Worker:
         with self._ready:
             if self._closed:
                 return handle
+            # One at rest takes it up, else a new one; where there can be no more, one that is there, when it is done with another.
             if self._resting > len(self._queue) or self._started == self.threads or self._start() or self._started:
                 heapq.heappush(self._queue, handle)
                 self._ready.notify()

@@ -44,7 +44,7 @@ class Shared:
         return [compat.looked_at(awaited(x)) for x in made]
 
     def _made(self):
-        return lower.kernel_of(self.compiled, self.name, self.elements, lower.jax_cpu())
+        return lower.kernel_of(self.compiled, self.name, self.elements)
 
 
 class Alone(Shared):

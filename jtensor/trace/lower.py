@@ -173,15 +173,16 @@ _SHARED = weakref.WeakValueDictionary()         # (key, device): the executables
 def kernel(plan):
     """The executable ``run([zero, *arrays, *scalars])`` of one operation, and where it comes from."""
     key = f"kernel {plan.key!r} {plan.inputs!r} {plan.outputs!r} {plan.scalar_kinds}"
-    return kernel_of(lambda: flattened(plan.jaxpr()), key, plan.elements(), jax_device_of(plan))
+    return kernel_of(lambda: flattened(plan.jaxpr()), key, plan.elements(), plan.outputs[0].device)
 
 
-def kernel_of(graph, key, elements, device=None):
-    """The same of equations. ``graph``: what gives them, as a `Flat`; ``key``: names them in every process."""
+def kernel_of(graph, key, elements, place=devices.cpu):
+    """The same of equations. ``graph``: what gives them, as a `Flat`; ``key``: names them in every process; ``place``: where they run."""
+    device = _unless_default(place)
     found = store.load(key, device)
     if found is not None:
         return found, "disk"
-    with jax.enable_x64(True), made_for("cpu" if (device or compat.default_device()).platform == "cpu" else "cuda"):
+    with jax.enable_x64(True), made_for(place.type):
         fenced = fences.of_graph(graph())
         jaxpr = fenced.jaxpr()
         effort = "kernel" if elements > SMALL else "brief" if elements > TINY else possible(HURRIED, jaxpr, device)
@@ -198,11 +199,6 @@ HURRIED = "rough", "brief"            # efforts, the least first
 def jax_device_of(plan):
     """Where a plan runs; None for JAX's default device, so that results stay uncommitted."""
     return _unless_default(plan.outputs[0].device)
-
-
-def jax_cpu():
-    """The CPU, in the same manner."""
-    return _unless_default(devices.cpu)
 
 
 def _unless_default(device):

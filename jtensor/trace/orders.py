@@ -78,5 +78,5 @@ def _by_library(function, *arrays):
         with jax.enable_x64(True):
             return flattened(jax.make_jaxpr(lambda *given: (function(*given),))(*arrays))
     name = f"order {[x.shape for x in arrays]}"
-    executable, _ = lower.kernel_of(graph, name, sum(x.size for x in arrays), lower.jax_cpu())
+    executable, _ = lower.kernel_of(graph, name, sum(x.size for x in arrays))
     return np.asarray(executable.run([np.zeros((), np.uint32), *arrays])[0])

@@ -11,7 +11,7 @@ import functools
 import re
 
 KERNEL_COST, NODE_COST, PROGRAM_COST = 20.0, 4.0, 15.0       # ms: a kernel by itself, a node of a program, a program
-GPU_KERNEL_COST, GPU_NODE_COST = 70.0, 40.0       # on a GPU (H200): in steps of 46 kernels made by 12 threads, of programs
+GPU_KERNEL_COST, GPU_NODE_COST = 70.0, 40.0      # the same in steps on a GPU (H200), whose kernels 12 threads made
 OFTEN = 8                          # programs made for want of an operation's kernel after which that is worth its cost
 KINDS, KNOWN = 64, 16              # of which the last programs are known
 IN_A_ROW = 3                       # times that a tape of a kind that varies has to come
@@ -97,10 +97,9 @@ def worth_a_program(nodes, plans, missing, sightings, loop=False, gpu=False):
     takes longer than making a program in vain.
     """
     in_vain = PAST.in_vain(nodes)
-    if in_vain and (not gpu or sightings >= PATIENT):
-        return sightings >= PATIENT
-    if not in_vain and (loop or sightings > 1):
-        return True
+    again = sightings >= PATIENT if in_vain else loop or sightings > 1
+    if again or in_vain and not gpu:
+        return again
     dear = sum(1 for plan in missing if plan.wanted < OFTEN)
     by_ops, whole = (GPU_KERNEL_COST, len(plans) * GPU_NODE_COST) if gpu else (KERNEL_COST, len(plans) * NODE_COST + PROGRAM_COST)
     if dear * by_ops <= whole:

@@ -14,6 +14,7 @@ import re
 import runpy
 import sys
 import time
+from pathlib import Path
 
 os.environ["JAX_PLATFORMS"] = "cpu"
 os.environ.setdefault("JTENSOR_CACHE", "0")
@@ -23,8 +24,12 @@ import numpy as np
 from jax._src import compiler, xla_bridge
 from jax.experimental import topologies
 
-from jtensor.base import compat, devices
-from jtensor.base.compat import arrays, forked, lowering, programs
+from jtensor.base import compat
+from jtensor.base.compat import lowering, programs
+from jtensor.trace import executable
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+import standing_in
 
 H200 = """gpu_device_info {
   threads_per_block_limit: 1024 threads_per_warp: 32 shared_memory_per_block: 49152 shared_memory_per_core: 233472
@@ -61,10 +66,8 @@ class _Gpu:
 
 def pass_for_a_gpu(found):
     """``cuda:0`` is there from now on; ``found(jaxpr, aliases, name)`` hears of each program for it."""
-    place, real, lowered = compat.cpu_apart(queue=True), arrays.default_device, programs.lowered_module
-    devices._accelerators = lambda: (place,)
-    for room in (arrays, programs):
-        room.default_device = lambda: real() if forked.is_forked() else place
+    place, lowered = compat.cpu_apart(queue=True), programs.lowered_module
+    standing_in.pass_for_a_gpu(place)
     compat.default_device = lambda: _Gpu(place)                     # of which the rooms above ask the platform alone
 
     def heard(jaxpr, aliases, device, name):
@@ -87,7 +90,7 @@ def main(script, *arguments):
         begin = time.perf_counter()
         module = lowering.lowered_module(jaxpr, aliases, gpu, name)[0]
         options = compiler.get_compile_options(1, 1, device_assignment=np.array([[gpu]]), backend=gpu.client,
-                                               env_options_overrides={"xla_gpu_autotune_level": 0, "xla_gpu_enable_triton_gemm": False})
+                                               env_options_overrides=executable._ALWAYS["gpu"])
         made = gpu.client.compile(module, executable_devices=jax._src.lib.xla_client.DeviceList((gpu,)), compile_options=options)
         print(f"{len(jaxpr.jaxpr.eqns):6} equations {time.perf_counter() - begin:6.2f} s", consists_of(made.hlo_modules()[0].to_string()),
               file=sys.stderr, flush=True)

@@ -47,9 +47,9 @@ def compile_program(jaxpr, avals, *, made=lower.compile_program, **more):
     return made(lambda *xs: [jnp.zeros(a.shape, a.dtype) for a in jaxpr.out_avals], jaxpr.in_avals)
 
 
-def kernel_of(graph, key, elements, device=None, *, made=lower.kernel_of):
+def kernel_of(graph, key, elements, *place, made=lower.kernel_of):
     tell("kernel", key, text_of(graph))
-    return made(graph, key, elements, device)
+    return made(graph, key, elements, *place)
 
 
 def planned(self, *args, made=plan.Plan.__init__, **named):
