@@ -1,12 +1,16 @@
 """The C allocator's settings, so that a program's buffers are not returned to the system and faulted in again at every step.
 
-Owns: three calls of glibc's `mallopt` and the reasons not to make them. May not know: anything else of this package.
+Owns: four calls of glibc's `mallopt` and the reasons not to make them. May not know: anything else of this package.
 
 By default glibc takes every block above 128 KiB (later up to 32 MiB) from the system and gives it back when it is freed; then half
-of a training step can be page faults (17,000 in a small GPT's). Kept instead: blocks of any size come from the heap (`M_MMAP_THRESHOLD`),
-the heap is not trimmed (`M_TRIM_THRESHOLD`), and there is one heap for all threads (`M_ARENA_MAX`). All three are needed, and before
-JAX starts its threads. The price: the process keeps its peak memory until it ends. It changes the user's process, so it is
-reported, ``JTENSOR_MALLOC=0`` leaves it alone, and so does any setting of the user's own.
+of a training step can be page faults (17,000 in a small GPT's). Kept instead: blocks come from arenas whatever their size
+(`M_MMAP_THRESHOLD`), and what an arena has it keeps (`M_TRIM_THRESHOLD`; and `M_TOP_PAD`, without which a part of one that is
+empty goes). There are a few arenas (`M_ARENA_MAX`): with a single one the script's thread and XLA's wait for each other, a tenth of
+a small step on two processors and a third of a program's compiling on sixteen; of the eight per processor that glibc would make,
+each would keep what it ever had. A thread that has not the first arena gets a block larger than `LARGEST` from the system after
+all, so XLA is asked for smaller ones (`trace.executable`). All before JAX starts its threads. The price: the process keeps its peak
+memory until it ends. It changes the user's process, so it is reported, ``JTENSOR_MALLOC=0`` leaves it alone, and so does any
+setting of the user's own.
 
 >>> isinstance(explain(), str)
 True
@@ -14,7 +18,12 @@ True
 import os
 import sys
 
-_SETTINGS = (("M_MMAP_THRESHOLD", -3, 2**31 - 1), ("M_TRIM_THRESHOLD", -1, 2**31 - 1), ("M_ARENA_MAX", -8, 1))
+_PART = 64 << 20            # bytes: of what an arena consists of, except for the first (glibc's HEAP_MAX_SIZE)
+LARGEST = _PART - (4 << 20)
+"""Bytes of a block that is kept for certain, with what glibc adds to it."""
+ARENAS = min(max(4, os.cpu_count() or 1), 16)
+_SETTINGS = (("M_MMAP_THRESHOLD", -3, 2**31 - 1), ("M_TRIM_THRESHOLD", -1, 2**31 - 1), ("M_TOP_PAD", -2, _PART),
+             ("M_ARENA_MAX", -8, ARENAS))
 _done = None
 
 
@@ -58,4 +67,4 @@ def _set():
     refused = [name for name, parameter, value in _SETTINGS if mallopt(parameter, value) != 1]
     if refused:
         return "refused by the C library: " + ", ".join(refused)
-    return "blocks of any size from one untrimmed heap (mallopt; JTENSOR_MALLOC=0 leaves it alone)"
+    return f"what is freed is kept, in {ARENAS} arenas (mallopt; JTENSOR_MALLOC=0 leaves it alone)"

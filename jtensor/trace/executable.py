@@ -16,7 +16,7 @@ import time
 
 import numpy as np
 
-from ..base import compat
+from ..base import compat, malloc
 from . import background, forking  # noqa: F401 - the latter is told of forks from now on
 from .background import Worker
 from .barriers import in_windows
@@ -108,13 +108,25 @@ def options_of(effort, jaxpr, device=None):
 def _always(jaxpr, device):
     """What is asked of XLA for every program. On a GPU the first algorithm for a convolution is ten times as slow as the best one
     (H200, JAX 0.11), so for these the time is taken."""
-    found = _ALWAYS.get((device or compat.default_device()).platform, {})
-    left_out = None
+    platform, left_out = (device or compat.default_device()).platform, None
+    found = _ALWAYS.get(platform, {}) | (_in_pieces(jaxpr) if platform == "cpu" else {})
     if CONSISTENT in found and not is_asked_for_consistency():
         left_out = CONSISTENT
     elif _TUNED in found and any(eqn.primitive.name == "conv_general_dilated" for eqn in _equations(jaxpr)):
         left_out = _TUNED
     return {name: value for name, value in found.items() if name != left_out}
+
+
+def _in_pieces(jaxpr):
+    """What has XLA take the memory for a program's intermediate values in pieces that the C allocator keeps (`malloc.LARGEST`) rather than
+    at once. It warns of each value that is larger by itself. What may take very much is better given back: every thread of XLA's that
+    runs programs would keep as much."""
+    sizes = [v.aval.size * v.aval.dtype.itemsize for eqn in _equations(jaxpr) for v in eqn.outvars if hasattr(v.aval, "size")]
+    return {_PIECES: malloc.LARGEST} if malloc.LARGEST < sum(sizes) < _VERY_MUCH and max(sizes) <= malloc.LARGEST else {}
+
+
+_PIECES = "xla_multiheap_size_constraint_per_heap"
+_VERY_MUCH = (16 << 30) // malloc.ARENAS       # bytes of all values there are: those of a time are a tenth of them and less
 
 
 @functools.cache

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jtensor.base import compat
+from jtensor.base import compat, malloc
 from jtensor.base.compat import inside
 from jtensor.trace import executable, fences
 from jtensor.trace.executable import compile_program
@@ -249,6 +249,17 @@ def test_what_is_always_asked_of_xla_stands_beside_what_a_program_asks():
     if executable.efforts():
         assert {"xla_cpu_disable_tiled_emitter", *brief[executable._EXTRA]} == set(both[executable._EXTRA])
         assert executable._always(jaxpr, None)[executable._EXTRA] == ("xla_cpu_disable_tiled_emitter",)
+
+
+def test_memory_for_what_is_there_for_a_time_is_taken_in_pieces():
+    """Where it is more than one piece, unless a single value is (XLA would warn), or it may be so much that it had better be given back."""
+    def asked(rows, values):
+        x = jax.ShapeDtypeStruct((rows << 10, 256), np.float32)                # a MB a row
+        jaxpr = jax.make_jaxpr(lambda x: functools.reduce(lambda y, _: jnp.sin(y), range(values), x).sum())(x)
+        return executable._always(jaxpr, None).get(executable._PIECES)
+    piece = malloc.LARGEST
+    assert asked(20, 4) == asked(60, 4) == piece and asked(20, 2) is asked(61, 4) is None
+    assert asked(40, executable._VERY_MUCH // (40 << 20) + 1) is None and compat.has_option(executable._PIECES)
 
 
 def test_few_features_leave_a_convolution_to_the_library():
