@@ -13,6 +13,7 @@ from numpy import ndarray
 from ..base import compat, devices
 from . import bodies, by_numpy, donation, kernels, lower, scalars, tape
 from .arrival import awaited
+from .background import Worker
 from .choosing import choose
 from .macros import CAP
 from .report import REPORT
@@ -85,7 +86,10 @@ def on_host(value, reason="read"):
     array = seen(value, reason)
     if array.__class__ is np.ndarray:
         return array
-    return np.asarray(awaited(array)) if value.aval.device is devices.cpu else compat.fetched(array)
+    return np.asarray(awaited(array)) if value.aval.device is devices.cpu else compat.fetched(array, _CARRIERS.submit)
+
+
+_CARRIERS = Worker("carriers")
 
 
 def run(segment, asked=None):

@@ -9,7 +9,8 @@ import pytest
 
 import jtensor as T
 from jtensor.base import compat
-from jtensor.trace import executor
+from jtensor.base.compat import arrays
+from jtensor.trace import executor, tiers
 
 pytestmark = pytest.mark.usefixtures("gpu")
 TYPES = T.float32, T.float64, T.int64, T.int32, T.uint8, T.bool, T.bfloat16, T.float16, T.complex64
@@ -160,14 +161,45 @@ def test_a_whole_step_is_one_program():
     assert cuts[0] < 160 < cuts[1]
 
 
-def test_numbers_are_fetched_again_and_again():
+def test_tapes_that_do_not_come_again_stop_being_compiled():
+    """As on a CPU (`test_executor`): what they lack then are kernels, which serve others, too."""
+    report = T.report()
+
+    def batch(n):
+        """A tape that was never there. Whether a program and whether kernels are compiled for it."""
+        x = y = T.rand(n, device="cuda")
+        before = sum(report.programs.values()), sum(report.kernels.values())
+        for _ in range(tiers.LARGE // 2):
+            y = (y * 0.5 + x).sin()
+        assert y.isfinite().all()
+        return sum(report.programs.values()) > before[0], sum(report.kernels.values()) > before[1]
+    assert [batch(801 + n) for n in range(tiers.TRIED + 2)] == [(True, False)] * tiers.TRIED + [(False, True)] * 2
+    assert [batch(800 + tiers.TRIED + 1)[0] for _ in range(tiers.PATIENT)] == [False] * (tiers.PATIENT - 1) + [True]
+
+
+def test_numbers_are_fetched_again_and_again(monkeypatch):
+    monkeypatch.setattr(arrays, "_looks", {})
+    monkeypatch.setattr(arrays, "_carriers", {})
     x = T.arange(5., device="cuda")
     for k in range(6):
         y = x * k
         assert y.sum().item() == 10 * k and y[3].item() == 3 * k and y[1:3].tolist() == [k, 2 * k] and bool((y >= 0).all())
     array = y.jax()
-    seen = [compat.fetched(array) for _ in range(4)]
-    assert seen[0].tolist() == y.tolist() and seen[1] is seen[2] is seen[3] and not seen[3].flags.writeable     # kept once it is fetched
+    seen = [compat.fetched(array, lambda job: job()) for _ in range(arrays._AGAIN + 2)]
+    assert seen[0].tolist() == y.tolist() and seen[-1] is seen[-2] and not seen[-1].flags.writeable     # kept once it is fetched
+
+
+def test_what_fetches_numbers_is_made_while_others_go_on(monkeypatch):
+    monkeypatch.setattr(arrays, "_looks", {})
+    monkeypatch.setattr(arrays, "_carriers", {})
+    values, jobs = [T.full((2,), float(k), device="cuda") for k in range(arrays._AGAIN + 3)], []
+    *before, after, untold = [value.jax() for value in values]
+    assert [compat.fetched(array, jobs.append).tolist() for array in before] == [[k, k] for k in range(len(before))]
+    assert len(jobs) == 1 and not arrays._carriers
+    jobs[0]()
+    assert len(arrays._carriers) == 1, "a GPU writes to memory of its host, and so does what passes for one"
+    assert compat.fetched(after, jobs.append).tolist() == values[-2].tolist() and compat.fetched(untold).tolist() == values[-1].tolist()
+    assert len(jobs) == 1
 
 
 def test_what_is_held_is_not_written_over():
@@ -330,18 +362,19 @@ def test_an_optimizers_state_is_there_before_its_first_step():
     assert losses[0] > losses[2]
 
 
-def test_steps_of_other_sizes_are_compiled_whole(afresh):
-    """Nothing does without a kernel there, and many kernels take as long as a program; what has its kernels runs by them."""
+def test_steps_of_other_sizes_are_compiled_whole_until_that_was_in_vain(afresh):
+    """What is new has hardly a kernel, and is probably a training step. What comes on one more size then runs by kernels."""
     from jtensor.trace.report import REPORT
-    weights = [T.randn(8, 8).cuda().requires_grad_() for _ in range(3)]
-    before = REPORT.kernels.copy()
-    for rows in (3, 4, 5, 6, 7):
+    weights, made = [T.randn(8, 8).cuda().requires_grad_() for _ in range(3)], []
+    for rows in range(3, 3 + tiers.TRIED + 2):
+        before = sum(REPORT.kernels.values()), sum(REPORT.programs.values())
         x = T.ones(rows, 8).cuda()
         for w in weights:
             x = (x @ w).tanh().softmax(-1) * 2 + x
         x.square().mean().backward()
         assert weights[0].grad.isfinite().all().item()
-    assert REPORT.kernels == before
+        made.append((sum(REPORT.kernels.values()) > before[0], sum(REPORT.programs.values()) > before[1]))
+    assert made == [(False, True)] * tiers.TRIED + [(True, False)] * 2
 
 
 def test_sums_are_made_for_their_device():

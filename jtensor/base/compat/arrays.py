@@ -156,45 +156,52 @@ def another(array):
         return jax.device_put(array, device, may_alias=False)
 
 
-def fetched(array):
+def fetched(array, later=None):
     """The elements of an array on an accelerator as an ndarray that is not to be written to.
 
     XLA's own way to the host takes 0.2 ms however small the array is. A program whose result lies in memory of the host that the device
-    writes to takes less than half of that; it is made for shapes that are looked at again and again.
+    writes to takes less than half of that. Such are made for shapes that are looked at again and again, by ``later(job)``: it takes a
+    tenth of a second, as long as hundreds of looks, so nobody is to wait for it.
     """
     known = getattr(array, "_npy_value", None)
     if known is None and forked.is_forked():
         forked.refuse_theirs(array)
     if known is None and array.nbytes <= LITTLE:
-        if len(_looks) > _KINDS:
-            _looks.clear()
-            _carriers.clear()
         kind = array.shape, array.dtype, array.sharding
-        looks = _looks[kind] = _looks.get(kind, 0) + 1
-        if looks >= _AGAIN:
-            if looks == _AGAIN:
-                _carriers[kind] = _carrier(array.sharding)
-            carrier = _carriers[kind]
-            if carrier is not None:
-                with x64():
-                    known = np.asarray(carrier(array))
-                if hasattr(array, "_npy_value"):
-                    array._npy_value = known            # where JAX itself keeps what it has fetched
+        carrier = _carriers.get(kind)
+        if carrier is not None:
+            with x64():
+                known = np.asarray(carrier(array))
+            if hasattr(array, "_npy_value"):
+                array._npy_value = known            # where JAX itself keeps what it has fetched
+        elif later is not None:
+            _count_look(kind, later)
     return np.asarray(array) if known is None else known
 
 
 LITTLE = 1 << 16
 """Bytes up to which what is fetched takes no longer than fetching nothing."""
-_AGAIN = 3                              # looks at arrays of one kind, of which the last has the program made
+_AGAIN = 16                             # looks at arrays of one kind, of which the last has the program made
 _KINDS, _looks, _carriers = 4096, {}, {}
 
 
-@functools.cache
-def _carrier(sharding):
+def _count_look(kind, later):
+    if len(_looks) > _KINDS:
+        _looks.clear()
+        _carriers.clear()
+    _looks[kind] = looks = _looks.get(kind, 0) + 1
+    if looks == _AGAIN:
+        later(functools.partial(_make_carrier, *kind))
+
+
+def _make_carrier(shape, dtype, sharding):
     device, = sharding.device_set
     if all(memory.kind != _PINNED for memory in device.addressable_memories()):
-        return None
-    return jax.jit(jax.lax.optimization_barrier, out_shardings=jax.sharding.SingleDeviceSharding(device, memory_kind=_PINNED))
+        return
+    pinned = jax.sharding.SingleDeviceSharding(device, memory_kind=_PINNED)
+    with x64():
+        traced = jax.jit(jax.lax.optimization_barrier, out_shardings=pinned).lower(jax.ShapeDtypeStruct(shape, dtype, sharding=sharding))
+        _carriers[shape, dtype, sharding] = traced.compile()
 
 
 _PINNED = "pinned_host"
