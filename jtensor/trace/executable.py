@@ -119,13 +119,14 @@ def _always(jaxpr, device):
 
 def _in_pieces(jaxpr):
     """What has XLA take the memory for a program's intermediate values in pieces that the C allocator keeps (`malloc.LARGEST`) rather than
-    at once. It warns of each value that is larger by itself. What may take very much is better given back: every thread of XLA's that
-    runs programs would keep as much."""
-    sizes = [v.aval.size * v.aval.dtype.itemsize for eqn in _equations(jaxpr) for v in eqn.outvars if hasattr(v.aval, "size")]
-    return {_PIECES: malloc.LARGEST} if malloc.LARGEST < sum(sizes) < _VERY_MUCH and max(sizes) <= malloc.LARGEST else {}
+    at once. It warns of each value that is larger by itself; it widens some of narrow types. What may take very much is better given
+    back: every thread of XLA's that runs programs would keep as much."""
+    sizes = [v.aval.size * max(v.aval.dtype.itemsize, 4) for eqn in _equations(jaxpr) for v in eqn.outvars if hasattr(v.aval, "size")]
+    wanted = malloc.LARGEST < sum(sizes) < _VERY_MUCH and max(sizes) <= malloc.LARGEST
+    return {PIECES: malloc.LARGEST} if wanted and compat.has_option(PIECES) else {}
 
 
-_PIECES = "xla_multiheap_size_constraint_per_heap"
+PIECES = "xla_multiheap_size_constraint_per_heap"
 _VERY_MUCH = (16 << 30) // malloc.ARENAS       # bytes of all values there are: those of a time are a tenth of them and less
 
 

@@ -86,7 +86,12 @@ def on_host(value, reason="read"):
     array = seen(value, reason)
     if array.__class__ is np.ndarray:
         return array
-    return np.asarray(awaited(array)) if value.aval.device is devices.cpu else compat.fetched(array, _CARRIERS.submit)
+    return np.asarray(awaited(array)) if value.aval.device is devices.cpu else fetched(array)
+
+
+def fetched(array):
+    """The elements of an array on an accelerator as an ndarray that is not to be written to. What fetches such again is made meanwhile."""
+    return compat.fetched(array, _CARRIERS.submit)
 
 
 _CARRIERS = Worker("carriers")

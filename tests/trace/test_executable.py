@@ -253,13 +253,14 @@ def test_what_is_always_asked_of_xla_stands_beside_what_a_program_asks():
 
 def test_memory_for_what_is_there_for_a_time_is_taken_in_pieces():
     """Where it is more than one piece, unless a single value is (XLA would warn), or it may be so much that it had better be given back."""
-    def asked(rows, values):
-        x = jax.ShapeDtypeStruct((rows << 10, 256), np.float32)                # a MB a row
+    def asked(rows, values, dtype=np.float32):
+        x = jax.ShapeDtypeStruct((rows << 10, 256), dtype)                     # a MB a row of float32
         jaxpr = jax.make_jaxpr(lambda x: functools.reduce(lambda y, _: jnp.sin(y), range(values), x).sum())(x)
-        return executable._always(jaxpr, None).get(executable._PIECES)
+        return executable._always(jaxpr, None).get(executable.PIECES)
     piece = malloc.LARGEST
     assert asked(20, 4) == asked(60, 4) == piece and asked(20, 2) is asked(61, 4) is None
-    assert asked(40, executable._VERY_MUCH // (40 << 20) + 1) is None and compat.has_option(executable._PIECES)
+    assert asked(60, 4, jnp.bfloat16) == piece and asked(61, 4, jnp.bfloat16) is None           # which XLA computes in float32
+    assert asked(40, executable._VERY_MUCH // (40 << 20) + 1) is None
 
 
 def test_few_features_leave_a_convolution_to_the_library():

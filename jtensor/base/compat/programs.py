@@ -130,7 +130,7 @@ def has_option(name):
 
 
 # Of these the JAX that `inside.KNOWN` names need not be asked: that takes 10 ms.
-_OF_THE_KNOWN = {"xla_cpu_use_fusion_emitters", "xla_cpu_enable_platform_dependent_math"}
+_OF_THE_KNOWN = {"xla_cpu_use_fusion_emitters", "xla_cpu_enable_platform_dependent_math", "xla_multiheap_size_constraint_per_heap"}
 _NOTHING = "module @nothing {func.func public @main() {return}}"
 
 

@@ -39,9 +39,9 @@ _MANY = 1 << 18             # elements that are looked at where they are, on an 
 
 def _extremes_there(value):
     """The smallest and the largest number of a value, found by its device."""
-    from ...trace.executor import value_of
+    from ...trace.executor import fetched, value_of
     with compat.x64():
-        return compat.fetched(_both()(value_of(value, "index bounds")))
+        return fetched(_both()(value_of(value, "index bounds")))
 
 
 @functools.cache
