@@ -1,4 +1,4 @@
-"""Waiting for an array that a device still computes.
+"""Waiting for an array that a device still computes, and fetching one from an accelerator.
 
 A thread that sleeps until the runtime wakes it is woken tens of microseconds late, which is longer than most small programs run. So whoever
 is about to look at an array stays awake for a while first, and gives way to others meanwhile. Where that is in vain, as at the end of a
@@ -7,6 +7,9 @@ after each failure. May not know: values, the tape.
 """
 import os
 from time import perf_counter
+
+from ..base import compat
+from .background import Worker
 
 AWAKE = 0.0003                                              # seconds; what takes longer does not feel a late awakening
 AT_MOST = 64                                                # how often in a row one sleeps at once
@@ -36,3 +39,12 @@ def awaited(array):
             _asleep = 1 << _failures
             _failures += _asleep < AT_MOST
     return array
+
+
+def fetched(array):
+    """The elements of an array on an accelerator as an ndarray that is not to be written to (`compat.fetched`). What fetches such again is
+    made by a thread of its own."""
+    return compat.fetched(array, _CARRIERS.submit)
+
+
+_CARRIERS = Worker("carriers")

@@ -12,8 +12,7 @@ from numpy import ndarray
 
 from ..base import compat, devices
 from . import bodies, by_numpy, donation, kernels, lower, scalars, tape
-from .arrival import awaited
-from .background import Worker
+from .arrival import awaited, fetched
 from .choosing import choose
 from .macros import CAP
 from .report import REPORT
@@ -87,14 +86,6 @@ def on_host(value, reason="read"):
     if array.__class__ is np.ndarray:
         return array
     return np.asarray(awaited(array)) if value.aval.device is devices.cpu else fetched(array)
-
-
-def fetched(array):
-    """The elements of an array on an accelerator as an ndarray that is not to be written to. What fetches such again is made meanwhile."""
-    return compat.fetched(array, _CARRIERS.submit)
-
-
-_CARRIERS = Worker("carriers")
 
 
 def run(segment, asked=None):

@@ -11,9 +11,9 @@ import functools
 import re
 
 KERNEL_COST, NODE_COST, PROGRAM_COST = 20.0, 4.0, 15.0       # ms: a kernel by itself, a node of a program, a program
-# On a GPU (H200) a kernel takes 8 ms beside 15 others, a node of a program 10. Only the ratio of these counts: a tape that is new is made
-# whole where more than half of its kernels are missing, since it is probably a step that comes again.
-GPU_KERNEL_COST, GPU_NODE_COST = 70.0, 40.0
+# On a GPU a kernel takes as long to make as a node of a program (H200: 8 and 10 ms), and what is new there, and lacks more than this
+# part of its kernels, is probably a training step, which comes again.
+LACKING = 4 / 7
 OFTEN = 8                          # programs made for want of an operation's kernel after which that is worth its cost
 KINDS, KNOWN = 64, 16              # of which the last programs are known
 IN_A_ROW = 3                       # times that a tape of a kind that varies has to come
@@ -102,8 +102,7 @@ def worth_a_program(nodes, plans, missing, sightings, loop=False, gpu=False):
     if again or in_vain:
         return again
     dear = sum(1 for plan in missing if plan.wanted < OFTEN)
-    by_ops, whole = (GPU_KERNEL_COST, len(plans) * GPU_NODE_COST) if gpu else (KERNEL_COST, len(plans) * NODE_COST + PROGRAM_COST)
-    if dear * by_ops <= whole:
+    if dear <= len(plans) * LACKING if gpu else dear * KERNEL_COST <= len(plans) * NODE_COST + PROGRAM_COST:
         return False
     for plan in missing:
         plan.wanted += 1

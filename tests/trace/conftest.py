@@ -1,7 +1,21 @@
 """What tests of the tape and its programs share: a cache folder of their own."""
+import jax
 import pytest
 
 from jtensor.trace import store
+
+
+def avals(*arrays):
+    """What JAX traces in the place of these arrays."""
+    return [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in arrays]
+
+
+@pytest.fixture
+def jax_stays_as_it_was(settled):
+    """JAX's configuration is after a test what it was before."""
+    before = dict(jax.config.values)
+    yield
+    assert dict(jax.config.values) == before
 
 
 @pytest.fixture

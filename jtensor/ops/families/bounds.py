@@ -39,7 +39,8 @@ _MANY = 1 << 18             # elements that are looked at where they are, on an 
 
 def _extremes_there(value):
     """The smallest and the largest number of a value, found by its device."""
-    from ...trace.executor import fetched, value_of
+    from ...trace.arrival import fetched
+    from ...trace.executor import value_of
     with compat.x64():
         return fetched(_both()(value_of(value, "index bounds")))
 
