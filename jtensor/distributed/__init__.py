@@ -1,16 +1,19 @@
-"""`torch.distributed`, as in a PyTorch that was built without it: it says that it is not available.
+"""`torch.distributed`: several processes that compute together, over a Gloo of our own.
 
-What scripts ask before they decide to run on one process answers so; the rest says what PyTorch says while no group of processes has been
-made, and making one is refused. Libraries for PyTorch import names from here without asking; those are there, as types of which no instance
-can be made and functions that say why.
+A process has its own jtensor and its own tape; what goes between them are host arrays. From the top down:
 
-    distributed_c10d.py   groups, what they would do together, and the types of it
-    constants.py          how long a group would wait
-    device_mesh.py        devices in a grid
-    rpc.py                calls of functions of other processes
-    tensor/               tensors that lie on several devices (loaded when it is imported); _tensor/ is its first name
-    fsdp.py               modules whose parameters do (loaded when it is imported); in _composable/ by its first name
+    distributed_c10d.py   PyTorch's room of all the names below
+    collectives.py, messages.py, objects.py    what members of a group do together, and two of them: tensors, and what can be pickled
+    reducer.py            the gradients of `nn.parallel.DistributedDataParallel`
     nn.py                 what groups do together, with gradients (loaded when it is imported)
+    world.py              which groups there are; init_process_group
+    tensors.py            tensors as arrays of the host, and back
+    groups.py, work.py    a group as its member sees it; what is under way in it
+    patterns.py           who sends what to whom, and in which order numbers are added up; reducing.py: what adding is
+    wires.py              connections between processes
+    rendezvous.py, stores.py, tcp_store.py, errors.py    how processes find each other
+    run.py, launcher/, elastic/    ``torchrun``
+    constants.py, device_mesh.py, rpc.py, fsdp.py, tensor/, _composable/, _tensor/    names that libraries import of what is not there
 """
 from . import constants as constants
 from . import device_mesh as device_mesh

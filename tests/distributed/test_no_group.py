@@ -1,4 +1,5 @@
-"""`torch.distributed` without a group: what is asked answers, what needs a group says that there is none, what makes one is refused."""
+"""`torch.distributed` without a group: what is asked answers, what needs a group says that there is none."""
+import copy
 import importlib
 import inspect
 
@@ -9,7 +10,7 @@ from jtensor import distributed
 from jtensor.base.errors import MissingFeature
 from jtensor.distributed import distributed_c10d
 
-NEED_A_GROUP = """all_gather all_gather_into_tensor all_gather_object all_reduce all_to_all all_to_all_single barrier batch_isend_irecv
+NEED_A_GROUP = """all_gather all_gather_into_tensor all_gather_object all_reduce all_to_all all_to_all_single barrier
     broadcast broadcast_object_list gather gather_object get_backend get_backend_config get_process_group_ranks get_rank
     get_world_size irecv isend monitored_barrier new_group recv recv_object_list reduce reduce_scatter reduce_scatter_tensor
     scatter scatter_object_list send send_object_list""".split()
@@ -19,8 +20,9 @@ NEED_A_GROUP = """all_gather all_gather_into_tensor all_gather_object all_reduce
 def test_what_needs_a_group_says_that_there_is_none(name):
     function = getattr(distributed, name)
     needed = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+    given = [[jtensor.ones(1)] if p.name.endswith("list") else jtensor.ones(1) for p in needed]
     with pytest.raises(ValueError, match="Default process group has not been initialized, please make sure to call init_process_group."):
-        function(*[None] * len(needed))
+        function(*given)
 
 
 @pytest.mark.parametrize("name", NEED_A_GROUP)
@@ -30,8 +32,8 @@ def test_arguments_are_pytorchs(name):
 
 
 def test_questions_answer():
-    assert not distributed.is_available() and not distributed.is_initialized() and not distributed.is_backend_available("gloo")
-    assert not any(getattr(distributed, f"is_{kind}_available")() for kind in ("nccl", "gloo", "mpi", "ucc", "xccl"))
+    assert distributed.is_available() and not distributed.is_initialized() and distributed.is_backend_available("gloo")
+    assert [getattr(distributed, f"is_{kind}_available")() for kind in ("gloo", "nccl", "mpi", "ucc", "xccl")] == [True] + [False] * 4
     assert not distributed.rpc.is_available()
     assert distributed.group.WORLD is None is distributed.GroupMember.WORLD
     assert distributed.get_pg_count() == 0 and distributed.get_global_rank(None, 0) == 0
@@ -59,19 +61,34 @@ def test_operations_and_backends_are_named_as_there():
         distributed.Backend(3)
 
 
-@pytest.mark.parametrize("name", "ProcessGroup Work P2POp Store FileStore HashStore TCPStore GradBucket DeviceMesh".split())
-def test_types_have_no_instance(name):
-    kind = getattr(distributed, name)
-    assert not isinstance(jtensor.ones(1), kind)
-    with pytest.raises(MissingFeature, match="groups of processes"):
-        kind("cpu", [0])
-
-
-def test_what_would_make_a_group_is_refused():
-    with pytest.raises(MissingFeature, match="groups of processes"):
-        distributed.init_process_group("gloo")
-    with pytest.raises(MissingFeature, match="groups of processes"):
+def test_what_would_make_a_mesh_is_refused():
+    assert not isinstance(jtensor.ones(1), distributed.DeviceMesh)
+    with pytest.raises(MissingFeature, match="meshes of devices"):
+        distributed.DeviceMesh("cpu", [0])
+    with pytest.raises(MissingFeature, match="meshes of devices"):
         distributed.init_device_mesh("cpu", (1,))
+
+
+def test_a_group_is_made_and_ended():
+    for backend, text in (("nccl", "Distributed package doesn't have NCCL built in"), ("odd", "Unknown backend type odd")):
+        with pytest.raises((RuntimeError, AssertionError), match=text):
+            distributed.init_process_group(backend, store=distributed.HashStore(), rank=0, world_size=1)
+        assert not distributed.is_initialized()
+    distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+    try:
+        assert distributed.is_initialized() and distributed.get_world_size() == 1
+        with pytest.raises(ValueError, match="twice"):
+            distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+        model = jtensor.nn.parallel.DistributedDataParallel(jtensor.nn.Linear(2, 1))
+        copied = copy.deepcopy(model)
+        for each in (model, copied):
+            each(jtensor.ones(3, 2)).sum().backward()
+            assert each.module.weight.grad.tolist() == [[3.0, 3.0]]
+    finally:
+        distributed.destroy_process_group()
+    assert not distributed.is_initialized()
+    with pytest.raises(AssertionError, match="Process group cannot be None"):
+        distributed.destroy_process_group()
 
 
 def test_tensors_and_modules_on_several_devices():
@@ -82,8 +99,6 @@ def test_tensors_and_modules_on_several_devices():
                     lambda: fsdp.fully_shard(jtensor.nn.Linear(1, 1)), fsdp.FSDPModule):
         with pytest.raises(MissingFeature, match="several devices"):
             refused()
-    with pytest.raises(ValueError, match="Default process group"):
-        importlib.import_module("jtensor.distributed.nn").all_reduce(jtensor.ones(1))
 
 
 def test_rooms_by_their_first_names():

@@ -14,10 +14,6 @@ def test_without_a_group(call):
     same(lambda torch: raised(lambda: eval("torch.distributed." + call, {"torch": torch})))
 
 
-def test_it_is_not_available_and_says_so():
-    group = jtensor.distributed
-    assert not (group.is_available() or group.is_initialized() or group.is_nccl_available() or group.is_gloo_available())
-    with pytest.raises(NotImplementedError, match="groups of processes"):
-        group.init_process_group("gloo")
-    with pytest.raises(NotImplementedError, match="groups of processes"):
+def test_a_module_of_several_processes_needs_a_group():
+    with pytest.raises(ValueError, match="Default process group has not been initialized"):
         jtensor.nn.parallel.DistributedDataParallel(jtensor.nn.Linear(1, 1))

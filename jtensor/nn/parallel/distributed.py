@@ -1,13 +1,155 @@
-"""`nn.parallel.DistributedDataParallel`, which asks for what is not there."""
+"""`nn.parallel.DistributedDataParallel`: one module in several processes, each with its part of the data and all with the same gradients.
+
+Owns: what `forward` does before and after, and PyTorch's arguments. How gradients travel is `distributed.reducer`'s. May not know: sockets.
+"""
+import contextlib
+import inspect
+
+import jtensor
+
 from ...base.errors import missing
+from ...utils._pytree import tree_map_only
 from ..modules.module import Module
+
+__all__ = ["DistributedDataParallel"]
+
+_UNFINISHED = (
+    "Expected to have finished reduction in the prior iteration before starting a new one. This error indicates that your module has "
+    "parameters that were not used in producing loss. You can enable unused parameter detection by passing the keyword argument "
+    "`find_unused_parameters=True` to `torch.nn.parallel.DistributedDataParallel`, and by \nmaking sure all `forward` function outputs "
+    "participate in calculating loss. \nIf you already have done the above, then the distributed data parallel module wasn't able to "
+    "locate the output tensors in the return value of your module's `forward` function. Please include the loss function and the structure "
+    "of the return value of `forward` of your module when reporting this issue (e.g. list, dict, iterable).\nParameter indices which did "
+    "not receive grad for rank {}: {}")
 
 
 class DistributedDataParallel(Module):
-    """A module whose gradients several processes share: making one raises ``NotImplementedError``."""
+    """Calls ``module``, whose gradients every backward averages over the processes of a group (by default of all).
 
-    def __init__(self, module, *args, **kwargs):
-        raise missing("groups of processes (DistributedDataParallel)", "the module itself, in one process")
+    All processes begin with the parameters and buffers of the first one; buffers are the first one's again before each forward
+    (``broadcast_buffers``). Gradients go in parcels of ``bucket_cap_mb``. ``find_unused_parameters``, or ``static_graph``: parameters may
+    go without a gradient; without it the next forward raises RuntimeError. In a group of one nothing travels, and nothing waits.
+
+    >>> torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
+    >>> model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 1))
+    >>> model(torch.ones(3, 2)).sum().backward()
+    >>> model.module.weight.grad
+    tensor([[3., 3.]])
+    >>> torch.distributed.destroy_process_group()
+
+    https://docs.pytorch.org/docs/2.13/generated/torch.nn.parallel.DistributedDataParallel.html
+    """
+
+    def __init__(self, module, device_ids=None, output_device=None, dim=0, broadcast_buffers=True, init_sync=True, process_group=None,
+                 bucket_cap_mb=None, find_unused_parameters=False, check_reduction=False, gradient_as_bucket_view=False,
+                 static_graph=False, delay_all_reduce_named_params=None, param_to_hook_all_reduce=None, mixed_precision=None,
+                 device_mesh=None, skip_all_reduce_unused_params=False):
+        super().__init__()
+        for name, given in (("device_mesh", device_mesh), ("mixed_precision", mixed_precision),
+                            ("delay_all_reduce_named_params", delay_all_reduce_named_params)):
+            if given is not None:
+                raise missing(f"DistributedDataParallel({name}=...)", "process_group, autocast, and gradients that travel at once")
+        self.process_group = jtensor.distributed.distributed_c10d._get_default_group() if process_group is None else process_group
+        self.parameters_to_ignore = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
+        taking_part = [p for name, p in module.named_parameters() if name not in self.parameters_to_ignore]
+        trained = [p for p in taking_part if p.requires_grad]
+        if not trained:
+            raise RuntimeError("DistributedDataParallel is not needed when a module doesn't have any parameter that requires a gradient.")
+        self.device_ids, self.output_device = _devices(device_ids, output_device, taking_part), None
+        if self.device_ids:
+            self.output_device = self.device_ids[0] if output_device is None else output_device
+        self.device = next(iter(taking_part)).device
+        self.device_type, self.dim, self.module = self.device.type, dim, module
+        self.broadcast_buffers, self.static_graph = broadcast_buffers, static_graph
+        self.find_unused_parameters, self.gradient_as_bucket_view = find_unused_parameters, gradient_as_bucket_view
+        self.require_backward_grad_sync = self.require_forward_param_sync = True
+        self.bucket_bytes_cap = int((25 if bucket_cap_mb is None else bucket_cap_mb) * 1024 * 1024)
+        self.modules_buffers = [b for name, b in module.named_buffers() if name not in self.parameters_to_ignore]
+        reducer = _reducer()
+        if init_sync:
+            reducer.check_same(self.process_group, taking_part)
+            reducer.broadcast_together(self.process_group, [t.detach() for t in (*taking_part, *self.modules_buffers)])
+        self._reducer = reducer.Reducer(self.process_group, trained, self.bucket_bytes_cap, find_unused_parameters or static_graph)
+
+    def forward(self, *inputs, **kwargs):
+        """What the module answers."""
+        reducing, reducer = jtensor.is_grad_enabled() and self.require_backward_grad_sync, self._reducer
+        if reducing:
+            left = reducer.missing()
+            if left:
+                reducer.awaited = False
+                raise RuntimeError(_UNFINISHED.format(self.process_group.rank(), " ".join(map(str, left))))
+            reducer.awaited = True
+        if self.require_forward_param_sync and self.broadcast_buffers:
+            _reducer().broadcast_together(self.process_group, self._buffers_now())
+        if self.device_ids:
+            moved = lambda t: t.to(jtensor.device(self.device_type, self.device_ids[0]))
+            inputs, kwargs = tree_map_only(jtensor.Tensor, moved, (inputs, kwargs))
+        made = self.module(*inputs, **kwargs)
+        reducer.listens = self.require_forward_param_sync = reducing
+        if not jtensor.is_grad_enabled():
+            self.require_forward_param_sync = True
+        return made
+
+    def _buffers_now(self):
+        return [b for name, b in self.module.named_buffers() if name not in self.parameters_to_ignore]
+
+    @contextlib.contextmanager
+    def no_sync(self):
+        """Within it gradients are added up in each process by itself; the first backward after it averages the sums."""
+        before, self.require_backward_grad_sync = self.require_backward_grad_sync, False
+        try:
+            yield
+        finally:
+            self.require_backward_grad_sync = before
+
+    def join(self, divide_by_initial_world_size=True, enable=True, throw_on_early_termination=False):
+        """Raises `MissingFeature`: processes whose numbers of steps differ wait for each other."""
+        raise missing("DistributedDataParallel.join", "as many steps in each process (DistributedSampler, drop_last=True)")
+
+    def register_comm_hook(self, state, hook):
+        """Has ``hook(state, bucket)`` decide what becomes of the gradients in a `GradBucket`, instead of their average: it answers a
+        `torch.futures.Future`. TypeError for what is no function, RuntimeError for a second one.
+        """
+        if not callable(hook):
+            raise TypeError("Communication hook must be callable.")
+        names = list(inspect.signature(hook).parameters)
+        if len(names) != 2:
+            raise ValueError("Communication hook: expected two arguments, the state and the bucket.")
+        if self._reducer.hook is not None:
+            raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
+        self._reducer.hook = lambda bucket: hook(state, bucket)
+
+    def _set_static_graph(self):
+        self.static_graph = self._reducer.unused = True
+
+    def __getstate__(self):
+        jtensor.distributed.distributed_c10d._get_default_group()
+        state = dict(self.__dict__)
+        del state["process_group"], state["_reducer"]
+        return state
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        self.process_group = jtensor.distributed.distributed_c10d._get_default_group()
+        self.require_backward_grad_sync = self.require_forward_param_sync = True
+        trained = [p for name, p in self.module.named_parameters() if p.requires_grad and name not in self.parameters_to_ignore]
+        self._reducer = _reducer().Reducer(self.process_group, trained, self.bucket_bytes_cap,
+                                           self.find_unused_parameters or self.static_graph)
 
 
-__all__ = ["DistributedDataParallel"]
+def _reducer():
+    from ...distributed import reducer
+    return reducer
+
+
+def _devices(device_ids, output_device, parameters):
+    """The device that inputs go to, in a list; None where they stay where they are."""
+    kinds = {p.device for p in parameters}
+    if device_ids and (len(kinds) > 1 or next(iter(kinds)).type == "cpu"):
+        raise ValueError("DistributedDataParallel device_ids and output_device arguments only work with single-device/multiple-device GPU "
+                         f"modules or CPU modules, but got device_ids {device_ids}, output_device {output_device}, and module parameters "
+                         f"{kinds}.")
+    if device_ids and len(device_ids) > 1:
+        raise ValueError("device_ids can only be None or contain a single element.")
+    return [d if isinstance(d, int) else jtensor.device(d).index for d in device_ids] if device_ids else None

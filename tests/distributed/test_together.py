@@ -1,0 +1,32 @@
+"""What processes do together, beside PyTorch's answers: those of its processes where it is installed, else those that were stored."""
+import importlib.util
+import json
+
+import pytest
+
+from .together import GOLDENS, WORLDS, answers
+
+# What names its library, or where its loops round otherwise.
+LIBRARY = "<torch.distributed"
+
+
+def differences(mine, theirs):
+    wrong = []
+    for rank, (ours, expected) in enumerate(zip(mine, theirs, strict=True)):
+        assert ours.keys() == expected.keys()
+        for name in expected:
+            text = json.dumps(ours[name]).replace("<jtensor.distributed", LIBRARY)
+            if text != json.dumps(expected[name]):
+                wrong.append((name, rank, text, json.dumps(expected[name])))
+    return wrong
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_processes_answer_as_pytorchs(world):
+    live = importlib.util.find_spec("torch") is not None
+    theirs = answers("torch", world) if live else json.loads(GOLDENS.read_text())[str(world)]
+    assert differences(answers("jtensor", world), theirs) == []
+
+
+def test_a_difference_is_found():
+    assert differences([{"a": [1, 2]}], [{"a": [1, 3]}])
