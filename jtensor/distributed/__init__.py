@@ -13,7 +13,9 @@ A process has its own jtensor and its own tape; what goes between them are host 
     wires.py              connections between processes
     rendezvous.py, stores.py, tcp_store.py, errors.py    how processes find each other
     run.py, launcher/, elastic/    ``torchrun``
-    constants.py, device_mesh.py, rpc.py, fsdp.py, tensor/, _composable/, _tensor/    names that libraries import of what is not there
+    utils.py, algorithms/, _functional_collectives.py    what libraries ask for besides: hooks for gradients and the like
+    absent.py, checkpoint/, constants.py, device_mesh.py, fsdp/, optim.py, pipelining.py, rpc.py, tensor/, _composable/, _tensor/
+                          names that libraries import of what is not there
 """
 from . import constants as constants
 from . import device_mesh as device_mesh

@@ -24,6 +24,19 @@ def as_bytes(value, name):
                     "    1. (key: str, value: str)")
 
 
+QUEUE = b"\0queue "           # before a key that a queue is waited for by
+
+
+def as_key(key):
+    """A key's bytes."""
+    return key if isinstance(key, bytes) else key.encode()
+
+
+def as_span(time):
+    """A `timedelta`, of one or of seconds."""
+    return time if isinstance(time, datetime.timedelta) else datetime.timedelta(seconds=time)
+
+
 class Table:
     """Keys and their bytes, and queues; every method is one step that no other is within."""
 
@@ -39,9 +52,11 @@ class Table:
         return found
 
     def wait(self, keys, seconds):
-        """Whether all keys are there, now or within so many seconds."""
+        """Whether all keys are there, now or within so many seconds; of a queue, which is asked for by its `QUEUE` key, a value."""
+        def there(key):
+            return bool(self.queues.get(key[len(QUEUE):])) if key.startswith(QUEUE) else key in self.values
         with self.changed:
-            return self.changed.wait_for(lambda: all(k in self.values or self.queues.get(k) for k in keys), seconds)
+            return self.changed.wait_for(lambda: all(map(there, keys)), seconds)
 
     def _set(self, key, value):
         self.values[key] = value
@@ -69,10 +84,10 @@ class Table:
         return [b"1"] if self.values.pop(key, None) is not None else []
 
     def _check(self, *keys):
-        return [b"1"] if all(key in self.values for key in keys) else []
+        return [b"1"] if all(key in self.values or self.queues.get(key) for key in keys) else []
 
     def _list(self):
-        return [*self.values, *(key for key, queue in self.queues.items() if queue)]
+        return list(self.values)
 
     def _push(self, key, value):
         self.queues.setdefault(key, []).append(value)
@@ -86,6 +101,7 @@ class Table:
         return [str(len(self.queues.get(key, ()))).encode()]
 
 
+_METHODS = {"delete": "delete_key", "push": "queue_push", "pop": "queue_pop", "length": "queue_len", "list": "list_keys"}
 _CHANGING = {"set", "add", "append", "compare_set", "delete", "push"}
 
 
@@ -105,22 +121,33 @@ class Store:
     # What a kind of store has of its own: a step, a wait, and the error of one that was in vain.
 
     def _do(self, command, *args):
-        raise NotImplementedError("a store is one of HashStore, FileStore, TCPStore, PrefixStore")
+        """Of a class of the user's own: by the method that it has for that."""
+        name = _METHODS.get(command, command)
+        method = getattr(type(self), name)
+        if method is getattr(Store, name):
+            raise NotImplementedError(f"{type(self).__name__} has no {name} of its own")
+        if command == "check":
+            return [b"1"] if method(self, [key.decode() for key in args]) else []
+        key, *values = args
+        found = method(self, key.decode(), *(map(int, values) if command == "add" else values))
+        return [] if found is None or found is False else [found if isinstance(found, bytes) else str(found).encode()]
 
     def _wait(self, keys, seconds):
-        raise NotImplementedError
+        if type(self).wait is not Store.wait:
+            self.wait([key.decode() for key in keys], datetime.timedelta(seconds=seconds))
+        return True                                 # else its `get` waits
 
     def _late(self, keys, timeout, getting):
         return DistStoreError("Wait timeout")
 
     def _await(self, keys, timeout=None, getting=False):
-        timeout = self.timeout if timeout is None else timeout
-        if not self._wait([key.encode() for key in keys], timeout.total_seconds()):
-            raise self._late(keys, timeout, getting)
+        timeout = self.timeout if timeout is None else as_span(timeout)
+        if not self._wait([as_key(key) for key in keys], timeout.total_seconds()):
+            raise self._late([as_key(key).removeprefix(QUEUE).decode() for key in keys], timeout, getting)
 
     def set(self, key, value):
         """Has the store hold a value, text or bytes."""
-        self._do("set", key.encode(), as_bytes(value, "set"))
+        self._do("set", as_key(key), as_bytes(value, "set"))
 
     def get(self, key):
         """The bytes of a key, once it is there. `DistStoreError` (of a `FileStore` RuntimeError) if it does not come in time."""
@@ -129,7 +156,7 @@ class Store:
     def multi_get(self, keys):
         """The bytes of several keys, once all are there."""
         self._await(keys, getting=True)
-        return [found for key in keys for found in self._do("get", key.encode())]
+        return [found for key in keys for found in self._do("get", as_key(key))]
 
     def multi_set(self, keys, values):
         """Has the store hold several values."""
@@ -138,23 +165,23 @@ class Store:
 
     def add(self, key, amount):
         """Adds to the number that a key's value is, 0 if there is none; answers the sum."""
-        return int(self._do("add", key.encode(), str(int(amount)).encode())[0])
+        return int(self._do("add", as_key(key), str(int(amount)).encode())[0])
 
     def append(self, key, value):
         """Puts bytes behind those that a key has."""
-        self._do("append", key.encode(), as_bytes(value, "append"))
+        self._do("append", as_key(key), as_bytes(value, "append"))
 
     def compare_set(self, key, expected_value, desired_value):
         """Sets a key that has the expected value, or none where "" is expected; answers what it then has, or what was expected of none."""
-        return self._do("compare_set", key.encode(), as_bytes(expected_value, "compare_set"), as_bytes(desired_value, "compare_set"))[0]
+        return self._do("compare_set", as_key(key), as_bytes(expected_value, "compare_set"), as_bytes(desired_value, "compare_set"))[0]
 
     def check(self, keys):
         """Whether all keys are there now."""
-        return bool(self._do("check", *[key.encode() for key in keys]))
+        return bool(self._do("check", *[as_key(key) for key in keys]))
 
     def delete_key(self, key):
         """Forgets a key; whether it was there."""
-        return bool(self._do("delete", key.encode()))
+        return bool(self._do("delete", as_key(key)))
 
     def num_keys(self):
         """How many keys there are."""
@@ -170,7 +197,7 @@ class Store:
 
     def set_timeout(self, timeout):
         """How long is waited from now on, a `timedelta`."""
-        self._timeout = timeout
+        self._timeout = as_span(timeout)
 
     @property
     def timeout(self):
@@ -183,14 +210,14 @@ class Store:
 
     def queue_push(self, key, value):
         """Puts a value at the end of a queue."""
-        self._do("push", key.encode(), as_bytes(value, "queue_push"))
+        self._do("push", as_key(key), as_bytes(value, "queue_push"))
 
     def queue_pop(self, key, block=True):
         """Takes the first value of a queue, which is waited for; without ``block`` raises `QueueEmptyError` if there is none."""
         while True:
             if block:
-                self._await([key])
-            found = self._do("pop", key.encode())
+                self._await([QUEUE + as_key(key)])
+            found = self._do("pop", as_key(key))
             if found:
                 return found[0]
             if not block:
@@ -198,11 +225,11 @@ class Store:
 
     def queue_len(self, key):
         """How many values a queue has."""
-        return int(self._do("length", key.encode())[0])
+        return int(self._do("length", as_key(key))[0])
 
     def barrier(self, key, world_size, timeout=None):
         """Comes back when so many have called this with the same key."""
-        if self.add(key, 1) == world_size:
+        if self.add(key + "/num_members", 1) == world_size:
             self.set(key + "/last_member", "1")
         self._await([key + "/last_member"], timeout)
 
@@ -240,6 +267,8 @@ class PrefixStore(Store):
     """
 
     def __init__(self, prefix, store):
+        if store is None:
+            raise ValueError("store argument cannot be None")
         self._prefix, self.underlying_store = prefix.encode() + b"/", store
 
     @property
@@ -258,8 +287,10 @@ class PrefixStore(Store):
         return [key[len(self._prefix):].decode() for key in self._do("list") if key.startswith(self._prefix)]
 
     def _await(self, keys, timeout=None, getting=False):
-        prefix = self._prefix.decode()
-        self.underlying_store._await([prefix + key for key in keys], timeout, getting)
+        keys, asked = [as_key(key) for key in keys], []
+        for key in keys:
+            asked.append(QUEUE + self._prefix + key.removeprefix(QUEUE) if key.startswith(QUEUE) else self._prefix + key)
+        self.underlying_store._await(asked, timeout, getting)
 
     def set_timeout(self, timeout):
         """How long is waited from now on, by the other store, too."""
@@ -326,6 +357,10 @@ class FileStore(Store):
         if getting:
             return RuntimeError(f"Timeout waiting for key: {keys[-1]} after {round(timeout.total_seconds() * 1000)} ms")
         return RuntimeError("Wait timeout")
+
+    def queue_pop(self, key, block=True):
+        """Raises NotImplementedError: a file has no queues."""
+        self._do("pop")
 
     def has_extended_api(self):
         """Whether `append`, `multi_get` and `multi_set` are a step each: no."""

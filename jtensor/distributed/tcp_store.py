@@ -49,12 +49,12 @@ def _exactly(end, count):
 
 
 class _Server:
-    """Keeps a table and answers for it, until the process ends."""
+    """Keeps a table and answers for it: as long as its store is there, and until the process ends if several stores may share it."""
 
     _open = {}                              # port -> the server of this process there, for those that may share it
 
-    def __init__(self, listening):
-        self.table, self.listening, self.port = Table(), listening, listening.getsockname()[1]
+    def __init__(self, listening, shared):
+        self.table, self.listening, self.port, self.shared = Table(), listening, listening.getsockname()[1], shared
         self.joined, self.news = 0, threading.Condition()
         threading.Thread(target=self._accept, name="jtensor-store", daemon=True).start()
 
@@ -91,6 +91,14 @@ class _Server:
             return [b"1", *self.table.do(command, *args)]
         except ValueError as error:
             return [b"error", str(error).encode()]
+
+    def end(self):
+        """Takes no more clients."""
+        try:
+            self.listening.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        self.listening.close()
 
     def wait_for(self, count, seconds):
         """How many clients have come, once there are ``count`` or the time is over."""
@@ -142,7 +150,7 @@ class TCPStore(Store):
             name = errno.errorcode.get(error.errno, "")
             raise DistNetworkError(f"The server socket has failed to listen on any local network address. port: {port}, useIpv6: false, "
                                    f"code: -{error.errno}, name: {name}, message: {os.strerror(error.errno).lower()}") from None
-        server = _Server(listening)
+        server = _Server(listening, multi_tenant)
         if multi_tenant:
             _Server._open[server.port] = server
         return server
@@ -154,7 +162,10 @@ class TCPStore(Store):
         while True:
             try:
                 end = socket.create_connection((self.host, self.port), max(until - time.monotonic(), 0.01))
-                break
+                if end.getsockname() != end.getpeername():
+                    break
+                end.close()                                             # a free port of this machine, where it has met itself
+                raise OSError("nobody is there")
             except OSError:                                             # whoever keeps the store may not have begun yet
                 if time.monotonic() + pause > until:
                     raise DistNetworkError(f"The client socket has timed out after {round(self._timeout.total_seconds() * 1000)}ms while "
@@ -197,9 +208,12 @@ class TCPStore(Store):
         return DistStoreError(f"wait timeout after {round(timeout / datetime.timedelta(milliseconds=1))}ms, keys: "
                               + ", ".join("/" + key for key in keys))
 
-    def __del__(self):
-        if getattr(self, "_end", None) is not None and self._pid == os.getpid():
+    def __del__(self, _pid=os.getpid):
+        if getattr(self, "_end", None) is not None and self._pid == _pid():
             self._drop()
+        server = getattr(self, "_server", None)
+        if server is not None and not server.shared:
+            server.end()
 
     def clone(self):
         """Another client of the same store."""

@@ -43,27 +43,35 @@ class Wires:
         host, secret = _own_address(store), secrets.token_hex(_SECRET)
         listening = socket.create_server((host, 0), backlog=self.size, family=socket.AF_INET6 if ":" in host else socket.AF_INET)
         threading.Thread(target=self._accept, args=(listening, secret), name="jtensor-wires", daemon=True).start()
-        store.set(f"wires/{self.rank}", f"{listening.getsockname()[1]} {secret} {host}")
         until = time.monotonic() + timeout
-        for other in range(self.size):
-            if other != self.rank:
-                port, secret, host = store.get(f"wires/{other}").decode().split(" ", 2)
-                end = socket.create_connection((host, int(port)), max(until - time.monotonic(), 0.1))
-                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                end.settimeout(timeout)
-                end.sendall(struct.pack("!I", self.rank) + secret.encode())
-                self._ends[other] = end
-        with self._news:
-            arrived = self._news.wait_for(lambda: self._listeners == self.size - 1, max(until - time.monotonic(), 0.1))
-        if not arrived:
+        try:
+            # a store may outlive a group: processes that make another one by it count alike
+            turn = f"wires/{store.add(f'turns/{self.rank}', 1)}"
+            store.set(f"{turn}/{self.rank}", f"{listening.getsockname()[1]} {secret} {host}")
+            for other in range(self.size):
+                if other != self.rank:
+                    self._ends[other] = self._connected(store.get(f"{turn}/{other}").decode(), timeout)
+            with self._news:
+                if not self._news.wait_for(lambda: self._listeners == self.size - 1, max(until - time.monotonic(), 0.1)):
+                    raise RuntimeError(f"Gloo connectFullMesh failed: rank {self.rank} waited for the others for {timeout} seconds")
+        except BaseException:
             self.close()
-            raise RuntimeError(f"Gloo connectFullMesh failed: rank {self.rank} waited for the others for {timeout} seconds")
+            raise
+        finally:
+            listening.shutdown(socket.SHUT_RDWR)                        # which ends the thread that accepts
+
+    def _connected(self, place, timeout):
+        port, secret, host = place.split(" ", 2)
+        end = socket.create_connection((host, int(port)), timeout)
+        end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        end.sendall(struct.pack("!I", self.rank) + secret.encode())
+        return end
 
     _listeners = 0
 
     def _accept(self, listening, secret):
         with listening:
-            for _ in range(self.size - 1):
+            while True:                                                 # some may come that are none of these processes
                 try:
                     end, _ = listening.accept()
                 except OSError:

@@ -401,6 +401,17 @@ def with_a_hook(torch, rank, world):
 
 
 @case
+def with_ready_hooks(torch, rank, world):
+    hooks, found = importlib.import_module(torch.__name__ + ".distributed.algorithms.ddp_comm_hooks.default_hooks"), []
+    for hook in (hooks.allreduce_hook, hooks.fp16_compress_hook, hooks.fp16_compress_wrapper(hooks.allreduce_hook)):
+        net = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(3, 2))
+        net.register_comm_hook(None, hook)
+        (net(torch.full((1, 3), 0.7)) * (rank + 1)).sum().backward()
+        found.append([str(net.module.weight.grad.dtype), net.module.weight.grad.tolist()])
+    return found
+
+
+@case
 def gradients_through(torch, rank, world):
     functions = importlib.import_module(torch.__name__ + ".distributed.nn")
     t, found = torch.full((2,), rank + 1.0, requires_grad=True), []

@@ -101,6 +101,23 @@ def test_tensors_and_modules_on_several_devices():
             refused()
 
 
+ABSENT = """_functional_collectives.all_gather_tensor algorithms._checkpoint.checkpoint_wrapper.checkpoint_wrapper algorithms.join.Join
+    algorithms.ddp_comm_hooks.post_localSGD_hook.PostLocalSGDState algorithms.ddp_comm_hooks.powerSGD_hook.powerSGD_hook
+    algorithms.model_averaging.averagers.ModelAverager checkpoint.save checkpoint.state_dict.get_model_state_dict
+    checkpoint.default_planner.DefaultLoadPlanner checkpoint.format_utils.dcp_to_torch_save checkpoint.hf_storage.HuggingFaceStorageReader
+    checkpoint.optimizer.load_sharded_optimizer_state_dict checkpoint.state_dict_loader.load fsdp.sharded_grad_scaler.ShardedGradScaler
+    fsdp.wrap.enable_wrap fsdp.fully_sharded_data_parallel.FullyShardedDataParallel optim.ZeroRedundancyOptimizer pipelining.pipeline
+    tensor._utils.compute_local_shape_and_global_offset tensor.experimental.context_parallel
+    tensor.experimental._attention.set_rotate_method tensor.placement_types._StridedShard""".split()
+
+
+@pytest.mark.parametrize("place", ABSENT)
+def test_what_libraries_import_is_there_and_refuses(place):
+    room, _, name = place.rpartition(".")
+    with pytest.raises(MissingFeature, match="what works"):
+        getattr(importlib.import_module("jtensor.distributed." + room), name)([jtensor.ones(1)])
+
+
 def test_rooms_by_their_first_names():
     room = lambda name: importlib.import_module("jtensor.distributed." + name)
     assert room("_tensor").DTensor is room("tensor").DTensor and room("_composable.fsdp").FSDPModule is room("fsdp").FSDPModule

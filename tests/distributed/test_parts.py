@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from jtensor.distributed import patterns, stores, tcp_store, work
-from jtensor.distributed.errors import DistNetworkError, DistStoreError
+from jtensor.distributed.errors import DistNetworkError, DistStoreError, QueueEmptyError
 from jtensor.distributed.reducing import ReduceOp, function_of
 from jtensor.distributed.rendezvous import rendezvous
 from jtensor.distributed.wires import Wires
@@ -35,6 +35,44 @@ def test_a_store_holds_waits_and_counts(kind, tmp_path):
         store.wait(["never"], SHORT)
     threading.Timer(0.05, store.clone().set, ("late", "1")).start()
     assert store.get("late") == b"1"
+
+
+@pytest.mark.parametrize("kind", ["hash", "tcp"])
+def test_queues_are_no_keys(kind, tmp_path):
+    inner = a_store(kind, tmp_path)
+    for store in (inner, stores.PrefixStore("p", inner)):
+        store.queue_push("q", "1")
+        assert store.queue_len("q") == 1 and store.check(["q"]) and store.num_keys() == 0
+        assert store.queue_pop("q") == b"1" and store.queue_len("q") == 0
+        with pytest.raises(QueueEmptyError, match="queue is empty"):
+            store.queue_pop("q", block=False)
+        store.queue_push("q", "2")
+        with pytest.raises(DistStoreError, match="(?i)wait timeout"):
+            store.wait(["q"], 0.05)
+
+
+def test_a_store_of_ones_own():
+    class Own(stores.Store):
+        def __init__(self):
+            self.held = {}
+
+        def set(self, key, value):
+            self.held[key] = value
+
+        def get(self, key):
+            return self.held[key]
+    store = stores.PrefixStore("p", Own())
+    store.set("k", "v")
+    assert store.get("k") == b"v" and store.underlying_store.held == {"p/k": b"v"}
+    with pytest.raises(NotImplementedError, match="Own has no add of its own"):
+        store.add("n", 1)
+
+
+def test_a_port_is_free_when_its_store_has_gone():
+    store = tcp_store.TCPStore("127.0.0.1", 0, 1, is_master=True)
+    port = store.port
+    del store
+    assert tcp_store.TCPStore("127.0.0.1", port, 1, is_master=True).port == port
 
 
 def test_two_clients_of_a_file_see_each_other_and_the_last_deletes_it(tmp_path):
@@ -113,6 +151,23 @@ def test_the_parts_of_a_ring_cover_everything():
         for size in (1, 2, 3, 8):
             begins = patterns.bounds(length, 4, size)
             assert begins[0] == 0 and begins[-1] == length and begins == sorted(begins)
+
+
+def test_processes_meet_again_by_a_store_that_stays():
+    store, found = stores.HashStore(), []
+
+    def meet(rank):
+        for turn in range(3):
+            wires = Wires(store, rank, 2, 10)
+            wires.send(1 - rank, "x", bytes([turn]))
+            found.append(wires.take(1 - rank, "x", 10) == bytes([turn]))
+            wires.close()
+    threads = [threading.Thread(target=meet, args=(rank,)) for rank in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert found == [True] * 6
 
 
 def test_who_waits_for_one_that_has_gone_is_told():

@@ -1,7 +1,11 @@
 """What may be asked for around tensors that lie on several devices. Owns: the names of that. There are no such tensors."""
 from contextlib import contextmanager
 
-__all__ = ["implicit_replication"]
+from ...absent import function
+
+__all__ = ["context_parallel", "implicit_replication"]
+
+context_parallel = function(__name__, "context_parallel", "sequences over several devices", "attention on one device")
 
 
 @contextmanager

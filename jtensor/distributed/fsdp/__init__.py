@@ -2,8 +2,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ..base.errors import missing
-from ..nn import Module
+from ...base.errors import missing
+from ...nn import Module
+from .api import *  # noqa: F403
+from .api import __all__ as _decided
 
 
 def _refused():
@@ -55,5 +57,5 @@ def register_fsdp_forward_method(module, method_name):
     """Has a method of a module that `fully_shard` made treated as its ``forward`` is; of another module there is nothing to do."""
 
 
-__all__ = ["CPUOffloadPolicy", "FSDPModule", "FullyShardedDataParallel", "MixedPrecisionPolicy", "OffloadPolicy", "fully_shard",
+__all__ = [*_decided, "CPUOffloadPolicy", "FSDPModule", "FullyShardedDataParallel", "MixedPrecisionPolicy", "OffloadPolicy", "fully_shard",
            "register_fsdp_forward_method"]

@@ -2,10 +2,10 @@
 
 Owns: the functions of that name, each of which answers new tensors. May not know: how bytes travel.
 """
-from ..autograd.function import Function
-from . import collectives
-from .reducing import ReduceOp
-from .world import _group, _member
+from ...autograd.function import Function
+from .. import collectives
+from ..reducing import ReduceOp
+from ..world import _group, _member
 
 
 def all_reduce(tensor, op=ReduceOp.SUM, group=None):

@@ -1,0 +1,27 @@
+"""Names that libraries import of what is not there, as soon as groups of processes are: what calls one is refused.
+
+Owns: how such a name is made. May not know: the names.
+"""
+from ..base.errors import missing
+
+
+def kind(home, name, what, instead, *bases):
+    """A class of which there is no instance: making one raises ``NotImplementedError``.
+
+    >>> from jtensor.distributed.absent import kind
+    >>> kind("somewhere", "Reader", "files of parts", "torch.load")()
+    Traceback (most recent call last):
+    jtensor.MissingFeature: jtensor does not have files of parts (Reader); what works: torch.load
+    """
+    def refuse(cls, *args, **kwargs):
+        raise missing(f"{what} ({name})", instead)
+    return type(name, bases, {"__new__": refuse, "__module__": home, "__doc__": f"Of {what}. To be named alone: there is no instance."})
+
+
+def function(home, name, what, instead):
+    """A function that raises ``NotImplementedError``."""
+    def refused(*args, **kwargs):
+        raise missing(f"{what} ({name})", instead)
+    refused.__name__ = refused.__qualname__ = name
+    refused.__module__, refused.__doc__ = home, "Raises ``NotImplementedError``."
+    return refused
