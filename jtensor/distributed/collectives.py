@@ -8,7 +8,7 @@ from . import patterns
 from .reducing import ReduceOp, function_of
 from .tensors import check_list, check_op, check_single, check_types, copy, empty, flat, put, size_text
 from .work import Work
-from .world import _group, _is_in, _member
+from .world import _check_given, _group, _is_in, _member
 
 
 def _begin(group, run, finish, tensors, async_op):
@@ -37,7 +37,7 @@ def _check_places(name, places, tensor, count):
 
 
 def _summed(op, tensor, what):
-    """(the function of arrays, by how much the sum of ``count`` is to be divided) for an operation on a tensor."""
+    """(a copy of the tensor's elements, the function of two such arrays that ``op`` means, whether their sum is to become a mean)."""
     op = check_op(op)
     if tensor.is_complex() and op not in (ReduceOp.SUM, ReduceOp.AVG):
         raise ValueError(f"{what} does not support {op} on complex tensors")
@@ -121,12 +121,8 @@ def all_gather(tensor_list, tensor, group=None, async_op=False):
         return None
     group = _group(group)
     _check_places("allgather", tensor_list, tensor, group.size())
-    return _gathered(group, tensor, tensor_list, async_op)
-
-
-def _gathered(group, tensor, places, async_op):
-    member, array, into = group._together(), flat(tensor), [empty(place) for place in places]
-    return _begin(group, lambda: patterns.all_gather(member, array, into), lambda: copy(places, into), places, async_op)
+    member, array, into = group._together(), flat(tensor), [empty(place) for place in tensor_list]
+    return _begin(group, lambda: patterns.all_gather(member, array, into), lambda: copy(tensor_list, into), tensor_list, async_op)
 
 
 def all_gather_coalesced(output_tensor_lists, input_tensor_list, group=None, async_op=False):
@@ -181,10 +177,7 @@ def gather(tensor, gather_list=None, dst=None, group=None, async_op=False, group
         return None
     group = _group(group)
     root = _member(group, 0 if dst is None and group_dst is None else dst, group_dst)
-    if group.rank() == root and not places:
-        raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
-    if group.rank() != root and places:
-        raise ValueError("Argument ``gather_list`` must NOT be specified on non-destination ranks.")
+    _check_given(group, root, "gather_list", "destination", places)
     if group.rank() == root:
         _check_count("gather", "output", places, group)
         _check_places("gather", places, tensor, group.size())
@@ -209,10 +202,7 @@ def scatter(tensor, scatter_list=None, src=None, group=None, async_op=False, gro
         return None
     group = _group(group)
     at = _member(group, 0 if src is None and group_src is None else src, group_src)
-    if group.rank() == at and not parts:
-        raise ValueError("Argument ``scatter_list`` must be specified on source rank.")
-    if group.rank() != at and parts:
-        raise ValueError("Argument ``scatter_list`` must NOT be specified on non-source ranks.")
+    _check_given(group, at, "scatter_list", "source", parts)
     root = _root("scatter", group, None, at)
     if parts:
         _check_count("scatter", "input", parts, group)

@@ -1,14 +1,14 @@
-"""Devices in a grid: there is none without a group of processes. Owns: the names that programs import for it."""
-from .distributed_c10d import _NotMade, _refused
+"""Devices in a grid: there is none. Owns: the names that programs import for it."""
+from .absent import kind
 
+_ABOUT = "meshes of devices", "groups of processes: init_process_group, new_group"
 
-class DeviceMesh(_NotMade):
-    """Devices in a grid, one for each process. To be named alone: there is no instance."""
+DeviceMesh = kind(__name__, "DeviceMesh", *_ABOUT)
 
 
 def init_device_mesh(device_type, mesh_shape, *, mesh_dim_names=None, backend_override=None):
-    """Raises ``NotImplementedError``, as `init_process_group`, which it would call."""
-    raise _refused()
+    """Raises ``NotImplementedError``."""
+    return DeviceMesh(device_type, mesh_shape)
 
 
 __all__ = ["DeviceMesh", "init_device_mesh"]

@@ -3,7 +3,6 @@
 Owns: which names there are. May not know: how anything is done.
 """
 from ..base import homes
-from ..base.errors import missing
 from .collectives import (
     all_gather,
     all_gather_coalesced,
@@ -72,18 +71,6 @@ from .world import (
     new_subgroups,
     new_subgroups_by_enumeration,
 )
-
-
-class _NotMade:
-    """What there is no instance of."""
-
-    def __new__(cls, *args, **kwargs):
-        raise _refused()
-
-
-def _refused():
-    return missing("meshes of devices and tensors on several of them", "groups of processes: init_process_group, new_group")
-
 
 for _cls in (ProcessGroup, Work, P2POp, Store, PrefixStore, Backend, BackendConfig, GroupMember, group):
     homes.settle(__name__, _cls)

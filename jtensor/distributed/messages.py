@@ -6,12 +6,7 @@ What is sent goes at once and is kept where it arrives until somebody receives i
 """
 from .tensors import check_single, empty, flat, put
 from .work import Work
-from .world import _group, _is_in, _member, get_global_rank
-
-
-def _check_other(group, member, which):
-    if group.rank() == member:
-        raise ValueError(f"Invalid {which} rank: {which} rank should not be the same as the rank of the current process.")
+from .world import _check_other, _group, _is_in, _member, get_global_rank
 
 
 def _check_there(group, member, which):
@@ -108,11 +103,10 @@ class P2POp:
         self.peer = get_global_rank(self.group, self.group_peer) if peer is None else peer
 
     def __repr__(self):
-        from .world import get_backend, get_rank
-        mine, theirs = get_rank(self.group), self.group_peer
-        way = (mine, theirs) if self.op is isend else (theirs, mine)
-        return (f"P2POp({self.op.__name__} pg={self.group.group_name}, group_src={way[0]}, group_dst={way[1]},  "
-                f"{self.tensor.shape}, {self.tensor.dtype})") if get_backend(self.group) else ""
+        mine, theirs = self.group.rank(), self.group_peer
+        source, to = (mine, theirs) if self.op is isend else (theirs, mine)
+        return (f"P2POp({self.op.__name__} pg={self.group.group_name}, group_src={source}, group_dst={to},  "
+                f"{self.tensor.shape}, {self.tensor.dtype})")
 
 
 def batch_isend_irecv(p2p_op_list):

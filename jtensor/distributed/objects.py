@@ -5,7 +5,7 @@ Pickles of others are run when they are read, as in PyTorch: a group is of proce
 import pickle
 
 from .work import Work
-from .world import _group, _is_in, _member, get_global_rank
+from .world import _check_given, _check_other, _group, _is_in, _member, get_global_rank
 
 
 def _do(group, run):
@@ -36,10 +36,7 @@ def gather_object(obj, object_gather_list=None, dst=None, group=None, group_dst=
         return
     group = _group(group)
     root = _member(group, 0 if dst is None and group_dst is None else dst, group_dst)
-    if group.rank() == root and not object_gather_list:
-        raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
-    if group.rank() != root and object_gather_list:
-        raise ValueError("Argument ``gather_list`` must NOT be specified on non-destination ranks.")
+    _check_given(group, root, "gather_list", "destination", object_gather_list)
     given = pickle.dumps(obj)
 
     def run(member):
@@ -124,8 +121,3 @@ def recv_object_list(object_list, src=None, group=None, device=None, group_src=N
         raise RuntimeError(f"rank {source} has sent {len(objects)} objects, the list has {len(object_list)}")
     object_list[:] = objects
     return get_global_rank(group, source)
-
-
-def _check_other(group, member, which):
-    if group.rank() == member:
-        raise ValueError(f"Invalid {which} rank: {which} rank should not be the same as the rank of the current process.")

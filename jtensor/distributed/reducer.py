@@ -127,19 +127,25 @@ class Reducer:
     def _by_sum(self, number, bucket, grads):
         array = np.concatenate([flat(grad) for grad in grads])
         _all_reduce(self.group, array)
-        return np.split(array, np.cumsum([len(flat_of) for flat_of in map(empty, bucket)])[:-1])
+        return _parts(array, bucket)
 
     def _by_hook(self, number, bucket, grads):
         parcel = GradBucket(number, number == len(self.buckets) - 1, bucket, jtensor.cat([g.reshape(-1) for g in grads]))
         answer = self.hook(parcel).wait()
         answer = answer[0] if isinstance(answer, list | tuple) else answer
-        return np.split(flat(answer), np.cumsum([len(flat_of) for flat_of in map(empty, bucket)])[:-1])
+        return _parts(flat(answer), bucket)
 
     @staticmethod
     def _give(p, array):
         if p.grad is None:
             p.grad = p.detach().new_empty(p.shape)
         put(p.grad, array)
+
+
+def _parts(array, parameters):
+    """The parts of a flat array that are the parameters' gradients; a complex number is two elements."""
+    ends = np.cumsum([p.numel() * (1 + p.is_complex()) for p in parameters])
+    return np.split(array, ends[:-1])
 
 
 def _all_reduce(group, array):

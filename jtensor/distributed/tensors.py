@@ -20,7 +20,7 @@ _REAL = {np.dtype(np.complex64): np.float32, np.dtype(np.complex128): np.float64
 
 def flat(tensor):
     """A copy of the tensor's elements, those of complex numbers as two. RuntimeError for types that Gloo does not know."""
-    if tensor.layout.__repr__() != "torch.strided":
+    if tensor.layout.name != "strided":
         raise missing("sparse tensors in groups of processes", "their to_dense(), or their indices and values")
     if tensor.dtype not in _TYPES:
         raise RuntimeError("Invalid scalar type")

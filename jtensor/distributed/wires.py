@@ -16,13 +16,6 @@ _HEAD = struct.Struct("!HQ")            # the lengths of a label and of the byte
 _SECRET = 16
 
 
-class Gone(RuntimeError):
-    """The process at the other end has ended, or let go of the connection."""
-
-
-Gone.__name__, Gone.__qualname__ = "RuntimeError", "RuntimeError"       # PyTorch has no name of its own for it
-
-
 class Wires:
     """The connections of process ``rank`` of ``size``, which tell each other by ``store`` where they listen.
 
@@ -133,7 +126,7 @@ class Wires:
                 end.sendall(_HEAD.pack(len(label), len(data)) + label)
                 end.sendall(data)
         except OSError as error:
-            raise Gone(f"Connection closed by peer: rank {other} ({error})") from error
+            raise RuntimeError(f"Connection closed by peer: rank {other} ({error})") from error
 
     def take(self, other, label, timeout):
         """The bytes that ``other`` has sent by this label, the first of them; waits for them ``timeout`` seconds."""
@@ -157,7 +150,7 @@ class Wires:
                         del self._arrived[key]
                     return key[0], found
                 if all(o in self._gone for o in others):
-                    raise Gone(f"{self._gone[others[0]]}: rank {others[0]}")
+                    raise RuntimeError(f"{self._gone[others[0]]}: rank {others[0]}")
                 left = until - time.monotonic()
                 if left <= 0:
                     raise RuntimeError(f"Timed out waiting {round(timeout * 1000)}ms for recv operation to complete")

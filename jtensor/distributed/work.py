@@ -15,8 +15,8 @@ class Work:
     What it brings is written into its tensors when the work is asked about (`wait`, `is_completed`, `result`, its future).
     """
 
-    def __init__(self, run, finish=None, tensors=(), timeout=None):
-        self._run, self._finish, self._tensors, self._timeout = run, finish, list(tensors), timeout
+    def __init__(self, run, finish=None, tensors=()):
+        self._run, self._finish, self._tensors = run, finish, list(tensors)
         self._done, self._over, self._error = threading.Event(), threading.Lock(), None
         self._future, self._source = None, -1
 
@@ -31,17 +31,17 @@ class Work:
             self._tell()
 
     def _end(self):
-        """Writes what came into the tensors, once."""
+        """Writes what came into the tensors, once. What is wrong with that is the work's error."""
         with self._over:
             finish, self._finish = self._finish, None
             if finish is not None and self._error is None:
-                finish()
+                try:
+                    finish()
+                except Exception as error:
+                    self._error = error
 
     def _tell(self):
-        try:
-            self._end()
-        except Exception as error:
-            self._error = error
+        self._end()
         with self._over:
             if not self._future.done():
                 if self._error is None:
@@ -53,9 +53,9 @@ class Work:
         """Comes back, with True, when it is done; raises its error. ``timeout``: a `timedelta`, after which RuntimeError is raised."""
         if not self._done.wait(timeout.total_seconds() if timeout else None):
             raise RuntimeError(f"Work ran into timeout: waited for {round(timeout.total_seconds() * 1000)}ms")
+        self._end()
         if self._error is not None:
             raise self._error
-        self._end()
         return True
 
     synchronize = wait

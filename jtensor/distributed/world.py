@@ -38,7 +38,7 @@ class BackendConfig:
         if ":" in backend:
             self.device_backend_map = {device: Backend(name) for device, name in (part.split(":") for part in backend.split(","))}
         else:
-            self.device_backend_map = dict.fromkeys(("cpu", "cuda"), Backend(Backend.GLOO if backend == Backend.UNDEFINED else backend))
+            self.device_backend_map = {"cpu": Backend.GLOO} if backend == Backend.UNDEFINED else dict.fromkeys(("cpu", "cuda"), backend)
 
     def get_device_backend_map(self):
         """The backends by the devices' types."""
@@ -49,7 +49,7 @@ class BackendConfig:
 
 
 class _World:
-    """All groups of this process. ``groups``: group -> (backend, whatever was asked for)."""
+    """All groups of this process. ``groups``: group -> the name of its backend."""
 
     def __init__(self):
         self.default, self.groups, self.count, self.wires = None, {}, 0, None
@@ -376,6 +376,20 @@ def _member(group, global_rank, group_rank):
     if global_rank is None:
         raise ValueError("Must specify global_rank or group_rank")
     return get_group_rank(group, global_rank)
+
+
+def _check_other(group, member, which):
+    """ValueError if a member that is to send something, or to get it, is this process."""
+    if group.rank() == member:
+        raise ValueError(f"Invalid {which} rank: {which} rank should not be the same as the rank of the current process.")
+
+
+def _check_given(group, root, name, which, given):
+    """ValueError unless member ``root`` alone has given the list of that name."""
+    if group.rank() == root and not given:
+        raise ValueError(f"Argument ``{name}`` must be specified on {which} rank.")
+    if group.rank() != root and given:
+        raise ValueError(f"Argument ``{name}`` must NOT be specified on non-{which} ranks.")
 
 
 def get_node_local_rank(fallback_rank=None):

@@ -1,4 +1,4 @@
-"""Processes that run `cases` together, under either library; ``python tests/distributed/together.py --store`` keeps PyTorch's answers."""
+"""Processes that run all cases together, under either library; ``python tests/distributed/together.py --store`` keeps PyTorch's answers."""
 import json
 import os
 import subprocess
@@ -18,7 +18,7 @@ def answers(library, world):
         # a thread each: the processes share the cores
         environment = os.environ | {"OMP_NUM_THREADS": "1"}
         store = os.path.join(folder, "store")
-        processes = [subprocess.Popen([sys.executable, str(HERE / "cases.py"), library, str(rank), str(world), store, output],
+        processes = [subprocess.Popen([sys.executable, str(HERE / "process.py"), library, str(rank), str(world), store, output],
                                       env=environment, stdout=subprocess.PIPE,
                                       stderr=subprocess.PIPE, text=True)
                      for rank, output in enumerate(outputs)]
