@@ -67,7 +67,7 @@ from .base.errors import OutOfMemoryError as OutOfMemoryError
 from .base.info import finfo as finfo
 from .base.info import iinfo as iinfo
 from .futures import Future as Future
-from .jit import ScriptModule as ScriptModule
+from .jit.modules import ScriptModule as ScriptModule
 from .jit.types import AnyType as AnyType
 from .jit.types import AwaitType as AwaitType
 from .jit.types import BoolType as BoolType

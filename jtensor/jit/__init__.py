@@ -1,8 +1,10 @@
 """`torch.jit`, as PyTorch has it with ``PYTORCH_JIT=0``: functions and modules stay what they are, and run as Python.
 
-Everything that runs is recorded and compiled anyway. So `script` and `trace` answer with what they are given; there is no TorchScript, and
-what needs it (files of it, frozen modules) is refused. Owns: these names. May not know: modules' insides.
+Everything that runs is recorded and compiled anyway. So `script` and `trace` answer with what they are given. Files of TorchScript are read
+(`load`): their programs run as Python, too, and are written again with them (`save`); what needs TorchScript to be made of Python (files of
+one's own modules, frozen ones) is refused. Owns: these names. May not know: modules' insides, files (`archive`, `programs`, `modules`).
 """
+import warnings
 from typing import Final
 
 from ..base.errors import missing
@@ -43,24 +45,63 @@ def script_method(fn):
     return fn
 
 
-def load(f, *args, **kwargs):
-    """Refuses: a file of TorchScript is a program in another language."""
-    raise missing("TorchScript (torch.jit.load)", "a state dict: torch.save(model.state_dict(), path) and torch.load(path)")
+def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
+    """The module that a file of TorchScript holds: `torch.jit.save` of PyTorch wrote it, to a path or into an open binary file.
+
+    Its programs run as Python's do, its parameters train. ``map_location``: the device for all of its tensors; ``_extra_files``: a
+    dictionary whose keys name further records, which become its values.
+
+    ``ValueError`` where there is no such file, ``RuntimeError`` where it is none of TorchScript; what a program calls and jtensor does not
+    have is a `MissingFeature` when it is called. Source: https://docs.pytorch.org/docs/stable/generated/torch.jit.load.html
+    """
+    warnings.warn("`torch.jit.load` is deprecated. Please switch to `torch.export`.", DeprecationWarning, stacklevel=1)
+    from . import archive, modules
+    found = archive.read(f, modules.RecursiveScriptModule, map_location, _extra_files)
+    for module in found.object.modules():
+        module.__dict__["_archive"] = found
+    return found.object
 
 
-def save(m, f, *args, **kwargs):
-    """Refuses: there is no TorchScript to be saved."""
-    raise missing("TorchScript (torch.jit.save)", _STATES)
+def save(m, f, _extra_files=None):
+    """Writes a module that was loaded from a file of TorchScript, with the values that its attributes have now.
+
+    Modules of Python are refused: there is no TorchScript of them.
+    """
+    from . import archive, modules
+    if not isinstance(m, modules.RecursiveScriptModule):
+        raise missing("TorchScript of modules that are written in Python (torch.jit.save)", _STATES)
+    warnings.warn("`torch.jit.save` is deprecated. Please switch to `torch.export`.", DeprecationWarning, stacklevel=1)
+    archive.write(f, m._archive, m, _extra_files)
 
 
 def freeze(mod, preserved_attrs=None, optimize_numerics=True):
-    """Refuses: there is no TorchScript to be frozen."""
-    raise missing("TorchScript (torch.jit.freeze)", _INSTEAD)
+    """The module itself, which has to be in evaluation mode: what runs is compiled anyway. What is written to it later counts.
+
+    >>> torch.jit.freeze(torch.nn.Linear(2, 3).eval())
+    Linear(in_features=2, out_features=3, bias=True)
+    """
+    if mod.training:
+        raise RuntimeError("Freezing is currently only implemented for modules in eval mode. Please call .eval() on your module before "
+                           "freezing.")
+    return mod
 
 
 def optimize_for_inference(mod, other_methods=None):
-    """Refuses: there is no TorchScript to be optimized."""
-    raise missing("TorchScript (torch.jit.optimize_for_inference)", _INSTEAD)
+    """The module itself: what runs is compiled anyway."""
+    return mod
+
+
+_fusing = [False]
+
+
+def enable_onednn_fusion(enabled):
+    """Keeps what it is told, for `onednn_fusion_enabled`; XLA fuses in its own way."""
+    _fusing[0] = bool(enabled)
+
+
+def onednn_fusion_enabled():
+    """What `enable_onednn_fusion` was told."""
+    return _fusing[0]
 
 
 def is_scripting():
@@ -128,13 +169,20 @@ _script_if_tracing = script_if_tracing
 
 
 def fork(func, *args, **kwargs):
-    """Refuses: nothing runs beside the script."""
-    raise missing("tasks beside the script (torch.jit.fork)", "a call of the function, or concurrent.futures")
+    """A `torch.futures.Future` of what a call answers, which is made at once: what it computes waits on the tape anyway.
+
+    >>> torch.jit.wait(torch.jit.fork(lambda x: x + 1, torch.ones(2)))
+    tensor([2., 2.])
+    """
+    from ..futures import Future
+    made = Future()
+    made.set_result(func(*args, **kwargs))
+    return made
 
 
 def wait(future):
-    """Refuses, as `fork` does."""
-    return fork(None)
+    """What the call that `fork` was given has answered."""
+    return future.wait()
 
 
 class Error(Exception):
@@ -180,14 +228,12 @@ _overload_method = _overload
 
 
 def __getattr__(name):
-    if name == "ScriptModule":                                # for isinstance, and for modules of old; `nn` is loaded when it is asked for
-        from ..nn import Module
-        made = type("ScriptModule", (Module,), {"__module__": "torch.jit", "__doc__": "What TorchScript makes of modules: none here."})
-        globals()[name] = made
-        return made
+    if name in ("ScriptModule", "RecursiveScriptModule", "ScriptMethod"):          # `nn` is loaded when one of them is asked for
+        from . import modules
+        return getattr(modules, name)
     raise AttributeError(f"module 'jtensor.jit' has no attribute '{name}'")
 
 
-__all__ = ["Attribute", "Error", "Final", "ScriptFunction", "TracerWarning", "annotate", "export", "fork", "freeze", "ignore", "interface",
-           "is_scripting", "is_tracing", "isinstance", "load", "optimize_for_inference", "save", "script", "script_if_tracing",
-           "script_method", "trace", "trace_module", "unused", "wait"]
+__all__ = ["Attribute", "Error", "Final", "ScriptFunction", "TracerWarning", "annotate", "enable_onednn_fusion", "export", "fork",
+           "freeze", "ignore", "interface", "is_scripting", "is_tracing", "isinstance", "load", "onednn_fusion_enabled",
+           "optimize_for_inference", "save", "script", "script_if_tracing", "script_method", "trace", "trace_module", "unused", "wait"]

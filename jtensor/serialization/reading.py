@@ -12,7 +12,7 @@ import zipfile
 
 import numpy as np
 
-from ..base import devices, dtypes, geometry
+from ..base import devices, dtypes, geometry, sites
 from ..base.errors import missing
 from ..tensor import create, from_data, states, storages
 from ..tensor.core import Tensor
@@ -21,7 +21,7 @@ from ..utils.serialization import config
 from . import careful, names, options, pickles
 
 
-class _Storage:
+class Storage:
     """A record of bytes, read once; tensors of the file that refer to it share one storage."""
 
     def __init__(self, data, device):
@@ -162,7 +162,7 @@ def found_name(module, name):
     return _REBUILT.get((module, name)) or names.allowed(module, name)
 
 
-class _Finding:
+class Finding:
     """What unpicklers find: names in our lists, and memory."""
 
     def __init__(self, file, storage_of, **options):
@@ -191,14 +191,14 @@ class _Finding:
         return _Memory(self.storage_of(key, place, kind.dtype), kind.dtype)
 
 
-class _OfWeights(_Finding, careful.Unpickler):
+class _OfWeights(Finding, careful.Unpickler):
     pass
 
 
-class _OfAnything(_Finding, pickle.Unpickler):
+class _OfAnything(Finding, pickle.Unpickler):
     """Imports what is in none of our lists."""
 
-    find_class = _Finding.find
+    find_class = Finding.find
 
     def find_other(self, module, name):
         return names.imported(module, name)
@@ -208,7 +208,7 @@ def _unpickler(file, storage_of, anything, options):
     return (_OfAnything if anything else _OfWeights)(file, storage_of, **options)
 
 
-def _placer(map_location):
+def placer(map_location):
     """A function from a file's device text and the bytes of a storage to a device; for `map_location` of each kind."""
     if map_location is None:
         return lambda place, data: _device_of(place)
@@ -323,25 +323,39 @@ def _read(file, map_location, anything, pickled, mapped):
         if stem is None:
             raise RuntimeError("the archive has no record data.pkl: it was not written by torch.save")
         if stem + "constants.pkl" in paths:
-            raise RuntimeError("the file is a TorchScript archive, which jtensor cannot read")
+            return _of_torchscript(file, start, map_location, anything)
         if mapped:
             _check_mapped(mapped)
         for record in archive.infolist():
             if record.CRC == options.NO_SUM:
                 record.CRC = None                          # which has zipfile not compare it
         order = options.order_of(archive.read(stem + "byteorder") if stem + "byteorder" in paths else None)
-        place, read = _placer(map_location), {}
+        place, read = placer(map_location), {}
 
         def storage_of(key, text, dtype):
             if key not in read:
                 record = archive.getinfo(f"{stem}data/{key}")
                 data = bytes(record.file_size) if options.skipping() else archive.read(record)
-                read[key] = _Storage(_little(data, dtype) if order == "big" else data, place(text, data))
+                read[key] = Storage(_little(data, dtype) if order == "big" else data, place(text, data))
             return read[key]
         try:
             return _unpickler(io.BytesIO(archive.read(stem + "data.pkl")), storage_of, anything, pickled).load()
         except zipfile.BadZipFile as error:
             raise RuntimeError(f"PytorchStreamReader failed reading file: {error}") from error
+
+
+def _of_torchscript(file, start, map_location, anything):
+    """What `torch.jit.load` makes of a file."""
+    if not anything:
+        raise RuntimeError("Cannot use ``weights_only=True`` with TorchScript archives passed to ``torch.load``. In PyTorch 2.6, we "
+                           "changed the default value of the `weights_only` argument in `torch.load` from `False` to `True`. Re-running "
+                           "`torch.load` with `weights_only` set to `False` will likely succeed, but it can result in arbitrary code "
+                           "execution. Do it only if you got the file from a trusted source.")
+    sites.warn("'torch.load' received a zip file that looks like a TorchScript archive dispatching to 'torch.jit.load' (call "
+               "'torch.jit.load' directly to silence this warning)")
+    import jtensor
+    file.seek(start)
+    return jtensor.jit.load(file, map_location)
 
 
 def _check_mapped(path):
@@ -366,13 +380,13 @@ def _read_pickles(file, map_location, anything, pickled):
         refused = "" if anything else careful.REFUSED
         raise pickle.UnpicklingError(f"{refused}The file is neither of the zip format that torch.save has written since version 1.6 nor of "
                                      "the one before.")
-    place, read = _placer(map_location), {}
+    place, read = placer(map_location), {}
 
     def unpickler(file, bytes_of):
         def storage_of(key, text, dtype):
             if key not in read:
                 data = bytes_of(key)
-                read[key] = _Storage(data, place(text, data))
+                read[key] = Storage(data, place(text, data))
             return read[key]
         return _unpickler(file, storage_of, anything, pickled)
 

@@ -26,8 +26,8 @@ from ..utils.serialization import config
 from . import names, options, pickles, reading
 
 
-class _Global:
-    """A name written as it is; what it stands for is the reader's matter."""
+class Global:
+    """A name that is written as it is; what it stands for is the reader's matter."""
 
     def __init__(self, module, name):
         self.module, self.name = module, name
@@ -36,13 +36,13 @@ class _Global:
         raise TypeError("a name in a file is not called while the file is written")
 
 
-_TENSOR, _TENSOR_OF_TYPE = _Global("torch._utils", "_rebuild_tensor_v2"), _Global("torch._utils", "_rebuild_tensor_v3")
-_SUBCLASS = _Global("torch._tensor", "_rebuild_from_type_v2")
-_PARAMETER, _PARAMETER_WITH_STATE = _Global("torch._utils", "_rebuild_parameter"), _Global("torch._utils", "_rebuild_parameter_with_state")
-_META = _Global("torch._utils", "_rebuild_meta_tensor_no_storage")
-_SPARSE, _LAYOUT = _Global("torch._utils", "_rebuild_sparse_tensor"), _Global("torch.serialization", "_get_layout")
-_BYTES = _Global("torch.storage", "UntypedStorage")
-_STORAGES = {dtype: _Global("torch", name) for dtype, name in names.STORAGES.items()}
+_TENSOR, _TENSOR_OF_TYPE = Global("torch._utils", "_rebuild_tensor_v2"), Global("torch._utils", "_rebuild_tensor_v3")
+_SUBCLASS = Global("torch._tensor", "_rebuild_from_type_v2")
+_PARAMETER, _PARAMETER_WITH_STATE = Global("torch._utils", "_rebuild_parameter"), Global("torch._utils", "_rebuild_parameter_with_state")
+_META = Global("torch._utils", "_rebuild_meta_tensor_no_storage")
+_SPARSE, _LAYOUT = Global("torch._utils", "_rebuild_sparse_tensor"), Global("torch.serialization", "_get_layout")
+_BYTES = Global("torch.storage", "UntypedStorage")
+_STORAGES = {dtype: Global("torch", name) for dtype, name in names.STORAGES.items()}
 
 
 class _Reference:
@@ -52,7 +52,7 @@ class _Reference:
         self.entry = entry
 
 
-class _Pickler(pickle._Pickler):
+class Pickler(pickle._Pickler):
     """Python's own pickler in Python: the one that lets names be written without importing what they stand for."""
 
     def __init__(self, file, protocol, older):
@@ -95,7 +95,7 @@ class _Pickler(pickle._Pickler):
         self.memoize(obj)
 
     def save(self, obj, save_persistent_id=True):
-        if type(obj) is _Global:
+        if type(obj) is Global:
             known = self.memo.get(id(obj))
             return self.write(self.get(known[0])) if known is not None else self._write(obj, obj.module, obj.name)
         return super().save(obj, save_persistent_id)
@@ -107,7 +107,7 @@ class _Pickler(pickle._Pickler):
             return obj.__qualname__
         if type(obj).__module__ == "torch._C":                     # a generator, which plain pickles have by way of a function
             _, *rest = obj.__reduce__()
-            return _Global("torch._C", type(obj).__name__), *rest
+            return Global("torch._C", type(obj).__name__), *rest
         if type(obj) in _WRITTEN:
             return _WRITTEN[type(obj)](obj)
         if isinstance(obj, (type, types.FunctionType)) and names.as_written(obj.__module__) != obj.__module__:
@@ -147,8 +147,14 @@ class _Pickler(pickle._Pickler):
         reference = _Reference(self.reference(t._storage, dtype, str(t.device)))
         arguments = (reference, t.storage_offset(), tuple(t.size()), tuple(t.stride()), requires_grad, collections.OrderedDict())
         if dtype not in _STORAGES:
-            arguments += (_Global("torch", dtype.name),)
+            arguments += (Global("torch", dtype.name),)
         return (_TENSOR if dtype in _STORAGES else _TENSOR_OF_TYPE), arguments + ((metadata,) if metadata else ())
+
+    def bytes(self):
+        """{key: bytes} of the storages that the pickle refers to."""
+        skipping = options.skipping()
+        return {key: np.zeros(cell.nbytes(), np.uint8).data if skipping else storages.UntypedStorage._on(cell)._bytes().data
+                for key, cell, _ in self.cells.values()}
 
     def reference(self, cell, dtype, place):
         """What the pickle has for memory; its bytes are a record of the file."""
@@ -185,8 +191,8 @@ def _is_parameter(t):
     return any(kind.__name__ == "Parameter" and names.as_written(kind.__module__) == "torch.nn.parameter" for kind in type(t).__mro__)
 
 
-_KINDS = {Tensor: _Global("torch", "Tensor")}
-_SIZE, _DEVICE = _Global("torch", "Size"), _Global("torch", "device")
+_KINDS = {Tensor: Global("torch", "Tensor")}
+_SIZE, _DEVICE = Global("torch", "Size"), Global("torch", "device")
 _WRITTEN = {dtypes.dtype: lambda d: d.name,
             jtensor.layout: lambda one: (_LAYOUT, (repr(one),)),
             Size: lambda size: (_SIZE, (tuple(size),)),
@@ -211,20 +217,24 @@ def save(obj, f, pickle_module=pickle, pickle_protocol=2, _use_new_zipfile_seria
     if skipping and not _use_new_zipfile_serialization:
         raise RuntimeError("Cannot use skip_data=True with _use_new_zipfile_serialization=False")
     data = io.BytesIO()
-    pickler = _Pickler(data, pickle_protocol, not _use_new_zipfile_serialization)
+    pickler = Pickler(data, pickle_protocol, not _use_new_zipfile_serialization)
     pickler.dump(obj)
-    held = {key: (dtype.itemsize, np.zeros(cell.nbytes(), np.uint8).data if skipping else storages.UntypedStorage._on(cell)._bytes().data)
-            for key, cell, dtype in pickler.cells.values()}
+    held = pickler.bytes()
     if not _use_new_zipfile_serialization:
+        held = {key: (dtype.itemsize, held[key]) for key, _, dtype in pickler.cells.values()}
         return _put(f, functools.partial(pickles.write, pickled=data.getvalue(), storages=held, protocol=pickle_protocol))
-    stem = os.path.splitext(os.path.basename(os.fspath(f)))[0] if isinstance(f, (str, os.PathLike)) else "archive"
     alignment = str(config.save.storage_alignment).encode()
     records = [("data.pkl", data.getvalue()), (".format_version", b"1"), (".storage_alignment", alignment)]
     if not _disable_byteorder_record:
         records.append(("byteorder", b"little"))
-    records += [(f"data/{key}", content) for key, (_, content) in held.items()]
+    records += [(f"data/{key}", content) for key, content in held.items()]
     records.append(("version", b"3\n"))
-    unsummed = {f"data/{key}" for key in held} if skipping else set()
+    return put(f, records, {f"data/{key}" for key in held} if skipping else ())
+
+
+def put(f, records, unsummed=()):
+    """Writes a zip archive of (name, bytes) to a path or an open binary file, whole or not at all; those ``unsummed`` have no check sum."""
+    stem = os.path.splitext(os.path.basename(os.fspath(f)))[0] if isinstance(f, (str, os.PathLike)) else "archive"
     return _put(f, functools.partial(_archive, stem=stem, records=records, unsummed=unsummed))
 
 

@@ -50,7 +50,7 @@ def test_forms_are_pytorchs():
 
 
 def test_every_operator_has_a_function():
-    assert all(aten.function_of(name) is not None for name in aten._overloads())
+    assert all(aten.function_of(name) is not None for name in aten.operators())
 
 
 def test_what_is_refused():

@@ -1,0 +1,272 @@
+"""Modules that a file of TorchScript holds, run as Python: `RecursiveScriptModule` and its methods.
+
+Owns: what such a module answers for its attributes, what its methods take and refuse, with PyTorch's messages. May not know: how a file is
+read, how its programs are written.
+"""
+import ast
+import copy
+import traceback
+
+from ..base.errors import MissingFeature, missing
+from ..nn import Module, Parameter
+from . import Error, programs
+
+_NO_CAST = ("Unable to cast Python instance of type {} to C++ type '?' (#define PYBIND11_DETAILED_ERROR_MESSAGES or compile in debug mode "
+            "for details)")
+
+
+class ScriptModule(Module):
+    """What TorchScript makes of modules; here only files have such."""
+
+    __module__ = "torch.jit._script"
+
+
+class RecursiveScriptModule(ScriptModule):
+    """A module of a file of TorchScript: an ordinary module whose methods are the file's programs.
+
+    >>> torch.jit.RecursiveScriptModule.__mro__[1]
+    <class 'torch.jit._script.ScriptModule'>
+    """
+
+    __module__ = "torch.jit._script"
+
+    def __init__(self, kind):
+        super().__init__()
+        self.__dict__.update(_kind=kind, _values={}, _archive=None)
+
+    # -- what programs ask ----------------------------------------------------------------------------------------------
+
+    def _script_attribute(self, name):
+        for found in (self._parameters, self._buffers, self._modules, self._values, self._kind.fixed):
+            if name in found:
+                return found[name]
+        return self.training if name == "training" else self._script_method(name)
+
+    def _script_set(self, name, value):
+        if name in self._values:
+            self._values[name] = value
+        elif name in self._buffers:
+            self._buffers[name] = value
+        else:
+            super().__setattr__(name, value)
+
+    def _script_method(self, name):
+        method = self._kind.methods.get(name)
+        if method is None:
+            raise AttributeError(f"'RecursiveScriptModule' object has no attribute '{name}'")
+        made = method.made()
+        return lambda *args, **kwargs: made(self, *args, **kwargs)
+
+    def _script_state(self, values):
+        if "__setstate__" in self._kind.methods:
+            self._kind.methods["__setstate__"](self, values)
+            return
+        for name, value in values.items():
+            if isinstance(value, Module):
+                self._modules[name] = value
+            elif name in self._kind.parameters:
+                self._parameters[name] = value if value is None else Parameter(value.detach(), value.requires_grad)
+            elif name in self._kind.buffers:
+                self._buffers[name] = value
+            elif name == "training":
+                self.training = value
+            else:
+                self._values[name] = value
+
+    def _script_values(self):
+        """The class, and all its attributes as a file has them, in the order of their declaration."""
+        if "__getstate__" in self._kind.methods:
+            return self._kind, self._kind.methods["__getstate__"](self)
+        values = {}
+        for name in self._kind.names:
+            if name not in self._kind.fixed:
+                values[name] = self._script_attribute(name)
+        return self._kind, values
+
+    # -- what Python asks -----------------------------------------------------------------------------------------------
+
+    def __getattr__(self, name):
+        values = self.__dict__
+        for where in ("_parameters", "_buffers", "_modules", "_values"):
+            if where in values and name in values[where]:
+                return values[where][name]
+        kind = values.get("_kind")
+        if kind is not None:
+            if name in kind.fixed:
+                return kind.fixed[name]
+            if name in kind.methods:
+                return ScriptMethod(self, kind.methods[name])
+        raise AttributeError(f"'RecursiveScriptModule' object has no attribute '{name}'")
+
+    def __setattr__(self, name, value):
+        if name in self.__dict__.get("_values", ()):
+            kind = self._kind.names.get(name, "Any")
+            given = _fitting(value, kind)
+            if not programs.is_of(given, kind):
+                raise RuntimeError(f"Could not cast attribute '{name}' to type {kind}: {_NO_CAST.format(type(value))}")
+            self._values[name] = given
+        elif "_kind" in self.__dict__ and name in self._kind.fixed:
+            raise AttributeError(f"Cannot mutate TorchScript constant value: '{name}'. Value: '{value}'")
+        else:
+            super().__setattr__(name, value)
+
+    @property
+    def forward(self):
+        method = self._kind.methods.get("forward")
+        if method is None:
+            raise AttributeError("'RecursiveScriptModule' object has no attribute 'forward'")
+        return ScriptMethod(self, method)
+
+    @property
+    def original_name(self):
+        """The name of the class that this was."""
+        return self._kind.__name__
+
+    @property
+    def code(self):
+        """The program of ``forward``, as the file has it; PyTorch writes it anew, with other helping variables."""
+        return self.forward.code
+
+    @property
+    def graph(self):
+        """Refuses: a program is text here."""
+        raise missing("graphs of TorchScript (RecursiveScriptModule.graph)", "its program as text: module.code")
+
+    inlined_graph = graph
+
+    def extra_repr(self):
+        return f"original_name={self.original_name}"
+
+    def save(self, f, _extra_files=None):
+        """Writes the module to a path, or to an open file that `torch.jit.load`, here or in PyTorch, reads."""
+        from . import save
+        save(self, f, _extra_files)
+
+    def __deepcopy__(self, memo):
+        made = RecursiveScriptModule(self._kind)
+        memo[id(self)] = made
+        made.__dict__.update({name: copy.deepcopy(value, memo) for name, value in self.__dict__.items() if name != "_archive"})
+        made.__dict__["_archive"] = self._archive
+        return made
+
+    def __copy__(self):
+        made = RecursiveScriptModule(self._kind)
+        made.__dict__.update(self.__dict__)
+        return made
+
+    def __reduce_ex__(self, protocol):
+        raise RuntimeError(f"Tried to serialize object {self._kind.name} which does not have a __getstate__ method defined!")
+
+
+class ScriptMethod:
+    """A program of a module, bound to it: called as Python's methods are, with the declared types."""
+
+    __module__, __qualname__ = "torch", "ScriptMethod"
+
+    def __init__(self, owner, function):
+        self.owner, self._function, self.name = owner, function, function.name.rpartition(".")[2]
+
+    @property
+    def code(self):
+        """The program as text."""
+        kind = self.owner._kind.name
+        return self._function.text.replace(f": {kind}", "", 1)
+
+    @property
+    def graph(self):
+        """Refuses: a program is text here."""
+        raise missing("graphs of TorchScript (ScriptMethod.graph)", "its program as text: method.code")
+
+    def __call__(self, *args, **kwargs):
+        given = self._bound(args, kwargs)
+        try:
+            return self._function(self.owner, **given)
+        except (MissingFeature, MemoryError):
+            raise
+        except Exception as error:
+            raise _told(error) from error
+
+    def _bound(self, args, kwargs):
+        takes = self._function.takes()
+        if len(args) > len(takes):
+            raise RuntimeError(f"{self.name}() expected at most {len(takes) + 1} argument(s) but received {len(args) + 1} argument(s). "
+                               f"Declaration: {self._declaration()}")
+        given = dict(zip([name for name, _, _ in takes], args, strict=False))
+        given.update({name: value for name, value in kwargs.items() if name not in given})
+        for at, (name, kind, optional) in enumerate(takes):
+            if name not in given:
+                if not optional:
+                    raise RuntimeError(f"{self.name}() is missing value for argument '{name}'. Declaration: {self._declaration()}")
+                continue
+            value = given[name] = _fitting(given[name], kind)
+            if not programs.is_of(value, kind):
+                raise RuntimeError(f"{self.name}() Expected a value of type '{kind}' for argument '{name}' but instead found "
+                                   f"type '{type(value).__name__}'.\nPosition: {at + 1}\nValue: {value!r}\n"
+                                   f"Declaration: {self._declaration()}\n"
+                                   f"Cast error details: {_NO_CAST.format(type(value))}")
+        unknown = given.keys() - {name for name, _, _ in takes}
+        if unknown:
+            raise RuntimeError(f"Unknown keyword argument '{min(unknown)}' for operator '{self.name}'. Schema: {self._declaration()}")
+        return given
+
+    def _declaration(self):
+        node = self._function.node
+        owner, *arguments = node.args.args
+        first = len(arguments) - len(node.args.defaults)
+        parts = [f"{self.owner._kind.name} {owner.arg}"]
+        for at, a in enumerate(arguments):
+            default = f"={ast.unparse(node.args.defaults[at - first])}" if at >= first else ""
+            parts.append(f"{_schema(a.annotation)} {a.arg}{default}")
+        answer = _schema(node.returns)
+        return f"{self.name}({', '.join(parts)}) -> {f'({answer})' if answer.startswith('(') else answer}"
+
+
+ScriptMethod.__qualname__ = "ScriptMethod"
+
+
+def _fitting(value, kind):
+    """The value as a program takes it: whole numbers for floats, lists for tuples, copies of lists and dictionaries."""
+    if kind == "float" and type(value) is int:
+        return float(value)
+    if kind == "complex" and type(value) in (int, float):
+        return complex(value)
+    if kind.startswith("Optional["):
+        return None if value is None else _fitting(value, kind[len("Optional["):-1])
+    if kind.startswith("List[") and isinstance(value, (list, tuple)):
+        return [_fitting(x, kind[len("List["):-1]) for x in value]
+    if kind.startswith("Dict[") and isinstance(value, dict):
+        return dict(value)
+    return value
+
+
+def _schema(node):
+    """A type as schemas write it: ``int?``, ``Tensor[]``, ``Dict(str, Tensor)``."""
+    if node is None:
+        return "Tensor"
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+        inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        name = node.value.id
+        if name == "Optional":
+            return f"{_schema(inner[0])}?"
+        if name == "List":
+            return f"{_schema(inner[0])}[]"
+        if name == "Tuple":
+            return f"({', '.join(map(_schema, inner))})"
+        return f"{name}({', '.join(map(_schema, inner))})"
+    return ast.unparse(node)
+
+
+def _told(error):
+    """An error inside of a program, as PyTorch tells it: with the lines of the file that led there."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith("code/")]
+    lines = [f'  File "{f.filename}", line {f.lineno}, in {f.name}\n    {f.line}' for f in frames]
+    kind, text = (type(error), str(error)) if isinstance(error, Error) else (RuntimeError, f"{_named(error)}: {error}")
+    whole = "\n".join(["The following operation failed in the TorchScript interpreter.",
+                       "Traceback of TorchScript, serialized code (most recent call last):", *lines, text])
+    return kind(whole)
+
+
+def _named(error):
+    return type(error).__name__ if type(error).__module__ == "builtins" else "RuntimeError"
+
+
