@@ -109,7 +109,7 @@ def _always(jaxpr, device):
     """What is asked of XLA for every program. On a GPU the first algorithm for a convolution is ten times as slow as the best one
     (H200, JAX 0.11), so for these the time is taken."""
     platform, left_out = (device or compat.default_device()).platform, None
-    found = _ALWAYS.get(platform, {}) | (_in_pieces(jaxpr) if platform == "cpu" else {})
+    found = _ALWAYS.get(platform, {})
     if CONSISTENT in found and not is_asked_for_consistency():
         left_out = CONSISTENT
     elif _TUNED in found and any(eqn.primitive.name == "conv_general_dilated" for eqn in _equations(jaxpr)):
@@ -119,14 +119,22 @@ def _always(jaxpr, device):
 
 def _in_pieces(jaxpr):
     """What has XLA take the memory for a program's intermediate values in pieces that the C allocator keeps (`malloc.LARGEST`) rather than
-    at once. It warns of each value that is larger by itself; it widens some of narrow types. What may take very much is better given
-    back: every thread of XLA's that runs programs would keep as much."""
+    at once, which the system gives and takes back at each run. XLA does not serialise such a program. It warns of each value that is larger
+    by itself; it widens some of narrow types. What may take very much is better given back: every thread of XLA's that runs programs would
+    keep as much."""
     sizes = [v.aval.size * max(v.aval.dtype.itemsize, 4) for eqn in _equations(jaxpr) for v in eqn.outvars if hasattr(v.aval, "size")]
     wanted = malloc.LARGEST < sum(sizes) < _VERY_MUCH and max(sizes) <= malloc.LARGEST
-    return {PIECES: malloc.LARGEST} if wanted and compat.has_option(PIECES) else {}
+    return {_CONSTRAINT: malloc.LARGEST} if wanted and compat.has_option(_CONSTRAINT) else {}
 
 
-PIECES = "xla_multiheap_size_constraint_per_heap"
+def gains_by_pieces(program, largest):
+    """Whether a program for the CPU that is there takes more at once than is kept. ``largest``: bytes of its largest value."""
+    return (program.device or compat.default_device()).platform == "cpu" and largest <= malloc.LARGEST < program.temporary() < _VERY_MUCH \
+        and compat.has_option(_CONSTRAINT)
+
+
+PIECES = "pieces"           # an effort: all of it, and memory in pieces
+_CONSTRAINT = "xla_multiheap_size_constraint_per_heap"
 _VERY_MUCH = (16 << 30) // malloc.ARENAS       # bytes of all values there are: those of a time are a tenth of them and less
 
 
@@ -266,7 +274,7 @@ def compile_program(function, avals, *, donate=(), options=None, effort="all", x
     ``function``: positional arrays to a list or tuple of arrays, or a closed jaxpr. ``avals``: `jax.ShapeDtypeStruct`s (anything
     with ``shape`` and ``dtype``). ``donate``: positions of inputs whose buffers may be taken over; `Executable.donated` says which
     are. ``options``: XLA's compiler options of this program alone; ``effort``: "all", "kernel", "swift", "brief" or "rough"
-    (`options_of`).
+    (`options_of`), or `PIECES`.
     ``x64``: trace with real 64-bit types. ``device``: a JAX device; results are then committed to it. ``name``: of the program in profiles.
 
     Answers an `Executable`: ``.run(list)`` gives a list of `jax.Array`s. Inputs are trusted to have the given shapes and types;
@@ -277,9 +285,12 @@ def compile_program(function, avals, *, donate=(), options=None, effort="all", x
         jaxpr = compat.trace(function, avals)
         traced = time.perf_counter() - begin
         chosen = options_of(effort, jaxpr, device)
-        settings = _settings(_always(jaxpr, device), chosen, _of_rows(jaxpr, chosen, device), options or {})
+        pieces = _in_pieces(jaxpr) if effort == PIECES else {}
+        settings = _settings(_always(jaxpr, device), pieces, chosen, _of_rows(jaxpr, chosen, device), options or {})
         executable = compat.build(jaxpr, donate, settings, device, name, _apart)
     executable.slow_to_begin = _slow_to_begin(jaxpr)
+    if effort != PIECES and any(eqn.primitive.name in _SORTING for eqn in _equations(jaxpr)):
+        executable.dump_early()
     executable.seconds["trace"] = traced
     compiled["programs"] += 1
     for part, seconds in executable.seconds.items():
@@ -287,6 +298,7 @@ def compile_program(function, avals, *, donate=(), options=None, effort="all", x
     return executable
 
 
+_SORTING = frozenset(("sort", "top_k", "approx_top_k"))
 _HELPER = Worker("helper")
 
 

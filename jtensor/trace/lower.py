@@ -12,7 +12,7 @@ import numpy as np
 
 from ..base import compat, devices
 from . import boxes, fences, scalars, store
-from .executable import compile_program, possible
+from .executable import PIECES, compile_program, possible
 from .flat import Flat, flattened
 from .plan import made_for, scalar_struct
 from .shapes import REMEMBERED
@@ -129,18 +129,19 @@ def program(nodes, wanted, inputs, counts, donate, efforts=("all",), stored=Fals
 
     ``inputs`` are the avals of the external inputs; ``counts`` (kind, how many) of the numbers (`scalars`); ``donate``: (an input, the
     position of the wanted value that may have its buffer) each; ``efforts``: XLA's (`executable.options_of`), of which it gets the first
-    that would not tell in the bits (`HURRIED` ones, or a single other); a program on disk that got more is taken. ``stored``: only one that
-    is there. Answers (executable, where it came from: "shared" with another tape, "disk" or "compiled", number of fences, the effort it
-    got), or None.
+    that would not tell in the bits (`HURRIED` ones, or a single other); a program on disk that got more is taken. (One in `PIECES` is on
+    none.) ``stored``: only one that is there. Answers (executable, where it came from: "shared" with another tape, "disk" or "compiled",
+    number of fences, the effort it got), or None.
     """
     device = jax_device_of(nodes[-1][0])
     text = key_of(nodes, wanted, inputs, counts, donate)
-    for got in dict.fromkeys(("all", *efforts[::-1])):
+    in_pieces = efforts == (PIECES,)
+    for got in efforts if in_pieces else dict.fromkeys(("all", *efforts[::-1])):
         key = _key_for(got, text)
         found = _SHARED.get((key, device))
         if found is not None:
             return found, "shared", 0, got
-        found = store.load(key, device)
+        found = None if in_pieces else store.load(key, device)
         if found is not None:
             _SHARED[key, device] = found
             return found, "disk", 0, got
@@ -150,15 +151,16 @@ def program(nodes, wanted, inputs, counts, donate, efforts=("all",), stored=Fals
         buffers = [(d + lead(counts) - 1, wanted.index(p)) for d, p in donate if p in wanted]        # the zero is not the graph's
         fenced = fences.of_graph(graph_of(nodes, wanted, inputs, counts), efforts[0] in HURRIED, buffers)
         jaxpr = fenced.jaxpr()
-        effort = how = possible(efforts, jaxpr, device)
-        if fenced.boxes == boxes.MASKED:            # it gets no better
+        effort = how = PIECES if in_pieces else possible(efforts, jaxpr, device)
+        if fenced.boxes == boxes.MASKED and not in_pieces:            # it gets no better
             effort, how = "all", "swift"
         donated = [(at + 1, to) for at, to in fenced.donated]
         made = compile_program(jaxpr, [], donate=donated, options=fenced.compiler_options, effort=how, device=device)
     key = _key_for(effort, text)
     if not store.fleeting(key):
         _SHARED[key, device] = made
-    store.save(key, made, device)
+    if not in_pieces:
+        store.save(key, made, device)
     REMEMBERED.keep()
     return made, "compiled", fenced.count, effort
 

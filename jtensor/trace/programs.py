@@ -5,8 +5,9 @@ a program is compiled briefly, which takes a quarter to a half of the time, and 
 saved will be lost again (`worth`) it is compiled with all effort: begun in the background at three quarters, waited for at the last, so
 that the change comes at the same run every time. On large arrays and in loops that run would come soon: there a program is compiled
 "swift", which saves a little less and loses next to nothing, or with all effort where that would tell in the bits; on very small arrays
-"rough", which saves most and loses most. All give the same bits. Owns: `Program`, making one, this estimate. May not know: the trie, when
-tapes run.
+"rough", which saves most and loses most. What takes much memory at once is in the end compiled to take it in pieces that the process keeps;
+not at first, since XLA can only serialise the other. All give the same bits. Owns: `Program`, making one, this estimate. May not know:
+the trie, when tapes run.
 """
 import math
 
@@ -20,6 +21,7 @@ from .report import REPORT
 
 SAVED = {"rough": 8e6, "brief": 6e6, "swift": 4e6}      # ns: what an operator costs less to compile so
 LOST = {"rough": 6.0, "brief": 1.0, "swift": 0.01}      # ns: what an element of a result takes longer then, at worst
+IN_FULL, FAULTED = 12e6, 0.4                            # ns: to compile an operator with all effort; a byte that the system gives anew
 FEW = {"rough": 128, "brief": 32, "swift": 0}           # fewer runs than these: not worth it
 LOOP = {"rough": 1024, "brief": 1024, "swift": 0}       # and in a loop
 MANY = 1 << 15          # more are not waited for: on small arrays the two hardly differ
@@ -95,6 +97,9 @@ class Program:
         if self.left <= 0 and coming is not None:
             try:
                 better = coming.result()[0]
+                for one, other in ((better.executable, self.executable), (better.rest, self.rest)):
+                    if one is not None and one is not other and one.instead is None:
+                        one.instead = other.instead or other       # a child of fork loads what it finds
                 self.executable, self.rest, self.donate = better.executable, better.rest, better.donate
                 self.sizes = None
                 REPORT.again += 1
@@ -114,11 +119,20 @@ def build(nodes, wanted, asked, inputs, counts, donate, loop=False, stored=False
     if built is None:
         return None
     found, origins, got = built
-    due = min([chosen[effort] for effort in got if effort in chosen], default=0)
+    due, best = min([chosen[effort] for effort in got if effort in chosen], default=0), "all"
+    stages_of = [one for one in (found.executable, found.rest) if one is not None]
+    large = [one.temporary() for one in stages_of if executable.gains_by_pieces(one, _largest(nodes))]
+    if large:
+        due, best = due or _due(len(nodes) * IN_FULL / (sum(large) * FAULTED)), executable.PIECES
     if due:
         found.due, found.left = due, due
-        found.again = lambda: _build(nodes, wanted, asked, inputs, counts, donate, ("all",))
+        found.again = lambda: _build(nodes, wanted, asked, inputs, counts, donate, (best,))
     return found, origins
+
+
+def _largest(nodes):
+    """Bytes of the largest result."""
+    return max(math.prod(aval.shape) * aval.dtype.itemsize for node in nodes for aval in node[0].outputs)
 
 
 def _build(nodes, wanted, asked, inputs, counts, donate, efforts, stored=False):
@@ -181,4 +195,9 @@ def worth(nodes, device=None, loop=False):
     wanted = worthy[:2] if worthy[:1] == ["rough"] else worthy[:1]
     if loop and wanted == ["swift"] and runs["brief"] >= FEW["brief"]:
         wanted = ["swift", "brief"]
-    return {effort: int(max(FEW["brief"], min(runs[effort], MANY) / SURE)) for effort in wanted} or {"all": 0}
+    return {effort: _due(runs[effort]) for effort in wanted} or {"all": 0}
+
+
+def _due(runs):
+    """The run at which a program is compiled again that will have been worth it after so many."""
+    return int(max(FEW["brief"], min(runs, MANY) / SURE))

@@ -6,8 +6,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import jtensor
 from jtensor.base import compat, malloc
-from jtensor.trace import executable, fences
+from jtensor.trace import executable, fences, programs
 from jtensor.trace.executable import compile_program
 
 from .conftest import avals
@@ -116,11 +117,45 @@ def test_memory_for_what_is_there_for_a_time_is_taken_in_pieces():
     def asked(rows, values, dtype=np.float32):
         x = jax.ShapeDtypeStruct((rows << 10, 256), dtype)                     # a MB a row of float32
         jaxpr = jax.make_jaxpr(lambda x: functools.reduce(lambda y, _: jnp.sin(y), range(values), x).sum())(x)
-        return executable._always(jaxpr, None).get(executable.PIECES)
+        return executable._in_pieces(jaxpr).get(executable._CONSTRAINT)
     piece = malloc.LARGEST
     assert asked(20, 4) == asked(60, 4) == piece and asked(20, 2) is asked(61, 4) is None
     assert asked(60, 4, jnp.bfloat16) == piece and asked(61, 4, jnp.bfloat16) is None           # which XLA computes in float32
     assert asked(40, executable._VERY_MUCH // (40 << 20) + 1) is None
+
+
+def test_a_program_that_takes_much_at_once_is_kept_and_gets_pieces_when_it_has_run_often(monkeypatch):
+    """XLA serialises a program only if it takes its memory as one block; in pieces it gives the same bits."""
+    x = jtensor.rand(3 << 20)
+
+    def step():
+        return jtensor.sort(jtensor.cat([x.sin().sort()[0].flip(0), x.cos().sort()[0].flip(0)]))[0].exp().sum().item()
+    monkeypatch.setitem(programs.FEW, "brief", 2)
+    monkeypatch.setattr(programs, "IN_FULL", 0.0)
+    made, build = [], programs.build
+
+    def noted(*args, **kwargs):
+        found = build(*args, **kwargs)
+        made.append(found[0])
+        return found
+    monkeypatch.setattr(programs, "build", noted)
+    first = step()
+    program = next(one for one in made if one.executable.temporary() > malloc.LARGEST)
+    assert program.due and program.executable.dump()
+    before = program.executable
+    assert [step() for _ in range(5)] == [first] * 5
+    assert program.left == 0 and program.executable is not before and program.executable.instead is before
+    assert program.executable.dump() == before.dump()
+
+
+def test_a_program_that_sorts_can_be_kept_when_it_has_run():
+    """XLA's own serialisation refuses it then."""
+    jaxpr = jax.make_jaxpr(lambda x: jax.lax.sort((x, x * 2), num_keys=1))(np.zeros((4, 3), np.float32))
+    made = compile_program(jaxpr, [])
+    x = compat.put(np.arange(12, dtype=np.float32).reshape(4, 3)[:, ::-1].copy())
+    first = made.run([x])[1]
+    again = compat.load(made.dump())
+    np.testing.assert_array_equal(again.run([x])[1], first)
 
 
 def test_few_features_leave_a_convolution_to_the_library():

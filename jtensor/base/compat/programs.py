@@ -22,15 +22,18 @@ class Program:
 
     Attributes: ``inputs`` and ``outputs`` (a (shape, numpy dtype) each), ``donated`` (positions whose buffers a run takes over),
     ``device``, ``seconds`` (what tracing, lowering and compiling, or loading, took, by name), ``portable`` (whether `dump` can),
-    ``slow_to_begin`` (whether whoever made it says that its first run makes what later ones use).
+    ``slow_to_begin`` (whether whoever made it says that its first run makes what later ones use), ``instead`` (an equal one that `dump`
+    takes, where XLA does not serialise this one).
     ``run`` trusts its caller: arrays of the given shapes and types, on the device; NumPy arrays and Python scalars are let in, slower.
     """
 
     __slots__ = ("run", "inputs", "outputs", "donated", "device", "seconds", "portable", "slow_to_begin", "_executable", "_committed",
-                 "_body", "__weakref__")
+                 "_body", "instead", "__weakref__")
 
     def dump(self):
         """The program as bytes for `load` on the same machine and versions."""
+        if self.instead is not None:
+            return self.instead.dump()
         if not self.portable:
             raise ValueError("a program that calls back into Python cannot be stored")
         meta = {"in": [_text(s) for s in self.inputs], "out": [_text(s) for s in self.outputs], "donated": self.donated,
@@ -42,6 +45,20 @@ class Program:
             meta["way"], body = "short", self._body or self._executable.client.serialize_executable(self._executable)
         head = json.dumps(meta).encode()
         return len(head).to_bytes(4, "little") + head + body
+
+    def dump_early(self):
+        """Makes the bytes that `dump` answers before the program runs: XLA does not serialise one that has sorted something."""
+        if self.portable and not isinstance(self._executable, jax.stages.Compiled) and not self._body:
+            self._body = self._executable.client.serialize_executable(self._executable)
+
+    def temporary(self):
+        """Bytes that it takes for its intermediate values; 0 where XLA does not say."""
+        try:
+            found = self._executable
+            found = found.memory_analysis() if isinstance(found, jax.stages.Compiled) else found.get_compiled_memory_stats()
+            return found.temp_size_in_bytes
+        except (AttributeError, jax.errors.JaxRuntimeError):
+            return 0
 
 
 def _text(spec):
@@ -189,7 +206,7 @@ def _program(executable, inputs, outputs, donated, device, committed, kept=(), b
     self = Program.__new__(Program)
     self.run, self.inputs, self.outputs, self.donated, self.device = run, inputs, outputs, donated, device
     self.portable, self._executable, self._committed, self.seconds, self.slow_to_begin = not kept, executable, committed, {}, False
-    self._body = body
+    self._body, self.instead = body, None
     _KNOWN.add(self)
     return self
 
@@ -239,6 +256,7 @@ def _program_public(compiled, inputs, outputs, donated, device, committed):
     self = Program.__new__(Program)
     self.run, self.inputs, self.outputs, self.donated, self.device = run, inputs, outputs, donated, device
     self.portable, self._executable, self._committed, self.seconds, self.slow_to_begin = True, compiled, committed, {}, False
+    self.instead = None
     return self
 
 
