@@ -36,6 +36,7 @@ from . import optim as optim
 from . import overridable as overridable
 from . import overrides as overrides
 from . import profiler as profiler
+from . import quantization as quantization
 from . import quasirandom as quasirandom
 from . import random as random
 from . import removed as removed
@@ -54,6 +55,7 @@ from . import version as version
 from . import xpu as xpu
 from ._C import PyTorchFileReader as PyTorchFileReader
 from ._C import Size as Size
+from ._C import StorageBase as StorageBase
 from ._C import device as device
 from ._C import dtype as dtype
 from .amp import GradScaler as GradScaler

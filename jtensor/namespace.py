@@ -146,6 +146,7 @@ _ROOM_OF = {
     **dict.fromkeys(("_amp_foreach_non_finite_check_and_unscale_", "_amp_update_scale_"), "amp.unscaling"),
     "Future": "futures",
     "PyTorchFileReader": "_C",
+    "StorageBase": "tensor.storage_types",
     "ScriptModule": "jit",
     **dict.fromkeys(
         """AnyType AwaitType BoolType ClassType ComplexType ConcreteModuleType DeviceObjType DictType EnumType FloatType FutureType

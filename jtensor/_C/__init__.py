@@ -13,6 +13,7 @@ from ..tensor import overriding as _overriding
 from ..tensor.core import Tensor as TensorBase  # noqa: F401
 from ..tensor.core import TensorMeta as _TensorMeta  # noqa: F401
 from ..tensor.levels import open_levels as _open_levels
+from ..tensor.storage_types import StorageBase  # noqa: F401
 
 
 class Graph:

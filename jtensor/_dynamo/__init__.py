@@ -4,15 +4,18 @@ Everything that runs is recorded and compiled, so that there is nothing to switc
 """
 import contextlib as _contextlib
 import importlib as _importlib
+import sys as _sys
+import types as _types
 
 from ..compiler import allow_in_graph, assume_constant_result, disable, is_compiling, list_backends, reset
 from ..compiler import compile as _compile
 
 
-class _Config:
-    """Settings that are kept; nothing here reads them."""
+class _Config(_types.ModuleType):
+    """Settings that are kept; nothing here reads them. A module, since programs import it."""
 
     def __init__(self, **settings):
+        super().__init__(f"{__name__}.config", type(self).__doc__)
         self.__dict__.update(settings)
 
     @_contextlib.contextmanager
@@ -29,6 +32,7 @@ class _Config:
 
 config = _Config(suppress_errors=False, verbose=False, cache_size_limit=8, recompile_limit=8, capture_scalar_outputs=False,
                  capture_dynamic_output_shape_ops=False, skip_fwd_side_effects_in_bwd_under_checkpoint=False)
+_sys.modules[config.__name__] = config
 
 
 def graph_break(msg=""):

@@ -1,4 +1,5 @@
 """`torch._dynamo.utils`: questions that libraries ask of the compiler. Owns: the answers for what compiles here, which is everything."""
+from ..base import sites
 from ..base.devices import device
 
 
@@ -7,4 +8,14 @@ def is_compile_supported(device_type):
     return device(device_type).type in ("cpu", "cuda")
 
 
-__all__ = ["is_compile_supported"]
+_said = set()
+
+
+def warn_once(msg, stacklevel=1):
+    """Warns, the first time that it is told this text."""
+    if msg not in _said:
+        _said.add(msg)
+        sites.warn(msg)
+
+
+__all__ = ["is_compile_supported", "warn_once"]

@@ -2,6 +2,7 @@
 
 Owns: the level of this thread. How a tensor has a tangent: `ops.tangents`, `tensor.duals`.
 """
+import weakref
 from typing import NamedTuple
 
 from ..trace.tape import LOCAL
@@ -64,7 +65,13 @@ def make_dual(tensor, tangent, *, level=None):
     for what, given in (("primal", tensor), ("tangent", tangent)):
         if not (given.is_floating_point() or given.is_complex()):
             raise ValueError(f"Expected {what} to be floating point or complex, but got: {given.dtype}")
-    return made_dual(_level(), tensor, tangent)
+    made = made_dual(_level(), tensor, tangent)
+    if not (tangent.requires_grad or tangent.is_inference()) and tangent.dtype is tensor.dtype:
+        _GIVEN[made._storage.value] = tangent, tangent._version
+    return made
+
+
+_GIVEN = weakref.WeakKeyDictionary()       # {a value with a tangent: the tensor that this was, and its version then}
 
 
 def unpack_dual(tensor, *, level=None):
@@ -75,7 +82,10 @@ def unpack_dual(tensor, *, level=None):
         return UnpackedDualTensor(tensor, None)
     if not hasattr(tensor, "_storage"):
         raise TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}")
-    return UnpackedDualTensor(primal_of(found, tensor), tangent_of(found, tensor))
+    given, version = _GIVEN.get(tensor._storage.value, (None, None)) if not LOCAL.levels or len(LOCAL.levels) == 1 else (None, None)
+    if given is None or given._version != version or given.shape != tensor.shape:         # something has been written to one of them
+        given = tangent_of(found, tensor)
+    return UnpackedDualTensor(primal_of(found, tensor), given)
 
 
 class dual_level:
@@ -86,3 +96,9 @@ class dual_level:
 
     def __exit__(self, *exception):
         exit_dual_level()
+
+
+def __getattr__(name):
+    if name == "_current_level":                               # which libraries look at: of this thread, -1 where none is open
+        return -1 if _level() is None else _FIRST
+    raise AttributeError(f"module 'jtensor.autograd.forward_ad' has no attribute '{name}'")

@@ -109,6 +109,12 @@ def init():
     wanted()
 
 
+def _lazy_call(callable, **kwargs):
+    """Calls a function where there is a GPU; PyTorch waits for the first use of it, which without one never comes."""
+    if is_available():
+        callable()
+
+
 def ipc_collect():
     """Memory that other processes have given back: there is none. AssertionError without a GPU."""
     wanted()
@@ -217,6 +223,8 @@ def __getattr__(name):
     if name == "amp":                                      # mixed precision is loaded by those who use it
         import importlib
         return importlib.import_module("jtensor.cuda.amp")
+    if name == "_initialized":
+        return is_initialized()
     if name == "default_generators":
         from ..random.cuda_seeding import of_device
         return tuple([of_device(index) for index in range(device_count())])

@@ -44,6 +44,7 @@ from .world import (
     BackendConfig,
     GroupMember,
     _get_default_group,  # noqa: F401  which libraries ask for
+    _is_outside,
     default_pg_timeout,
     destroy_process_group,
     get_backend,
@@ -87,3 +88,5 @@ __all__ = ["Backend", "BackendConfig", "DistBackendError", "DistError", "DistNet
            "new_subgroups", "new_subgroups_by_enumeration", "recv", "recv_object_list", "reduce", "reduce_scatter",
            "reduce_scatter_single", "reduce_scatter_tensor", "register_rendezvous_handler", "rendezvous", "scatter",
            "scatter_object_list", "send", "send_object_list"]
+
+_rank_not_in_group = _is_outside

@@ -23,11 +23,11 @@ def factor_of(name, matrix):
     """The Cholesky factor of the covariance that one of `MATRICES` says."""
     if name == "scale_tril":
         return matrix
-    return jtensor.linalg.cholesky(matrix) if name == "covariance_matrix" else _of_precision(matrix)
+    return jtensor.linalg.cholesky(matrix) if name == "covariance_matrix" else factor_of_precision(matrix)
 
 
-def _of_precision(precision):
-    """The flipped matrix's own factor, turned back and inverted."""
+def factor_of_precision(precision):
+    """The Cholesky factor of a precision matrix's inverse: the flipped matrix's own factor, turned back and inverted."""
     flipped = jtensor.linalg.cholesky(jtensor.flip(precision, (-2, -1)))
     upper = jtensor.transpose(jtensor.flip(flipped, (-2, -1)), -2, -1)
     identity = jtensor.eye(precision.shape[-1], dtype=precision.dtype, device=precision.device)

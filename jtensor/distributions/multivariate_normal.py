@@ -5,6 +5,7 @@ import jtensor
 
 from . import constraints
 from .by_covariance import ByCovariance, factor_of, the_one_given
+from .by_covariance import factor_of_precision as _precision_to_scale_tril  # noqa: F401  which libraries ask for
 from .distribution import Distribution
 from .location_scale import AboutLocation
 from .utils import standard_normal

@@ -78,8 +78,6 @@ class Parameter(jtensor.Tensor, metaclass=_ParameterMeta):
     def __repr__(self):
         return "Parameter containing:\n" + super().__repr__()
 
-    __str__ = __repr__
-
     def __reduce_ex__(self, protocol):
         # Hooks are functions of the running program: like PyTorch, none of them travels.
         return _rebuild_parameter, (self.data, self.requires_grad, OrderedDict(), state_of(self))
@@ -168,8 +166,6 @@ class UninitializedTensorMixin:
 
     def __repr__(self):
         return f"<{type(self).__name__}>"
-
-    __str__ = __repr__
 
     def __reduce_ex__(self, protocol):
         return type(self), (self.requires_grad,)

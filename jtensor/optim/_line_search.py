@@ -102,3 +102,8 @@ def strong_wolfe(evaluate, t, d, f, g, slope, c1=1e-4, c2=0.9, tolerance_change=
     ends, iteration = search.bracket(t, start, max_ls)
     best = ends[0] if len(ends) == 1 else search.zoom(ends, iteration, max_ls, tolerance_change)
     return best.f, best.g, best.t, search.evaluations
+
+
+def cubic_interpolate(x1, f1, g1, x2, f2, g2, bounds=None):
+    """The place of the minimum of the cubic with these values and slopes at two places, within bounds."""
+    return _cubic(_Point(x1, f1, None, g1), _Point(x2, f2, None, g2), bounds)

@@ -1,6 +1,7 @@
 """LBFGS."""
 import jtensor
 
+from ._line_search import cubic_interpolate as _cubic_interpolate  # noqa: F401  which libraries ask for
 from ._line_search import strong_wolfe
 from ._method import check_lr, number
 from .optimizer import Optimizer
@@ -162,3 +163,8 @@ def _copied(target, source):
     if target is None:
         return source.clone(memory_format=jtensor.contiguous_format)
     return target.copy_(source)
+
+
+def _strong_wolfe(obj_func, x, t, d, f, g, gtd, c1=1e-4, c2=0.9, tolerance_change=1e-9, max_ls=25):
+    """The line search as libraries call it: ``obj_func(x, t, d)`` gives value and gradient at ``x + t * d``."""
+    return strong_wolfe(lambda t: obj_func(x, t, d), t, d, f, g, gtd, c1, c2, tolerance_change, max_ls)

@@ -104,9 +104,7 @@ class EventList(list):
         return sum([event.self_cpu_time_total for event in self])
 
     def key_averages(self, group_by_input_shapes=False, group_by_stack_n=0, group_by_overload_name=False):
-        """The sums of the events of each name. They have no shapes that would tell them apart; stacks are refused."""
-        if group_by_stack_n:
-            raise missing("stacks of profiled operators", "key_averages() by name; jtensor.report() names the lines of all runs")
+        """The sums of the events of each name. They have no shapes and no stacks that would tell them apart (`profile` says so)."""
         sums = {}
         for event in self:
             sums.setdefault(event.key, FunctionEventAvg(event.key)).add(event)

@@ -233,5 +233,5 @@ def overridable(function, entry):
     made = _template(len(code.co_freevars))
     constants = tuple([put.get(const, const) if isinstance(const, str) else const for const in made.co_consts])
     function.__code__ = made.replace(co_consts=constants, co_name=code.co_name, co_qualname=code.co_qualname)
-    function.__defaults__ = function.__kwdefaults__ = None
+    function.__defaults__ = None                           # libraries look at those of keywords; they mean nothing to such code
     function.__wrapped__ = original                       # so that `inspect.signature` shows what it showed

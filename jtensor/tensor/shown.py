@@ -8,12 +8,14 @@ from ..autograd import anomaly
 from ..autograd import saved as saving
 from ..autograd.graph import SECOND_TIME, Node, OperatorNode
 from ..ops import saves
+from ..ops.build import Wrapped
 from ..ops.operator import Number, Operator, OptTensor, Static, TensorOrNumber, Tensors
 from ..ops.operator import Tensor as TensorKind
 from ..ops.registry import REGISTRY
 from ..trace.tape import Value
 from . import custom, history, inplace, quick, replay, views, writers
 from .core import Tensor, make_tensor
+from .from_data import tensor
 from .values import read, read_at, wrap
 
 _places = weakref.WeakKeyDictionary()
@@ -142,7 +144,7 @@ def _is_static(operator, name):
 def _names(operator):
     """All names that the gradient of an operator may ask for."""
     if operator.grad is not None:
-        return {name for formula in operator.grad.values() if formula is not None for name in formula[1]}
+        return {name for formula in operator.grad.values() if formula is not None for name in formula[1]} - _OWN
     saves = operator.saves
     if saves is None:
         return {p.name for p in operator.parameters if p.kind in (TensorKind, TensorOrNumber, OptTensor)}
@@ -154,7 +156,16 @@ def _static(node, name):
     where = node.plan.notes.where.get(name)
     if where is not None:
         value = node.scalars[~where]
-    return (value,) if name == "dim" and type(value) is int else value
+    if type(value) is int and not isinstance(node.plan.notes.template[node.plan.operator.by_name[name]], Wrapped):
+        value %= 1 << 64                                       # PyTorch shows whole numbers without a sign
+    return (value,) if name == "dim" and type(value) is int and node.name() in _OF_SEVERAL else value
+
+
+_OF_SEVERAL = frozenset("""SumBackward1 MeanBackward1 NansumBackward0 StdBackward0 VarBackward0 StdMeanBackward0 VarMeanBackward0
+                           LogsumexpBackward0 AmaxBackward0 AminBackward0 NormBackward1 NormBackward2""".split())
+"""Nodes whose ``_saved_dim`` is a tuple in PyTorch, however many dimensions there are."""
+_OWN = frozenset(("flips", "rows"))
+"""What only this library's gradients ask for."""
 
 
 def _entry(node, name, raw):
@@ -162,6 +173,8 @@ def _entry(node, name, raw):
         raise RuntimeError(SECOND_TIME)
     codes = saves.codes(node.plan, node.needs)
     code = ~0 if name == "result" else node.plan.notes.where.get(name)
+    if type(code) is int and code < 0 and name != "result" and not raw:
+        return tensor(node.scalars[~code]) if name == "other" else node.scalars[~code]
     if code is None or type(code) is tuple or code not in codes:
         return SavedTensor(node, None, None) if raw else None
     at = codes.index(code)

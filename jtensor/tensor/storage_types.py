@@ -189,7 +189,13 @@ class Memory:
         return id(self._cell)
 
 
-class UntypedStorage(Memory):
+class StorageBase:
+    """What storages of bytes are derived from, for who asks whether something is one."""
+
+    __module__ = "torch._C"
+
+
+class UntypedStorage(Memory, StorageBase):
     """Memory as bytes: ``UntypedStorage(size)``, ``UntypedStorage(bytes as integers)``, or that of a tensor.
 
     >>> x = torch.tensor([1, 2], dtype=torch.int16)

@@ -8,6 +8,6 @@ def __getattr__(name):
     if name in _NAMES or name == "writer":
         import tensorboard  # noqa: F401
 
-        from ._tensorboard import writer
+        from .._tensorboard import writer
         return writer if name == "writer" else getattr(writer, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,14 @@
+"""`torch.autograd.profiler_util`: parts of a profile, at their place in PyTorch. Owns: the names, which live in `jtensor.profiler`."""
+
+_NAMES = ("EventList", "FunctionEvent", "FunctionEventAvg")
+
+
+def __dir__():
+    return sorted(_NAMES)
+
+
+def __getattr__(name):
+    if name in _NAMES:
+        from ..profiler import events
+        return getattr(events, name)
+    raise AttributeError(f"module 'jtensor.autograd.profiler_util' has no attribute '{name}'")
