@@ -57,7 +57,7 @@ class DisableTorchFunction(_overriding.switched):
 
 
 def __getattr__(name):
-    if name in ("_nn", "_functorch"):          # they load rooms that not every script needs
+    if name in ("_nn", "_functorch", "_distributed_c10d"):          # they load rooms that not every script needs
         return _importlib.import_module(f"{__package__}.{name}")
     if name in ("DispatchKey", "DispatchKeySet", "_ExcludeDispatchKeyGuard"):
         return getattr(_importlib.import_module(f"{__package__}.dispatching"), name)

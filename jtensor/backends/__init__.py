@@ -6,6 +6,9 @@ from . import cpu, cuda, cudnn, mha, mkl, mkldnn, mps, openmp, opt_einsum, quant
 __all__ = ["cpu", "cuda", "cudnn", "mha", "mkl", "mkldnn", "mps", "openmp", "opt_einsum", "quantized"]
 
 
+fp32_precision = "none"             # what PyTorch's backends say who have not been told
+
+
 @_contextmanager
 def __allow_nonbracketed_mutation():
     """Switches may be written outside of ``flags(...)`` anyway."""

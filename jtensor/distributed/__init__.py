@@ -24,5 +24,6 @@ from . import rpc as rpc
 from .device_mesh import DeviceMesh, init_device_mesh
 from .distributed_c10d import *  # noqa: F403
 from .distributed_c10d import __all__ as _listed
+from .distributed_c10d import _rank_not_in_group  # noqa: F401
 
 __all__ = ["DeviceMesh", "init_device_mesh", *_listed]

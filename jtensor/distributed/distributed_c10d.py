@@ -2,7 +2,7 @@
 
 Owns: which names there are. May not know: how anything is done.
 """
-from ..base import homes
+from ..base import homes, sites
 from .collectives import (
     all_gather,
     all_gather_coalesced,
@@ -45,6 +45,7 @@ from .world import (
     GroupMember,
     _get_default_group,  # noqa: F401  which libraries ask for
     _is_outside,
+    _world,
     default_pg_timeout,
     destroy_process_group,
     get_backend,
@@ -90,3 +91,16 @@ __all__ = ["Backend", "BackendConfig", "DistBackendError", "DistError", "DistNet
            "scatter_object_list", "send", "send_object_list"]
 
 _rank_not_in_group = _is_outside
+
+
+def _get_global_rank(group, rank):
+    """The older name of `get_global_rank`."""
+    sites.warn("torch.distributed.distributed_c10d._get_global_rank is deprecated please use torch.distributed.distributed_c10d."
+               "get_global_rank instead", FutureWarning)
+    return get_global_rank(group, rank)
+
+
+def __getattr__(name):
+    if name == "_pg_map":                              # which groups there are: {group: (its backend, its store)}
+        return {one: (backend, one._store) for one, backend in _world.groups.items()}
+    raise AttributeError(f"module 'jtensor.distributed.distributed_c10d' has no attribute '{name}'")

@@ -81,6 +81,15 @@ class Reducer:
         for at, p in enumerate(self.parameters):
             p.register_post_accumulate_grad_hook(lambda _, at=at: self._note(at))
 
+    def prepare_for_backward(self, outputs):
+        """The next backward is one whose gradients are averaged, though no `forward` has said so."""
+        self._arrived.clear()
+        self.listens = self.awaited = True
+
+    def _rebuild_buckets(self):
+        """Whether the parcels have been put together anew: they stay as they are."""
+        return False
+
     def missing(self):
         """The numbers of the parameters that a backward has left out, though `unused` does not allow it; forgets that it did."""
         left = [at for at in range(len(self.parameters)) if at not in self._arrived] if self.awaited and self._arrived else []

@@ -177,10 +177,7 @@ class Finding:
         return self.find_other(module, name)
 
     def find_other(self, module, name):
-        raise pickle.UnpicklingError(
-            f"{careful.REFUSED}The file names {module}.{name}, which is neither a tensor nor a plain container.\n"
-            f"If you trust the file, allow it with torch.serialization.add_safe_globals([{name}]), or load with weights_only=False, "
-            "which lets the file run any code.")
+        raise pickle.UnpicklingError(f"{careful.REFUSED}{careful.NOT_ALLOWED.format(f'{module}.{name}')}")
 
     def persistent_load(self, entry):
         if isinstance(entry, tuple) and len(entry) == 6 and entry[5] is None:            # of files from before PyTorch 1.6
@@ -347,10 +344,7 @@ def _read(file, map_location, anything, pickled, mapped):
 def _of_torchscript(file, start, map_location, anything):
     """What `torch.jit.load` makes of a file."""
     if not anything:
-        raise RuntimeError("Cannot use ``weights_only=True`` with TorchScript archives passed to ``torch.load``. In PyTorch 2.6, we "
-                           "changed the default value of the `weights_only` argument in `torch.load` from `False` to `True`. Re-running "
-                           "`torch.load` with `weights_only` set to `False` will likely succeed, but it can result in arbitrary code "
-                           "execution. Do it only if you got the file from a trusted source.")
+        raise RuntimeError(f"Cannot use ``weights_only=True`` with TorchScript archives passed to ``torch.load``. {careful.NO_LONGER}")
     sites.warn("'torch.load' received a zip file that looks like a TorchScript archive dispatching to 'torch.jit.load' (call "
                "'torch.jit.load' directly to silence this warning)")
     import jtensor

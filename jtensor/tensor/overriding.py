@@ -62,13 +62,24 @@ class switched:
         STATE.off = self.before
 
 
-def disabled(func, types, args=(), kwargs=None, /):
-    """The ``__torch_function__`` of a class that overrides nothing, such as `nn.Parameter`: the function itself."""
-    with switched(NO_SUBCLASSES):
-        return func(*args, **(kwargs or {}))
+class _Disabled:
+    """Like PyTorch's, which is written in C, it does not become a method of what it is looked up in."""
+
+    __name__ = __qualname__ = "_disabled_torch_function_impl"
+
+    def __call__(self, func, types, args=(), kwargs=None, /):
+        with switched(NO_SUBCLASSES):
+            return func(*args, **(kwargs or {}))
+
+    def __repr__(self):
+        return "<built-in function _disabled_torch_function_impl>"
+
+    def __reduce__(self):
+        return self.__name__
 
 
-disabled.__name__ = disabled.__qualname__ = "_disabled_torch_function_impl"
+disabled = _disabled_torch_function_impl = _Disabled()
+"""The ``__torch_function__`` of a class that overrides nothing, such as `nn.Parameter`: the function itself."""
 
 
 class Layer:

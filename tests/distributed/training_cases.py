@@ -96,3 +96,22 @@ def gradients_through(torch, rank, world):
         parts = functions.all_to_all([torch.zeros(2) for _ in range(world)], [t * at for at in range(world)])
         asked(sum((part * (at + 1 + rank)).sum() for at, part in enumerate(parts)), [part.tolist() for part in parts])
     return found
+
+
+@case
+def as_libraries_ask(torch, rank, world):
+    """What lightning and others ask of a wrapped module, and of groups, in ways of their own."""
+    nn, dist = torch.nn, torch.distributed
+    torch.manual_seed(0)
+    net = nn.parallel.DistributedDataParallel(nn.Linear(3, 2))
+    found = [net._get_ddp_logging_data().get("can_set_static_graph"), len(dist.distributed_c10d._pg_map), dist._rank_not_in_group(None)]
+    net.require_backward_grad_sync = False                      # as lightning's manual optimization calls it
+    loss = net(torch.full((1, 3), float(rank))).sum()
+    net.require_backward_grad_sync = True
+    found.append(net.reducer._rebuild_buckets())
+    net.reducer.prepare_for_backward([])
+    loss.backward()
+    found.append([p.grad.tolist() for p in net.parameters()])
+    layer = nn.SyncBatchNorm(2)
+    found += [told(lambda: layer(torch.ones(3, 2))), told(lambda: nn.parallel.DistributedDataParallel(layer))]
+    return found

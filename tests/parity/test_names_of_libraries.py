@@ -8,7 +8,8 @@ import pytest
 import jtensor
 
 ROOMS = """utils._foreach_utils utils._triton _vmap_internals quantization utils.tensorboard utils.tensorboard.writer
-           utils.data._utils.pin_memory autograd.profiler_util cuda._memory_viz _dynamo.config""".split()
+           utils.data._utils.pin_memory autograd.profiler_util cuda._memory_viz cuda.comm _dynamo.config
+           _C._distributed_c10d""".split()
 LINES = """
     torch.cuda._initialized, torch.cuda._lazy_call(lambda: 1 / 0)
     torch._dynamo.config.suppress_errors, torch.autograd._is_checkpoint_valid(), torch.autograd.forward_ad._current_level
@@ -62,6 +63,17 @@ def test_an_operator_that_only_writes_needs_no_fake_kernel():
         x.copy_(x.sin())
     assert sine_(jtensor.ones(3, device="meta")) is None
     assert set(jtensor.library.opcheck(sine_, (jtensor.ones(3),)).values()) == {"SUCCESS"}
+
+
+def test_a_class_that_overrides_nothing_stands_beside_one_that_does():
+    """What PyTorch has for it is no method: it is given what it is looked up in by nobody."""
+    found = []
+    for lib in (jtensor, pytest.importorskip("torch")):
+        silent = type("Silent", (lib.Tensor,), {"__torch_function__": lib._C._disabled_torch_function_impl})
+        heard = type("Heard", (lib.Tensor,), {})
+        x, y = lib.ones(2).as_subclass(silent), lib.ones(2).as_subclass(heard)
+        found.append([str(x + y), type(x + y).__name__, str(x + 1), type(x.sin()).__name__, repr(lib._C._disabled_torch_function_impl)])
+    assert found[0] == found[1]
 
 
 def test_defaults_of_keywords_are_shown_when_functions_ask():

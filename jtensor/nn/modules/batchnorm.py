@@ -1,6 +1,7 @@
 """Batch normalisation, its lazy forms, and the base that instance normalisation shares."""
 import jtensor
 
+from ...base.errors import missing
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter, UninitializedBuffer, UninitializedParameter
@@ -184,7 +185,8 @@ class LazyBatchNorm3d(_LazyNormBase, _BatchNorm):
 class SyncBatchNorm(_BatchNorm):
     """Batch normalisation whose statistics span all processes of a group; with a single process, ordinary ones.
 
-    Raises NotImplementedError where a process group of more than one is running: statistics across processes are not there yet.
+    While processes work together, inputs have to be on a GPU (``ValueError``), as in PyTorch; statistics across processes are not there yet
+    (`MissingFeature`).
     """
 
     def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, process_group=None,
@@ -200,10 +202,11 @@ class SyncBatchNorm(_BatchNorm):
         self._check_input_dim(input)
         if input.size(1) == 0:
             raise ValueError("SyncBatchNorm number of input channels should be non-zero")
-        distributed = getattr(jtensor, "distributed", None)
-        if self.training and distributed is not None and distributed.is_available() and distributed.is_initialized() \
-                and distributed.get_world_size(self.process_group) > 1:
-            raise NotImplementedError("SyncBatchNorm over more than one process is not implemented in jtensor")
+        if self.training and jtensor.distributed.is_initialized():
+            if input.device.type != "cuda":
+                raise ValueError("SyncBatchNorm expected input tensor to be on GPU or XPU or privateuseone")
+            if jtensor.distributed.get_world_size(self.process_group) > 1:
+                raise missing("SyncBatchNorm over more than one process", "BatchNorm, whose statistics are those of each process")
         return super().forward(input)
 
     @classmethod

@@ -55,6 +55,7 @@ class DistributedDataParallel(Module):
         trained = [p for p in taking_part if p.requires_grad]
         if not trained:
             raise RuntimeError("DistributedDataParallel is not needed when a module doesn't have any parameter that requires a gradient.")
+        _refuse_layers(module, taking_part)
         self.device_ids, self.output_device = _devices(device_ids, output_device, taking_part), None
         if self.device_ids:
             self.output_device = self.device_ids[0] if output_device is None else output_device
@@ -120,6 +121,18 @@ class DistributedDataParallel(Module):
             raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
         self._reducer.hook = lambda bucket: hook(state, bucket)
 
+    @property
+    def reducer(self):
+        """What averages the gradients: libraries that call `forward` in a way of their own tell it to begin (``prepare_for_backward``)."""
+        return self._reducer
+
+    def _get_ddp_logging_data(self):
+        """What is known of this training, as a dictionary."""
+        return {"world_size": self.process_group.size(), "rank": self.process_group.rank(), "module_name": type(self.module).__name__,
+                "backend_name": jtensor.distributed.get_backend(self.process_group), "bucket_cap_bytes": self.bucket_bytes_cap,
+                "broadcast_buffers": self.broadcast_buffers, "find_unused_parameters": self.find_unused_parameters,
+                "static_graph": self.static_graph}
+
     def _set_static_graph(self):
         self.static_graph = self._reducer.unused = True
 
@@ -136,6 +149,12 @@ class DistributedDataParallel(Module):
         trained = [p for name, p in self.module.named_parameters() if p.requires_grad and name not in self.parameters_to_ignore]
         self._reducer = _reducer().Reducer(self.process_group, trained, self.bucket_bytes_cap,
                                            self.find_unused_parameters or self.static_graph)
+
+
+def _refuse_layers(module, parameters):
+    """A layer whose statistics span the processes wants a GPU, though its weights may be made without one."""
+    if any(p.device.type == "cpu" for p in parameters) and any(type(layer).__name__ == "SyncBatchNorm" for layer in module.modules()):
+        raise ValueError("SyncBatchNorm layers only work with GPU modules")
 
 
 def _reducer():

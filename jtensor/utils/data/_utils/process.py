@@ -44,7 +44,9 @@ class WorkerProcess:
         self._process = context.Process(target=_work, args=(theirs, begin, kind, options), daemon=True)
         self._process.start()
         self._timeout, self._asked, self._owner = loader.timeout, 0, os.getpid()
-        theirs.close()
+        self._ends = [self._process.sentinel] if hasattr(self._process, "sentinel") else []      # a context of threads has none
+        if self._ends:
+            theirs.close()
 
     def ask(self, index):
         self._asked += 1
@@ -87,7 +89,7 @@ class WorkerProcess:
             self._raise_of_end()
 
     def _received(self):
-        ready = connection.wait([self._pipe, self._process.sentinel], self._timeout or None)
+        ready = connection.wait([self._pipe, *self._ends], self._timeout or None)
         if not ready:
             raise RuntimeError(f"DataLoader timed out after {self._timeout} seconds")
         try:
