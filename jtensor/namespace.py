@@ -159,7 +159,7 @@ _ROOM_OF = {
     **dict.fromkeys("sparse_compressed_tensor sparse_csr_tensor sparse_csc_tensor sparse_bsr_tensor sparse_bsc_tensor".split(),
                     "sparse.compressed"),
     **dict.fromkeys("dsmm hsmm hspmm saddmm smm spmm sspaddmm".split(), "sparse.products"),
-    "segment_reduce": "segments",
+    **dict.fromkeys(("segment_reduce", "_segment_reduce"), "segments"),
     "Tag": "library.tags",
     "_shape_as_tensor": "onnx.operators",
     "lobpcg": "_lobpcg",

@@ -106,3 +106,6 @@ class SegmentReduce(jtensor.autograd.Function):
 
 
 __all__ = ["segment_reduce"]
+
+
+_segment_reduce = segment_reduce            # the operator's own name, which libraries ask for

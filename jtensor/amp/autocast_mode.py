@@ -17,6 +17,12 @@ _WITH_REGIONS = frozenset((                             # of most there are no t
     "cpu", "cuda", "ipu", "xpu", "xla", "mps", "hpu", "mtia", "maia", "privateuseone"))
 
 
+def _cast(value, device_type, dtype):
+    """Floating point tensors in another type, also inside of containers, as libraries ask for it."""
+    from .custom import _cast_given
+    return _cast_given(value, device_type, dtype)
+
+
 def _state():
     from .casting import STATE
     return STATE

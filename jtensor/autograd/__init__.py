@@ -6,6 +6,13 @@ def _is_checkpoint_valid():
     return True
 
 
+def _profiler_enabled():
+    """Whether a profile records."""
+    import sys
+    recording = sys.modules.get("jtensor.profiler.recording")
+    return recording is not None and recording.Recorder.current is not None
+
+
 def __getattr__(name):
     if name == "profiler":                                     # loaded by those who use it
         import importlib

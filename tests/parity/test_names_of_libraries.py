@@ -24,6 +24,8 @@ LINES = """
     room("_vmap_internals")._vmap(lambda x: x.sum())(torch.ones(2, 3))
     room("utils.data._utils.pin_memory").pin_memory({"a": ["b", 1], "c": (2, b"d")})
     torch.StorageBase, issubclass(torch.UntypedStorage, torch.StorageBase), issubclass(torch.TypedStorage, torch.StorageBase)
+    room("amp.autocast_mode")._cast((q, [q.double()], "a", {"k": q}), "cpu", torch.bfloat16), torch.autograd._profiler_enabled()
+    torch._segment_reduce(torch.arange(4.0), "sum", offsets=torch.tensor([0, 1, 4]), initial=0), torch.backends.fp32_precision
     p._cdata == p._cdata, p._cdata == p.detach()._cdata
     repr(type("Mine", (torch.nn.Parameter,), {"__repr__": lambda self: "mine"})(torch.ones(2))), torch.quantization.QuantStub()(t(1.0))
     str(type("Mine", (torch.nn.Parameter,), {"__repr__": lambda self: "mine"})(torch.ones(2)))
