@@ -272,4 +272,6 @@ def ops(space, name):
         if found is None:
             raise missing(f"the operator prim::{name} of TorchScript", "the same in Python")
         return found
+    if space.startswith("__") or name.startswith("__"):                 # of Python's, which are nobody's operators
+        raise missing(f"the name ops.{space}.{name} of TorchScript", "the same in Python")
     return lambda *args, **kwargs: getattr(getattr(jtensor.ops, space), name)(*args, **kwargs)

@@ -353,10 +353,10 @@ class _Writer(ast.NodeTransformer):
                 return ast.copy_location(self._call(attribute, self.visit(args[0]), args[1]), node)
         if isinstance(function, ast.Attribute) and self._path(function) is None:
             found = self._call(method, self.visit(function.value), ast.Constant(function.attr))
-        elif isinstance(function, ast.Call) and isinstance(function.func, ast.Name) and function.func.id == "getattr":
+        elif isinstance(function, (ast.Name, ast.Attribute)) or getattr(getattr(function, "func", None), "id", None) == "getattr":
             found = self.visit(function)
         else:
-            found = self.visit(function)
+            raise self._unknown(function)
         made = ast.Call(ast.copy_location(found, function), [self.visit(a) for a in args],
                         [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords])
         return ast.copy_location(made, node)
