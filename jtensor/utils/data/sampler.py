@@ -64,9 +64,10 @@ class RandomSampler(Sampler):
             generator = jtensor.Generator()
             generator.manual_seed(seed)
         if self.replacement:
-            rounds, rest = divmod(self.num_samples, 32)
-            for size in [32] * rounds + [rest]:
-                yield from jtensor.randint(high=n, size=(size,), dtype=jtensor.int64, generator=generator).tolist()
+            rounds, rest = divmod(self.num_samples, 32)           # of which there can be more than anybody will ask for
+            for _ in range(rounds):
+                yield from jtensor.randint(high=n, size=(32,), dtype=jtensor.int64, generator=generator).tolist()
+            yield from jtensor.randint(high=n, size=(rest,), dtype=jtensor.int64, generator=generator).tolist()
             return
         rounds, rest = divmod(self.num_samples, n)
         for _ in range(rounds):
