@@ -127,12 +127,14 @@ def _in_pieces(jaxpr):
     return {_CONSTRAINT: malloc.LARGEST} if wanted and compat.has_option(_CONSTRAINT) else {}
 
 
-def gains_by_pieces(program, largest):
-    """Whether a program for the CPU that is there takes more at once than is kept. ``largest``: bytes of its largest value."""
-    return (program.device or compat.default_device()).platform == "cpu" and largest <= malloc.LARGEST < program.temporary() < _VERY_MUCH \
-        and compat.has_option(_CONSTRAINT)
+def gains_by_pieces(program, largest, total):
+    """Whether a program for the CPU that is there takes more at once than is kept. ``largest``, ``total``: bytes of its largest value and
+    of all that its operations give; inside of them they need more, but not that much."""
+    return (program.device or compat.default_device()).platform == "cpu" and largest <= malloc.LARGEST < _INSIDE * total \
+        and malloc.LARGEST < program.temporary() < _VERY_MUCH and compat.has_option(_CONSTRAINT)
 
 
+_INSIDE = 16
 PIECES = "pieces"           # an effort: all of it, and memory in pieces
 _CONSTRAINT = "xla_multiheap_size_constraint_per_heap"
 _VERY_MUCH = (16 << 30) // malloc.ARENAS       # bytes of all values there are: those of a time are a tenth of them and less

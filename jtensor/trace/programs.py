@@ -120,19 +120,15 @@ def build(nodes, wanted, asked, inputs, counts, donate, loop=False, stored=False
         return None
     found, origins, got = built
     due, best = min([chosen[effort] for effort in got if effort in chosen], default=0), "all"
-    stages_of = [one for one in (found.executable, found.rest) if one is not None]
-    large = [one.temporary() for one in stages_of if executable.gains_by_pieces(one, _largest(nodes))]
+    sizes = [math.prod(aval.shape) * aval.dtype.itemsize for node in nodes for aval in node[0].outputs]
+    parts = [one for one in (found.executable, found.rest) if one is not None]
+    large = [one.temporary() for one in parts if executable.gains_by_pieces(one, max(sizes), sum(sizes))]
     if large:
         due, best = due or _due(len(nodes) * IN_FULL / (sum(large) * FAULTED)), executable.PIECES
     if due:
         found.due, found.left = due, due
         found.again = lambda: _build(nodes, wanted, asked, inputs, counts, donate, (best,))
     return found, origins
-
-
-def _largest(nodes):
-    """Bytes of the largest result."""
-    return max(math.prod(aval.shape) * aval.dtype.itemsize for node in nodes for aval in node[0].outputs)
 
 
 def _build(nodes, wanted, asked, inputs, counts, donate, efforts, stored=False):
