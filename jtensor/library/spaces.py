@@ -120,6 +120,8 @@ def space_of(name):
     if found is None:
         from . import aten
         found = ops.NAMESPACES[name] = aten.Aten(name) if name == "aten" else _OpNamespace(name)
+        if name == "profiler":
+            from . import profiling  # noqa: F401 - it defines this library's operators
     return found
 
 

@@ -3,6 +3,7 @@ import copy
 import importlib.util
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import jtensor
@@ -125,3 +126,47 @@ def test_what_an_operator_is():
     for library in (jtensor, torch):
         assert isinstance(library.ops.aten.add.Tensor, library._ops.OpOverload)
         assert isinstance(library.ops.aten.add, library._ops.OpOverloadPacket)
+
+
+def test_regions_of_a_profile_are_operators():
+    """As a program that rewrites a graph puts them into it."""
+    enter, leave = jtensor.ops.profiler._record_function_enter, jtensor.ops.profiler._record_function_exit
+    graph = jtensor.fx.Graph()
+    x = graph.placeholder("x")
+    handle = graph.call_function(enter, ("mine",))
+    answer = graph.call_function(jtensor.relu, (x,))
+    graph.call_function(leave, (handle,))
+    graph.output(answer)
+    module = jtensor.fx.GraphModule({}, graph)
+    assert "_record_function_enter = torch.ops.profiler._record_function_enter('mine')" in module.code
+    with jtensor.autograd.profiler.profile() as found:
+        module(jtensor.ones(2))
+    assert [event.key for event in found.key_averages()].count("mine") == 1
+
+
+CALLS = """
+    ops.mse_loss(x, y) | ops.mse_loss(x, y, 2) | ops.nll_loss_nd(x, k) | ops.cross_entropy_loss(x, k, None, 0) | ops.elu(x, 0.5, 2.0)
+    ops.binary_cross_entropy_with_logits(x, y) | ops.kl_div(x, y, 2) | ops.tensordot(x, y, [1], [1]) | ops.einsum("ij,ij->i", [x, y])
+    ops.convolution(z, w, None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1) | ops.im2col(z, [2, 2], [1, 1], [0, 0], [1, 1])
+    ops.upsample_bilinear2d(z, [5, 5], False) | ops.upsample_nearest2d.vec(z, None, [2.0, 2.0]) | ops.adaptive_max_pool2d(z, [2, 2])
+    ops.linalg_vector_norm(x) | ops.fft_rfft(x) | ops.special_expit(x) | ops.log_sigmoid(x) | ops.reflection_pad1d(x, [1, 1])
+    ops.stft(x[0], 2, 1, None, x[0, :2] + 1, False, None, True) | ops.silu_(x.clone()) | ops.numpy_T(x) | ops.grid_sampler(z, g, 0, 0, False)
+    ops.upsample_bicubic2d(z, [5, 5], True) | ops.cosine_embedding_loss(x, y, k.float()) | ops.max_pool2d_with_indices(z, [2, 2])
+    """
+
+
+@pytest.mark.parametrize("line", [part.strip() for part in CALLS.replace("\n", "|").split("|") if part.strip()])
+def test_arguments_are_those_of_schemas(line):
+    torch = pytest.importorskip("torch")
+    found = []
+    for lib in (jtensor, torch):
+        x = lib.arange(12.0).reshape(3, 4) / 10
+        made = eval(line, {"ops": lib.ops.aten, "x": x, "y": x.flip(0) / 2 + 0.1, "k": lib.tensor([0, 1, 2]),
+                                   "z": lib.arange(16.0).reshape(1, 1, 4, 4), "w": lib.ones(1, 1, 2, 2),
+                                   "g": lib.zeros(1, 2, 2, 2)})
+        found.append([t.tolist() for t in (made if isinstance(made, tuple) else (made,))])
+    assert str(found[0]) == str(found[1]) or all(map(_close, *found))
+
+
+def _close(ours, theirs):
+    return np.allclose(ours, theirs, rtol=1e-5, atol=1e-6)
