@@ -151,7 +151,8 @@ CALLS = """
     ops.upsample_bilinear2d(z, [5, 5], False) | ops.upsample_nearest2d.vec(z, None, [2.0, 2.0])
     ops.adaptive_max_pool2d(z, [2, 2])
     ops.linalg_vector_norm(x) | ops.fft_rfft(x) | ops.special_expit(x) | ops.log_sigmoid(x) | ops.reflection_pad1d(x, [1, 1])
-    ops.stft(x[0], 2, 1, None, x[0, :2] + 1, False, None, True) | ops.silu_(x.clone()) | ops.numpy_T(x) | ops.grid_sampler(z, g, 0, 0, False)
+    ops.stft(x[0], 2, 1, None, x[0, :2] + 1, False, None, True) | ops.silu_(x.clone()) | ops.numpy_T(x)
+    ops.grid_sampler(z, g, 0, 0, False)
     ops.upsample_bicubic2d(z, [5, 5], True) | ops.cosine_embedding_loss(x, y, k.float()) | ops.max_pool2d_with_indices(z, [2, 2])
     """
 
