@@ -60,7 +60,7 @@ SELF_ALONE = frozenset(("new_tensor", "set_"))             # no other argument i
 UNSAID = {"__array__": ("copy",), "__array_wrap__": ("context", "return_scalar"), "norm": ("out",), "chain_matmul": ("out",),
           "l1_loss": ("weight",), "backward": ("grad_variables",)}
 NOT_METHODS = frozenset("as_subclass alias combinations jax view_as_complex view_as_real".split())
-NOT_PROPERTIES = frozenset(("names", "_cdata"))
+NOT_PROPERTIES = frozenset(("names",))
 
 # -- putting it in ------------------------------------------------------------------------------------------------------
 

@@ -166,7 +166,7 @@ class Tensor:
 
     is_sparse, is_quantized, is_mkldnn, is_nested, is_sparse_csr, is_xpu, is_mps, is_vulkan, is_xla, is_ipu, is_maia, is_mtia = [
         property(lambda self: False) for _ in range(12)]
-    _cdata = property(id)                                       # by which libraries tell tensors apart
+    _cdata = property(lambda self: id(self))                    # by which libraries tell tensors apart
 
     @property
     def names(self):
