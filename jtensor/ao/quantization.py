@@ -1,5 +1,5 @@
 """`torch.ao.quantization`: the marks of where a model's quantised part begins and ends. Nothing is quantised here: they do nothing."""
-from ..base.errors import missing
+from ..base.errors import refusal
 from ..nn import Module
 
 __all__ = ["DeQuantStub", "QuantStub", "convert", "prepare", "prepare_qat", "quantize", "quantize_dynamic"]
@@ -30,13 +30,7 @@ class DeQuantStub(QuantStub):
     __module__ = "torch.ao.quantization.stubs"
 
 
-def _refusal(name):
-    def refuse(*args, **kwargs):
-        raise missing(f"quantised tensors (torch.ao.quantization.{name})", "model.to(torch.bfloat16), or torch.autocast")
-    refuse.__name__ = refuse.__qualname__ = name
-    refuse.__doc__ = "Refuses: there are no quantised tensors."
-    return refuse
-
-
-convert, prepare, prepare_qat, quantize, quantize_dynamic = map(_refusal, ("convert", "prepare", "prepare_qat", "quantize",
-                                                                           "quantize_dynamic"))
+convert, prepare, prepare_qat, quantize, quantize_dynamic = [
+    refusal(f"torch.ao.quantization.{name}", "quantised tensors", "model.to(torch.bfloat16), or torch.autocast",
+            "there are no quantised tensors.")
+    for name in ("convert", "prepare", "prepare_qat", "quantize", "quantize_dynamic")]

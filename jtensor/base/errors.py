@@ -47,6 +47,15 @@ def missing(what, instead=None):
     return MissingFeature(f"jtensor does not have {what}" + (f"; what works: {instead}" if instead else ""))
 
 
+def refusal(name, what, instead, why):
+    """A function of that name that raises `missing` whatever it is given. ``why``: its docstring, after "Refuses: "."""
+    def refuse(*args, **kwargs):
+        raise missing(f"{what} ({name})", instead)
+    refuse.__name__ = refuse.__qualname__ = name.rpartition(".")[2]
+    refuse.__doc__ = f"Refuses: {why}"
+    return refuse
+
+
 class _LinAlgError(_Sent, RuntimeError):
     """A matrix that a linear algebra function cannot work with: singular, not positive-definite, not converging."""
 

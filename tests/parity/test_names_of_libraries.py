@@ -8,8 +8,8 @@ import pytest
 import jtensor
 
 ROOMS = """utils._foreach_utils utils._triton _vmap_internals quantization utils.tensorboard utils.tensorboard.writer
-           utils.data._utils.pin_memory autograd.profiler_util cuda._memory_viz cuda.comm _dynamo.config
-           _C._distributed_c10d""".split()
+           utils.tensorboard.summary utils.data._utils.pin_memory autograd.profiler_util cuda._memory_viz cuda.comm
+           _dynamo.config _C._distributed_c10d""".split()
 LINES = """
     torch.cuda._initialized, torch.cuda._lazy_call(lambda: 1 / 0)
     torch._dynamo.config.suppress_errors, torch.autograd._is_checkpoint_valid(), torch.autograd.forward_ad._current_level
