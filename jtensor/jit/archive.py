@@ -7,7 +7,7 @@ import os
 import pickle
 import zipfile
 
-from ..serialization import careful, reading, writing
+from ..serialization import careful, options, reading, writing
 from . import programs
 
 _DAMAGED = (". This is an internal miniz error. If you are seeing this error, there is a high likelihood that your checkpoint file is "
@@ -28,6 +28,8 @@ class Archive:
             first = next(iter(self._zip.namelist()), "/")
             self._stem = first.partition("/")[0] + "/"
             self.place = reading.placer(map_location)
+            ordered = self._stem + "byteorder"
+            self.order = options.order_of(self._zip.read(ordered) if ordered in self._zip.namelist() else None)
             for name in extra or ():
                 extra[name] = self._bytes(f"extra/{name}")
             self._bytes("constants.pkl")
@@ -50,7 +52,7 @@ class Archive:
         def storage_of(key, text, dtype):
             if key not in read:
                 data = self._bytes(folder + key)
-                read[key] = reading.Storage(data, self.place(text, data))
+                read[key] = reading.Storage(reading.little(data, dtype) if self.order == "big" else data, self.place(text, data))
             return read[key]
         return _Unpickler(io.BytesIO(self._bytes(name)), storage_of, self, make).load()
 
@@ -143,7 +145,9 @@ class _Pickler(writing.Pickler):
         else:
             return super().reducer_override(obj)
         module, _, name = kind.name.rpartition(".")
-        return _new, (writing.Global(module, name),), {key: self._typed(kind, key, x) for key, x in values.items()}
+        if isinstance(values, dict):                              # a class's own state can be anything
+            values = {key: self._typed(kind, key, x) for key, x in values.items()}
+        return _new, (writing.Global(module, name),), values
 
     def _typed(self, kind, key, value):
         text = kind.names.get(key, "")

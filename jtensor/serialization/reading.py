@@ -333,7 +333,7 @@ def _read(file, map_location, anything, pickled, mapped):
             if key not in read:
                 record = archive.getinfo(f"{stem}data/{key}")
                 data = bytes(record.file_size) if options.skipping() else archive.read(record)
-                read[key] = Storage(_little(data, dtype) if order == "big" else data, place(text, data))
+                read[key] = Storage(little(data, dtype) if order == "big" else data, place(text, data))
             return read[key]
         try:
             return _unpickler(io.BytesIO(archive.read(stem + "data.pkl")), storage_of, anything, pickled).load()
@@ -360,7 +360,7 @@ def _check_mapped(path):
         raise missing("files whose memory tensors share (`mmap.MAP_SHARED`)", "`mmap.MAP_PRIVATE`")
 
 
-def _little(data, dtype):
+def little(data, dtype):
     """Bytes of big-endian numbers as those of little-endian ones, a complex number's parts each by itself."""
     if dtype is None:                          # memory without a type is taken as it is, as PyTorch takes it
         return data
