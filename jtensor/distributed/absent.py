@@ -2,7 +2,7 @@
 
 Owns: how such a name is made. May not know: the names.
 """
-from ..base.errors import missing
+from ..base.errors import missing, refusal
 
 
 def kind(home, name, what, instead, *bases):
@@ -20,8 +20,6 @@ def kind(home, name, what, instead, *bases):
 
 def function(home, name, what, instead):
     """A function that raises ``NotImplementedError``."""
-    def refused(*args, **kwargs):
-        raise missing(f"{what} ({name})", instead)
-    refused.__name__ = refused.__qualname__ = name
-    refused.__module__, refused.__doc__ = home, "Raises ``NotImplementedError``."
-    return refused
+    made = refusal(name, what, instead, "it is there to be named alone.")
+    made.__module__ = home
+    return made

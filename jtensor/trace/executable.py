@@ -291,7 +291,9 @@ def compile_program(function, avals, *, donate=(), options=None, effort="all", x
         settings = _settings(_always(jaxpr, device), pieces, chosen, _of_rows(jaxpr, chosen, device), options or {})
         executable = compat.build(jaxpr, donate, settings, device, name, _apart)
     executable.slow_to_begin = _slow_to_begin(jaxpr)
-    if effort != PIECES and any(eqn.primitive.name in _SORTING for eqn in _equations(jaxpr)):
+    if pieces:
+        executable.portable = False             # XLA does not serialise it
+    elif any(eqn.primitive.name in _SORTING for eqn in _equations(jaxpr)):
         executable.dump_early()
     executable.seconds["trace"] = traced
     compiled["programs"] += 1

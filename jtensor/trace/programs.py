@@ -98,7 +98,7 @@ class Program:
             try:
                 better = coming.result()[0]
                 for one, other in ((better.executable, self.executable), (better.rest, self.rest)):
-                    if one is not None and one is not other and one.instead is None:
+                    if one is not None and not one.portable and one.instead is None:         # it has its memory in pieces
                         one.instead = other.instead or other       # a child of fork loads what it finds
                 self.executable, self.rest, self.donate = better.executable, better.rest, better.donate
                 self.sizes = None

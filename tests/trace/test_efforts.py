@@ -126,10 +126,10 @@ def test_memory_for_what_is_there_for_a_time_is_taken_in_pieces():
 
 def test_a_program_that_takes_much_at_once_is_kept_and_gets_pieces_when_it_has_run_often(monkeypatch):
     """XLA serialises a program only if it takes its memory as one block; in pieces it gives the same bits."""
-    x = jtensor.rand(3 << 20)
+    x, v, w = jtensor.rand(5_000_000, 2), jtensor.rand(2, 2), jtensor.rand(2, 2)
 
     def step():
-        return jtensor.sort(jtensor.cat([x.sin().sort()[0].flip(0), x.cos().sort()[0].flip(0)]))[0].exp().sum().item()
+        return ((x @ v) * (x @ w)).sum().item()
     monkeypatch.setitem(programs.FEW, "brief", 2)
     monkeypatch.setattr(programs, "IN_FULL", 0.0)
     made, build = [], programs.build
@@ -144,8 +144,22 @@ def test_a_program_that_takes_much_at_once_is_kept_and_gets_pieces_when_it_has_r
     assert program.due and program.executable.dump()
     before = program.executable
     assert [step() for _ in range(5)] == [first] * 5
-    assert program.left == 0 and program.executable is not before and program.executable.instead is before
+    assert program.left == 0 and not program.executable.portable and program.executable.instead is before
     assert program.executable.dump() == before.dump()
+
+
+def test_a_program_that_gets_all_effort_is_kept_as_that(monkeypatch):
+    """Not as the hurried one that it follows."""
+    x = jtensor.rand(300)
+    monkeypatch.setitem(programs.FEW, "brief", 2)
+    monkeypatch.setitem(programs.FEW, "rough", 2)
+    monkeypatch.setattr(programs, "worth", lambda *args: {"brief": 3})
+    made, build = [], programs.build
+    monkeypatch.setattr(programs, "build", lambda *args, **kwargs: made.append(build(*args, **kwargs)) or made[-1])
+    for _ in range(8):
+        ((x.exp() * 3.25 - x.tanh()) / 1.75).sum().item()
+    program = made[-1][0]
+    assert program.due == 3 and program.left == 0 and program.executable.portable and program.executable.instead is None
 
 
 def test_a_program_that_sorts_can_be_kept_when_it_has_run():
