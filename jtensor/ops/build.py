@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..base import devices, dtypes, sites
-from ..trace import elementwise
+from ..trace import elementwise, sizes
 from ..trace import plan as plans
 from ..trace.shapes import REMEMBERED
 from ..trace.spec import Spec, aval, spec, within
@@ -167,7 +167,8 @@ def _outputs(key, function, inputs, kinds, device, alike):
     """The avals of the results: as another process has found, or tracing says; of an elementwise operation, as those of another shape."""
     def inferred():
         named = f"{key!r}{inputs!r}{kinds}{device}{dtypes.get_default_dtype()}"
-        return REMEMBERED.outputs(named, device, lambda: plans.infer(function, inputs, kinds, device))
+        return REMEMBERED.outputs(named, device, lambda: sizes.outputs(
+            sizes.named(key, inputs, kinds), inputs, device, lambda: plans.infer(function, inputs, kinds, device)))
     return elementwise.outputs(key, inputs, kinds, device, inferred) if alike else inferred()
 
 
