@@ -168,7 +168,7 @@ def _outputs(key, function, inputs, kinds, device, alike):
     def inferred():
         named = f"{key!r}{inputs!r}{kinds}{device}{dtypes.get_default_dtype()}"
         return REMEMBERED.outputs(named, device, lambda: sizes.outputs(
-            sizes.named(key, inputs, kinds), inputs, device, lambda: plans.infer(function, inputs, kinds, device)))
+            sizes.named(key, inputs, kinds), device, lambda: plans.infer(function, inputs, kinds, device)))
     return elementwise.outputs(key, inputs, kinds, device, inferred) if alike else inferred()
 
 

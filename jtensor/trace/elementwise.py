@@ -8,6 +8,7 @@ import math
 
 from ..base import dtypes
 from . import buckets, sizes
+from .flat import flattened
 from .spec import aval
 
 LIMIT = 2048
@@ -53,7 +54,7 @@ def graph_of(plan):
     known = _entry(like) if wide else (None, None)
     if known[1] is not None:
         return buckets.reshaped(known[1], wide)             # equations of its own, for what lowers them writes on them
-    graph = sizes.graph(sizes.named(plan.key, plan.inputs, plan.scalar_kinds), plan.inputs, plan.outputs, plan.jaxpr)
+    graph = flattened(sizes.jaxpr(sizes.named(plan.key, plan.inputs, plan.scalar_kinds), plan.outputs, plan.jaxpr))
     if wide and buckets.is_elementwise(graph):
         known[1] = graph
     return graph

@@ -67,6 +67,11 @@ def is_floating(aval):
     return kind in "fc" or kind == "V" and dtypes.issubdtype(dtype, np.floating)
 
 
+def called(equation):
+    """The jaxpr that a call runs."""
+    return next(equation.params[key] for key in _INNER if key in equation.params)
+
+
 def _called(equation, inputs):
     """The jaxpr that a call runs, and its arguments."""
     params = equation.params
@@ -74,7 +79,7 @@ def _called(equation, inputs):
         lengths = params["const_lengths"]
         start = lengths.matvec + lengths.vecmat
         return params["jaxprs"].solve, inputs[start:start + lengths.solve] + inputs[sum(lengths):]
-    return next(params[key] for key in _INNER if key in params), inputs
+    return called(equation), inputs
 
 
 class Flat:

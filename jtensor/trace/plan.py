@@ -8,6 +8,7 @@ import contextlib
 import functools
 import math
 import threading
+import weakref
 
 import jax
 
@@ -85,11 +86,22 @@ def traced(function, inputs, scalar_kinds):
     What the function calls that is jitted is traced as it stands, in half of the time that calls in a jaxpr take; loops are `ops.loops`.
     """
     structs = [a.struct for a in inputs] + [scalar_struct(kind) for kind in scalar_kinds]
+    _TRACING.particular = False
     with compat.x64(), jax.disable_jit(), made_for(next((a.device.type for a in inputs if a.device.type != "cpu"), "cpu")):
-        return compat.trace(function, structs)
+        made = compat.trace(function, structs)
+    if _TRACING.particular:
+        PARTICULAR.add(made)
+    return made
 
 
 _TRACING = threading.local()
+PARTICULAR = weakref.WeakSet()          # jaxprs of which those at other sizes cannot be told
+
+
+def is_particular():
+    """Says that what is being traced goes by its arrays' sizes in a way of its own, as by multiples of something: from what it is at some
+    sizes nothing follows for others (`sizes`)."""
+    _TRACING.particular = True
 
 
 @contextlib.contextmanager

@@ -4,16 +4,18 @@ To trace an operation takes a millisecond, and where lengths change from step to
 takes as long. Its equations at another size are the same ones with other numbers in them: the extents of arrays, a few parameters. Each of
 these numbers is a constant, a size, a product of sizes or a size and something, and which of them, three traced sizes tell.
 
-This is an inference, and it is made carefully. An operation is named by its text (`outputs` and `graph` say what that is); texts that differ
+This is an inference, and a careful one. An operation is named by its text (`outputs` and `graph` say what that is); texts that differ
 in numbers alone, with equal ones at the same places, are of one kind. A number below `LEAST` is no size, but part of the text: of few
 elements functions are often traced in ways of their own. A prediction needs three values of every size that varies, equations that agree in
-all but numbers, and one answer for each number from everything that explains what was traced. And since a function may ask whether its
-arrays are large, or longer than others, it holds within a *class*: sizes in the same order, between the same powers of two, arrays of
+all but numbers, and one answer for each number from everything that explains what was traced. Since a function may go by remainders, it
+holds for sizes that leave no other than those that were traced; what is rounded to a multiple, as windows are, is none of it, and a function
+that does so in Python says it (`plan.is_particular`). And since it may ask whether its arrays are large, or longer than others, it
+holds within a *class*: sizes in the same order, between the same powers of two, arrays of
 elements between the same powers of two; of each class one operation is traced and compared in full before others are predicted.
 `tests/trace/test_sizes.py` compares what is predicted with what tracing gives, operator by operator, and `VERIFY` does so in everything
 that runs.
 
-Owns: that memory, the inference. May not know: operators, plans.
+Owns: that memory, the inference. May not know: operators, what becomes of equations.
 """
 import itertools
 import math
@@ -23,10 +25,17 @@ import jax
 import numpy as np
 from jax.extend import core
 
-from ..base import dtypes
+from ..base import compat, dtypes
 from . import spec, store
-from .flat import Constant, Equation, Flat, flattened
-from .numpy_rules import Unknown
+from .flat import CALLS, called
+from .kinds import ELEMENTWISE, ELEMENTWISE_MOVES
+from .plan import PARTICULAR
+
+
+
+class Unknown(Exception):
+    """Equations of which nothing is concluded for others."""
+
 
 LEAST = 8               # the smallest number that is a size
 KINDS = 2048            # operations that are remembered
@@ -36,6 +45,7 @@ PATIENCE = 24           # examples of one kind without a guess
 VERIFY = False          # traces what is predicted all the same, and compares
 
 _KNOWN = {}             # {text without sizes: _Kind}
+_SHAPE = re.compile(r"\w\[([\d, ]+)\]")
 _NUMBER = re.compile(r"(?<![\w.])(?<!e[-+])\d+(?![\w.])")
 
 
@@ -63,20 +73,30 @@ def _read(text):
     return _NUMBER.sub(place, text), tuple(sizes)
 
 
-def _class(sizes, avals):
-    """What functions ask of sizes: how they are ordered, and between which powers of two these and the numbers of elements are."""
-    counts = [*sizes, *[math.prod(a.shape) for a in avals]]
+def _class(text, sizes, results=()):
+    """What functions ask of sizes: how they are ordered, and between which powers of two these and the elements of all arrays are, those
+    that the text names and the results."""
+    elements = [math.prod(map(int, shape.split(","))) for shape in _SHAPE.findall(text)]
+    counts = [*sizes, *elements, *[math.prod(a.shape) for a in results]]
     return tuple(sorted(range(len(sizes)), key=sizes.__getitem__)), *[(n.bit_length(), (n - 1).bit_length()) for n in counts]
 
 
-# -- a graph as numbers and the rest ----------------------------------------------------------------------------------
+# -- equations as numbers and the rest --------------------------------------------------------------------------------
+
+_INTEGERS = {int, np.int64}
+_PLAIN = ELEMENTWISE | ELEMENTWISE_MOVES | frozenset("""bitcast_convert_type stop_gradient shift_left shift_right_arithmetic
+    shift_right_logical rem population_count clz broadcast_in_dim reshape transpose squeeze expand_dims slice concatenate rev
+    dynamic_slice dynamic_update_slice gather scatter scatter-add scatter_add pad iota dot_general reduce_sum reduce_max reduce_min
+    reduce_prod reduce_and reduce_or argmax argmin sort split""".split())
+"""Primitives whose results' extents go with those of what they read (loops and windows go by remainders), if no ``strides`` are taken."""
+
 
 def _parts(x, frame, numbers):
     """Appends the integers in a parameter to ``numbers``, and everything else to ``frame``."""
     kind = type(x)
-    if kind is int:
-        frame.append(int)
-        numbers.append(x)
+    if kind in _INTEGERS:
+        frame.append(kind)
+        numbers.append(int(x))
     elif isinstance(x, (tuple, list)):
         frame.append((kind, len(x)))
         for y in x:
@@ -94,106 +114,148 @@ def _parts(x, frame, numbers):
 def _with(x, numbers):
     """The parameter with other integers, which an iterator gives."""
     kind = type(x)
-    if kind is int:
-        return next(numbers)
+    if kind in _INTEGERS:
+        return kind(next(numbers))
     if isinstance(x, (tuple, list)):
         made = [_with(y, numbers) for y in x]
         return kind(*made) if hasattr(x, "_fields") else kind(made)
     return x
 
 
-def _constant_parts(value, frame, numbers):
-    """The same for a constant: a single whole number is a number, and an array has to be the same one everywhere."""
-    array, kind = np.asarray(value), type(value)
-    if array.ndim == 0 and kind in _REMADE and array.dtype.kind in "iuf" and abs(array) < 1 << 24 and array == int(array):
-        frame.append((kind, array.dtype, bool(np.signbit(array))))
-        numbers.append(int(array))
-    else:
-        frame.append((kind, array.dtype, array.shape, array.tobytes()))
+def _type_parts(aval, frame, numbers):
+    if type(aval) is not jax.core.ShapedArray or not isinstance(aval.dtype, np.dtype):
+        raise Unknown
+    frame.append((aval.dtype, aval.weak_type, len(aval.shape)))
+    numbers.extend(aval.shape)
 
 
-def _remade(value, number):
-    return np.array(number, value.dtype) if type(value) is np.ndarray else type(value)(number)
+def _type_with(aval, numbers):
+    if not aval.shape:
+        return aval
+    return jax.core.ShapedArray(tuple([next(numbers) for _ in aval.shape]), aval.dtype, aval.weak_type)
 
 
-_REMADE = {int, float, np.ndarray} | {np.dtype(name).type for name in ("int32", "int64", "float32", "float64")}
+def _whole(value):
+    """A constant's number, if it is a single whole one; else None."""
+    array = np.asarray(value)
+    if array.ndim or array.dtype.kind not in "iuf" or not LEAST <= abs(array) < 1 << 24 or array != int(array):
+        return None
+    return int(array) if compat.number_like(value, int(array)) == value else None
 
 
 class _Example:
-    """A graph that was traced: its ``numbers`` in a row, and the ``frame``, all the rest; ``lots``: how many of them are the extents of all
-    arrays, and of each equation in turn."""
+    """A jaxpr that was traced, its calls inlined: ``equations`` of (primitive, params, atoms, avals of its results), where atoms are the
+    places of values, or literals. ``numbers``: all integers in it; ``frame``: the rest; ``lots``: how many of them each equation has."""
 
-    __slots__ = ("sizes", "classes", "frame", "numbers", "lots", "graph")
+    __slots__ = ("sizes", "classes", "frame", "numbers", "lots", "avals", "equations", "outputs")
 
-    def __init__(self, sizes, classes, graph):
-        self.sizes, self.classes, self.frame, self.numbers, self.lots, self.graph = sizes, frozenset(classes), [], [], [], graph
-        frame, numbers = self.frame, self.numbers
-        if graph.effects or graph.boxes is not None:
+    def __init__(self, sizes, classes, closed):
+        self.sizes, self.classes = sizes, frozenset(classes)
+        self.frame, self.numbers, self.lots, self.equations = [], [], [], []
+        self.avals = [v.aval for v in closed.jaxpr.invars]
+        for aval in self.avals:
+            _type_parts(aval, self.frame, self.numbers)
+        self.outputs = self._inlined(closed.jaxpr, closed.consts, list(range(len(self.avals))))
+        self.frame.append(tuple(self.outputs))
+        if not self.avals or closed in PARTICULAR or not all(type(atom) is int for atom in self.outputs):
             raise Unknown
-        for aval in graph.avals:
-            if type(aval) is not jax.core.ShapedArray or not isinstance(aval.dtype, np.dtype):
-                raise Unknown
-            frame.append((aval.dtype, aval.weak_type))
-            _parts(aval.shape, frame, numbers)
-        self.lots.append(len(numbers))
-        for e in graph.equations:
-            if e.avals != [graph.avals[v] for v in e.outputs]:
-                raise Unknown
-            before = len(numbers)
-            frame.append((e.name, tuple(e.params), tuple(e.outputs)))
-            for value in e.params.values():
-                _parts(value, frame, numbers)
-            for atom in e.inputs:
-                if type(atom) is int:
-                    frame.append(atom)
-                else:
-                    _constant_parts(atom.value, frame, numbers)
-            self.lots.append(len(numbers) - before)
-        frame.append(tuple(graph.outputs) if all(type(atom) is int for atom in graph.outputs) else _refuse())
+
+    def _inlined(self, jaxpr, constants, arguments):
+        """Takes in the equations of a jaxpr; answers what it gives."""
+        if len(constants) or jaxpr.effects:
+            raise Unknown
+        names = dict(zip(jaxpr.invars, arguments, strict=True))
+
+        def read(atoms):
+            return [atom if isinstance(atom, core.Literal) else names[atom] for atom in atoms]
+
+        for e in jaxpr.eqns:
+            atoms = read(e.invars)
+            if e.primitive.name in CALLS:
+                inner = called(e)
+                made = self._inlined(getattr(inner, "jaxpr", inner), getattr(inner, "consts", ()), atoms)
+            else:
+                made = self._add(e.primitive, e.params, atoms, [v.aval for v in e.outvars])
+            names.update(zip(e.outvars, made, strict=True))
+        return read(jaxpr.outvars)
+
+    def _add(self, primitive, params, atoms, avals):
+        frame, numbers, before = self.frame, self.numbers, len(self.numbers)
+        if primitive.name not in _PLAIN or any(n != 1 for n in params.get("strides") or ()) or any(
+                n for *_, n in params.get("padding_config") or ()):
+            raise Unknown
+        frame.append((primitive, tuple(params)))
+        for value in params.values():
+            _parts(value, frame, numbers)
+        for atom in atoms:
+            if type(atom) is int:
+                frame.append(atom)
+                continue
+            value, number = atom.val, _whole(atom.val)
+            frame.append((type(value), str(atom.aval), np.asarray(value).tobytes() if number is None else None))
+            if number is not None:
+                numbers.append(number)
+        for aval in avals:
+            _type_parts(aval, frame, numbers)
+        self.lots.append(len(numbers) - before)
+        self.equations.append((primitive, params, atoms, avals))
+        self.avals += avals
+        return list(range(len(self.avals) - len(avals), len(self.avals)))
 
     def at(self, numbers):
-        """A graph of its own, with these numbers."""
-        graph, rest = self.graph, iter(numbers)
-        made = Flat([])
-        made.avals = [jax.core.ShapedArray(_with(aval.shape, rest), aval.dtype, aval.weak_type) for aval in graph.avals]
-        made.inputs, made.outputs = list(graph.inputs), list(graph.outputs)
-        start = self.lots[0]
-        for e, lot in zip(graph.equations, self.lots[1:], strict=True):
-            params, inputs, own = e.params, list(e.inputs), numbers[start:start + lot]
-            if own != self.numbers[start:start + lot]:
+        """The jaxpr with these numbers in it."""
+        rest, count = iter(numbers), len(self.avals) - sum(len(e[3]) for e in self.equations)
+        writer = compat.Writer([_type_with(aval, rest) for aval in self.avals[:count]])
+        values = [writer.zero, *writer.inputs]
+        start = sum(len(aval.shape) for aval in self.avals[:count])
+        for (primitive, params, atoms, avals), lot in zip(self.equations, self.lots, strict=True):
+            own, at = numbers[start:start + lot], start
+            start += lot
+            if own == self.numbers[at:start]:
+                atoms = [values[atom] if type(atom) is int else atom for atom in atoms]
+            else:
                 rest = iter(own)
                 params = {name: _with(value, rest) for name, value in params.items()}
-                inputs = [Constant(_remade(atom.value, next(rest))) if type(atom) is Constant and _is_number(atom.value) else atom
-                          for atom in inputs]
-            made.equations.append(Equation(e.primitive, params, inputs, list(e.outputs), [made.avals[v] for v in e.outputs]))
-            start += lot
-        return made
+                atoms = [values[atom] if type(atom) is int else _literal_with(atom, rest) for atom in atoms]
+                avals = [_type_with(aval, rest) for aval in avals]
+            values += writer.bind(primitive, params, atoms, avals)
+        return writer.done([values[at] for at in self.outputs])
+
+    def shapes(self, numbers):
+        """(shape, type) of each result, with these numbers in it."""
+        starts, at = [], 0
+        for aval in self.avals[:len(self.avals) - sum(len(e[3]) for e in self.equations)]:
+            starts.append(at)
+            at += len(aval.shape)
+        for (_, _, _, avals), lot in zip(self.equations, self.lots, strict=True):
+            at += lot
+            begin = at - sum(len(aval.shape) for aval in avals)
+            for aval in avals:
+                starts.append(begin)
+                begin += len(aval.shape)
+        return [(tuple(numbers[starts[v]:starts[v] + len(self.avals[v].shape)]), self.avals[v].dtype) for v in self.outputs]
 
 
-def _refuse():
-    raise Unknown
-
-
-def _is_number(value):
-    numbers = []
-    _constant_parts(value, [], numbers)
-    return bool(numbers)
+def _literal_with(atom, numbers):
+    return atom if _whole(atom.val) is None else core.Literal(compat.number_like(atom.val, next(numbers)), atom.aval)
 
 
 # -- the inference ----------------------------------------------------------------------------------------------------
 
 class _Guess:
-    """What examples with one frame say of others that have the sizes ``fixed`` in common with them ({place: size}). ``explained``: for each
-    number of the graph what may explain it, as a place in ``ways``; ``classes``: those whose examples came out as predicted."""
+    """What examples with one frame say of others that have the sizes ``fixed`` in common with them ({place: size}), and whose other sizes
+    are a multiple of ``steps`` ({place: step}) away from theirs. ``explained``: for each number of the graph what may explain it, as a place
+    in ``ways``; ``classes``: those whose examples came out as predicted."""
 
-    __slots__ = ("example", "fixed", "explained", "ways", "classes", "refuted")
+    __slots__ = ("example", "fixed", "steps", "explained", "ways", "classes", "refuted")
 
-    def __init__(self, examples, fixed, ways, explained):
-        self.example, self.fixed, self.ways, self.explained = examples[-1], fixed, ways, explained
+    def __init__(self, examples, fixed, steps, ways, explained):
+        self.example, self.fixed, self.steps, self.ways, self.explained = examples[-1], fixed, steps, ways, explained
         self.classes, self.refuted = set().union(*[x.classes for x in examples]), set()
 
     def holds(self, sizes):
-        return all(sizes[at] == size for at, size in self.fixed.items())
+        return all(sizes[at] == size for at, size in self.fixed.items()) and all(
+            (sizes[at] - self.example.sizes[at]) % step == 0 for at, step in self.steps.items())
 
     def numbers(self, sizes):
         """The graph's numbers at other sizes; None where explanations differ."""
@@ -230,7 +292,8 @@ def _guess(examples, fixed):
     for history in zip(*[x.numbers for x in examples], strict=True):
         explained.append(known.setdefault(history, len(known)))
     ways = [_explanations(history, columns, varying) for history in known]
-    return _Guess(examples, fixed, ways, explained) if all(ways) else None
+    steps = {at: math.gcd(*[size - columns[at][0] for size in columns[at]]) for at in varying}
+    return _Guess(examples, fixed, steps, ways, explained) if all(ways) else None
 
 
 def _explanations(history, columns, varying):
@@ -262,18 +325,18 @@ def _predicted(kind, sizes, classes):
     return None, None
 
 
-def _learn(kind, sizes, classes, jaxpr):
+def _learn(kind, sizes, classes, traced):
     """Takes in what was traced."""
     if kind.tried > PATIENCE:
         return
     if kind.first is None and not kind.examples:
-        kind.first = sizes, classes, jaxpr
+        kind.first = sizes, classes, traced
         return
     try:
         if kind.first is not None:
             first, kind.first = kind.first, None
-            kind.examples.append(_Example(first[0], first[1], flattened(first[2])))
-        new = _Example(sizes, classes, flattened(jaxpr))
+            kind.examples.append(_Example(*first))
+        new = _Example(sizes, classes, traced)
     except Unknown:
         kind.tried, kind.examples, kind.guesses = PATIENCE + 1, [], []
         return
@@ -317,43 +380,47 @@ def named(key, inputs, kinds):
     return f"{key!r}{inputs!r}{kinds}{dtypes.get_default_dtype()}"
 
 
-def outputs(text, inputs, device, infer):
+def outputs(text, device, infer):
     """The avals of an operation's results: predicted, or what ``infer()`` says."""
     name, sizes = _read(text)
     kind = _KNOWN.get(name)
-    example, numbers = (None, None) if kind is None else _predicted(kind, sizes, (("in", _class(sizes, inputs)),))
+    example, numbers = (None, None) if kind is None else _predicted(kind, sizes, (("in", _class(text, sizes)),))
     if example is None:
         return infer()
-    made, avals = [], example.graph.avals
-    starts = [0, *itertools.accumulate(len(aval.shape) for aval in avals)]
-    for v in example.graph.outputs:
-        made.append(spec.aval(tuple(numbers[starts[v]:starts[v + 1]]), dtypes._BY_NUMPY[avals[v].dtype], device))
+    made = tuple([spec.aval(shape, dtypes._BY_NUMPY[dtype], device) for shape, dtype in example.shapes(numbers)])
     if VERIFY:
-        _compare(tuple(made), infer(), text)
-    return tuple(made)
+        try:
+            true = infer()
+        except Exception as refused:            # whatever a function raises that does not take these sizes
+            true = refused
+        _compare(made, true, text)
+    return made
 
 
-def graph(text, inputs, results, trace):
-    """An operation's equations: predicted, or those of ``trace()``, a jaxpr."""
-    if not inputs or store.fleeting(text):
-        return flattened(trace())
+def jaxpr(text, results, trace):
+    """An operation's jaxpr: predicted, or that of ``trace()``. ``results``: the avals of its results."""
+    if store.fleeting(text) or not compat.short_way():
+        return trace()
     name, sizes = _read(text)
+    if not sizes:
+        return trace()
     kind = _KNOWN.get(name)
     if kind is None:
         if len(_KNOWN) >= KINDS:
             _KNOWN.clear()
         kind = _KNOWN[name] = _Kind()
     if kind.first is not None and kind.first[0] == sizes:
-        return flattened(kind.first[2])
-    classes = ("in", _class(sizes, inputs)), ("all", _class(sizes, (*inputs, *results)))
+        return kind.first[2]
+    classes = ("in", _class(text, sizes)), ("all", _class(text, sizes, results))
     example, numbers = _predicted(kind, sizes, classes)
     if example is None:
-        jaxpr = trace()
-        _learn(kind, sizes, classes, jaxpr)
-        return flattened(jaxpr)
-    made = example.at(numbers)
+        traced = trace()
+        _learn(kind, sizes, classes, traced)
+        return traced
+    with compat.x64():
+        made = example.at(numbers)
     if VERIFY:
-        true, ours = [_Example(sizes, classes, x) for x in (flattened(trace()), made)]
+        true, ours = [_Example(sizes, classes, x) for x in (trace(), made)]
         _compare((ours.frame, ours.numbers), (true.frame, true.numbers), text)
     return made
 

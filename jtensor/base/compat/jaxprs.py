@@ -26,6 +26,21 @@ def _traced(function, avals):
     return trace(lambda *arrays: [function(*arrays)], avals)
 
 
+def number_like(value, number):
+    """A literal's value that is another number of the same type; None for types of which that is not known.
+
+    >>> number_like(np.float32(3), 5), number_like(3, 5)
+    (np.float32(5.0), 5)
+    """
+    kind, known = type(value), hasattr(value, "aval")          # JAX's own scalars remember their types
+    if isinstance(value, np.ndarray):
+        made = np.array(number, value.dtype)
+        return made if kind is np.ndarray else kind(made, value.aval) if known else None
+    if isinstance(value, np.generic) or kind in (int, float):
+        return kind(number)
+    return kind(number, value.dtype) if isinstance(value, (int, float)) and known else None
+
+
 def scan_of_one_more(params, body):
     """The parameters of a `scan` whose body is another, which takes one constant more, the first."""
     if "num_consts" in params:

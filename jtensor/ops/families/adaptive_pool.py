@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...base import dtypes
+from ...trace.plan import is_particular
 from ..operator import Tensor, op
 from .numeric import NARROW, not_implemented
 from .pool import lowest, to_positions
@@ -51,6 +52,7 @@ def _check_adaptive(name, n):
 def _adaptive_mean(x, output_size):
     """Along one dimension after the other: reshaped where windows are equal, else gathered. (A product with a matrix of shares would be NaN
     in every window of a row that has one NaN.)"""
+    is_particular()
     dtype = x.dtype
     x = x.astype(jnp.float32) if dtype in NARROW else x
     n = len(output_size)
@@ -86,6 +88,7 @@ adaptive_avg_pool3d = _adaptive("adaptive_avg_pool3d", 3, "AdaptiveAvgPool3DBack
 
 def _adaptive_maxima(x, output_size):
     """(maxima, positions) of windows that divide the last dimensions evenly: gathered, then compared."""
+    is_particular()
     n = len(output_size)
     lead, spatial = x.shape[:-n], x.shape[-n:]
     flat, valid = np.zeros((1,) * 2 * n, np.int64), np.ones((1,) * 2 * n, bool)

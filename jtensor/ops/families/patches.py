@@ -10,7 +10,7 @@ import math
 import jax.numpy as jnp
 from jax import lax
 
-from ...trace.plan import is_for_cpu
+from ...trace.plan import is_for_cpu, is_particular
 from .numeric import NARROW
 
 FEW = 4                             # channels of the input
@@ -21,6 +21,7 @@ MOST = 1 << 24          # elements of all patches
 
 def are_worth_it(x, w, stride, pads):
     """Whether a convolution of ``(N, C, *)`` and ``(out, C, *)``, without gaps in either, is quicker `by_patches`."""
+    is_particular()
     size = math.prod(w.shape[1:])
     if x.shape[1] > FEW or not 1 < math.prod(w.shape[2:]) <= size <= SMALL.get(x.ndim, 0) or not is_for_cpu():
         return False
@@ -39,6 +40,7 @@ def by_patches(x, w, stride, pads):
 
 def are_many(x):
     """Whether samples ``(N, C, *)`` have places enough for `by_elements`."""
+    is_particular()
     return math.prod(x.shape[2:]) >= PLACES and is_for_cpu()
 
 

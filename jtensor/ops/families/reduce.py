@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from ...base import dtypes
-from ...trace.plan import is_for_cpu
+from ...trace.plan import is_for_cpu, is_particular
 from ..operator import RAW, Tensor, op
 from ..registry import composite
 from .composing import NO_DIM, no_keepdim, no_none
@@ -49,6 +49,7 @@ def _count(truth, axes, keepdim=False):
     n = truth.size if len(over) == truth.ndim else truth.shape[-1] if over == (truth.ndim - 1,) else 0
     if truth.size < _MANY or n < _MANY and len(over) == truth.ndim or n < 8 * _IN_A_BYTE or not is_for_cpu():
         return jnp.sum(truth.astype(jnp.int64), axis=axes, keepdims=keepdim)
+    is_particular()
     lead = () if len(over) == truth.ndim else truth.shape[:-1]
     rows, whole = truth.reshape(*lead, n), n - n % _MANY if n >= _MANY else n - n % _IN_A_BYTE
     bytes_ = rows[..., :whole].astype(jnp.uint8).reshape(*lead, -1, min(_IN_A_BYTE, whole // _IN_A_BYTE), _IN_A_BYTE)

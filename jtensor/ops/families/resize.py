@@ -10,6 +10,7 @@ import numpy as np
 from jax import lax
 
 from ...base import dtypes
+from ...trace.plan import is_particular
 from ..operator import RAW, Tensor, op
 from .numeric import NARROW, not_implemented
 
@@ -117,6 +118,7 @@ def _blend(x, d, taps):
     def along(weights):
         return jnp.asarray(weights.reshape([-1 if axis == d else 1 for axis in range(x.ndim)])).astype(x.dtype)
 
+    is_particular()
     count = len(taps[0][0])
     phases = _phases(tuple(tuple(at.tolist()) for at, _ in taps), x.shape[d]) if count else None
     if phases is None:
