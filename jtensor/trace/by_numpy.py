@@ -63,7 +63,7 @@ def _begun(plan):
     found = way(plan)
     if found is None:
         return False
-    between, length = (found.between, len(found.graph.equations)) if type(found) is _Steps else (0, 0)
+    between, length = (found.between, found.length) if type(found) is _Steps else (0, 0)
     # Of a long operation most of the work is between its equations, and its kernel takes long to compile: some 10 ms for each of them.
     elements, enough = max(plan.elements(), between // 2) + CALL + len(found.kernels) * KERNEL, ENOUGH * (4 + length) // 4
     if elements > enough:
@@ -120,20 +120,54 @@ class _OnHost:
 
 
 class _Steps:
-    """A graph's equations as calls of NumPy, or of kernels: ``steps`` of (function, places of its arguments, place of its result)."""
+    """A graph's equations as calls of NumPy, or of kernels: ``steps`` of (function, places of its arguments, place of its result, places
+    that nothing reads after it). Of a long operation on large arrays, not all results are kept at once.
+
+    There is one for each size that comes, and each object in it is one that Python's garbage collector walks: so it keeps neither the graph
+    nor lists."""
+
+    __slots__ = ("values", "count", "steps", "outputs", "kernels", "shared", "between", "length")
 
     def __init__(self, graph):
-        self.values, self.count = [None] * len(graph.avals), len(graph.inputs)
-        self.steps, self.graph, self.kernels = [], graph, []
-        self.ordinary = {v for v in graph.inputs if graph.avals[v].dtype not in FLOATS}         # of which this has been looked at
-        self.shared = set(graph.inputs)                                                         # which may lie where an argument does
+        made = _Making(graph)
         for e in graph.equations:
-            self._add(e)
-        self.outputs = [self._place(atom) for atom in graph.outputs]
-        self.done_with = self._done_with()
-        self.between = sum(math.prod(aval.shape) for e in graph.equations for aval in e.avals)      # elements of all results
+            made.add(e)
+        self.outputs = tuple([made.place(atom) for atom in graph.outputs])
+        self.values, self.count, self.kernels = tuple(made.values), len(graph.inputs), tuple(made.kernels)
+        self.steps = tuple([(*step, freed) for step, freed in zip(made.steps, made.done_with(self.outputs), strict=True)])
+        self.shared = tuple(made.shared.intersection(self.outputs))                     # those that may lie where an argument does
+        self.between = sum(math.prod(aval.shape) for e in graph.equations for aval in e.avals)          # elements of all results
+        self.length = len(graph.equations)
 
-    def _place(self, atom):
+    def run(self, arrays):
+        """The results, or None."""
+        values = [*arrays, *self.values[self.count:]]
+        try:
+            with np.errstate(all="ignore"):
+                for function, places, result, freed in self.steps:
+                    values[result] = function(*[values[place] for place in places])
+                    for place in freed:
+                        values[place] = None
+        except Declined:
+            return None
+        made, seen = [], set(self.shared)
+        for place in self.outputs:
+            x = values[place]
+            alone = place not in seen and x.__class__ is np.ndarray and x.flags.c_contiguous
+            made.append(x if alone else np.array(x, order="C"))
+            seen.add(place)
+        return made
+
+
+class _Making:
+    """What `_Steps` are made of: ``ordinary``, the places that have been looked at; ``shared``, which may lie where an argument does."""
+
+    def __init__(self, graph):
+        self.graph, self.values, self.steps, self.kernels = graph, [None] * len(graph.avals), [], []
+        self.ordinary = {v for v in graph.inputs if graph.avals[v].dtype not in FLOATS}
+        self.shared = set(graph.inputs)
+
+    def place(self, atom):
         if type(atom) is int:
             return atom
         value = np.asarray(atom.value)
@@ -144,7 +178,7 @@ class _Steps:
             self.ordinary.add(place)
         return place
 
-    def _add(self, e):
+    def add(self, e):
         if len(e.outputs) != 1:
             raise Unknown
         made, (result,) = e.avals[0], e.outputs
@@ -153,7 +187,7 @@ class _Steps:
         except Unknown:
             self._by_kernel(e)
             return
-        places = [self._place(atom) for atom in e.inputs]
+        places = [self.place(atom) for atom in e.inputs]
         if kind != MOVE:
             for place, atom in zip(places, e.inputs, strict=True):
                 if self.graph.aval(atom).dtype in FLOATS and place not in self.ordinary:
@@ -172,38 +206,18 @@ class _Steps:
         if kernel is None:
             raise Unknown
         self.kernels.append(kernel)
-        self.steps.append((lambda *arrays: kernel.run(arrays)[0], tuple([v for v in e.inputs if type(v) is int]), e.outputs[0]))
+        self.steps.append((kernel.first, tuple([v for v in e.inputs if type(v) is int]), e.outputs[0]))
 
-    def _done_with(self):
-        """For each step the places that nothing reads after it: of a long operation on large arrays, not all results are kept at once."""
+    def done_with(self, outputs):
+        """For each step the places that nothing reads after it."""
         last = {}
         for at, (_, places, result) in enumerate(self.steps):
             last |= dict.fromkeys((*places, result), at)
-        freed = [[] for _ in self.steps]
+        freed = [()] * len(self.steps)
         for place, at in last.items():
-            if place not in self.outputs:
-                freed[at].append(place)
+            if place not in outputs:
+                freed[at] += place,
         return freed
-
-    def run(self, arrays):
-        """The results, or None."""
-        values = self.values.copy()
-        values[:self.count] = arrays
-        try:
-            with np.errstate(all="ignore"):
-                for (function, places, result), freed in zip(self.steps, self.done_with, strict=True):
-                    values[result] = function(*[values[place] for place in places])
-                    for place in freed:
-                        values[place] = None
-        except Declined:
-            return None
-        made, seen = [], set(self.shared)
-        for place in self.outputs:
-            x = values[place]
-            alone = place not in seen and x.__class__ is np.ndarray and x.flags.c_contiguous
-            made.append(x if alone else np.array(x, order="C"))
-            seen.add(place)
-        return made
 
 
 def _choice(e, graph):

@@ -8,7 +8,6 @@ import math
 
 from ..base import dtypes
 from . import buckets, sizes
-from .flat import flattened
 from .spec import aval
 
 LIMIT = 2048
@@ -54,7 +53,7 @@ def graph_of(plan):
     known = _entry(like) if wide else (None, None)
     if known[1] is not None:
         return buckets.reshaped(known[1], wide)             # equations of its own, for what lowers them writes on them
-    graph = flattened(sizes.jaxpr(sizes.named(plan.key, plan.inputs, plan.scalar_kinds), plan.outputs, plan.jaxpr))
+    graph = sizes.graph(sizes.named(plan.key, plan.inputs, plan.scalar_kinds), plan.outputs, plan.jaxpr)
     if wide and buckets.is_elementwise(graph):
         known[1] = graph
     return graph

@@ -6,6 +6,7 @@ equation do not depend on what stands beside it in an operation: `fences` sees t
 tapes.
 """
 import hashlib
+import weakref
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from .kept import Kept
 SHARED = {"dot_general", "reduce_sum", "cumsum", "gather", "scatter-add", "scatter_add"}
 """Equations that are worth a kernel of their own."""
 KERNELS = Kept(512)     # by name
+_GRAPHS = weakref.WeakValueDictionary()     # of all that are held, by name: sizes are many, kernels few
 
 
 class Shared:
@@ -26,11 +28,15 @@ class Shared:
     __slots__ = ("graph", "name", "elements")
 
     def __init__(self, graph, name, elements):
-        self.graph, self.name, self.elements = graph, name, elements
+        self.graph, self.name, self.elements = _GRAPHS.setdefault(name, graph), name, elements
 
     def compiled(self):
         """The graph as it is compiled."""
         return self.graph
+
+    def first(self, *arrays):
+        """The only result."""
+        return self.run(arrays)[0]
 
     def begin(self):
         """Has another thread make the kernel, if it is not there."""

@@ -127,7 +127,7 @@ class Flat:
     def _inline(self, jaxpr, constants, arguments, formulated=None):
         names = dict(zip(jaxpr.invars, arguments))
         names.update(zip(jaxpr.constvars, [c if type(c) in (int, Constant) else Constant(c) for c in constants]))
-        literal, avals = core.Literal, self.avals
+        literal = core.Literal
 
         def read(atoms):
             return [Constant(a.val) if isinstance(a, literal) else names[a] for a in atoms]
@@ -135,27 +135,32 @@ class Flat:
         for equation in jaxpr.eqns:
             inputs = read(equation.invars)
             name = equation.primitive.name
-            formula = None
-            if name in REFORMULATED and name != formulated:
-                formula = formulation(name, equation.params, [a.aval for a in equation.invars])
-            if formula is not None:
-                outputs = self._inline(formula.jaxpr, formula.consts, inputs, name)
-            elif name in EXTREMES and all(equation.invars[0].aval.shape[axis] == 1 for axis in equation.params["axes"]):
-                # of one number each, which is that number: XLA sees through it as through any other move
-                outputs = [self._equation(jax.lax.squeeze_p, {"dimensions": tuple(equation.params["axes"])}, inputs,
-                                          equation.outvars[0].aval)]
-            elif name in CALLS or name == "custom_linear_solve":
+            if name in CALLS or name == "custom_linear_solve":
                 inner, inputs = _called(equation, inputs)
                 outputs = self._inline(getattr(inner, "jaxpr", inner), getattr(inner, "consts", ()), inputs, formulated)
             else:
-                outvars = equation.outvars
-                types = [v.aval for v in outvars]
-                outputs = list(range(len(avals), len(avals) + len(types)))
-                avals.extend(types)
                 self.effects |= bool(equation.effects)
-                self.equations.append(Equation(equation.primitive, equation.params, inputs, outputs, types))
+                outputs = self.apply(equation.primitive, equation.params, inputs, [a.aval for a in equation.invars],
+                                     [v.aval for v in equation.outvars], formulated)
             names.update(zip(equation.outvars, outputs))
         return read(jaxpr.outvars)
+
+    def apply(self, primitive, params, inputs, types, results, formulated=None):
+        """The results of a primitive that is no call; ``types``, ``results``: the avals of its inputs and of these. ``formulated``: the
+        primitive whose formulation this is part of."""
+        name = primitive.name
+        if name in REFORMULATED and name != formulated:
+            formula = formulation(name, params, types)
+            if formula is not None:
+                return self._inline(formula.jaxpr, formula.consts, inputs, name)
+        if name in EXTREMES and all(types[0].shape[axis] == 1 for axis in params["axes"]):
+            # of one number each, which is that number: XLA sees through it as through any other move
+            return [self._equation(jax.lax.squeeze_p, {"dimensions": tuple(params["axes"])}, inputs, results[0])]
+        avals = self.avals
+        outputs = list(range(len(avals), len(avals) + len(results)))
+        avals.extend(results)
+        self.equations.append(Equation(primitive, params, inputs, outputs, results))
+        return outputs
 
     def _drop_dead(self):
         live = bytearray(len(self.avals))

@@ -4,14 +4,14 @@ To trace an operation takes a millisecond, and where lengths change from step to
 takes as long. Its equations at another size are the same ones with other numbers in them: the extents of arrays, a few parameters. Each of
 these numbers is a constant, a size, a product of sizes or a size and something, and which of them, three traced sizes tell.
 
-This is an inference, and a careful one. An operation is named by its text (`outputs` and `graph` say what that is); texts that differ
-in numbers alone, with equal ones at the same places, are of one kind. A number below `LEAST` is no size, but part of the text: of few
-elements functions are often traced in ways of their own. A prediction needs three values of every size that varies, equations that agree in
-all but numbers, and one answer for each number from everything that explains what was traced. Since a function may go by remainders, it
-holds for sizes that leave no other than those that were traced; what is rounded to a multiple, as windows are, is none of it, and a function
-that does so in Python says it (`plan.is_particular`). And since it may ask whether its arrays are large, or longer than others, it
-holds within a *class*: sizes in the same order, between the same powers of two, arrays of
-elements between the same powers of two; of each class one operation is traced and compared in full before others are predicted.
+This is an inference, and a careful one. An operation is named by its text (`named`); texts that differ in numbers alone, with equal ones
+at the same places, are of one kind. A number below `LEAST` is no size, but part of the text: of few elements functions are often traced
+in ways of their own. A prediction needs three values of every size that varies, equations that agree in all but numbers, and one answer
+for each number from everything that explains what was traced. Since a function may go by remainders, it holds for sizes that leave no
+other than those that were traced; what is rounded to a multiple, as windows are, is none of it, and a function that does so in Python
+says it (`plan.is_particular`). And since it may ask whether its arrays are large, or longer than others, it holds within a *class*: sizes
+in the same order, between the same powers of two, arrays of elements between the same powers of two; of each class one operation is
+traced and compared in full before others are predicted. How equations are formulated is decided anew at every size (`Flat.apply`).
 `tests/trace/test_sizes.py` compares what is predicted with what tracing gives, operator by operator, and `VERIFY` does so in everything
 that runs.
 
@@ -27,10 +27,9 @@ from jax.extend import core
 
 from ..base import compat, dtypes
 from . import spec, store
-from .flat import CALLS, called
+from .flat import CALLS, Constant, Flat, called, flattened
 from .kinds import ELEMENTWISE, ELEMENTWISE_MOVES
 from .plan import PARTICULAR
-
 
 
 class Unknown(Exception):
@@ -203,23 +202,23 @@ class _Example:
         return list(range(len(self.avals) - len(avals), len(self.avals)))
 
     def at(self, numbers):
-        """The jaxpr with these numbers in it."""
+        """The graph with these numbers in it."""
         rest, count = iter(numbers), len(self.avals) - sum(len(e[3]) for e in self.equations)
-        writer = compat.Writer([_type_with(aval, rest) for aval in self.avals[:count]])
-        values = [writer.zero, *writer.inputs]
-        start = sum(len(aval.shape) for aval in self.avals[:count])
+        graph = Flat([_type_with(aval, rest) for aval in self.avals[:count]])
+        values, types = list(graph.inputs), list(graph.avals)
+        start = sum(len(aval.shape) for aval in graph.avals)
         for (primitive, params, atoms, avals), lot in zip(self.equations, self.lots, strict=True):
             own, at = numbers[start:start + lot], start
             start += lot
-            if own == self.numbers[at:start]:
-                atoms = [values[atom] if type(atom) is int else atom for atom in atoms]
-            else:
+            if own != self.numbers[at:start]:
                 rest = iter(own)
                 params = {name: _with(value, rest) for name, value in params.items()}
-                atoms = [values[atom] if type(atom) is int else _literal_with(atom, rest) for atom in atoms]
+                atoms = [atom if type(atom) is int else _literal_with(atom, rest) for atom in atoms]
                 avals = [_type_with(aval, rest) for aval in avals]
-            values += writer.bind(primitive, params, atoms, avals)
-        return writer.done([values[at] for at in self.outputs])
+            values += graph.apply(primitive, params, [values[atom] if type(atom) is int else Constant(atom.val) for atom in atoms],
+                                  [types[atom] if type(atom) is int else atom.aval for atom in atoms], list(avals))
+            types += avals
+        return graph.finish([values[at] for at in self.outputs])
 
     def shapes(self, numbers):
         """(shape, type) of each result, with these numbers in it."""
@@ -244,8 +243,8 @@ def _literal_with(atom, numbers):
 
 class _Guess:
     """What examples with one frame say of others that have the sizes ``fixed`` in common with them ({place: size}), and whose other sizes
-    are a multiple of ``steps`` ({place: step}) away from theirs. ``explained``: for each number of the graph what may explain it, as a place
-    in ``ways``; ``classes``: those whose examples came out as predicted."""
+    are a multiple of ``steps`` ({place: step}) away from theirs. ``explained``: for each number of the graph what may explain it, as a
+    place in ``ways``; ``classes``: those whose examples came out as predicted; ``refuted``: those of which one did not."""
 
     __slots__ = ("example", "fixed", "steps", "explained", "ways", "classes", "refuted")
 
@@ -397,32 +396,30 @@ def outputs(text, device, infer):
     return made
 
 
-def jaxpr(text, results, trace):
-    """An operation's jaxpr: predicted, or that of ``trace()``. ``results``: the avals of its results."""
-    if store.fleeting(text) or not compat.short_way():
-        return trace()
+def graph(text, results, trace):
+    """An operation's equations: predicted, or those of ``trace()``, a jaxpr. ``results``: the avals of its results."""
+    if store.fleeting(text):
+        return flattened(trace())
     name, sizes = _read(text)
     if not sizes:
-        return trace()
+        return flattened(trace())
     kind = _KNOWN.get(name)
     if kind is None:
         if len(_KNOWN) >= KINDS:
             _KNOWN.clear()
         kind = _KNOWN[name] = _Kind()
     if kind.first is not None and kind.first[0] == sizes:
-        return kind.first[2]
+        return flattened(kind.first[2])
     classes = ("in", _class(text, sizes)), ("all", _class(text, sizes, results))
     example, numbers = _predicted(kind, sizes, classes)
     if example is None:
         traced = trace()
         _learn(kind, sizes, classes, traced)
-        return traced
-    with compat.x64():
-        made = example.at(numbers)
+        return flattened(traced)
     if VERIFY:
-        true, ours = [_Example(sizes, classes, x) for x in (trace(), made)]
-        _compare((ours.frame, ours.numbers), (true.frame, true.numbers), text)
-    return made
+        true = _Example(sizes, classes, trace())
+        _compare((example.frame, numbers), (true.frame, true.numbers), text)
+    return example.at(numbers)
 
 
 def _compare(predicted, true, text):

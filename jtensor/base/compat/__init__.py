@@ -42,5 +42,5 @@ from .programs import Program, after_fork, build, configuration, has_option, loa
 
 __all__ = ["LITTLE", "NO_ACCELERATOR", "Program", "Writer", "after_fork", "another", "backend_started", "build", "configuration", "copied",
            "cpu_apart", "default_device", "empty", "fetched", "filled", "has_option", "is_forked", "is_out_of_memory", "is_seen", "let_go",
-           "load", "looked_at", "no_fork_warning", "number_like", "of_backend", "own", "put", "scan_of_one_more", "sent", "settle", "short_way",
-           "trace", "wait_for_threads", "x64"]
+           "load", "looked_at", "no_fork_warning", "number_like", "of_backend", "own", "put", "scan_of_one_more", "sent", "settle",
+           "short_way", "trace", "wait_for_threads", "x64"]
