@@ -20,6 +20,7 @@ Owns: that memory, the inference. May not know: operators, what becomes of equat
 import itertools
 import math
 import re
+from fractions import Fraction
 
 import jax
 import numpy as np
@@ -242,19 +243,23 @@ def _literal_with(atom, numbers):
 # -- the inference ----------------------------------------------------------------------------------------------------
 
 class _Guess:
-    """What examples with one frame say of others that have the sizes ``fixed`` in common with them ({place: size}), and whose other sizes
-    are a multiple of ``steps`` ({place: step}) away from theirs. ``explained``: for each number of the graph what may explain it, as a
-    place in ``ways``; ``classes``: those whose examples came out as predicted; ``refuted``: those of which one did not."""
+    """What examples with one frame say of others that have the sizes ``fixed`` in common with them ({place: size}), whose other sizes are a
+    multiple of ``steps`` ({place: step}) away from theirs, and stand in the same ``relations``. ``explained``: for each number of the
+    graph what may explain it, as a place in ``ways``; ``classes``: those whose examples came out as predicted; ``refuted``: those of which one did
+    not."""
 
-    __slots__ = ("example", "fixed", "steps", "explained", "ways", "classes", "refuted")
+    __slots__ = ("example", "fixed", "steps", "relations", "explained", "ways", "classes", "refuted")
 
-    def __init__(self, examples, fixed, steps, ways, explained):
-        self.example, self.fixed, self.steps, self.ways, self.explained = examples[-1], fixed, steps, ways, explained
+    def __init__(self, examples, fixed, steps, relations, ways, explained):
+        self.example, self.fixed, self.steps, self.relations = examples[-1], fixed, steps, relations
+        self.ways, self.explained = ways, explained
         self.classes, self.refuted = set().union(*[x.classes for x in examples]), set()
 
     def holds(self, sizes):
+        known = self.example.sizes
         return all(sizes[at] == size for at, size in self.fixed.items()) and all(
-            (sizes[at] - self.example.sizes[at]) % step == 0 for at, step in self.steps.items())
+            (sizes[at] - known[at]) % step == 0 for at, step in self.steps.items()) and all(
+            sum((sizes[at] - known[at]) * weight for at, weight in relation) == 0 for relation in self.relations)
 
     def numbers(self, sizes):
         """The graph's numbers at other sizes; None where explanations differ."""
@@ -262,7 +267,8 @@ class _Guess:
         for ways in self.ways:
             number = None
             for factor, places, more in ways:
-                given = factor * math.prod([sizes[at] for at in places]) + more
+                values = [sizes[at] for at in places]
+                given = (sum(values) if factor is None else factor * math.prod(values)) + more
                 if number is not None and given != number:
                     return None
                 number = given
@@ -292,25 +298,61 @@ def _guess(examples, fixed):
         explained.append(known.setdefault(history, len(known)))
     ways = [_explanations(history, columns, varying) for history in known]
     steps = {at: math.gcd(*[size - columns[at][0] for size in columns[at]]) for at in varying}
-    return _Guess(examples, fixed, steps, ways, explained) if all(ways) else None
+    return _Guess(examples, fixed, steps, _relations(columns, varying), ways, explained) if all(ways) else None
 
 
 def _explanations(history, columns, varying):
-    """All (factor, places, more) by which ``factor * product of the sizes at places + more`` is each number of the history."""
-    if len(set(history)) == 1:
-        return [(0, (), history[0])]
-    found = []
+    """What makes each number of the history of sizes: (factor, places, more) each, for ``factor * product of those at the places + more``,
+    or (None, places, more) for their sum and more. Of those that are no products of several sizes one is enough: they agree wherever a
+    guess holds (`_relations`)."""
+    found, sums = [(0, (), history[0])] if len(set(history)) == 1 else [], []
     for count in (1, 2, 3):
         for places in itertools.combinations_with_replacement(varying, count):
-            products = [math.prod(values) for values in zip(*[columns[at] for at in places], strict=True)]
-            one, other = next(((0, k) for k, p in enumerate(products) if p != products[0]), (0, 0))
-            if one == other:
-                continue
-            factor, remainder = divmod(history[other] - history[one], products[other] - products[one])
-            more = history[one] - factor * products[one]
-            if not remainder and factor and (count == 1 or not more) and all(
-                    factor * p + more == number for p, number in zip(products, history, strict=True)):
-                found.append((factor, places, more))
+            values = [[columns[at][k] for at in places] for k in range(len(history))]
+            way = _factor_of(history, list(map(math.prod, values)), count > 1)
+            if way is not None and (count > 1 or not found):
+                found.append((way[0], places, way[1]))
+            if count > 1:
+                more = {number - sum(given) for number, given in zip(history, values, strict=True)}
+                if len(more) == 1:
+                    sums.append((None, places, more.pop()))
+    return found if any(len(places) < 2 for _, places, _ in found) else found + sums[:1]
+
+
+def _factor_of(history, products, alone):
+    """(factor, more) by which each number is ``factor * product + more``, ``more`` being 0 if it has to stand ``alone``; or None."""
+    other = next((k for k, p in enumerate(products) if p != products[0]), None)
+    if other is None:
+        factor, more = (history[0] // products[0], 0) if alone else (0, 0)
+    else:
+        factor = (history[other] - history[0]) // (products[other] - products[0])
+        more = history[0] - factor * products[0]
+    if not factor or alone and more or any(factor * p + more != number for p, number in zip(products, history, strict=True)):
+        return None
+    return factor, more
+
+
+def _relations(columns, varying):
+    """What all examples' sizes have in common: vectors of (place, weight) whose weighted sums are 0 for the difference of any two.
+
+    Three texts that are filled up to one length say nothing of another length: so a guess holds where these sums are 0, too. Whatever is a
+    sum of sizes is the same there for all who explain the examples.
+    """
+    rows = [[Fraction(columns[at][k] - columns[at][0]) for at in varying] for k in range(1, len(columns[0]))]
+    pivots = []
+    for column in range(len(varying)):
+        pivot = next((row for row in rows[len(pivots):] if row[column]), None)
+        if pivot is None:
+            continue
+        rows.remove(pivot)
+        pivot = [x / pivot[column] for x in pivot]
+        rows = [[x - row[column] * y for x, y in zip(row, pivot, strict=True)] for row in rows]
+        rows.insert(len(pivots), pivot)
+        pivots.append(column)
+    found = []
+    for free in range(len(varying)):
+        if free not in pivots:
+            found.append([(varying[free], Fraction(1)), *[(varying[at], -rows[k][free]) for k, at in enumerate(pivots) if rows[k][free]]])
     return found
 
 
@@ -417,8 +459,12 @@ def graph(text, results, trace):
         _learn(kind, sizes, classes, traced)
         return flattened(traced)
     if VERIFY:
-        true = _Example(sizes, classes, trace())
-        _compare((example.frame, numbers), (true.frame, true.numbers), text)
+        try:
+            traced = _Example(sizes, classes, trace())
+            true = traced.frame, traced.numbers
+        except Unknown as refused:
+            true = refused
+        _compare((example.frame, numbers), true, text)
     return example.at(numbers)
 
 

@@ -114,6 +114,9 @@ CALLS = {
         b, n, requires_grad=True).topk(8).values.sum(),
     "running sums": lambda b, n: jtensor.randn(b, n, requires_grad=True).cumsum(1).logsumexp(0),
     "joins": lambda b, n: jtensor.cat([jtensor.randn(b, n, requires_grad=True), jtensor.randn(b, 13)], 1).flip(1).roll(3, 1),
+    "fills": lambda b, n: jtensor.cat([jtensor.randn(n, b, requires_grad=True), jtensor.randn(9, b), jtensor.randn(311 + b % 2 - n, b)]),
+    "first ones": lambda b, n: jtensor.randn(b, n, requires_grad=True).topk(10).values,
+    "turns": lambda b, n: jtensor.randn(b, n, requires_grad=True).roll(100, 1) + jtensor.randn(b, n, requires_grad=True).roll(-500),
     "stacks": lambda b, n: jtensor.stack([jtensor.randn(b, n, requires_grad=True)] * 3).mean((0, 2)),
     "padding": lambda b, n: F.pad(jtensor.randn(b, 2, n, requires_grad=True), (3, 9), mode="reflect").repeat(1, 2, 1),
     "writes": written,
@@ -195,6 +198,25 @@ def test_remainders_are_told_from_three_that_are_alike(predicted):
     for n in (36, 50, 38, 51, 44):
         graph = ask(function, (n,))
     assert [e.name for e in graph.equations] == ["neg"]
+
+
+def test_what_has_been_filled_up_to_one_length_says_nothing_of_another(predicted):
+    def function(x, y, z):
+        return (jnp.concatenate([x, y, z]),)
+
+    for total in (120, 120, 120, 120, 121, 124, 118, 121):
+        for n, m in ((40, 37), (43, 39), (45, 35), (41, 34)):
+            graph = ask(function, (n,), (m,), (total - n - m,))
+            assert graph.avals[graph.outputs[0]].shape == (total,)
+    assert len(predicted) > 8
+
+
+@pytest.mark.parametrize("shapes", [[(40, 20, 80), (41, 25, 66), (45, 30, 60), (47, 21, 84)], [(3, 10, 20), (6, 20, 40), (9, 30, 60)]])
+def test_relations(shapes):
+    columns = list(zip(*shapes, strict=True))
+    for relation in sizes._relations(columns, [0, 1, 2]):
+        assert len({sum(shape[at] * weight for at, weight in relation) for shape in shapes}) == 1
+    assert len(sizes._relations(columns, [0, 1, 2])) == (2 if shapes[0][0] == 3 else 0)
 
 
 def in_tens(x):

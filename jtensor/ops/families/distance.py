@@ -10,7 +10,7 @@ import numpy as np
 from jax import lax
 
 from ...base import dtypes
-from ...trace.plan import is_for_cpu
+from ...trace.plan import is_for_cpu, is_particular
 from ..build import broadcast_shapes
 from ..loops import scan
 from ..operator import RAW, Tensor, op
@@ -38,6 +38,7 @@ def _distances(x1, x2, p):
     a, b = (jnp.moveaxis(x.reshape(*(1,) * (n - x.ndim), *x.shape), -1, 0) for x in (x1, x2))
     a, b = a[..., :, None], b[..., None, :]
     shape = np.broadcast_shapes(a.shape[1:], b.shape[1:])
+    is_particular()
     if math.prod(shape) < _MANY or not is_for_cpu():
         parts = _part(a - b, p)
         return _root(parts.max(0, initial=0) if p == math.inf else parts.sum(0), p)
@@ -75,6 +76,7 @@ def _first(grad, x1, x2, p, result):
     def add(total, row):
         other, grad, norm = row
         return total + grad[..., None] * _slope(x1 - other[..., None, :], norm, p), None
+    is_particular()
     if math.prod(shape) >= _MANY and is_for_cpu():
         return scan(add, jnp.zeros(shape, grad.dtype), (others, grads, norms))[0]
     return (grad[..., None] * _slope(x1[..., :, None, :] - x2[..., None, :, :], result, p)).sum(-2)

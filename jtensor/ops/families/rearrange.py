@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...base import dtypes
+from ...trace.plan import is_particular
 from ..operator import RAW, Tensor, op
 from ..registry import composite
 from .composing import no_bools
@@ -161,6 +162,8 @@ def _check_roll(input, shifts, dims):
 
 
 def _rolled(x, shifts, dims, sign=1):
+    if any(abs(shift) > n for shift, n in zip(shifts, [x.shape[d] for d in dims] or [x.size], strict=False)):
+        is_particular()                     # more than once around: what is left depends on how often
     if not dims:
         return jnp.roll(x.reshape(-1), sign * shifts[0]).reshape(x.shape)
     return jnp.roll(x, tuple(sign * s for s in shifts), dims) if x.size else x

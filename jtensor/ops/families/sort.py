@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from ...base import dtypes
-from ...trace.plan import is_for_cpu
+from ...trace.plan import is_for_cpu, is_particular
 from ..operator import RAW, Tensor, op
 from ..registry import composite
 from .composing import put_out
@@ -185,6 +185,7 @@ def topk_raw(self: Tensor, k, dim=-1, largest=True, sorted=True):
         return self, jnp.zeros((), jnp.int64)                  # of none of it, too
     axis = dim % self.ndim
     n = self.shape[axis]
+    is_particular()
     if k * 8 > n or self.dtype != jnp.float32:
         positions = lax.slice_in_dim(order(self, axis, largest), 0, k, axis=axis)
         return pick(self, positions, axis), positions
