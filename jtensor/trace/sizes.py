@@ -244,9 +244,11 @@ def _literal_with(atom, numbers):
 
 class _Guess:
     """What examples with one frame say of others that have the sizes ``fixed`` in common with them ({place: size}), whose other sizes are a
-    multiple of ``steps`` ({place: step}) away from theirs, and stand in the same ``relations``. ``explained``: for each number of the
-    graph what may explain it, as a place in ``ways``; ``classes``: those whose examples came out as predicted; ``refuted``: those of which one did
-    not."""
+    multiple of ``steps`` ({place: step}) away from theirs, and stand in the same ``relations``.
+
+    ``explained``: for each number of the graph what may explain it, as a place in ``ways``; ``classes``: those whose examples came out as
+    predicted; ``refuted``: those of which one did not.
+    """
 
     __slots__ = ("example", "fixed", "steps", "relations", "explained", "ways", "classes", "refuted")
 
