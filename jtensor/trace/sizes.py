@@ -2,11 +2,11 @@
 
 To trace an operation takes a millisecond, and where lengths change from step to step (sentences, episodes, a text that grows) nothing else
 takes as long. Its equations at another size are the same ones with other numbers in them: the extents of arrays, a few parameters. Each of
-these numbers is a constant, a size, a product of sizes or a size and something, and which of them, three traced sizes tell.
+these numbers is a constant, a size, a product of sizes or a size and something, and which of them, a few traced sizes tell.
 
 This is an inference, and a careful one. An operation is named by its text (`named`); texts that differ in numbers alone, with equal ones
 at the same places, are of one kind. A number below `LEAST` is no size, but part of the text: of few elements functions are often traced
-in ways of their own. A prediction needs three values of every size that varies, equations that agree in all but numbers, and one answer
+in ways of their own. A prediction needs four values of every size that varies, equations that agree in all but numbers, and one answer
 for each number from everything that explains what was traced. Since a function may go by remainders, it holds for sizes that leave no
 other than those that were traced; what is rounded to a multiple, as windows are, is none of it, and a function that does so in Python
 says it (`plan.is_particular`). And since it may ask whether its arrays are large, or longer than others, it holds within a *class*: sizes
@@ -28,7 +28,7 @@ from jax.extend import core
 
 from ..base import compat, dtypes
 from . import spec, store
-from .flat import CALLS, Constant, Flat, called, flattened
+from .flat import CALLS, Constant, Flat, called, flattened, is_floating
 from .kinds import ELEMENTWISE, ELEMENTWISE_MOVES
 from .plan import PARTICULAR
 
@@ -39,6 +39,7 @@ class Unknown(Exception):
 
 LEAST = 8               # the smallest number that is a size
 KINDS = 2048            # operations that are remembered
+ENOUGH = 4              # values of each size that varies
 EXAMPLES = 24           # of one kind
 GUESSES = 12            # of one kind
 PATIENCE = 24           # examples of one kind without a guess
@@ -51,12 +52,13 @@ _NUMBER = re.compile(r"(?<![\w.])(?<!e[-+])\d+(?![\w.])")
 
 class _Kind:
     """What is known of operations whose texts differ in sizes alone: ``first``, (sizes, classes, jaxpr) of the first one that was traced,
-    until there is another to compare it with; ``examples``; the ``guesses`` that they allow; how often one was ``tried`` for in vain."""
+    until there is another to compare it with; ``examples``; the ``guesses`` that they allow; how often one was ``tried`` for in vain;
+    ``frames``: of each class, what an example of it had, and None if another one had another: there, more tells than the class."""
 
-    __slots__ = ("first", "examples", "guesses", "tried")
+    __slots__ = ("first", "examples", "guesses", "tried", "frames")
 
     def __init__(self):
-        self.first, self.examples, self.guesses, self.tried = None, [], [], 0
+        self.first, self.examples, self.guesses, self.tried, self.frames = None, [], [], 0, {}
 
 
 def _read(text):
@@ -145,11 +147,13 @@ def _whole(value):
 
 class _Example:
     """A jaxpr that was traced, its calls inlined: ``equations`` of (primitive, params, atoms, avals of its results), where atoms are the
-    places of values, or literals. ``numbers``: all integers in it; ``frame``: the rest; ``lots``: how many of them each equation has."""
+    places of values, or literals. ``numbers``: all integers in it, and the bytes of literals that are none; ``frame``: the rest; ``lots``:
+    how many numbers each equation has."""
 
-    __slots__ = ("sizes", "classes", "frame", "numbers", "lots", "avals", "equations", "outputs")
+    __slots__ = ("sizes", "classes", "frame", "numbers", "lots", "avals", "equations", "outputs", "counted")
 
     def __init__(self, sizes, classes, closed):
+        self.counted = False                        # whether a size is a literal
         self.sizes, self.classes = sizes, frozenset(classes)
         self.frame, self.numbers, self.lots, self.equations = [], [], [], []
         self.avals = [v.aval for v in closed.jaxpr.invars]
@@ -159,6 +163,8 @@ class _Example:
         self.frame.append(tuple(self.outputs))
         if not self.avals or closed in PARTICULAR or not all(type(atom) is int for atom in self.outputs):
             raise Unknown
+        if self.counted and any(aval.dtype.itemsize < 4 and is_floating(aval) for aval in self.avals):
+            raise Unknown                           # it may have been rounded
 
     def _inlined(self, jaxpr, constants, arguments):
         """Takes in the equations of a jaxpr; answers what it gives."""
@@ -192,9 +198,9 @@ class _Example:
                 frame.append(atom)
                 continue
             value, number = atom.val, _whole(atom.val)
-            frame.append((type(value), str(atom.aval), np.asarray(value).tobytes() if number is None else None))
-            if number is not None:
-                numbers.append(number)
+            frame.append((type(value), str(atom.aval)))
+            numbers.append(np.asarray(value).tobytes() if number is None else number)
+            self.counted |= number is not None
         for aval in avals:
             _type_parts(aval, frame, numbers)
         self.lots.append(len(numbers) - before)
@@ -237,7 +243,8 @@ class _Example:
 
 
 def _literal_with(atom, numbers):
-    return atom if _whole(atom.val) is None else core.Literal(compat.number_like(atom.val, next(numbers)), atom.aval)
+    number = next(numbers)
+    return atom if type(number) is bytes else core.Literal(compat.number_like(atom.val, number), atom.aval)
 
 
 # -- the inference ----------------------------------------------------------------------------------------------------
@@ -270,7 +277,7 @@ class _Guess:
             number = None
             for factor, places, more in ways:
                 values = [sizes[at] for at in places]
-                given = (sum(values) if factor is None else factor * math.prod(values)) + more
+                given = more if not places else (sum(values) if factor is None else factor * math.prod(values)) + more
                 if number is not None and given != number:
                     return None
                 number = given
@@ -279,21 +286,19 @@ class _Guess:
 
     def compare(self, new):
         """Takes in an example that has the fixed sizes: its classes are such as can be predicted, or never will be."""
-        if self.example.frame != new.frame:
-            if self.classes & new.classes:
+        if self.example.frame == new.frame:
+            if self.numbers(new.sizes) == new.numbers:
+                self.classes |= new.classes
+            else:
                 self.refuted |= new.classes
-        elif self.numbers(new.sizes) == new.numbers:
-            self.classes |= new.classes
-        else:
-            self.refuted |= new.classes
-        self.classes -= self.refuted
+            self.classes -= self.refuted
 
 
 def _guess(examples, fixed):
     """The `_Guess` that these examples allow; None if they are too few, or do not explain each other."""
     columns = list(zip(*[x.sizes for x in examples], strict=True))
     varying = [at for at in range(len(columns)) if at not in fixed]
-    if not varying or any(len(set(columns[at])) < 3 for at in varying):
+    if not varying or any(len(set(columns[at])) < ENOUGH for at in varying):
         return None
     known, explained = {}, []
     for history in zip(*[x.numbers for x in examples], strict=True):
@@ -308,6 +313,8 @@ def _explanations(history, columns, varying):
     or (None, places, more) for their sum and more. Of those that are no products of several sizes one is enough: they agree wherever a
     guess holds (`_relations`)."""
     found, sums = [(0, (), history[0])] if len(set(history)) == 1 else [], []
+    if not all(type(number) is int for number in history):
+        return found
     for count in (1, 2, 3):
         for places in itertools.combinations_with_replacement(varying, count):
             values = [[columns[at][k] for at in places] for k in range(len(history))]
@@ -360,6 +367,8 @@ def _relations(columns, varying):
 
 def _predicted(kind, sizes, classes):
     """(an example, the numbers to put in it for these sizes); (None, None) if there is no telling."""
+    if any(kind.frames.get(one) is None for one in classes):
+        return None, None
     for guess in kind.guesses:
         if guess.holds(sizes) and guess.classes.issuperset(classes):
             numbers = guess.numbers(sizes)
@@ -379,10 +388,14 @@ def _learn(kind, sizes, classes, traced):
         if kind.first is not None:
             first, kind.first = kind.first, None
             kind.examples.append(_Example(*first))
+            kind.frames = dict.fromkeys(first[1], kind.examples[0].frame)
         new = _Example(sizes, classes, traced)
     except Unknown:
         kind.tried, kind.examples, kind.guesses = PATIENCE + 1, [], []
         return
+    for one in classes:
+        if kind.frames.setdefault(one, new.frame) != new.frame:
+            kind.frames[one] = None
     for guess in kind.guesses:
         if guess.holds(sizes):
             guess.compare(new)
@@ -401,15 +414,9 @@ def _guesses(kind, new):
         if guess is None:
             continue
         for other in found:
-            if other.fixed == fixed:
-                if other.example.frame == new.frame:
-                    guess.classes |= other.classes
-                    guess.refuted |= other.refuted
-                else:                                       # of one class there are both: more tells than the class
-                    both = guess.classes & other.classes
-                    guess.refuted |= both
-                    other.refuted |= both
-                    other.classes -= both
+            if other.fixed == fixed and other.example.frame == new.frame:
+                guess.classes |= other.classes
+                guess.refuted |= other.refuted
         guess.classes -= guess.refuted
         found = [other for other in found if other.fixed != fixed or other.example.frame != new.frame]
         made.append(guess)

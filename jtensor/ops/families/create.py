@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...base import geometry
+from ...trace.plan import is_particular
 from ..build import cast_to
 from ..operator import RAW, Number, Tensor, op
 
@@ -30,6 +31,7 @@ def arange_of(count, start: Number, step: Number, dtype, device):
     whole = _once_rounded(start, step, at)
     if dtype.itemsize < 4:
         return cast_to(whole, dtype.numpy)
+    is_particular()
     width = REGISTER // dtype.itemsize
     first = cast_to(_once_rounded(start, step, at - at % width), dtype.numpy)
     counted = _once_rounded(first, step, at % width)

@@ -8,6 +8,7 @@ import numpy as np
 from jax import lax
 
 from ...base import dtypes
+from ...trace.plan import is_particular
 from ..build import cast_to
 from ..operator import RAW, Tensor, op
 from ..registry import composite
@@ -279,6 +280,7 @@ def slice_scatter(input: Tensor, src: Tensor, dim=0, start=None, end=None, step=
     src = cast_to(src, input.dtype)
     if step == 1:
         return lax.dynamic_update_slice_in_dim(input, src, start, axis)
+    is_particular()
     place = (slice(None),) * axis + (slice(start, start + (count - 1) * step + 1 if count else start, step),)
     return input.at[place].set(src)
 
