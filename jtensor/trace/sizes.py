@@ -227,8 +227,8 @@ class _Example:
             types += avals
         return graph.finish([values[at] for at in self.outputs])
 
-    def shapes(self, numbers):
-        """(shape, type) of each result, with these numbers in it."""
+    def extents(self):
+        """Where among the numbers those of each result's shape are."""
         starts, at = [], 0
         for aval in self.avals[:len(self.avals) - sum(len(e[3]) for e in self.equations)]:
             starts.append(at)
@@ -239,7 +239,7 @@ class _Example:
             for aval in avals:
                 starts.append(begin)
                 begin += len(aval.shape)
-        return [(tuple(numbers[starts[v]:starts[v] + len(self.avals[v].shape)]), self.avals[v].dtype) for v in self.outputs]
+        return [range(starts[v], starts[v] + len(self.avals[v].shape)) for v in self.outputs]
 
 
 def _literal_with(atom, numbers):
@@ -257,18 +257,29 @@ class _Guess:
     predicted; ``refuted``: those of which one did not.
     """
 
-    __slots__ = ("example", "fixed", "steps", "relations", "explained", "ways", "classes", "refuted")
+    __slots__ = ("example", "fixed", "steps", "relations", "explained", "ways", "classes", "refuted", "extents", "plain")
 
     def __init__(self, examples, fixed, steps, relations, ways, explained):
         self.example, self.fixed, self.steps, self.relations = examples[-1], fixed, steps, relations
         self.ways, self.explained = ways, explained
         self.classes, self.refuted = set().union(*[x.classes for x in examples]), set()
+        self.extents = self.example.extents()
+        self.plain = all(self._is_named(ways[explained[at]]) for extent in self.extents for at in extent)
 
     def holds(self, sizes):
         known = self.example.sizes
         return all(sizes[at] == size for at, size in self.fixed.items()) and all(
             (sizes[at] - known[at]) % step == 0 for at, step in self.steps.items()) and all(
             sum((sizes[at] - known[at]) * weight for at, weight in relation) == 0 for relation in self.relations)
+
+    def _is_named(self, ways):
+        """Whether what is explained is a size, or a number that stands in the text."""
+        return any(len(places) == 1 and factor == 1 and not more or not places and (more < LEAST or more in self.fixed.values())
+                   for factor, places, more in ways)
+
+    def shapes(self, numbers):
+        """The shape of each result."""
+        return [tuple([numbers[at] for at in extent]) for extent in self.extents]
 
     def numbers(self, sizes):
         """The graph's numbers at other sizes; None where explanations differ."""
@@ -366,14 +377,14 @@ def _relations(columns, varying):
 
 
 def _predicted(kind, sizes, classes):
-    """(an example, the numbers to put in it for these sizes); (None, None) if there is no telling."""
+    """(a guess, its numbers for these sizes); (None, None) if there is no telling."""
     if any(kind.frames.get(one) is None for one in classes):
         return None, None
     for guess in kind.guesses:
         if guess.holds(sizes) and guess.classes.issuperset(classes):
             numbers = guess.numbers(sizes)
             if numbers is not None:
-                return guess.example, numbers
+                return guess, numbers
     return None, None
 
 
@@ -431,13 +442,14 @@ def named(key, inputs, kinds):
 
 
 def outputs(text, device, infer):
-    """The avals of an operation's results: predicted, or what ``infer()`` says."""
+    """The avals of an operation's results: predicted, if each of their extents is a size that the text names, or what ``infer()`` says."""
     name, sizes = _read(text)
     kind = _KNOWN.get(name)
-    example, numbers = (None, None) if kind is None else _predicted(kind, sizes, (("in", _class(text, sizes)),))
-    if example is None:
+    guess, numbers = (None, None) if kind is None else _predicted(kind, sizes, (("in", _class(text, sizes)),))
+    if guess is None or not guess.plain:
         return infer()
-    made = tuple([spec.aval(shape, dtypes._BY_NUMPY[dtype], device) for shape, dtype in example.shapes(numbers)])
+    made = tuple([spec.aval(shape, dtypes._BY_NUMPY[guess.example.avals[v].dtype], device)
+                  for shape, v in zip(guess.shapes(numbers), guess.example.outputs, strict=True)])
     if VERIFY:
         try:
             true = infer()
@@ -462,8 +474,8 @@ def graph(text, results, trace):
     if kind.first is not None and kind.first[0] == sizes:
         return flattened(kind.first[2])
     classes = ("in", _class(text, sizes)), ("all", _class(text, sizes, results))
-    example, numbers = _predicted(kind, sizes, classes)
-    if example is None:
+    guess, numbers = _predicted(kind, sizes, classes)
+    if guess is None or guess.shapes(numbers) != [a.shape for a in results]:
         traced = trace()
         _learn(kind, sizes, classes, traced)
         return flattened(traced)
@@ -473,8 +485,8 @@ def graph(text, results, trace):
             true = traced.frame, traced.numbers
         except Unknown as refused:
             true = refused
-        _compare((example.frame, numbers), true, text)
-    return example.at(numbers)
+        _compare((guess.example.frame, numbers), true, text)
+    return guess.example.at(numbers)
 
 
 def _compare(predicted, true, text):
