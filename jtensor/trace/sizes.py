@@ -396,8 +396,8 @@ def _learn(kind, sizes, classes, traced):
         kind.first = sizes, classes, traced
         return
     try:
-        if kind.first is not None:
-            first, kind.first = kind.first, None
+        if (first := kind.first) is not None:
+            kind.first = None
             kind.examples.append(_Example(*first))
             kind.frames = dict.fromkeys(first[1], kind.examples[0].frame)
         new = _Example(sizes, classes, traced)
@@ -422,15 +422,12 @@ def _guesses(kind, new):
     for fixed in {frozenset((at, size) for at, size in enumerate(x.sizes) if new.sizes[at] == size) for x in alike if x is not new}:
         fixed = dict(fixed)
         guess = _guess([x for x in alike if all(x.sizes[at] == size for at, size in fixed.items())], fixed)
-        if guess is None:
-            continue
-        for other in found:
-            if other.fixed == fixed and other.example.frame == new.frame:
-                guess.classes |= other.classes
-                guess.refuted |= other.refuted
-        guess.classes -= guess.refuted
-        found = [other for other in found if other.fixed != fixed or other.example.frame != new.frame]
-        made.append(guess)
+        before = [other for other in found if other.fixed == fixed and other.example.frame == new.frame]
+        found = [other for other in found if other not in before]       # if there is no guess any more, it was a wrong one
+        if guess is not None:
+            guess.refuted = guess.refuted.union(*[other.refuted for other in before])
+            guess.classes = guess.classes.union(*[other.classes for other in before]) - guess.refuted
+            made.append(guess)
     return [*made, *found]
 
 
@@ -471,8 +468,8 @@ def graph(text, results, trace):
         if len(_KNOWN) >= KINDS:
             _KNOWN.clear()
         kind = _KNOWN[name] = _Kind()
-    if kind.first is not None and kind.first[0] == sizes:
-        return flattened(kind.first[2])
+    if (first := kind.first) is not None and first[0] == sizes:
+        return flattened(first[2])
     classes = ("in", _class(text, sizes)), ("all", _class(text, sizes, results))
     guess, numbers = _predicted(kind, sizes, classes)
     if guess is None or guess.shapes(numbers) != [a.shape for a in results]:

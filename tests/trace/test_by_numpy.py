@@ -10,13 +10,14 @@ from jax import lax
 
 import jtensor as torch
 from jtensor.base import compat, devices, dtypes
-from jtensor.ops import build, gradient
-from jtensor.ops import operator as kinds
+from jtensor.ops import gradient
 from jtensor.ops.registry import REGISTRY
 from jtensor.trace import buckets, by_numpy, elementwise, equations, kept, kernels, lower, orders, plan, scalars, spec, tiers
 from jtensor.trace.by_numpy import way
 from jtensor.trace.flat import flattened
 from jtensor.trace.report import REPORT
+
+from .concrete import concrete
 
 GROUPS = {                 # every number of a group meets every other one
     "f": {"usual": [1.0, -1.5, 3e-10, -3e10, 7.0, 0.1], "zeros": [0.0, -0.0, 1.0], "infinite": [np.inf, -np.inf, 2.0, 0.0, 3e38],
@@ -312,22 +313,10 @@ def test_a_kernel_that_failed_is_made_anew():
     assert some.get("one", make) == some.get("one", make) == 3 and len(some) == 1
 
 
-def concrete(operator, shape, dtype, inplace):
-    """A plan of an operator on tensors of one shape and type, its numbers and statics as they are if nobody says; None if there is none."""
-    template = []
-    for parameter in operator.parameters:
-        if parameter.kind in (kinds.Tensor, kinds.TensorOrNumber):
-            template.append(spec.spec(shape, None, dtype, spec.devices.cpu))
-        elif parameter.kind is kinds.Number and parameter.required:
-            template.append(build.WRAPPED[float])
-        elif parameter.kind is kinds.OptTensor:
-            template.append(None)
-        elif parameter.required:
-            return None
-        else:
-            template.append(parameter.default)
+def plan_on(operator, shape, dtype, inplace=False):
+    """A plan of an operator on tensors of one shape and type; None if it takes none."""
     try:
-        return build.plan_for(operator, tuple(template), inplace)
+        return concrete(operator, shape, dtype, inplace)
     except (RuntimeError, TypeError, ValueError, IndexError):
         return None
 
@@ -340,7 +329,7 @@ def test_the_equations_of_elementwise_operators_are_those_of_any_shape(dtype):
     for operator in REGISTRY.operators.values():
         for inplace in (False, True) if operator.inplace else (False,):
             for shape in ((0,), (5,), (7,), (1,), *planes):
-                plan = concrete(operator, shape, dtype, inplace)
+                plan = plan_on(operator, shape, dtype, inplace)
                 if plan is not None and plan.elementwise:
                     told, traced = elementwise.graph_of(plan), plan.jaxpr()
                     assert equations.text(told) == equations.text(flattened(traced)), (operator, shape)
@@ -353,7 +342,7 @@ def test_so_are_those_of_their_gradients():
     compared = 0
     for operator in REGISTRY.operators.values():
         for shape in ((5,), (7,), (2, 3), (3, 2)):
-            plan = concrete(operator, shape, dtypes.float32, False)
+            plan = plan_on(operator, shape, dtypes.float32)
             if plan is None or not plan.elementwise or not plan.outputs[0].dtype.is_floating_point or len(plan.outputs) > 1:
                 continue
             try:
