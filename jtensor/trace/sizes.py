@@ -251,16 +251,16 @@ def _literal_with(atom, numbers):
 
 class _Guess:
     """What examples with one frame say of others that have the sizes ``fixed`` in common with them ({place: size}), whose other sizes are a
-    multiple of ``steps`` ({place: step}) away from theirs, and stand in the same ``relations``.
+    multiple of ``steps`` ({place: step}) away from theirs, stand in the same ``relations``, and have the same ``products``.
 
     ``explained``: for each number of the graph what may explain it, as a place in ``ways``; ``classes``: those whose examples came out as
     predicted; ``refuted``: those of which one did not.
     """
 
-    __slots__ = ("example", "fixed", "steps", "relations", "explained", "ways", "classes", "refuted", "extents", "plain")
+    __slots__ = ("example", "fixed", "steps", "relations", "products", "explained", "ways", "classes", "refuted", "extents", "plain")
 
-    def __init__(self, examples, fixed, steps, relations, ways, explained):
-        self.example, self.fixed, self.steps, self.relations = examples[-1], fixed, steps, relations
+    def __init__(self, examples, fixed, steps, relations, products, ways, explained):
+        self.example, self.fixed, self.steps, self.relations, self.products = examples[-1], fixed, steps, relations, products
         self.ways, self.explained = ways, explained
         self.classes, self.refuted = set().union(*[x.classes for x in examples]), set()
         self.extents = self.example.extents()
@@ -270,7 +270,8 @@ class _Guess:
         known = self.example.sizes
         return all(sizes[at] == size for at, size in self.fixed.items()) and all(
             (sizes[at] - known[at]) % step == 0 for at, step in self.steps.items()) and all(
-            sum((sizes[at] - known[at]) * weight for at, weight in relation) == 0 for relation in self.relations)
+            sum((sizes[at] - known[at]) * weight for at, weight in relation) == 0 for relation in self.relations) and all(
+            math.prod([sizes[at] for at in places]) == product for places, product in self.products)
 
     def _is_named(self, ways):
         """Whether what is explained is a size, or a number that stands in the text."""
@@ -316,7 +317,7 @@ def _guess(examples, fixed):
         explained.append(known.setdefault(history, len(known)))
     ways = [_explanations(history, columns, varying) for history in known]
     steps = {at: math.gcd(*[size - columns[at][0] for size in columns[at]]) for at in varying}
-    return _Guess(examples, fixed, steps, _relations(columns, varying), ways, explained) if all(ways) else None
+    return _Guess(examples, fixed, steps, _relations(columns, varying), _products(columns, varying), ways, explained) if all(ways) else None
 
 
 def _explanations(history, columns, varying):
@@ -373,6 +374,17 @@ def _relations(columns, varying):
     for free in range(len(varying)):
         if free not in pivots:
             found.append([(varying[free], Fraction(1)), *[(varying[at], -rows[k][free]) for k, at in enumerate(pivots) if rows[k][free]]])
+    return found
+
+
+def _products(columns, varying):
+    """(places, product) of sizes whose product all examples have in common, as of batches of as many words: they say nothing of others."""
+    found = []
+    for count in (2, 3):
+        for places in itertools.combinations_with_replacement(varying, count):
+            products = {math.prod(values) for values in zip(*[columns[at] for at in places], strict=True)}
+            if len(products) == 1:
+                found.append((places, products.pop()))
     return found
 
 

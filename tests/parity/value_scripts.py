@@ -211,4 +211,16 @@ SCRIPTS = {
                   lambda: torch.full((1,), 2**63, dtype=torch.float32), lambda: torch.full(2, 1)):
             tried(f)
     """,
+    "gradients of means of narrow numbers": """
+        for kind in (torch.bfloat16, torch.float16):
+            x = torch.randn(17, 31, generator=torch.Generator().manual_seed(0)).to(kind).requires_grad_()
+            for f in (lambda: x.mean(), lambda: x.mean(0), lambda: x.nanmean(1), lambda: x.var(), lambda: x.var(0), lambda: x.std(1),
+                      lambda: x.std(0, correction=0), lambda: torch.var_mean(x, 1)[0]):
+                print(torch.autograd.grad(f().sum(), x)[0].flatten()[:40].tolist())
+    """,
+    "rolls of nothing": """
+        for x in (torch.ones(0), torch.ones(0, 3), torch.ones(3)):
+            for f in (lambda: x.roll(5, 2), lambda: x.roll(-7), lambda: x.roll((4, 5), (0, 0)), lambda: x.roll(100, 0)):
+                tried(f)
+    """,
 }

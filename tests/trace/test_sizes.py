@@ -203,7 +203,7 @@ def test_relations(shapes):
     assert len(sizes._relations(columns, [0, 1, 2])) == (2 if shapes[0][0] == 3 else 0)
 
 
-PAIRS = (24, 21), (28, 18), (17, 30), (21, 24), (18, 28), (19, 27), (22, 23), (17, 24), (25, 20), (23, 29)
+PAIRS = (24, 21), (28, 18), (21, 24), (18, 28), (17, 30), (19, 27), (22, 23), (17, 24), (25, 20), (23, 29), (30, 17), (27, 19), (24, 17)
 
 
 @pytest.mark.parametrize("name, function", [

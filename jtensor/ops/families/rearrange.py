@@ -162,7 +162,7 @@ def _check_roll(input, shifts, dims):
 
 
 def _rolled(x, shifts, dims, sign=1):
-    if any(abs(shift) > n for shift, n in zip(shifts, [x.shape[d] for d in dims] or [x.size], strict=False)):
+    if x.size and any(abs(shift) > n for shift, n in zip(shifts, [x.shape[d] for d in dims] or [x.size], strict=False)):
         is_particular()                     # more than once around: what is left depends on how often
     if not dims:
         return jnp.roll(x.reshape(-1), sign * shifts[0]).reshape(x.shape)

@@ -171,6 +171,7 @@ def _average(x, axes, keepdim):
     return total / jnp.asarray(n, total.dtype)
 
 
+@wide
 def share(grad, shape, dim, keepdim):
     n = size_of(shape, axes_of(dim, len(shape)))
     return spread(grad, shape, dim, keepdim) / jnp.asarray(n, grad.dtype)

@@ -9,7 +9,7 @@ from jax import lax
 from ...base import sites
 from ..operator import Number, Tensor, op
 from ..registry import composite
-from .numeric import axes_of, cast, is_complex, restored, size_of, wide
+from .numeric import axes_of, cast, is_complex, restored, size_of, wide, widened
 from .reduce import share
 
 
@@ -58,19 +58,20 @@ def _middle(x, dim):
     return jnp.where(jnp.sum(jnp.abs(x - first), axis=axes, keepdims=True) == 0, first, middle)
 
 
-def _deviation(x, dim):
-    axes = axes_of(dim, x.ndim)
-    return x - _middle(x, dim), axes
-
-
-@wide
 def _var_gradient(grad, self, dim, correction, keepdim):
-    away, axes = _deviation(self, dim)
+    """PyTorch's formula; of a half each step of it is rounded, for it is several operators there."""
+    narrow, grad, self = self.dtype, widened(grad), widened(self)
+
+    def rounded(x):
+        return x.astype(narrow).astype(x.dtype)
+
+    axes = axes_of(dim, self.ndim)
+    away = rounded(self - rounded(_middle(self, dim)))
     left = jnp.asarray(size_of(self.shape, axes), grad.dtype) - cast(correction, grad.dtype)
     flat = restored(grad, axes, keepdim)
     slope = jnp.where(left > 0, 2 / left, jnp.asarray(jnp.nan if size_of(self.shape, axes) else jnp.inf, left.dtype))
     slope = jnp.where(left == 0, jnp.asarray(jnp.inf, left.dtype), slope)
-    return (slope * flat).astype(self.dtype) * away
+    return (rounded((slope * flat).astype(self.dtype)) * away).astype(narrow)
 
 
 def _half_over(grad, std):
@@ -78,9 +79,8 @@ def _half_over(grad, std):
     return jnp.where(zero, jnp.zeros_like(grad), grad / (2 * jnp.where(zero, jnp.ones_like(std), std)))
 
 
-@wide
 def _std_gradient(grad, self, result, dim, correction, keepdim):
-    return _var_gradient(_half_over(grad, result), self, dim, correction, keepdim)
+    return _var_gradient(wide(_half_over)(grad, result), self, dim, correction, keepdim)
 
 
 def _mean_part(grad, self, dim, keepdim):
