@@ -166,9 +166,9 @@ def plan_for(operator, template, inplace=False):
 def _outputs(key, function, inputs, kinds, device, alike):
     """The avals of the results: as another process has found, or tracing says; of an elementwise operation, as those of another shape."""
     def inferred():
-        named = f"{key!r}{inputs!r}{kinds}{device}{dtypes.get_default_dtype()}"
-        return REMEMBERED.outputs(named, device, lambda: sizes.outputs(
-            sizes.named(key, inputs, kinds), device, lambda: plans.infer(function, inputs, kinds, device)))
+        text = sizes.named(key, inputs, kinds)
+        return REMEMBERED.outputs(f"{text}{device}", device, lambda: sizes.outputs(
+            text, device, lambda: plans.infer(function, inputs, kinds, device)))
     return elementwise.outputs(key, inputs, kinds, device, inferred) if alike else inferred()
 
 

@@ -86,12 +86,15 @@ def traced(function, inputs, scalar_kinds):
     What the function calls that is jitted is traced as it stands, in half of the time that calls in a jaxpr take; loops are `ops.loops`.
     """
     structs = [a.struct for a in inputs] + [scalar_struct(kind) for kind in scalar_kinds]
-    _TRACING.particular = False
-    with compat.x64(), jax.disable_jit(), made_for(next((a.device.type for a in inputs if a.device.type != "cpu"), "cpu")):
-        made = compat.trace(function, structs)
-    if _TRACING.particular:
-        PARTICULAR.add(made)
-    return made
+    outside, _TRACING.particular = getattr(_TRACING, "particular", False), False
+    try:
+        with compat.x64(), jax.disable_jit(), made_for(next((a.device.type for a in inputs if a.device.type != "cpu"), "cpu")):
+            made = compat.trace(function, structs)
+        if _TRACING.particular:
+            PARTICULAR.add(made)
+        return made
+    finally:
+        _TRACING.particular |= outside                      # of what is traced inside of another, it tells of both
 
 
 _TRACING = threading.local()
