@@ -2,32 +2,62 @@
 
 Owns: the functions of that name, which answer honestly. May not know: how programs are compiled.
 """
+import functools
+import sys
+
 from .base.errors import missing
 
 
 def compile(model=None, *, fullgraph=False, dynamic=None, backend="inductor", mode=None, options=None, disable=False):
-    """Answers the function or module as it is: jtensor compiles what it records, with or without this call.
+    """Answers a function that calls the given one, of a module another around it (`torch._dynamo.OptimizedModule`), as PyTorch does:
+    jtensor compiles what it records, with or without this call.
 
-    A ``backend`` that is a function would never be called, so it raises ``NotImplementedError``; names and modes are accepted, and
-    there is one way to compile all the same. Unlike PyTorch's, the answer is not wrapped, so that names in a state dict stay.
+    Names of backends, modes and options are looked at, and there is one way to compile all the same. A ``backend`` that is a function
+    would never be called, so it raises ``NotImplementedError``; a name or mode that PyTorch does not have raises its error.
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.compile.html
 
     >>> @torch.compile
     ... def double(x):
     ...     return 2 * x
     >>> double(torch.ones(2))
     tensor([2., 2.])
+    >>> torch.compile(torch.nn.ReLU())
+    OptimizedModule(
+      (_orig_mod): ReLU()
+    )
     """
-    if callable(backend):
-        raise missing("backends of torch.compile that are functions: its programs are compiled by XLA", "torch.compile without `backend`")
     if mode is not None and options is not None:
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
     if model is None:
         return lambda model: compile(
             model, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode, options=options, disable=disable
         )
+    if callable(backend):
+        raise missing("backends of torch.compile that are functions: its programs are compiled by XLA", "torch.compile without `backend`")
+    if backend == "inductor" and mode not in _MODES:
+        raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(_MODES[1:])}")
+    if backend not in _BACKENDS:
+        raise sys.modules[__package__]._dynamo.exc.InvalidBackend(name=backend)
     if not callable(model):
-        raise RuntimeError(f"torch.compile takes a function or a module, not {type(model).__name__}")
-    return model
+        raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
+    modules = sys.modules.get(f"{__package__}.nn.modules.module")               # without it there are no modules
+    if modules is not None and isinstance(model, modules.Module):
+        around = sys.modules[__package__]._dynamo.eval_frame.OptimizedModule    # by these names: `alias` sees who asks for them
+        return model if isinstance(model, around) else around(model)
+    return model if isinstance(model, type) else _compiled(model)
+
+
+def _compiled(function):
+    @functools.wraps(function)
+    def compiled(*args, **kwargs):
+        return function(*args, **kwargs)
+    compiled._torchdynamo_orig_callable = function
+    return compiled
+
+
+_MODES = None, "default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune"
+_BACKENDS = frozenset("""inductor cudagraphs openxla tvm onnxrt eager eager_noexcept eager_debug pre_dispatch_eager aot_eager
+                         aot_eager_decomp_partition aot_eager_default_partitioner aot_ts torchxla_trace_once ts""".split())
 
 
 def is_compiling():
@@ -74,8 +104,8 @@ def cudagraph_mark_step_begin():
 
 
 def list_backends(exclude_tags=("debug", "experimental")):
-    """Names of backends to choose from: none, XLA compiles everything."""
-    return []
+    """Names of backends that `compile` takes; XLA compiles everything, whichever it is."""
+    return ["cudagraphs", "inductor", "openxla", "tvm"]
 
 
 class set_stance:

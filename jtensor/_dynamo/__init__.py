@@ -53,8 +53,8 @@ def optimize(backend="inductor", **options):
 
 
 def __getattr__(name):
-    if name == "eval_frame":                                  # it loads `nn`, which not every script needs
-        return _importlib.import_module(f"{__name__}.eval_frame")
+    if name in ("eval_frame", "exc"):                         # the first loads `nn`, which not every script needs
+        return _importlib.import_module(f"{__name__}.{name}")
     if name == "OptimizedModule":
         from .eval_frame import OptimizedModule
         return OptimizedModule

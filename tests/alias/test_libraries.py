@@ -45,9 +45,8 @@ def test_a_name_of_the_package_itself_is_adopted_once():
 
 
 def refusals():
-    eval_frame, onnx, exported = (importlib.import_module(f"jtensor.{room}") for room in ("_dynamo.eval_frame", "onnx", "export"))
+    onnx, exported = importlib.import_module("jtensor.onnx"), importlib.import_module("jtensor.export")
     yield "graphs", [lambda: importlib.import_module("jtensor._functorch.python_key").make_fx(len)]
-    yield "wrapped modules", [lambda: eval_frame.OptimizedModule(torch.nn.Linear(1, 1))]
     yield "torch.export", [lambda: exported.export(torch.nn.Linear(1, 1), ()), exported.ExportedProgram]
     yield "ONNX", [lambda: onnx.export(torch.nn.Linear(1, 1))]
     yield "_subclasses", [importlib.import_module("jtensor._subclasses.fake_tensor").FakeTensor]

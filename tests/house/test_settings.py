@@ -183,5 +183,3 @@ def test_what_is_not_there_says_so():
         jtensor.jit.save(jtensor.nn.Linear(1, 1), "model.pt")
     with pytest.raises(NotImplementedError, match="backends of torch.compile"):
         jtensor.compile(lambda x: x, backend=lambda graph, inputs: graph)
-    model = jtensor.nn.Linear(1, 1)
-    assert jtensor.compile(model) is model and jtensor.compile()(model) is model
