@@ -10,7 +10,7 @@ from sys import getrefcount
 from ..trace.tape import LOCAL
 from . import anomaly, hooking
 from .graph import AccumulateGrad, CopySlices, OperatorNode
-from .mode import set_grad_enabled, switch
+from .mode import switch
 
 
 class Task:
@@ -326,4 +326,4 @@ def current_task():
     return getattr(LOCAL, "task", None)
 
 
-__all__ = ["CopySlices", "run", "set_grad_enabled"]
+__all__ = ["CopySlices", "run"]

@@ -3,6 +3,7 @@
 Asked before anything is changed, so that a refused operation leaves every tensor as it was. May not know: the Tensor class.
 """
 from ..base import geometry, sites
+from ..base.bounded import MANY, Bounded
 from ..ops import out_types
 from ..trace.tape import LOCAL
 
@@ -154,13 +155,11 @@ def apart_at(a, at_a, b, at_b):
     key = a, at_a, b, at_b
     found = _apart.get(key)
     if found is None:
-        if len(_apart) >= 1 << 16:
-            _apart.clear()
         found = _apart[key] = overlap(a, at_a, b, at_b) in ("no", "too_hard")
     return found
 
 
-_apart = {}
+_apart = Bounded(MANY)
 
 
 def apart(target, other):

@@ -22,7 +22,7 @@ HAND_WRITTEN = frozenset(("AccumulateGrad", "NotImplemented", "CopySlices", "Cop
 class Node:
     """A node of the graph. ``edges`` lead to the nodes of its inputs; ``sequence`` orders the walk."""
 
-    __slots__ = ("edges", "sequence", "meta", "hooks", "pre_hooks", "tensor_hooks", "retained", "site", "anomaly_parent", "__weakref__")
+    __slots__ = ("edges", "sequence", "meta", "hooks", "pre_hooks", "tensor_hooks", "retained", "site", "__weakref__")
     outputs = 1
 
     def __init__(self, edges):

@@ -25,7 +25,8 @@ HINT_ANOMALY = (" Hint: the backtrace further above shows the operation that fai
 DETACHED = ("Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use "
             "out-of-place "
             "`.detach()` instead")
-_hooks = []          # the stack of (thread, pack, unpack) of `saved_tensors_hooks`, of all threads
+_hooks = []          # the stack of (thread, pack, unpack) of `saved_tensors_hooks`, of all threads: most often nobody has any
+_changing = threading.Lock()
 _forbidden = threading.local()
 PACKED = [False]     # whether anything was ever packed: only then what is saved may come back otherwise
 
@@ -187,6 +188,7 @@ class saved_tensors_hooks:
 
     def __exit__(self, *exc):
         thread = threading.get_ident()
-        own = [i for i, entry in enumerate(_hooks) if entry[0] == thread]
-        if own:                                                        # PyTorch takes the innermost away, whoever has put it there
-            del _hooks[own[-1]]
+        with _changing:                                                # an index counts until another thread takes one away
+            own = [i for i, entry in enumerate(_hooks) if entry[0] == thread]
+            if own:                                                    # PyTorch takes the innermost away, whoever has put it there
+                del _hooks[own[-1]]

@@ -1,6 +1,7 @@
 """The C allocator's settings, so that a program's buffers are not returned to the system and faulted in again at every step.
 
-Owns: four calls of glibc's `mallopt` and the reasons not to make them. May not know: anything else of this package.
+Owns: four calls of glibc's `mallopt` and the reasons not to make them. May not know: anything else of this package
+but how a switch is written.
 
 By default glibc takes every block above 128 KiB (later up to 32 MiB) from the system and gives it back when it is freed; then half
 of a training step can be page faults (17,000 in a small GPT's). Kept instead: blocks come from arenas whatever their size
@@ -18,6 +19,8 @@ True
 import os
 import sys
 
+from . import switches
+
 _PART = 64 << 20            # bytes: of what an arena consists of, except for the first (glibc's HEAP_MAX_SIZE)
 LARGEST = _PART - (4 << 20)
 """Bytes of a block that is kept for certain, with what glibc adds to it."""
@@ -29,7 +32,7 @@ _done = None
 
 def _reason_against(environ):
     """Why the allocator is left alone, or None."""
-    if environ.get("JTENSOR_MALLOC") == "0":
+    if not switches.is_on("JTENSOR_MALLOC", True, environ):
         return "JTENSOR_MALLOC=0"
     if not sys.platform.startswith("linux"):
         return f"{sys.platform} has no mallopt"

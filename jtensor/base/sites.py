@@ -9,20 +9,20 @@ import os
 import sys
 import warnings
 
+from .bounded import MANY, Bounded
+
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
-class _Inside(dict):
+class _Inside(Bounded):
     """{name of a file: whether it is the library's own}."""
 
     def __missing__(self, name):
-        if len(self) >= 1 << 16:
-            self.clear()
         found = self[name] = name.startswith((_HERE, "<jtensor"))
         return found
 
 
-_inside = _Inside()
+_inside = _Inside(MANY)
 
 
 def inside(code):

@@ -27,7 +27,7 @@ def whole(plan, at):
     return aval(tuple(a.shape), plan.outputs[0].dtype, a.device) if takes_part(plan, at) else a
 
 
-def _unpack(plan, needs, defined, codes, xs):
+def _unpack(plan, defined, codes, xs):
     """The backward's inputs by role: cotangents of all outputs (None where undefined), saved by code, scalars."""
     cotangents = [None] * len(plan.outputs)
     for k, x in zip(defined, xs, strict=False):
@@ -49,7 +49,7 @@ def by_vjp(plan, needs, defined, codes):
     """Replays the function through `jax.vjp`; PyTorch's complex gradient is the conjugate of JAX's, but of a view, which only moves it."""
     conj = (lambda x: x) if plan.moves else (lambda x: jnp.conj(x) if _is_complex(x) else x)
     def function(*xs):
-        cotangents, values, scalars = _unpack(plan, needs, defined, codes, xs)
+        cotangents, values, scalars = _unpack(plan, defined, codes, xs)
         primals = [values[i] if i in values else _zeros(a) for i, a in enumerate(plan.inputs)]
 
         def forward(*chosen):
@@ -67,7 +67,7 @@ def by_vjp(plan, needs, defined, codes):
 def by_joining(plan, defined):
     """Puts the gradients of a tensor's pieces together, with zeros for those that have none."""
     def function(*xs):
-        cotangents, _, _ = _unpack(plan, (0,), defined, (), xs)
+        cotangents, _, _ = _unpack(plan, defined, (), xs)
         return (plan.joined([_zeros(a) if c is None else c for c, a in zip(cotangents, plan.outputs, strict=True)]),)
     return function
 
@@ -83,7 +83,7 @@ def by_formulas(plan, needs, defined, codes, fit=True):
     target = signature.common.numpy if signature.common is not None else None
 
     def function(*xs):
-        cotangents, values, scalars = _unpack(plan, needs, defined, codes, xs)
+        cotangents, values, scalars = _unpack(plan, defined, codes, xs)
         cotangents = [_zeros(a) if c is None else c for c, a in zip(cotangents, plan.outputs, strict=True)]
 
         def array(at, name):

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 
 from ..base.errors import missing
 from ..trace import plan as plans
-from ..trace import spec, tape
+from ..trace import tape
 from ..trace.lifted import Level, Lifted, beneath
 from . import gradient, saves
 from .operator import Operator
@@ -188,4 +188,4 @@ def plain(value):
     return Lifted(value.level, tuple(parts), value.aval, value.owed)
 
 
-__all__ = ["Dual", "joined", "plain", "spec", "taken", "tangent_plan", "zeros"]
+__all__ = ["Dual", "joined", "plain", "taken", "tangent_plan", "zeros"]

@@ -8,12 +8,13 @@ import os
 import struct
 import threading
 
+from ..base import switches
 from .mt19937 import MT19937
 
 STATE_BYTES = 16
 STEP = 4                # one draw's share of the offset, which is always a multiple of it, as in PyTorch
 _LAYOUT = struct.Struct("<Qq")
-_CPU_STREAM = [os.environ.get("JTENSOR_CPU_STREAM", "0") not in ("", "0")]
+_CPU_STREAM = [switches.is_on("JTENSOR_CPU_STREAM", False)]
 
 
 class Counter:

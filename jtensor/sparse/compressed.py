@@ -67,7 +67,7 @@ class CompressedTensor(SparseTensor):
         begins, others = ("crow_indices", "col_indices") if self.by_rows else ("ccol_indices", "row_indices")
         return (begins, self._begins), (others, self._others), ("values", self._elements)
 
-    def _share(self, cls=None):
+    def _share(self):
         return compressed_of(self, self._elements)
 
     def _moved(self, device, dtype):

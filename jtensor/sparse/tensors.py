@@ -85,7 +85,7 @@ class SparseTensor(Tensor):
         self._coalesced = bool(coalesced)
         return self
 
-    def _share(self, cls=None):
+    def _share(self):
         made = sparse(self._pattern, self._elements, self._coalesced)
         if self._inference_tensor():
             made._autograd_meta().inference = True if LOCAL.inference else COUNTED

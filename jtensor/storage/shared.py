@@ -22,11 +22,12 @@ class Region:
     __slots__ = ("descriptor", "key", "elements", "__weakref__")
 
     def __init__(self, descriptor, dtype, count):
+        self.descriptor = descriptor                        # first: whatever fails below, it is closed
         size = max(count * dtype.itemsize, 1)               # of nothing nothing can be mapped
         found = os.fstat(descriptor)
         if found.st_size < size:
             os.ftruncate(descriptor, size)
-        self.descriptor, self.key = descriptor, (found.st_dev, found.st_ino)
+        self.key = found.st_dev, found.st_ino
         self.elements = np.frombuffer(mmap.mmap(descriptor, size), np.uint8)[:count * dtype.itemsize].view(dtype)
 
     def __del__(self):

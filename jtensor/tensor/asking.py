@@ -12,6 +12,7 @@ import sys
 import types
 
 from ..base import sites
+from ..base.bounded import MANY, Bounded
 from ..base.functions import as_it_is
 from .core import LAYOUTS, Tensor
 from .overriding import ALL_OFF, ENTRIES, FILE, FUNCTIONS, MODES, ON, PLAIN, STATE, TITLES, ask, handle, join, overrides, spread
@@ -176,17 +177,15 @@ _PUBLIC_ROOMS = ("base/return_types.py", "nn/", "distributions/", "utils/", "fun
                  "tensor/overriding.py")
 
 
-class _OfEngine(dict):
+class _OfEngine(Bounded):
     """{name of a file: whether it belongs to the engine}."""
 
     def __missing__(self, name):
-        if len(self) >= 1 << 16:
-            self.clear()
         found = self[name] = sites.within(name) and not (sites.room(name) or "").startswith(_PUBLIC_ROOMS)
         return found
 
 
-_of_engine = _OfEngine()
+_of_engine = _OfEngine(MANY)
 
 
 def _engine(frame):

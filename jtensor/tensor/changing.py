@@ -6,6 +6,7 @@ on the host is an input like any other: then the rounds are the same program for
 first of them and a copy of each. Owns: the decision, by what was read before. May not know: how anything is read.
 """
 from ..base import devices
+from ..base.bounded import Bounded
 
 FEW = 4                 # memories of so many sizes are always read by programs
 NEAR, SURE = 32, 3      # and those that come again before so many others, so often in a row: what a step does that is the same every time
@@ -54,7 +55,7 @@ class Kind:
         return not again
 
 
-_kinds = {}
+_kinds = Bounded(1 << 14)
 _NEVER = Kind()
 
 
@@ -82,8 +83,6 @@ def joined_on_host(plan):
 def _added(key, size):
     kind = _kinds.get(key)
     if kind is None:
-        if len(_kinds) >= 1 << 14:
-            _kinds.clear()
         kind = _kinds[key] = Kind()
     kind.add(size)
     return kind

@@ -4,7 +4,7 @@ Owns: identity, metadata, `.data`, `requires_grad`, `detach`. What operators do 
 `views`; `.grad`, hooks, indexing, conversion and printing have rooms of their own.
 """
 
-from ..autograd.graph import OperatorNode, accumulator
+from ..autograd.graph import accumulator
 from ..storage import VersionCounter
 from ..storage.lifted import LIFTED_MEMORY
 from ..trace.lifted import transforming
@@ -48,7 +48,7 @@ class Auto:
 
 
 class TensorMeta(type):
-    """`isinstance(x, Tensor)` asks the class; legacy constructors are elsewhere."""
+    """`torch._C._TensorMeta` by name: PyTorch's metaclass of tensors, which needs none here. (One would slow `isinstance` down.)"""
 
     __module__ = "torch"
 
@@ -292,7 +292,7 @@ class Tensor:
 
     # -- sharing ------------------------------------------------------------------------------------------------------
 
-    def _share(self, cls=None):
+    def _share(self):
         """Another tensor on the same memory with a version counter of its own and no history."""
         other = make_tensor(self._storage, self._spec, offset=self._offset)
         other._cached = self._cached
@@ -398,4 +398,4 @@ def make_tensor(storage, spec, offset=0, cls=Tensor, inference=False):
     return self
 
 
-__all__ = ["Auto", "OperatorNode", "Tensor", "View", "accumulator", "make_tensor"]
+__all__ = ["Auto", "Tensor", "View", "accumulator", "make_tensor"]

@@ -5,6 +5,7 @@ Owns: what memory a tensor shares with an ndarray. May not know: operators, how 
 import numpy as np
 
 from ..base import devices, dlpack, dtypes, geometry, sites
+from ..base.bounded import Bounded
 from ..base.naming import type_name
 from ..ops.layout import like
 from ..storage import cell, host
@@ -104,7 +105,7 @@ def _writable(array, count):
     return np.ndarray((count,), array.dtype, memory)
 
 
-_layouts = {}                # {(shape, strides, type, default device): the Spec of a tensor on the CPU that copies such an ndarray}
+_layouts = Bounded(1 << 12)  # {(shape, strides, type, default device): the Spec of a tensor on the CPU that copies such an ndarray}
 
 COPIED = ("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
           "sourceTensor.detach().clone().requires_grad_(True), rather than {}(sourceTensor).")
@@ -148,8 +149,6 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
     if data is array or isinstance(data, np.ndarray):
         _lay_like(made, data)
         if wanted is None and where is devices.cpu and data.flags.c_contiguous and made._spec is made._storage.spec:
-            if len(_layouts) >= 1 << 12:
-                _layouts.clear()
             _layouts[data.shape, data.strides, data.dtype, devices.current() if device is None else device] = made._spec
     if where is devices.meta:
         made = made.to("meta")

@@ -16,8 +16,6 @@ from ..trace.tape import LOCAL
 from . import picking, shapes, views
 from .batching import is_batch
 from .core import Tensor
-from .dispatch import call
-from .inplace import call_inplace
 
 NO_TUPLE = ("Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use x[tuple(seq)] "
             "instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)], which will result either in "
@@ -292,4 +290,4 @@ def _listed(view, tensors):
     return [tensors.get(d) for d in range(max(tensors) + 1)]
 
 
-__all__ = ["call", "call_inplace", "getitem", "setitem"]
+__all__ = ["getitem", "setitem"]

@@ -9,6 +9,7 @@ from ..autograd import engine
 from ..autograd import gradmode_checks as checks
 from ..autograd.graph import node_class, sequence
 from ..base import devices, geometry, sites
+from ..base.bounded import Bounded
 from ..base.dtypes import scalar_name
 from ..ops import saves
 from ..ops.fitting import fit
@@ -173,7 +174,7 @@ def plan_to_overwrite(plan, program, layout, spec, sources, count):
     return found
 
 
-_overwrites = {}
+_overwrites = Bounded(1 << 14)
 
 
 def _overwrite_plan(plan, program, layout, spec, sources, count):

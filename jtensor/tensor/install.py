@@ -5,10 +5,8 @@ they are. The functions are written as source text with the operator's own signa
 costs. Owns: which names there are. Python's operators are in `dunders`. May not know: what a function does.
 """
 import functools
-import inspect
 
 from ..ops.families.aliases import ALIASES, INPLACE_FUNCTIONS
-from ..ops.operator import Operator
 from ..ops.registry import REGISTRY
 from ..storage.lifted import LIFTED_MEMORY
 from . import accumulate, by_element, convert, copying, dunders, facts, gradient, hooks, levels, likes, looking
@@ -174,4 +172,4 @@ def _texts():
     Tensor.__format__ = printing.tensor_format
 
 
-__all__ = ["FUNCTIONS", "Operator", "inspect", "install"]
+__all__ = ["FUNCTIONS", "install"]

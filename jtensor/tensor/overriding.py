@@ -8,6 +8,7 @@ Owns: the state, who is asked, in which order, what is said when nobody answers,
 function is made to ask (`asking`), which functions there are (`jtensor.overridable`), and what they do.
 """
 import functools
+import sys
 import threading
 import types
 
@@ -104,9 +105,16 @@ def overrides(given):
     if kind in PLAIN or kind in LAYOUTS:
         return False
     handler = getattr(given, "__torch_function__", None)
-    if handler is disabled:
+    if handler is disabled or handler is not None and _is_of_pytorch(kind):
         PLAIN.add(kind)
-    return handler is not None and handler is not disabled and not isinstance(given, (type, types.ModuleType))
+        return False
+    return handler is not None and not isinstance(given, (type, types.ModuleType))
+
+
+def _is_of_pytorch(kind):
+    """Whether these are tensors of PyTorch itself, which is loaded beside: what they answer for a function is to call it again."""
+    theirs = getattr(sys.modules.get("torch"), "Tensor", Tensor)
+    return theirs is not Tensor and isinstance(theirs, type) and issubclass(kind, theirs)
 
 
 def join(asked, given):
@@ -135,7 +143,7 @@ def asked_of(relevant):
         return asked
     for one in relevant:
         handler = getattr(type(one), "__torch_function__", None)
-        if handler is not None and handler is not disabled:
+        if handler is not None and handler is not disabled and not _is_of_pytorch(type(one)):
             join(asked, one)
     return asked
 
@@ -213,12 +221,26 @@ def handle(public, relevant, args, kwargs):
 
 
 def default(cls, func, types, args=(), kwargs=None):
-    """`Tensor.__torch_function__`: the function as it is, and of the results that are tensors ones of the class ``cls``."""
+    """`Tensor.__torch_function__`: the function as it is, and of the results that are tensors ones of the class ``cls``.
+
+    ``TypeError`` of a function of PyTorch itself, which asks again when it is called.
+    """
+    if func not in ENTRIES and "torch" in sys.modules and _is_pytorchs(func):
+        raise TypeError(f"{getattr(func, '__name__', func)}(): a function of PyTorch does not take tensors of jtensor; "
+                        "torch.from_numpy(t.numpy()) and torch.from_dlpack(t) take them over")
     if not all(issubclass(cls, kind) for kind in types):
         return NotImplemented
     with switched(NO_SUBCLASSES):
         made = func(*args, **(kwargs or {}))
         return made if func in nowrap() else converted(made, cls)
+
+
+def _is_pytorchs(func):
+    """Whether a function is of PyTorch itself, which is loaded beside."""
+    if getattr(sys.modules["torch"], "Tensor", Tensor) is Tensor:                   # it is this library
+        return False
+    home = getattr(func, "__objclass__", None) or getattr(getattr(func, "__self__", None), "__objclass__", func)
+    return (getattr(home, "__module__", None) or "").partition(".")[0] == "torch"
 
 
 def converted(made, cls):

@@ -7,6 +7,7 @@ import weakref
 
 from ..autograd.gradmode_checks import apart_at
 from ..base import devices, geometry
+from ..base.bounded import MANY, Bounded
 from ..ops import build
 from ..ops.families import create as ops
 from ..trace import tape
@@ -15,12 +16,11 @@ from . import inplace
 from .dispatch import PLANS, plan_of
 from .values import _access, bump, read, taken_from
 
-LIMIT = 1 << 16
 FLOAT_MAX = 3.4e38                                 # beyond, and for infinities, PyTorch's rules are asked
 ZERO = "zero"
 SHARED = None, (), False                           # nothing to compute: values are immutable, so both tensors may hold it
 reference, new_value, cpu = weakref.ref, Value.__new__, devices.cpu
-_spots = {}
+_spots = Bounded(MANY)
 
 
 def spot_of(layout, target, offset, what):
@@ -29,8 +29,6 @@ def spot_of(layout, target, offset, what):
     key = layout, target, offset, what
     found = _spots.get(key)
     if found is None:
-        if len(_spots) >= LIMIT:
-            _spots.clear()
         found = _spots[key] = _spot(layout, target, offset, what)
     return found
 

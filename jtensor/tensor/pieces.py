@@ -8,6 +8,7 @@ import functools
 from jax import lax
 
 from ..base import dtypes, geometry
+from ..base.bounded import Bounded
 from ..base.naming import type_name
 from ..ops.families.composing import no_bools
 from ..ops.registry import composite
@@ -38,8 +39,6 @@ def _multi(self, rule, name, *args):
                 refuse_stale((self,))
             raise
         pieces = [(specs.spec(*g[:2], spec.dtype, spec.device, spec.conj, spec.neg), g[2]) for g in geometries]
-        if len(_known) >= 1 << 14:
-            _known.clear()
         found = _known[key] = [pieces, None, ()]
     at = self._offset
     outs = tuple([share_spec(self, made, at + delta, "multi") for made, delta in found[0]])
@@ -51,7 +50,7 @@ def _multi(self, rule, name, *args):
     return outs
 
 
-_known = {}              # {(rule, name, Spec, arguments): [(Spec, offset from the tensor's) of the pieces, plan of the node, its starts]}
+_known = Bounded(1 << 14)  # {(rule, name, Spec, arguments): [(Spec, offset from the tensor's) of the pieces, plan of the node, its starts]}
 
 
 def _multi_plan(name, input_aval, logical, dim):

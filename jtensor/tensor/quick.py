@@ -6,15 +6,16 @@ May not know: rules of indexing.
 from ..autograd.gradmode_checks import apart_at
 from ..autograd.graph import sequence
 from ..base import devices, geometry, sites
+from ..base.bounded import MANY, Bounded
 from ..trace.tape import LOCAL, Value
 from . import indexing, overwriting
 from .core import Tensor, View, _new
 from .history import edge_of
-from .overwriting import FLOAT_MAX, LIMIT
+from .overwriting import FLOAT_MAX
 from .values import read
 
 cpu = devices.cpu
-_geometries, _rows, _numbers = {}, {}, {}
+_geometries, _rows, _numbers = Bounded(MANY), Bounded(MANY), Bounded(MANY)
 _PARTS = frozenset((int, type(None)))
 _VALUES = frozenset((float, int, Tensor))
 
@@ -104,7 +105,7 @@ def _learn(rule, self, index, where, tracked):
     """``rule(self, index)``; what geometry that is over ``self``, and which nodes of the graph made it, is remembered."""
     out, spec = rule(self, index), self._spec
     if type(index) is int:
-        _remember(_rows, spec, (out._spec, spec.stride[0], spec.size[0]))
+        _rows[spec] = out._spec, spec.stride[0], spec.size[0]
     steps = None
     if tracked:
         steps, begin, edge = [], edge_of(self), out._edge
@@ -114,7 +115,7 @@ def _learn(rule, self, index, where, tracked):
                 return out
             steps.insert(0, (type(node), node.plan, node.scalars))
             edge = node.edges[0]
-    _remember(_geometries, where, (out._spec, out._offset - self._offset, steps))
+    _geometries[where] = out._spec, out._offset - self._offset, steps
     return out
 
 
@@ -125,12 +126,6 @@ turned = views_by(lambda self, letter: self.t(), lambda letter: letter)
 turned.__name__ = turned.__qualname__ = "turned"
 turned.__doc__ = "``turned(matrix, 't')`` is ``matrix.t()``."
 _FIRST = (0,)
-
-
-def _remember(table, key, value):
-    if len(table) >= LIMIT:
-        table.clear()
-    table[key] = value
 
 
 def setitem(self, index, value):
@@ -149,7 +144,7 @@ def setitem(self, index, value):
     if spot is None:
         target, offset = _place(self, index, key)
         spot = overwriting.spot_of(storage.layout, target, offset, kind)
-        _remember(_numbers, where, spot)
+        _numbers[where] = spot
     if spot and (-FLOAT_MAX <= value <= FLOAT_MAX if kind is float else -0x80000000 <= value < 0x80000000):
         overwriting.put(self, storage, spot, value, kind)
     else:
@@ -199,7 +194,7 @@ def _place(self, index, key):
     if found is None:
         view = indexing.getitem(self, index)
         found = view._spec, view._offset - self._offset, None
-        _remember(_geometries, (self._spec, key), found)
+        _geometries[self._spec, key] = found
     return found[0], found[1] + self._offset
 
 

@@ -12,9 +12,8 @@ from ..ops.build import Wrapped
 from ..ops.operator import Number, Operator, OptTensor, Static, TensorOrNumber, Tensors
 from ..ops.operator import Tensor as TensorKind
 from ..ops.registry import REGISTRY
-from ..trace.tape import Value
 from . import custom, history, inplace, quick, replay, views, writers
-from .core import Tensor, make_tensor
+from .core import make_tensor
 from .from_data import tensor
 from .values import read, read_at, wrap
 
@@ -247,4 +246,4 @@ custom.FunctionNode._input_metadata = property(lambda node: tuple(None if s is N
 for _room in (history, replay, inplace, quick, writers, views):
     anomaly.numbers_nodes(_room)
 del _room
-__all__ = ["SavedTensor", "Tensor", "Value", "restore", "snapshot"]
+__all__ = ["SavedTensor", "restore", "snapshot"]

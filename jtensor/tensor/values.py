@@ -9,6 +9,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..base import devices, sites
+from ..base.bounded import MANY, Bounded
 from ..storage import cell
 from ..storage.host import HostMemory, Seen
 from ..trace import tape
@@ -121,27 +122,23 @@ def place_of(layout, spec, offset):
         plan = _reads.get(identity)
         if plan is None:
             plan = _reads[identity] = _read_plan(program, layout, spec, len(starts))
-        if len(places) >= 1 << 16:
-            places.clear()
         found = places[key] = Place()
         found.program, found.starts, found.read, found.kind = program, tuple(starts), plan, kind_of(layout, spec)
     return found
 
 
-class _Taken(dict):
+class _Taken(Bounded):
     """{(first, how many): what a node says of integers that it takes}."""
 
     def __missing__(self, key):
-        if len(self) >= 1 << 14:
-            self.clear()
         first, count = key
         found = self[key] = tuple([("i", at) for at in range(first, first + count)])
         return found
 
 
-taken_from = _Taken()
-places = {}
-_reads, _writes = {}, {}
+taken_from = _Taken(1 << 14)
+places = Bounded(MANY)
+_reads, _writes = Bounded(1 << 14), Bounded(1 << 14)
 
 
 def _access(layout, spec, offset):
@@ -197,18 +194,16 @@ def any_lifted(tensors):
 # -- operands that lie transposed -------------------------------------------------------------------------------------
 
 
-class _Turned(dict):
+class _Turned(Bounded):
     """{(Spec of a storage or None, Spec of a tensor on it): None, or what stands in keys for a matrix that is the transpose of all that the
     storage holds}."""
 
     def __missing__(self, key):
-        if len(self) >= 1 << 16:
-            self.clear()
         found = self[key] = object() if _is_transpose(*key) else None
         return found
 
 
-turned_of = _Turned()
+turned_of = _Turned(MANY)
 
 
 def settle(storage):

@@ -10,6 +10,7 @@ from functools import partial
 
 from ..autograd.graph import sequence
 from ..base import dtypes, geometry
+from ..base.bounded import MANY, Bounded
 from ..ops.registry import composite
 from ..trace import spec as specs
 from ..trace.plan import Plan
@@ -40,7 +41,7 @@ class ViewOperator:
         self.name, self.backward, self.key, self.double = name, name, "view." + name, _DOUBLE.get(name)
 
 
-_operators, _plans = {}, {}
+_operators, _plans = {}, Bounded(1 << 14)
 _gapped = {}                    # plans of reads of tensors with gaps, one for each place: as many as come, so that the oldest go
 
 
@@ -129,8 +130,6 @@ def view_of(self, rule, name, *args, inverse=None):
             if rule not in CHECKED_FIRST:
                 refuse_stale((self,))
             raise
-        if len(_geometries) >= 1 << 16:
-            _geometries.clear()
         found = _geometries[key] = [specs.spec(size, stride, spec.dtype, spec.device, spec.conj, spec.neg), delta, None, ()]
     out = share_spec(self, found[0], self._offset + found[1])
     if LOCAL.grad_enabled and (self._requires_grad or self._info is not None and self.requires_grad) and out._auto is None:
@@ -160,7 +159,7 @@ def _node(plan, tensor, starts):
 _FIRST = (0,)
 
 
-_geometries = {}
+_geometries = Bounded(MANY)
 CHECKED_FIRST = frozenset((rules.narrow, rules.movedim, rules.unflatten))        # by PyTorch, before autograd is asked
 
 
@@ -336,8 +335,6 @@ def history_of_view(self, info):
     key = base._spec, self._spec, self._offset - base._offset
     found = _strided.get(key)
     if found is None:
-        if len(_strided) >= 1 << 14:
-            _strided.clear()
         found = _strided[key] = strided_plan(base._spec, (tuple(self._spec.size), self._spec.stride, key[2]), self._spec)
     plan, starts = found
     node = _node(plan, base, starts)
@@ -345,4 +342,4 @@ def history_of_view(self, info):
     self._edge, self._requires_grad = (node, 0), True
 
 
-_strided = {}
+_strided = Bounded(1 << 14)

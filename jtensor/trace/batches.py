@@ -8,11 +8,12 @@ import textwrap
 import jax
 import jax.numpy as jnp
 
+from ..base.bounded import MANY, Bounded
 from . import plan as plans
 from . import spec, tape
 from .lifted import Level, Lifted, beneath, levels_of
 
-_plans = {}
+_plans = Bounded(MANY)
 CONTROL = ("vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that yet, please "
            "file an issue at https://github.com/pytorch/pytorch/issues .")
 ITEM = ("vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, please try to "
@@ -81,8 +82,6 @@ def batched_plan(plan, flags, size):
     key = plan, flags, size
     found = _plans.get(key)
     if found is None:
-        if len(_plans) >= 1 << 16:
-            _plans.clear()
         inputs = tuple([batched_aval(a, size) if flag else a for a, flag in zip(plan.inputs, flags, strict=True)])
         outputs = tuple([batched_aval(a, size) for a in plan.outputs])
         axes = (*[0 if flag else None for flag in flags], *[None] * len(plan.scalar_kinds))

@@ -25,15 +25,14 @@ def choose(segment, nodes, state, wanted, inputs, asked, later=False):
     key = wanted, asked
     if state.programs is None:
         state.programs = TRIE.programs(nodes) if len(nodes) > 1 else {}
-    if state.programs is not None:
-        found = state.programs.get(key)
-        if found is not None:
-            return found if found.executable is not None else None
-        for found in state.programs.values():
-            if found.executable is not None and set(wanted).issubset(found.gives):
-                found.served += 1
-                found = state.programs[key] = found.giving(wanted)
-                return found
+    found = state.programs.get(key)
+    if found is not None:
+        return found if found.executable is not None else None
+    for found in state.programs.values():
+        if found.executable is not None and set(wanted).issubset(found.gives):
+            found.served += 1
+            found = state.programs[key] = found.giving(wanted)
+            return found
     coming, kinds = _coming.pop((state, key), (None, ()))
     if coming is None:
         plans = {node[0] for node in nodes}

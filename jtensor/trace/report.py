@@ -20,17 +20,26 @@ class Report:
         self.kernels = collections.Counter()       # origin -> kernels
         self._flushes = {}                         # (reason, identity of a user's code, instruction): [flushes, reason, site]
         self.nodes = 0
-        self.compiled = []                         # (site, nodes, fences, why)
-        self.failures = []
+        self.compiled = collections.deque(maxlen=20)            # the last ones: (site, nodes, fences, how often the tape had been seen)
+        self.failures = collections.deque(maxlen=5)             # the last ones: (site, XLA's words)
 
     def flushed(self, reason, nodes, skip=3):
         site = code, at = sites.user_site(skip) or _NOWHERE
         key = reason, id(code), at                     # hashing a code object costs more than a look-up
         found = self._flushes.get(key)
         if found is None:
+            if len(self._flushes) >= _SITES:
+                self._fold()
             found = self._flushes[key] = [0, reason, site if site is not _NOWHERE else None]
         found[0] += 1
         self.nodes += nodes
+
+    def _fold(self):
+        """Puts the rarer half of the flushes together by their reasons: a notebook's cells are new places each time they run."""
+        entries = sorted(self._flushes.items(), key=lambda entry: entry[1][0])
+        for key, (count, reason, _) in entries[:_SITES // 2]:
+            del self._flushes[key]
+            self._flushes.setdefault((reason, 0, 0), [0, reason, None])[0] += count
 
     @property
     def flushes(self):
@@ -65,16 +74,23 @@ class Report:
         lines.append(f"garbage collector: {collector.explain()}")
         if self.flushes:
             lines.append("flushes:")
-            for (reason, site), count in self.flushes.most_common(20):
-                lines.append(f"  {count:8d}  {reason:20s} {sites.text(site)}")
+            shown = collections.Counter()               # a line of a script can flush at several places of its code
+            for (reason, site), count in self.flushes.items():
+                shown[f"{reason:20s} {sites.text(site)}"] += count
+            lines += [f"  {count:8d}  {text}" for text, count in shown.most_common(20)]
         if self.compiled:
             lines.append("programs compiled:")
-            for site, nodes, fences, seen in self.compiled[-20:]:
-                lines.append(f"  {nodes:6d} operations, {fences} fences, at {sites.text(site)} (seen {seen} times)")
-        for site, text in self.failures[-5:]:
+            for site, nodes, fences, seen in self.compiled:
+                lines.append(f"  {nodes:6d} operations, {fences} fences, at {sites.text(site)} (seen {_times(seen)})")
+        for site, text in self.failures:
             lines.append(f"fell back to op by op at {sites.text(site)}: {text}")
         return "\n".join(lines)
 
 
+def _times(count):
+    return "once" if count == 1 else f"{count} times"
+
+
 _NOWHERE = None, 0
+_SITES = 1 << 13
 REPORT = Report()

@@ -14,6 +14,7 @@ import jax
 import numpy as np
 
 from ..base import compat
+from ..base.bounded import Bounded
 
 WORDS = {"f": 1, "c": 2, "i": 1}
 TYPES = {"f": np.float64, "c": np.complex128, "i": np.int64}
@@ -66,7 +67,7 @@ def unpack(vector, counted):
 SINGLE = {"f": np.float64, "i": np.int64, "b": np.bool_, "c": np.complex128}
 OF_KIND = {kind: attrgetter(name) for kind, name in (("f", "floats"), ("i", "integers"), ("b", "integers"), ("c", "complexes"))}
 """Kind: what gives a segment's numbers of that kind."""
-_numbers = {}
+_numbers = Bounded(4096)
 
 
 def taken(which, segment):
@@ -79,8 +80,6 @@ def number(kind, value, device):
     named = repr(value) if kind == "c" or kind == "f" and not value else value
     found = _numbers.get((kind, named, device))
     if found is None:
-        if len(_numbers) >= 4096:
-            _numbers.clear()
         exact = value if named is value else (float if kind == "f" else complex)(named)       # what the text says (`base.denormals`)
         found = _numbers[kind, named, device] = compat.put(np.array(exact, SINGLE[kind]), device)
     return found

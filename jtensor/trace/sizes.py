@@ -23,6 +23,7 @@ import re
 from fractions import Fraction
 
 from ..base import dtypes
+from ..base.bounded import Bounded
 from . import spec, store
 from .examples import LEAST, Example, Unknown
 from .flat import flattened
@@ -34,7 +35,7 @@ GUESSES = 12            # of one kind
 PATIENCE = 24           # examples of one kind without a guess
 VERIFY = False          # traces what is predicted all the same, and compares
 
-_KNOWN = {}             # {text without sizes: _Kind}
+_KNOWN = Bounded(KINDS)  # {text without sizes: _Kind}
 _SHAPE = re.compile(r"\w\[([\d, ]+)\]")
 _NUMBER = re.compile(r"(?<![\w.])(?<!e[-+])\d+(?![\w.])")
 
@@ -302,8 +303,6 @@ def graph(text, results, trace):
         return flattened(trace())
     kind = _KNOWN.get(name)
     if kind is None:
-        if len(_KNOWN) >= KINDS:
-            _KNOWN.clear()
         kind = _KNOWN[name] = _Kind()
     if (first := kind.first) is not None and first[0] == sizes:
         return flattened(first[2])

@@ -7,7 +7,7 @@ An entry is machine code, so the folder must belong to the user alone (mode 0700
 `statistics` says so. A damaged or foreign entry is as good as none. Saving happens in the background.
 
 Environment: ``JTENSOR_CACHE=0`` switches it off, ``JTENSOR_CACHE_DIR`` places it (default ``$XDG_CACHE_HOME/jtensor`` or
-``~/.cache/jtensor``), ``JTENSOR_CACHE_SIZE`` bounds it in bytes (default 1 GiB).
+``~/.cache/jtensor``), ``JTENSOR_CACHE_SIZE`` bounds it in bytes (``500M``; default 1 GiB).
 
     load("key")   executable or None
     save("key", executable)
@@ -25,7 +25,7 @@ import threading
 import time
 import warnings
 
-from ..base import compat, denormals, precision
+from ..base import compat, denormals, precision, switches
 from .background import Worker, processors
 
 _MAGIC = b"jtensor program 1\n"
@@ -78,7 +78,7 @@ def folder():
 def _open():
     _state["folder"], _state["why"] = None, None
     _state["unswept"] = os.urandom(1)[0] % _SWEEP_EVERY     # so that short-lived processes, too, look now and then
-    if os.environ.get("JTENSOR_CACHE") == "0":
+    if not switches.is_on("JTENSOR_CACHE", True):
         _state["why"] = "switched off (JTENSOR_CACHE=0)"
     else:
         path, warn = _wanted(), True
@@ -247,8 +247,11 @@ def _load(path, device):
     if body:
         try:
             return compat.load(body, device)
-        except Exception:                                   # whole, yet XLA does not take it: as good as damaged
-            pass
+        except MemoryError:
+            return None                                     # of the entry that says nothing
+        except Exception as error:                          # whole, yet XLA does not take it: as good as damaged
+            if compat.is_out_of_memory(error):
+                return None
     _counts["damaged"] += 1
     _remove(path)
     return None
@@ -326,7 +329,8 @@ def _write(path, dump):
     _state["unswept"] += 1
     if _state["unswept"] >= _SWEEP_EVERY:
         _state["unswept"] = 0
-        sweep()
+        with contextlib.suppress(OSError):                  # the folder has gone meanwhile
+            sweep()
 
 
 def _put(path, body):
@@ -348,10 +352,7 @@ def _remove(path):
 
 
 def _limit():
-    try:
-        return int(os.environ.get("JTENSOR_CACHE_SIZE") or 1 << 30)
-    except ValueError:
-        return 1 << 30
+    return switches.bytes_of("JTENSOR_CACHE_SIZE", 1 << 30)
 
 
 def sweep():

@@ -9,11 +9,10 @@ compiled for it. `record` is the general way in; `tensor.recorders` has the same
 Threads: each has its own segment. A value pending on another thread's segment is computed here from a snapshot of its nodes; they
 are pure, so that the owner may compute them again.
 """
-import os
 import threading
 import weakref
 
-from ..base import devices
+from ..base import devices, switches
 from . import periods
 
 reference = weakref.ref
@@ -168,7 +167,7 @@ class Local(threading.local):
         self.lesson = None                  # who watches what is recorded (`macros`)
 
 
-EAGER_DEFAULT = os.environ.get("JTENSOR_EAGER", "0") not in ("", "0")
+EAGER_DEFAULT = switches.is_on("JTENSOR_EAGER", False)
 LOCAL = Local()
 
 

@@ -17,6 +17,7 @@ import math
 from weakref import WeakValueDictionary
 
 from ..base import geometry
+from ..base.bounded import Bounded
 from .factor import Axis, coalesce, cut
 from .programs import Box, Finish, Gather, Nothing, differs, permutation
 from .reinterpret import Reinterpret, reinterpretation
@@ -47,15 +48,13 @@ class Access:
     [6, 7, 8]
     """
 
-    __slots__ = ("key", "size", "program", "cast", "start_count", "whole", "is_plain", "__weakref__")
+    __slots__ = ("key", "size", "program", "cast", "start_count", "is_plain", "__weakref__")
 
     def __init__(self, key, program, cast: Reinterpret | None):
         self.key = key
         self.program = program
         self.cast = cast
         self.size = program.size if isinstance(program, Nothing) else program.finish.size
-        # A rearrangement of the whole memory: a write need not look at the base.
-        self.whole = isinstance(program, Box) and program.form == "all"
         # A read of NumPy's arrays is done by NumPy, and makes an ndarray.
         self.is_plain = isinstance(program, Box) and cast is None
         if isinstance(program, Box):
@@ -178,7 +177,7 @@ class Resolver:
         self.layout_size, self.layout_stride = layout_size, layout_stride
         self.size, self.stride = size, stride
         self.cast = cast
-        self.known: dict[int, tuple[Access, Ints]] = {}
+        self.known: dict[int, tuple[Access, Ints]] = Bounded(_MAX_OFFSETS)
         self._universal: Access | None = None
         self.last_offset = math.prod(layout_size) - geometry.extent(size, stride)
         # The view's real dimensions: those of size 1 and the expanded ones are put back by the broadcast at the end.
@@ -212,8 +211,6 @@ class Resolver:
         """The access and its starts for a view that begins at ``offset``; ValueError if it would leave the memory."""
         known = self.known.get(offset)
         if known is None:
-            if len(self.known) >= _MAX_OFFSETS:
-                self.known.clear()
             known = self.known[offset] = self._find(offset)
         return known
 
@@ -237,7 +234,7 @@ class Resolver:
         return self._universal, (offset,)
 
 
-_resolvers: dict[tuple, Resolver] = {}
+_resolvers: dict[tuple, Resolver] = Bounded(_MAX_RESOLVERS)
 
 
 def resolver(layout_size: Ints, layout_stride: Ints, size: Ints, stride: Ints, base_dtype=None, view_dtype=None) -> Resolver:
@@ -250,8 +247,6 @@ def resolver(layout_size: Ints, layout_stride: Ints, size: Ints, stride: Ints, b
             cast = reinterpretation(layout_size, layout_stride, base_dtype, view_dtype)
         if cast is not None:
             layout_size, layout_stride = cast.size, cast.stride
-        if len(_resolvers) >= _MAX_RESOLVERS:
-            _resolvers.clear()
         # Whoever comes first: a program's key shows these numbers, and a `Size` has another text than the tuple that it equals.
         found = _resolvers[key] = Resolver(tuple(layout_size), tuple(layout_stride), tuple(size), tuple(stride), cast)
     return found

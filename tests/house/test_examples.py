@@ -86,4 +86,4 @@ def test_pages(page, afresh):
 def test_the_readme_and_ci_run_the_same_commands():
     readme, ci = (ROOT / "README.md").read_text(), (ROOT / ".ci" / "run").read_text()
     for command in ("python -m pytest -n 2 -q", "python -m jtensor examples/digits.py"):
-        assert command in readme and command in ci
+        assert f"&& {command}\n" in readme and f"\n{command}\n" in ci

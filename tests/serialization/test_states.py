@@ -94,7 +94,8 @@ def test_sparse_tensors_of_files_are_checked_where_invariants_are(layout):
             with library.sparse.check_sparse_tensor_invariants(), pytest.raises(RuntimeError) as caught:
                 library.load(io.BytesIO(written))
             errors.append(str(caught.value).partition("\n")[0])
-    assert len(set(errors)) == 1 and "is not satisfied" in errors[0] or "size is inconsistent with indices: for dim 0" in errors[0]
+    assert len(set(errors)) == 1
+    assert "is not satisfied" in errors[0] or "size is inconsistent with indices: for dim 0" in errors[0]
 
 
 def test_a_class_of_another_library_whose_name_begins_with_torch(monkeypatch):

@@ -166,3 +166,14 @@ def test_processes_see_what_others_write(tmp_path, method):
         "[[0.0, 3.0, 4.0], [1.0, 4.0, 5.0]] True (1, 2) [1, 0]",
         "Parameter True 7.0 True 0",
     ]
+
+
+def test_a_region_that_finds_no_room_leaves_no_descriptor(monkeypatch):
+    def full(*args):
+        raise OSError(28, "No space left on device")
+    monkeypatch.setattr(os, "ftruncate", full)
+    before = len(os.listdir("/dev/fd"))
+    for _ in range(3):
+        with pytest.raises(OSError, match="No space"):
+            torch.ones(3).share_memory_()
+    assert len(os.listdir("/dev/fd")) == before

@@ -69,6 +69,17 @@ def test_whole_yet_not_understood(cache, program):
     assert store.statistics()["saves"] == 1 and store.load("key") is None and store.statistics()["damaged"] == 1
 
 
+def test_a_whole_entry_for_which_there_is_no_room_stays(cache, program, monkeypatch):
+    saved("key", program)
+
+    def no_room(*args):
+        raise MemoryError
+    with monkeypatch.context() as patched:
+        patched.setattr(store.compat, "load", no_room)
+        assert store.load("key") is None and store.statistics()["damaged"] == 0
+    assert store.load("key") is not None
+
+
 def test_a_failure_to_write_is_counted_not_raised(cache, program):
     class Odd:
         portable = True
@@ -205,6 +216,13 @@ def test_saving_sweeps_now_and_then(cache, program, monkeypatch):
     for i in range(7):
         saved(f"{i}", program)
     assert len(swept) == 2
+
+    def gone():
+        raise FileNotFoundError
+    monkeypatch.setattr(store, "sweep", gone)
+    saved("8", program)
+    saved("9", program)
+    assert store.statistics()["failed"] == 0
 
 
 def test_another_process_finds_it_and_the_end_waits_for_saves(cache):

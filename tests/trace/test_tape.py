@@ -384,6 +384,22 @@ def test_the_report_names_the_line_of_the_user(monkeypatch):
     assert "test_tape.py" in text and "kernels:" in text
 
 
+def test_the_report_keeps_what_it_shows(monkeypatch):
+    """Cells of a notebook are new places each time they run: the rarer ones are put together."""
+    from jtensor.trace import report as room
+    report, x = room.Report(), torch.ones(2)
+    monkeypatch.setattr(executor, "REPORT", report)
+    monkeypatch.setattr(room, "_SITES", 8)
+    spaces = [{"x": x} for _ in range(20)]
+    kept = [compile("(x + 1).tolist()", f"<cell {n}>", "exec") for n in range(20)]
+    for code, space in zip(kept, spaces, strict=True):
+        exec(code, space)
+    assert len(report._flushes) <= 9 and sum(report.flushes.values()) == 20 and report.flushes["tolist()", None] > 0
+    for n in range(30):
+        report.failed(ValueError(f"{n}"))
+    assert [text for _, text in report.failures] == ["25", "26", "27", "28", "29"] and "op by op" in str(report)
+
+
 def test_the_global_configuration_of_jax_stays_as_it_was():
     import jax
     import jax.numpy as jnp

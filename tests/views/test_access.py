@@ -220,7 +220,7 @@ def test_one_program_for_every_index():
 
 def test_dimensions_that_are_whole_have_no_start():
     whole, starts = access((4, 6), (6, 1), (6, 4), (1, 6), 0)
-    assert starts == () and whole.whole
+    assert starts == () and whole.program.form == "all"
     assert access((4, 6), (6, 1), (4, 2), (6, 1), 3)[1] == (3,)
 
 

@@ -3,9 +3,10 @@
 Where something is missing the public way serves; what cannot be imported is None. May not know: what the names are used for.
 """
 import functools
-import os
 
 import jax
+
+from .. import switches
 
 ADMITTED = 0, 11
 """The last JAX that the tests have passed with, which `pyproject.toml` asks for. A later one's XLA rewrites other things, so that numbers
@@ -24,7 +25,7 @@ try:
     from jax._src.interpreters import mlir, partial_eval
     from jax._src.lib import _jax, xla_client
     from jaxlib.mlir import ir
-    SHORT = os.environ.get("JTENSOR_PUBLIC_JAX") != "1" and all(hasattr(*entry) for entry in (
+    SHORT = not switches.is_on("JTENSOR_PUBLIC_JAX", False) and all(hasattr(*entry) for entry in (
         (xla_client, "array_result_handler"), (xla_client, "batched_device_put"), (xla_client, "DeviceList"), (mlir, "make_ir_context"),
         (mlir, "lower_jaxpr_to_fun"), (partial_eval, "trace_to_jaxpr_dynamic"), (linear_util, "DebugInfo"), (linear_util, "wrap_init"),
         (core, "Var"), (core, "new_jaxpr_eqn"), (core, "current_jaxpr_eqn_context"), (source_info_util, "new_source_info"),

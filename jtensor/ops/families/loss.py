@@ -207,7 +207,7 @@ def _logits_target_gradient(grad, self, weight, pos_weight, reduction):
 
 
 @wide
-def _log_sigmoid(x):
+def _log_sigmoid(x):                          # unlike that of `activations`, rounded at each step in half precision
     return jnp.where(x < 0, x, jnp.zeros_like(x)) - jnp.log1p(jnp.exp(-jnp.abs(x)))                # its slope at 0 is a half
 
 

@@ -4,6 +4,7 @@ Owns: the choice, with PyTorch's graph: views around one product, or a batch of 
 """
 import math
 
+from ...base.bounded import Bounded
 from ...trace.tape import LOCAL
 from ..build import broadcast_shapes
 from ..registry import composite
@@ -83,8 +84,6 @@ def _batched(left, right):
     key = left._spec, right._spec
     found = _batches.get(key)
     if found is None:
-        if len(_batches) >= 1 << 12:
-            _batches.clear()
         found = _batches[key] = _batch_of(*key)
     rows, columns, flat_rows, flat_columns, shape = found
     if len(right._spec.size) == 1:
@@ -98,7 +97,7 @@ def _batched(left, right):
     return unsafe_view(bmm.record(left, right), shape)
 
 
-_batches = {}
+_batches = Bounded(1 << 12)
 
 
 def _batch_of(left, right):

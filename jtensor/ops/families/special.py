@@ -11,6 +11,7 @@ import numpy as np
 from jax import lax
 from jax.scipy import special as jsp
 
+from ...trace.formulations import polynomial
 from ..operator import Tensor, TensorOrNumber, op
 from ..registry import composite
 from .numeric import refuses, through_double, unary, wide
@@ -33,13 +34,6 @@ _FAR = (1.594097246421203, 2.4716340595927706, 0.8300161418282949, 0.04578269231
 _SLOPE_LESS_1 = 0.1283791553190747
 
 
-def _horner(x, coefficients):
-    total = jnp.full_like(x, coefficients[-1])
-    for c in coefficients[-2::-1]:
-        total = total * x + c
-    return total
-
-
 @wide
 def erf_of(x):
     """The error function. XLA's own for float32 is off by up to 5 ulp and has other bits in vector than in scalar code; this one by 1.4."""
@@ -47,8 +41,8 @@ def erf_of(x):
         return lax.erf(x)
     size = jnp.minimum(jnp.abs(x), _ONE)
     square = size * size
-    near = size + size * (_SLOPE_LESS_1 + square * _horner(square, _NEAR))
-    far = 1 - jnp.exp(-_horner(size - _CUT, _FAR))
+    near = size + size * (_SLOPE_LESS_1 + square * polynomial(square, _NEAR))
+    far = 1 - jnp.exp(-polynomial(size - _CUT, _FAR))
     return jnp.copysign(jnp.where(size < _CUT, near, far), x)
 
 
@@ -124,7 +118,7 @@ def normal_area(x):
     if x.dtype != jnp.float32:
         return 0.5 * (1 + lax.erf(x * math.sqrt(0.5)))
     x = jnp.clip(x, -15, 15)            # beyond it is 0 or 1, and powers of x would overflow: a second derivative would be NaN
-    return lax.logistic(x * _horner(x * x, _ODDS))
+    return lax.logistic(x * polynomial(x * x, _ODDS))
 
 
 @op("float", name="special_ndtr", grad=lambda grad, self: grad * jnp.exp(-0.5 * self * self) * (1 / math.sqrt(2 * math.pi)), **_HIDDEN,
