@@ -56,10 +56,13 @@ def get_num_interop_threads():
 
 
 def set_num_interop_threads(int):
-    """Accepted as long as it is what XLA does anyway, `get_num_threads`; any other number raises ``NotImplementedError``."""
+    """Kept for `get_num_interop_threads`, and nothing else: XLA runs the parts of a program side by side with the threads that it has.
+
+    ``RuntimeError`` for anything but a positive integer, and where it was chosen before.
+    """
     _positive("set_num_interop_threads", int)
-    if int != get_num_threads():
-        raise missing("a number of its own for operations that run side by side", "set_num_threads, before anything is computed")
+    if _state["interop"]:
+        raise RuntimeError("Error: cannot set number of interop threads after parallel work has started or set_num_interop_threads called")
     _state["interop"] = int
 
 

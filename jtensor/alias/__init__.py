@@ -1,6 +1,7 @@
 """Making ``import torch`` mean jtensor, so that an unmodified PyTorch script runs here.
 
     python -m jtensor script.py args...     # the usual way
+    import jtensor.alias
     jtensor.alias.install()                 # the same for the rest of this process, before the first `import torch`
 
 This is the last layer and the only room that knows of the name under which the library may stand in; nothing else in the

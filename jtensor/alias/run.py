@@ -4,6 +4,7 @@ Owns: the command line, and what a script can see of how it was started (`sys.ar
 exit status). May not know: tensors.
 """
 
+import importlib
 import io
 import logging
 import os
@@ -21,6 +22,7 @@ usage: python -m {target} script.py [args ...]    run a PyTorch script; `import 
        python -m {target} -m module [args ...]    run a module, as `python -m` does
        python -m {target} -c code [args ...]      run a command, as `python -c` does
        python -m {target} - [args ...]            run what standard input holds
+       python -m {target} --report ...            the same, and write in the end what {target} has done (to standard error)
        python -m {target} --version | --help
 """
 
@@ -30,6 +32,9 @@ def main(argv=None, target=None, name="torch"):
     argv = sys.argv[1:] if argv is None else list(argv)
     target = target or __name__.partition(".")[0]
     usage = USAGE.format(target=target, name=name)
+    reports = argv[:1] == ["--report"]
+    if reports:
+        del argv[0]
     first = argv[0] if argv else None
     if first in ("-h", "--help"):
         print(usage, end="")
@@ -56,6 +61,9 @@ def main(argv=None, target=None, name="torch"):
     except BaseException as error:
         _show_as_python_would(error, names)
         raise
+    finally:
+        if reports:
+            print(importlib.import_module(target).report(), file=sys.stderr)
 
 
 def run_script(argv):

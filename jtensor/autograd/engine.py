@@ -108,8 +108,8 @@ def takes(old, grad):
 
 
 RESHAPED = [False]       # whether a tensor that requires grad has ever got another shape, as by `.data =`: only then gradients may not fit
+RETYPED = [False]        # or another type, of which only a node that goes by the rules needs to know
 GRAD_TYPES = [False]     # whether a leaf has ever been told to have gradients of another type than its own
-RETYPED = [False]        # the same for its type, of which only a node that goes by the rules needs to know
 
 
 CROSSING = [None]        # what a gradient becomes at the end of an edge: set once there are levels (`tensor.levels`)

@@ -33,7 +33,8 @@ class VersionCounter:
 
 
 class Storage:
-    """``value`` (of the whole base), ``spec`` (its layout; None in host mode), ``layout`` (the same, always), ``version``.
+    """``value`` (of the whole base), ``spec`` (its layout; None in host mode), ``layout`` (the same, always), ``version``, ``site`` (the
+    user's line of the last write in place, where anybody wants to know), ``host`` (in host mode what has the memory: `host.HostMemory`).
 
     ``_address``: the bytes whose address somebody has been told (`host.told`), or a number that stands for one where there are none.
     """

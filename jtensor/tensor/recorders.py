@@ -4,7 +4,7 @@ A recorder does what `dispatch.call` does, without its loops and with one look-u
 (a tensor's Spec and position, a number's type, a static's identity), and the trie answers the plan. It is made at the operator's first
 call, of source text that depends on the kinds of its parameters alone. It holds no knowledge of its own: whatever is not ordinary (an
 argument of another type, another device) goes to `dispatch.call`, which knows the rules and the errors, and so does the first
-occurrence of each call. Measure changes here with `dispatch_*` of the benchmark.
+occurrence of each call. Measure changes here: a loop of `x + y` (`python -m timeit`), before and after, in turns.
 """
 import functools
 

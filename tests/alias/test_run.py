@@ -1,6 +1,8 @@
 """`python -m standin script.py` beside `python script.py`: what a script can see of how it was started is the same."""
 
 import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -117,3 +119,11 @@ def test_new_processes_know_the_alias(runs):
         assert found.returncode == 0, found.stderr
         for method, line in zip(("fork", "spawn", "forkserver"), found.stdout.splitlines(), strict=True):
             assert line == f"{method} ('standin', 'torch.nn.modules.linear', 'Linear') True"
+
+
+def test_the_report_of_a_script(tmp_path):
+    path = tmp_path / "script.py"
+    path.write_text("import sys, torch\nprint((torch.ones(2) + 1).tolist(), sys.argv[1:])\nsys.exit(3)\n")
+    found = subprocess.run([sys.executable, "-m", "jtensor", "--report", str(path), "--an", "argument"], capture_output=True, text=True)
+    assert (found.returncode, found.stdout) == (3, "[2.0, 2.0] ['--an', 'argument']\n")
+    assert found.stderr.startswith("programs: ") and "tolist()" in found.stderr and "script.py:2 in <module>" in found.stderr

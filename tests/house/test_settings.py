@@ -183,3 +183,15 @@ def test_what_is_not_there_says_so():
         jtensor.jit.save(jtensor.nn.Linear(1, 1), "model.pt")
     with pytest.raises(NotImplementedError, match="backends of torch.compile"):
         jtensor.compile(lambda x: x, backend=lambda graph, inputs: graph)
+
+
+def test_threads_for_operations_side_by_side_are_kept(monkeypatch):
+    monkeypatch.setitem(jtensor.settings._state, "interop", None)
+    assert jtensor.get_num_interop_threads() == jtensor.get_num_threads()
+    for wrong in (0, -1, 1.5, True):
+        with pytest.raises(RuntimeError, match="set_num_interop_threads expects"):
+            jtensor.set_num_interop_threads(wrong)
+    jtensor.set_num_interop_threads(7)
+    assert jtensor.get_num_interop_threads() == 7
+    with pytest.raises(RuntimeError, match="cannot set number of interop threads after parallel work has started or"):
+        jtensor.set_num_interop_threads(7)
