@@ -274,7 +274,7 @@ def _forwards(func, inputs):
 
     def column(*directions):
         with ad.dual_level():
-            given = [ad.make_dual(t.detach(), d) for t, d in zip(inputs, directions, strict=True)]
+            given = [ad.make_dual(t, d) for t, d in zip(inputs, directions, strict=True)]
             several_out, outputs = _tuple(func(*given), "outputs", None)
             several.append(several_out)
             unpacked = [ad.unpack_dual(o) for o in outputs]
@@ -284,7 +284,7 @@ def _forwards(func, inputs):
         columns = run(column, directions, [0] * len(inputs), list, sum(t.numel() for t in inputs), 0, "error", {}, quiet=True)
     rows = []
     for found in columns:
-        parts = found.detach().movedim(0, -1).split([t.numel() for t in inputs], dim=-1)
+        parts = found.movedim(0, -1).split([t.numel() for t in inputs], dim=-1)
         row = [part.reshape(*found.shape[1:], *t.shape) for part, t in zip(parts, inputs, strict=True)]
         rows.append(row if several_in else row[0])
     return rows if several[0] else rows[0]
