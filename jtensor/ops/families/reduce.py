@@ -252,7 +252,8 @@ def _prod_gradient(grad, self, result, dim, keepdim):
     without = jnp.where(zero, jnp.ones_like(self), self)
     result = result.astype(grad.dtype)
     if dim is None:
-        return grad * jnp.conj(lax.cond(jnp.any(zero), lambda: _others(self.reshape(-1), 0).reshape(self.shape), lambda: result / without))
+        made = grad * jnp.conj(lax.cond(jnp.any(zero), lambda: _others(self.reshape(-1), 0).reshape(self.shape), lambda: result / without))
+        return jnp.where(jnp.sum(zero) > 1, jnp.zeros_like(made), made)     # whatever else is there: NaN, an infinite gradient
     axis = axes_of(dim, self.ndim)
     quotient = restored(result, axis, keepdim) / without           # PyTorch's way where there are no zeros: a later `.data` write shows
     return restored(grad, axis, keepdim) * jnp.conj(lax.cond(jnp.any(zero), lambda: _others(self, axis[0]), lambda: quotient))

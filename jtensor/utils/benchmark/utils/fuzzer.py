@@ -16,9 +16,9 @@ _TRIES = 1000
 class FuzzedParameter:
     """A number that is drawn anew for each set of tensors.
 
-    ``distribution``: ``"uniform"`` or ``"loguniform"`` between ``minval`` and ``maxval`` (both included), or ``{value: probability}`` (which
-    PyTorch 2.13 refuses where it is normalized). A ``strict`` one is drawn once, however often the others have to be drawn until everything
-    fits. ``AssertionError`` of another distribution.
+    ``distribution``: ``"uniform"`` or ``"loguniform"`` between ``minval`` and ``maxval`` (both included), or ``{value: probability}``,
+    which PyTorch 2.13 refuses where it is normalized. A ``strict`` one is drawn once, however often the others have to be drawn until
+    everything fits. ``AssertionError`` of another distribution.
     """
 
     def __init__(self, name, minval=None, maxval=None, distribution=None, strict=False):
