@@ -3,6 +3,8 @@
 What `indexing` and the family `index` ask of any index is settled here by a few comparisons: numbers along the first dimension or a mask of
 the leading ones, values that need neither broadcasting nor a cast. Everything else is left to them. May not know: other kinds of index.
 """
+import numpy as np
+
 from ..base import devices, dtypes
 from ..ops.families import index as family
 from ..ops.families.bounds import check_bounds, out_of_bounds
@@ -101,6 +103,8 @@ def put(self, index, value):
     if number and spec.dtype.itemsize < 4:
         return False
     if own.dtype is dtypes.bool:
+        if kind is Tensor:
+            return _put_chosen(self, index, value)
         if not number or not own.ndim or own.size != spec.size[:own.ndim]:
             return False
         family.index_put_mask_number.write(self, index, value, 0)
@@ -120,3 +124,25 @@ def put(self, index, value):
         value = full_of.record((), value, spec.dtype, spec.device)
     family.index_put_raw.write(self, (index,), value, _FIRST, False)
     return True
+
+
+def _put_chosen(self, mask, values):
+    """``self[mask] = values``, one for each element that is chosen, on the host, as `chosen` reads them; answers whether it was done."""
+    spec, own, given = self._spec, mask._spec, values._spec
+    if not own.ndim or own.size != spec.size[:own.ndim] or not spec.contiguous or spec.numel > _FEW or given.dtype is not spec.dtype \
+            or not given.ndim or given.size[0] == 1 or tuple(given.size[1:]) != tuple(spec.size[own.ndim:]) \
+            or not spec.device is own.device is given.device is devices.cpu or spec.conj or spec.neg or given.conj or given.neg:
+        return False
+    storages = self._storage, mask._storage, values._storage
+    if storages[0] in storages[1:] or any(s.host is LIFTED_MEMORY for s in storages) or LOCAL.grad_enabled and values.requires_grad:
+        return False
+    where = host_copy(mask, "mask_positions")
+    if np.count_nonzero(where) != given.size[0]:
+        return False
+    made = host_copy(self, "mask_positions").copy()
+    made[where] = host_copy(values, "mask_positions")
+    self.copy_(from_host(made, spec.dtype, ours=True))
+    return True
+
+
+_FEW = 1 << 20          # elements: to copy more of them takes longer than a program that writes to some

@@ -1,4 +1,4 @@
-"""How NumPy reads from, and adds into, the places that an index array names: JAX's gather and scatter-add in their common forms.
+"""How NumPy reads from, writes to and adds into the places that an index array names: JAX's gather and scatters in their common forms.
 
 In those a place is a position along some axes and everything along the others: rows of a table, an element of each row. May not know:
 operations, for how long NumPy does them.
@@ -24,28 +24,47 @@ def _gather(e, graph):
 
 
 def _scatter_add(e, graph):
-    d, dtype = e.params["dimension_numbers"], np.dtype(e.avals[0].dtype)
+    dtype = np.dtype(e.avals[0].dtype)
+    if dtype not in FLOATS and dtype.kind not in "iu":
+        raise Unknown
+    targets = _targets(e, graph)
+    looked_at = summable if dtype in FLOATS else (lambda x: x)
+
+    def added(x, at, more):
+        made = np.array(looked_at(x), order="C")
+        np.add.at(made, *targets(at, looked_at(more)))          # one after the other, as XLA does
+        return made
+    return added, ROUND
+
+
+def _scatter(e, graph):
+    targets = _targets(e, graph)
+
+    def written(x, at, more):
+        made = np.array(x, order="C")
+        where, what = targets(at, more)
+        made[where] = what                                      # of several for one place the last one stays, as XLA has it
+        return made
+    return written, MOVE
+
+
+def _targets(e, graph):
+    """``(starts, updates) -> (index, what goes there)``, both as NumPy has them."""
+    d = e.params["dimension_numbers"]
     operand, starts, updates = [graph.aval(atom).shape for atom in e.inputs]
     named = (*d.scatter_dims_to_operand_dims, *d.operand_batching_dims)
     window = [updates[axis] for axis in d.update_window_dims]
-    if dtype not in FLOATS and dtype.kind not in "iu" or window != [size for axis, size in enumerate(operand) if axis not in named]:
-        raise Unknown
-    if set(named) != {*d.inserted_window_dims, *d.operand_batching_dims}:
+    if window != [size for axis, size in enumerate(operand) if axis not in named] or set(named) != {
+            *d.inserted_window_dims, *d.operand_batching_dims}:
         raise Unknown
     places = _places(operand, starts, d.scatter_dims_to_operand_dims, d.operand_batching_dims, d.scatter_indices_batching_dims,
                      e.params["mode"])
     others = [axis for axis in range(len(updates)) if axis not in d.update_window_dims]
     here = _where_numpy_has_them(named, len(others))
-    looked_at = summable if dtype in FLOATS else (lambda x: x)
-
-    def added(x, at, more):
-        made = np.array(looked_at(x), order="C")
-        np.add.at(made, places(at), np.moveaxis(looked_at(more), others, here))         # one after the other, as XLA does
-        return made
-    return added, ROUND
+    return lambda at, what: (places(at), np.moveaxis(what, others, here))
 
 
-RULES = {"gather": _gather, "scatter-add": _scatter_add, "scatter_add": _scatter_add}
+RULES = {"gather": _gather, "scatter": _scatter, "scatter-add": _scatter_add, "scatter_add": _scatter_add}
 """Primitive: (equation, graph) to (function of ndarrays, what it does to numbers), as `numpy_rules.function_of`."""
 
 

@@ -151,6 +151,20 @@ def test_places():
     assert not ways.agree([x, i + 3, j, k])                     # there is nothing there
 
 
+def test_places_that_are_written_to():
+    """Also to one place twice: what comes last stays."""
+    rng = np.random.default_rng(6)
+    x, i, j = rng.normal(size=(7, 5, 6)), rng.integers(0, 5, (4, 3)), rng.integers(0, 5, (4, 1))
+    write = {"first": lambda x, i, j: x.at[i], "middle": lambda x, i, j: x.at[:, i], "last": lambda x, i, j: x.at[:, :, i],
+             "two": lambda x, i, j: x.at[i, j], "last two": lambda x, i, j: x.at[:, i, j], "apart": lambda x, i, j: x.at[i, :, j]}
+    for dtype, (name, place) in itertools.product(("float32", "int64", "bool", "complex64", "bfloat16"), write.items()):
+        given = [(x * 100).astype(dtype), i, j]
+        shape = jax.eval_shape(lambda *given, place=place: place(*given).get(), *given).shape
+        for more in (rng.normal(size=shape).astype(dtype), np.ones((), dtype)):
+            ways = Both((name, more.ndim), lambda x, i, j, m, f=place: f(x, i, j).set(m, mode="promise_in_bounds"), [*given, more])
+            assert ways.agree([*given, more]) and not ways.by_numpy.kernels, (name, dtype)
+
+
 def test_a_part_of_an_operation_may_have_a_kernel():
     rng = np.random.default_rng(6)
     a, b, bias = (rng.normal(size=shape).astype(np.float32) for shape in ((70, 80), (80, 90), (90,)))
