@@ -8,6 +8,7 @@ products are a kernel's.
 Owns: which operations are done so, with what copies, and for how long that is cheaper than a kernel. May not know: when tapes run.
 """
 import math
+import operator
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from .report import REPORT
 LONGEST = 140                           # equations
 ENOUGH = 1 << 22                        # elements that are worth a kernel of few equations, and a quarter of them for each that it has
 CALL, KERNEL = 2048, 4096               # as how many elements a call counts, and each call of a kernel in it
+STEP, MOST = 200, 8192                  # and each equation of a loop's round; with more of them in all, a kernel is made
 
 
 class ByNumpy:
@@ -136,7 +138,7 @@ class _Steps:
         self.values, self.count, self.kernels = tuple(made.values), len(graph.inputs), tuple(made.kernels)
         self.steps = tuple([(*step, freed) for step, freed in zip(made.steps, made.done_with(self.outputs), strict=True)])
         self.shared = tuple(made.shared.intersection(self.outputs))                     # those that may lie where an argument does
-        self.between = sum(math.prod(aval.shape) for e in graph.equations for aval in e.avals)          # elements of all results
+        self.between = made.loops + sum(math.prod(aval.shape) for e in graph.equations for aval in e.avals)         # of all results
         self.length = len(graph.equations)
 
     def run(self, arrays):
@@ -160,10 +162,11 @@ class _Steps:
 
 
 class _Making:
-    """What `_Steps` are made of: ``ordinary``, the places that have been looked at; ``shared``, which may lie where an argument does."""
+    """What `_Steps` are made of: ``ordinary``, the places that have been looked at; ``shared``, which may lie where an argument does;
+    ``loops``: as how many elements the rounds of loops count."""
 
     def __init__(self, graph):
-        self.graph, self.values, self.steps, self.kernels = graph, [None] * len(graph.avals), [], []
+        self.graph, self.values, self.steps, self.kernels, self.loops = graph, [None] * len(graph.avals), [], [], 0
         self.ordinary = {v for v in graph.inputs if graph.avals[v].dtype not in FLOATS}
         self.shared = set(graph.inputs)
 
@@ -179,8 +182,9 @@ class _Making:
         return place
 
     def add(self, e):
-        if len(e.outputs) != 1:
-            raise Unknown
+        if len(e.outputs) != 1 or e.name in SEVERAL:
+            self._add_several(e)
+            return
         made, (result,) = e.avals[0], e.outputs
         try:
             function, kind = RULES.get(e.name, numpy_rules.function_of)(e, self.graph)
@@ -189,16 +193,36 @@ class _Making:
             return
         places = [self.place(atom) for atom in e.inputs]
         if kind != MOVE:
-            for place, atom in zip(places, e.inputs, strict=True):
-                if self.graph.aval(atom).dtype in FLOATS and place not in self.ordinary:
-                    self.steps.append((checked, (place,), place))
-                    self.ordinary.add(place)
+            self._look(places, e)
         elif e.name not in numpy_rules.COPIES:
             self.shared.add(result)
         self.steps.append((function, tuple(places), result))
         if kind == ROUND and made.dtype in FLOATS:
             self.steps.append((checked, (result,), result))
         if kind != MOVE or made.dtype not in FLOATS or self.ordinary.issuperset(places):
+            self.ordinary.add(result)
+
+    def _look(self, places, e):
+        for place, atom in zip(places, e.inputs, strict=True):
+            if self.graph.aval(atom).dtype in FLOATS and place not in self.ordinary:
+                self.steps.append((checked, (place,), place))
+                self.ordinary.add(place)
+
+    def _add_several(self, e):
+        """An equation of several results: a step makes all of them, and one takes each out."""
+        if e.name not in SEVERAL:
+            raise Unknown
+        function, kind = SEVERAL[e.name](e, self.graph)
+        self.loops += getattr(function, "elements", 0)
+        places = [self.place(atom) for atom in e.inputs]
+        self._look(places, e)
+        self.values.append(None)
+        together = len(self.values) - 1
+        self.steps.append((function, tuple(places), together))
+        for at, (result, aval) in enumerate(zip(e.outputs, e.avals, strict=True)):
+            self.steps.append((operator.itemgetter(at), (together,), result))
+            if kind == ROUND and aval.dtype in FLOATS:
+                self.steps.append((checked, (result,), result))
             self.ordinary.add(result)
 
     def _by_kernel(self, e):
@@ -234,4 +258,36 @@ def _choice(e, graph):
     return function, ROUND
 
 
+class _Loop:
+    """The rule of a loop of so many rounds, of which none needs a kernel. ``elements``: as how many they count."""
+
+    def __init__(self, e, graph):
+        params = e.params
+        closed, self.rounds, self.consts, self.carried = params["jaxpr"], params["length"], params["num_consts"], params["num_carry"]
+        self.body = _Steps(flattened(closed))
+        if self.body.kernels or self.rounds * self.body.length > MOST:
+            raise Unknown
+        self.elements = 2 * self.rounds * self.body.length * STEP
+        self.order = range(self.rounds)[::-1] if params["reverse"] else range(self.rounds)
+        self.made = tuple([(aval.shape, aval.dtype) for aval in e.avals[self.carried:]])
+
+    def __call__(self, *arrays):
+        first = self.consts + self.carried
+        consts, carried, rows = arrays[:self.consts], arrays[self.consts:first], arrays[first:]
+        made = [np.empty(shape, dtype) for shape, dtype in self.made]
+        for at in self.order:
+            found = self.body.run([*consts, *carried, *[x[at, ...] for x in rows]])
+            if found is None:
+                raise Declined
+            carried = found[:self.carried]
+            for x, row in zip(made, found[self.carried:], strict=True):
+                x[at] = row
+        return [*carried, *made]
+
+
+def _loop(e, graph):
+    return _Loop(e, graph), ROUND
+
+
 RULES = numpy_places.RULES | {"cond": _choice}
+SEVERAL = {"sort": numpy_rules.sort, "top_k": numpy_rules.top_k, "scan": _loop}

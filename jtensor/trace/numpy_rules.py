@@ -19,11 +19,12 @@ _ARITHMETIC = {"add": np.add, "add_any": np.add, "sub": np.subtract, "mul": np.m
 _LOGICAL = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "not": np.bitwise_not}
 _ROUNDED = {"floor": np.floor, "ceil": np.ceil}
 _SHIFTS = {"shift_left": np.left_shift, "shift_right_arithmetic": np.right_shift}
+_RUNNING = {"cumsum": np.add, "cumprod": np.multiply, "cummax": np.maximum, "cummin": np.minimum}
 _EXTREMES = {"max": np.maximum, "min": np.minimum, "reduce_max": np.maximum.reduce, "reduce_min": np.minimum.reduce}
 
 MOVE, LOOK, ROUND = "moves numbers", "looks at them", "makes others"
 """What a function does to numbers."""
-COPIES = {"concatenate", "pad", "dynamic_update_slice", "select_n"}
+COPIES = {"concatenate", "pad", "dynamic_update_slice", "select_n", "stack", "tile"}
 """Moves whose result has memory of its own."""
 
 
@@ -93,6 +94,11 @@ def function_of(e, graph):
         return _sum(e, graph), ROUND
     if name == "convert_element_type":
         return _converter(types[0], made)
+    if name in _RUNNING and (kind in "iu" or kind == "f" and name in ("cummax", "cummin")):
+        return _running(_RUNNING[name], params["axis"], params["reverse"], kind), LOOK
+    if name in ("argmax", "argmin") and len(params["axes"]) == 1:
+        (axis,), first = params["axes"], np.argmax if name == "argmax" else np.argmin            # of equal ones, and of NaNs
+        return lambda x: first(x, axis).astype(made), LOOK
     if name == "rem" and kind in "iu":
         return _remainder, LOOK
     if name in _SHIFTS and kind == "i":
@@ -181,6 +187,45 @@ def _has_known_order(aval, axes):
             and UNROLLED < aval.shape[-1] <= orders.LONGEST and orders.are_known())
 
 
+# -- several results ----------------------------------------------------------------------------------------------------
+
+def sort(e, graph):
+    """The rule of a sort that has one outcome: a stable one, for which zeros of both signs are equal, and NaNs, which come last; or one of
+    nothing but whole numbers."""
+    keys, axis = e.params["num_keys"], e.params["dimension"]
+    types = _plain(e, graph)
+    if not e.params["is_stable"] and (keys < len(types) or any(dtype.kind == "f" for dtype in types)):
+        raise Unknown
+
+    def ordered(*arrays):
+        if len(arrays) == 1:
+            return [np.sort(arrays[0], axis, "stable")]
+        order = np.argsort(arrays[0], axis, "stable") if keys == 1 else np.lexsort(arrays[keys - 1::-1], axis)
+        return [np.take_along_axis(x, order, axis) for x in arrays]
+    return ordered, LOOK
+
+
+def top_k(e, graph):
+    """The rule of the greatest along the last axis, of equal ones the first, with their places."""
+    (dtype,), k, index = _plain(e, graph), e.params["k"], e.avals[1].dtype
+    if e.params.get("axis", -1) not in (-1, e.avals[0].ndim - 1):
+        raise Unknown
+
+    def first(x):
+        if dtype.kind == "f" and (np.signbit(x[x == 0]).any() or np.isnan(x).any()):
+            raise Declined
+        order = x.shape[-1] - 1 - np.argsort(x[..., ::-1], -1, "stable")[..., :-k - 1:-1]
+        return [np.take_along_axis(x, order, -1), order.astype(index)]
+    return first, LOOK
+
+
+def _plain(e, graph):
+    types = [np.dtype(graph.aval(atom).dtype) for atom in e.inputs]
+    if not all(dtype in FLOATS or dtype.kind in "biu" and dtype.isbuiltin for dtype in types):
+        raise Unknown
+    return types
+
+
 # -- what may be either -----------------------------------------------------------------------------------------------
 
 def _extreme(function, kind):
@@ -193,6 +238,14 @@ def _extreme(function, kind):
                 raise Declined
         return function(*arrays)
     return extreme
+
+
+def _running(function, axis, backwards, kind):
+    def running(x):
+        if backwards:
+            return np.flip(function.accumulate(np.flip(x, axis), axis, x.dtype), axis)
+        return function.accumulate(x, axis, x.dtype)
+    return _extreme(running, kind)
 
 
 def _converter(old, new):
@@ -254,6 +307,16 @@ def _slice(e, params):
 def _concatenate(e, params):
     axis = params["dimension"]
     return lambda *arrays: np.concatenate(arrays, axis)
+
+
+def _stack(e, params):
+    axis = params["axis"]
+    return lambda *arrays: np.stack(arrays, axis)
+
+
+def _tile(e, params):
+    reps = params["reps"]
+    return lambda x: np.tile(x, reps)
 
 
 def _pad(e, params):
@@ -321,6 +384,7 @@ def _bitcast(e, params):
 
 
 _MOVERS = {**dict.fromkeys(_SAME, _same), **dict.fromkeys(("reshape", "squeeze", "expand_dims"), _reshape), "broadcast_in_dim": _broadcast,
-           "transpose": _transpose, "rev": _reverse, "slice": _slice, "concatenate": _concatenate, "pad": _pad, "iota": _iota,
+           "transpose": _transpose, "rev": _reverse, "slice": _slice, "concatenate": _concatenate, "stack": _stack, "tile": _tile,
+           "pad": _pad, "iota": _iota,
            "dynamic_slice": _dynamic_slice, "dynamic_update_slice": _dynamic_update_slice, "select_n": _select,
            "bitcast_convert_type": _bitcast}

@@ -10,7 +10,7 @@ from jax import lax
 
 import jtensor as torch
 from jtensor.base import compat, devices, dtypes
-from jtensor.ops import gradient
+from jtensor.ops import gradient, loops
 from jtensor.ops.registry import REGISTRY
 from jtensor.trace import buckets, by_numpy, elementwise, equations, kept, kernels, lower, orders, plan, scalars, spec, tiers
 from jtensor.trace.by_numpy import way
@@ -38,11 +38,19 @@ ARITHMETIC = {
     "and": lax.bitwise_and, "or": lax.bitwise_or, "xor": lax.bitwise_xor, "not": lambda a, b: lax.bitwise_not(a),
     "largest": lambda a, b: jnp.max(a), "least": lambda a, b: jnp.min(a.reshape(3, -1), 1), "sum": lambda a, b: jnp.sum(a),
     "all": lambda a, b: (a != 0).all(), "any": lambda a, b: (a.reshape(2, -1) != 0).any(0),
+    "argmax": lambda a, b: lax.argmax(a.reshape(8, 9), 1, jnp.int64), "argmin": lambda a, b: lax.argmin(a, 0, jnp.int32),
+    "running max": lambda a, b: lax.cummax(a.reshape(8, 9), 1), "running min": lambda a, b: lax.cummin(a, reverse=True),
+    "sorted": lambda a, b: jnp.sort(a.reshape(8, 9), 0), "sorted with another": lambda a, b: lax.sort((a, b), num_keys=1),
+    "sorted by two": lambda a, b: lax.sort((a.reshape(8, 9), b.reshape(8, 9), jnp.arange(72).reshape(8, 9)), num_keys=2),
+    "argsort": lambda a, b: jnp.argsort(a, stable=True), "top": lambda a, b: lax.top_k(a.reshape(8, 9), 4),
+    "loop": lambda a, b: loops.scan(lambda c, x: (c + x[0] - x[1], (c, x[0] > x[1])), a[:3], (a.reshape(24, 3), b.reshape(24, 3))),
+    "loop backwards": lambda a, b: loops.scan(lambda c, x: (jnp.where(x > c, x, c), c == x), a[0], b, reverse=True),
     **{f"to {d}": lambda a, b, d=d: a.astype(d) for d in ("float32", "float64", "int64", "int32", "int8", "uint8", "bool")}}
 MOVES = {
     "reshape": lambda a: a.reshape(3, 4), "transpose": lambda a: a.reshape(3, 4).T, "reverse": lambda a: a[::-1],
     "slice": lambda a: a[2:9:3], "column": lambda a: jnp.broadcast_to(a[:, None], (12, 2)), "pad": lambda a: lax.pad(a, a[1], [(1, 2, 0)]),
-    "two": lambda a: jnp.concatenate([a, a]),
+    "two": lambda a: jnp.concatenate([a, a]), "stack": lambda a: jnp.stack([a, a[::-1], a], 1),
+    "tile": lambda a: jnp.tile(a.reshape(3, 4), (2, 3)),
     "inside": lambda a: lax.pad(a, a[0], [(1, 0, 2)]), "where": lambda a: jnp.where(np.arange(12) % 2 == 0, a, a[::-1]),
     "part": lambda a: lax.dynamic_slice(a, (jnp.int64(9),), (5,)), "write": lambda a: lax.dynamic_update_slice(a, a[:3], (jnp.int64(-1),))}
 
@@ -91,7 +99,7 @@ def test_arithmetic(dtype):
         if name in BUCKETED.get(np.dtype(dtype).kind, ()):
             assert done == set(groups)
         elif np.dtype(dtype).kind == "f":
-            assert "zeros" in done or name in ("div", "max", "min", "largest", "least"), name
+            assert "zeros" in done or name in ("div", "max", "min", "largest", "least", "running max", "running min", "top"), name
             assert "usual" in done or name.startswith("to "), name          # -3e10 is in no int32
             assert not done & {"subnormal", "nan"} or name in ("finite", f"to {dtype}")
         else:
@@ -105,9 +113,20 @@ def test_moves():
         assert Both(name, function, [numbers]).agree([numbers]), (dtype, name)
 
 
+@pytest.mark.parametrize("dtype", ["int64", "int32", "int8", "uint8"])
+def test_running_sums_of_whole_numbers(dtype):
+    numbers = np.random.default_rng(2).integers(0, 127, (5, 7)).astype(dtype)
+    for name, function in {"sum": lax.cumsum, "product": lax.cumprod}.items():
+        for axis, reverse in ((0, False), (1, True)):
+            ways = Both(("running", name, axis), lambda x, f=function, a=axis, r=reverse: f(x, a, r), [numbers])
+            assert ways.agree([numbers]) and not ways.by_numpy.kernels
+
+
 def test_what_numpy_does_not_do_is_xlas():
     square = np.ones((9, 9), np.float32)
-    for name, function in {"cumsum": lambda a: jnp.cumsum(a, 0), "product": lambda a: a @ a, "sorted": jnp.sort}.items():
+    for name, function in {"cumsum": lambda a: jnp.cumsum(a, 0), "product": lambda a: a @ a,
+                           "sorted somehow": lambda a: lax.sort(a, is_stable=False),
+                           "many rounds": lambda a: loops.scan(lambda c, x: (c + x, c), a[0, 0], jnp.zeros(9000, a.dtype))}.items():
         assert not Both(name, function, [square]).by_numpy
     for shape, axes in (((4096,), (0,)), ((64, 65), (0,)), ((70, 60), (0, 1))):         # a library's sum
         assert not Both("sum", lambda a, axes=axes: a.sum(axes), [np.ones(shape, np.float32)]).by_numpy
