@@ -263,8 +263,8 @@ class _Loop:
 
     def __init__(self, e, graph):
         params = e.params
-        closed, self.rounds, self.consts, self.carried = params["jaxpr"], params["length"], params["num_consts"], params["num_carry"]
-        self.body = _Steps(flattened(closed))
+        self.rounds, (self.consts, self.carried) = params["length"], compat.parts_of_scan(params)
+        self.body = _Steps(flattened(params["jaxpr"]))
         if self.body.kernels or self.rounds * self.body.length > MOST:
             raise Unknown
         self.elements = 2 * self.rounds * self.body.length * STEP

@@ -17,7 +17,8 @@ def trace(function, avals):
         return jax.make_jaxpr(function)(*avals)
     # By way of `jit`, as `make_jaxpr` goes, it takes 0.2 ms more.
     flat = linear_util.wrap_init(function, debug_info=linear_util.DebugInfo("program", "program", None, None))
-    jaxpr, _, constants = partial_eval.trace_to_jaxpr_dynamic(flat, [aval_of(a.shape, np.dtype(a.dtype)) for a in avals])
+    # Since 0.12 some functions are primitives that only `jit` takes apart; here they are, too.
+    jaxpr, _, constants = partial_eval.trace_to_jaxpr_dynamic(flat, [aval_of(a.shape, np.dtype(a.dtype)) for a in avals], lower=True)
     return ClosedJaxpr(jaxpr, constants)
 
 
@@ -39,6 +40,14 @@ def number_like(value, number):
     if isinstance(value, np.generic) or kind in (int, float):
         return kind(number)
     return kind(number, value.dtype) if isinstance(value, (int, float)) and known else None
+
+
+def parts_of_scan(params):
+    """How many of a `scan`'s arguments are the same in each round, and how many go from one to the next."""
+    if "num_consts" in params:
+        return params["num_consts"], params["num_carry"]
+    constants, carried, _ = params["ft_in"].unpack()
+    return len(constants), len(carried)
 
 
 def scan_of_one_more(params, body):
