@@ -15,9 +15,10 @@ def differences(mine, theirs):
     for rank, (ours, expected) in enumerate(zip(mine, theirs, strict=True)):
         assert ours.keys() == expected.keys()
         for name in expected:
-            text = json.dumps(ours[name]).replace("<jtensor.distributed", LIBRARY)
-            if text != json.dumps(expected[name]):
-                wrong.append((name, rank, text, json.dumps(expected[name])))
+            text, wanted = (json.dumps(one[name], sort_keys=True) for one in (ours, expected))              # as they were stored
+            text = text.replace("<jtensor.distributed", LIBRARY)
+            if text != wanted:
+                wrong.append((name, rank, text, wanted))
     return wrong
 
 

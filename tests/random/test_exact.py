@@ -82,13 +82,13 @@ def test_the_jax_twin_knows_its_limits():
 
 
 def test_a_fused_step_too_many_is_found_out():
-    """The proof rejects a program that rounds elsewhere: here one whose angle goes into the reduction unrounded."""
+    """The proof rejects a program that rounds elsewhere: here one whose angle is the sum of two products."""
     import jax
 
     def careless(words, stretch, zero):
         import jax.numpy as jnp
         u = ((words & 0xFFFFFF).astype(jnp.float32) * np.float32(2.0**-24)).reshape(-1, 2, 8)
-        cosine, sine = normals_jax._cos_sin32(jnp, u[:, 1] * np.float32(6.2831855))
+        cosine, sine = normals_jax._cos_sin32(jnp, u[:, 1] * np.float32(6) + u[:, 1] * np.float32(0.2831855))
         radius = normals_jax._radius32(jnp, 1 - u[:, 0])
         return [radius * cosine * stretch[0] + stretch[1], radius * sine * stretch[0] + stretch[1]]
     run = jax.jit(careless)
