@@ -46,6 +46,34 @@ LARGE = 1 << 18    # bytes that take longer to copy than most programs to run
 HELD = 4           # the segment's list, `inputs`, the local name and getrefcount's argument
 
 
+class Run:
+    """A run of a program that writes over its inputs: what has come of its stages, so that nothing is lost where a signal's handler raises
+    an exception in between (Ctrl-C), or looks at values.
+
+    ``stages``: (executable, what `run_kept` keeps of it) of those that have begun, of so many in all; ``known``: the results of one that
+    was begun ahead; ``gives``: the positions of the results of all stages; ``order``: of the values that are wanted, or None.
+    """
+
+    __slots__ = ("stages", "count", "known", "gives", "order", "wanted")
+
+    def __init__(self, found, wanted):
+        self.stages, self.count, self.known = [], 1 + (found.rest is not None), None
+        self.gives, self.order, self.wanted = found.gives, found.order, wanted
+
+    def stage(self, executable, arrays):
+        """Runs one more stage."""
+        kept = []
+        self.stages.append((executable, kept))
+        return executable.run_kept(arrays, kept)
+
+    def results(self):
+        """The results that are there, and whether they are all."""
+        made = [executable.taken(kept) for executable, kept in self.stages if kept]
+        if made and self.known is not None:
+            made.insert(0, self.known)
+        return [array for results in made for array in results], len(made) == self.count
+
+
 def protect(found, values, arrays):
     """Copies the inputs that somebody else holds after all, so that their buffers are not overwritten. ``values``: the segment's list."""
     references, held = sys.getrefcount, HELD - 1 if tape.Local.threads == 1 else 0

@@ -5,6 +5,7 @@ reason; `report` counts them. May not know: which program a tape gets (`choosing
 inputs a program may write over (`donation`).
 """
 import contextlib
+from functools import partial
 
 import jax
 import numpy as np
@@ -186,7 +187,7 @@ def _run(segment, asked):
                 value.segment, value.owned = array, False
             else:
                 value.array, value.segment, value.owned = array, None, True
-    segment.nodes, segment.inputs, segment.slots = [], [], {}
+    segment.nodes, segment.inputs, segment.slots, segment.running = [], [], {}, None
 
 
 def living(nodes):
@@ -219,6 +220,8 @@ def run_for(segment, value):
             value.array = compat.put(segment, devices.jax_device(value.aval.device))
             value.segment = None
         return
+    if segment.running is not None:
+        _finish(segment)
     nodes, inputs = list(segment.nodes), list(segment.inputs)       # nodes first: what they name is there before they are
     if value.segment is not segment:            # asked last: the owner, done meanwhile, has emptied the lists only after this
         run_for(value.segment, value)
@@ -226,6 +229,35 @@ def run_for(segment, value):
     array, = op_by_op(nodes, (value.position,), inputs, segment)
     value.array = compat.put(array, devices.jax_device(value.aval.device)) if array.__class__ is ndarray else array
     value.owned = False
+
+
+def _finish(segment):
+    """Hands out what a program has made that wrote over its inputs and then was interrupted, by a signal's handler that raised an exception
+    or looks at a value. Where nothing has been written yet, the tape is as good as it was."""
+    run = segment.running
+    arrays, complete = run.results()
+    if not arrays:
+        segment.running = None
+        return
+    if not complete:                            # the rest of it step by step, which writes over nothing
+        arrays = op_by_op(segment.nodes, run.wanted, segment.inputs, segment, dict(zip(run.gives, arrays, strict=False)))
+    elif run.order is not None:
+        arrays = [arrays[k] for k in run.order]
+    made, position = dict(zip(run.wanted, arrays, strict=True)), 0
+    for _, _, _, refs in segment.nodes:
+        for ref in refs if refs.__class__ is list else (refs,):
+            value, array = ref(), made.get(position)
+            position += 1
+            if value is not None and value.array is None and array is not None:
+                _assign(value, array)
+    segment.nodes, segment.inputs, segment.slots, segment.running = [], [], {}, None
+
+
+def _assign(value, array):
+    if array.__class__ is ndarray:              # done by hand
+        value.segment, value.owned = array, False
+    else:
+        value.array, value.segment, value.owned = array, None, True
 
 
 def execute(segment, nodes, wanted, asked):
@@ -253,7 +285,7 @@ def execute(segment, nodes, wanted, asked):
             found = choose(segment, nodes, state, wanted, [v if v.array is not None else _forced(v) for v in inputs], asked)
         if found is None or found.executable is None:
             return op_by_op(nodes, wanted, inputs, segment)
-    executable, known = found.executable, ()
+    executable, known, running = found.executable, (), None
     try:
         if found.single:
             given = [scalars.zero(executable.device)]
@@ -272,15 +304,23 @@ def execute(segment, nodes, wanted, asked):
         if len(arrays) != found.count:
             del arrays[found.count:]           # numbered for an operation that was then refused
         numbers = found.numbers(segment.floats, segment.integers, segment.complexes)
-        if found.rest is None:
-            outs = executable.run([*numbers, *arrays])
+        run, rest = executable.run, found.rest
+        if found.donate and tape.Local.threads == 1:            # else copies are written over
+            segment.running = running = donation.Run(found, wanted)
+            run = partial(running.stage, executable)
+        if rest is None:
+            outs = run([*numbers, *arrays])
         else:
             outs = begun(segment, found)
             if outs is None:
-                outs = executable.run([*found.own_numbers(segment), *[arrays[at] for at in found.takes]])
+                outs = run([*found.own_numbers(segment), *[arrays[at] for at in found.takes]])
+            elif running is not None:
+                running.known = outs
             known = outs
-            outs = known + found.rest.run([*numbers, *[arrays[at] if at >= 0 else known[~at] for at in found.later]])
+            run = rest.run if running is None else partial(running.stage, rest)
+            outs = known + run([*numbers, *[arrays[at] if at >= 0 else known[~at] for at in found.later]])
     except jax.errors.JaxRuntimeError as error:
+        segment.running = None
         return out_of_memory(error, nodes, wanted, inputs, segment, dict(zip(found.gives, known, strict=False)))
     return outs if found.order is None else [outs[k] for k in found.order]
 

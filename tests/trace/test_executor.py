@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jtensor as torch
-from jtensor.trace import background, by_numpy, choosing, equations, executor, kernels, lower
+from jtensor.trace import background, by_numpy, choosing, donation, equations, executor, kernels, lower
 
 
 class Failing:
@@ -25,6 +25,13 @@ class Failing:
             self.times -= 1
             raise self.error
         return self.executable.run(arrays)
+
+    def run_kept(self, arrays, kept):
+        kept.append(self.run(arrays))
+        return kept[0]
+
+    def taken(self, kept):
+        return kept[0]
 
 
 @pytest.fixture(autouse=True)
@@ -170,6 +177,53 @@ def steps(x, count=4, look=lambda: None):
         executor.flush("test")
         look()
     return x
+
+
+@pytest.mark.parametrize("looks", [False, True])
+@pytest.mark.parametrize("at", range(1, 9))
+def test_an_interrupt_behind_a_program_that_wrote_over_its_inputs_loses_nothing(monkeypatch, at, looks):
+    """Python runs a signal's handler behind the call of XLA: it raises, or looks at a parameter."""
+    def trained(interrupted):
+        torch.manual_seed(0)
+        net = torch.nn.Sequential(torch.nn.Linear(4, 300), torch.nn.Tanh(), torch.nn.Linear(300, 2))
+        optimizer, x, stage, calls = torch.optim.Adam(net.parameters()), torch.ones(3, 4), donation.Run.stage, []
+
+        def step():
+            optimizer.zero_grad()
+            loss = net(x).square().mean()
+            loss.backward()
+            optimizer.step()
+            return loss.item()
+
+        def run(self, executable, arrays):
+            made = stage(self, executable, arrays)
+            calls.append(1)
+            if len(calls) == at:
+                if not looks:
+                    raise KeyboardInterrupt
+                seen.append([p.tolist() for p in net.parameters()])
+            return made
+        for _ in range(5):
+            step()
+        seen, done = [], 0
+        if interrupted:
+            with monkeypatch.context() as patch:
+                patch.setattr(donation.Run, "stage", run)
+                while done < 12:
+                    try:
+                        before = [int(optimizer.state[p]["step"]) for p in net.parameters()]
+                        step()
+                    except KeyboardInterrupt:
+                        [p.tolist() for p in net.parameters()]
+                        assert [int(optimizer.state[p]["step"]) - n for p, n in zip(net.parameters(), before, strict=True)] in (
+                            [0] * 4, [1] * 4)
+                    done = int(optimizer.state[net[0].weight]["step"]) - 5
+            assert len(calls) >= at and len(seen) == looks
+        else:
+            for _ in range(12):
+                step()
+        return [p.tolist() for p in net.parameters()]
+    assert trained(True) == trained(False)
 
 
 def expected(start, count=4):

@@ -109,7 +109,7 @@ def start_anew(programs, revived):
     _theirs.update((id(array), [array, None]) for array in arrays)
     for program in programs:
         program.device = places.get(program.device)
-        program.run = functools.partial(_first_run, program, revived)
+        program.run, program.run_kept = [functools.partial(_first_run, program, revived, name) for name in ("run", "run_kept")]
 
 
 def taken_over(arrays, device, put):
@@ -134,11 +134,11 @@ def refuse_theirs(array):
         raise RuntimeError(NO_ACCELERATOR)
 
 
-def _first_run(program, revived, arrays):
+def _first_run(program, revived, name, *given):
     if program.device is None:
         raise RuntimeError(NO_ACCELERATOR)
     revived(program)
-    return program.run(arrays)
+    return getattr(program, name)(*given)
 
 
 NO_ACCELERATOR = "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method"

@@ -25,10 +25,12 @@ class Program:
     ``slow_to_begin`` (whether whoever made it says that its first run makes what later ones use), ``instead`` (an equal one that `dump`
     takes, where XLA does not serialise this one).
     ``run`` trusts its caller: arrays of the given shapes and types, on the device; NumPy arrays and Python scalars are let in, slower.
+    ``run_kept(arrays, kept)`` is the same, and what comes of it is in the list ``kept`` from the moment it is there: an exception that a
+    signal's handler raises behind it cannot lose what has been written over its inputs. ``taken(kept)`` gives it once more.
     """
 
-    __slots__ = ("run", "inputs", "outputs", "donated", "device", "seconds", "portable", "slow_to_begin", "_executable", "_committed",
-                 "_body", "instead", "__weakref__")
+    __slots__ = ("run", "run_kept", "taken", "inputs", "outputs", "donated", "device", "seconds", "portable", "slow_to_begin",
+                 "_executable", "_committed", "_body", "instead", "__weakref__")
 
     def dump(self):
         """The program as bytes for `load` on the same machine and versions."""
@@ -196,15 +198,32 @@ def _program(executable, inputs, outputs, donated, device, committed, kept=(), b
             results = execute(admitted(arrays, inputs, device, committed))
         return results.consume_with_handlers(handlers)
 
+    # A handler runs between two of Python's instructions; `extend` of a `map` is one, in which XLA is called and its answer put away.
+    def run_kept(arrays, kept):
+        try:
+            kept.extend(map(execute, (arrays,)))
+        except TypeError:
+            kept.extend(map(execute, (admitted(arrays, inputs, device, committed),)))
+        return taken(kept)
+
+    def taken(kept):
+        if len(kept) == 1:
+            kept.extend(map(kept[0].consume_with_handlers, (handlers,)))
+        return kept[1]
+
     if forked.is_forked():
-        by_itself, where = run, device if committed else None
+        by_itself, by_itself_kept, where = run, run_kept, device if committed else None
 
         def run(arrays):
             return by_itself(forked.taken_over(arrays, where, put))
 
+        def run_kept(arrays, kept):
+            return by_itself_kept(forked.taken_over(arrays, where, put), kept)
+
     run.kept = kept
     self = Program.__new__(Program)
     self.run, self.inputs, self.outputs, self.donated, self.device = run, inputs, outputs, donated, device
+    self.run_kept, self.taken = run_kept, taken
     self.portable, self._executable, self._committed, self.seconds, self.slow_to_begin = not kept, executable, committed, {}, False
     self._body, self.instead = body, None
     _KNOWN.add(self)
@@ -217,7 +236,8 @@ _KNOWN = weakref.WeakSet()
 def _revived(program):
     """Makes a program of the parent's one of this process, which fork has made."""
     again = load(program.dump(), program.device if program._committed else None)
-    program.run, program._executable, program._body = again.run, again._executable, again._body
+    program.run, program.run_kept, program.taken = again.run, again.run_kept, again.taken
+    program._executable, program._body = again._executable, again._body
 
 
 def after_fork():
@@ -253,8 +273,13 @@ def _program_public(compiled, inputs, outputs, donated, device, committed):
         with x64():
             return list(compiled(*admitted(arrays, inputs, device, committed)))
 
+    def run_kept(arrays, kept):
+        kept.append(run(arrays))                # all but as soon as it is there
+        return kept[0]
+
     self = Program.__new__(Program)
     self.run, self.inputs, self.outputs, self.donated, self.device = run, inputs, outputs, donated, device
+    self.run_kept, self.taken = run_kept, lambda kept: kept[0]
     self.portable, self._executable, self._committed, self.seconds, self.slow_to_begin = True, compiled, committed, {}, False
     self.instead = None
     return self
