@@ -114,6 +114,10 @@ def _check_grid(input, grid, interpolation_mode, padding_mode, align_corners):
     if any(m <= 0 for m in input.size[2:]):
         raise RuntimeError("grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes "
                            f"{list(input.size)} with dimension {2 + [m <= 0 for m in input.size[2:]].index(True)} being empty")
+    wanted = 4 if n == 2 else 5
+    if input.ndim != wanted or grid.ndim != wanted:
+        raise RuntimeError(f"grid_sampler(): expected {wanted}D input and grid with same number of dimensions, but got input with sizes "
+                           f"{list(input.size)} and grid with sizes {list(grid.size)}")
     if n == 3 and interpolation_mode == 2:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
     floats_only("grid_sampler_2d_cpu_kernel_impl" if n == 2 else "grid_sampler3d_cpu")(input)
