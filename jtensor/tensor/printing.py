@@ -11,7 +11,7 @@ from .formatting import OPTIONS, array_text
 def tensor_str(tensor, *, tensor_contents=None, notes=()):
     """What ``repr(tensor)`` and ``str(tensor)`` say. ``tensor_contents`` stands in for the numbers if given; ``notes`` follow last.
 
-    A class derived from `Tensor` is named by its own name; a parameter's `repr` begins with a line of its own.
+    A class derived from `Tensor` is named by its own name; of a parameter see also `parameter_str`.
 
     >>> import jtensor
     >>> tensor_str(jtensor.tensor([1.5, 2.0]), tensor_contents="two numbers")
@@ -25,6 +25,11 @@ def tensor_str(tensor, *, tensor_contents=None, notes=()):
         tensor_contents = "..." if tensor.is_meta else array_text(tensor._host(), indent)
     text = _with_notes(prefix + tensor_contents, [*_notes(tensor), *notes], indent)
     return text if plain or not _is_parameter(tensor) else f"Parameter({text})"
+
+
+def parameter_str(parameter):
+    """What ``repr`` says of a `Parameter`: a line that names it, then the tensor."""
+    return "Parameter containing:\n" + tensor_str(parameter)
 
 
 def tensor_format(tensor, specification):
