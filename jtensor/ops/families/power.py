@@ -38,10 +38,11 @@ def integer_power(x, n):
 def static_power(x, n):
     """An array to the power of a Python number."""
     if isinstance(n, complex):
-        if n.imag != 0 or not is_complex(x):
+        if not is_complex(x):
             kind = dtypes.of_numpy(x.dtype).to_complex().numpy if not is_integral(x) else dtypes.default_complex().numpy
             x = x.astype(kind)
-            return lax.pow(x, jnp.full_like(x, n))
+        if n.imag != 0:
+            return _raised(x, jnp.full_like(x, n))
         n = n.real
     if x.dtype == jnp.bool_:
         if isinstance(n, bool):
@@ -66,7 +67,18 @@ def static_power(x, n):
     if n == -0.5:
         return 1 / root(x)
     with np.errstate(over="ignore"):                             # beyond the type it is infinite
-        return lax.pow(x, jnp.full_like(x, n))
+        return _raised(x, jnp.full_like(x, n))
+
+
+def _raised(x, n):
+    """``x ** n``; of a complex zero what PyTorch makes of it: nothing, infinity or NaN, by the sign of the exponent's real part."""
+    made = lax.pow(x, n)
+    if not is_complex(x):
+        return made
+    positive, unknown = n.real > 0, jnp.full_like(n.real, jnp.nan)
+    real = jnp.where(positive, 0, jnp.where(n.real < 0, jnp.inf, unknown))
+    imag = jnp.where(positive, jnp.where(n.imag < 0, 0.0, jnp.full_like(unknown, -0.0)), unknown)
+    return jnp.where(x == 0, lax.complex(real, imag), made)
 
 
 def root(x):
@@ -83,7 +95,7 @@ def power(x, n):
         return x | ~n
     if is_integral(x):
         return integer_power(x, n)
-    return lax.pow(*jnp.broadcast_arrays(x, n))
+    return _raised(*jnp.broadcast_arrays(x, n))
 
 
 @wide
@@ -103,7 +115,7 @@ def _base_gradient(grad, self, exponent):
 
 @wide
 def _exponent_gradient(grad, self, exponent, result):
-    corner = (self == 0) & ((exponent.real if is_complex(exponent) else exponent) >= 0)
+    corner = (self == 0) & ((exponent.real >= 0) & (exponent.imag == 0) if is_complex(exponent) else exponent >= 0)
     return jnp.where(corner, jnp.zeros((), grad.dtype), grad * conj(result * jnp.log(self)))
 
 
@@ -133,7 +145,7 @@ def pow_Tensor_Scalar(self: Tensor, exponent):
 @wide
 def _to_number(x, n, kind):
     """An array to the power of a number, which PyTorch has in the array's own type ``kind``."""
-    return lax.pow(x, jnp.full_like(x, n.astype(kind).astype(x.dtype)))
+    return _raised(x, jnp.full_like(x, n.astype(kind).astype(x.dtype)))
 
 
 @wide
