@@ -126,8 +126,8 @@ def _labels(terms, given):
             counts[label] = counts.get(label, 0) + 1
     if result is None:
         result = [*range(-most, 0), *sorted(label for label, n in counts.items() if n == 1 and isinstance(label, str))]
-    for label in result:
-        if result.count(label) > 1:
+    for at, label in enumerate(result):
+        if label in result[:at]:
             raise RuntimeError(f"einsum(): output subscript {label} appears more than once in the output")
         if label not in counts:
             raise RuntimeError(f"einsum(): output subscript {label} does not appear in the equation for any input operand")
