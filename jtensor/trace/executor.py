@@ -182,12 +182,16 @@ def _run(segment, asked):
         arrays = execute(segment, nodes, tuple(wanted), asked)
         if segment.ahead is not None:
             segment.then.ahead = segment.ahead = None               # begun in vain
-        for value, array in zip(alive, arrays, strict=True):
-            if array.__class__ is ndarray:                          # done by hand
-                value.segment, value.owned = array, False
-            else:
-                value.array, value.segment, value.owned = array, None, True
+        _hand_out(zip(alive, arrays, strict=True))
     segment.nodes, segment.inputs, segment.slots, segment.running = [], [], {}, None
+
+
+def _hand_out(pairs):
+    for value, array in pairs:
+        if array.__class__ is ndarray:                              # done by hand
+            value.segment, value.owned = array, False
+        else:
+            value.array, value.segment, value.owned = array, None, True
 
 
 def living(nodes):
@@ -243,21 +247,10 @@ def _finish(segment):
         arrays = op_by_op(segment.nodes, run.wanted, segment.inputs, segment, dict(zip(run.gives, arrays, strict=False)))
     elif run.order is not None:
         arrays = [arrays[k] for k in run.order]
-    made, position = dict(zip(run.wanted, arrays, strict=True)), 0
-    for _, _, _, refs in segment.nodes:
-        for ref in refs if refs.__class__ is list else (refs,):
-            value, array = ref(), made.get(position)
-            position += 1
-            if value is not None and value.array is None and array is not None:
-                _assign(value, array)
+    made = dict(zip(run.wanted, arrays, strict=True))
+    alive, positions = living(segment.nodes)    # of those that were wanted some may have died
+    _hand_out([(value, made[at]) for value, at in zip(alive, positions, strict=True) if at in made and value.segment is segment])
     segment.nodes, segment.inputs, segment.slots, segment.running = [], [], {}, None
-
-
-def _assign(value, array):
-    if array.__class__ is ndarray:              # done by hand
-        value.segment, value.owned = array, False
-    else:
-        value.array, value.segment, value.owned = array, None, True
 
 
 def execute(segment, nodes, wanted, asked):
