@@ -239,8 +239,15 @@ def _is_pytorchs(func):
     """Whether a function is of PyTorch itself, which is loaded beside."""
     if getattr(sys.modules["torch"], "Tensor", Tensor) is Tensor:                   # it is this library
         return False
-    home = getattr(func, "__objclass__", None) or getattr(getattr(func, "__self__", None), "__objclass__", func)
-    return (getattr(home, "__module__", None) or "").partition(".")[0] == "torch"
+    kind = type(func)
+    if kind.__module__.partition(".")[0] == "torch":        # an operator: classes here say that they are PyTorch's, too
+        return getattr(sys.modules.get(kind.__module__), kind.__name__, None) is kind
+    if kind is types.FunctionType:
+        home = func.__globals__.get("__name__")
+    else:
+        home = getattr(func, "__objclass__", None) or getattr(getattr(func, "__self__", None), "__objclass__", func)
+        home = getattr(home, "__module__", None)
+    return isinstance(home, str) and home.partition(".")[0] == "torch"
 
 
 def converted(made, cls):

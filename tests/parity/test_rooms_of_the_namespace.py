@@ -62,7 +62,7 @@ def test_older_rooms():
     assert seen[0].filename == __file__
     jtensor._dynamo.config.suppress_errors = True
     jtensor._dynamo.reset()
-    assert jtensor._dynamo.disable(layer) is layer is jtensor._dynamo.optimize("inductor")(layer)
+    assert jtensor._dynamo.disable(layer) is layer is jtensor._dynamo.optimize("inductor")(layer)._orig_mod
     assert torch.__config__.show()
 
 
