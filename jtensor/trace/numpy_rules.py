@@ -58,7 +58,7 @@ def function_of(e, graph):
     if mover is not None:
         return mover(e, params), MOVE
     types, made = [np.dtype(graph.aval(atom).dtype) for atom in e.inputs], np.dtype(e.avals[0].dtype)
-    if not types or not all(dtype in FLOATS or dtype.kind in "biu" and dtype.isbuiltin for dtype in (*types, made)):
+    if not types or not _are_plain((*types, made)):
         raise Unknown
     kind = types[0].kind
     if name in _COMPARISONS:
@@ -104,6 +104,10 @@ def function_of(e, graph):
     if name in _SHIFTS and kind == "i":
         return _shift(_SHIFTS[name], 8 * made.itemsize), LOOK
     raise Unknown
+
+
+def _are_plain(types):
+    return all(dtype in FLOATS or dtype.kind in "biu" and dtype.isbuiltin for dtype in types)
 
 
 def _remainder(x, divisor):
@@ -221,7 +225,7 @@ def top_k(e, graph):
 
 def _plain(e, graph):
     types = [np.dtype(graph.aval(atom).dtype) for atom in e.inputs]
-    if not all(dtype in FLOATS or dtype.kind in "biu" and dtype.isbuiltin for dtype in types):
+    if not _are_plain(types):
         raise Unknown
     return types
 
