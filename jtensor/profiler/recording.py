@@ -7,7 +7,7 @@ import functools
 import threading
 import time
 
-from ..trace import executor
+from ..trace import executor, tape
 from ..trace.report import REPORT
 from .events import EventList, FunctionEvent
 
@@ -41,7 +41,7 @@ class Recorder:
 
     def _timed_run(self, segment, asked):
         """A run of the tape, as an event that ends when its results are there."""
-        alive, _ = executor.living(segment.nodes)
+        alive, _ = tape.living(segment.nodes)
         if not alive:
             return self._plain(segment, asked)
         event = self.begin(f"jtensor::run ({self._reason})", annotation=False)

@@ -154,10 +154,12 @@ _LAY = """\
             return None
         found = segment.state.children[key] = laid(segment, recipe, ({names}))
     added, first, count, state = found
+    if segment.count != first:                  # a signal's handler has recorded meanwhile
+        return None
     nodes = segment.nodes
     begin = len(nodes)
+{numbers}    segment.count, segment.state = count, state
     nodes.extend(added)
-    segment.count, segment.state = count, state
 """
 _NUMBER = """\
     segment.{where}.append(n{j}.scalars[{k}])
@@ -210,7 +212,6 @@ class _Writer:
             self._recorded(j)
         answers = [self._answer(j, at) for j, at in leaving]
         text.append(self._laid())
-        text += [_NUMBER.format(j=j, k=k, where=where) for j, k, where in self.numbers]
         text += self._living()
         text += self.made
         text += [_RELEASE.format(j=j) for j in range(length)]
@@ -266,7 +267,8 @@ class _Writer:
         places = "".join([f"    p{name} = {templates.POSITION.format(v=name)}\n" for name in self.external])
         names = "".join([f"p{name}, " for name in self.external])
         counts = "len(segment.floats), len(segment.integers), len(segment.complexes), " if self.numbers else ""
-        return _LAY.format(places=places, names=names, key=f"CHAIN, {names}{counts}")
+        numbers = "".join([_NUMBER.format(j=j, k=k, where=where) for j, k, where in self.numbers])
+        return _LAY.format(places=places, names=names, key=f"CHAIN, {names}{counts}", numbers=numbers)
 
     def _answer(self, j, at):
         """The name of the tensor that a node answers; its text is added to ``made``."""

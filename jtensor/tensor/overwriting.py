@@ -63,17 +63,8 @@ def put(tensor, storage, spot, value=None, kind=None):
     if based:
         base = storage.value
         positions = (base.position if base.segment is segment else slot(segment, base),)
-    if kind is float:
-        taken = ("f", len(segment.floats)),
-        segment.floats.append(value)
-    elif kind is int:
-        taken = ("i", len(segment.integers)),
-        segment.integers.append(value)
-    elif kind is Value:
+    if kind is Value:
         positions += (value.position if value.segment is segment else slot(segment, value)),
-    if starts:
-        taken += taken_from[len(segment.integers), len(starts)]
-        segment.integers += starts
     key = plan, positions
     state = segment.state.children.get(key)
     if state is None:
@@ -81,12 +72,21 @@ def put(tensor, storage, spot, value=None, kind=None):
             _put_lifted(tensor, storage, spot, value)
             return
         state = TRIE.grow(segment.state, key, plan)
+    if kind is float:
+        taken = ("f", len(segment.floats)),
+        segment.floats.append(value)
+    elif kind is int:
+        taken = ("i", len(segment.integers)),
+        segment.integers.append(value)
+    if starts:
+        taken += taken_from[len(segment.integers), len(starts)]
+        segment.integers += starts
     made = new_value(Value)
     made.array, made.segment, made.aval = None, segment, storage.layout.aval
-    made.position = segment.count
-    segment.count += 1
-    segment.nodes.append((plan, positions, taken, reference(made)))
-    segment.state = state
+    node = plan, positions, taken, reference(made)
+    made.position = count = segment.count                   # from here on at once: see `tape.append`
+    segment.count, segment.state = count + 1, state
+    segment.nodes.append(node)
     storage.value = made
     bump(tensor)
     if state.cut:

@@ -127,10 +127,8 @@ _ONE_RESULT = """\
     spec = plan.spec
     if spec is None:
     """ + _SEVERAL_RESULTS + """\
-    segment.state = state
-""" + templates.VALUE.format(name="value", aval="spec.aval", position="segment.count") + """\
-    segment.count += 1
-    segment.nodes.append((plan, state.positions, {places}, reference(value)))
+""" + templates.NEW.format(name="value", aval="spec.aval") + templates.PUT.format(
+    name="value", plan="plan", positions="state.positions", places="{places}", state="state") + """\
 """ + templates.STORAGE.format(value="value", spec="spec", version=0) + templates.TENSOR.format(
     name="out", storage="storage", spec="spec", offset=0, counter="storage") + """\
     local = LOCAL

@@ -236,15 +236,16 @@ _NODE = """\
         if LIFTED in positions:
             return None
         state = TRIE.grow(segment.state, key, plan{i})
+{values}{numbers}    added = (plan{i}, positions, {places}, {refs})
     count = segment.count
-{values}{numbers}    segment.nodes.append((plan{i}, positions, {places}, {refs}))
-    segment.count = count
-    segment.state = state
+{placed}    segment.count, segment.state = count + {many}, state
+    segment.nodes.append(added)
     if state.cut or LOCAL.eager:
         tape.over_cap()
 """
-_VALUE = templates.VALUE.format(name="{name}", aval="aval_{name}", position="count") + """\
-    count += 1
+_VALUE = templates.NEW.format(name="{name}", aval="aval_{name}")
+_PLACED = """\
+    {name}.position = {at}
 """
 _NUMBER = """\
     places.append(("{kind}", len(segment.{where})))
@@ -288,8 +289,9 @@ def _function(story):
         numbers = "".join([_NUMBER.format(kind=kind, where=LISTS[kind], k=k) for k, (kind, _) in enumerate(places)])
         text.append(_NODE.format(
             i=i, positions="".join([templates.POSITION.format(v=v) + ", " for v in positions]),
-            values="".join([_VALUE.format(name=name) for name in outs]), numbers="    places = []\n" + numbers if places else "",
-            places="places" if places else repr(places),
+            values="".join([_VALUE.format(name=name) for name in outs]), many=len(outs),
+            placed="".join([_PLACED.format(name=name, at=f"count + {k}" if k else "count") for k, name in enumerate(outs)]),
+            numbers="    places = []\n" + numbers if places else "", places="places" if places else repr(places),
             refs=f"reference({outs[0]})" if len(outs) == 1 else "[" + ", ".join([f"reference({name})" for name in outs]) + "]"))
     told = []
     for i, answer in enumerate(story.answers):

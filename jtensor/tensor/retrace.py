@@ -35,35 +35,36 @@ def backward(edge, grad, keep_graph):
     """Runs the backward of one root into the leaves: from a macro where there is one, else by the engine, learning it."""
     found = macro = None
     segment, keep_graph = LOCAL.segment, bool(keep_graph)
-    known = segment.state.macros
+    state = segment.state
+    known = state.macros
     if not (LOCAL.eager or LOCAL.inference or LOCAL.lesson or anomaly.ON["on"] or grad is None):
         if known is not None and known[macros.WRITTEN]:
             macro, found = _as_written(segment, known, edge, grad, keep_graph)
             if macro is not None:
                 grad = None                                         # what it names must not live longer than it would
-                _play(macro, found, keep_graph)
+                _play(macro, segment, found, keep_graph)
                 return
         if not macros.hopeless(segment):
             found = _graph(segment, edge, grad)
     if found is not None:
         key, nodes, leaves, numbers, named, holding = found
         key = *key, keep_graph
-        macro = macros.find(segment, key)
+        macro = macros.find(state, key)
     if found is None or macro is macros.UNKNOWN:
         _unknown[0] = min(_unknown[0] + 1, 2 * NEW)
         engine.run([edge], [grad], keep_graph, False, rows=_unknown[0] > NEW)
     elif macro is not None:
         macro.plays += 1
         if macro.plays == written.AFTER and len(nodes) <= written.LARGEST:
-            known = segment.state.macros
+            known = macro.begun[0].macros
             ask = written.Graph(segment, macro.wanted, _still_there).function(edge, grad, keep_graph)
             known[macros.WRITTEN] = ((ask, macro), *known[macros.WRITTEN])[:AT_ONE_STATE]
         found = grad = nodes = None
-        _play(macro, (named, leaves, numbers, holding), keep_graph)
+        _play(macro, segment, (named, leaves, numbers, holding), keep_graph)
     else:
         numbers, apart = _numbers_apart(nodes) if numbers else (numbers, ())
         before = [None if leaf.grad is None else (leaf.grad, leaf.grad._counter.version) for leaf in leaves]
-        lesson = macros.Lesson(named, numbers, _cells(leaves), None if keep_graph else _Releases(holding))
+        lesson = macros.Lesson(state, named, numbers, _cells(leaves), None if keep_graph else _Releases(holding))
         found = named = None
         with lesson:
             engine.run([edge], [grad], keep_graph, False)
@@ -87,15 +88,16 @@ def _as_written(segment, known, edge, grad, keep_graph):
     return None, None
 
 
-def _play(macro, found, keep_graph):
-    """Puts a backward on the tape: ``found`` is (named values, leaves, numbers, nodes that let go of what they saved in the end)."""
+def _play(macro, segment, found, keep_graph):
+    """Puts a backward on the tape where it was found: ``found`` is (named values, leaves, numbers, nodes that let go of what they saved in
+    the end)."""
     named, leaves, numbers, holding = found
     _unknown[0] = max(_unknown[0] - 1, 0)
 
     def release(places):
         for at in places:
             holding[at].saved = None
-    _finish(leaves, macros.play(macro, named, numbers, _cells(leaves), None if keep_graph else release), macro.note)
+    _finish(leaves, macros.play(macro, segment, named, numbers, _cells(leaves), None if keep_graph else release), macro.note)
     if not keep_graph:
         for node in holding:
             node.saved = None

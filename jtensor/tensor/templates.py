@@ -103,10 +103,19 @@ _POSITIONS = {
     "?": "None if v{i} is None else " + POSITION.replace("{v}", "v{i}"),
     "*": "tuple([" + POSITION.replace("{v}", "v") + " for v in v{i}])",
 }
-VALUE = """\
+NEW = """\
     {name} = Value()
     {name}.array, {name}.segment, {name}.aval = None, segment, {aval}
+"""
+VALUE = NEW + """\
     {name}.position = {position}
+"""
+# A signal's handler that records as well can run after a call or an allocation: after all of them the tape grows by a node at once.
+PUT = """\
+    node = ({plan}, {positions}, {places}, reference({name}))
+    {name}.position = count = segment.count
+    segment.count, segment.state = count + 1, {state}
+    segment.nodes.append(node)
 """
 STORAGE = """\
     storage = Storage()

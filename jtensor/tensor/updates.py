@@ -27,14 +27,18 @@ def update(identity, tensors, numbers, run):
         others.append(rest)
     named, what = Named(), (identity, tuple(others))
     segment = LOCAL.segment
-    key, again = None, segment.state.macros
+    state = segment.state
+    key, again = None, state.macros
     if not (LOCAL.lesson or LOCAL.eager or LOCAL.inference or LOCAL.grad_enabled):
         again = again.get(what) if again is not None else None
         if again is not None and again(segment, tensors, floats):
             REPORT.replayed += 1
             return
+        if segment is not LOCAL.segment:        # it had to begin anew
+            segment = LOCAL.segment
+            state = segment.state
         key = _key(segment, named, what, tensors)
-    macro = macros.UNKNOWN if key is None else macros.find(segment, key)
+    macro = macros.UNKNOWN if key is None else macros.find(state, key)
     if macro is macros.UNKNOWN or macro is None and len({id(t._storage.value) for t in tensors}) < len(tensors):
         run(numbers)                    # what is learnt is of tensors at places of their own, so that the key tells when two share memory
         return
@@ -42,13 +46,13 @@ def update(identity, tensors, numbers, run):
     if macro is not None:
         macro.plays += 1
         if macro.plays == written.AFTER:
-            segment.state.macros[what] = written_updates.Update(segment).function(tensors, macro, macro.note)
-        macros.play(macro, named, floats, cells)
+            macro.begun[0].macros[what] = written_updates.Update(segment).function(tensors, macro, macro.note)
+        macros.play(macro, segment, named, floats, cells)
         _written(tensors, macro.note)
         return
     numbers = [tuple([n * 1.0 if type(n) is float else n for n in given]) for given in numbers]
     versions = [t._counter.version for t in tensors]
-    lesson = macros.Lesson(named, [n for given in numbers for n in given if type(n) is float], cells)
+    lesson = macros.Lesson(state, named, [n for given in numbers for n in given if type(n) is float], cells)
     named = None
     with lesson:
         run(numbers)

@@ -62,10 +62,10 @@ def read(tensor):
         segment.integers += starts
     value = Value()
     value.array, value.segment, value.aval = None, segment, spec.aval
-    value.position = segment.count
-    segment.count += 1
-    segment.nodes.append((plan, positions, taken, reference(value)))
-    segment.state = state
+    node = plan, positions, taken, reference(value)
+    value.position = count = segment.count                  # from here on at once: see `tape.append`
+    segment.count, segment.state = count + 1, state
+    segment.nodes.append(node)
     tensor._cached = (reference(base), value)
     if state.cut or LOCAL.eager:
         tape.over_cap()

@@ -159,16 +159,14 @@ _WHOLE = """\
 """ + indent(templates.FIND) + """\
         if tracked:
             tracked = begun(state.plan, {tensors}, NEEDS[{flags}], v0)
-{put}""" + indent(templates.VALUE.format(name="made", aval="k0.aval", position="segment.count")) + """\
-        segment.count += 1
-        segment.nodes.append((state.plan, state.positions, {places}, reference(made)))
-"""
+{put}""" + indent(templates.NEW.format(name="made", aval="k0.aval") + templates.PUT.format(
+    name="made", plan="state.plan", positions="state.positions", places="{places}", state="state"))
 _TAKE_STARTS = """\
     if starts:
         taken = taken_from[len(segment.integers), len(starts)]
         segment.integers += starts
 """
-_ELEMENTS = templates.VALUE.format(name="v", aval="k0.aval", position="count")
+_ELEMENTS = templates.NEW.format(name="v", aval="k0.aval")
 _VIEW = """\
     else:
         starts = a0._offset
@@ -183,32 +181,41 @@ _VIEW = """\
         else:
             at = None
         key = (mark, p0, at, place.read{key},)
+        count = segment.count
         state = segment.state.children.get(key)
         if state is None:
             return learn(operator, ({args},), segment, key, place)
         state, first, plan, second, back, third = state
-        nodes = segment.nodes; count = segment.count
         starts = place.starts
         taken = ()
         gone = GONE
         if tracked:
             if at is None:
 """ + indent(_ELEMENTS, 12) + """\
+                v.position = count
                 gone = reference(v)
             tracked = begun(plan, {tensors}, NEEDS[{flags}], v)
         if at is None:
 """ + indent(_TAKE_STARTS, 8) + """\
-            nodes.append((place.read, first, taken, gone))
-            count += 1
+            before = (place.read, first, taken, gone)
 {put}""" + indent(_ELEMENTS) + """\
-        nodes.append((plan, second, {places}, reference(v)))
-""" + indent(_TAKE_STARTS) + indent(templates.VALUE.format(name="made", aval="s0.layout.aval", position="count + 1")) + """\
-        nodes.append((back, third, taken, reference(made)))
-        segment.count = count + 2
+        node = (plan, second, {places}, reference(v))
+""" + indent(_TAKE_STARTS) + indent(templates.NEW.format(name="made", aval="s0.layout.aval")) + """\
+        last = (back, third, taken, reference(made))
+        if segment.count != count:              # a signal's handler has recorded meanwhile: nothing may come between these
+            tape.begin_anew()
+            return general({args})
+        nodes = segment.nodes
+        if at is None:
+            nodes.append(before)
+            count += 1
+        v.position = count; made.position = count + 1
+        segment.count, segment.state = count + 2, state
+        nodes.append(node)
+        nodes.append(last)
         a0._cached = (reference(made), v)
 """
 _END = """\
-    segment.state = state
     s0.value = made
     counter = a0._counter
     counter.version += 1

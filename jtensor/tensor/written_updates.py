@@ -27,15 +27,17 @@ _TAKEN = """\
 """
 _LAY = """\
     nodes = segment.nodes
-    begin = len(nodes)
-    nodes.extend({nodes})
+    if len(segment.inputs) != {taken} or segment.state is not {before}:            # a signal's handler has recorded meanwhile
+        tape.begin_anew()
+        return None
     segment.count, segment.state = {count}, {state}
+    nodes.extend({nodes})
 """
 _NUMBERS = """\
     segment.{kind}.extend({numbers})
 """
 _RESULT_OF = templates.VALUE.format(name="r{which}", aval="{aval}", position="{position}") + """\
-    nodes[begin + {at}] = {plan}, {positions}, {places}, reference(r{which})
+    nodes[{begin} + {at}] = {plan}, {positions}, {places}, reference(r{which})
 """
 _CELL = """\
     s{i}.value = r{which}
@@ -74,18 +76,20 @@ class Update(Text):
             self.say(_STORAGE, i=i)
         for k, (_, which) in enumerate(piece.inputs):
             self.say(_TAKEN, at=self.named[which], place=~(len(segment.inputs) + k))
-        self.say(_LAY, nodes=self.constant(piece.nodes), count=piece.count, state=self.constant(piece.state))
+        begin = len(segment.nodes)
         if piece.floats:
             numbers = "[" + ", ".join([f"floats[{at}]" for at in piece.floats]) + "]" if macro.given else self.constant(piece.floats)
             self.say(_NUMBERS, kind="floats", numbers=numbers)
         for kind in ("integers", "complexes"):
             if getattr(piece, kind):
                 self.say(_NUMBERS, kind=kind, numbers=self.constant(getattr(piece, kind)))
+        self.say(_LAY, nodes=self.constant(piece.nodes), count=piece.count, state=self.constant(piece.state),
+                 before=self.constant(segment.state), taken=len(segment.inputs) + len(piece.inputs))
         for which in dict.fromkeys([which for _, which in cells]):
             at, _, position, aval = piece.results[which]
             plan, positions, places, _ = map(self.constant, piece.nodes[at])
-            self.say(_RESULT_OF, which=which, aval=self.constant(aval), position=position, at=at, plan=plan, positions=positions,
-                     places=places)
+            self.say(_RESULT_OF, begin=begin, which=which, aval=self.constant(aval), position=position, at=at, plan=plan,
+                     positions=positions, places=places)
         for i, which in cells:
             self.say(_CELL, i=i, which=which)
         if note:

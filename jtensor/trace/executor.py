@@ -4,7 +4,7 @@ Owns: `flush` (end the segment of this thread and run it), `value_of` (the array
 reason; `report` counts them. May not know: which program a tape gets (`choosing`), how one operation is done by itself (`kernels`), which
 inputs a program may write over (`donation`).
 """
-import contextlib
+import threading
 from functools import partial
 
 import jax
@@ -12,7 +12,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..base import compat, devices
-from . import bodies, by_numpy, donation, kernels, lower, scalars, tape
+from . import asides, begun, bodies, by_numpy, cuts, donation, kernels, lower, scalars, tape
 from .arrival import awaited, fetched
 from .choosing import choose
 from .macros import CAP
@@ -30,6 +30,9 @@ def flush(reason, asked=None):
     segment = local.segment
     nodes = segment.nodes
     if nodes:
+        if local.outside is not None or segment.state.depth != len(nodes) or local.is_main and asides.is_interrupted():
+            _apart(local, segment, reason)
+            return
         lesson, hand = local.lesson, segment.state.hand
         if hand is not None and asked == 0 and lesson is None and hand.did(segment, seen, reason):
             local.segment = Segment()
@@ -45,12 +48,40 @@ def flush(reason, asked=None):
             REPORT.flushed(reason, len(nodes))
         if asked is None:
             asked = segment.asked
+        if local.aside.nodes:
+            aside, local.aside = local.aside, Segment()
+            _compute(aside)
         if segment.state.cut or segment.mark is not None or segment.update is not None or segment.state.mixed:
             run(segment, asked)
         else:
             _run(segment, asked)
         if TRIE.size > TRIE.limit:
             TRIE.trim()
+
+
+def _apart(local, segment, reason):
+    """Flushes in the midst of another operation, or a tape that was recorded on in the midst of one (`asides`)."""
+    tape.begin_anew()
+    if local.lesson is not None:
+        local.lesson.failed = True
+    REPORT.flushed(reason, len(segment.nodes))
+    if compat.is_tracing():
+        elsewhere = threading.Thread(target=_compute, args=(segment,))          # JAX traces by threads
+        elsewhere.start()
+        elsewhere.join()
+    else:
+        _compute(segment)
+
+
+def _compute(segment):
+    """Computes what lives on a tape, one operation at a time, which writes over nothing and asks no state of the trie.
+
+    The nodes stay: the operation in whose midst this happens may add one to them.
+    """
+    nodes, inputs = list(segment.nodes), list(segment.inputs)
+    alive, wanted = tape.living(nodes)
+    if alive:
+        _hand_out(zip(alive, op_by_op(nodes, tuple(wanted), inputs, segment), strict=True))
 
 
 def value_of(value, reason="read"):
@@ -107,7 +138,7 @@ def run(segment, asked=None):
         TRIE.cut_at(state, piece)
         while length < len(segment.nodes):
             parts.append(segment)
-            segment, length = tape.split(segment, length), piece
+            segment, length = cuts.split(segment, length), piece
         if parts:
             _prepare(parts, segment, asked)
     for part in parts:
@@ -128,7 +159,7 @@ def _device_by_device(segment, asked):
         if part.state.mixed:
             first = part.state.device
             at = next(at for at, node in enumerate(part.nodes) if node[0].outputs[0].device is not first)
-            rest = tape.split(part, at)
+            rest = cuts.split(part, at)
         mine = asked is not None and asked < part.count
         run(part, asked if mine else None)
         asked = None if mine or asked is None else asked - part.count
@@ -141,7 +172,7 @@ def _without_beginning(segment, asked, cut):
         _foresee(segment, asked, True)
     if not at:
         return segment, asked
-    before, segment = segment, tape.split(segment, at)
+    before, segment = segment, cuts.split(segment, at)
     segment.state.sightings = max(segment.state.sightings, PATIENT)     # it has come before
     mine = asked is not None and asked < before.count
     then = None if mine or asked is None else asked - before.count
@@ -170,14 +201,14 @@ def _foresee(segment, asked, later=False):
     """Makes the program of a part that has none, or has it made in the background."""
     if segment.state.programs is not None or len(segment.nodes) <= 1:
         return
-    alive, wanted = living(segment.nodes)
+    alive, wanted = tape.living(segment.nodes)
     if alive:
         choose(segment, segment.nodes, segment.state, tuple(wanted), list(segment.inputs), asked, later)
 
 
 def _run(segment, asked):
     nodes = segment.nodes
-    alive, wanted = living(nodes)
+    alive, wanted = tape.living(nodes)
     if alive:
         arrays = execute(segment, nodes, tuple(wanted), asked)
         if segment.ahead is not None:
@@ -194,26 +225,6 @@ def _hand_out(pairs):
             value.array, value.segment, value.owned = array, None, True
 
 
-def living(nodes):
-    """The values of a tape that somebody holds, and their positions."""
-    alive, wanted, position = [], [], 0
-    for _, _, _, refs in nodes:
-        if refs.__class__ is list:
-            for ref in refs:
-                value = ref()
-                if value is not None:
-                    alive.append(value)
-                    wanted.append(position)
-                position += 1
-        else:
-            value = refs()
-            if value is not None:
-                alive.append(value)
-                wanted.append(position)
-            position += 1
-    return alive, wanted
-
-
 def run_for(segment, value):
     """Computes one value of a segment that belongs to another thread, or whose run failed, from a snapshot of its nodes.
 
@@ -221,8 +232,7 @@ def run_for(segment, value):
     """
     if segment.__class__ is not Segment:
         if segment is not None:
-            value.array = compat.put(segment, devices.jax_device(value.aval.device))
-            value.segment = None
+            begun.sent(value)
         return
     if segment.running is not None:
         _finish(segment)
@@ -233,6 +243,9 @@ def run_for(segment, value):
     array, = op_by_op(nodes, (value.position,), inputs, segment)
     value.array = compat.put(array, devices.jax_device(value.aval.device)) if array.__class__ is ndarray else array
     value.owned = False
+
+
+asides.run_for = run_for
 
 
 def _finish(segment):
@@ -248,7 +261,7 @@ def _finish(segment):
     elif run.order is not None:
         arrays = [arrays[k] for k in run.order]
     made = dict(zip(run.wanted, arrays, strict=True))
-    alive, positions = living(segment.nodes)    # of those that were wanted some may have died
+    alive, positions = tape.living(segment.nodes)    # of those that were wanted some may have died
     _hand_out([(value, made[at]) for value, at in zip(alive, positions, strict=True) if at in made and value.segment is segment])
     segment.nodes, segment.inputs, segment.slots, segment.running = [], [], {}, None
 
@@ -304,7 +317,7 @@ def execute(segment, nodes, wanted, asked):
         if rest is None:
             outs = run([*numbers, *arrays])
         else:
-            outs = begun(segment, found)
+            outs = begun.results(segment, found)
             if outs is None:
                 outs = run([*found.own_numbers(segment), *[arrays[at] for at in found.takes]])
             elif running is not None:
@@ -360,45 +373,6 @@ def op_by_op(nodes, wanted, inputs, segment, known=()):
 def _forced(value):
     value_of(value)
     return value
-
-
-# -- ahead ------------------------------------------------------------------------------------------------------------
-
-def go_ahead(segment):
-    """Begins the first stage of what the tape has become from here on lately, while the rest of it is being recorded.
-
-    A loss can be computed while Python records its gradients and the optimizer's step. Should the tape become something else, that
-    was in vain, and the numbers are the same.
-    """
-    found, times = segment.state.ahead
-    if times < SURE or LOCAL.eager or found.executable.donated:             # what it writes over may be wanted yet
-        return
-    inputs, (floats, integers, complexes) = segment.inputs, found.own
-    if found.reach > len(inputs) or floats > len(segment.floats) or integers > len(segment.integers) or complexes > len(segment.complexes):
-        return                                  # what was read then is a value that comes later
-    arrays = []
-    for at in found.takes:
-        value = inputs[at]
-        if tape.there(value) is None:
-            return
-        arrays.append(value_of(value))
-    with contextlib.suppress(jax.errors.JaxRuntimeError):              # what fails will fail again, where it is expected
-        segment.ahead = found, found.executable.run([*found.own_numbers(segment), *arrays])
-
-
-tape.go_ahead = go_ahead
-SURE = 2                           # so often in a row a tape must have gone on as before
-
-
-def begun(segment, found):
-    """The results of the program's first stage if it was begun already, else None; notes what the tape has become."""
-    then, ahead = segment.then, segment.ahead
-    if then is None:
-        return None
-    known = then.ahead
-    then.ahead = found, known[1] + 1 if known is not None and known[0] is found else 0
-    segment.ahead = None
-    return ahead[1] if ahead is not None and ahead[0] is found else None
 
 
 # -- failures ---------------------------------------------------------------------------------------------------------

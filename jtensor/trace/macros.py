@@ -9,7 +9,7 @@ in the key, tensors, gradients.
 """
 import weakref
 
-from . import tape
+from . import cuts, tape
 from .report import REPORT
 from .tape import LOCAL, Value, slot
 
@@ -37,20 +37,21 @@ class Piece:
 
 class Macro:
     """``pieces``; ``answers``: the values that the caller wanted; ``note``: what it wanted to remember; ``plays``: how often it was found
-    by its key; ``wanted``: which of the named values it puts on the tape by itself; ``given``: whether its floats are among those given.
+    by its key; ``wanted``: which of the named values it puts on the tape by itself; ``given``: whether its floats are among those given;
+    ``begun``: the state of the tape where it begins, and how many inputs that has.
     """
 
-    __slots__ = ("pieces", "answers", "note", "plays", "wanted", "given")
+    __slots__ = ("pieces", "answers", "note", "plays", "wanted", "given", "begun")
 
 
-def find(segment, key):
-    """The macro of a key at this place of the tape; None if one should be learnt, `UNKNOWN` if not.
+def find(state, key):
+    """The macro of a key at a place of the tape; None if one should be learnt, `UNKNOWN` if not.
 
     A key that has been asked for once is only remembered: what comes but once is not worth keeping.
     """
-    macros = segment.state.macros
+    macros = state.macros
     if macros is None:
-        macros = segment.state.macros = {MISSES: 0, SEEN: set(), WRITTEN: ()}
+        macros = state.macros = {MISSES: 0, SEEN: set(), WRITTEN: ()}
     found = macros.get(key)
     if found is not None:
         macros[MISSES] = 0
@@ -98,19 +99,20 @@ class Lesson:
 
     ``named``: the Values that the key names, in an order of the key's; ``given``: the floats and `Integer`s among the run's numbers that
     may be others next time, each an object of its own: it is known again by identity. ``cells``: objects whose ``value`` the run replaces
-    (storages); ``progress()`` is asked at each cut and what it says handed back by `play` there.
+    (storages); ``state``: where it has been looked for; ``progress()`` is asked at each cut and what it says handed back by `play` there.
     """
 
-    def __init__(self, named, given, cells=(), progress=None):
+    def __init__(self, state, named, given, cells=(), progress=None):
         segment = LOCAL.segment
-        self.state, self.given, self.cells, self.progress = segment.state, given, cells, progress
+        self.state, self.given, self.cells, self.progress = state, given, cells, progress
         self.where = {id(number): at for at, number in enumerate(given)}
         self.missed = {id(number) for number in given if type(number) is Integer}
         self.floats = len(self.missed) < len(given)
         self.known = {id(value): (weakref.ref(value), (-1, at)) for at, value in enumerate(named)}     # weakly: they are to die as always
         self.held = [weakref.ref(cell.value) for cell in cells]
-        self.pieces, self.failed = [], False
+        self.pieces, self.failed = [], segment.state is not state           # else a signal's handler has recorded in between
         self._begin(segment)
+        self.begins = state, self.inputs
 
     def _begin(self, segment):
         self.segment, self.inputs = segment, len(segment.inputs)
@@ -143,6 +145,9 @@ class Lesson:
 
     def _piece(self, segment):
         """Adds the piece that ends here, with all values of it that live."""
+        if segment.state.depth != len(segment.nodes):          # a signal's handler has recorded on it, too
+            self.failed = True
+            return
         nodes, count, floats, integers, complexes = self.begun
         piece, index = Piece(), len(self.pieces)
         piece.inputs = [self._value(v) for v in (segment.inputs if index else segment.inputs[self.inputs:])]
@@ -192,6 +197,7 @@ class Lesson:
             return
         macro = macros[key] = Macro()
         macro.pieces, macro.answers, macro.note, macro.plays, macro.given = self.pieces, answers, note, 0, self.floats
+        macro.begun = self.begins
         macro.wanted = frozenset([at for piece in self.pieces for made, at in (*piece.inputs, *(v for _, v in piece.cells)) if made < 0])
         kept = set(answers)
         for piece in reversed(self.pieces):
@@ -203,34 +209,30 @@ class Lesson:
 
 # -- playing ----------------------------------------------------------------------------------------------------------
 
-def play(macro, named, given, cells=(), progress=None):
-    """Puts a macro on the tape; answers its values. The arguments are those of `Lesson`, of this time.
+def play(macro, segment, named, given, cells=(), progress=None):
+    """Puts a macro on the tape ``segment``, where it was found; answers its values. The rest are the arguments of `Lesson`, of this time.
 
     ``named`` is emptied, so that nothing lives longer than it would; it may be a dict of those that are ``wanted``.
     """
     REPORT.replayed += 1
-    pieces = macro.pieces
+    pieces, (state, inputs) = macro.pieces, macro.begun
+    taken = [named[at] for _, at in pieces[0].inputs]
     if len(pieces) == 1:
         piece, = pieces
-        segment = LOCAL.segment
-        for _, at in piece.inputs:
-            slot(segment, named[at])
-        values = _lay(segment, piece, given, macro.given)
+        values = _lay(segment, piece, given, macro.given, state, inputs, taken)
         for at, (_, which) in piece.cells:
             cells[at].value = values[which]
         return [values[which] for _, which in macro.answers]
-    first = {at: named[at] for at in macro.wanted}
+    made = {-1: {at: named[at] for at in macro.wanted}}
     named.clear()
-    made = {-1: first}
     for index, piece in enumerate(pieces):
-        segment = LOCAL.segment
         if index:
-            segment.inputs = [made[owner][at] for owner, at in piece.inputs]
-            segment.slots = {id(value): ~at for at, value in enumerate(segment.inputs)}
-        else:
-            for _, at in piece.inputs:
-                slot(segment, first[at])
-        made[index] = dict(enumerate(_lay(segment, piece, given, macro.given)))
+            if LOCAL.segment.nodes:             # a signal's handler has recorded meanwhile
+                tape.begin_anew()
+            segment = LOCAL.segment
+            state, inputs, taken = segment.state, len(segment.inputs), [made[owner][at] for owner, at in piece.inputs]
+        made[index] = dict(enumerate(_lay(segment, piece, given, macro.given, state, inputs, taken)))
+        taken = None
         for at, (owner, which) in piece.cells:
             cells[at].value = made[owner][which]
         for owner, which in piece.last:
@@ -242,23 +244,29 @@ def play(macro, named, given, cells=(), progress=None):
     return [made[owner][at] for owner, at in macro.answers]
 
 
-def _lay(segment, piece, given, floats):
-    """Puts the nodes of a piece on the tape; answers the values of it that live."""
-    nodes = segment.nodes
-    begin = len(nodes)
-    nodes.extend(piece.nodes)
-    if piece.floats:
-        segment.floats.extend([given[at] for at in piece.floats] if floats else piece.floats)
-    if piece.integers:
-        integers = segment.integers
-        first = len(integers)
-        integers.extend(piece.integers)
+def _lay(segment, piece, given, floats, state, inputs, taken):
+    """Puts the nodes of a piece on the tape; answers the values of it that live.
+
+    ``state``, ``inputs``: what the tape has to be, and how many inputs it has to have, before it takes the values ``taken``.
+    """
+    numbers, integers = piece.floats, piece.integers
+    if numbers and floats:
+        numbers = [given[at] for at in numbers]
+    if piece.handed:
+        integers = list(integers)
         for at, which in piece.handed:
-            integers[first + at] = given[which]
-    if piece.complexes:
-        segment.complexes.extend(piece.complexes)
+            integers[at] = given[which]
+    for value in taken:
+        slot(segment, value)
+    while len(segment.inputs) != inputs + len(taken) or segment.state is not state:
+        _clear(segment, state, inputs, taken)
+    segment.floats += numbers                   # from here on no call, so that all of it is done at once: see `tape.append`
+    segment.integers += integers
+    segment.complexes += piece.complexes
     segment.count, segment.state = piece.count, piece.state
-    values = []
+    nodes = segment.nodes
+    nodes += piece.nodes
+    begin, values = state.depth, []
     for at, which, position, aval in piece.results:
         value = Value.__new__(Value)
         value.array, value.segment, value.position, value.aval = None, segment, position, aval
@@ -271,3 +279,12 @@ def _lay(segment, piece, given, floats):
             refs[which] = weakref.ref(value)
         nodes[begin + at] = plan, positions, scalars, refs
     return values
+
+
+def _clear(segment, state, inputs, taken):
+    """Moves what a signal's handler has recorded since a macro was found to a tape of its own, and takes the inputs anew."""
+    if len(segment.nodes) > state.depth:
+        cuts.split(segment, state.depth)
+    tape.take_back(segment, inputs)
+    for value in taken:
+        slot(segment, value)

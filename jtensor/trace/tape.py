@@ -38,7 +38,7 @@ class State:
     ``cut`` is not 0 if the tape ends here: it has grown too long, or a loop has gone round often enough, in so many nodes
     (`periods.ends_here`).
     ``macros`` are the stretches that have begun here and may be had again in one piece (`macros`). ``ahead``: the program in two stages
-    that a tape which got here with a value asked for became last, and how often in a row, or None (`executor.go_ahead`). ``hand``: what
+    that a tape which got here with a value asked for became last, and how often in a row, or None (`begun.go_ahead`). ``hand``: what
     does the only operation of a tape by hand, if somebody waits for its only result, or None (`hand.Hand`). ``device``: the first node's;
     ``mixed``: whether a later one has another, so that the tape runs in parts.
     """
@@ -127,7 +127,7 @@ TRIE = Trie()
 
 
 _counting = threading.Lock()
-_alive = set()
+_alive = {}                             # {reference to a thread's `_Presence`: the thread's number}
 
 
 class _Presence:
@@ -141,26 +141,30 @@ def _enter():
     presence = _Presence()
     with _counting:
         Local.threads += 1
-        _alive.add(weakref.ref(presence, _leave))
+        ident = _alive[weakref.ref(presence, _leave)] = threading.get_ident()
+        Local.idents.add(ident)
     return presence
 
 
 def _leave(presence):
     with _counting:
         Local.threads -= 1
-        _alive.discard(presence)
+        Local.idents.discard(_alive.pop(presence, None))
 
 
 class Local(threading.local):
     """What belongs to the recording thread; the modes of autograd live here so that one look-up serves both."""
 
     threads = 0
+    idents = set()                          # those threads' numbers, for who must not make a tape by asking for it (`asides`)
     differentiated = ()                     # the differentiations of `torch.func` by the graph whose functions are running
     levels = ()                             # of `vmap` and its like that are open, a list once there has been one (`tensor.levels`)
 
     def __init__(self):
         self.presence = _enter()
-        self.segment = Segment()
+        self.segment, self.aside = Segment(), Segment()
+        self.outside = None                 # the tape, and who watches it, while another thing is recorded on ``aside`` (`asides`)
+        self.is_main = threading.current_thread() is threading.main_thread()
         self.grad_enabled = True
         self.inference = False
         self.says_enabled = False           # in inference mode: whether gradients are said to be enabled, though none are recorded
@@ -208,8 +212,12 @@ def slot(segment, value):
     """The position of a value that this segment did not make: numbered by first use, negative."""
     at = segment.slots.get(id(value))
     if at is None:
-        at = segment.slots[id(value)] = ~len(segment.inputs)
-        segment.inputs.append(value)
+        inputs = segment.inputs
+        inputs.append(value)
+        at = len(inputs) - 1
+        while inputs[at] is not value:          # a signal's handler has numbered more
+            at -= 1
+        at = segment.slots[id(value)] = ~at
     return at
 
 
@@ -220,9 +228,47 @@ def take_back(segment, count):
     del segment.inputs[count:]
 
 
+def renew(segment, value):
+    """Has a node refer to its value again, which the garbage collector had given up for dead before a finalizer used it."""
+    at = 0
+    for number, (plan, positions, scalars, refs) in enumerate(segment.nodes):
+        k = value.position - at
+        if k < len(plan.outputs):
+            many = list(refs) if type(refs) is list else [refs]
+            many[k] = reference(value)
+            segment.nodes[number] = plan, positions, scalars, many if type(refs) is list else many[0]
+            return
+        at += len(plan.outputs)
+
+
+def begin_anew():
+    """Gives this thread another tape; what is pending on the one it had is computed when it is read (`executor.run_for`)."""
+    LOCAL.segment = Segment()
+
+
 def reach(nodes):
     """How many of the external inputs the nodes use: an operation that was refused may have numbered more."""
     return max((~p for node in nodes for p in node[1] if p < 0), default=-1) + 1
+
+
+def living(nodes):
+    """The values of a tape that somebody holds, and their positions."""
+    alive, wanted, position = [], [], 0
+    for _, _, _, refs in nodes:
+        if refs.__class__ is list:
+            for ref in refs:
+                value = ref()
+                if value is not None:
+                    alive.append(value)
+                    wanted.append(position)
+                position += 1
+        else:
+            value = refs()
+            if value is not None:
+                alive.append(value)
+                wanted.append(position)
+            position += 1
+    return alive, wanted
 
 
 def expect(value):
@@ -275,98 +321,25 @@ def record(plan, values, scalars=()):
 
 
 def append(segment, child, plan, positions, scalars):
-    """The end of recording, once the child state is known."""
-    count = segment.count
+    """The end of recording, once the child state is known.
+
+    A signal's handler that records as well can run after a call or an allocation: after all of them the tape grows by the node at once.
+    """
     made = []
     for aval in plan.outputs:
         value = Value.__new__(Value)
-        value.array, value.segment, value.position, value.aval = None, segment, count, aval
+        value.array, value.segment, value.aval = None, segment, aval
         made.append(value)
+    node = plan, positions, scalars, reference(value) if len(made) == 1 else [reference(v) for v in made]
+    count = segment.count
+    for value in made:
+        value.position = count
         count += 1
-    segment.nodes.append((plan, positions, scalars, reference(value) if len(made) == 1 else [reference(v) for v in made]))
-    segment.count = count
-    segment.state = child
+    segment.count, segment.state = count, child
+    segment.nodes.append(node)
     if child.cut or LOCAL.eager:
         over_cap()
     return made
-
-
-def split(segment, at):
-    """Cuts a closed segment before node number ``at``: it keeps the nodes before, a new one is answered that has the rest."""
-    cuts, key = TRIE.known()[2], (segment.state, at)
-    cut = cuts.get(key)
-    if cut is None:
-        cut = cuts[key] = _Cut(segment, at)
-    return cut.made(segment)
-
-
-class _Cut:
-    """How a tape that ends with one state is cut before one node: all but what lives is settled by the state.
-
-    ``at``, ``base``, ``left``: how many nodes, values and numbers by kind the head keeps, ``state`` its end; ``inputs``: what the rest
-    takes, an input of the tape's or (node, output, position) of a value of the head's; ``nodes``, ``count``, ``end``: the rest's, the nodes
-    without references; ``numbers``: which of the tape's numbers by kind it takes.
-    """
-
-    def __init__(self, segment, at):
-        owner = [(node, k) for node in range(at) for k in range(len(segment.nodes[node][0].outputs))]
-        self.at, self.base, self.count, self.end, self.state = at, len(owner), 0, TRIE.root, segment.state
-        self.inputs, self.nodes, self.numbers = [], [], {"f": [], "i": [], "c": []}
-        slots = {}
-        for plan, positions, scalars, _ in segment.nodes[at:]:
-            here = []
-            for p in positions:
-                if p < self.base and p not in slots:
-                    slots[p] = ~len(slots)
-                    self.inputs.append(p if p < 0 else (*owner[p], p))
-                here.append(p - self.base if p >= self.base else slots[p])
-            taken = []
-            for kind, index in scalars:
-                numbers = self.numbers["i" if kind == "b" else kind]
-                taken.append((kind, len(numbers)))
-                numbers.append(index)
-            step = plan, tuple(here)
-            self.nodes.append((*step, taken))
-            self.end = self.end.children.get(step) or TRIE.grow(self.end, step, plan)
-            self.count += len(plan.outputs)
-            self.state = self.state.parent
-        self.left = {kind: 1 + max([index for node in segment.nodes[:at] for k, index in node[2] if ("i" if k == "b" else k) == kind],
-                                   default=-1) for kind in "fic"}       # the head's programs take its own numbers, which were put first
-
-    def made(self, segment):
-        """The rest of a segment, which keeps the head."""
-        rest, head = Segment(), segment.nodes[:self.at]
-        rest.inputs = [segment.inputs[~p] if p.__class__ is int else _revived(segment, head, *p) for p in self.inputs]
-        rest.slots = {id(value): ~at for at, value in enumerate(rest.inputs)}
-        rest.count, rest.state, base, moved = self.count, self.end, self.base, rest.nodes
-        if segment.update is not None and segment.update > self.at:
-            rest.update = segment.update - self.at
-        for (plan, here, taken), (_, _, _, refs) in zip(self.nodes, segment.nodes[self.at:], strict=True):
-            moved.append((plan, here, taken, refs))
-            for ref in refs if refs.__class__ is list else (refs,):
-                alive = ref()
-                if alive is not None:
-                    alive.segment = rest
-                    alive.position -= base
-        for kind, numbers, mine in (("f", segment.floats, rest.floats), ("i", segment.integers, rest.integers),
-                                    ("c", segment.complexes, rest.complexes)):
-            mine.extend([numbers[at] for at in self.numbers[kind]])
-            del numbers[self.left[kind]:]
-        segment.nodes, segment.count, segment.state = head, base, self.state
-        return rest
-
-
-def _revived(segment, head, node, k, position):
-    """A value that the head of a segment makes; it lives again if nobody held it any more."""
-    plan, positions, scalars, refs = head[node]
-    many = list(refs) if type(refs) is list else [refs]
-    found = many[k]()
-    if found is None:
-        found = Value.__new__(Value)
-        found.array, found.segment, found.position, found.aval = None, segment, position, plan.outputs[k]
-        many[k] = reference(found)
-        head[node] = plan, positions, scalars, many if type(refs) is list else many[0]
-    return found
 
 
 def go_ahead(segment):

@@ -3,7 +3,7 @@ import jax
 import pytest
 
 import jtensor as torch
-from jtensor.trace import choosing, executor, lower, programs, store, tape
+from jtensor.trace import choosing, cuts, executor, lower, programs, store, tape
 
 
 @pytest.fixture(autouse=True)
@@ -105,7 +105,7 @@ def test_a_tape_that_was_recorded_another_way_has_the_same_programs(monkeypatch)
     second = tail(y)
     whole = executor.LOCAL.segment
     executor.LOCAL.segment = executor.Segment()
-    rest = tape.split(whole, 1)
+    rest = cuts.split(whole, 1)
     executor._run(whole, None)
     executor._run(rest, None)
     assert rest.state.programs is not None and sum(torch.report().programs.values()) == made

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import jtensor as torch
-from jtensor.trace import executor, lower, programs, stages, tape
+from jtensor.trace import begun, executor, lower, programs, stages, tape
 from jtensor.trace.tape import LOCAL
 
 
@@ -56,9 +56,9 @@ def test_the_first_stage_is_what_was_asked_for(monkeypatch):
 def test_the_first_stage_is_begun_when_it_is_known_what_a_tape_becomes(monkeypatch):
     calm, runs = training(12, lambda step: True), []
     executor.flush("a new start")
-    go_ahead, begun = executor.go_ahead, executor.begun
+    go_ahead, results = begun.go_ahead, begun.results
     monkeypatch.setattr(tape, "go_ahead", lambda segment: runs.append("asked") or go_ahead(segment))
-    monkeypatch.setattr(executor, "begun", lambda *of: (found := begun(*of), runs.append("there" if found else "not there"))[0])
+    monkeypatch.setattr(begun, "results", lambda *of: (found := results(*of), runs.append("there" if found else "not there"))[0])
     wild = training(12, lambda step: step not in (7, 9))
     assert runs[-2:] == ["asked", "there"] and runs.count("there") > 4
     assert wild[0] == calm[0] and all(np.array_equal(a, b) for a, b in zip(wild[1:], calm[1:], strict=True))
@@ -155,8 +155,8 @@ def test_a_buffer_goes_to_what_its_value_has_become():
 
 def test_a_second_value_that_is_waited_for_ends_what_was_begun_for_the_first(monkeypatch):
     executor.flush("a new start")
-    begun, go_ahead = [], executor.go_ahead
-    monkeypatch.setattr(tape, "go_ahead", lambda segment: (go_ahead(segment), begun.append(segment.state)))
+    begins, go_ahead = [], begun.go_ahead
+    monkeypatch.setattr(tape, "go_ahead", lambda segment: (go_ahead(segment), begins.append(segment.state)))
     x, w = torch.ones(16, 400), torch.ones(400, 400, requires_grad=True)
 
     def step(times):
@@ -168,10 +168,10 @@ def test_a_second_value_that_is_waited_for_ends_what_was_begun_for_the_first(mon
         executor.flush("test")
     for _ in range(8):                                              # until it is known what follows the first backward
         step(1)
-    assert begun
-    state, before = begun[-1], len(begun)
+    assert begins
+    state, before = begins[-1], len(begins)
     step(2)
-    assert state.ahead is None and begun[before:] == [state]        # once in vain, and then no more
+    assert state.ahead is None and begins[before:] == [state]        # once in vain, and then no more
 
 
 def taking_turns(rounds, each=lambda p, q: None, size=400):

@@ -22,6 +22,11 @@ def trace(function, avals):
     return ClosedJaxpr(jaxpr, constants)
 
 
+def is_tracing():
+    """Whether this thread may be in the midst of tracing a function, where JAX would take what is computed for a part of that."""
+    return not short_way() or not core.trace_state_clean()
+
+
 @functools.lru_cache(maxsize=1024)
 def _traced(function, avals):
     return trace(lambda *arrays: [function(*arrays)], avals)

@@ -1,0 +1,200 @@
+"""What Python runs in the midst of an operation: finalizers of what the garbage collector finds, handlers of signals."""
+import gc
+import sys
+import threading
+
+import pytest
+
+import jtensor as torch
+from jtensor.trace import asides, executor, tape
+from jtensor.trace.tape import LOCAL
+
+
+@pytest.fixture(autouse=True)
+def a_new_tape(settled):
+    executor.flush("test")
+    yield
+    executor.flush("test")
+
+
+# -- the collector ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def often():
+    """Collections at every few objects."""
+    before = gc.get_threshold()
+    gc.set_threshold(7)
+    yield
+    gc.set_threshold(*before)
+
+
+class Counts:
+    """Garbage that only the collector finds, and that computes when it is found."""
+
+    def __init__(self, total, what):
+        self.me, self.total, self.what = self, total, what
+
+    def __del__(self):
+        self.total.add_(self.what)
+
+
+@pytest.mark.parametrize("mine", [False, True])
+def test_a_finalizer_computes_in_the_midst_of_recording(often, mine):
+    """``mine``: with a pending tensor that nothing but the garbage holds."""
+    total, x, rows, one = torch.zeros(3), torch.zeros(2, 5), torch.ones(4, 4), torch.ones(3)
+    for i in range(400):
+        Counts(total, torch.ones(3) if mine else one)
+        x = (x + i).sin() * 0.5
+        rows[i % 4] *= 0.5
+        rows[1:3] += 0.25
+    gc.collect()
+    with torch.eager():
+        y, others = torch.zeros(2, 5), torch.ones(4, 4)
+        for i in range(400):
+            y = (y + i).sin() * 0.5
+            others[i % 4] *= 0.5
+            others[1:3] += 0.25
+    assert total.tolist() == [400.0] * 3
+    assert x.tolist() == y.tolist() and rows.tolist() == others.tolist()
+    assert LOCAL.outside is None and LOCAL.segment is not LOCAL.aside
+
+
+def test_a_finalizer_looks_at_what_is_pending(often):
+    seen, x = [], torch.ones(4)
+
+    class Looks:
+        def __init__(self, of):
+            self.me, self.of = self, of
+
+        def __del__(self):
+            seen.append(self.of.sum().item())
+    for _ in range(100):
+        x = x * 2 - 1
+        Looks(x)
+    gc.collect()
+    assert seen == [4.0] * 100 and x.tolist() == [1.0] * 4
+
+
+def test_a_collection_gives_no_tape_to_a_thread_that_has_none():
+    before, counted = tape.Local.threads, []
+    thread = threading.Thread(target=lambda: (gc.collect(), counted.append(tape.Local.threads)))
+    thread.start()
+    thread.join()
+    assert counted == [before] and thread.ident not in tape.Local.idents
+
+
+# -- handlers of signals ----------------------------------------------------------------------------------------------
+
+# Python asks for signals where a function begins and behind calls of C, but for these, which it has instructions of its own for.
+QUICK = {"append", "len", "isinstance", "type"}
+
+
+def interrupted(run, at, handler):
+    """Runs something, and the handler once in its midst: at the so-manieth place where a signal can be noticed inside of the library.
+
+    Answers how many places there were.
+    """
+    places = 0
+
+    def notice(frame, event, argument):
+        nonlocal places
+        if event == "call" or event == "c_return" and argument.__name__ not in QUICK:
+            if asides.sites.within(frame.f_code.co_filename):
+                places += 1
+                if places == at:
+                    sys.setprofile(None)
+                    handler()
+    sys.setprofile(notice)
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+    return places
+
+
+class Training:
+    """Some steps, after others that made the tape known; ``told``: all that can be seen of it."""
+
+    def __init__(self):
+        torch.manual_seed(0)
+        self.net = torch.nn.Sequential(torch.nn.Linear(4, 5), torch.nn.Tanh(), torch.nn.Linear(5, 1))
+        self.optimizer, self.x, self.rows = torch.optim.Adam(self.net.parameters(), 0.01), torch.randn(3, 4), torch.zeros(6, 4)
+        self.losses, self.at = [], 0
+        for _ in range(10):
+            self.step()
+
+    def step(self):
+        self.optimizer.zero_grad()
+        loss = self.net(self.x).pow(2).sum()
+        loss.backward()
+        self.optimizer.step()
+        self.rows[1:3] += 0.5 * self.x[1]
+        self.rows[self.at % 6].mul_(1.0 + self.at % 3)
+        self.at += 1
+        self.losses.append(loss.detach())
+
+    def looks(self):
+        return {name: p.clone().tolist() for name, p in self.net.state_dict().items()}
+
+    def records(self):
+        self.kept = (self.net(self.x) * 2.5).sum()
+
+    def told(self):
+        return torch.stack(self.losses).tolist(), self.looks(), self.rows.tolist()
+
+
+@pytest.mark.parametrize("first", range(4))
+@pytest.mark.parametrize("what", ["looks", "records"])
+def test_a_handler_in_the_midst_of_recording_changes_nothing(what, first):
+    calm = Training()
+    places = interrupted(calm.step, 0, None)
+    expected = calm.told()
+    assert places > 200
+    for at in range(1 + 7 * first, places, 29):
+        training = Training()
+        interrupted(training.step, at, getattr(training, what))
+        assert training.told() == expected, at
+        if what == "records":
+            assert abs(training.kept.item()) < 10
+
+
+def test_a_tape_that_was_recorded_in_two_orders_is_run_one_by_one():
+    x = torch.ones(3)
+    y = x * 2
+    segment = LOCAL.segment
+    segment.state = segment.state.parent                            # as an operation leaves it that another one came into
+    z = y + 1
+    assert segment.state.depth != len(segment.nodes)
+    assert z.tolist() == [3.0] * 3 and y.tolist() == [2.0] * 3 and LOCAL.segment is not segment
+
+
+def test_hooks_and_overrides_are_not_taken_for_handlers(monkeypatch):
+    apart = []
+    monkeypatch.setattr(executor, "_apart", lambda *of: apart.append(of))
+    w = torch.ones(3, requires_grad=True)
+    y = w * 2
+    y.register_hook(lambda g: g * g.sum().item())
+    y.sum().backward()
+
+    class Loud(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            out = super().__torch_function__(func, types, args, kwargs or {})
+            if isinstance(out, Loud):
+                with torch._C.DisableTorchFunction():
+                    assert out.sum().item() > 0
+            return out
+    assert (torch.ones(2).as_subclass(Loud) + 1).tolist() == [2.0, 2.0]
+
+    class Doubled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            assert x.sum().item() == 3.0
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * (2 if g.sum().item() else 0)
+    Doubled.apply(w).sum().backward()
+    assert not apart
