@@ -4,6 +4,7 @@ Everything that runs is recorded and compiled anyway. So `script` and `trace` an
 (`load`): their programs run as Python, too, and are written again with them (`save`); what needs TorchScript to be made of Python (files of
 one's own modules, frozen ones) is refused. Owns: these names. May not know: modules' insides, files (`archive`, `programs`, `modules`).
 """
+import sys
 import warnings
 from typing import Final
 
@@ -27,17 +28,55 @@ def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
 
 def trace(func, example_inputs=None, optimize=None, check_trace=True, check_inputs=None, check_tolerance=1e-05, strict=True,
           _force_outplace=False, _module_class=None, _compilation_unit=None, example_kwarg_inputs=None, _store_inputs=True):
-    """The function or module itself, which still decides by the values it meets; ``example_inputs`` are not run.
+    """A module or function that does again what ``func`` did with ``example_inputs``: a tensor, or a tuple of its arguments, which are
+    tensors, or tuples, lists and dictionaries of them.
 
+    What Python decided is decided for good, and its numbers are constants; sizes that tensors were asked for are asked for again. The module
+    has the parameters of the original, each of its parts the calls that were made of it; ``code`` is its program, `save` writes it for
+    `torch.jit.load`, here and in PyTorch. ``example_kwarg_inputs``: the arguments by name. ``strict``: whether a list as a result is warned
+    of, and a dictionary refused. ``check_trace``: whether it is run and traced once more, on ``check_inputs`` or the same inputs, and compared
+    to ``check_tolerance``.
+
+    `TracerWarning` where a tensor becomes a number of Python's, or the results differ; ``RuntimeError`` for arguments and results of
+    other types; what TorchScript has no operator for is a `MissingFeature`.
+
+    >>> traced = torch.jit.trace(lambda x, y: torch.relu(x @ y), (torch.ones(1, 2), torch.ones(2, 3)))
+    >>> print(traced.code)
+    def _lambda(x: Tensor,
+        y: Tensor) -> Tensor:
+      return torch.relu(torch.matmul(x, y))
+    <BLANKLINE>
     >>> torch.jit.trace(torch.nn.Linear(2, 3), torch.ones(1, 2))
-    Linear(in_features=2, out_features=3, bias=True)
+    Linear(original_name=Linear)
     """
-    return func
+    warnings.warn("`torch.jit.trace` is deprecated. Please switch to `torch.compile` or `torch.export`.", DeprecationWarning, stacklevel=2)
+    _warn_of_optimize(optimize)
+    from . import traced
+    return traced.trace(func, example_inputs, check_trace, check_inputs, check_tolerance, strict, example_kwarg_inputs)
 
 
-def trace_module(mod, inputs, *args, **kwargs):
-    """The module itself."""
-    return mod
+def _warn_of_optimize(optimize):
+    if optimize is not None:
+        warnings.warn("`optimize` is deprecated and has no effect. Use `with torch.jit.optimized_execution()` instead", FutureWarning,
+                      stacklevel=3)
+
+
+def trace_module(mod, inputs, optimize=None, check_trace=True, check_inputs=None, check_tolerance=1e-05, strict=True, _force_outplace=False,
+                 _module_class=None, _compilation_unit=None, example_inputs_is_kwarg=False, _store_inputs=True):
+    """`trace` of several methods of a module, ``inputs``: {name of a method: its arguments}.
+
+    >>> class Net(torch.nn.Linear):
+    ...     def twice(self, x):
+    ...         return self(self(x))
+    >>> traced = torch.jit.trace_module(Net(2, 2), {"forward": torch.ones(1, 2), "twice": torch.ones(1, 2)})
+    >>> traced.twice(torch.ones(3, 2)).shape
+    torch.Size([3, 2])
+    """
+    warnings.warn("`torch.jit.trace_method` is deprecated. Please switch to `torch.compile` or `torch.export`.", DeprecationWarning,
+                  stacklevel=2)
+    _warn_of_optimize(optimize)
+    from . import traced
+    return traced.trace_module(mod, inputs, check_trace, check_inputs, check_tolerance, strict, example_inputs_is_kwarg)
 
 
 def script_method(fn):
@@ -63,12 +102,15 @@ def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
 
 
 def save(m, f, _extra_files=None):
-    """Writes a module that was loaded from a file of TorchScript, with the values that its attributes have now.
+    """Writes a module that was traced, or loaded from a file of TorchScript, with the values that its attributes have now; or a traced
+    function.
 
     Modules of Python are refused: there is no TorchScript of them.
     """
-    from . import archive, modules
-    if not isinstance(m, modules.RecursiveScriptModule):
+    from . import archive, modules, traced
+    if type(m) is traced.ScriptFunction:
+        m = m._module
+    if not _is(m, modules.RecursiveScriptModule):
         raise missing("TorchScript of modules that are written in Python (torch.jit.save)", _STATES)
     warnings.warn("`torch.jit.save` is deprecated. Please switch to `torch.export`.", DeprecationWarning, stacklevel=1)
     archive.write(f, m._archive, m, _extra_files)
@@ -91,6 +133,7 @@ def optimize_for_inference(mod, other_methods=None):
     return mod
 
 
+_is = isinstance                     # of Python's, which this room's own hides
 _fusing = [False]
 
 
@@ -110,8 +153,9 @@ def is_scripting():
 
 
 def is_tracing():
-    """Whether this is being traced by TorchScript: never."""
-    return False
+    """Whether a function is being run by `trace`."""
+    tracing = sys.modules.get(__name__ + ".tracing")
+    return tracing is not None and tracing.is_tracing()
 
 
 def annotate(the_type, the_value):
@@ -192,18 +236,9 @@ class Error(Exception):
 
 
 class TracerWarning(Warning):
-    """What tracing warns of: nothing is traced."""
+    """What `trace` warns of."""
 
     __module__ = "torch.jit"
-
-
-class ScriptFunction:
-    """What TorchScript makes of functions. To be named alone: there is no instance."""
-
-    __module__ = "torch.jit"
-
-    def __new__(cls, *args, **kwargs):
-        raise missing("TorchScript (torch.jit.ScriptFunction)", _INSTEAD)
 
 
 class Attribute:
@@ -231,6 +266,9 @@ def __getattr__(name):
     if name in ("ScriptModule", "RecursiveScriptModule", "ScriptMethod"):          # `nn` is loaded when one of them is asked for
         from . import modules
         return getattr(modules, name)
+    if name in ("ScriptFunction", "TopLevelTracedModule", "TracedModule"):
+        from . import traced
+        return getattr(traced, name)
     raise AttributeError(f"module 'jtensor.jit' has no attribute '{name}'")
 
 

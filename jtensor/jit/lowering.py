@@ -1,0 +1,355 @@
+"""Which operator of TorchScript a public function is: what is recorded when it is called, and what the call answers.
+
+Most are what they are called, with the arguments of their schema (`schemas`). Owns: recording such a call, and the functions that are called
+otherwise there or are none of TorchScript. Layers are in `layers`, indices in `indices`. May not know: modules, text.
+"""
+
+import jtensor
+
+from ..base.errors import missing
+from ..base.size import Size
+from ..overrides import resolve_name
+from ..tensor import overriding
+from ..tensor.core import Tensor
+from . import indices, layers, schemas
+from .recording import is_tensors, number
+
+_PREFIXES = ("torch.Tensor.", "torch.linalg.", "torch.fft.", "torch.special.", "torch.functional.", "torch.")
+_SPACES = {"torch.linalg.": "linalg_", "torch.fft.": "fft_", "torch.special.": "special_"}
+SAME = {
+    "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan", "arctan2": "atan2",
+    "arctanh": "atanh", "multiply": "mul", "subtract": "sub", "divide": "div", "true_divide": "div", "negative": "neg", "greater": "gt",
+    "greater_equal": "ge", "less": "lt", "less_equal": "le", "not_equal": "ne", "concat": "cat", "concatenate": "cat", "clip": "clamp",
+    "fix": "trunc", "swapaxes": "transpose", "swapdims": "transpose", "row_stack": "vstack", "ger": "outer", "moveaxis": "movedim",
+    "__eq__": "eq", "__invert__": "bitwise_not", "__pow__": "pow", "__ipow__": "pow_", "__floordiv__": "floor_divide", "__rsub__": "rsub",
+    "t": "t", "special_expit": "sigmoid", "special_exp2": "exp2", "special_expm1": "expm1", "special_erf": "erf", "special_erfc": "erfc",
+}
+"""Functions by the operators that PyTorch makes of them in a graph; those in place are called the same way."""
+_TURNED = {"__rpow__": "pow", "__rmod__": "remainder", "__rmatmul__": "matmul", "__rfloordiv__": "floor_divide"}
+_PROPERTIES = {"T": "numpy_T", "mT": "mT", "H": "matrix_H", "mH": "mH", "real": "real", "imag": "imag", "data": "detach"}
+
+
+def lower(trace, func, args, kwargs):
+    """Calls a public function and records what it is."""
+    name = resolve_name(func) or getattr(func, "__name__", "")
+    short = name
+    for prefix in _PREFIXES:
+        if name.startswith(prefix):
+            short = _SPACES.get(prefix, "") + name.removeprefix(prefix)
+            break
+    if name.startswith("torch.nn."):
+        return layers.lower(trace, func, name, args, kwargs, operator, outside)
+    special = _SPECIAL.get(short)
+    if special is not None:
+        return special(trace, func, args, kwargs)
+    if short.endswith(".__get__"):
+        return _property(trace, func, short.removesuffix(".__get__"), args)
+    if short in _TURNED:
+        return operator(trace, func, _TURNED[short], args, kwargs, schema_args=(args[1], args[0]))
+    tail = "_" if short.endswith("_") and not short.startswith("__") else ""
+    base = short.removesuffix(tail) if tail else short
+    return operator(trace, func, SAME.get(short) or SAME.get(base, base) + tail, args, kwargs)
+
+
+# -- a call that is an operator -----------------------------------------------------------------------------------------
+
+
+def operator(trace, func, name, args, kwargs, schema_args=None, schema_kwargs=None):
+    """Calls a function, and records it as an operator with these arguments or with others."""
+    other = schema_args is not None
+    try:
+        found = schemas.bound(name, schema_args if other else args, (schema_kwargs or {}) if other else kwargs)
+    except RuntimeError:
+        found = None
+    if found is None or kwargs.get("out") is not None:
+        return outside(trace, func, args, kwargs)
+    schema, values, plain, named = found
+    before = len(trace.block.nodes)
+    inputs = [argument(trace, kind, value) for kind, value in values]
+    made = func(*args, **kwargs) if other else _called(func, args, kwargs, plain, named)
+    if not is_tensors(made):
+        del trace.block.nodes[before:]                            # of a question, which nobody records
+        return made
+    record(trace, name, schema, inputs, made)
+    return made
+
+
+def _called(func, args, kwargs, plain, named):
+    changed = len(plain) != len(args) or any(one is not other for one, other in zip(plain, args, strict=True))
+    if not changed and all(named.get(key, value) is value for key, value in kwargs.items()):
+        return func(*args, **kwargs)
+    return func(*plain, **{("input" if key == "self" and "input" in kwargs else "axis" if key == "dim" and "axis" in kwargs else key): value
+                           for key, value in named.items()})
+
+
+def record(trace, name, schema, inputs, made):
+    """Adds an operator's node, whose results are these tensors."""
+    several = len(schema.returns) > 1
+    listed = schema.returns[0].is_list
+    node = trace.add("aten::" + name, inputs, [str(kind) if several else "List[Tensor]" if listed else "Tensor" for kind in schema.returns]
+                     if several else ("List[Tensor]" if listed else "Tensor",), schema)
+    if listed and not several:
+        node = trace.add("prim::ListUnpack", [node.output], ("Tensor",) * len(made))
+        several = True
+    for tensor, value in zip(made if several else (made,), node.outputs, strict=True):
+        if several:
+            value.type = "Tensor"
+        trace.set(tensor, value)
+
+
+def argument(trace, kind, value):
+    """The value of an argument of a type: a tensor's, a constant, a list's."""
+    if isinstance(value, Tensor):
+        if kind.base == "Tensor":
+            return trace.value(value)
+        if kind.base in ("int", "SymInt"):
+            return trace.whole(value)
+        to = {"float": "Float", "bool": "Bool"}.get(kind.base, "ScalarImplicit")
+        return trace.add("aten::" + to, [trace.value(value)], (to.lower(),)).output
+    if isinstance(value, list):
+        inner = "Optional[Tensor]" if kind.base == "Tensor" and kind.marks[0] == "?" else {"SymInt": "int", "Scalar": "number"}.get(
+            kind.base, kind.base)
+        return trace.add("prim::ListConstruct", [argument(trace, kind, one) for one in value], (f"List[{inner}]",), inner).output
+    if kind.base == "Tensor" and value is not None:
+        return trace.constant(number(value))
+    return trace.constant(value)
+
+
+def outside(trace, func, args, kwargs):
+    """What is no operator of TorchScript: a question, or something made of others; else it is missing."""
+    made = trace.within(func, args, kwargs)
+    for one in made if isinstance(made, (list, tuple)) else [made]:
+        if isinstance(one, Tensor) and not trace.knows(one):
+            raise missing(f"torch.jit.trace of {resolve_name(func) or func} as it is called here, which is no operator of TorchScript",
+                          "functions of torch that it is made of, or torch.export")
+    return made
+
+
+# -- sizes --------------------------------------------------------------------------------------------------------------
+
+
+def _traced_number(trace, name, x, *inputs):
+    schema = schemas.forms(name)[0]
+    whole = trace.add("aten::" + name, [trace.value(x), *inputs], ("int",), schema)
+    return trace.add("prim::NumToTensor", [whole.output]).output
+
+
+def _size_at(trace, x, dim):
+    value = _traced_number(trace, "size", x, trace.constant(dim, "int"))
+    made = number(int(tuple(Tensor.size(x))[dim]))
+    trace.set(made, value)
+    return made
+
+
+def _size(trace, func, args, kwargs):
+    x, dim = args[0], kwargs.get("dim", args[1] if len(args) > 1 else None)
+    if dim is not None:
+        plain = func(x, dim.item() if isinstance(dim, Tensor) else dim)
+        assert isinstance(plain, int)
+        return _size_at(trace, x, dim)
+    return tuple.__new__(Size, [_size_at(trace, x, at) for at in range(x.dim())])
+
+
+def _numel(trace, func, args, kwargs):
+    made = func(*args, **kwargs)
+    value = _traced_number(trace, "numel", args[0])
+    made = number(made)
+    trace.set(made, value)
+    return made
+
+
+def _property(trace, func, name, args):
+    if name == "shape":
+        return _size(trace, func, args, {})
+    if name in _PROPERTIES:
+        return operator(trace, func, _PROPERTIES[name], args, {})
+    made = func(*args)
+    if isinstance(made, Tensor) and not trace.knows(made) and name not in ("grad", "_base"):
+        raise missing(f"torch.jit.trace of Tensor.{name}", "the same with functions of torch")
+    return made
+
+
+# -- what leaves the tensors --------------------------------------------------------------------------------------------
+
+
+def _leaves(what):
+    def called(trace, func, args, kwargs):
+        made = func(*args, **kwargs)
+        trace.warn_of(what)
+        return made
+    return called
+
+
+def _length(trace, func, args, kwargs):
+    trace.warn("Using len to get tensor shape might cause the trace to be incorrect. Recommended usage would be tensor.shape[0]. Passing a "
+               "tensor of different shape might lead to errors or silently give incorrect results.")
+    return func(*args, **kwargs)
+
+
+def _as_it_is(trace, func, args, kwargs):
+    return func(*args, **kwargs)
+
+
+# -- tensors that are made, or get another type -------------------------------------------------------------------------
+
+
+def _factory(name, options=True, at_home=True):
+    """Of one that makes a tensor: PyTorch fills in the device it will be on, and that its memory is not pinned."""
+    def called(trace, func, args, kwargs):
+        named = {key: value for key, value in kwargs.items() if key != "requires_grad"}
+        if named.get("generator") is not None or named.get("out") is not None:
+            return outside(trace, func, args, kwargs)
+        if at_home and named.get("device") is None:
+            named["device"] = str(jtensor.get_default_device())
+        named.setdefault("pin_memory", False)
+        given = [tuple(args)] if name in _OF_SIZES and args and not isinstance(args[0], (list, tuple)) else list(args)
+        found = schemas.bound(name, given, named)
+        if found is None:
+            return outside(trace, func, args, kwargs)
+        schema, values, plain, named = found
+        inputs = [argument(trace, kind, value) for kind, value in values]
+        made = func(*plain, **{key: value for key, value in named.items() if key in kwargs}, **(
+            {"requires_grad": True} if kwargs.get("requires_grad") else {}))
+        record(trace, name, schema, inputs, made)
+        return made
+    return called
+
+
+_OF_SIZES = ("zeros", "ones", "empty", "rand", "randn")
+
+
+def _new(name):
+    """Of a method that makes a tensor like its own."""
+    def called(trace, func, args, kwargs):
+        given = [args[0], tuple(args[1:]), *()] if len(args) > 1 and not isinstance(args[1], (list, tuple)) else list(args)
+        named = {key: value for key, value in kwargs.items() if key != "requires_grad"}
+        return operator(trace, func, name, args, kwargs, given, {"pin_memory": False, **named})
+    return called
+
+
+def _constant_tensor(trace, func, args, kwargs):
+    made = func(*args, **kwargs)
+    if args and isinstance(args[0], Tensor):
+        return operator(trace, lambda: made, "detach", args, {}, (args[0],))
+    trace.warn(f"torch.{func.__name__} results are registered as constants in the trace. You can safely ignore this warning if you use this "
+               "function to create tensors out of constant variables that would be the same every time you call this function. In any other "
+               "case, this might cause the trace to be incorrect.")
+    value = trace.constant_tensor(made.detach())
+    for name, given in (("to", (made, made.device, made.dtype)), ("detach", (made,))):
+        schema, values, _, _ = schemas.bound(name, given, {})
+        value = trace.add("aten::" + name, [value, *[argument(trace, kind, one) for kind, one in values[1:]]], data=schema).output
+    trace.set(made, value)
+    return made
+
+
+def _to(trace, func, args, kwargs):
+    """The forms of ``to`` that PyTorch's method takes: (dtype), (device, dtype), (other), keywords."""
+    x, *rest = args
+    form = kwargs.get("memory_format")
+    named = {key: value for key, value in kwargs.items() if key not in ("dtype", "device", "memory_format", "other")}
+    given = [*rest, *[kwargs[key] for key in ("device", "dtype", "other") if kwargs.get(key) is not None]]
+    dtype = next((one for one in given if isinstance(one, jtensor.dtype)), None)
+    other = next((one for one in given if isinstance(one, Tensor)), None)
+    device = next((one for one in given if isinstance(one, (str, jtensor.device))), None)
+    flags = dict(zip(("non_blocking", "copy"), [one for one in given if isinstance(one, bool)], strict=False)) | named
+    if form is not None:
+        flags["memory_format"] = form
+    if other is not None:
+        return operator(trace, func, "to", args, kwargs, (x, other), flags)
+    if device is None:
+        return operator(trace, func, "to", args, kwargs, (x, dtype), flags) if dtype is not None else outside(trace, func, args, kwargs)
+    if dtype is not None:
+        return operator(trace, func, "to", args, kwargs, (x, jtensor.device(device), dtype), flags)
+    options = {"dtype": x.dtype, "layout": jtensor.strided, "device": device, **flags}
+    return operator(trace, func, "to", args, kwargs, (x,), options)
+
+
+def _cast(dtype):
+    def called(trace, func, args, kwargs):
+        return operator(trace, func, "to", args, kwargs, (args[0], dtype)) if len(args) == 1 and not kwargs else outside(
+            trace, func, args, kwargs)
+    return called
+
+
+# -- called otherwise ---------------------------------------------------------------------------------------------------
+
+
+def _reciprocal(trace, func, args, kwargs):                       # 2 / x
+    x, other = args
+    return operator(trace, jtensor.Tensor.mul, "mul", (operator(trace, jtensor.Tensor.reciprocal, "reciprocal", (x,), {}), other), {})
+
+
+def _split(trace, func, args, kwargs):
+    given = dict(zip(("tensor", "split_size_or_sections", "dim"), args, strict=False)) | kwargs
+    x, size, dim = given.get("tensor", given.get("self")), given.get("split_size_or_sections", given.get("split_size")), given.get("dim", 0)
+    return operator(trace, func, "split_with_sizes" if isinstance(size, (list, tuple)) else "split", args, kwargs, (x, size, dim))
+
+
+def _einsum(trace, func, args, kwargs):
+    equation, *tensors = args
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        tensors = list(tensors[0])
+    return operator(trace, func, "einsum", args, kwargs, (equation, tensors)) if isinstance(equation, str) else outside(
+        trace, func, args, kwargs)
+
+
+def _norm(trace, func, args, kwargs):
+    given = dict(zip(("input", "p", "dim", "keepdim"), args, strict=False)) | kwargs
+    x, order, dim = given.get("input", given.get("self")), given.get("p", "fro"), given.get("dim")
+    if order == "nuc" or given.get("out") is not None:
+        return outside(trace, func, args, kwargs)
+    order = 2 if order in ("fro", None) else order
+    dim = [dim] if isinstance(dim, int) else dim
+    return operator(trace, func, "linalg_vector_norm", args, kwargs, (x, order, dim, given.get("keepdim", False)),
+                    {"dtype": given["dtype"]} if given.get("dtype") is not None else {})
+
+
+def _meshgrid(trace, func, args, kwargs):
+    tensors = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
+    named = {"indexing": kwargs["indexing"]} if kwargs.get("indexing") is not None else {}
+    return operator(trace, func, "meshgrid", args, kwargs, (list(tensors),), named)
+
+
+def _broadcast(trace, func, args, kwargs):
+    return operator(trace, func, "broadcast_tensors", args, kwargs, (list(args[0] if isinstance(args[0], (list, tuple)) else args),))
+
+
+def _deviation(name):
+    """Of ``std`` and ``var``, whose ``unbiased`` and ``correction`` are forms of their own."""
+    def called(trace, func, args, kwargs):
+        named = dict(kwargs)
+        if "dim" in named and isinstance(named["dim"], int):
+            named["dim"] = [named["dim"]]
+        if len(args) == 1 and "dim" in named and "unbiased" not in named and "correction" not in named:
+            named["unbiased"] = True
+        if "dim" in named and "unbiased" in named:
+            rest = (args[0], named["dim"], named["unbiased"], named.get("keepdim", False))
+            return operator(trace, func, name, args, kwargs, rest)
+        return operator(trace, func, name, args, kwargs, args, named)
+    return called
+
+
+def _random_like(trace, func, args, kwargs):
+    return operator(trace, func, func.__name__, args, kwargs, args, {"pin_memory": False, **{k: v for k, v in kwargs.items() if k != "requires_grad"}})
+
+
+def _mode(trace, func, args, kwargs):
+    return overriding.beneath(func)(*args, **kwargs)
+
+
+_SPECIAL = {
+    "size": _size, "numel": _numel, "nelement": _numel, "__getitem__": lambda trace, func, args, kwargs: indices.read(trace, func, *args),
+    "__setitem__": lambda trace, func, args, kwargs: indices.write(trace, func, *args), "__len__": _length, "__bool__": _leaves("boolean"),
+    "__int__": _leaves("integer"), "__float__": _leaves("float"), "__index__": _leaves("index"), "__complex__": _leaves("complex"),
+    "item": _leaves("number"), "tolist": _leaves("list"), "numpy": _leaves("array"), "__array__": _as_it_is, "__repr__": _as_it_is,
+    "__format__": _as_it_is, "__rtruediv__": _reciprocal, "split": _split, "einsum": _einsum, "norm": _norm, "meshgrid": _meshgrid,
+    "broadcast_tensors": _broadcast, "std": _deviation("std"), "var": _deviation("var"), "to": _to, "tensor": _constant_tensor,
+    "as_tensor": _constant_tensor, "from_numpy": _constant_tensor, "requires_grad_": _as_it_is, "is_floating_point": _as_it_is,
+    "is_complex": _as_it_is, "backward": _as_it_is, "__deepcopy__": _as_it_is,
+    **{name: _factory(name) for name in (*_OF_SIZES, "full", "arange", "linspace", "logspace", "eye", "randint", "randperm", "tril_indices",
+                                         "triu_indices", "hann_window", "hamming_window", "bartlett_window", "blackman_window")},
+    **{name: _new(name) for name in ("new_zeros", "new_ones", "new_empty", "new_full")},
+    **{name: _random_like for name in ("zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "randn_like", "randint_like")},
+    **{name: _cast(getattr(jtensor, name)) for name in ("float", "half", "double", "bfloat16", "int", "long", "short", "bool")},
+    "byte": _cast(jtensor.uint8), "char": _cast(jtensor.int8),
+}
