@@ -1,8 +1,9 @@
-"""`torch.jit`, as PyTorch has it with ``PYTORCH_JIT=0``: functions and modules stay what they are, and run as Python.
+"""`torch.jit`: files of TorchScript, functions and modules that are traced, and `script`, which leaves them what they are.
 
-Everything that runs is recorded and compiled anyway. So `script` and `trace` answer with what they are given. Files of TorchScript are read
-(`load`): their programs run as Python, too, and are written again with them (`save`); what needs TorchScript to be made of Python (files of
-one's own modules, frozen ones) is refused. Owns: these names. May not know: modules' insides, files (`archive`, `programs`, `modules`).
+Everything that runs is recorded and compiled anyway. So `script` answers with what it is given, as in PyTorch with ``PYTORCH_JIT=0``.
+`trace` records what runs as TorchScript (`traced`). Files are read (`load`) and written (`save`); their programs run as Python, and so do
+traced ones. What needs TorchScript to be made of a program in Python is refused. Owns: these names. May not know: modules' insides, files
+(`archive`, `programs`, `modules`).
 """
 import sys
 import warnings
@@ -28,14 +29,14 @@ def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
 
 def trace(func, example_inputs=None, optimize=None, check_trace=True, check_inputs=None, check_tolerance=1e-05, strict=True,
           _force_outplace=False, _module_class=None, _compilation_unit=None, example_kwarg_inputs=None, _store_inputs=True):
-    """A module or function that does again what ``func`` did with ``example_inputs``: a tensor, or a tuple of its arguments, which are
-    tensors, or tuples, lists and dictionaries of them.
+    """A module or function that does again what ``func`` did with ``example_inputs``: a tensor, or a tuple of arguments, each a tensor or
+    a tuple, list or dictionary of tensors.
 
-    What Python decided is decided for good, and its numbers are constants; sizes that tensors were asked for are asked for again. The module
-    has the parameters of the original, each of its parts the calls that were made of it; ``code`` is its program, `save` writes it for
-    `torch.jit.load`, here and in PyTorch. ``example_kwarg_inputs``: the arguments by name. ``strict``: whether a list as a result is warned
-    of, and a dictionary refused. ``check_trace``: whether it is run and traced once more, on ``check_inputs`` or the same inputs, and compared
-    to ``check_tolerance``.
+    What Python decided is decided for good, and its numbers are constants; sizes that tensors were asked for are asked for again. The
+    module has the parameters of the original, each of its parts the calls that were made of it; ``code`` is its program, `save` writes it
+    for `torch.jit.load`, here and in PyTorch. ``example_kwarg_inputs``: the arguments by name. ``strict``: whether a list as a result is
+    warned of, and a dictionary refused. ``check_trace``: whether it is run and traced once more, on ``check_inputs`` or the same inputs,
+    and compared to ``check_tolerance``.
 
     `TracerWarning` where a tensor becomes a number of Python's, or the results differ; ``RuntimeError`` for arguments and results of
     other types; what TorchScript has no operator for is a `MissingFeature`.
@@ -49,7 +50,7 @@ def trace(func, example_inputs=None, optimize=None, check_trace=True, check_inpu
     >>> torch.jit.trace(torch.nn.Linear(2, 3), torch.ones(1, 2))
     Linear(original_name=Linear)
     """
-    warnings.warn("`torch.jit.trace` is deprecated. Please switch to `torch.compile` or `torch.export`.", DeprecationWarning, stacklevel=2)
+    warnings.warn("`torch.jit.trace` is deprecated. Please switch to `torch.compile` or `torch.export`.", DeprecationWarning, stacklevel=1)
     _warn_of_optimize(optimize)
     from . import traced
     return traced.trace(func, example_inputs, check_trace, check_inputs, check_tolerance, strict, example_kwarg_inputs)
@@ -73,7 +74,7 @@ def trace_module(mod, inputs, optimize=None, check_trace=True, check_inputs=None
     torch.Size([3, 2])
     """
     warnings.warn("`torch.jit.trace_method` is deprecated. Please switch to `torch.compile` or `torch.export`.", DeprecationWarning,
-                  stacklevel=2)
+                  stacklevel=1)
     _warn_of_optimize(optimize)
     from . import traced
     return traced.trace_module(mod, inputs, check_trace, check_inputs, check_tolerance, strict, example_inputs_is_kwarg)

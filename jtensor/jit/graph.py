@@ -1,4 +1,4 @@
-"""What has been traced: nodes that take values and give values, in blocks, one for each call of a module; and what becomes of it in the end.
+"""What has been traced: nodes that take values and give values, in blocks, one for each call of a module; and what becomes of it.
 
 While tracing, values go freely from block to block. Then `settle` makes methods of blocks: what a block takes from outside becomes its
 arguments, what is used outside of it its results, parameters become attributes that are looked up from the block's own module, and what

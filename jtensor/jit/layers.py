@@ -76,19 +76,14 @@ def _unasked(func, args, kwargs):
         if isinstance(value, Tensor):
             return value.item() if value.dim() == 0 and not value.is_floating_point() and not value.requires_grad else value
         return type(value)([plain(one) for one in value]) if type(value) in (list, tuple) else value
-    numbers = func in _WITH_SIZES
-    return lambda: func(*map(plain, args), **{key: plain(value) for key, value in kwargs.items()}) if numbers else func(*args, **kwargs)
+    if func.__name__ not in _WITH_SIZES:
+        return lambda: func(*args, **kwargs)
+    return lambda: func(*map(plain, args), **{key: plain(value) for key, value in kwargs.items()})
 
 
-class _Sized:
-    """Functions that take sizes, which may be traced ones."""
-
-    def __contains__(self, func):
-        return getattr(func, "__name__", "") in ("layer_norm", "pad", "interpolate", "one_hot", "adaptive_avg_pool2d", "rms_norm", "fold",
-                                                 "adaptive_avg_pool1d", "affine_grid", "avg_pool2d", "avg_pool1d", "max_pool1d", "max_pool2d")
-
-
-_WITH_SIZES = _Sized()
+_WITH_SIZES = frozenset("""layer_norm pad interpolate one_hot adaptive_avg_pool1d adaptive_avg_pool2d rms_norm fold affine_grid avg_pool1d
+                           avg_pool2d max_pool1d max_pool2d""".split())
+"""Functions that take sizes, which may be traced ones."""
 
 
 def _ordered(operation, given):
@@ -145,8 +140,9 @@ def _convolution(short, given):
     padding = [0] * dims if padding == "valid" else each(padding)
     if given["input"].dim() != dims + 2:
         return None
-    return "_convolution", ([given["input"], given["weight"], given["bias"], each(given["stride"]), padding, each(given["dilation"]), turned,
-                             each(given["output_padding"]) if turned else [0] * dims, given["groups"], False, False, True, True], {})
+    more = each(given["output_padding"]) if turned else [0] * dims
+    return "_convolution", ([given["input"], given["weight"], given["bias"], each(given["stride"]), padding, each(given["dilation"]),
+                             turned, more, given["groups"], False, False, True, True], {})
 
 
 def _pool(short, given):
@@ -156,7 +152,8 @@ def _pool(short, given):
             return None
         order = ("input", "kernel_size", "stride", "padding", "dilation", "ceil_mode")
     elif kind == "avg":
-        order = ("input", "kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override")[:None if dims > 1 else 6]
+        order = ("input", "kernel_size", "stride", "padding", "ceil_mode", "count_include_pad")
+        order = (*order, "divisor_override") if dims > 1 else order
     elif kind == "adaptive_max" and dims > 1 or given.get("return_indices"):
         return None
     else:
@@ -222,8 +219,8 @@ def _cross_entropy(short, given):
     if given["size_average"] is not None or given["reduce"] is not None:
         return None
     rest = [given["label_smoothing"]] if short == "cross_entropy" else []
-    return _NAMES[short], ([given["input"], given["target"], given["weight"], _REDUCTIONS[given["reduction"]], given["ignore_index"], *rest],
-                           {})
+    return _NAMES[short], ([given["input"], given["target"], given["weight"], _REDUCTIONS[given["reduction"]], given["ignore_index"],
+                            *rest], {})
 
 
 def _interpolate(short, given):

@@ -1,15 +1,13 @@
 """Which operator of TorchScript a public function is: what is recorded when it is called, and what the call answers.
 
-Most are what they are called, with the arguments of their schema (`schemas`). Owns: recording such a call, and the functions that are called
-otherwise there or are none of TorchScript. Layers are in `layers`, indices in `indices`. May not know: modules, text.
+Most are what they are called, with the arguments of their schema (`schemas`). Owns: recording such a call, and the functions that go by
+another name there or are none of TorchScript. Layers are in `layers`, indices in `indices`. May not know: modules, text.
 """
-
 import jtensor
 
+from ..base import sites
 from ..base.errors import missing
 from ..base.size import Size
-from ..overrides import resolve_name
-from ..tensor import overriding
 from ..tensor.core import Tensor
 from . import indices, layers, schemas
 from .recording import is_tensors, number
@@ -31,7 +29,7 @@ _PROPERTIES = {"T": "numpy_T", "mT": "mT", "H": "matrix_H", "mH": "mH", "real": 
 
 def lower(trace, func, args, kwargs):
     """Calls a public function and records what it is."""
-    name = resolve_name(func) or getattr(func, "__name__", "")
+    name = jtensor.overrides.resolve_name(func) or getattr(func, "__name__", "")
     short = name
     for prefix in _PREFIXES:
         if name.startswith(prefix):
@@ -86,14 +84,12 @@ def record(trace, name, schema, inputs, made):
     """Adds an operator's node, whose results are these tensors."""
     several = len(schema.returns) > 1
     listed = schema.returns[0].is_list
-    node = trace.add("aten::" + name, inputs, [str(kind) if several else "List[Tensor]" if listed else "Tensor" for kind in schema.returns]
-                     if several else ("List[Tensor]" if listed else "Tensor",), schema)
+    types = ("Tensor",) * len(schema.returns) if several else ("List[Tensor]" if listed else "Tensor",)
+    node = trace.add("aten::" + name, inputs, types, schema)
     if listed and not several:
         node = trace.add("prim::ListUnpack", [node.output], ("Tensor",) * len(made))
         several = True
     for tensor, value in zip(made if several else (made,), node.outputs, strict=True):
-        if several:
-            value.type = "Tensor"
         trace.set(tensor, value)
 
 
@@ -120,7 +116,8 @@ def outside(trace, func, args, kwargs):
     made = trace.within(func, args, kwargs)
     for one in made if isinstance(made, (list, tuple)) else [made]:
         if isinstance(one, Tensor) and not trace.knows(one):
-            raise missing(f"torch.jit.trace of {resolve_name(func) or func} as it is called here, which is no operator of TorchScript",
+            name = jtensor.overrides.resolve_name(func) or getattr(func, "__name__", func)
+            raise missing(f"torch.jit.trace of {name} as it is called here, which is no operator of TorchScript",
                           "functions of torch that it is made of, or torch.export")
     return made
 
@@ -186,6 +183,25 @@ def _length(trace, func, args, kwargs):
     return func(*args, **kwargs)
 
 
+def _unbind(trace, func, args, kwargs):
+    frame = trace.caller()
+    if frame.f_code.co_name == "_iterate" and sites.within(frame.f_code.co_filename):       # Tensor.__iter__
+        trace.warn("Iterating over a tensor might cause the trace to be incorrect. Passing a tensor of different shape won't change the "
+                   "number of iterations executed (and might lead to errors or silently give incorrect results).", frame.f_back)
+    return operator(trace, func, "unbind", args, kwargs)
+
+
+def _unique(trace, func, args, kwargs):
+    given = dict(zip(("input", "sorted", "return_inverse", "return_counts", "dim"), args, strict=False)) | kwargs
+    x, asked = given.get("input", given.get("self")), [given.get(key, False) for key in ("return_inverse", "return_counts")]
+    if given.get("dim") is not None:
+        return outside(trace, func, args, kwargs)
+    whole = func(x, given.get("sorted", True), True, True)
+    operator(trace, lambda *_: whole, "_unique2", (x,), {}, (x, given.get("sorted", True), *asked))
+    made = [whole[0], *[one for one, wanted in zip(whole[1:], asked, strict=True) if wanted]]
+    return tuple(made) if len(made) > 1 else made[0]
+
+
 def _as_it_is(trace, func, args, kwargs):
     return func(*args, **kwargs)
 
@@ -231,9 +247,9 @@ def _constant_tensor(trace, func, args, kwargs):
     made = func(*args, **kwargs)
     if args and isinstance(args[0], Tensor):
         return operator(trace, lambda: made, "detach", args, {}, (args[0],))
-    trace.warn(f"torch.{func.__name__} results are registered as constants in the trace. You can safely ignore this warning if you use this "
-               "function to create tensors out of constant variables that would be the same every time you call this function. In any other "
-               "case, this might cause the trace to be incorrect.")
+    trace.warn(f"torch.{func.__name__} results are registered as constants in the trace. You can safely ignore this warning if you use "
+               "this function to create tensors out of constant variables that would be the same every time you call this function. In any "
+               "other case, this might cause the trace to be incorrect.")
     value = trace.constant_tensor(made.detach())
     for name, given in (("to", (made, made.device, made.dtype)), ("detach", (made,))):
         schema, values, _, _ = schemas.bound(name, given, {})
@@ -329,27 +345,25 @@ def _deviation(name):
     return called
 
 
-def _random_like(trace, func, args, kwargs):
-    return operator(trace, func, func.__name__, args, kwargs, args, {"pin_memory": False, **{k: v for k, v in kwargs.items() if k != "requires_grad"}})
-
-
-def _mode(trace, func, args, kwargs):
-    return overriding.beneath(func)(*args, **kwargs)
+def _like(trace, func, args, kwargs):
+    named = {key: value for key, value in kwargs.items() if key != "requires_grad"}
+    return operator(trace, func, func.__name__, args, kwargs, args, {"pin_memory": False, **named})
 
 
 _SPECIAL = {
     "size": _size, "numel": _numel, "nelement": _numel, "__getitem__": lambda trace, func, args, kwargs: indices.read(trace, func, *args),
     "__setitem__": lambda trace, func, args, kwargs: indices.write(trace, func, *args), "__len__": _length, "__bool__": _leaves("boolean"),
-    "__int__": _leaves("integer"), "__float__": _leaves("float"), "__index__": _leaves("index"), "__complex__": _leaves("complex"),
+    "__int__": _leaves("integer"), "__float__": _leaves("float"), "__index__": _as_it_is, "__complex__": _leaves("complex"),
     "item": _leaves("number"), "tolist": _leaves("list"), "numpy": _leaves("array"), "__array__": _as_it_is, "__repr__": _as_it_is,
-    "__format__": _as_it_is, "__rtruediv__": _reciprocal, "split": _split, "einsum": _einsum, "norm": _norm, "meshgrid": _meshgrid,
+    "__format__": _as_it_is, "__rtruediv__": _reciprocal, "split": _split, "unbind": _unbind, "unique": _unique, "einsum": _einsum,
+    "norm": _norm, "meshgrid": _meshgrid,
     "broadcast_tensors": _broadcast, "std": _deviation("std"), "var": _deviation("var"), "to": _to, "tensor": _constant_tensor,
     "as_tensor": _constant_tensor, "from_numpy": _constant_tensor, "requires_grad_": _as_it_is, "is_floating_point": _as_it_is,
     "is_complex": _as_it_is, "backward": _as_it_is, "__deepcopy__": _as_it_is,
     **{name: _factory(name) for name in (*_OF_SIZES, "full", "arange", "linspace", "logspace", "eye", "randint", "randperm", "tril_indices",
                                          "triu_indices", "hann_window", "hamming_window", "bartlett_window", "blackman_window")},
     **{name: _new(name) for name in ("new_zeros", "new_ones", "new_empty", "new_full")},
-    **{name: _random_like for name in ("zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "randn_like", "randint_like")},
+    **dict.fromkeys(("zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "randn_like", "randint_like"), _like),
     **{name: _cast(getattr(jtensor, name)) for name in ("float", "half", "double", "bfloat16", "int", "long", "short", "bool")},
     "byte": _cast(jtensor.uint8), "char": _cast(jtensor.int8),
 }

@@ -1,8 +1,8 @@
 """What is recorded while a function runs to be traced: each operator that it calls, by the name and in the order of TorchScript.
 
-A mode (`tensor.overriding`) is told of all public functions that are called, and looks up in `lowering` what operator each one is; a process
-that traces nothing pays nothing for it. Owns: `Trace`, which knows by what value a tensor goes, and how values come to their names. May not
-know: which function is which operator, modules, files.
+A mode (`tensor.overriding`) is told of all public functions that are called, and looks up in `lowering` what operator each one is; a
+process that traces nothing pays nothing for it. Owns: `Trace`, which knows by what value a tensor goes, and how values come to their
+names. May not know: which function is which operator, modules, files.
 """
 import sys
 import warnings
@@ -54,6 +54,14 @@ class Trace:
         finally:
             self._names = before
 
+    def aside(self, func, *args):
+        """Calls a function without recording what it calls."""
+        overriding.STATE.modes.remove(self)
+        try:
+            return func(*args)
+        finally:
+            overriding.STATE.modes.append(self)
+
     def within(self, func, args, kwargs):
         """Calls a function that is made of others, which are recorded."""
         overriding.STATE.modes.append(self)
@@ -84,7 +92,7 @@ class Trace:
 
     def constant_tensor(self, tensor):
         """A tensor that was made before, or of Python's numbers."""
-        if tensor.requires_grad:
+        if tensor.requires_grad and (tensor.is_leaf or not _computed(tensor)):
             raise RuntimeError(_WITH_GRADIENT.format(tensor.detach()))
         if _computed(tensor):
             raise missing("torch.jit.trace of what has made a tensor in between, by no operator of TorchScript",
@@ -97,11 +105,11 @@ class Trace:
 
     def add(self, kind, inputs, types=("Tensor",), data=None):
         """A node in the block that is being recorded."""
-        return self.block.add(kind, inputs, types, data, where=self._caller())
+        return self.block.add(kind, inputs, types, data, where=self.caller())
 
     def whole(self, tensor):
         """The number that a tensor stands for, which is asked for right after the tensor was made, as in PyTorch."""
-        value = self.value(tensor)
+        value = self.value(tensor)                                # looks up its name, too
         block = next((one for one in self.blocks if value.node in one.nodes), None)
         if block is None:
             return self.add("aten::Int", [value], ("int",)).output
@@ -117,7 +125,7 @@ class Trace:
         """What the function that called has called a tensor."""
         if self._names is not None:
             return self._names.get(id(tensor), "")
-        frame = self._caller()
+        frame = self.caller()
         if frame is None:
             return ""
         for name, value in frame.f_locals.items():
@@ -126,7 +134,7 @@ class Trace:
         return ""
 
     @staticmethod
-    def _caller():
+    def caller():
         """The frame that has called the public function."""
         frame = sys._getframe(1)
         while frame is not None and not overriding.is_overridable(frame.f_code):
@@ -135,12 +143,9 @@ class Trace:
 
     # -- warnings -------------------------------------------------------------------------------------------------------
 
-    def warn(self, text):
-        """A `TracerWarning` at the user's line; what the library's own modules look at is nobody's business."""
-        depth, frame = 1, sys._getframe(1)
-        while frame is not None and not overriding.is_overridable(frame.f_code):
-            frame, depth = frame.f_back, depth + 1
-        frame = frame and frame.f_back
+    def warn(self, text, frame=None):
+        """A `TracerWarning` at the user's line, or in another frame; what the library's own modules look at is nobody's business."""
+        frame = self.caller() if frame is None else frame
         if frame is not None and not sites.within(frame.f_code.co_filename):
             warnings.warn_explicit(text, TracerWarning, frame.f_code.co_filename, frame.f_lineno)
 

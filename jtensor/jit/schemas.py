@@ -1,7 +1,7 @@
 """Which form of an operator of TorchScript a call in Python is, and what its arguments are there, in order.
 
-The forms are in `schemas.txt`, made of PyTorch's (`tests/house/make_schemas.py`). Owns: finding the form, and the kinds of its arguments. May
-not know: tracing, what a function does.
+The forms are in `schemas.txt`, made of PyTorch's (`tests/house/make_schemas.py`). Owns: finding the form, and the kinds of its arguments.
+May not know: tracing, what a function does.
 """
 import functools
 from pathlib import Path
@@ -186,5 +186,5 @@ def _none(value):
     raise Unfit
 
 
-_OTHERS = {"Scalar": _number, "float": _real, "complex": _number, "bool": _of(bool), "str": _of(str), "ScalarType": _type, "Device": _device,
-           "Layout": lambda value: 0, "MemoryFormat": _format, "Generator": _none}
+_OTHERS = {"Scalar": _number, "float": _real, "complex": _number, "bool": _of(bool), "str": _of(str), "ScalarType": _type,
+           "Device": _device, "Layout": lambda value: 0, "MemoryFormat": _format, "Generator": _none}

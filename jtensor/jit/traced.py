@@ -6,7 +6,7 @@ import warnings
 
 from ..nn import Module
 from ..tensor.core import Tensor
-from . import archive, checks, modules, tracing
+from . import archive, checks, making, modules, tracing
 
 _NO_OP = "The input to trace is already a ScriptModule, tracing it is a no-op. Returning the object as is."
 _OF_A_METHOD = "trace doesn't support compiling individual module's functions.\nPlease use trace_module"
@@ -112,7 +112,7 @@ def trace_module(mod, inputs, check_trace=True, check_inputs=None, check_toleran
     if isinstance(mod, modules.ScriptModule):
         return mod
     _refuse_hooks(mod)
-    program = tracing.Program(mod)
+    program = making.Program(mod)
     found = []
     for name, given in inputs.items():
         method = getattr(mod, name)
@@ -156,7 +156,7 @@ def _tuple(given):
 def trace(func, example_inputs=None, check_trace=True, check_inputs=None, check_tolerance=1e-5, strict=True, example_kwarg_inputs=None):
     """What `torch.jit.trace` answers, without its warning."""
     if isinstance(func, modules.ScriptModule):
-        warnings.warn(_NO_OP, stacklevel=3)
+        warnings.warn(_NO_OP, stacklevel=4)
         return func
     owner = getattr(func, "__self__", None)
     keywords = isinstance(example_kwarg_inputs, dict)
@@ -169,7 +169,7 @@ def trace(func, example_inputs=None, check_trace=True, check_inputs=None, check_
             func = owner
         wrapped = None if check_inputs is None else [{"forward": one} for one in check_inputs]
         warnings.warn("`torch.jit.trace_method` is deprecated. Please switch to `torch.compile` or `torch.export`.", DeprecationWarning,
-                      stacklevel=3)
+                      stacklevel=1)
         return trace_module(func, {"forward": example_inputs}, check_trace, wrapped, check_tolerance, strict, keywords)
     if not keywords:
         example_inputs = _tuple(example_inputs)
@@ -187,5 +187,5 @@ def trace(func, example_inputs=None, check_trace=True, check_inputs=None, check_
 
 
 def _function(func, given, strict):
-    name = tracing.qualified(func).rpartition(".")[2]
-    return ScriptFunction(name, tracing.FunctionProgram(name, tracing.traced(func, given, tracing.names_of(func), strict)))
+    name = making.qualified(func).rpartition(".")[2]
+    return ScriptFunction(name, making.FunctionProgram(name, tracing.traced(func, given, tracing.names_of(func), strict)))

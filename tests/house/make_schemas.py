@@ -2,9 +2,9 @@
 
     python tests/house/make_schemas.py
 
-One line for each form, in PyTorch's order, of each operator that jtensor has (`library/overloads.txt`) and that takes or answers tensors, but
-for those that write into ``out``, or speak of named dimensions. A form's name is left out: nobody asks for it. Needs PyTorch;
-``tests/jit/test_schemas.py`` says when the file is stale.
+One line for each form, in PyTorch's order, of each operator that jtensor has (`library/overloads.txt`) and that takes or answers tensors,
+but for those that write into ``out``, or speak of named dimensions. A form's name is left out: nobody asks for it. Needs PyTorch;
+``tests/jit/test_traced.py`` says when the file is stale.
 """
 import re
 from pathlib import Path

@@ -197,7 +197,9 @@ def modules(torch):
     x = torch.arange(6.).reshape(2, 3) / 3
     made = {}
     for name, build, given in (
-            ("linear", lambda: nn.Linear(3, 2), (x,)), ("mlp", lambda: MLP().eval(), (x,)), ("cnn", lambda: CNN().eval(), (torch.rand(2, 1, 8, 8),)),
+            ("linear", lambda: nn.Linear(3, 2), (x,)), ("mlp", lambda: MLP().eval(), (x,)),
+            ("cnn", lambda: CNN().eval(), (torch.rand(2, 1, 8, 8),)), ("lstm", lambda: nn.LSTM(3, 4), (torch.rand(5, 2, 3),)),
+            ("gru", lambda: nn.GRU(3, 4, batch_first=True, num_layers=2), (torch.rand(2, 5, 3),)),
             ("block", Block, (torch.rand(2, 5, 8),)), ("language", Language, (torch.tensor([[1, 2, 3], [4, 5, 6]]),)),
             ("resnet", lambda: ResNet().eval(), (torch.rand(2, 3, 16, 16),)), ("outer", Outer, (x,)), ("tied", Tied, (x,)),
             ("norms", lambda: nn.Sequential(nn.Conv1d(3, 4, 2, padding=1), nn.GroupNorm(2, 4), nn.ConvTranspose1d(4, 4, 2), nn.PReLU(),
