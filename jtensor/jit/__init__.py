@@ -41,13 +41,15 @@ def trace(func, example_inputs=None, optimize=None, check_trace=True, check_inpu
     `TracerWarning` where a tensor becomes a number of Python's, or the results differ; ``RuntimeError`` for arguments and results of
     other types; what TorchScript has no operator for is a `MissingFeature`.
 
-    >>> traced = torch.jit.trace(lambda x, y: torch.relu(x @ y), (torch.ones(1, 2), torch.ones(2, 3)))
+    >>> with warnings.catch_warnings(action="ignore"):                 # tracing is deprecated
+    ...     traced = torch.jit.trace(lambda x, y: torch.relu(x @ y), (torch.ones(1, 2), torch.ones(2, 3)))
+    ...     layer = torch.jit.trace(torch.nn.Linear(2, 3), torch.ones(1, 2))
     >>> print(traced.code)
     def _lambda(x: Tensor,
         y: Tensor) -> Tensor:
       return torch.relu(torch.matmul(x, y))
     <BLANKLINE>
-    >>> torch.jit.trace(torch.nn.Linear(2, 3), torch.ones(1, 2))
+    >>> layer
     Linear(original_name=Linear)
     """
     warnings.warn("`torch.jit.trace` is deprecated. Please switch to `torch.compile` or `torch.export`.", DeprecationWarning, stacklevel=1)
@@ -69,7 +71,8 @@ def trace_module(mod, inputs, optimize=None, check_trace=True, check_inputs=None
     >>> class Net(torch.nn.Linear):
     ...     def twice(self, x):
     ...         return self(self(x))
-    >>> traced = torch.jit.trace_module(Net(2, 2), {"forward": torch.ones(1, 2), "twice": torch.ones(1, 2)})
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     traced = torch.jit.trace_module(Net(2, 2), {"forward": torch.ones(1, 2), "twice": torch.ones(1, 2)})
     >>> traced.twice(torch.ones(3, 2)).shape
     torch.Size([3, 2])
     """

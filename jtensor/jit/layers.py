@@ -134,9 +134,7 @@ def _convolution(short, given):
         sums = [d * (k - 1) for d, k in zip(each(given["dilation"]), given["weight"].shape[2:], strict=True)]
         if any(one % 2 for one in sums):
             return None
-        operation = "_convolution_mode"
-        return operation, ([given["input"], given["weight"], given["bias"], each(given["stride"]), "same", each(given["dilation"]),
-                            given["groups"]], {})
+        padding = [one // 2 for one in sums]                      # PyTorch has an operator for the word
     padding = [0] * dims if padding == "valid" else each(padding)
     if given["input"].dim() != dims + 2:
         return None

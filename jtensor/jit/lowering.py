@@ -8,6 +8,7 @@ import jtensor
 from ..base import sites
 from ..base.errors import missing
 from ..base.size import Size
+from ..tensor import overriding
 from ..tensor.core import Tensor
 from . import indices, layers, schemas
 from .recording import is_tensors, number
@@ -42,6 +43,8 @@ def lower(trace, func, args, kwargs):
         return special(trace, func, args, kwargs)
     if short.endswith(".__get__"):
         return _property(trace, func, short.removesuffix(".__get__"), args)
+    if short in ("data.__set__", "real.__set__", "imag.__set__"):
+        raise _absent(func)
     if short in _TURNED:
         return operator(trace, func, _TURNED[short], args, kwargs, schema_args=(args[1], args[0]))
     tail = "_" if short.endswith("_") and not short.startswith("__") else ""
@@ -113,13 +116,21 @@ def argument(trace, kind, value):
 
 def outside(trace, func, args, kwargs):
     """What is no operator of TorchScript: a question, or something made of others; else it is missing."""
+    given = [(one, one._version) for one in overriding.spread((*args, *kwargs.values())) if isinstance(one, Tensor)]
+    before = trace.count()
     made = trace.within(func, args, kwargs)
+    if kwargs.get("out") is not None or trace.count() == before and any(one._version != version for one, version in given):
+        raise _absent(func)
     for one in made if isinstance(made, (list, tuple)) else [made]:
         if isinstance(one, Tensor) and not trace.knows(one):
-            name = jtensor.overrides.resolve_name(func) or getattr(func, "__name__", func)
-            raise missing(f"torch.jit.trace of {name} as it is called here, which is no operator of TorchScript",
-                          "functions of torch that it is made of, or torch.export")
+            raise _absent(func)
     return made
+
+
+def _absent(func):
+    name = jtensor.overrides.resolve_name(func) or getattr(func, "__name__", func)
+    return missing(f"torch.jit.trace of {name} as it is called here, which is no operator of TorchScript",
+                   "functions of torch that it is made of, or torch.export")
 
 
 # -- sizes --------------------------------------------------------------------------------------------------------------

@@ -70,6 +70,10 @@ class Trace:
         finally:
             overriding.STATE.modes.pop()
 
+    def count(self):
+        """How many nodes there are."""
+        return sum(1 for _ in self.root.all_nodes())
+
     # -- values ---------------------------------------------------------------------------------------------------------
 
     def set(self, tensor, value):

@@ -132,8 +132,8 @@ def trace_module(mod, inputs, check_trace=True, check_inputs=None, check_toleran
         for name, function, given in found:
             for one in [given] if check_inputs is None else [_checked(c, name) for c in check_inputs]:
                 checks.check(getattr(made, name), function, one, check_tolerance,
-                             lambda again, name=name: getattr(trace_module(mod, {name: again}, False, strict=strict, keywords=isinstance(
-                                 again, dict)), name))
+                             lambda again, name=name: getattr(trace_module(mod, {**inputs, name: again}, False, strict=strict,
+                                                                           keywords=keywords), name))
     return made
 
 
