@@ -242,7 +242,7 @@ class Error(Exception):
 class TracerWarning(Warning):
     """What `trace` warns of."""
 
-    __module__ = "torch.jit"
+    __module__ = "torch.jit._trace"
 
 
 class Attribute:

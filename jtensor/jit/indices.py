@@ -27,15 +27,10 @@ def _whole(trace, given):
 
 
 def _places(key, dims):
-    """An index with the dots written out; what takes a dimension, and what does not."""
+    """The parts of an index, the dots as the number of dimensions that they stand for."""
     key = key if isinstance(key, tuple) else (key,)
     taken = sum(one.dim() if _is_mask(one) else one is not None and one is not ... and not isinstance(one, bool) for one in key)
-    wide = []
-    for one in key:
-        wide += [slice(None, None, None)] * 0 if one is ... else [one]
-        if one is ...:
-            wide.append(_Dots(dims - taken))
-    return wide
+    return [_Dots(dims - taken) if one is ... else one for one in key]
 
 
 class _Dots:

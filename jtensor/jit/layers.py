@@ -11,20 +11,20 @@ import jtensor
 from ..tensor import overriding
 from ..tensor.core import Tensor
 from . import schemas
+from .operators import operator, outside
 
 _NAMES = {
     "cross_entropy": "cross_entropy_loss", "nll_loss": "nll_loss_nd", "logsigmoid": "log_sigmoid", "unfold": "im2col", "fold": "col2im",
     "affine_grid": "affine_grid_generator", "dropout1d": "feature_dropout", "dropout2d": "feature_dropout",
-    "dropout3d": "feature_dropout", "feature_alpha_dropout": "feature_alpha_dropout",
+    "dropout3d": "feature_dropout",
 }
-_RENAMED = {"training": "train", "normalized_shape": "normalized_shape", "delta": "delta", "input": "self", "tensor": "self",
-            "full": "full", "input1": "input1", "x1": "x1"}
+_RENAMED = {"training": "train", "input": "self", "tensor": "self"}
 _REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 _LEFT_OUT = frozenset(("inplace", "size_average", "reduce", "_stacklevel", "return_indices"))
 _POOLS = {f"{kind}_pool{n}d": (kind, n) for kind in ("avg", "max", "adaptive_avg", "adaptive_max") for n in (1, 2, 3)}
 
 
-def lower(trace, func, name, args, kwargs, operator, outside):
+def lower(trace, func, name, args, kwargs):
     """Calls a function of ``nn.functional`` or of ``nn.init`` and records what it is."""
     short = name.rpartition(".")[2]
     if not name.startswith("torch.nn.functional."):
@@ -39,7 +39,7 @@ def lower(trace, func, name, args, kwargs, operator, outside):
     if not _BUILT_IN & {short}:
         trace.named_by({id(value): key for key, value in reversed(given.items()) if isinstance(value, Tensor)})
     if short in _BROADCAST:
-        _broadcast(trace, given, operator)
+        _broadcast(trace, given)
     called = _CALLS.get(short, _by_name)(short, given)
     if called is None:
         trace.named_by(None)
@@ -55,7 +55,7 @@ def lower(trace, func, name, args, kwargs, operator, outside):
 _BROADCAST = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 
 
-def _broadcast(trace, given, operator):
+def _broadcast(trace, given):
     """PyTorch's functions in Python broadcast their two tensors before anything else; where both have one size they stay what they are."""
     pair = given["input"], given["target"]
     made = list(pair) if pair[0].shape == pair[1].shape else list(overriding.beneath(jtensor.broadcast_tensors)(*pair))

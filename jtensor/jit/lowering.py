@@ -1,17 +1,17 @@
 """Which operator of TorchScript a public function is: what is recorded when it is called, and what the call answers.
 
-Most are what they are called, with the arguments of their schema (`schemas`). Owns: recording such a call, and the functions that go by
-another name there or are none of TorchScript. Layers are in `layers`, indices in `indices`. May not know: modules, text.
+Most are what they are called, with the arguments of their schema. Owns: the functions that go by another name there, take other arguments
+or are none of TorchScript. Layers are in `layers`, indices in `indices`. May not know: how a call is recorded (`operators`), modules, text.
 """
 import jtensor
 
 from ..base import sites
 from ..base.errors import missing
 from ..base.size import Size
-from ..tensor import overriding
 from ..tensor.core import Tensor
 from . import indices, layers, schemas
-from .recording import is_tensors, number
+from .operators import absent, argument, operator, outside, record
+from .recording import number
 
 _PREFIXES = ("torch.Tensor.", "torch.linalg.", "torch.fft.", "torch.special.", "torch.functional.", "torch.")
 _SPACES = {"torch.linalg.": "linalg_", "torch.fft.": "fft_", "torch.special.": "special_"}
@@ -37,100 +37,19 @@ def lower(trace, func, args, kwargs):
             short = _SPACES.get(prefix, "") + name.removeprefix(prefix)
             break
     if name.startswith("torch.nn."):
-        return layers.lower(trace, func, name, args, kwargs, operator, outside)
+        return layers.lower(trace, func, name, args, kwargs)
     special = _SPECIAL.get(short)
     if special is not None:
         return special(trace, func, args, kwargs)
     if short.endswith(".__get__"):
         return _property(trace, func, short.removesuffix(".__get__"), args)
     if short in ("data.__set__", "real.__set__", "imag.__set__"):
-        raise _absent(func)
+        raise absent(func)
     if short in _TURNED:
         return operator(trace, func, _TURNED[short], args, kwargs, schema_args=(args[1], args[0]))
     tail = "_" if short.endswith("_") and not short.startswith("__") else ""
     base = short.removesuffix(tail) if tail else short
     return operator(trace, func, SAME.get(short) or SAME.get(base, base) + tail, args, kwargs)
-
-
-# -- a call that is an operator -----------------------------------------------------------------------------------------
-
-
-def operator(trace, func, name, args, kwargs, schema_args=None, schema_kwargs=None):
-    """Calls a function, and records it as an operator with these arguments or with others."""
-    other = schema_args is not None
-    try:
-        found = schemas.bound(name, schema_args if other else args, (schema_kwargs or {}) if other else kwargs)
-    except RuntimeError:
-        found = None
-    if found is None or kwargs.get("out") is not None:
-        return outside(trace, func, args, kwargs)
-    schema, values, plain, named = found
-    before = len(trace.block.nodes)
-    inputs = [argument(trace, kind, value) for kind, value in values]
-    made = func(*args, **kwargs) if other else _called(func, args, kwargs, plain, named)
-    if not is_tensors(made):
-        del trace.block.nodes[before:]                            # of a question, which nobody records
-        return made
-    record(trace, name, schema, inputs, made)
-    return made
-
-
-def _called(func, args, kwargs, plain, named):
-    changed = len(plain) != len(args) or any(one is not other for one, other in zip(plain, args, strict=True))
-    if not changed and all(named.get(key, value) is value for key, value in kwargs.items()):
-        return func(*args, **kwargs)
-    return func(*plain, **{("input" if key == "self" and "input" in kwargs else "axis" if key == "dim" and "axis" in kwargs else key): value
-                           for key, value in named.items()})
-
-
-def record(trace, name, schema, inputs, made):
-    """Adds an operator's node, whose results are these tensors."""
-    several = len(schema.returns) > 1
-    listed = schema.returns[0].is_list
-    types = ("Tensor",) * len(schema.returns) if several else ("List[Tensor]" if listed else "Tensor",)
-    node = trace.add("aten::" + name, inputs, types, schema)
-    if listed and not several:
-        node = trace.add("prim::ListUnpack", [node.output], ("Tensor",) * len(made))
-        several = True
-    for tensor, value in zip(made if several else (made,), node.outputs, strict=True):
-        trace.set(tensor, value)
-
-
-def argument(trace, kind, value):
-    """The value of an argument of a type: a tensor's, a constant, a list's."""
-    if isinstance(value, Tensor):
-        if kind.base == "Tensor":
-            return trace.value(value)
-        if kind.base in ("int", "SymInt"):
-            return trace.whole(value)
-        to = {"float": "Float", "bool": "Bool"}.get(kind.base, "ScalarImplicit")
-        return trace.add("aten::" + to, [trace.value(value)], (to.lower(),)).output
-    if isinstance(value, list):
-        inner = "Optional[Tensor]" if kind.base == "Tensor" and kind.marks[0] == "?" else {"SymInt": "int", "Scalar": "number"}.get(
-            kind.base, kind.base)
-        return trace.add("prim::ListConstruct", [argument(trace, kind, one) for one in value], (f"List[{inner}]",), inner).output
-    if kind.base == "Tensor" and value is not None:
-        return trace.constant(number(value))
-    return trace.constant(value)
-
-
-def outside(trace, func, args, kwargs):
-    """What is no operator of TorchScript: a question, or something made of others; else it is missing."""
-    given = [(one, one._version) for one in overriding.spread((*args, *kwargs.values())) if isinstance(one, Tensor)]
-    before = trace.count()
-    made = trace.within(func, args, kwargs)
-    if kwargs.get("out") is not None or trace.count() == before and any(one._version != version for one, version in given):
-        raise _absent(func)
-    for one in made if isinstance(made, (list, tuple)) else [made]:
-        if isinstance(one, Tensor) and not trace.knows(one):
-            raise _absent(func)
-    return made
-
-
-def _absent(func):
-    name = jtensor.overrides.resolve_name(func) or getattr(func, "__name__", func)
-    return missing(f"torch.jit.trace of {name} as it is called here, which is no operator of TorchScript",
-                   "functions of torch that it is made of, or torch.export")
 
 
 # -- sizes --------------------------------------------------------------------------------------------------------------
@@ -282,9 +201,11 @@ def _to(trace, func, args, kwargs):
     if form is not None:
         flags["memory_format"] = form
     if other is not None:
-        return operator(trace, func, "to", args, kwargs, (x, other), flags)
+        return operator(trace, func, "to", args, kwargs, (x, other.device, other.dtype), flags)
+    if device is None and dtype is not None:
+        return operator(trace, func, "to", args, kwargs, (x, dtype), flags)
     if device is None:
-        return operator(trace, func, "to", args, kwargs, (x, dtype), flags) if dtype is not None else outside(trace, func, args, kwargs)
+        device = str(x.device)
     if dtype is not None:
         return operator(trace, func, "to", args, kwargs, (x, jtensor.device(device), dtype), flags)
     options = {"dtype": x.dtype, "layout": jtensor.strided, "device": device, **flags}
@@ -304,6 +225,23 @@ def _cast(dtype):
 def _reciprocal(trace, func, args, kwargs):                       # 2 / x
     x, other = args
     return operator(trace, jtensor.Tensor.mul, "mul", (operator(trace, jtensor.Tensor.reciprocal, "reciprocal", (x,), {}), other), {})
+
+
+def _moved(trace, func, args, kwargs):                            # x.cpu()
+    device = "cpu" if func.__name__ == "cpu" else "cuda:0"
+    given = [one for one in args[1:] if not isinstance(one, bool)]
+    return _to(trace, lambda *_, **__: func(*args, **kwargs), (args[0], *(given or [device])), {})
+
+
+def _tensordot(trace, func, args, kwargs):
+    given = dict(zip(("a", "b", "dims"), args, strict=False)) | kwargs
+    dims = given.get("dims", 2)
+    if isinstance(dims, int):
+        dims = [*range(-dims, 0)], [*range(dims)]
+    if isinstance(dims, Tensor):
+        return outside(trace, func, args, kwargs)
+    return operator(trace, func, "tensordot", args, kwargs, (given["a"], given["b"], *[[one] if isinstance(one, int) else list(one)
+                                                                                      for one in dims]))
 
 
 def _split(trace, func, args, kwargs):
@@ -341,6 +279,19 @@ def _broadcast(trace, func, args, kwargs):
     return operator(trace, func, "broadcast_tensors", args, kwargs, (list(args[0] if isinstance(args[0], (list, tuple)) else args),))
 
 
+def _type(trace, func, args, kwargs):
+    if len(args) == 2 and isinstance(args[1], jtensor.dtype) and not kwargs:
+        return operator(trace, func, "to", args, kwargs)
+    return outside(trace, func, args, kwargs)
+
+
+def _distances(trace, func, args, kwargs):
+    given = dict(zip(("x1", "x2", "p", "compute_mode"), args, strict=False)) | kwargs
+    modes = {"use_mm_for_euclid_dist_if_necessary": None, "use_mm_for_euclid_dist": 1, "donot_use_mm_for_euclid_dist": 2}
+    mode = given.get("compute_mode", "use_mm_for_euclid_dist_if_necessary")
+    return operator(trace, func, "cdist", args, kwargs, (given["x1"], given["x2"], float(given.get("p", 2.0)), modes.get(mode)))
+
+
 def _deviation(name):
     """Of ``std`` and ``var``, whose ``unbiased`` and ``correction`` are forms of their own."""
     def called(trace, func, args, kwargs):
@@ -367,6 +318,7 @@ _SPECIAL = {
     "__int__": _leaves("integer"), "__float__": _leaves("float"), "__index__": _as_it_is, "__complex__": _leaves("complex"),
     "item": _leaves("number"), "tolist": _leaves("list"), "numpy": _leaves("array"), "__array__": _as_it_is, "__repr__": _as_it_is,
     "__format__": _as_it_is, "__rtruediv__": _reciprocal, "split": _split, "unbind": _unbind, "unique": _unique, "einsum": _einsum,
+    "type": _type, "cdist": _distances, "tensordot": _tensordot, "cpu": _moved, "cuda": _moved,
     "norm": _norm, "meshgrid": _meshgrid,
     "broadcast_tensors": _broadcast, "std": _deviation("std"), "var": _deviation("var"), "to": _to, "tensor": _constant_tensor,
     "as_tensor": _constant_tensor, "from_numpy": _constant_tensor, "requires_grad_": _as_it_is, "is_floating_point": _as_it_is,

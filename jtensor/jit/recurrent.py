@@ -3,7 +3,7 @@
 Owns: the arguments of these operators. May not know: how an operator is recorded, or computed.
 """
 from ..tensor.core import Tensor
-from . import lowering, schemas
+from . import operators, schemas
 
 _OPERATORS = {"LSTM": "lstm", "GRU": "gru", "RNN_TANH": "rnn_tanh", "RNN_RELU": "rnn_relu"}
 
@@ -20,8 +20,8 @@ def recorded(trace, layer):
         name = _OPERATORS[layer.mode]
         schema, values, _, _ = schemas.bound(name, given, {})
         trace.named_by({id(value): key for key, value in (("hx", last if packed else states[0]), ("input", input))})
-        inputs = [lowering.argument(trace, kind, value) for kind, value in values]
+        inputs = [operators.argument(trace, kind, value) for kind, value in values]
         output, hidden = trace.aside(compute, input, *states_and_form)
-        lowering.record(trace, name, schema, inputs, (output, *hidden) if isinstance(hidden, tuple) else (output, hidden))
+        operators.record(trace, name, schema, inputs, (output, *hidden) if isinstance(hidden, tuple) else (output, hidden))
         return output, hidden
     return called

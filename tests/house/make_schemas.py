@@ -24,7 +24,7 @@ def lines():
         text = str(schema)
         if space != "aten" or name not in ours or name.startswith("_foreach") or "Dimname" in text or "Tensor" not in text:
             continue
-        if re.search(r"\.\.\.|\bt\b|Stream|Storage|Dict|Tensor\[\]\(", text):
+        if re.search(r"\.\.\.|[(, ]t(\[\]| |\)|$)|Stream|Storage|Dict|Tensor\[\]\(", text):
             continue                                             # of lists and dictionaries of anything: nobody traces these
         if not any(argument.is_out for argument in schema.arguments):
             found.append(re.sub(rf"^aten::{name}(\.\w+)?", name, text))
