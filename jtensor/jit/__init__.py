@@ -1,9 +1,11 @@
-"""`torch.jit`, as PyTorch has it with ``PYTORCH_JIT=0``: functions and modules stay what they are, and run as Python.
+"""`torch.jit`: files of TorchScript, functions and modules that are traced, and `script`, which leaves them what they are.
 
-Everything that runs is recorded and compiled anyway. So `script` and `trace` answer with what they are given. Files of TorchScript are read
-(`load`): their programs run as Python, too, and are written again with them (`save`); what needs TorchScript to be made of Python (files of
-one's own modules, frozen ones) is refused. Owns: these names. May not know: modules' insides, files (`archive`, `programs`, `modules`).
+Everything that runs is recorded and compiled anyway. So `script` answers with what it is given, as in PyTorch with ``PYTORCH_JIT=0``.
+`trace` records what runs as TorchScript (`traced`). Files are read (`load`) and written (`save`); their programs run as Python, and so do
+traced ones. What needs TorchScript to be made of a program in Python is refused. Owns: these names. May not know: modules' insides, files
+(`archive`, `programs`, `modules`).
 """
+import sys
 import warnings
 from typing import Final
 
@@ -27,17 +29,58 @@ def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
 
 def trace(func, example_inputs=None, optimize=None, check_trace=True, check_inputs=None, check_tolerance=1e-05, strict=True,
           _force_outplace=False, _module_class=None, _compilation_unit=None, example_kwarg_inputs=None, _store_inputs=True):
-    """The function or module itself, which still decides by the values it meets; ``example_inputs`` are not run.
+    """A module or function that does again what ``func`` did with ``example_inputs``: a tensor, or a tuple of arguments, each a tensor or
+    a tuple, list or dictionary of tensors.
 
-    >>> torch.jit.trace(torch.nn.Linear(2, 3), torch.ones(1, 2))
-    Linear(in_features=2, out_features=3, bias=True)
+    What Python decided is decided for good, and its numbers are constants; sizes that tensors were asked for are asked for again. The
+    module has the parameters of the original, each of its parts the calls that were made of it; ``code`` is its program, `save` writes it
+    for `torch.jit.load`, here and in PyTorch. ``example_kwarg_inputs``: the arguments by name. ``strict``: whether a list as a result is
+    warned of, and a dictionary refused. ``check_trace``: whether it is run and traced once more, on ``check_inputs`` or the same inputs,
+    and compared to ``check_tolerance``.
+
+    `TracerWarning` where a tensor becomes a number of Python's, or the results differ; ``RuntimeError`` for arguments and results of
+    other types; what TorchScript has no operator for is a `MissingFeature`.
+
+    >>> with warnings.catch_warnings(action="ignore"):                 # tracing is deprecated
+    ...     traced = torch.jit.trace(lambda x, y: torch.relu(x @ y), (torch.ones(1, 2), torch.ones(2, 3)))
+    ...     layer = torch.jit.trace(torch.nn.Linear(2, 3), torch.ones(1, 2))
+    >>> print(traced.code)
+    def _lambda(x: Tensor,
+        y: Tensor) -> Tensor:
+      return torch.relu(torch.matmul(x, y))
+    <BLANKLINE>
+    >>> layer
+    Linear(original_name=Linear)
     """
-    return func
+    warnings.warn("`torch.jit.trace` is deprecated. Please switch to `torch.compile` or `torch.export`.", DeprecationWarning, stacklevel=1)
+    _warn_of_optimize(optimize)
+    from . import traced
+    return traced.trace(func, example_inputs, check_trace, check_inputs, check_tolerance, strict, example_kwarg_inputs)
 
 
-def trace_module(mod, inputs, *args, **kwargs):
-    """The module itself."""
-    return mod
+def _warn_of_optimize(optimize):
+    if optimize is not None:
+        warnings.warn("`optimize` is deprecated and has no effect. Use `with torch.jit.optimized_execution()` instead", FutureWarning,
+                      stacklevel=3)
+
+
+def trace_module(mod, inputs, optimize=None, check_trace=True, check_inputs=None, check_tolerance=1e-05, strict=True, _force_outplace=False,
+                 _module_class=None, _compilation_unit=None, example_inputs_is_kwarg=False, _store_inputs=True):
+    """`trace` of several methods of a module, ``inputs``: {name of a method: its arguments}.
+
+    >>> class Net(torch.nn.Linear):
+    ...     def twice(self, x):
+    ...         return self(self(x))
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     traced = torch.jit.trace_module(Net(2, 2), {"forward": torch.ones(1, 2), "twice": torch.ones(1, 2)})
+    >>> traced.twice(torch.ones(3, 2)).shape
+    torch.Size([3, 2])
+    """
+    warnings.warn("`torch.jit.trace_method` is deprecated. Please switch to `torch.compile` or `torch.export`.", DeprecationWarning,
+                  stacklevel=1)
+    _warn_of_optimize(optimize)
+    from . import traced
+    return traced.trace_module(mod, inputs, check_trace, check_inputs, check_tolerance, strict, example_inputs_is_kwarg)
 
 
 def script_method(fn):
@@ -63,12 +106,15 @@ def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
 
 
 def save(m, f, _extra_files=None):
-    """Writes a module that was loaded from a file of TorchScript, with the values that its attributes have now.
+    """Writes a module that was traced, or loaded from a file of TorchScript, with the values that its attributes have now; or a traced
+    function.
 
     Modules of Python are refused: there is no TorchScript of them.
     """
-    from . import archive, modules
-    if not isinstance(m, modules.RecursiveScriptModule):
+    from . import archive, modules, traced
+    if type(m) is traced.ScriptFunction:
+        m = m._module
+    if not _is(m, modules.RecursiveScriptModule):
         raise missing("TorchScript of modules that are written in Python (torch.jit.save)", _STATES)
     warnings.warn("`torch.jit.save` is deprecated. Please switch to `torch.export`.", DeprecationWarning, stacklevel=1)
     archive.write(f, m._archive, m, _extra_files)
@@ -91,6 +137,7 @@ def optimize_for_inference(mod, other_methods=None):
     return mod
 
 
+_is = isinstance                     # of Python's, which this room's own hides
 _fusing = [False]
 
 
@@ -110,8 +157,9 @@ def is_scripting():
 
 
 def is_tracing():
-    """Whether this is being traced by TorchScript: never."""
-    return False
+    """Whether a function is being run by `trace`."""
+    tracing = sys.modules.get(__name__ + ".tracing")
+    return tracing is not None and tracing.is_tracing()
 
 
 def annotate(the_type, the_value):
@@ -192,18 +240,9 @@ class Error(Exception):
 
 
 class TracerWarning(Warning):
-    """What tracing warns of: nothing is traced."""
+    """What `trace` warns of."""
 
-    __module__ = "torch.jit"
-
-
-class ScriptFunction:
-    """What TorchScript makes of functions. To be named alone: there is no instance."""
-
-    __module__ = "torch.jit"
-
-    def __new__(cls, *args, **kwargs):
-        raise missing("TorchScript (torch.jit.ScriptFunction)", _INSTEAD)
+    __module__ = "torch.jit._trace"
 
 
 class Attribute:
@@ -231,6 +270,9 @@ def __getattr__(name):
     if name in ("ScriptModule", "RecursiveScriptModule", "ScriptMethod"):          # `nn` is loaded when one of them is asked for
         from . import modules
         return getattr(modules, name)
+    if name in ("ScriptFunction", "TopLevelTracedModule", "TracedModule"):
+        from . import traced
+        return getattr(traced, name)
     raise AttributeError(f"module 'jtensor.jit' has no attribute '{name}'")
 
 

@@ -127,6 +127,8 @@ _ALWAYS = {
 def _to(x, *args, **kwargs):
     """The overloads of ``aten::to``: (device, dtype, ...), (dtype, ...), (other, ...), (...) with two or three flags behind."""
     args, named = list(args), {name: value for name, value in kwargs.items() if value is not None and name not in ("layout", "pin_memory")}
+    if "dtype" in named:
+        named["dtype"] = dtype_of(named["dtype"])
     first = args[0] if args else None
     if isinstance(first, Tensor):
         del args[0]

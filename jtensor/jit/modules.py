@@ -162,6 +162,7 @@ class ScriptMethod:
     """A program of a module, bound to it: called as Python's methods are, with the declared types."""
 
     __module__, __qualname__ = "torch", "ScriptMethod"
+    first = 1                                                     # arguments before the caller's: the module
 
     def __init__(self, owner, function):
         self.owner, self._function, self.name = owner, function, function.name.rpartition(".")[2]
@@ -169,6 +170,8 @@ class ScriptMethod:
     @property
     def code(self):
         """The program as text."""
+        if self._function.shown is not None:
+            return self._function.shown
         kind = self.owner._kind.name
         return self._function.text.replace(f": {kind}", "", 1)
 
@@ -189,7 +192,8 @@ class ScriptMethod:
     def _bound(self, args, kwargs):
         takes = self._function.takes()
         if len(args) > len(takes):
-            raise RuntimeError(f"{self.name}() expected at most {len(takes) + 1} argument(s) but received {len(args) + 1} argument(s). "
+            raise RuntimeError(f"{self.name}() expected at most {len(takes) + self.first} argument(s) but received "
+                               f"{len(args) + self.first} argument(s). "
                                f"Declaration: {self._declaration()}")
         given = dict(zip([name for name, _, _ in takes], args, strict=False))
         given.update({name: value for name, value in kwargs.items() if name not in given})
@@ -201,19 +205,22 @@ class ScriptMethod:
             value = given[name] = _fitting(given[name], kind)
             if not programs.is_of(value, kind):
                 raise RuntimeError(f"{self.name}() Expected a value of type '{kind}' for argument '{name}' but instead found "
-                                   f"type '{type(value).__name__}'.\nPosition: {at + 1}\nValue: {value!r}\n"
+                                   f"type '{type(value).__name__}'.\nPosition: {at + self.first}\nValue: {value!r}\n"
                                    f"Declaration: {self._declaration()}\n"
-                                   f"Cast error details: {_NO_CAST.format(type(value))}")
+                                   f"Cast error details: {_not_cast(value, kind)}")
         unknown = given.keys() - {name for name, _, _ in takes}
         if unknown:
             raise RuntimeError(f"Unknown keyword argument '{min(unknown)}' for operator '{self.name}'. Schema: {self._declaration()}")
         return given
 
+    def _own(self, owner):
+        return [f"{self.owner._kind.name} {owner.arg}"]
+
     def _declaration(self):
         node = self._function.node
         owner, *arguments = node.args.args
         first = len(arguments) - len(node.args.defaults)
-        parts = [f"{self.owner._kind.name} {owner.arg}"]
+        parts = self._own(owner)
         for at, a in enumerate(arguments):
             default = f"={ast.unparse(node.args.defaults[at - first])}" if at >= first else ""
             parts.append(f"{_schema(a.annotation)} {a.arg}{default}")
@@ -222,6 +229,10 @@ class ScriptMethod:
 
 
 ScriptMethod.__qualname__ = "ScriptMethod"
+
+
+def _not_cast(value, kind):
+    return f"Unable to cast {value!r} to Tensor" if kind == "Tensor" else _NO_CAST.format(type(value))
 
 
 def _fitting(value, kind):

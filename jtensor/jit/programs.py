@@ -92,7 +92,10 @@ def _part(made, name):
 # -- what a program is made of ------------------------------------------------------------------------------------------
 
 class Function(Shared):
-    """A function or method, written in Python when it is first called. ``text``: as the file has it."""
+    """A function or method, written in Python when it is first called. ``text``: as the file has it; ``shown``: as it is told, if it was
+    traced here."""
+
+    shown = None
 
     def __init__(self, unit, name, node, path):
         self.unit, self.name, self.node, self.path, self._made = unit, name, node, path, None

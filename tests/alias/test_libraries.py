@@ -50,7 +50,7 @@ def refusals():
     yield "torch.export", [lambda: exported.export(torch.nn.Linear(1, 1), ()), exported.ExportedProgram]
     yield "ONNX", [lambda: onnx.export(torch.nn.Linear(1, 1))]
     yield "_subclasses", [importlib.import_module("jtensor._subclasses.fake_tensor").FakeTensor]
-    yield "TorchScript", [torch.jit.ScriptFunction, torch._C.Graph, torch._C.Value]
+    yield "TorchScript", [torch._C.Graph, torch._C.Value]
     yield "single records", [torch.PyTorchFileReader]
 
 

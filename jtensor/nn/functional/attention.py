@@ -6,11 +6,10 @@ import jtensor
 from ...base import sites
 from ...base.naming import type_name
 from ...tensor import raw
+from .. import functional as F  # public functions, which modes are told of
 from ..attention import chosen
 from .activation import softmax
 from .dropout import dropout
-from .linear import linear
-from .padding import pad
 
 __all__ = ["scaled_dot_product_attention", "multi_head_attention_forward"]
 
@@ -191,7 +190,7 @@ def _in_projection_packed(q, k, v, w, b=None):
     size = q.size(-1)
 
     def together(x, weight, bias, n):
-        many = linear(x, weight, bias).unflatten(-1, (n, size)).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
+        many = F.linear(x, weight, bias).unflatten(-1, (n, size)).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
         return tuple(many[i] for i in range(n))
 
     if k is v and q is k:
@@ -199,9 +198,9 @@ def _in_projection_packed(q, k, v, w, b=None):
     if k is v:
         weights = w.split([size, 2 * size])
         biases = (None, None) if b is None else b.split([size, 2 * size])
-        return linear(q, weights[0], biases[0]), *together(k, weights[1], biases[1], 2)
+        return F.linear(q, weights[0], biases[0]), *together(k, weights[1], biases[1], 2)
     biases = (None,) * 3 if b is None else b.chunk(3)
-    return tuple(linear(x, weight, bias) for x, weight, bias in zip((q, k, v), w.chunk(3), biases))
+    return tuple(F.linear(x, weight, bias) for x, weight, bias in zip((q, k, v), w.chunk(3), biases))
 
 
 def _in_projection(q, k, v, weights, bias):
@@ -212,7 +211,7 @@ def _in_projection(q, k, v, weights, bias):
             raise AssertionError(f"expecting {name} weights shape of {(size, x.size(-1))}, but got {weight.shape}")
         if own is not None and own.shape != (size,):
             raise AssertionError(f"expecting {name} bias shape of {(size,)}, but got {own.shape}")
-    return tuple(linear(x, weight, own) for x, weight, own in zip((q, k, v), weights, biases))
+    return tuple(F.linear(x, weight, own) for x, weight, own in zip((q, k, v), weights, biases))
 
 
 def _project(query, key, value, in_weight, in_bias, separate, weights):
@@ -286,7 +285,7 @@ def multi_head_attention_forward(query, key, value, embed_dim_to_check, num_head
     masks = [_shaped_mask(attn_mask, targets, sources, heads), key_padding_mask]
 
     def longer_masks():
-        masks[:] = [None if mask is None else pad(mask, (0, 1)) for mask in masks]
+        masks[:] = [None if mask is None else F.pad(mask, (0, 1)) for mask in masks]
 
     if (bias_k is None) != (bias_v is None):
         present, absent = ("bias_v", "bias_k") if bias_k is None else ("bias_k", "bias_v")
@@ -311,13 +310,13 @@ def multi_head_attention_forward(query, key, value, embed_dim_to_check, num_head
         if mask is not None:
             mask = mask.unsqueeze(0) if mask.size(0) == 1 else mask.view(batch, num_heads, -1, sources)
         q, k, v = (x.reshape(batch, num_heads, x.size(1), head_dim) for x in (q, k, v))
-        out = scaled_dot_product_attention(q, k, v, mask, dropout_p, is_causal)
-        out = linear(out.permute(2, 0, 1, 3).reshape(batch * targets, embed_dim), out_proj_weight, out_proj_bias)
+        out = F.scaled_dot_product_attention(q, k, v, mask, dropout_p, is_causal)
+        out = F.linear(out.permute(2, 0, 1, 3).reshape(batch * targets, embed_dim), out_proj_weight, out_proj_bias)
         out = out.view(targets, batch, out.size(1))
         return (out if is_batched else out.squeeze(1)), None
 
     out, weights = _attend_with_weights(q, k, v, mask, dropout_p)
-    out = linear(out.transpose(0, 1).reshape(targets * batch, embed_dim), out_proj_weight, out_proj_bias)
+    out = F.linear(out.transpose(0, 1).reshape(targets * batch, embed_dim), out_proj_weight, out_proj_bias)
     out = out.view(targets, batch, out.size(1))
     weights = weights.view(batch, num_heads, targets, sources)
     if average_attn_weights:

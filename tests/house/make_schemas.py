@@ -1,0 +1,35 @@
+"""Writes `jtensor/jit/schemas.txt`: what PyTorch's operators take and answer, as TorchScript names their arguments.
+
+    python tests/house/make_schemas.py
+
+One line for each form, in PyTorch's order, of each operator that jtensor has (`library/overloads.txt`) and that takes or answers tensors,
+but for those that write into ``out``, or speak of named dimensions. A form's name is left out: nobody asks for it. Needs PyTorch;
+``tests/jit/test_traced.py`` says when the file is stale.
+"""
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PATH = ROOT / "jtensor" / "jit" / "schemas.txt"
+OPERATORS = ROOT / "jtensor" / "library" / "overloads.txt"
+
+
+def lines():
+    """The text of the file, line by line."""
+    import torch
+    ours = {line.split()[0] for line in OPERATORS.read_text().splitlines()}
+    found = []
+    for schema in torch._C._jit_get_all_schemas():
+        space, _, name = schema.name.partition("::")
+        text = str(schema)
+        if space != "aten" or name not in ours or name.startswith("_foreach") or "Dimname" in text or "Tensor" not in text:
+            continue
+        if re.search(r"\.\.\.|[(, ]t(\[\]| |\)|$)|Stream|Storage|Dict|Tensor\[\]\(", text):
+            continue                                             # of lists and dictionaries of anything: nobody traces these
+        if not any(argument.is_out for argument in schema.arguments):
+            found.append(re.sub(rf"^aten::{name}(\.\w+)?", name, text))
+    return sorted(found, key=lambda line: line.partition("(")[0])
+
+
+if __name__ == "__main__":
+    PATH.write_text("".join([line + "\n" for line in lines()]))
