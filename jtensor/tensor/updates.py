@@ -29,7 +29,7 @@ def update(identity, tensors, numbers, run):
     segment = LOCAL.segment
     state = segment.state
     key, again = None, state.macros
-    if not (LOCAL.lesson or LOCAL.eager or LOCAL.inference or LOCAL.grad_enabled):
+    if not (LOCAL.lesson or LOCAL.eager or LOCAL.inference or LOCAL.grad_enabled or state.depth != len(segment.nodes)):
         again = again.get(what) if again is not None else None
         if again is not None and again(segment, tensors, floats):
             REPORT.replayed += 1

@@ -40,14 +40,14 @@ def missed(segment, key, operator, args):
 
 def learn(operator, args, segment, key, place):
     """A write through a view by the general path, remembered under a key where it was what it usually is: read, compute, write."""
-    start, begin = segment.state, len(segment.nodes)
+    start, begin, count = segment.state, len(segment.nodes), segment.count
     answer = call_inplace(operator, args)
     value, cached, nodes = answer._storage.value, answer._cached, segment.nodes[begin:]
     if LOCAL.segment is segment and len(nodes) in (2, 3) and value.position == segment.count - 1 \
             and cached is not None and cached[0]() is value:         # else the tape was cut on the way, and will be cut here again
         *reads, (plan, second, _, _), (back, third, _, _) = nodes
         if [node[0] for node in reads] == ([place.read] if key[2] is None else []):
-            start.children[key] = segment.state, reads[0][1] if reads else None, plan, second, back, third
+            start.children[key] = segment.state, count, reads[0][1] if reads else None, plan, second, back, third
     return answer
 
 
@@ -181,11 +181,10 @@ _VIEW = """\
         else:
             at = None
         key = (mark, p0, at, place.read{key},)
-        count = segment.count
         state = segment.state.children.get(key)
         if state is None:
             return learn(operator, ({args},), segment, key, place)
-        state, first, plan, second, back, third = state
+        state, count, first, plan, second, back, third = state
         starts = place.starts
         taken = ()
         gone = GONE
@@ -202,7 +201,7 @@ _VIEW = """\
         node = (plan, second, {places}, reference(v))
 """ + indent(_TAKE_STARTS) + indent(templates.NEW.format(name="made", aval="s0.layout.aval")) + """\
         last = (back, third, taken, reference(made))
-        if segment.count != count:              # a signal's handler has recorded meanwhile: nothing may come between these
+        if segment.count != count:              # a signal's handler has recorded in between (`trace.asides`)
             tape.begin_anew()
             return general({args})
         nodes = segment.nodes

@@ -148,18 +148,24 @@ class Lesson:
         if segment.state.depth != len(segment.nodes):          # a signal's handler has recorded on it, too
             self.failed = True
             return
-        nodes, count, floats, integers, complexes = self.begun
+        nodes, position, floats, integers, complexes = self.begun
         piece, index = Piece(), len(self.pieces)
-        piece.inputs = [self._value(v) for v in (segment.inputs if index else segment.inputs[self.inputs:])]
-        made, piece.integers, piece.complexes = segment.floats[floats:], segment.integers[integers:], segment.complexes[complexes:]
+        piece.state = segment.state             # from here on at once: see `tape.append`
+        piece.count = segment.count
+        added = segment.nodes[nodes:]
+        made = segment.floats[floats:]
+        piece.integers = segment.integers[integers:]
+        piece.complexes = segment.complexes[complexes:]
+        inputs = segment.inputs[0 if index else self.inputs:]
+        piece.inputs = [self._value(v) for v in inputs]
         if self.floats and any(id(number) not in self.where for number in made):
             self.failed = True
             return
         piece.floats = [self.where[id(number)] for number in made] if self.floats else made
         piece.handed = [(at, self.where[id(number)]) for at, number in enumerate(piece.integers) if type(number) is Integer]
         self.missed.difference_update([id(piece.integers[at]) for at, _ in piece.handed])
-        piece.nodes, piece.results, position = [], [], count
-        for at, (plan, positions, scalars, refs) in enumerate(segment.nodes[nodes:]):
+        piece.nodes, piece.results = [], []
+        for at, (plan, positions, scalars, refs) in enumerate(added):
             many = type(refs) is list
             for k, ref in enumerate(refs if many else (refs,)):
                 value = ref()
@@ -169,7 +175,6 @@ class Lesson:
                     del value
                 position += 1
             piece.nodes.append((plan, positions, scalars, [GONE] * len(refs) if many else GONE))
-        piece.state, piece.count = segment.state, segment.count
         piece.cells = []
         for at, cell in enumerate(self.cells):
             if self.held[at]() is not cell.value:
@@ -265,8 +270,9 @@ def _lay(segment, piece, given, floats, state, inputs, taken):
     segment.complexes += piece.complexes
     segment.count, segment.state = piece.count, piece.state
     nodes = segment.nodes
+    begin = state.depth
     nodes += piece.nodes
-    begin, values = state.depth, []
+    values = []
     for at, which, position, aval in piece.results:
         value = Value.__new__(Value)
         value.array, value.segment, value.position, value.aval = None, segment, position, aval
