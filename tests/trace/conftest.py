@@ -1,13 +1,21 @@
-"""What tests of the tape and its programs share: a cache folder of their own."""
+"""What tests of the tape and its programs share: a tape and a cache folder of their own."""
 import jax
 import pytest
 
-from jtensor.trace import store
+from jtensor.trace import executor, store
 
 
 def avals(*arrays):
     """What JAX traces in the place of these arrays."""
     return [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in arrays]
+
+
+@pytest.fixture
+def a_new_tape(settled):
+    """Nothing is pending before a test, nor after it."""
+    executor.flush("test")
+    yield
+    executor.flush("test")
 
 
 @pytest.fixture

@@ -9,13 +9,7 @@ import jtensor as torch
 from jtensor.trace import asides, executor, tape
 from jtensor.trace.tape import LOCAL
 
-
-@pytest.fixture(autouse=True)
-def a_new_tape(settled):
-    executor.flush("test")
-    yield
-    executor.flush("test")
-
+pytestmark = pytest.mark.usefixtures("a_new_tape")
 
 # -- the collector ----------------------------------------------------------------------------------------------------
 

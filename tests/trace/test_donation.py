@@ -7,13 +7,7 @@ import pytest
 import jtensor as torch
 from jtensor.trace import donation, executor
 
-
-@pytest.fixture(autouse=True)
-def a_new_tape(settled):
-    executor.flush("test")
-    yield
-    executor.flush("test")
-
+pytestmark = pytest.mark.usefixtures("a_new_tape")
 
 SIZE = 5000                                                         # large enough that a copy would be another buffer
 

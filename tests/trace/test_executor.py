@@ -10,6 +10,8 @@ import pytest
 import jtensor as torch
 from jtensor.trace import background, by_numpy, choosing, equations, executor, kernels, lower
 
+pytestmark = pytest.mark.usefixtures("a_new_tape")
+
 
 class Failing:
     """An executable that raises the first ``times`` it is run, and is itself from then on."""
@@ -32,13 +34,6 @@ class Failing:
 
     def taken(self, kept):
         return kept[0]
-
-
-@pytest.fixture(autouse=True)
-def a_new_tape(settled):
-    executor.flush("test")
-    yield
-    executor.flush("test")
 
 
 @pytest.fixture

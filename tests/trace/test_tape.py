@@ -13,6 +13,8 @@ import jtensor as torch
 from jtensor.base import compat
 from jtensor.trace import choosing, equations, executor, kernels, store, tape
 
+pytestmark = pytest.mark.usefixtures("a_new_tape")
+
 WAIT = 300          # seconds that nothing takes, however busy the machine is
 
 
@@ -28,13 +30,6 @@ def counted():
     yield made
     after = state()
     made.update({name: after[name] - before[name] for name in after})
-
-
-@pytest.fixture(autouse=True)
-def a_new_tape(settled):
-    executor.flush("test")
-    yield
-    executor.flush("test")
 
 
 def pending(tensor):
