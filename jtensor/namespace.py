@@ -114,7 +114,8 @@ def assemble(space):
                   draws.FUNCTIONS.items()})
     space.update(Generator=generator.Generator, default_generator=generator.default_generator)
     space.update(manual_seed=seeding.manual_seed, seed=seeding.seed, initial_seed=seeding.initial_seed)
-    Layer.put_in = lambda: importlib.import_module("jtensor.overridable").put_in()
+    methods = dict(vars(Tensor))                   # which a program may replace before it has a class that is asked
+    Layer.put_in = lambda: importlib.import_module("jtensor.overridable").put_in(methods)
     for name in ("cuda",):
         space[name] = importlib.import_module("jtensor." + name)
 

@@ -8,6 +8,7 @@ import types
 
 import jtensor
 
+from .base import sites
 from .tensor.asking import Entry, overridable
 from .tensor.core import Tensor
 from .tensor.overriding import ENTRIES
@@ -68,8 +69,8 @@ _PREFIXED = {"linalg": "linalg_", "fft": "fft_", "special": "special_"}
 _ROOMS = ("nn.functional", "nn.init", "linalg", "fft", "special", "sharing", "legacy", "signal.top_level", "autograd")
 
 
-def put_in():
-    """Has every public function ask from here on."""
+def put_in(methods):
+    """Has every public function ask from here on; ``methods``: what Tensor had when the package was imported."""
     rooms = {name: importlib.import_module("jtensor." + name) for name in _ROOMS}
     functional, init = rooms["nn.functional"], rooms["nn.init"]
     late = _late_names()
@@ -83,14 +84,15 @@ def put_in():
     for room, prefix in _PREFIXED.items():
         for name in rooms[room].__all__:
             _put(getattr(rooms[room], name), key=prefix + name, title=f"torch.{room}.{prefix}{name}")
-    _put_methods()
+    _put_methods(methods)
     for name in functional.__all__:
         _put_layer(functional, name)
     for name in INITIALISERS:
         _put(getattr(init, name), key=None, title="torch.nn.init." + name, python=True, first=0)
     for name in ("grad", "backward"):
         _put(getattr(rooms["autograd"], name), key=None, title="torch.autograd." + name, python=True, unsaid=UNSAID.get(name, ()))
-    Tensor.__iter__ = _iterate
+    if Tensor.__iter__ is methods["__iter__"]:
+        Tensor.__iter__ = _iterate
 
 
 def _iterate(self):
@@ -108,8 +110,8 @@ def _late_names():
 
 
 def _put(function, public=None, **about):
-    """Has one function ask, once."""
-    if isinstance(function, types.FunctionType) and function not in ENTRIES:
+    """Has one function ask, once; not one that a program has put in the place of the library's, or beside them."""
+    if isinstance(function, types.FunctionType) and function not in ENTRIES and sites.inside(function.__code__):
         overridable(function, Entry(function if public is None else public, **about))
 
 
@@ -126,9 +128,10 @@ def _put_layer(functional, name):
         _put(function, key=None, title="torch.nn.functional." + name, python=True, unsaid=UNSAID.get(name, ()))
 
 
-def _put_methods():
-    """The methods, Python's operators and the properties of Tensor."""
-    for name, member in list(vars(Tensor).items()):
+def _put_methods(methods):
+    """The methods, Python's operators and the properties of Tensor. One that a program has replaced still asks when the replacement calls
+    it: it asks as what stands there now."""
+    for name, member in (vars(Tensor) | methods).items():
         title = "torch.Tensor." + name
         if isinstance(member, property):
             if name not in NOT_PROPERTIES:
@@ -139,5 +142,5 @@ def _put_methods():
                  relevant=None if name in OPERATORS else 1, first=1 if name == "__array_wrap__" else None,
                  unsaid=UNSAID.get(name, ()) if name != "backward" else ())
         elif name in OPERATORS or name in OTHER_METHODS or not name.startswith("_") and name not in NOT_METHODS:
-            _put(member, getattr(Tensor, ASKED_AS.get(name, name)), key="Tensor." + ASKED_AS.get(name, name), title=title,
+            _put(member, getattr(Tensor, ASKED_AS.get(name, name), member), key="Tensor." + ASKED_AS.get(name, name), title=title,
                  operator=name in OPERATORS, relevant=1 if name in SELF_ALONE else None)

@@ -1,6 +1,7 @@
 """`torch.autograd.functional`: products with Jacobians and Hessians, and the matrices themselves, of functions of tensors.
 
-Written with the public interface, which is imported when a function is called. Owns: these functions and PyTorch's messages about their
+Written with the public interface, which is imported when a function is called: classes with ``__torch_function__`` are asked for every
+step, and so stay what they are. Owns: these functions and PyTorch's messages about their
 arguments.
 """
 from .tools import GradientEdge  # noqa: F401  one of the types that PyTorch's module shows
@@ -56,7 +57,12 @@ def _fresh(tensors, create_graph, need_graph=True):
     """The arguments as inputs of a graph of their own; with ``create_graph`` it hangs on theirs."""
     if not create_graph:
         return tuple([t.detach().requires_grad_(need_graph) for t in tensors])
-    return tuple([t.view_as(t) if t.requires_grad else t._detached().requires_grad_(need_graph) for t in tensors])
+    import jtensor as torch
+
+    def apart(t):
+        """Of a subclass, which keeps its class if it is asked; of any other tensor so that what is differentiated forwards goes on."""
+        return t.detach() if torch.overrides.has_torch_function((t,)) else t._detached()
+    return tuple([t.view_as(t) if t.requires_grad else apart(t).requires_grad_(need_graph) for t in tensors])
 
 
 def _vector(v, name, create_graph, like, several, whose):

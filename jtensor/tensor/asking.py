@@ -16,7 +16,7 @@ from ..base.bounded import MANY, Bounded
 from ..base.functions import as_it_is
 from .core import LAYOUTS, Tensor
 from .overriding import ALL_OFF, ENTRIES, FILE, FUNCTIONS, MODES, ON, PLAIN, STATE, TITLES, ask, handle, join, overrides, spread
-from .taking import ELSEWHERE, WITHOUT, signatures
+from .taking import ELSEWHERE, WITHOUT, signatures, takes
 
 # -- a function that asks -----------------------------------------------------------------------------------------------
 
@@ -74,7 +74,7 @@ class Entry:
         asked = []
         for named in (enumerate(args[:self.relevant]), kwargs.items() if self.relevant is None else ()):
             for place, given in named:
-                if isinstance(given, (list, tuple)):
+                if isinstance(given, (list, tuple)) and not (overrides(given) and self._as_one(place, given)):
                     for one in given:
                         if overrides(one):
                             join(asked, one)
@@ -100,6 +100,20 @@ class Entry:
         kinds = [p for one in known for at, p in enumerate(one.parameters) if p.name == place or at == place and not p.keyword_only]
         return not kinds or any(p.number or p.kind not in ("Number", "int", "symint", "float", "bool") and not (p.kind == "ints" and p.one)
                                 for p in kinds)
+
+    def _as_one(self, place, given):
+        """Whether a list whose own class overrides is asked in this place, and not what it holds: wherever PyTorch would not have taken it
+        for the list of tensors or numbers that is wanted there."""
+        if place == 1 and self.key in ("Tensor.__getitem__", "Tensor.__setitem__"):               # an index of several parts
+            return not isinstance(given, tuple) and not any(
+                one is None or one is ... or isinstance(one, (Tensor, list, tuple, slice, str)) for one in given)
+        known = signatures(self.key) if self.key is not None else None
+        if self.python or known in (None, WITHOUT):
+            return True
+        at = place - self.method if isinstance(place, int) else None
+        lists = [(one, p) for one in known for n, p in enumerate(one.parameters)
+                 if (p.name == place or n == at) and p.kind in ("Tensors", "ints", "floats", "numbers")]
+        return not any(p.kind == "Tensors" or takes(p, given) and (at != 0 or one.positional > 1) for one, p in lists)
 
     def _bound(self, count, names):
         """Whether PyTorch would have bound so many arguments and these keywords; what it would not is refused, and nobody asked."""
@@ -133,7 +147,8 @@ class Entry:
         for at, (name, parameter) in enumerate(form.parameters.items()):
             value = bound.arguments[name]
             if parameter.kind is parameter.VAR_POSITIONAL:
-                args += value[0] if self.one_list and len(value) == 1 and isinstance(value[0], (list, tuple)) else value
+                listed = self.one_list and len(value) == 1 and isinstance(value[0], (list, tuple)) and not overrides(value[0])
+                args += value[0] if listed else value
             elif parameter.kind is parameter.VAR_KEYWORD:
                 kwargs.update(value)
             elif parameter.kind is not parameter.KEYWORD_ONLY and (
@@ -173,8 +188,8 @@ def _nobody(title, asked):
 
 
 # Rooms in the public interface; of this one, `default` calls what a user has called.
-_PUBLIC_ROOMS = ("base/return_types.py", "nn/", "distributions/", "utils/", "func/", "signal/", "overridable.py", "overrides.py",
-                 "tensor/overriding.py")
+_PUBLIC_ROOMS = ("autograd/functional.py", "base/return_types.py", "nn/", "distributions/", "utils/", "func/", "signal/",
+                 "overridable.py", "overrides.py", "tensor/overriding.py")
 
 
 class _OfEngine(Bounded):

@@ -63,7 +63,7 @@ def _int(n, name, at, packed):
     if isinstance(n, (numbers.Integral, np.integer)) and (at or not isinstance(n, bool)):
         return int(n)
     if is_index(n) or isinstance(n, np.ndarray) and not n.ndim and n.dtype.kind in "iu":
-        return int(n.item())
+        return int(n.item() if hasattr(n, "item") else n.__index__())
     kind = type_name(type(n))
     if at:
         raise TypeError(

@@ -19,7 +19,7 @@ from .entries import PASSING_ON
 from .former import modern
 from .overriding import Layer, is_overridable, once_more
 from .refusals import refusal
-from .taking import ALSO, ELSEWHERE, by_their_names, in_plain_words, plain_numbers, signatures
+from .taking import ALSO, ELSEWHERE, by_their_names, in_plain_words, plain_numbers, signatures, whole
 
 
 class _Missing:
@@ -222,6 +222,8 @@ def again(error, form, values, rest, named, others):
         raise refused from None
     given = [*zip([name for name, _ in form.positional], args), *enumerate(args[len(form.positional):]), *kwargs.items()]
     plain = [in_plain_words(name, value) for name, value in given]
+    if form.behind is not None:                    # PyTorch's function in Python, which hands its lists on
+        plain = [whole(value) if isinstance(value, (list, tuple)) else value for value in plain]
     if any(a is not b for a, (_, b) in zip(plain, given, strict=True)):
         return form.function(*plain[:len(args)], **dict(zip(kwargs, plain[len(args):], strict=True)))
     numbers = plain_numbers(form.name, args[method:], kwargs) if form.behind is None else None

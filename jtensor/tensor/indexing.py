@@ -207,8 +207,12 @@ def _item(item):
     if hasattr(item, "__index__"):
         return item.__index__()
     if isinstance(item, (str, bytes)):
-        raise TypeError(f"new(): invalid data type '{'str' if isinstance(item, str) else 'bytes'}'")
+        raise _no_text(item)
     raise IndexError(INVALID.format(type_name(kind)))
+
+
+def _no_text(item):
+    return TypeError(f"new(): invalid data type '{'str' if isinstance(item, str) else 'bytes'}'")
 
 
 def _sequence(item):
@@ -217,7 +221,14 @@ def _sequence(item):
     if isinstance(item, np.ndarray):
         made = from_host(item)
     else:
-        made = tensor(list(item)) if len(item) else tensor([], dtype=dtypes.int64)
+        try:
+            made = tensor(list(item)) if len(item) else tensor([], dtype=dtypes.int64)
+        except (ValueError, RuntimeError):                 # `tensor` has other words for what is no number
+            while isinstance(item, (list, tuple)) and item:
+                item = item[0]
+            if isinstance(item, (str, bytes)):
+                raise _no_text(item) from None
+            raise
     if made._spec.dtype not in _MASKS and made._spec.dtype is not dtypes.int64:
         made = made.long()
     return _item(made) if made._spec.ndim else made

@@ -128,9 +128,9 @@ def join(asked, given):
 
 
 def spread(given):
-    """Arguments with what the lists among them hold."""
+    """Arguments with what the lists among them hold, but for lists of a class that overrides."""
     for one in given:
-        if isinstance(one, (list, tuple)):
+        if isinstance(one, (list, tuple)) and not overrides(one):
             yield from one
         else:
             yield one

@@ -5,6 +5,7 @@ parameters have besides (`ALSO`, `ELSEWHERE`), `fit`. May not know: when a call 
 which is in `refusals`.
 """
 import functools
+import operator
 import re
 from pathlib import Path
 
@@ -104,7 +105,18 @@ def is_index(given):
     """Whether PyTorch takes something for an int of a size: of tensors those of one int."""
     if isinstance(given, Tensor):
         return given._spec.numel == 1 and given._spec.dtype.category == 1 and not given.requires_grad
-    return is_int(given) or is_whole(given)
+    return is_int(given) or is_whole(given) or stands_for_int(given)
+
+
+def stands_for_int(given):
+    """Whether an object of a class of the program's says which int it is: PyTorch takes it for a size and in a list of ints."""
+    if isinstance(given, (int, np.generic, np.ndarray, Tensor)) or not hasattr(type(given), "__index__"):
+        return False
+    try:
+        operator.index(given)
+    except TypeError:
+        return False
+    return True
 
 
 def is_whole(given):
@@ -237,13 +249,14 @@ def fit(signature, name, args, kwargs):
 
 
 def plain_numbers(name, args, kwargs):
-    """The arguments of a call that fits, with numbers for tensors where a number is wanted; None where there is none to be put so."""
+    """The arguments of a call that fits, with numbers for tensors where a number is wanted, and for objects that stand for an int where a
+    size or a list of ints is; None where there is none to be put so."""
     signature = _fitting(name, args, kwargs)
     if signature is None:
         return None
     wanted = {p.name: p for p in signature.parameters}
     by_place = [signature.parameters[at] for at in range(min(len(args), signature.positional))]
-    plain = [_number_of(p, given) for p, given in zip(by_place, args)] + list(args[len(by_place):])
+    plain = [_number_of(p, given) for p, given in zip(by_place, args)] + list(map(whole, args[len(by_place):]))      # x.view(2, 3)
     named = {key: _number_of(wanted[key], given) if key in wanted else given for key, given in kwargs.items()}
     changed = any(a is not b for a, b in zip((*plain, *named.values()), (*args, *kwargs.values()), strict=True))
     return (plain, named) if changed else None
@@ -274,7 +287,20 @@ def _fitting(name, args, kwargs):
     return None
 
 
+def whole(given):
+    """An int for an object that stands for one, also among others; else the same object."""
+    if given.__class__ is int:
+        return given
+    if stands_for_int(given):
+        return operator.index(given)
+    if isinstance(given, (list, tuple)) and any(map(stands_for_int, given)):
+        return tuple(map(whole, given))
+    return given
+
+
 def _number_of(parameter, given):
+    if parameter.kind in ("symint", "ints") and (number := whole(given)) is not given:
+        return number
     return given.item() if parameter.kind in ("int", "symint", "float") and isinstance(given, Tensor) else given
 
 

@@ -1,5 +1,6 @@
 """All layers. Every room's ``__all__`` is re-exported here and by ``jtensor.nn``."""
 from ...base.homes import settle as _settle
+from ._annotations import annotate as _annotate
 from .activation import *  # noqa: F403
 from .activation import __all__ as _activation
 from .adaptive import *  # noqa: F403
@@ -63,3 +64,4 @@ for _home, _classes in {"activation": [*_attention, *_softmax], "conv": _lazy_co
                         "container": _parameter_container, "rnn": _rnn_cell}.items():
     _settle(f"{__name__}.{_home}", *[globals()[_name] for _name in _classes])
 _give_own([globals()[_name] for _name in __all__])
+_annotate([globals()[_name] for _name in __all__])
