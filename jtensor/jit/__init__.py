@@ -4,10 +4,11 @@ Everything that runs is recorded and compiled anyway. So `script` and `trace` an
 (`load`): their programs run as Python, too, and are written again with them (`save`); what needs TorchScript to be made of Python (files of
 one's own modules, frozen ones) is refused. Owns: these names. May not know: modules' insides, files (`archive`, `programs`, `modules`).
 """
+import contextlib as _contextlib
 import warnings
 from typing import Final
 
-from ..base.errors import missing
+from ..base.errors import missing, refusal
 
 _INSTEAD = "the same code without torch.jit: jtensor records and compiles what runs"
 _STATES = "a state dict: torch.save(model.state_dict(), path)"
@@ -227,13 +228,29 @@ def _overload(func):
 _overload_method = _overload
 
 
+@_contextlib.contextmanager
+def optimized_execution(should_optimize):
+    """A context that says whether TorchScript's interpreter optimizes programs before they run: nothing, there is no such interpreter."""
+    yield
+
+
+_get_trace_graph = refusal("torch.jit._get_trace_graph", "graphs of TorchScript", "torch.fx.symbolic_trace", "nothing is traced.")
+
+
 def __getattr__(name):
     if name in ("ScriptModule", "RecursiveScriptModule", "ScriptMethod"):          # `nn` is loaded when one of them is asked for
         from . import modules
         return getattr(modules, name)
+    if name == "Future":
+        from ..futures import Future
+        return Future
+    if name == "_state":
+        import importlib
+        return importlib.import_module(f"{__name__}._state")
     raise AttributeError(f"module 'jtensor.jit' has no attribute '{name}'")
 
 
 __all__ = ["Attribute", "Error", "Final", "ScriptFunction", "TracerWarning", "annotate", "enable_onednn_fusion", "export", "fork",
            "freeze", "ignore", "interface", "is_scripting", "is_tracing", "isinstance", "load", "onednn_fusion_enabled",
-           "optimize_for_inference", "save", "script", "script_if_tracing", "script_method", "trace", "trace_module", "unused", "wait"]
+           "optimize_for_inference", "optimized_execution", "save", "script", "script_if_tracing", "script_method", "trace",
+           "trace_module", "unused", "wait"]

@@ -222,6 +222,11 @@ class Optimizer:
 
     # ------------------------------------------------------------------------------------------------------- state dicts
 
+    @staticmethod
+    def _group_tensors_by_device_and_dtype(tensorlistlist, with_indices=False):
+        from ..utils._foreach_utils import _group_tensors_by_device_and_dtype as grouped
+        return grouped(tensorlistlist, with_indices)
+
     def __getstate__(self):
         return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
 

@@ -1,5 +1,5 @@
 """Which parts of a module would lie on several devices: not there. Owns: the names of that."""
-from ..absent import function, kind
+from ...base.absent import function, kind
 
 _ABOUT = "parameters on several devices (torch.distributed.fsdp)", "the module itself, on one device"
 

@@ -1,5 +1,5 @@
 """Modules that are wrapped so that they compute their forward pass again: not there. Owns: the names of that."""
-from ...absent import function, kind
+from ....base.absent import function, kind
 
 _ABOUT = "wrapped checkpoints", "torch.utils.checkpoint.checkpoint, in forward"
 
