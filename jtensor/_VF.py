@@ -7,5 +7,5 @@ import jtensor as _jtensor
 def __getattr__(name):
     found = getattr(_jtensor, name, None)
     if name.startswith("__") or not callable(found) or _inspect.isclass(found):
-        raise AttributeError(f"module 'jtensor._VF' has no attribute '{name}'")
+        raise AttributeError(f"'torch._C._VariableFunctionsClass' object has no attribute '{name}'")
     return found

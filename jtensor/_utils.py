@@ -76,8 +76,8 @@ def _take_tensors(tensors, size_limit):
 
 
 def _get_all_device_indices():
-    """The numbers of all devices of the accelerator's kind; none without one."""
-    return list(range(_jtensor.accelerator.device_count())) if _jtensor.accelerator.is_available() else []
+    """The numbers of all devices of the accelerator's kind; None without one."""
+    return list(range(_jtensor.accelerator.device_count())) if _jtensor.accelerator.is_available() else None
 
 
 def is_compiling():

@@ -5,15 +5,15 @@ Owns: which module has which of these names, and what they are. May not know: te
 import importlib
 
 HELD = {
-    "torch": """_utils autograd autograd.function autograd.variable cuda distributions.distribution distributions.utils fft functional
-        futures hub jit multiprocessing nn.functional nn.init nn.modules.activation nn.modules.batchnorm nn.modules.container nn.modules.conv
-        nn.modules.linear nn.modules.module nn.modules.normalization nn.modules.rnn nn.modules.sparse nn.modules.transformer nn.parameter
-        nn.utils.clip_grad nn.utils.rnn optim.adam optim.optimizer overrides random serialization sparse special storage utils.checkpoint
-        utils.data.dataloader""",
+    "torch": """_utils autograd autograd.function cuda distributions.distribution distributions.utils fft functional futures hub jit
+        multiprocessing nn.functional nn.init nn.modules.activation nn.modules.batchnorm nn.modules.container nn.modules.conv
+        nn.modules.linear nn.modules.module nn.modules.normalization nn.modules.rnn nn.modules.sparse nn.modules.transformer
+        nn.parameter nn.utils.clip_grad nn.utils.rnn optim.adam optim.optimizer overrides random serialization sparse special storage
+        utils.checkpoint utils.data.dataloader""",
     "Tensor": """distributions.distribution distributions.utils fft functional nn.functional nn.init nn.modules.activation
-        nn.modules.batchnorm nn.modules.conv nn.modules.linear nn.modules.loss nn.modules.module nn.modules.normalization nn.modules.rnn
-        nn.modules.sparse nn.modules.transformer nn.utils.clip_grad nn.utils.rnn optim.adam optim.lr_scheduler sparse special types
-        utils.data.dataset""",
+        nn.modules.batchnorm nn.modules.conv nn.modules.linear nn.modules.loss nn.modules.module nn.modules.normalization
+        nn.modules.rnn nn.modules.sparse nn.modules.transformer nn.utils.clip_grad nn.utils.rnn optim.adam optim.lr_scheduler sparse
+        special types utils.data.dataset""",
     "math": "_utils nn.functional nn.modules.loss optim.lr_scheduler",
     "warnings": """_utils autograd cuda hub jit nn.functional nn.modules.module nn.utils.rnn optim.lr_scheduler overrides random
         serialization storage""",
