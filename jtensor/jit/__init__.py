@@ -198,6 +198,12 @@ class TracerWarning(Warning):
     __module__ = "torch.jit"
 
 
+class TracingCheckError(Exception):
+    """What a traced function that answers otherwise raises: nothing is traced."""
+
+    __module__ = "torch.jit"
+
+
 class ScriptFunction:
     """What TorchScript makes of functions. To be named alone: there is no instance."""
 
@@ -226,6 +232,13 @@ def _overload(func):
 
 
 _overload_method = _overload
+
+
+def _unwrap_optional(x):
+    """What is given, which may not be None."""
+    if x is None:
+        raise AssertionError("Unwrapping null optional")
+    return x
 
 
 @_contextlib.contextmanager

@@ -15,6 +15,21 @@ import jtensor
 
 from ..trace.tape import LOCAL
 from ..utils.hooks import register
+from ._asked import (  # noqa: F401
+    DeviceDict,
+    DeviceDtypeDict,
+    _capturable_doc,
+    _device_dtype_check_for_fused,
+    _differentiable_doc,
+    _disable_dynamo_if_unsupported,
+    _foreach_doc,
+    _fused_doc,
+    _get_scalar_dtype,
+    _maximize_doc,
+    _params_doc,
+    _to_scalar,
+    _view_as_real,
+)
 from ._turns import goes_on
 
 __all__ = ["Optimizer", "register_optimizer_step_pre_hook", "register_optimizer_step_post_hook"]

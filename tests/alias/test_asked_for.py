@@ -22,8 +22,10 @@ IMPORTED = """torch._VF.lstm torch._C._TensorBase torch._dynamo.utils.disable_ca
     torch.nn.functional._Reduction torch.nn.functional.has_torch_function torch.nn.modules.conv._ConvTransposeMixin
     torch.nn.modules.loss.Tensor torch.nn.modules.normalization._shape_t torch.nn.modules.rnn.apply_permutation torch.nn.parallel.gather
     torch.nn.parallel.parallel_apply.parallel_apply torch.nn.parallel.replicate.replicate torch.nn.utils.clip_grad._get_total_norm
-    torch.profiler.profiler.profile torch.quantization.FakeQuantizeBase torch.sparse.torch torch.utils._pytree._namedtuple_flatten
-    torch.utils.cpp_extension.CUDA_HOME torch.utils.cpp_extension.load""".split()
+    torch.distributed.tensor.parallel.parallelize_module torch.multiprocessing.reductions.reduce_tensor torch.cuda.profiler.start
+    torch.distributed.fsdp.FullyShardedDataParallel torch.utils._python_dispatch.TorchDispatchMode torch.profiler.profiler.profile
+    torch.quantization.FakeQuantizeBase torch.sparse.torch torch.utils._pytree._namedtuple_flatten torch.utils.cpp_extension.CUDA_HOME
+    torch.utils.cpp_extension.load""".split()
 
 
 def printed(*lines):
@@ -131,6 +133,7 @@ def test_backwards_are_numbered():
 
 Pair = collections.namedtuple("Pair", "a b")
 PAIR = Pair(1, 2)
+DOCS = [f"_{word}_doc" for word in "params foreach fused capturable differentiable maximize".split()]
 CALLS = """
     F._Reduction.get_enum("mean"), F._Reduction.get_enum("sum")
     F._get_softmax_dim("softmax", 3, 1), F._get_softmax_dim("softmax", 2, 1)
@@ -166,6 +169,19 @@ CALLS = """
     sorted((str(key[1]), at) for key, (_, at) in torch.optim.Optimizer._group_tensors_by_device_and_dtype([[x, y.int(), y]], True).items())
     [sub("distributed.fsdp.api").__dict__[n]().offload_to_cpu for n in ("LocalOptimStateDictConfig", "LocalStateDictConfig")]
     setattr(torch.backends.cuda.matmul, "fp32_precision", "foo")
+    opt()._to_scalar(torch.ones(1)), opt()._to_scalar(2.0), opt()._get_scalar_dtype(), opt()._get_scalar_dtype(True)
+    opt()._device_dtype_check_for_fused(x.int())
+    opt()._device_dtype_check_for_fused(x)
+    (lambda a, b: (opt()._view_as_real(a, b), a, b)[1:])([x + 1j, x], [x * 1j, x])
+    opt()._disable_dynamo_if_unsupported(len)(abs)(-1), opt().DeviceDict, [type(opt().__dict__[n]) for n in DOCS]
+    prune()._validate_pruning_amount(5, 4)
+    prune()._validate_pruning_amount(5, 5), prune()._compute_nparams_toprune(0.5, 7), prune()._compute_nparams_toprune(3, 7)
+    prune()._validate_pruning_amount_init("a")
+    sub("distributed.algorithms._checkpoint.checkpoint_wrapper").CheckpointImpl.NO_REENTRANT
+    sub("distributed.fsdp.wrap").always_wrap_policy(1)
+    sub("utils.weak").TensorWeakRef(3)
+    sub("utils.weak").TensorWeakRef(x)() is x, sub("utils.weak").TensorWeakRef(x + 1)()
+    sub("cuda.profiler").start() if not torch.cuda.is_available() else None
     setattr(torch.backends.cuda.matmul, "fp32_precision", "bf16")
     torch.jit.Future is not None, torch.masked.is_masked_tensor(x), torch._C._TensorBase in torch.Tensor.__mro__
 """.strip().splitlines()
@@ -175,7 +191,8 @@ def answer(torch, call):
     """What a call gives, as text, or the error; and what it warns of."""
     def sub(name):
         return importlib.import_module(f"{torch.__name__}.{name}")
-    given = {"torch": torch, "F": sub("nn.functional"), "tree": sub("utils._pytree"), "sub": sub, "PAIR": PAIR,
+    given = {"torch": torch, "F": sub("nn.functional"), "tree": sub("utils._pytree"), "sub": sub, "PAIR": PAIR, "DOCS": DOCS,
+             "opt": lambda: sub("optim.optimizer"), "prune": lambda: sub("nn.utils.prune"),
              "x": torch.arange(4.0).view(2, 2), "y": torch.arange(6.0).view(2, 3)}
     sub("distributed.fsdp"), sub("nn.parallel")
     with warnings.catch_warnings(record=True) as said:
@@ -209,3 +226,27 @@ def test_precision_by_its_newer_name():
 def test_a_transposed_convolution_by_its_older_name():
     mixin = importlib.import_module("jtensor.nn.modules.conv")._ConvTransposeMixin
     assert issubclass(mixin, jtensor.nn.modules.conv._ConvTransposeNd) and not isinstance(jtensor.nn.ConvTranspose1d(1, 1, 1), mixin)
+
+
+def test_a_tensor_is_sent_and_received():
+    receive, arguments = importlib.import_module("jtensor.multiprocessing.reductions").reduce_tensor(jtensor.arange(3.0)[1:])
+    assert receive(*arguments).tolist() == [1, 2]
+
+
+def test_a_scheduler_that_is_written_after_pytorchs():
+    for torch in both():
+        schedulers = importlib.import_module(f"{torch.__name__}.optim.lr_scheduler")
+
+        class Halves(schedulers.LRScheduler):
+            def get_lr(self, said=schedulers._warn_get_lr_called_within_step):
+                said(self)
+                return [group["lr"] / 2 for group in self.optimizer.param_groups]
+        made = Halves(torch.optim.SGD([torch.ones(1, requires_grad=True)], 1.0))
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            with schedulers._enable_get_lr_call(made):
+                made.get_lr()
+            assert not said
+            made.get_lr()
+        assert [str(one.message) for one in said] == [
+            "To get the last learning rate computed by the scheduler, please use `get_last_lr()`."] and said[0].filename == __file__
