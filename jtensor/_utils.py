@@ -1,4 +1,6 @@
 """The names of ``torch._utils`` that programs use, and those by which PyTorch's pickles put tensors together again."""
+import warnings as _warnings
+
 import jtensor as _jtensor
 
 from .serialization.reading import rebuild_parameter as _rebuild_parameter  # noqa: F401
@@ -52,3 +54,33 @@ def _get_device_module(device_type):
     if found is None:
         raise RuntimeError(f"Device '{device_type}' does not have a corresponding module registered as 'torch.{device_type}'.")
     return found
+
+
+def _take_tensors(tensors, size_limit):
+    """Lists of tensors of one type, in their order, each of at most so many bytes in all, or of a single tensor.
+
+    >>> [len(some) for some in torch._utils._take_tensors([torch.ones(3), torch.ones(1), torch.ones(2).double(), torch.ones(2)], 16)]
+    [2, 1, 1]
+    """
+    gathered = {}                                        # {type: [the tensors, their bytes]}
+    for tensor in tensors:
+        parts = (tensor._indices(), tensor._values()) if tensor.is_sparse else (tensor,)
+        size, kind = sum(part.numel() * part.element_size() for part in parts), tensor.type()
+        some = gathered.setdefault(kind, [[], 0])
+        if some[1] and some[1] + size > size_limit:
+            yield some[0]
+            some = gathered[kind] = [[], 0]
+        some[0].append(tensor)
+        some[1] += size
+    yield from [some for some, _ in gathered.values() if some]
+
+
+def _get_all_device_indices():
+    """The numbers of all devices of the accelerator's kind; None without one."""
+    return list(range(_jtensor.accelerator.device_count())) if _jtensor.accelerator.is_available() else None
+
+
+def is_compiling():
+    """The older name of `torch.compiler.is_compiling`."""
+    _warnings.warn("`torch._utils.is_compiling` is deprecated. Use `torch.compiler.is_compiling` instead.", stacklevel=2)
+    return _jtensor.compiler.is_compiling()

@@ -38,7 +38,7 @@ _SUBMODULES = ("nn", "optim", "random", "utils", "linalg", "fft", "special", "au
                "backends", "version", "distributions", "amp", "cpu", "accelerator", "jit", "serialization", "types", "compiler", "masked",
                "signal", "overrides", "_C", "xpu", "mps", "mtia", "profiler", "library", "quasirandom",
                "multiprocessing", "functional", "return_types", "sparse", "__config__", "__future__", "_dynamo", "_inductor", "futures",
-               "fx", "ao", "_custom_ops", "_ops", "onnx", "export", "_utils", "_tensor")
+               "fx", "ao", "_custom_ops", "_ops", "onnx", "export", "_utils", "_tensor", "_VF")
 
 _CREATION = {
     from_data: ("tensor", "from_numpy", "as_tensor"),
@@ -129,7 +129,7 @@ _ROOM_OF = {
     **dict.fromkeys("bartlett_window blackman_window hamming_window hann_window kaiser_window".split(), "signal.top_level"),
     **dict.fromkeys(
         "asarray fill from_dlpack from_file frombuffer get_device is_distributed is_signed resize_as_ unravel_index".split(), "sharing"),
-    **dict.fromkeys("typename set_default_tensor_type".split(), "legacy"),
+    **dict.fromkeys("typename set_default_tensor_type".split(), "_legacy"),
     **dict.fromkeys(
         """autocast autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache get_autocast_cpu_dtype get_autocast_dtype
         get_autocast_gpu_dtype is_autocast_cache_enabled is_autocast_cpu_enabled is_autocast_enabled set_autocast_cache_enabled
@@ -194,7 +194,7 @@ def late(name):
         from .tensor.typed_storages import CLASSES
         return CLASSES[dtypes.get_default_dtype()]
     if name.endswith("Tensor"):
-        from .legacy import CPU
+        from ._legacy import CPU
         if name in CPU:
             return CPU[name]
     if name.startswith("_foreach_"):

@@ -66,7 +66,7 @@ NOT_PROPERTIES = frozenset(("names",))
 # -- putting it in ------------------------------------------------------------------------------------------------------
 
 _PREFIXED = {"linalg": "linalg_", "fft": "fft_", "special": "special_"}
-_ROOMS = ("nn.functional", "nn.init", "linalg", "fft", "special", "sharing", "legacy", "signal.top_level", "autograd")
+_ROOMS = ("nn.functional", "nn.init", "linalg", "fft", "special", "sharing", "_legacy", "signal.top_level", "autograd")
 
 
 def put_in(methods):

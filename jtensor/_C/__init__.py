@@ -3,6 +3,7 @@ import importlib as _importlib
 
 import jtensor as _jtensor
 
+from ..autograd.engine import current_task as _current_task
 from ..base.devices import device
 from ..base.dtypes import dtype  # noqa: F401
 from ..base.errors import _LinAlgError  # noqa: F401
@@ -11,6 +12,7 @@ from ..base.size import Size  # noqa: F401
 from ..random.generator import Generator  # noqa: F401
 from ..tensor import overriding as _overriding
 from ..tensor.core import Tensor as TensorBase  # noqa: F401
+from ..tensor.core import Tensor as _TensorBase  # noqa: F401
 from ..tensor.core import TensorMeta as _TensorMeta  # noqa: F401
 from ..tensor.levels import open_levels as _open_levels
 from ..tensor.storage_types import StorageBase  # noqa: F401
@@ -116,6 +118,17 @@ def _log_api_usage_once(event):
 def _get_tracing_state():
     """What TorchScript is tracing: nothing, ever."""
     return None
+
+
+def _is_tracing():
+    """Whether TorchScript is tracing: never."""
+    return False
+
+
+def _current_graph_task_id():
+    """The number of the backward that runs on this thread now, -1 outside of one."""
+    task = _current_task()
+    return -1 if task is None else task.number
 
 
 def _are_functorch_transforms_active():

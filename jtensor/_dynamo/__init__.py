@@ -30,8 +30,11 @@ class _Config(_types.ModuleType):
             self.__dict__.update(before)
 
 
-config = _Config(suppress_errors=False, verbose=False, cache_size_limit=8, recompile_limit=8, capture_scalar_outputs=False,
-                 capture_dynamic_output_shape_ops=False, skip_fwd_side_effects_in_bwd_under_checkpoint=False)
+config = _Config(
+    accumulated_recompile_limit=256, automatic_dynamic_shapes=True, cache_size_limit=8, capture_dynamic_output_shape_ops=False,
+    capture_scalar_outputs=False, compiled_autograd=False, force_parameter_static_shapes=True, ignore_logger_methods=set(),
+    inline_inbuilt_nn_modules=True, optimize_ddp=True, recompile_limit=8, skip_fwd_side_effects_in_bwd_under_checkpoint=False,
+    suppress_errors=False, verbose=False)
 _sys.modules[config.__name__] = config
 
 
@@ -53,7 +56,7 @@ def optimize(backend="inductor", **options):
 
 
 def __getattr__(name):
-    if name in ("eval_frame", "exc"):                         # the first loads `nn`, which not every script needs
+    if name in ("eval_frame", "exc", "utils"):                # the first loads `nn`, which not every script needs
         return _importlib.import_module(f"{__name__}.{name}")
     if name == "OptimizedModule":
         from .eval_frame import OptimizedModule

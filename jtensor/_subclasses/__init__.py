@@ -3,3 +3,6 @@
     fake_tensor.py         tensors without values
     functional_tensor.py   tensors whose writes are rewritten
 """
+from .fake_tensor import FakeTensor, FakeTensorMode
+
+__all__ = ["FakeTensor", "FakeTensorMode"]

@@ -9,6 +9,7 @@ library may import it.
 
     finder.py    answers `import torch...` with jtensor's own module objects
     naming.py    what such a module shows about itself: class names, version, absent names
+    helpers.py   what PyTorch's modules have of their own imports (`torch.sparse.torch`)
     missing.py   the text of an honest error for a name that jtensor does not have
     metadata.py  the version that scripts and packages ask for
     children.py  processes that multiprocessing starts anew

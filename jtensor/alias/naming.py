@@ -11,7 +11,7 @@ finder can import again: pickles made under the alias load under the alias.
 import sys
 from types import FunctionType, ModuleType
 
-from . import metadata, missing
+from . import helpers, metadata, missing
 
 # Rooms of the library that have no counterpart in PyTorch. `torch.tensor` and `torch.trace` are functions there, and
 # importing the room of that name through the alias would bind the package's attribute to the room.
@@ -74,6 +74,8 @@ class Names:
                     return value
             if attr.startswith("__"):  # Python's own probing: `__path__`, `__wrapped__`, ...
                 raise AttributeError(f"module '{alias}' has no attribute '{attr}'", name=attr, obj=module)
+            if helpers.has(alias.partition(".")[2], attr):
+                return helpers.get(self.target, alias.partition(".")[2], attr)
             make = missing.import_error if missing.by_import_statement(depth=1) else missing.attribute_error
             raise make(self, module, alias, attr) from None
 

@@ -2,21 +2,28 @@
 
 Owns: the scale and how it grows and shrinks, and what may be called in which order. May not know: which operations run in which type.
 """
+import enum
 import warnings
 from collections.abc import Iterable
 
 import jtensor
 
-__all__ = ["GradScaler"]
+__all__ = ["GradScaler", "OptState"]
 
-_READY, _UNSCALED, _STEPPED = "ready", "unscaled", "stepped"
+
+class OptState(enum.Enum):
+    """Where an optimizer is between two updates of the scale."""
+
+    READY = 0
+    UNSCALED = 1
+    STEPPED = 2
 
 
 class _OfOptimizer:
-    """Where an optimizer is between two updates, and whether its gradients were infinite."""
+    """Where an optimizer is, and whether its gradients were infinite."""
 
     def __init__(self):
-        self.stage, self.found_inf = _READY, None
+        self.stage, self.found_inf = OptState.READY, None
 
 
 class GradScaler:
@@ -76,12 +83,12 @@ class GradScaler:
             return
         self._checked("unscale_")
         state = self._state(optimizer)
-        if state.stage == _UNSCALED:
+        if state.stage == OptState.UNSCALED:
             raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
-        if state.stage == _STEPPED:
+        if state.stage == OptState.STEPPED:
             raise RuntimeError("unscale_() is being called after step().")
         self._unscale(optimizer, state)
-        state.stage = _UNSCALED
+        state.stage = OptState.UNSCALED
 
     def _unscale(self, optimizer, state):
         inverse = self._scale.double().reciprocal().float()
@@ -102,14 +109,14 @@ class GradScaler:
             raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
         self._checked("step")
         state = self._state(optimizer)
-        if state.stage == _STEPPED:
+        if state.stage == OptState.STEPPED:
             raise RuntimeError("step() has already been called since the last update().")
-        if state.stage == _READY:
+        if state.stage == OptState.READY:
             self.unscale_(optimizer)
         if state.found_inf is None:
             raise AssertionError("No inf checks were recorded for this optimizer.")
         answer = None if state.found_inf.item() else optimizer.step(*args, **kwargs)
-        state.stage = _STEPPED
+        state.stage = OptState.STEPPED
         return answer
 
     def update(self, new_scale=None):

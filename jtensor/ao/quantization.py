@@ -1,8 +1,7 @@
 """`torch.ao.quantization`: the marks of where a model's quantised part begins and ends. Nothing is quantised here: they do nothing."""
+from ..base.absent import kind
 from ..base.errors import refusal
 from ..nn import Module
-
-__all__ = ["DeQuantStub", "QuantStub", "convert", "prepare", "prepare_qat", "quantize", "quantize_dynamic"]
 
 
 class QuantStub(Module):
@@ -30,7 +29,13 @@ class DeQuantStub(QuantStub):
     __module__ = "torch.ao.quantization.stubs"
 
 
-convert, prepare, prepare_qat, quantize, quantize_dynamic = [
-    refusal(f"torch.ao.quantization.{name}", "quantised tensors", "model.to(torch.bfloat16), or torch.autocast",
-            "there are no quantised tensors.")
-    for name in ("convert", "prepare", "prepare_qat", "quantize", "quantize_dynamic")]
+_ABOUT = "quantised tensors", "model.to(torch.bfloat16), or torch.autocast"
+_FUNCTIONS = ("convert", "fuse_modules", "fuse_modules_qat", "get_default_qat_qconfig", "get_default_qconfig", "prepare", "prepare_qat",
+              "quantize", "quantize_dynamic")
+_KINDS = {"FakeQuantize": "fake_quantize", "FakeQuantizeBase": "fake_quantize", "ObserverBase": "observer"}
+
+globals().update({name: refusal(f"torch.ao.quantization.{name}", *_ABOUT, "there are no quantised tensors.") for name in _FUNCTIONS})
+globals().update({name: kind(f"torch.ao.quantization.{home}", name, *_ABOUT, Module) for name, home in _KINDS.items()})
+QConfig = kind("torch.ao.quantization.qconfig", "QConfig", *_ABOUT)
+
+__all__ = ["DeQuantStub", "QConfig", "QuantStub", *_FUNCTIONS, *_KINDS]

@@ -12,17 +12,19 @@ from . import anomaly, hooking
 from .graph import AccumulateGrad, CopySlices, OperatorNode
 from .mode import switch
 
+_NUMBERS = itertools.count()
+
 
 class Task:
     """One backward: the nodes that must run, how many gradients each still waits for, and what has arrived.
 
     ``rows``: whether nodes may run by rows; ``row``: the one that is being watched (`tensor.chains`). ``into``: see `run`.
     ``levels``: those that are open until it has ended (`tensor.levels`), with what is called then. ``callbacks``: what the user wants
-    to be called once all nodes have run.
+    to be called once all nodes have run. ``number``: how many backwards began before it.
     """
 
     def __init__(self, roots, captures, keep_graph, rows=False, into=None):
-        self.keep_graph, self.captures = keep_graph, captures
+        self.keep_graph, self.captures, self.number = keep_graph, captures, next(_NUMBERS)
         self.buffers, self.waiting, self.rows, self.row, self.levels, self.callbacks = {}, {}, rows, None, {}, []
         targets = into if captures is None else {node for node, _ in captures}
         self.needed = self._needed(roots, targets) if targets is not None else None

@@ -10,6 +10,7 @@ def __dir__():
 
 def __getattr__(name):
     if name in _NAMES:
-        from ..profiler import events, profiling
+        from ..profiler import events
+        from ..profiler import profiler as profiling
         return getattr(profiling, _NAMES[name], None) or getattr(events, _NAMES[name])
     raise AttributeError(f"module 'jtensor.autograd.profiler' has no attribute '{name}'")

@@ -26,7 +26,21 @@ class _Permissions:
         jtensor.set_float32_matmul_precision("high" if allowed else "highest")
 
 
-matmul = _Permissions(allow_fp16_reduced_precision_reduction=True, allow_bf16_reduced_precision_reduction=True)
+    @property
+    def fp32_precision(self):
+        """The same by its newer name: "tf32" where it is allowed, "ieee" where it was forbidden, "none" where nothing was said."""
+        return "tf32" if ALLOWED["matmul"] else "ieee" if self._said == "tf32" else self._said
+
+    @fp32_precision.setter
+    def fp32_precision(self, precision):
+        if precision not in ("none", "ieee", "tf32"):
+            raise RuntimeError("backend 'cuda' does not support precision 'bf16'" if precision == "bf16" else
+                               f"Unknown precision: {precision}")
+        jtensor.set_float32_matmul_precision("high" if precision == "tf32" else "highest")
+        self.__dict__["_said"] = precision
+
+
+matmul = _Permissions(_said="none", allow_fp16_reduced_precision_reduction=True, allow_bf16_reduced_precision_reduction=True)
 
 
 def is_built():

@@ -229,7 +229,7 @@ def __getattr__(name):
         from ..random.cuda_seeding import of_device
         return tuple([of_device(index) for index in range(device_count())])
     if name.endswith("Tensor"):
-        from ..legacy import CUDA
+        from .._legacy import CUDA
         if name in CUDA:
             return CUDA[name]
     raise AttributeError(f"module 'jtensor.cuda' has no attribute '{name}'")

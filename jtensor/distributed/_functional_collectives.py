@@ -1,5 +1,5 @@
 """What groups do together, into new tensors that are there when they are looked at. Owns: the names of that which libraries import."""
-from .absent import function
+from ..base.absent import function
 
 _ABOUT = "collectives of programs that are compiled", "torch.distributed.nn.functional"
 

@@ -1,5 +1,5 @@
 """Devices in a grid: there is none. Owns: the names that programs import for it."""
-from .absent import kind
+from ..base.absent import kind
 
 _ABOUT = "meshes of devices", "groups of processes: init_process_group, new_group"
 

@@ -1,5 +1,5 @@
 """Optimizers whose state lies in several processes: not there. Owns: the names of that."""
-from .absent import kind
+from ..base.absent import kind
 
 _ABOUT = "optimizers over several processes", "the optimizers of torch.optim, in each process"
 

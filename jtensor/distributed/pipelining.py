@@ -1,5 +1,5 @@
 """Modules in stages, one for each process: not there. Owns: the names of that."""
-from .absent import function, kind
+from ..base.absent import function, kind
 
 _ABOUT = "pipelines of processes", "the module itself, in one process"
 

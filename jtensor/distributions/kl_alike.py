@@ -23,7 +23,7 @@ from .independent import Independent
 from .kl import kl_divergence, register_kl
 from .laplace import Laplace
 from .lowrank_multivariate_normal import LowRankMultivariateNormal, lowrank_mahalanobis
-from .multivariate_normal import MultivariateNormal, mahalanobis
+from .multivariate_normal import MultivariateNormal, _batch_mahalanobis
 from .normal import Normal
 from .one_hot_categorical import OneHotCategorical
 from .pareto import Pareto
@@ -208,7 +208,7 @@ def _multivariate_normal(p, q):
     batch = jtensor.broadcast_shapes(own.shape[:-2], other.shape[:-2])
     own, other = own.expand(batch + (n, n)), other.expand(batch + (n, n))
     trace = jtensor.linalg.solve_triangular(other, own, upper=False).pow(2).sum((-2, -1))
-    return q._half_log_det() - p._half_log_det() + 0.5 * (trace + mahalanobis(other, q.loc - p.loc) - n)
+    return q._half_log_det() - p._half_log_det() + 0.5 * (trace + _batch_mahalanobis(other, q.loc - p.loc) - n)
 
 
 def _squares(matrix):
@@ -251,5 +251,5 @@ def _lowrank_multivariate_normal(p, q):
     parts = p._unbroadcasted_cov_factor.expand(batch + (n, p.cov_factor.size(-1))), jtensor.diag_embed(
         p._unbroadcasted_cov_diag.sqrt()).expand(batch + (n, n))
     trace = sum(_squares(jtensor.linalg.solve_triangular(factor, part, upper=False)) for part in parts)
-    distance = mahalanobis(q._unbroadcasted_scale_tril, q.loc - p.loc)
+    distance = _batch_mahalanobis(q._unbroadcasted_scale_tril, q.loc - p.loc)
     return 0.5 * (2 * q._half_log_det() - p._log_det() + trace + distance - n)

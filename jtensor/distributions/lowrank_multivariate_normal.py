@@ -7,7 +7,7 @@ from . import constraints
 from .by_covariance import ByCovariance
 from .distribution import Distribution
 from .location_scale import AboutLocation
-from .multivariate_normal import _times, mahalanobis
+from .multivariate_normal import _batch_mahalanobis, _batch_mv
 from .utils import lazy_property, standard_normal
 
 __all__ = ["LowRankMultivariateNormal"]
@@ -27,8 +27,8 @@ def log_det(diagonal, capacitance_tril):
 
 def lowrank_mahalanobis(factor, diagonal, x, capacitance_tril):
     """``x^T (W W^T + D)^-1 x``, by Woodbury's identity."""
-    inner = _times(factor.mT / diagonal.unsqueeze(-2), x)
-    return (x.pow(2) / diagonal).sum(-1) - mahalanobis(capacitance_tril, inner)
+    inner = _batch_mv(factor.mT / diagonal.unsqueeze(-2), x)
+    return (x.pow(2) / diagonal).sum(-1) - _batch_mahalanobis(capacitance_tril, inner)
 
 
 class LowRankMultivariateNormal(ByCovariance, AboutLocation, Distribution):
@@ -107,7 +107,7 @@ class LowRankMultivariateNormal(ByCovariance, AboutLocation, Distribution):
         shape = self._extended_shape(sample_shape)
         of_factor = standard_normal(shape[:-1] + self.cov_factor.shape[-1:], self.loc.dtype, self.loc.device)
         of_diagonal = standard_normal(shape, self.loc.dtype, self.loc.device)
-        return (self.loc + _times(self._unbroadcasted_cov_factor, of_factor) + self._unbroadcasted_cov_diag.sqrt() * of_diagonal)
+        return (self.loc + _batch_mv(self._unbroadcasted_cov_factor, of_factor) + self._unbroadcasted_cov_diag.sqrt() * of_diagonal)
 
     def _log_det(self):
         return log_det(self._unbroadcasted_cov_diag, self._capacitance_tril)

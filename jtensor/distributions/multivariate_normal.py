@@ -13,11 +13,11 @@ from .utils import standard_normal
 __all__ = ["MultivariateNormal"]
 
 
-def _times(matrix, vector):
+def _batch_mv(matrix, vector):
     return jtensor.matmul(matrix, vector.unsqueeze(-1)).squeeze(-1)
 
 
-def mahalanobis(factor, x):
+def _batch_mahalanobis(factor, x):
     """The squared length of ``factor^-1 x``, for batches ``(*, D, D)`` and ``(*, D)`` that broadcast."""
     return jtensor.linalg.solve_triangular(factor, x.unsqueeze(-1), upper=False).squeeze(-1).pow(2).sum(-1)
 
@@ -59,12 +59,12 @@ class MultivariateNormal(ByCovariance, AboutLocation, Distribution):
 
     def rsample(self, sample_shape=()):
         eps = standard_normal(self._extended_shape(sample_shape), self.loc.dtype, self.loc.device)
-        return self.loc + _times(self._unbroadcasted_scale_tril, eps)
+        return self.loc + _batch_mv(self._unbroadcasted_scale_tril, eps)
 
     def log_prob(self, value):
         if self._validate_args:
             self._validate_sample(value)
-        distance = mahalanobis(self._unbroadcasted_scale_tril, value - self.loc)
+        distance = _batch_mahalanobis(self._unbroadcasted_scale_tril, value - self.loc)
         return -0.5 * (self._event_shape[0] * math.log(2 * math.pi) + distance) - self._half_log_det()
 
     def entropy(self):

@@ -5,11 +5,12 @@ Everything that runs is recorded and compiled anyway. So `script` answers with w
 traced ones. What needs TorchScript to be made of a program in Python is refused. Owns: these names. May not know: modules' insides, files
 (`archive`, `programs`, `modules`).
 """
+import contextlib as _contextlib
 import sys
 import warnings
 from typing import Final
 
-from ..base.errors import missing
+from ..base.errors import missing, refusal
 
 _INSTEAD = "the same code without torch.jit: jtensor records and compiles what runs"
 _STATES = "a state dict: torch.save(model.state_dict(), path)"
@@ -266,6 +267,22 @@ def _overload(func):
 _overload_method = _overload
 
 
+def _unwrap_optional(x):
+    """What is given, which may not be None."""
+    if x is None:
+        raise AssertionError("Unwrapping null optional")
+    return x
+
+
+@_contextlib.contextmanager
+def optimized_execution(should_optimize):
+    """A context that says whether TorchScript's interpreter optimizes programs before they run: nothing, there is no such interpreter."""
+    yield
+
+
+_get_trace_graph = refusal("torch.jit._get_trace_graph", "graphs of TorchScript", "torch.fx.symbolic_trace", "nothing is traced.")
+
+
 def __getattr__(name):
     if name in ("ScriptModule", "RecursiveScriptModule", "ScriptMethod"):          # `nn` is loaded when one of them is asked for
         from . import modules
@@ -273,9 +290,19 @@ def __getattr__(name):
     if name in ("ScriptFunction", "TopLevelTracedModule", "TracedModule"):
         from . import traced
         return getattr(traced, name)
+    if name == "TracingCheckError":
+        from .checks import TracingCheckError
+        return TracingCheckError
+    if name == "Future":
+        from ..futures import Future
+        return Future
+    if name == "_state":
+        import importlib
+        return importlib.import_module(f"{__name__}._state")
     raise AttributeError(f"module 'jtensor.jit' has no attribute '{name}'")
 
 
 __all__ = ["Attribute", "Error", "Final", "ScriptFunction", "TracerWarning", "annotate", "enable_onednn_fusion", "export", "fork",
            "freeze", "ignore", "interface", "is_scripting", "is_tracing", "isinstance", "load", "onednn_fusion_enabled",
-           "optimize_for_inference", "save", "script", "script_if_tracing", "script_method", "trace", "trace_module", "unused", "wait"]
+           "optimize_for_inference", "optimized_execution", "save", "script", "script_if_tracing", "script_method", "trace",
+           "trace_module", "unused", "wait"]

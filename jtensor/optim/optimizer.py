@@ -15,6 +15,21 @@ import jtensor
 
 from ..trace.tape import LOCAL
 from ..utils.hooks import register
+from ._asked import (  # noqa: F401
+    DeviceDict,
+    DeviceDtypeDict,
+    _capturable_doc,
+    _device_dtype_check_for_fused,
+    _differentiable_doc,
+    _disable_dynamo_if_unsupported,
+    _foreach_doc,
+    _fused_doc,
+    _get_scalar_dtype,
+    _maximize_doc,
+    _params_doc,
+    _to_scalar,
+    _view_as_real,
+)
 from ._turns import goes_on
 
 __all__ = ["Optimizer", "register_optimizer_step_pre_hook", "register_optimizer_step_post_hook"]
@@ -221,6 +236,11 @@ class Optimizer:
             raise ValueError("some parameters appear in more than one parameter group")
 
     # ------------------------------------------------------------------------------------------------------- state dicts
+
+    @staticmethod
+    def _group_tensors_by_device_and_dtype(tensorlistlist, with_indices=False):
+        from ..utils._foreach_utils import _group_tensors_by_device_and_dtype as grouped
+        return grouped(tensorlistlist, with_indices)
 
     def __getstate__(self):
         return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}

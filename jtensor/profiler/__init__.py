@@ -2,7 +2,7 @@
 
 Operators are computed together, so that none has a time of its own; ``jax.profiler.trace`` shows what XLA makes of them.
 """
-from .profiling import (
+from .profiler import (
     ProfilerAction,
     ProfilerActivity,
     kineto_available,

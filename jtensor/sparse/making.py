@@ -169,7 +169,7 @@ class _OfOld(type):
 
 def of_old(name):
     """``torch.sparse.FloatTensor`` by its name, or None."""
-    from ..legacy import CPU
+    from .._legacy import CPU
     kind = CPU.get(name)
     if kind is None:
         return None

@@ -6,7 +6,7 @@ import importlib
 
 from . import hooks as hooks
 
-_LAZY = ("_pytree", "benchmark", "checkpoint", "data", "deterministic", "dlpack", "model_zoo", "serialization")
+_LAZY = ("_pytree", "benchmark", "checkpoint", "cpp_extension", "data", "deterministic", "dlpack", "model_zoo", "serialization")
 _FUNCTIONS = {"swap_tensors": "swapping"}
 
 

@@ -2,7 +2,9 @@
 import collections.abc
 import weakref
 
-__all__ = ["WeakIdKeyDictionary", "WeakTensorKeyDictionary"]
+from ..tensor.core import Tensor
+
+__all__ = ["TensorWeakRef", "WeakIdKeyDictionary", "WeakTensorKeyDictionary"]
 
 
 class WeakIdKeyDictionary(collections.abc.MutableMapping):
@@ -60,3 +62,21 @@ class WeakIdKeyDictionary(collections.abc.MutableMapping):
 
 
 WeakTensorKeyDictionary = WeakIdKeyDictionary
+
+
+class TensorWeakRef:
+    """A weak reference to a tensor: called, it answers the tensor, or None once that has died.
+
+    >>> x = torch.ones(1)
+    >>> reference = torch.utils.weak.TensorWeakRef(x)
+    >>> reference() is x
+    True
+    """
+
+    def __init__(self, tensor):
+        if not isinstance(tensor, Tensor):
+            raise AssertionError(f"expected torch.Tensor, got {type(tensor)}.")
+        self.ref = weakref.ref(tensor)
+
+    def __call__(self):
+        return self.ref()

@@ -38,7 +38,7 @@ BY_NAME = {
     "layout": "_layout | None",
     "memory_format": "_memory_format | None",
 }
-HIDDEN = {"base", "namespace", "ops", "storage", "views", "alias", "trace", "legacy", "settings", "sharing"}
+HIDDEN = {"base", "namespace", "ops", "storage", "views", "alias", "trace", "_legacy", "settings", "sharing"}
 
 
 def type_of(parameter, kinds):

@@ -21,7 +21,7 @@ SIBLINGS = {
     "func": {"random": "numbers that are drawn inside of vmap", "utils": "nests of tensors"},
     "amp": {"nn": "the functions that a region casts for"},
     "cuda": {"random": "the seeds and states of its generators", "amp": "its older names", "streams": "queues and marks",
-             "legacy": "its tensor types of old"},
+             "_legacy": "its tensor types of old"},
     "accelerator": {"streams": "queues and marks", "cuda": "what its memory is"},
     "cpu": {"amp": "its older names"},
     "jit": {"nn": "a class of modules", "serialization": "files", "library": "operators by the names of their schemas",
@@ -44,7 +44,7 @@ SIBLINGS = {
     "_tensor": {"serialization": "pickles name its functions there"},
     "_utils": {"serialization": "pickles name its functions there"},
     "serialization": {"sparse": "puts sparse tensors together again"},
-    "sparse": {"legacy": "the names of the types of old"},
+    "sparse": {"_legacy": "the names of the types of old"},
 }
 
 # Modules of upper rooms that import nothing of the library, so that any room may import them.

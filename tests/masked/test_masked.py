@@ -4,6 +4,7 @@ import warnings
 import pytest
 
 import jtensor
+from jtensor.base.errors import MissingFeature
 
 from ..parity.lines import alike, listed
 
@@ -118,5 +119,7 @@ def test_as_pytorch(line):
 
 
 def test_masked_tensors_are_not_here():
-    with pytest.raises(AttributeError, match="masked_tensor.*what works"):
-        jtensor.masked.masked_tensor
+    for call in (jtensor.masked.masked_tensor, jtensor.masked.as_masked_tensor, jtensor.masked.MaskedTensor):
+        with pytest.raises(MissingFeature, match="asked.?[tT]ensor.*what works"):
+            call(jtensor.ones(2), jtensor.ones(2) > 0)
+    assert not jtensor.masked.is_masked_tensor(jtensor.ones(2)) and not isinstance(jtensor.ones(2), jtensor.masked.MaskedTensor)

@@ -1,5 +1,5 @@
 """Who writes what of a checkpoint of many processes: not there. Owns: the names of that."""
-from ..absent import kind
+from ...base.absent import kind
 
 _ABOUT = "checkpoints of many processes", "torch.save and torch.load, in one process"
 

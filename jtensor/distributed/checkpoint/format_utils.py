@@ -1,5 +1,5 @@
 """Other forms of checkpoints of many processes: not there. Owns: the names of that."""
-from ..absent import function, kind
+from ...base.absent import function, kind
 
 _ABOUT = "checkpoints of many processes", "torch.save and torch.load, in one process"
 

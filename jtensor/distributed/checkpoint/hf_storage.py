@@ -1,5 +1,5 @@
 """Checkpoints of many processes as others write them: not there. Owns: the names of that."""
-from ..absent import kind
+from ...base.absent import kind
 
 _ABOUT = "checkpoints of many processes", "torch.save and torch.load, in one process"
 

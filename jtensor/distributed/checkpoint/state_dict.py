@@ -1,5 +1,5 @@
 """States of modules that lie on several devices: not there. Owns: the names of that."""
-from ..absent import function, kind
+from ...base.absent import function, kind
 
 _ABOUT = "checkpoints of many processes", "module.state_dict() and load_state_dict"
 

@@ -1,5 +1,5 @@
 """Reading checkpoints of many processes: not there. Owns: the names of that."""
-from ..absent import function
+from ...base.absent import function
 
 _ABOUT = "checkpoints of many processes", "torch.save and torch.load, in one process"
 

@@ -19,6 +19,17 @@ class FullyShardedDataParallel(Module):
         raise _refused()
 
 
+def _refuse(*args, **kwargs):
+    """Raises ``NotImplementedError``."""
+    raise _refused()
+
+
+for _name in ("flatten_sharded_optim_state_dict", "fsdp_modules", "full_optim_state_dict", "get_state_dict_type", "optim_state_dict",
+              "optim_state_dict_to_load", "rekey_optim_state_dict", "scatter_full_optim_state_dict", "set_state_dict_type",
+              "state_dict_type", "summon_full_params"):
+    setattr(FullyShardedDataParallel, _name, staticmethod(_refuse))
+
+
 class FSDPModule:
     """What `fully_shard` makes of a module. To be named alone: there is no instance."""
 

@@ -73,6 +73,11 @@ class FullStateDictConfig(StateDictConfig):
 
 
 @dataclass
+class LocalStateDictConfig(StateDictConfig):
+    """The same of what each device has."""
+
+
+@dataclass
 class ShardedStateDictConfig(StateDictConfig):
     """The same of its parts."""
 
@@ -94,12 +99,29 @@ class FullOptimStateDictConfig(OptimStateDictConfig):
 
 
 @dataclass
+class LocalOptimStateDictConfig(OptimStateDictConfig):
+    """The same of what each device has."""
+
+    offload_to_cpu: bool = False
+
+
+@dataclass
 class ShardedOptimStateDictConfig(OptimStateDictConfig):
     """The same of its parts."""
 
     _use_dtensor: bool = False
 
 
-__all__ = ["BackwardPrefetch", "CPUOffload", "FullOptimStateDictConfig", "FullStateDictConfig", "MixedPrecision", "OptimStateDictConfig",
+@dataclass
+class StateDictSettings:
+    """All of this together."""
+
+    state_dict_type: StateDictType
+    state_dict_config: StateDictConfig
+    optim_state_dict_config: OptimStateDictConfig
+
+
+__all__ = ["BackwardPrefetch", "CPUOffload", "FullOptimStateDictConfig", "FullStateDictConfig", "LocalOptimStateDictConfig",
+           "LocalStateDictConfig", "MixedPrecision", "OptimStateDictConfig",
            "OptimStateKeyType", "ShardedOptimStateDictConfig", "ShardedStateDictConfig", "ShardingStrategy", "StateDictConfig",
-           "StateDictType"]
+           "StateDictSettings", "StateDictType"]

@@ -1,5 +1,5 @@
 """Scaled gradients on several devices: not there. Owns: the names of that."""
-from ..absent import kind
+from ...base.absent import kind
 
 _ABOUT = "parameters on several devices (torch.distributed.fsdp)", "torch.amp.GradScaler"
 

@@ -1,5 +1,5 @@
 """Where the parts of a tensor on several devices lie: not there. Owns: the names of that."""
-from ..absent import function
+from ...base.absent import function
 
 _ABOUT = "tensors on several devices (torch.distributed.tensor)", "torch.tensor, on one device"
 

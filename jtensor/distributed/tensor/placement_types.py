@@ -1,5 +1,5 @@
 """How tensors would lie on several devices. Owns: PyTorch's place of these names."""
-from ..absent import kind
+from ...base.absent import kind
 from . import Partial, Placement, Replicate, Shard
 
 _StridedShard = kind(__name__, "_StridedShard", "tensors on several devices (torch.distributed.tensor)", "torch.tensor, on one device")

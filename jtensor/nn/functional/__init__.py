@@ -3,7 +3,14 @@
 Plain functions over operators: each checks its arguments, warns of what is deprecated, and calls an operator or composes
 several. What has a backward name of its own in PyTorch is an operator (``ops``); nothing here knows how one is computed.
 """
+import math as math
+import warnings as warnings
+
+import jtensor as torch
+
+from ...tensor.core import Tensor as Tensor
 from ...tensor.guards import guarded as _guarded
+from .. import _reduction as _Reduction  # noqa: F401  PyTorch has the room by this name, too
 from .. import grad as grad
 from . import activation as _activation
 from . import attention as _attention
@@ -22,8 +29,11 @@ from . import pooling as _pooling
 from . import ranking as _ranking
 from . import sparse as _sparse
 from . import vision as _vision
+from .activation import _get_softmax_dim as _get_softmax_dim
 from .attention import _canonical_mask as _canonical_mask
+from .attention import _in_projection as _in_projection
 from .attention import _in_projection_packed as _in_projection_packed
+from .attention import _mha_shape_check as _mha_shape_check
 from .attention import _none_or_dtype as _none_or_dtype
 from .vision import GRID_SAMPLE_INTERPOLATION_MODES as GRID_SAMPLE_INTERPOLATION_MODES
 from .vision import GRID_SAMPLE_PADDING_MODES as GRID_SAMPLE_PADDING_MODES
@@ -44,5 +54,12 @@ for _room in (_activation, _attention, _conv, _cross_entropy, _ctc, _distance, _
         globals()[_name] = getattr(_room, _name) if _name not in _BOUND and _inner is None else _guarded(
             getattr(_room, _name), _name, behind=_inner)
         __all__.append(_name)
+__all__ += ["Tensor", "math", "torch", "warnings"]          # PyTorch lists nothing: `import *` gives these, too
 __all__.sort()
 del _room, _name, _inner
+
+
+def __getattr__(name):
+    if name in ("handle_torch_function", "has_torch_function", "has_torch_function_unary", "has_torch_function_variadic"):
+        return getattr(torch.overrides, name)
+    raise AttributeError(f"module 'jtensor.nn.functional' has no attribute '{name}'")

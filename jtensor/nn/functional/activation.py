@@ -303,7 +303,8 @@ def glu(input, dim=-1):
     return raw.glu(input, dim)
 
 
-def _implicit_dim(name, ndim):
+def _get_softmax_dim(name, ndim, stacklevel=3):
+    """The dimension that is meant where none is told, of a tensor of ``ndim`` dimensions; warns where the program calls."""
     sites.warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.")
     return 0 if ndim in (0, 1, 3) else 1
 
@@ -316,14 +317,14 @@ def softmax(input, dim=None, _stacklevel=3, dtype=None):
     tensor([0.5000, 0.5000])
     """
     if dim is None:
-        dim = _implicit_dim("softmax", input.dim())
+        dim = _get_softmax_dim("softmax", input.dim())
     return input.softmax(dim) if dtype is None else input.softmax(dim, dtype=dtype)
 
 
 def softmin(input, dim=None, _stacklevel=3, dtype=None):
     """The softmax of ``-input``."""
     if dim is None:
-        dim = _implicit_dim("softmin", input.dim())
+        dim = _get_softmax_dim("softmin", input.dim())
     return (-input).softmax(dim) if dtype is None else (-input).softmax(dim, dtype=dtype)
 
 
@@ -335,7 +336,7 @@ def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
     tensor([-2.4076, -1.4076, -0.4076])
     """
     if dim is None:
-        dim = _implicit_dim("log_softmax", input.dim())
+        dim = _get_softmax_dim("log_softmax", input.dim())
     return input.log_softmax(dim) if dtype is None else input.log_softmax(dim, dtype=dtype)
 
 

@@ -147,7 +147,7 @@ def _canonical_mask(mask, mask_name, other_type, other_name, target_type, check_
     return jtensor.zeros_like(mask, dtype=target_type).masked_fill_(mask, -math.inf)
 
 
-def _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads):
+def _mha_shape_check(query, key, value, key_padding_mask, attn_mask, num_heads):
     """Whether there is a batch; AssertionError where the numbers of dimensions do not go together."""
     dims = query.dim()
     if dims not in (2, 3):
@@ -203,15 +203,16 @@ def _in_projection_packed(q, k, v, w, b=None):
     return tuple(F.linear(x, weight, bias) for x, weight, bias in zip((q, k, v), w.chunk(3), biases))
 
 
-def _in_projection(q, k, v, weights, bias):
-    size = q.size(-1)
-    biases = (None,) * 3 if bias is None else bias.chunk(3)
-    for name, x, weight, own in zip(("query", "key", "value"), (q, k, v), weights, biases):
+def _in_projection(q, k, v, w_q, w_k, w_v, b_q=None, b_k=None, b_v=None):
+    """Query, key and value, each through a linear layer of its own; AssertionError for weights and biases of other shapes."""
+    size, given = q.size(-1), (("query", q, w_q, b_q), ("key", k, w_k, b_k), ("value", v, w_v, b_v))
+    for name, x, weight, _ in given:
         if weight.shape != (size, x.size(-1)):
             raise AssertionError(f"expecting {name} weights shape of {(size, x.size(-1))}, but got {weight.shape}")
-        if own is not None and own.shape != (size,):
-            raise AssertionError(f"expecting {name} bias shape of {(size,)}, but got {own.shape}")
-    return tuple(F.linear(x, weight, own) for x, weight, own in zip((q, k, v), weights, biases))
+    for name, _, _, bias in given:
+        if bias is not None and bias.shape != (size,):
+            raise AssertionError(f"expecting {name} bias shape of {(size,)}, but got {bias.shape}")
+    return tuple([F.linear(x, weight, bias) for _, x, weight, bias in given])
 
 
 def _project(query, key, value, in_weight, in_bias, separate, weights):
@@ -221,7 +222,7 @@ def _project(query, key, value, in_weight, in_bias, separate, weights):
         for name, weight in zip("qkv", weights):
             if weight is None:
                 raise AssertionError(f"use_separate_proj_weight is True but {name}_proj_weight is None")
-        return _in_projection(query, key, value, weights, in_bias)
+        return _in_projection(query, key, value, *weights, *(() if in_bias is None else in_bias.chunk(3)))
     if key.shape != value.shape:
         raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
     if in_weight is None:
@@ -260,7 +261,7 @@ def multi_head_attention_forward(query, key, value, embed_dim_to_check, num_head
 
     Answers with the output ``(L, N, E)`` and the attention weights, or None for these.
     """
-    is_batched = _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads)
+    is_batched = _mha_shape_check(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not is_batched:
         query, key, value = _with_batch(query, key, value)
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)

@@ -1,5 +1,6 @@
 """Convolutions and transposed convolutions in one, two and three dimensions."""
 import math
+import warnings
 
 import jtensor
 
@@ -218,3 +219,12 @@ class ConvTranspose3d(_ConvTransposeNd):
     """
 
     _dims = 3
+
+
+class _ConvTransposeMixin(_ConvTransposeNd):
+    """The older name of what transposed convolutions have in common."""
+
+    def __init__(self, *args, **kwargs):
+        warnings.warn("`_ConvTransposeMixin` is a deprecated internal class. Please consider using public APIs.", FutureWarning,
+                      stacklevel=2)
+        super().__init__(*args, **kwargs)

@@ -3,6 +3,7 @@ import numbers
 
 import jtensor
 
+from ...base.size import Size
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
@@ -10,6 +11,7 @@ from .module import Module
 from .utils import settings
 
 __all__ = ["LocalResponseNorm", "CrossMapLRN2d", "LayerNorm", "GroupNorm", "RMSNorm"]
+_shape_t = int | list[int] | Size
 
 
 class LocalResponseNorm(Module):

@@ -45,6 +45,13 @@ def _check_settings(mode, input_size, hidden_size, num_layers, bias, batch_first
         raise ValueError("Unrecognized RNN mode: " + mode)
 
 
+def apply_permutation(tensor, permutation, dim=1):
+    """The slices of a tensor along a dimension, in another order: a deprecated name of ``index_select``."""
+    warnings.warn("`apply_permutation` is deprecated, please use `tensor.index_select(dim, permutation)` instead", FutureWarning,
+                  stacklevel=2)
+    return tensor.index_select(dim, permutation)
+
+
 class RNNBase(Module):
     """Parameters ``weight_ih_l0``, ``weight_hh_l0``, ``bias_ih_l0``, ``bias_hh_l0`` and so on for every layer; those of the
     backward direction end in ``_reverse``. All are drawn uniformly from ±1/sqrt(hidden_size), in that order."""

@@ -48,6 +48,9 @@ def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
             grad.mul_(factor.to(grad.device))
 
 
+_get_total_norm, _clip_grads_with_norm_ = get_total_norm, clip_grads_with_norm_          # which libraries ask for, too
+
+
 def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     """Scales all gradients together so that their norm is at most ``max_norm``; answers with the norm before that.
 

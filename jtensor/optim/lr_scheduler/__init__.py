@@ -2,6 +2,8 @@
 from ...base.homes import settle as _settle
 from ._base import EPOCH_DEPRECATION_WARNING as EPOCH_DEPRECATION_WARNING
 from ._base import LRScheduler, _LRScheduler
+from ._base import _enable_get_lr_call as _enable_get_lr_call
+from ._base import _warn_get_lr_called_within_step as _warn_get_lr_called_within_step
 from ._combined import ChainedScheduler, SequentialLR
 from ._cyclic import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 from ._plateau import ReduceLROnPlateau

@@ -152,9 +152,7 @@ class LRScheduler:
 
     def _warn_outside_step(self):
         """Every ``get_lr`` begins with this: called by the user it would be one step off."""
-        if not self._get_lr_called_within_step:
-            warnings.warn("To get the last learning rate computed by the scheduler, please use `get_last_lr()`.", UserWarning,
-                          stacklevel=3)
+        _warn_get_lr_called_within_step(self, stacklevel=4)
 
     def _scaled(self, factor):
         """All current learning rates times a factor."""
@@ -162,6 +160,27 @@ class LRScheduler:
 
     def _unchanged(self):
         return values_of(self.optimizer, "lr")
+
+
+def _warn_get_lr_called_within_step(lr_scheduler, stacklevel=3):
+    """The same for schedulers that are written after PyTorch's own."""
+    if not lr_scheduler._get_lr_called_within_step:
+        warnings.warn("To get the last learning rate computed by the scheduler, please use `get_last_lr()`.", UserWarning,
+                      stacklevel=stacklevel)
+
+
+class _enable_get_lr_call:
+    """A context in which a scheduler's ``get_lr`` may be called."""
+
+    def __init__(self, o):
+        self.o = o
+
+    def __enter__(self):
+        self.o._get_lr_called_within_step = True
+        return self
+
+    def __exit__(self, type, value, traceback):
+        self.o._get_lr_called_within_step = False
 
 
 class _LRScheduler(LRScheduler):

@@ -56,6 +56,9 @@ from .nodes import _dict_unflatten as _dict_unflatten
 from .nodes import _list_flatten as _list_flatten
 from .nodes import _list_flatten_with_keys as _list_flatten_with_keys
 from .nodes import _list_unflatten as _list_unflatten
+from .nodes import _namedtuple_flatten as _namedtuple_flatten
+from .nodes import _namedtuple_flatten_with_keys as _namedtuple_flatten_with_keys
+from .nodes import _namedtuple_unflatten as _namedtuple_unflatten
 from .nodes import _register_namedtuple as _register_namedtuple
 from .nodes import _register_pytree_node as _register_pytree_node
 from .nodes import _tuple_flatten as _tuple_flatten

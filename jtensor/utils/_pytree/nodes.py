@@ -303,3 +303,4 @@ _take(Size, lambda items: (list(items), None), lambda items, context: tuple(item
 _tuple_flatten, _tuple_flatten_with_keys, _tuple_unflatten = _as_function(tuple)
 _list_flatten, _list_flatten_with_keys, _list_unflatten = _as_function(list)
 _dict_flatten, _dict_flatten_with_keys, _dict_unflatten = _as_function(dict)
+_namedtuple_flatten, _namedtuple_flatten_with_keys, _namedtuple_unflatten = _as_function(namedtuple)

@@ -1,5 +1,5 @@
 """Gradients that are averaged now and then: not there. Owns: the names of that."""
-from ...absent import function, kind
+from ....base.absent import function, kind
 
 _ABOUT = "gradients that are averaged now and then", "DistributedDataParallel.no_sync"
 

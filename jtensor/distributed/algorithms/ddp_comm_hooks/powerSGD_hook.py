@@ -1,5 +1,5 @@
 """Gradients sent as products of narrow matrices: not there. Owns: the names of that."""
-from ...absent import function, kind
+from ....base.absent import function, kind
 
 _ABOUT = "PowerSGD", "default_hooks.bf16_compress_hook"
 

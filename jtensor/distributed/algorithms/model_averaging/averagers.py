@@ -1,5 +1,5 @@
 """Means of models instead of gradients: not there. Owns: the names of that."""
-from ...absent import kind
+from ....base.absent import kind
 
 _ABOUT = "means of models", "DistributedDataParallel, or all_reduce of the parameters"
 

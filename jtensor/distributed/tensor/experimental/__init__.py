@@ -1,7 +1,7 @@
 """What may be asked for around tensors that lie on several devices. Owns: the names of that. There are no such tensors."""
 from contextlib import contextmanager
 
-from ...absent import function
+from ....base.absent import function
 
 __all__ = ["context_parallel", "implicit_replication"]
 

@@ -1,5 +1,5 @@
 """Attention over several devices: not there. Owns: the names of that."""
-from ...absent import function
+from ....base.absent import function
 
 _ABOUT = "sequences over several devices", "attention on one device"
 

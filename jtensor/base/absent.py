@@ -1,14 +1,14 @@
-"""Names that libraries import of what is not there, as soon as groups of processes are: what calls one is refused.
+"""Names that libraries import of what is not there: what calls one is refused.
 
 Owns: how such a name is made. May not know: the names.
 """
-from ..base.errors import missing, refusal
+from .errors import missing, refusal
 
 
 def kind(home, name, what, instead, *bases):
     """A class of which there is no instance: making one raises ``NotImplementedError``.
 
-    >>> from jtensor.distributed.absent import kind
+    >>> from jtensor.base.absent import kind
     >>> kind("somewhere", "Reader", "files of parts", "torch.load")()
     Traceback (most recent call last):
     jtensor.MissingFeature: jtensor does not have files of parts (Reader); what works: torch.load
