@@ -86,6 +86,13 @@ def gpu(monkeypatch):
     counter._start[0] = None
 
 
+@pytest.fixture(autouse=True)
+def tapes_are_learnt():
+    """However much other tests have recorded that never comes again."""
+    from jtensor.trace.tape import TRIE
+    TRIE.unknown = 0
+
+
 @pytest.fixture
 def settled():
     """Nothing that earlier tests began goes on beside this one, for tests that count, patch or move what the background uses too."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import jtensor
 
-from ..trace.tape import LOCAL
+from ..trace.tape import LOCAL, TRIE
 from ..utils.hooks import register
 from ._asked import (  # noqa: F401
     DeviceDict,
@@ -109,6 +109,10 @@ def _hooked(step):
                 args, kwargs = answer
         if len(args) == 1 and not kwargs:                   # else a closure may compute the loss first
             segment = LOCAL.segment
+            if segment.state.depth < 0:                     # nobody learns what stands before: the update has a tape of its own
+                self._boundary()
+                segment = LOCAL.segment
+                TRIE.begin_update(segment)
             segment.update = len(segment.nodes)
         loss = step(*args, **kwargs)
         self._optimizer_step_code()

@@ -7,12 +7,13 @@ argument of another type, another device) goes to `dispatch.call`, which knows t
 occurrence of each call. Measure changes here: a loop of `x + y` (`python -m timeit`), before and after, in turns.
 """
 import functools
+from operator import itemgetter
 
 from ..base import devices
-from ..ops.operator import Operator, OptTensor, TensorOrNumber, Tensors
+from ..ops.operator import Number, Operator, OptTensor, Static, TensorOrNumber, Tensors
 from ..trace import tape
 from ..trace.codes import CODES
-from ..trace.tape import LOCAL, TRIE
+from ..trace.tape import LIFTED, LOCAL, TRIE
 from . import dispatch, templates
 from .arguments import collect
 from .changing import joined_on_host
@@ -48,6 +49,28 @@ def missed(segment, key, operator, args):
         tape.take_back(segment, tape.reach(segment.nodes))
         return None
     return TRIE.grow(segment.state, key, plan)
+
+
+def remembering(missed, operator):
+    """``missed`` with the plans that it has found for operands of these kinds, wherever they lay on a tape."""
+    if any(parameter.kind is Tensors for parameter in operator.parameters):
+        return missed
+    kinds, at = [0], 0
+    for parameter in operator.parameters:                       # a key has an array's position before what it is
+        at += 1 if parameter.kind in (Static, Number) else 2
+        kinds.append(at)
+    kinds_of = itemgetter(*kinds)
+
+    def again(segment, key, operator, args):
+        kinds = remembering, kinds_of(key)
+        plan = dispatch.PLANS.get(kinds)
+        if plan is not None and LIFTED not in key:
+            return TRIE.grow(segment.state, key, plan)
+        state = missed(segment, key, operator, args)
+        if state is not None:
+            dispatch.PLANS[kinds] = state.plan
+        return state
+    return again
 
 
 def several(state, segment, positions, places, tensors, numbers):
@@ -182,7 +205,8 @@ def recorder(operator, general=None, missed=missed):
         return general
     letters = operator.flipped[1] if operator.flipped is not None else ()
     turnable = tuple([i for i, p in enumerate(operator.parameters) if p.name in letters])
-    scope = _NAMES | templates.defaults_of(operator) | {"operator": operator, "general": general, "caller": caller, "missed": missed}
+    scope = _NAMES | templates.defaults_of(operator) | {"operator": operator, "general": general, "caller": caller,
+                                                              "missed": remembering(missed, operator)}
     exec(_code(templates.kinds_of(operator), turnable, operator.outputs is not None, templates.fitted_of(operator)), scope)
     return scope["record"]
 

@@ -48,6 +48,7 @@ def flush(reason, asked=None):
             REPORT.flushed(reason, len(nodes))
         if asked is None:
             asked = segment.asked
+        TRIE.count(len(nodes))
         if local.aside.nodes:
             aside, local.aside = local.aside, Segment()
             _compute(aside)
@@ -60,8 +61,12 @@ def flush(reason, asked=None):
 
 
 def _apart(local, segment, reason):
-    """Flushes in the midst of another operation, or a tape that was recorded on in the midst of one (`asides`)."""
+    """Flushes in the midst of another operation, a tape that was recorded on in the midst of one (`asides`), or one that is not learnt."""
     tape.begin_anew()
+    if segment.state.depth < 0:
+        TRIE.count_stray(segment.nodes)
+    if segment.ahead is not None:
+        segment.then.ahead = segment.ahead = None               # begun in vain
     if local.lesson is not None:
         local.lesson.failed = True
     REPORT.flushed(reason, len(segment.nodes))

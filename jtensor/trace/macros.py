@@ -49,6 +49,8 @@ def find(state, key):
 
     A key that has been asked for once is only remembered: what comes but once is not worth keeping.
     """
+    if state.depth < 0:                         # of a tape that is not learnt
+        return UNKNOWN
     macros = state.macros
     if macros is None:
         macros = state.macros = {MISSES: 0, SEEN: set(), WRITTEN: ()}
@@ -74,6 +76,8 @@ def patient(segment):
 
 def hopeless(segment):
     """The same, so that making a key is not worth the while; now and then it is tried."""
+    if segment.state.depth < 0:
+        return True
     if not patient(segment):
         return False
     macros = segment.state.macros

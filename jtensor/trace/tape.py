@@ -13,6 +13,7 @@ import threading
 import weakref
 
 from ..base import devices, switches
+from ..base.bounded import MANY, Bounded
 from . import periods
 
 reference = weakref.ref
@@ -40,16 +41,17 @@ class State:
     ``macros`` are the stretches that have begun here and may be had again in one piece (`macros`). ``ahead``: the program in two stages
     that a tape which got here with a value asked for became last, and how often in a row, or None (`begun.go_ahead`). ``hand``: what
     does the only operation of a tape by hand, if somebody waits for its only result, or None (`hand.Hand`). ``device``: the first node's;
-    ``mixed``: whether a later one has another, so that the tape runs in parts.
+    ``mixed``: whether a later one has another, so that the tape runs in parts. ``learns``: whether what follows is learnt in any case.
     """
 
     __slots__ = ("children", "plan", "parent", "programs", "depth", "single", "spec", "sightings", "cut", "piece", "macros", "ahead",
-                 "hand", "positions", "device", "mixed")
+                 "hand", "positions", "device", "mixed", "learns")
 
     def __init__(self, plan, parent):
         self.children, self.plan, self.parent, self.programs, self.sightings, self.macros = {}, plan, parent, None, 0, None
         self.ahead = self.hand = None
         self.depth, self.device, self.mixed = parent.depth + 1 if parent is not None else 0, None, False
+        self.learns = parent is not None and parent.learns
         if plan is not None:
             self.single = plan.single
             self.spec = plan.spec
@@ -57,6 +59,30 @@ class State:
             self.device = parent.device or here
             self.mixed = parent.mixed or here is not self.device
         self.cut, self.piece = periods.ends_here(self) if self.depth >= PERIODIC else (0, 0)
+
+
+class _Nothing(dict):
+    """The children of all that has none."""
+
+    __slots__ = ()
+
+    def __setitem__(self, key, value):
+        pass
+
+
+class Stray:
+    """Stands for a `State` on a tape that is not learnt (`Trie.grow`): it knows the last plan, and less than no ``depth``."""
+
+    __slots__ = ("plan", "single", "spec", "depth", "cut", "positions")
+
+    children = _Nothing()
+    programs = macros = ahead = hand = None
+    mixed = learns = False
+
+    def __init__(self, plan, parent):
+        self.plan, self.single, self.spec = plan, plan.single, plan.spec
+        self.depth = -1 - abs(parent.depth)
+        self.cut = periods.CAP if self.depth <= -periods.CAP else 0
 
 
 class Segment:
@@ -78,13 +104,24 @@ class Segment:
         self.state = TRIE.root
 
 
-class Trie:
-    """All the tape prefixes seen, bounded: past ``limit`` states it starts anew (programs on disk and kernels remain)."""
+UPDATE = "update"
 
-    limit = 400_000
+
+class Trie:
+    """All the tape prefixes seen, bounded: past ``limit`` states it starts anew (programs on disk and kernels remain).
+
+    A script whose operations are others at every step, on random trees, say, would put all its tapes here and find none again, which costs
+    as much as running them. After ``patience`` nodes of that, tapes are `Stray` from where they have not been before on, until two of them
+    in a row are such as have been met; optimizers' steps are learnt all the same (`begin_update`). ``misses``: nodes that were not here;
+    ``unknown``: how many nodes were on unknown tapes of late.
+    """
+
+    limit, patience = 400_000, 30_000
 
     def __init__(self):
         self.root, self.size, self._known = State(None, None), 0, None
+        self.misses = self._counted = self.unknown = self._again = 0
+        self._met = Bounded(MANY)               # hashes of stray tapes
 
     def known(self):
         """(pieces, tapes, cuts, ends) of this trie: {length: the plans of loops' pieces that are so long}, {nodes: the programs of that
@@ -103,6 +140,9 @@ class Trie:
         return self.known()[3]
 
     def grow(self, state, key, plan):
+        self.misses += 1
+        if self.unknown >= self.patience and not state.learns or state.depth < 0:
+            return Stray(plan, state)
         child = state.children[key] = State(plan, state)
         self.size += 1
         alike = self.known()[0].get(child.depth)
@@ -117,6 +157,32 @@ class Trie:
             for _ in range(state.depth - piece):
                 state = state.parent
             state.cut = state.piece = piece
+
+    def begin_update(self, segment):
+        """Has a new tape begin where an optimizer's step does, which is the same each time, whatever stands before it."""
+        segment.state = self.root.children.get(UPDATE)
+        if segment.state is None:
+            segment.state = self.root.children[UPDATE] = State(None, None)
+            segment.state.learns = True
+
+    def count(self, nodes):
+        """Counts a tape of this thread that is about to run."""
+        new, self._counted = self.misses - self._counted, self.misses
+        if 2 * new < nodes:
+            self.unknown = max(0, self.unknown - 4 * nodes)
+        else:
+            self.unknown = min(self.unknown + nodes, 2 * self.patience)
+
+    def count_stray(self, nodes):
+        """The same of a `Stray` one."""
+        met, mark, self._counted = self._met, hash(tuple([node[0] for node in nodes])), self.misses
+        if mark not in met:
+            met[mark], self._again = None, 0
+            self.unknown = min(self.unknown + len(nodes), 2 * self.patience)
+        elif self._again:
+            self.unknown = self._again = 0
+        else:
+            self._again = 1
 
     def trim(self):
         if self.size > self.limit:
@@ -164,7 +230,7 @@ class Local(threading.local):
         self.presence = _enter()
         self.segment, self.aside = Segment(), Segment()
         self.outside = None                 # the tape, and who watches it, while another thing is recorded on ``aside`` (`asides`)
-        self.is_main = threading.current_thread() is threading.main_thread()
+        self.is_main = threading.get_ident() == threading.main_thread().ident           # signals are handled there
         self.grad_enabled = True
         self.inference = False
         self.says_enabled = False           # in inference mode: whether gradients are said to be enabled, though none are recorded

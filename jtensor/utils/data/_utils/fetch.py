@@ -45,10 +45,10 @@ def _samples(dataset, index):
     each time; so after a few such batches each sample is a tape of its own, of which there are few."""
     about = _about(dataset)
     if about is None or about[1] < _FEW:
-        nodes = TRIE.size
+        misses = TRIE.misses
         samples = [dataset[i] for i in index]
         if about is not None:
-            about[1] = about[1] + 1 if TRIE.size > nodes else 0
+            about[1] = about[1] + 1 if TRIE.misses > misses else 0
         return samples
     samples = []
     for i in index:
