@@ -207,8 +207,7 @@ def _enter():
     presence = _Presence()
     with _counting:
         Local.threads += 1
-        ident = _alive[weakref.ref(presence, _leave)] = threading.get_ident()
-        Local.idents.add(ident)
+        _alive[weakref.ref(presence, _leave)] = threading.get_ident()
     return presence
 
 
@@ -236,6 +235,7 @@ class Local(threading.local):
         self.says_enabled = False           # in inference mode: whether gradients are said to be enabled, though none are recorded
         self.eager = EAGER_DEFAULT
         self.lesson = None                  # who watches what is recorded (`macros`)
+        Local.idents.add(threading.get_ident())             # at last: from here on a collection finds all there is to find
 
 
 EAGER_DEFAULT = switches.is_on("JTENSOR_EAGER", False)
