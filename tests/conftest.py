@@ -108,7 +108,7 @@ def afresh(settled):
     from jtensor.trace import equations, executor
     executor.flush("test")
     equations.KERNELS.clear()
-    executor.TRIE.root = executor.tape.State(None, None)
+    executor.TRIE.forget()
     executor.LOCAL.segment = executor.Segment()
 
 

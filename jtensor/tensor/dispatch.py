@@ -51,7 +51,7 @@ def plan_of(key, operator, template, inplace=False, tensors=()):
 def forget():
     """Forgets what was worked out under another default dtype."""
     PLANS.clear()
-    tape.TRIE.root, tape.TRIE.size = tape.State(None, None), 0
+    tape.TRIE.forget()
     LOCAL.segment = tape.Segment()
 
 

@@ -54,7 +54,7 @@ def test_trajectory(method):
 @pytest.mark.parametrize("method", [m for m in METHODS if "Adafactor" not in m])
 def test_steps_like_others_come_in_one_piece_and_are_the_same_bits(method, monkeypatch):
     def weights():
-        tape.TRIE.root = tape.State(None, None)         # nothing was seen before
+        tape.TRIE.forget()         # nothing was seen before
         LOCAL.segment = tape.Segment()
         params = _parameters(jtensor)
         optimizer = eval(f"jtensor.optim.{method}", {"jtensor": jtensor, "p": params})

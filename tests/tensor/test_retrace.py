@@ -247,7 +247,7 @@ def test_nothing_shows_where_they_are_written_out(program, monkeypatch, afresh):
     if program in (sharing, unusual) or program.__name__.startswith("optimized"):
         assert len(keys) < len(again) - 4
     monkeypatch.setattr(macros, "find", lambda segment, key: macros.UNKNOWN)
-    executor.TRIE.root = executor.tape.State(None, None)
+    executor.TRIE.forget()
     executor.flush("test")
     executor.LOCAL.segment = executor.Segment()
     assert again == play(program, before)

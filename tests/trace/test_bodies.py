@@ -18,7 +18,7 @@ def compiled(settled, afresh, monkeypatch):
         return program(nodes, *given, **how)
     monkeypatch.setattr(lower, "program", making)
     executor.flush("a new start")
-    executor.TRIE.root = executor.tape.State(None, None)
+    executor.TRIE.forget()
     executor.LOCAL.segment = executor.Segment()
     tiers.PAST.forget()
     return made

@@ -41,7 +41,7 @@ def base():
     """A tensor that is there already; nothing that has been compiled for other tests serves what is recorded on it."""
     made = torch.arange(12.0).reshape(3, 4)
     made.tolist()
-    executor.TRIE.root = executor.tape.State(None, None)
+    executor.TRIE.forget()
     executor.LOCAL.segment = executor.Segment()
     return made
 

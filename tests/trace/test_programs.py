@@ -32,7 +32,7 @@ def efforts(monkeypatch):
 def forget():
     """From here on nobody has seen any tape."""
     executor.flush("a new start")
-    executor.TRIE.root = executor.tape.State(None, None)
+    executor.TRIE.forget()
     executor.LOCAL.segment = executor.Segment()
     lower._SHARED.clear()
 

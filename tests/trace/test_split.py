@@ -3,7 +3,7 @@ import jax
 import pytest
 
 import jtensor as torch
-from jtensor.trace import choosing, cuts, executor, lower, programs, store, tape
+from jtensor.trace import choosing, cuts, executor, lower, programs, store
 
 
 @pytest.fixture(autouse=True)
@@ -11,7 +11,7 @@ def a_new_tape(settled, monkeypatch):
     monkeypatch.setenv("JTENSOR_CACHE", "0")
     store.reset()
     executor.flush("test")
-    executor.TRIE.root = tape.State(None, None)
+    executor.TRIE.forget()
     executor.LOCAL.segment = executor.Segment()
     lower._SHARED.clear()
     yield

@@ -11,7 +11,7 @@ import pytest
 
 import jtensor as torch
 from jtensor.base import compat
-from jtensor.trace import choosing, equations, executor, kernels, store, tape
+from jtensor.trace import choosing, equations, executor, kernels, store, tape, trie
 
 pytestmark = pytest.mark.usefixtures("a_new_tape")
 
@@ -361,7 +361,7 @@ def test_memory_is_flat_over_many_steps():
             optimizer.step()
         executor.flush("test")
         gc.collect()
-        return sum(type(o) in (tape.Value, tape.Segment, tape.State) for o in gc.get_objects()), tape.TRIE.size
+        return sum(type(o) in (tape.Value, tape.Segment, trie.State) for o in gc.get_objects()), tape.TRIE.size
     steps(20)
     before = steps(10)
     after = steps(60)
