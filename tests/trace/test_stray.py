@@ -7,13 +7,15 @@ import jtensor as torch
 from jtensor.trace import executor
 from jtensor.trace.tape import LOCAL, TRIE
 
-pytestmark = pytest.mark.usefixtures("afresh")
 PATIENCE = 600
 
 
 @pytest.fixture(autouse=True)
-def impatient(monkeypatch):
+def impatient(afresh, monkeypatch):
+    """What other tests have recorded does not count, nor what they left pending."""
     monkeypatch.setattr(TRIE, "patience", PATIENCE)
+    TRIE.unknown = 0
+    TRIE._met.clear()
 
 
 class Cell(torch.nn.Module):
