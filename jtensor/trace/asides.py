@@ -47,14 +47,16 @@ def _collecting(phase, info):
         aside = local.aside
         local.segment = aside if aside.nodes or aside.state is TRIE.root else Segment()
         local.lesson = None
-    elif local.outside is not None:                             # else the thread has got its tape in between
-        local.aside = local.segment
+        return
+    made = local.segment
+    if local.outside is not None:                               # else the thread has got its tape in between
+        local.aside = made
         (local.segment, local.lesson), local.outside = local.outside, None
-        for value in local.aside.inputs if local.aside.nodes else ():
-            if value.segment is local.segment:
-                tape.renew(local.segment, value)
-            elif value.segment.__class__ is Segment:            # that tape is about to be done with
-                run_for(value.segment, value)
+    for value in made.inputs if made.nodes else ():
+        if value.segment is local.segment:
+            tape.renew(local.segment, value)
+        elif value.segment.__class__ is Segment:                # that tape may be about to be done with
+            run_for(value.segment, value)
 
 
 gc.callbacks.append(_collecting)
