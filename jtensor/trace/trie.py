@@ -61,7 +61,7 @@ class Stray:
         self.cut = periods.CAP if self.depth <= -periods.CAP else 0
 
 
-UPDATE = "update"
+UPDATE = "update"       # the key of the state that optimizers' steps begin with
 
 
 class Trie:
@@ -117,10 +117,11 @@ class Trie:
 
     def begin_update(self, segment):
         """Has a new tape begin where an optimizer's step does, which is the same each time, whatever stands before it."""
-        segment.state = self.root.children.get(UPDATE)
-        if segment.state is None:
-            segment.state = self.root.children[UPDATE] = State(None, None)
-            segment.state.learns = True
+        state = self.root.children.get(UPDATE)
+        if state is None:
+            state = self.root.children[UPDATE] = State(None, None)
+            state.learns = True
+        segment.state = state
 
     def count(self, nodes):
         """Counts a tape of this thread that is about to run."""

@@ -1,8 +1,10 @@
 """What Python runs in the midst of an operation: finalizers of what the garbage collector finds, handlers of signals."""
 import gc
+import re
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -163,6 +165,19 @@ def test_a_handler_in_the_midst_of_recording_changes_nothing(what, first):
         if what == "records" and reached[-1]:
             assert abs(training.kept.item()) < 10
     assert sum(reached) > 5
+
+
+def test_the_rooms_that_record_are_told_by_names_that_they_have():
+    """Who is asked whether a frame may be interrupted knows files by their names: each is there, and whoever adds nodes is among them, or
+    hands them to one that is."""
+    package = Path(asides.__file__).parent.parent
+    named = {name for name in asides._RECORD | asides._CALL_USERS if not name.startswith("<")}
+    assert all((package / name).is_file() for name in named)
+    adds = {path.relative_to(package).as_posix() for path in package.glob("*/*.py")
+            if re.search(r"^ +segment\.nodes\.append\(|^    nodes \+= piece", path.read_text(), re.MULTILINE)}
+    texts = {"tensor/templates.py", "tensor/rehearsed.py"}                 # what is written out has a name of its own
+    assert adds >= texts and adds - texts <= named
+    assert {"<jtensor recorder>", "<jtensor writer>", "<jtensor backward>", "<jtensor graph>"} <= asides._RECORD
 
 
 def test_a_tape_that_was_recorded_in_two_orders_is_run_one_by_one():
