@@ -144,10 +144,22 @@ class Example:
 
     def at(self, numbers):
         """The graph with these numbers in it."""
+        types, equations = self.written(numbers)
+        graph = Flat(types)
+        values, types = list(graph.inputs), list(types)
+        for primitive, params, atoms, avals in equations:
+            values += graph.apply(primitive, params, [values[atom] if type(atom) is int else Constant(atom.val) for atom in atoms],
+                                  [types[atom] if type(atom) is int else atom.aval for atom in atoms], list(avals))
+            types += avals
+        return graph.finish([values[at] for at in self.outputs])
+
+    def written(self, numbers):
+        """With these numbers in them: the types of what it takes, and its ``equations``."""
         rest, count = iter(numbers), len(self.avals) - sum(len(e[3]) for e in self.equations)
-        graph = Flat([_type_with(aval, rest) for aval in self.avals[:count]])
-        values, types = list(graph.inputs), list(graph.avals)
-        start = sum(len(aval.shape) for aval in graph.avals)
+        types = [_type_with(aval, rest) for aval in self.avals[:count]]
+        return types, self._with(numbers, sum(len(aval.shape) for aval in types))
+
+    def _with(self, numbers, start):
         for (primitive, params, atoms, avals), lot in zip(self.equations, self.lots, strict=True):
             own, at = numbers[start:start + lot], start
             start += lot
@@ -156,10 +168,7 @@ class Example:
                 params = {name: _with(value, rest) for name, value in params.items()}
                 atoms = [atom if type(atom) is int else _literal_with(atom, rest) for atom in atoms]
                 avals = [_type_with(aval, rest) for aval in avals]
-            values += graph.apply(primitive, params, [values[atom] if type(atom) is int else Constant(atom.val) for atom in atoms],
-                                  [types[atom] if type(atom) is int else atom.aval for atom in atoms], list(avals))
-            types += avals
-        return graph.finish([values[at] for at in self.outputs])
+            yield primitive, params, atoms, avals
 
     def extents(self):
         """Where among the numbers those of each result's shape are."""

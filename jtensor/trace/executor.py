@@ -12,7 +12,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..base import compat, devices
-from . import asides, begun, bodies, by_numpy, cuts, donation, kernels, lower, scalars, tape
+from . import asides, begun, bodies, by_numpy, cuts, donation, dynamic, kernels, lower, scalars, tape
 from .arrival import awaited, fetched
 from .choosing import choose
 from .macros import CAP
@@ -293,9 +293,11 @@ def execute(segment, nodes, wanted, asked):
     else:
         if found is None:                      # else XLA could not compile it
             state.sightings += 1
+            if dynamic.is_served(segment, nodes, wanted):
+                return _by_bucket(segment, nodes, wanted)
             found = choose(segment, nodes, state, wanted, [v if v.array is not None else _forced(v) for v in inputs], asked)
         if found is None or found.executable is None:
-            return op_by_op(nodes, wanted, inputs, segment)
+            return _by_bucket(segment, nodes, wanted)
     executable, known, running = found.executable, (), None
     try:
         if found.single:
@@ -334,6 +336,14 @@ def execute(segment, nodes, wanted, asked):
         segment.running = None
         return out_of_memory(error, nodes, wanted, inputs, segment, dict(zip(found.gives, known, strict=False)))
     return outs if found.order is None else [outs[k] for k in found.order]
+
+
+def _by_bucket(segment, nodes, wanted):
+    """A tape that has no program of its own by one that serves others, too, or op by op."""
+    def apart(wanted, known=()):
+        return op_by_op(nodes, wanted, segment.inputs, segment, known)
+    outs = dynamic.results(segment, nodes, wanted, seen, apart)
+    return apart(wanted) if outs is None else outs
 
 
 def op_by_op(nodes, wanted, inputs, segment, known=()):

@@ -79,21 +79,27 @@ def graph_of(nodes, wanted, inputs, counts):
     """The tape as equations: of the numbers (where there are any) and the inputs; of each operation the jaxpr that it was planned with."""
     vector = [jax.core.ShapedArray((scalars.words(counts),), np.dtype(np.int64))] if counts else []
     graph = Flat([*vector, *(jax.core.ShapedArray(a.struct.shape, a.struct.dtype) for a in inputs)])
-    takes = graph.inputs[len(vector):]
-    vectors = dict(zip((kind for kind, _ in counts), graph.call(_unpacked(counts), graph.inputs[:1]), strict=True)) if counts else {}
+    takes, number = graph.inputs[len(vector):], numbers_of(graph, counts)
     results = []
     for (plan, positions, numbers, _), live in zip(nodes, needed(nodes, wanted), strict=True):
         outs = [None] * len(plan.outputs)
         if live:
             operands = [results[p] if p >= 0 else takes[~p] for p in positions]
-            for kind, at in numbers:
-                from_kind = "i" if kind == "b" else kind
-                number = graph.element(vectors[from_kind], at)
-                operands.append(graph.call(_truth(), [number])[0] if kind == "b" else number)
+            operands += [number(kind, at) for kind, at in numbers]
             outs = graph.call(plan.jaxpr(), operands)
             outs = outs if plan.moves else [graph.mark(x) for x in outs]
         results += outs
     return graph.finish([results[p] for p in wanted])
+
+
+def numbers_of(graph, counts):
+    """``(kind, at)`` to the atom of one of a tape's numbers, which are the graph's first input where there are any."""
+    vectors = dict(zip((kind for kind, _ in counts), graph.call(_unpacked(counts), graph.inputs[:1]), strict=True)) if counts else {}
+
+    def number(kind, at):
+        found = graph.element(vectors["i" if kind == "b" else kind], at)
+        return graph.call(_truth(), [found])[0] if kind == "b" else found
+    return number
 
 
 @functools.lru_cache(maxsize=256)
@@ -133,8 +139,15 @@ def program(nodes, wanted, inputs, counts, donate, efforts=("all",), stored=Fals
     none.) ``stored``: only one that is there. Answers (executable, where it came from: "shared" with another tape, "disk" or "compiled",
     number of fences, the effort it got), or None.
     """
-    device = jax_device_of(nodes[-1][0])
-    text = key_of(nodes, wanted, inputs, counts, donate)
+    buffers = [(d + lead(counts) - 1, wanted.index(p)) for d, p in donate if p in wanted]                # the zero is not the graph's
+    return of_graph(lambda: graph_of(nodes, wanted, inputs, counts), key_of(nodes, wanted, inputs, counts, donate),
+                    nodes[-1][0].outputs[0].device, efforts, stored, buffers)
+
+
+def of_graph(graph, text, place, efforts=("all",), stored=False, buffers=()):
+    """The same of equations. ``graph``: what gives them, as a `Flat`; ``text``: names them in every process; ``place``: where they run;
+    ``buffers``: (an input, a result that may have its buffer) each."""
+    device = _unless_default(place)
     in_pieces = efforts == (PIECES,)
     for got in efforts if in_pieces else dict.fromkeys(("all", *efforts[::-1])):
         key = _key_for(got, text)
@@ -147,9 +160,8 @@ def program(nodes, wanted, inputs, counts, donate, efforts=("all",), stored=Fals
             return found, "disk", 0, got
     if stored:
         return None
-    with jax.enable_x64(True), made_for(nodes[-1][0].outputs[0].device.type):
-        buffers = [(d + lead(counts) - 1, wanted.index(p)) for d, p in donate if p in wanted]        # the zero is not the graph's
-        fenced = fences.of_graph(graph_of(nodes, wanted, inputs, counts), efforts[0] in HURRIED, buffers)
+    with jax.enable_x64(True), made_for(place.type):
+        fenced = fences.of_graph(graph(), efforts[0] in HURRIED, buffers)
         jaxpr = fenced.jaxpr()
         effort = how = PIECES if in_pieces else possible(efforts, jaxpr, device)
         if fenced.boxes == boxes.MASKED and not in_pieces:            # it gets no better

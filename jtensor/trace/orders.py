@@ -15,6 +15,7 @@ from .executable import is_asked_for_consistency
 from .flat import flattened
 
 LANES, FOUR, LONGEST = 16, 4, 1 << 10
+COLUMN = 256            # numbers of a column that are added up in an order which does not depend on how many there are
 CHAIN = 512             # products that are added up one by one, before a partial sum is begun
 
 
@@ -41,8 +42,32 @@ def row_sums(x):
     return lanes[..., 0]
 
 
+def are_alike(size, other):
+    """Whether `row_sums` of so many numbers are those of the other number of them, if the shorter row is filled up with zeros.
+
+    >>> are_alike(100, 255), are_alike(300, 511), are_alike(300, 512)
+    (True, True, False)
+    """
+    return size // (LANES * FOUR * FOUR) == other // (LANES * FOUR * FOUR)
+
+
 def _four(x):
     return x[..., 0, :] + x[..., 1, :] + x[..., 2, :] + x[..., 3, :]
+
+
+def column_sums(x):
+    """The sum of each column of `COLUMN` numbers at most: four numbers to a sum, four such sums to another, and these one after the
+    other.
+
+    >>> column_sums(np.ones((100, 2), np.float32)).tolist()
+    [100.0, 100.0]
+    """
+    for count in (4, 4):
+        groups = -(-len(x) // count)
+        filled = np.zeros((groups * count, *x.shape[1:]), x.dtype)
+        filled[:len(x)] = x
+        x = functools.reduce(np.add, np.moveaxis(filled.reshape(groups, count, *x.shape[1:]), 1, 0))
+    return functools.reduce(np.add, x)
 
 
 def product(x, y):
@@ -67,8 +92,9 @@ def are_known():
     if not is_asked_for_consistency():
         return False
     draws = np.random.default_rng(0)
-    rows, x, y = (draws.normal(size=shape).astype(np.float32) for shape in ((8, 1000), (7, 700), (700, 70)))
-    return (np.array_equal(_by_library(lambda a: lax.reduce_sum(a, (1,)), rows), row_sums(rows))
+    rows, columns, x, y = (draws.normal(size=shape).astype(np.float32) for shape in ((8, 1000), (250, 40), (7, 700), (700, 70)))
+    return (np.array_equal(_by_library(lambda a: lax.reduce_sum(a, (0,)), columns), column_sums(columns))
+            and np.array_equal(_by_library(lambda a: lax.reduce_sum(a, (1,)), rows), row_sums(rows))
             and np.array_equal(_by_library(lambda a, b: lax.dot_general(a, b, (((1,), (1,)), ((), ())), precision="highest"),
                                            x, np.ascontiguousarray(y.T)), product(x, y)))
 

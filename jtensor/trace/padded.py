@@ -18,6 +18,7 @@ import numpy as np
 from . import equations, orders, store
 from .barriers import UNROLLED, by_library
 from .flat import Equation, Flat
+from .formulations import ROWS
 from .orders import CHAIN
 
 PACKED = 1 << 15        # elements of a right factor up to which it is always put in order first where it lies as (summed over, columns)
@@ -25,6 +26,7 @@ NARROW = 48             # columns up to which partial sums are longer ones
 LEAST = 16              # the smallest size that a kernel is made for
 LITTLE = 1 << 13        # elements of a few rows up to which they are worth padding
 TURNED = 1 << 16        # elements of a right factor up to which it is worth padding: it often has the size of a layer
+SHORT = 192             # what is summed over, of a left factor that lies as (summed over, rows), in a chain without parts
 _FLOAT32 = np.dtype(np.float32)
 
 
@@ -94,37 +96,67 @@ def up(size):
 
 def _product(e, left, right):
     params = e.params
-    (summed, right_summed), (lists, right_lists) = params["dimension_numbers"]
-    count = len(lists)
-    if (not left.dtype == right.dtype == e.avals[0].dtype == _FLOAT32 or not left.ndim == right.ndim == count + 2
-            or summed != (count + 1,) or len(right_summed) != 1 or not lists == right_lists == tuple(range(count))
-            or params["precision"] != (jax.lax.Precision.HIGHEST,) * 2 or params.get("out_sharding") is not None):
-        return None
-    turned = right_summed[0] == count + 1                       # the right factor lies as (columns, summed over)
-    many, (rows, length), columns = left.shape[:count], left.shape[count:], right.shape[count if turned else count + 1]
-    found = _sizes(rows, length, columns, turned)
+    found = _factors(params, left, right, e.avals[0].dtype)
     if found is None:
         return None
+    many, rows, length, columns, first, turned = found
+    found = _sizes(rows, length, columns, first, turned)
+    if found is None:
+        if not grows(params, left, right, e.avals[0].dtype):
+            return None
+        found = rows, up(length), columns
     wide_rows, length, columns = found
     return Padded(e, params, (left.shape, right.shape),
-                  ((*many, wide_rows, length), (*many, columns, length) if turned else (*many, length, columns)), (0.0, -0.0),
+                  ((*many, length, wide_rows) if first else (*many, wide_rows, length),
+                   (*many, columns, length) if turned else (*many, length, columns)), (0.0, -0.0),
                   (*many, wide_rows, columns), e.avals[0].shape)
 
 
-def _sizes(rows, length, columns, turned):
+def _factors(params, left, right, dtype):
+    """What a product's sizes are: (those of lists of products, rows, summed over, columns, whether the left factor lies as (summed over,
+    rows), whether the right one as (columns, summed over)); None of another product than of float32 matrices."""
+    (summed, right_summed), (lists, right_lists) = params["dimension_numbers"]
+    count = len(lists)
+    if (not left.dtype == right.dtype == dtype == _FLOAT32 or not left.ndim == right.ndim == count + 2
+            or len(summed) != 1 or len(right_summed) != 1 or not lists == right_lists == tuple(range(count))
+            or params["precision"] != (jax.lax.Precision.HIGHEST,) * 2 or params.get("out_sharding") is not None):
+        return None
+    first, turned = summed[0] == count, right_summed[0] == count + 1
+    rows, length = left.shape[count:][::-1 if first else 1]
+    return left.shape[:count], rows, length, right.shape[count if turned else count + 1], first, turned
+
+
+def is_chain(params, left, right, dtype):
+    """Whether each element of a product is what a chain of multiply-adds gives, however many rows and columns there are."""
+    found = _factors(params, left, right, dtype)
+    return found is not None and _is_plain(*found[1:])
+
+
+def grows(params, left, right, dtype):
+    """Whether a product of matrices stays what it is where what is summed over is longer, and nothing is added."""
+    found = _factors(params, left, right, dtype)
+    if found is None:
+        return False
+    many, rows, _, columns, first, turned = found
+    return not (many or first or turned) and rows >= ROWS and columns > 1
+
+
+def _sizes(rows, length, columns, first, turned):
     """The sizes of the kernel for a product; None if it has to be of this very size."""
-    if not _is_plain(rows, length, columns, turned):
+    if not _is_plain(rows, length, columns, first, turned):
         return None
     wide = up(length), up(columns)
-    if length > CHAIN or length * columns > TURNED or not _is_plain(rows, *wide, turned):
+    if length > CHAIN or length * columns > TURNED or not _is_plain(rows, *wide, first, turned):
         wide = length, columns
-    return up(rows), *wide
+    return (up(rows) if _is_plain(up(rows), *wide, first, turned) else rows), *wide
 
 
-def _is_plain(rows, length, columns, turned):
+def _is_plain(rows, length, columns, first, turned):
     """Whether each element of a product is what a chain of multiply-adds gives, with partial sums after each `CHAIN` of them."""
     if min(rows, length, columns) < 2:                          # of vectors XLA makes loops of its own
         return False
+    if first:
+        return length <= SHORT and length * max(rows, columns) <= TURNED
     if turned:
         return length <= CHAIN or columns > NARROW
     return length <= CHAIN and length * columns <= PACKED

@@ -28,7 +28,7 @@ class Plan:
 
     __slots__ = ("key", "function", "inputs", "outputs", "scalar_kinds", "single", "kernel", "wanted", "by_hand", "by_numpy", "notes",
                  "children", "specs", "spec", "operator", "saves", "nodes", "vjps", "ways", "differentiable", "moves", "inverse", "flipped",
-                 "kept", "together", "joined", "fits", "least", "most", "elementwise", "on_host", "__weakref__")
+                 "kept", "together", "joined", "fits", "least", "most", "elementwise", "on_host", "sized", "__weakref__")
 
     def __init__(self, key, function, inputs, outputs, scalar_kinds=(), moves=False):
         self.key, self.function, self.inputs, self.outputs = key, function, inputs, outputs
@@ -54,6 +54,7 @@ class Plan:
         self.least, self.most = -math.inf, math.inf        # between these, all types of `fits` hold a number
         self.elementwise = None              # if the operation is one of each element, what names it whatever shape the arrays have
         self.on_host = None                  # a function of ndarrays that does the same, where that needs no tracing
+        self.sized = None                    # what it has in common with the operation at other sizes, and its sizes (`dynamic`)
         self.inverse = None                  # where the gradient is a view of the gradient: a function of tensors
         self.moves = moves                   # only moves data: no arithmetic, so nothing to fence
 

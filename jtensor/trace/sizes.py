@@ -51,10 +51,10 @@ class _Kind:
         self.first, self.examples, self.guesses, self.tried, self.frames = None, [], [], 0, {}
 
 
-def _read(text):
+def read(text):
     """The text without its sizes, and these, each once.
 
-    >>> _read("('mm', '(3, 20, 1e-12)')float32[20, 64]float32[64, 20]")
+    >>> read("('mm', '(3, 20, 1e-12)')float32[20, 64]float32[64, 20]")
     ("('mm', '(3, <0>, 1e-12)')float32[<0>, <1>]float32[<1>, <0>]", (20, 64))
     """
     sizes = {}
@@ -65,7 +65,7 @@ def _read(text):
     return _NUMBER.sub(place, text), tuple(sizes)
 
 
-def _class(text, sizes, results=()):
+def class_of(text, sizes, results=()):
     """What functions ask of sizes: how they are ordered, and between which powers of two these and the elements of all arrays are, those
     that the text names and the results."""
     elements = [math.prod(map(int, shape.split(","))) for shape in _SHAPE.findall(text)]
@@ -278,9 +278,9 @@ def named(key, inputs, kinds):
 
 def outputs(text, device, infer):
     """The avals of an operation's results: predicted, if each of their extents is a size that the text names, or what ``infer()`` says."""
-    name, sizes = _read(text)
+    name, sizes = read(text)
     kind = _KNOWN.get(name)
-    guess, numbers = (None, None) if kind is None else _predicted(kind, sizes, (("in", _class(text, sizes)),))
+    guess, numbers = (None, None) if kind is None else _predicted(kind, sizes, (("in", class_of(text, sizes)),))
     if guess is None or not guess.plain:
         return infer()
     made = tuple([spec.aval(shape, dtypes._BY_NUMPY[guess.example.avals[v].dtype], device)
@@ -298,7 +298,7 @@ def graph(text, results, trace):
     """An operation's equations: predicted, or those of ``trace()``, a jaxpr. ``results``: the avals of its results."""
     if store.fleeting(text):
         return flattened(trace())
-    name, sizes = _read(text)
+    name, sizes = read(text)
     if not sizes:
         return flattened(trace())
     kind = _KNOWN.get(name)
@@ -306,7 +306,7 @@ def graph(text, results, trace):
         kind = _KNOWN[name] = _Kind()
     if (first := kind.first) is not None and first[0] == sizes:
         return flattened(first[2])
-    classes = ("in", _class(text, sizes)), ("all", _class(text, sizes, results))
+    classes = ("in", class_of(text, sizes)), ("all", class_of(text, sizes, results))
     guess, numbers = _predicted(kind, sizes, classes)
     if guess is None or guess.shapes(numbers) != [a.shape for a in results]:
         traced = trace()

@@ -16,16 +16,17 @@ class State:
     (`periods.ends_here`).
     ``macros`` are the stretches that have begun here and may be had again in one piece (`macros`). ``ahead``: the program in two stages
     that a tape which got here with a value asked for became last, and how often in a row, or None (`begun.go_ahead`). ``hand``: what
-    does the only operation of a tape by hand, if somebody waits for its only result, or None (`hand.Hand`). ``device``: the first node's;
+    does the only operation of a tape by hand, if somebody waits for its only result, or None (`hand.Hand`). ``fitted``: {wanted values: the
+    program for a bucket of sizes that serves this tape}, or None (`dynamic`). ``device``: the first node's;
     ``mixed``: whether a later one has another, so that the tape runs in parts. ``learns``: whether what follows is learnt in any case.
     """
 
     __slots__ = ("children", "plan", "parent", "programs", "depth", "single", "spec", "sightings", "cut", "piece", "macros", "ahead",
-                 "hand", "positions", "device", "mixed", "learns")
+                 "hand", "fitted", "positions", "device", "mixed", "learns")
 
     def __init__(self, plan, parent):
         self.children, self.plan, self.parent, self.programs, self.sightings, self.macros = {}, plan, parent, None, 0, None
-        self.ahead = self.hand = None
+        self.ahead = self.hand = self.fitted = None
         self.depth, self.device, self.mixed = parent.depth + 1 if parent is not None else 0, None, False
         self.learns = parent is not None and parent.learns
         if plan is not None:
