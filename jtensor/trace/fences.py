@@ -161,7 +161,8 @@ def place_fences(graph):
             if type(dividend) is int and facts.made[dividend] & DIV and not behind[dividend]:       # (a / b) / c is not a / (b * c)
                 e.fences = (e.fences or {}) | {0: fence}
         elif kind & (SUM | PRODUCT):
-            e.fenced = bool(used & (SUM | PRODUCT | (ADD if kind & PRODUCT else 0)))
+            # What is added to the result of a scatter XLA adds to what it is scattered into.
+            e.fenced = bool(used & (SUM | PRODUCT | (ADD if kind & PRODUCT or e.name in WRITES else 0)))
             if type(e.inputs[0]) is int and not is_written_out(e, graph):
                 if facts.moved[e.inputs[0]]:
                     e.fences = {0: opaque}

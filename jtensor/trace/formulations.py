@@ -364,8 +364,7 @@ def _is_librarys(shape, dtype, axes):
 
 def is_in_windows(shape, dtype, axes):
     """Whether `reduce_sum` adds up the only one of these axes in windows."""
-    axis, *others = axes
-    return not others and axis < len(shape) - 1 and shape[axis] > WINDOW and _is_librarys(shape, dtype, axes)
+    return len(axes) == 1 and axes[0] < len(shape) - 1 and shape[axes[0]] > WINDOW and _is_librarys(shape, dtype, axes)
 
 
 def _in_windows(x, axis):

@@ -65,7 +65,9 @@ class _Equation:
 
 
 def extents(aval, larger, most):
-    """The extents of an array, from its types at the largest size and at one more."""
+    """The extents of an array, from its types at the largest size and at one more. None of them gets smaller."""
+    if any(b < a for a, b in zip(aval.shape, larger.shape, strict=True)):
+        raise Unknown
     return tuple([(b - a, a - (b - a) * most) if b != a else (0, a) for a, b in zip(aval.shape, larger.shape, strict=True)])
 
 

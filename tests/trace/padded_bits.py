@@ -32,7 +32,7 @@ def _numbers(draws, *shape, dtype=np.float32):
 
 def case(draws):
     """A random (text, function of arrays, arrays)."""
-    kind = draws.choice(["turned", "plain", "turned lists", "plain lists", "rows", "rows of three"])
+    kind = draws.choice(["turned", "plain", "turned lists", "plain lists", "first", "first turned lists", "rows", "rows of three"])
     if kind.startswith("rows"):
         length, dtype = _size(draws, 3000) + 1, draws.choice([np.float32, np.float64])
         lead = (_size(draws, 2000),) if kind == "rows" else (_size(draws, 40), _size(draws, 60))
@@ -43,9 +43,9 @@ def case(draws):
     lists = (int(draws.integers(2, 7)),) if kind.endswith("lists") else ()
     while rows * length * columns * math.prod(lists) > LIMIT:
         rows, length, columns = rows // 2 + 1, length // 2 + 1, columns // 2 + 1
-    count, turned = len(lists), kind.startswith("turned")
-    numbers = (((count + 1,), (count + 1 if turned else count,)), (tuple(range(count)),) * 2)
-    shapes = (*lists, rows, length), (*lists, columns, length) if turned else (*lists, length, columns)
+    count, turned, first = len(lists), "turned" in kind, kind.startswith("first")
+    numbers = (((count if first else count + 1,), (count + 1 if turned else count,)), (tuple(range(count)),) * 2)
+    shapes = (*lists, length, rows) if first else (*lists, rows, length), (*lists, columns, length) if turned else (*lists, length, columns)
 
     def product(x, y):
         return (jax.lax.dot_general(x, y, numbers, precision="highest"),)

@@ -112,6 +112,10 @@ CHAINS = {  # name: (operators with the number of their other operands, inputs)
         [(lambda u: jnp.zeros(6, u.dtype).at[u.astype(int)].add(u), 0), (jnp.add, 1)],
         (np.float32([1, 2]), np.float32([-0.0] * 6)),
     ),
+    "scattered, + x": (
+        [(lambda x, u: x.at[:, np.arange(52) % 5].add(u), 1), (lambda x: x + 1, 0), (jnp.add, 1)],
+        (normal(3, 52, 8), normal(3, 52, 8), normal(3, 52, 8)),
+    ),
     "square, abs, sqrt": ([(jnp.square, 0), (jnp.abs, 0), (jnp.sqrt, 0)], (np.float32([1e30, -3, 1e-30]),)),
     "zeros * x": ([(jnp.zeros_like, 0), (jnp.multiply, 1)], (normal(3), np.float32([np.inf, np.nan, -1]))),
     "ones, gradient": (

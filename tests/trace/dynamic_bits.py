@@ -1,0 +1,125 @@
+"""Whether operations at a size that only the run knows have the bits that they have at that size, over random operators and sizes.
+
+    python tests/trace/dynamic_bits.py --seconds 60 --seed 1
+
+Each is made at the largest size of a bucket (`jtensor.trace.dynamic`) and run on arrays that are filled up with NaN, or with a wild number
+where there is none, and by its own kernel at its own size. Operations of which nothing is known at other sizes are counted.
+"""
+import argparse
+import collections
+import time
+import types
+import warnings
+
+import numpy as np
+
+from jtensor.base import dtypes
+from jtensor.ops import gradient
+from jtensor.ops.registry import REGISTRY
+from jtensor.trace import dynamic, kernels, scalars
+from jtensor.trace.examples import Unknown
+
+try:
+    from .concrete import concrete
+except ImportError:
+    from concrete import concrete
+
+BUCKETS = (17, 32), (33, 64), (65, 128), (129, 255), (256, 383), (384, 511), (512, 767)
+SHAPES = {
+    "n": lambda n: (n,), "n x n": lambda n: (n, n), "3 x n": lambda n: (3, n), "n x 10": lambda n: (n, 10),
+    "2 x n x 70": lambda n: (2, n, 70), "n x 5 x 40": lambda n: (n, 5, 40), "8 x 2 x n": lambda n: (8, 2, n),
+    "2 x 4 x n x n": lambda n: (2, 4, n, n), "4n x 9": lambda n: (4 * n, 9), "n+3 x 66": lambda n: (n + 3, 66)}
+
+
+def plans(operator, shape, dtype, statics):
+    """``n`` to the operation's plan and that of its gradient, as a list."""
+    def made(n):
+        one = concrete(operator, shape(n), dtype, statics=statics)
+        found = [one]
+        if one.differentiable and one.differentiable[0] and dtype is dtypes.float32:
+            found.append(gradient.backward_plan(one, tuple(range(len(one.inputs))), (0,)))
+        return found
+    return made
+
+
+class Served:
+    """The operation ``at(n)`` in a bucket: ``differ(n, draws)`` says whether the bits differ there. Raises `Unknown`."""
+
+    def __init__(self, at, least, most):
+        self.at, (first, *_) = at, [at(n) for n in (least, most - 1, most)]
+        kind = dynamic._Kind((repr(first.key), repr(first), least))
+        kind.lines, kind.place = [(1, 0)], 0
+        kind.samples = [((n,), (at(n),)) for n in (least, least + 1, most - 1)]
+        count, numbers = len(first.inputs), collections.Counter()
+        taken = []
+        for name in first.scalar_kinds:
+            name_of = "i" if name == "b" else name
+            taken.append((name, numbers[name_of]))
+            numbers[name_of] += 1
+        self.nodes = [(first, tuple(~k for k in range(count)), taken, None)]
+        self.counts = tuple((name, numbers[name]) for name in ("f", "c", "i") if numbers[name])
+        self.wanted, self.numbers = tuple(range(len(first.outputs))), numbers
+        here = types.SimpleNamespace(plans=(first,))
+        (self.stage,), _ = dynamic._build(kind, dynamic._Bucket(least, most), here, self.nodes, self.wanted, self.counts)
+
+    def differ(self, n, draws):
+        plan = self.at(n)
+        arrays = [array(draws, a, n) for a in plan.inputs]
+        floats, integers = [float(draws.normal()) for _ in range(self.numbers["f"])], [int(draws.integers(0, 2)) for _ in range(
+            self.numbers["i"])]
+        segment = types.SimpleNamespace(floats=floats, integers=integers, complexes=[1j] * self.numbers["c"], inputs=arrays)
+        made = [dynamic._on_host(dynamic._cut(x, extents, n)) for x, extents in zip(
+            self.stage.run(segment, n, {}, {}, lambda x: x), self.stage.extents, strict=True)]
+        kernel = kernels.kernel_of(plan)
+        given = [scalars.zero(kernel.device), *arrays, *[scalars.number(kind, number, kernel.device) for kind, number in scalars.taken(
+            self.nodes[0][2], segment)]]
+        return any(np.asarray(x).tobytes() != np.asarray(y).tobytes() for x, y in zip(made, kernel.run(given), strict=True))
+
+
+def array(draws, aval, n):
+    """Numbers of a type: places below 8 where they are whole, since they may name some."""
+    dtype = np.dtype(aval.dtype.numpy)
+    if dtype.kind == "b":
+        return draws.random(aval.shape) < 0.5
+    if dtype.kind in "iu":
+        return draws.integers(0, 8, aval.shape).astype(dtype)
+    made = draws.normal(size=aval.shape) * np.exp2(draws.integers(-12, 12, aval.shape))
+    return np.where(draws.random(aval.shape) < 0.05, -0.0, made).astype(dtype)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    dynamic.VERIFY, dynamic.SHORTEST = True, 1
+    draws, counts, begin, names = np.random.default_rng(options.seed), collections.Counter(), time.time(), set()
+    operators = list(REGISTRY.operators.values())
+    while time.time() - begin < options.seconds:
+        operator = operators[draws.integers(len(operators))]
+        name, shape = list(SHAPES.items())[draws.integers(len(SHAPES))]
+        dtype = dtypes.float32 if draws.random() < 0.8 else dtypes.int64
+        value, (least, most) = int(draws.integers(0, 2)), BUCKETS[draws.integers(len(BUCKETS))]
+        at = plans(operator, shape, dtype, lambda name, value=value: {"dim": value, "dims": (value,)}.get(name, 1))
+        try:
+            count = min(len([one.jaxpr() for one in at(n)]) for n in (least, least + 1, most - 1, most))
+        except Exception:                       # it does not take such arguments, or has no gradient
+            counts["no such operation"] += 1
+            continue
+        for k in range(count):
+            try:
+                served = Served(lambda n, k=k, at=at: at(n)[k], least, most)
+            except Unknown:
+                counts["nothing known"] += 1
+                continue
+            names.add(operator.name)
+            for n in {least, most, int(draws.integers(least, most + 1))}:
+                counts["differ" if served.differ(n, draws) else "equal"] += 1
+                if served.differ(n, draws):
+                    print(f"DIFFERS {operator.name} {name} {dtype} {value} {n} of {least} to {most} {'gradient' if k else ''}", flush=True)
+    print(dict(counts), len(names), "operators")
+
+
+if __name__ == "__main__":
+    main()
