@@ -133,8 +133,10 @@ class Facts:
         return tuple(self._spec.size) == tuple(other._spec.size)
 
     def is_set_to(self, tensor):
-        """Whether both are the same geometry on the same memory."""
-        return self._storage is tensor._storage and self._spec is tensor._spec and self._offset == tensor._offset
+        """Whether both are the same geometry on the same memory, whatever type they see there."""
+        one, other = self._spec, tensor._spec
+        return (self._storage is tensor._storage and self._offset == tensor._offset
+                and (one is other or (one.size, one.stride) == (other.size, other.stride)))
 
     def dim_order(self, *, ambiguity_check=False):
         """Dimensions from the slowest to the fastest in memory. ``ambiguity_check``: refuses what can be read as several orders, but if it

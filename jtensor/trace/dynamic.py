@@ -19,7 +19,7 @@ from ..base import compat, devices
 from ..base.bounded import Bounded
 from . import affine, lower, masks, programs, scalars, sizes, store
 from .arrival import awaited
-from .examples import Example, Unknown
+from .examples import LEAST, Example, Unknown
 from .flat import Flat
 from .plan import made_for
 from .report import REPORT
@@ -33,7 +33,7 @@ VERIFY = False          # compares every run, and what is too much is NaN
 
 _KINDS = Bounded(256)
 _NAMES = Bounded(1 << 14)           # {text of an operation without its sizes: itself}
-_READY = set()                      # whether any bucket has a program
+_READY = threading.Event()          # some bucket has a program
 _LOCK, _TRACING = threading.RLock(), threading.Lock()
 
 
@@ -60,7 +60,7 @@ class _Kind:
 
 
 class _Bucket:
-    """The sizes from ``least`` to ``most``: those ``seen``, the ``stages`` (`stretches`), or who makes them (``coming``); ``classes``: of
+    """The sizes from ``least`` to ``most``: those ``seen``, the ``stages``, or who makes them (``coming``); ``classes``: of
     each plan those for which its lines hold; ``probes``: how often they were tried; ``tried``: whether a run has been compared."""
 
     __slots__ = ("least", "most", "seen", "stages", "coming", "classes", "probes", "tried", "refused")
@@ -74,12 +74,12 @@ def bucket_of(size):
     """The smallest and the largest size of the bucket that a size is in: up to a power of two, or, from 256 on, half way between two,
     where XLA's sums go on in another way.
 
-    >>> [bucket_of(n) for n in (9, 16, 64, 65, 255, 256, 400, 512)]
-    [(9, 16), (9, 16), (33, 64), (65, 128), (129, 255), (256, 383), (384, 511), (512, 767)]
+    >>> [bucket_of(n) for n in (8, 9, 16, 64, 65, 255, 256, 400, 512)]
+    [(8, 8), (9, 16), (9, 16), (33, 64), (65, 128), (129, 255), (256, 383), (384, 511), (512, 767)]
     """
     if size <= 128:
         most = 1 << (size - 1).bit_length()
-        return most // 2 + 1, most
+        return max(most // 2 + 1, LEAST), most
     if size < 256:
         return 129, 255
     below = 1 << size.bit_length() - 1
@@ -223,12 +223,20 @@ def results(segment, nodes, wanted, seen, op_by_op):
 
 
 def _same(x, y):
-    return _on_host(x).tobytes() == _on_host(y).tobytes()
+    """Whether the bits are the same, NaN being NaN."""
+    x, y = _on_host(x), _on_host(y)
+    if x.tobytes() == y.tobytes():
+        return True
+    if x.dtype.kind not in "fc":
+        return False
+    x, y = (np.ascontiguousarray(a).view(a.real.dtype) for a in (x, y))
+    there = ~(np.isnan(x) & np.isnan(y))
+    return x[there].tobytes() == y[there].tobytes()
 
 
 def is_served(segment, nodes, wanted):
     """Whether a tape has a program of its bucket, and is not worth another."""
-    if not _READY or segment.state.sightings >= AGAIN:
+    if not _READY.is_set() or segment.state.sightings >= AGAIN:
         return False
     return _fitted(segment, nodes, wanted, False) is not None
 
@@ -278,14 +286,18 @@ def _found(segment, nodes, wanted, learns):
             return None
         try:
             bucket.stages, origins = bucket.coming.result()
-        except (Unknown, jax.errors.JaxRuntimeError) as error:
+        except Unknown:
             bucket.refused = True
-            if not isinstance(error, Unknown):
-                REPORT.failed(error)
+            return None
+        except Exception as error:              # XLA's, or of a size that the equations do not take
+            if VERIFY:
+                raise
+            bucket.refused = True
+            REPORT.failed(error)
             return None
         finally:
             bucket.coming = None
-        _READY.add(True)
+        _READY.set()
         for origin, stage in zip(origins, bucket.stages, strict=True):
             REPORT.program(origin, stage.count, stage.program.fences, segment.state)
     if not _holds(kind, bucket, here, size):

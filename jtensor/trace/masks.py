@@ -96,6 +96,8 @@ class Masking:
                         for atom, other in zip(atoms, beside, strict=True)]
             e.types = [self.graph.aval(x.atom) if type(atom) is int else atom.aval for x, atom in zip(e.inputs, atoms, strict=True)]
             e.results, e.extents = list(avals), [extents(a, b, self.most) for a, b in zip(avals, wider, strict=True)]
+            if any(slope and slope * self.least + start < 1 for made in e.extents for slope, start in made):
+                raise Unknown                       # of a size so small there is nothing
             values += map(Array, self._put(e), e.extents)
         return [values[at] for at in example.outputs]
 
@@ -234,7 +236,12 @@ def _slice(w, e):
     if not e.are_fixed("start_indices", "limit_indices"):
         raise Unknown
     (x,), (made,) = e.inputs, e.extents
-    starts = [e.line("start_indices", axis) for axis in range(len(made))]
+    starts, ends = ([e.line(name, axis) for axis in range(len(made))] for name in ("start_indices", "limit_indices"))
+    more = tuple([max(0, here - w.at_most(extent)) for (_, here), extent in zip(ends, x.extents, strict=True)])
+    if any(more):                   # the beginning of an array that ends before the largest size
+        if any(slope for slope, _ in starts):
+            raise Unknown
+        return [w.call(_beginning, x.atom, statics=(more, tuple(e.params["start_indices"]), tuple(e.params["limit_indices"])))]
     if not any(slope for slope, _ in starts):
         return w.as_it_is(e)
     starts = [(slope, here - slope * w.most) for slope, here in starts]
@@ -242,6 +249,10 @@ def _slice(w, e):
         if slope and (slope < 0 or w.at_most((slope, start)) + w.at_most(size) > w.at_most(extent)):
             raise Unknown
     return [w.call(_sliced, x.atom, *map(w.extent, starts), statics=(tuple(map(w.at_most, made)),))]
+
+
+def _beginning(x, more, starts, limits):
+    return lax.slice(_longer(x, more), starts, limits)
 
 
 def _sliced(x, *given):

@@ -73,7 +73,7 @@ class Served:
         kernel = kernels.kernel_of(plan)
         given = [scalars.zero(kernel.device), *arrays, *[scalars.number(kind, number, kernel.device) for kind, number in scalars.taken(
             self.nodes[0][2], segment)]]
-        return any(np.asarray(x).tobytes() != np.asarray(y).tobytes() for x, y in zip(made, kernel.run(given), strict=True))
+        return not all(map(dynamic._same, made, kernel.run(given)))
 
 
 def array(draws, aval, n):

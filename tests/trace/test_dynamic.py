@@ -2,6 +2,8 @@
 
 `VERIFY` runs what is served op by op as well, compares, and fills what is too much with NaN: so these tests only have to bring tapes.
 """
+import threading
+
 import numpy as np
 import pytest
 
@@ -23,7 +25,7 @@ def served(a_new_tape, monkeypatch):
     """Whatever has come at enough sizes is served by its bucket's program, and compared; the runs so far, as (nodes, size)."""
     if not orders.are_known():
         pytest.skip("this XLA, or this processor's, adds up in another order")
-    for name, value in (("VERIFY", True), ("SHORTEST", 1), ("PATIENCE", 1), ("PROBES", 100), ("_KINDS", {}), ("_READY", set())):
+    for name, value in (("VERIFY", True), ("SHORTEST", 1), ("PATIENCE", 1), ("PROBES", 100), ("_KINDS", {}), ("_READY", threading.Event())):
         monkeypatch.setattr(dynamic, name, value)
     monkeypatch.setattr(executor, "choose", lambda *args, **kwargs: None)
     runs, run = [], dynamic.Fitted.run
@@ -42,7 +44,7 @@ def at_work(a_new_tape, monkeypatch):
     if not orders.are_known():
         pytest.skip("this XLA, or this processor's, adds up in another order")
     monkeypatch.setattr(dynamic, "_KINDS", {})
-    monkeypatch.setattr(dynamic, "_READY", set())
+    monkeypatch.setattr(dynamic, "_READY", threading.Event())
     monkeypatch.setattr(tiers.Past, "in_vain", lambda self, nodes: True)
     monkeypatch.setattr(tiers, "worth_a_program", lambda *args: False)
 
@@ -92,6 +94,7 @@ def test_calls(served, name):
 
 
 MOVES = {
+    "of a table": lambda x, n: torch.ones(1, 61 if n < 61 else 64, 8)[:, :n] * x + 1,
     "beginnings": lambda x, n: x[:, :n - 3] * 2,
     "ends": lambda x, n: x[:, 5:] * 2,
     "one before another": lambda x, n: torch.cat([x, x * 2, x[:, :9]], 1) + 1,
