@@ -207,29 +207,65 @@ def _reshape(w, e):
     if not e.are_fixed("new_sizes") or e.params.get("dimensions") is not None:
         raise Unknown
     (x,), (made,) = e.inputs, e.extents
-    before, after = ([extent for extent in extents if extent != (0, 1)] for extents in (x.extents, made))
-    if before == after:
+    groups = list(_groups(w, x.extents, made))
+    if all(_stays(before, after) for before, after in groups):
         return w.as_it_is(e)
-    # What is counted through in the same order stays a beginning, if the axis that changes is the first, and the rest as much as before.
-    if before and after and all(not slope for slope, _ in before[1:] + after[1:]):
-        return w.as_it_is(e)
-    return [w.call(_in_order, x.atom, *map(w.extent, (*x.extents, *made)), statics=(len(x.extents), tuple(map(w.at_most, made))))]
+    atom, done = x.atom, []
+    for at, (before, after) in enumerate(groups):           # each is put in order where the ones before it are already
+        if not _stays(before, after):
+            rest = [w.at_most(extent) for group, _ in groups[at + 1:] for extent in group]
+            atom = w.call(_in_order, atom, *map(w.extent, (*before, *after)), statics=(
+                len(before), math.prod(done), tuple(map(w.at_most, before)), tuple(map(w.at_most, after)), math.prod(rest)))
+        done += map(w.at_most, after)
+    return [w.call(_shaped, atom, statics=(tuple(map(w.at_most, made)),))]
+
+
+def _groups(w, before, after):
+    """Axes that become each other, as few of them at a time as possible: (extents, extents)."""
+    def size(extents, n):
+        return math.prod(slope * n + start for slope, start in extents)
+
+    def are_whole(one, other):
+        return all(size(one, n) == size(other, n) for n in (w.least, w.most, w.most + 1))
+    before, after = list(before), list(after)
+    while before or after:
+        i = j = 0
+        while not (i or j) or not are_whole(before[:i], after[:j]):
+            if j == len(after) or i < len(before) and size(before[:i], w.most) <= size(after[:j], w.most):
+                i += 1
+            else:
+                j += 1
+            if i > len(before) or j > len(after):
+                raise Unknown
+        yield before[:i], after[:j]
+        before, after = before[i:], after[j:]
+
+
+def _stays(before, after):
+    """Whether the axes' beginnings become each other: they are the same ones, or only the first of them changes."""
+    before, after = ([extent for extent in extents if extent != (0, 1)] for extents in (before, after))
+    return before == after or not any(slope for slope, _ in before[1:] + after[1:])
 
 
 def _in_order(x, *given):
-    """Reshapes what stands with gaps in ``x``, whose true extents are given and then those of the result, of which ``shape`` is the
-    largest."""
-    *extents, rank, shape = given
+    """Reshapes some axes in the middle, whose numbers stand with gaps: ``before`` and ``after`` are their largest extents, the true ones
+    are given; ``lead`` and ``rest``: how many elements there are along all others."""
+    *extents, rank, lead, before, after, rest = given
     at, step = np.int64(0), np.int64(1)
-    for axis in reversed(range(len(shape))):                                    # where each element stands in the order of all
-        at = at + lax.broadcasted_iota(np.int64, shape, axis) * step
+    for axis in reversed(range(len(after))):                                    # where each element stands in the order of all
+        at = at + lax.broadcasted_iota(np.int64, after, axis) * step
         step = step * extents[rank + axis]
     place, step = np.int64(0), 1
     for axis in reversed(range(rank)):                                          # and where that is in ``x``
-        place = place + lax.rem(at, jax.numpy.broadcast_to(extents[axis], shape)) * step
-        at = lax.div(at, jax.numpy.broadcast_to(extents[axis], shape))
-        step *= x.shape[axis]
-    return lax.reshape(x, (x.size,)).at[place].get(mode="clip")
+        extent = jax.numpy.broadcast_to(extents[axis], after)
+        place = place + lax.rem(at, extent) * step
+        at = lax.div(at, extent)
+        step *= before[axis]
+    return lax.reshape(x, (lead, math.prod(before), rest)).at[:, lax.reshape(place, (math.prod(after),))].get(mode="clip")
+
+
+def _shaped(x, shape):
+    return lax.reshape(x, shape)
 
 
 def _slice(w, e):
