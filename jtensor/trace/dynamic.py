@@ -11,6 +11,7 @@ Owns: the kinds and their buckets, which program serves a tape. May not know: ho
 """
 import hashlib
 import threading
+from functools import partial
 
 import jax
 import numpy as np
@@ -21,7 +22,7 @@ from . import affine, lower, masks, programs, scalars, sizes, store
 from .arrival import awaited
 from .examples import LEAST, Example, Unknown
 from .flat import Flat
-from .plan import made_for
+from .plan import made_for, scalar_struct
 from .report import REPORT
 
 SHORTEST = 3            # nodes of a tape for which one is made
@@ -162,7 +163,7 @@ def _on_host(x):
 class Stage:
     """Nodes that one program makes. ``takes``: of each array that it is given the position, or ``~n`` for an input, and its shape at the
     largest size, or None if that is always the same; ``needs``: the positions among them; ``gives``: the positions of its results,
-    ``shown`` those that others than stages look at, ``extents`` theirs; ``own``: how many of the tape's numbers it takes of each kind."""
+    ``shown`` those that others than stages look at, ``extents`` theirs; ``count``: how many nodes there are."""
 
     __slots__ = ("program", "takes", "needs", "gives", "shown", "extents", "count")
 
@@ -182,6 +183,8 @@ class Stage:
                 x = seen(inputs[~p]) if p < 0 else known[p]
                 if shape is not None:
                     x = _padded(_on_host(x), shape)
+                if x.__class__ is np.ndarray:
+                    x = compat.put(x, device)
             given.append(x)
         made = program.executable.run(given)
         program.served += 1
@@ -191,7 +194,7 @@ class Stage:
 
 
 def _padded(x, shape):
-    wide = np.full(shape, np.nan if VERIFY and x.dtype.kind in "fcV" else 0, x.dtype)
+    wide = np.full(shape, np.nan, x.dtype) if VERIFY and x.dtype.kind in "fcV" else np.zeros(shape, x.dtype)
     wide[tuple(map(slice, x.shape))] = x
     return wide
 
@@ -319,29 +322,46 @@ def _learn(kind, here):
     kind.place = next(at for at, column in enumerate(zip(*[numbers for numbers, _ in kind.samples], strict=True)) if column == chosen)
 
 
+class _Operation:
+    """An operation of a kind: its `Example` and the ``lines`` of its numbers, or None where there is no telling; what it ``takes`` and
+    ``gives`` as (type, extents) each."""
+
+    __slots__ = ("example", "lines", "takes", "gives")
+
+    def __init__(self, plans, at):
+        self.takes, self.gives = (list(map(_extents, arrays, [at] * len(arrays))) for arrays in (
+            list(zip(*[plan.inputs for plan in plans], strict=True)), list(zip(*[plan.outputs for plan in plans], strict=True))))
+        self.example, self.lines = None, None
+        try:
+            examples = [Example((), (), plan.jaxpr()) for plan in plans]
+        except Unknown:                         # a loop, a window
+            return
+        if all(x.frame == examples[0].frame for x in examples):
+            self.lines = affine.lines(at, [x.numbers for x in examples])
+            self.example = None if self.lines is None else examples[0]
+
+
+def _extents(avals, at):
+    """The type of an array, and its extents, from what it is at some sizes."""
+    found = affine.lines(at, [a.shape for a in avals]) if len({len(a.shape) for a in avals}) == 1 else None
+    if found is None or any(slope < 0 for slope, _ in found):
+        raise Unknown
+    return avals[0].struct.dtype, tuple(found)
+
+
 def _operations(kind):
-    """Of each plan its `Example` and the lines of its numbers; traced at the samples' sizes."""
+    """The `_Operation` of each plan; traced at the samples' sizes."""
     with _TRACING:
         if kind.operations is None:
-            kind.operations, kind.samples = _traced(kind), []
+            at = [numbers[kind.place] for numbers, _ in kind.samples]
+            try:
+                kind.operations = [_Operation(plans, at) for plans in zip(*[plans for _, plans in kind.samples], strict=True)]
+            except Unknown:
+                kind.operations = []
+            kind.samples = []
     if not kind.operations:
         raise Unknown
     return kind.operations
-
-
-def _traced(kind):
-    at = [numbers[kind.place] for numbers, _ in kind.samples]
-    found = []
-    for plans in zip(*[plans for _, plans in kind.samples], strict=True):
-        try:
-            examples = [Example((), (), plan.jaxpr()) for plan in plans]
-        except Unknown:
-            return []
-        lines = affine.lines(at, [x.numbers for x in examples]) if all(x.frame == examples[0].frame for x in examples) else None
-        if lines is None:
-            return []
-        found.append((examples[0], lines))
-    return found
 
 
 def _holds(kind, bucket, here, size):
@@ -349,6 +369,9 @@ def _holds(kind, bucket, here, size):
     traced."""
     new = []
     for at, plan in enumerate(here.plans):
+        if any(tuple(affine.at(extents, size)) != tuple(a.shape) for a, (_, extents) in zip(
+                plan.outputs, kind.operations[at].gives, strict=True)):
+            return False
         one = plan.sized[2]
         known = bucket.classes.setdefault(at, {})
         if one in known:
@@ -366,12 +389,14 @@ def _holds(kind, bucket, here, size):
 
 
 def _is_as_said(kind, at, plan, size):
-    example, lines = kind.operations[at]
+    operation = kind.operations[at]
+    if operation.example is None:
+        return True                             # it is done by itself
     try:
         new = Example((), (), plan.jaxpr())
     except Unknown:
         return False
-    return new.frame == example.frame and new.numbers == affine.at(lines, size)
+    return new.frame == operation.example.frame and new.numbers == affine.at(operation.lines, size)
 
 
 # -- the program ------------------------------------------------------------------------------------------------------
@@ -421,30 +446,18 @@ class _Layout:
         for node in nodes:
             self.starts.append(position)
             position += len(node[0].outputs)
-        self.shapes = {}                # {position or ~input: (type at the largest size, extents)}
-        known = {}
+        self.shown = set()              # positions that others than stages look at
+        self.arrays = {}                # {position or ~input: (type, extents)}
         for k, (plan, positions, _, _) in enumerate(nodes):
             if self.live[k]:
-                at = self.place[plan]
-                if at not in known:
-                    known[at] = self._shapes_of(at)
-                takes, gives = known[at]
-                for p, shape in zip(positions, takes):
-                    self.shapes.setdefault(p, shape)
-                self.shapes.update((self.starts[k] + n, shape) for n, shape in enumerate(gives))
+                operation = operations[self.place[plan]]
+                for p, one in zip(positions, operation.takes):
+                    self.arrays.setdefault(p, one)
+                self.arrays.update((self.starts[k] + n, one) for n, one in enumerate(operation.gives))
 
-    def _shapes_of(self, at):
-        """(type, extents) of each array that an operation takes, and of each that it gives."""
-        example, lines = self.operations[at]
-        most = self.bucket.most
-        (types, equations), (more, others) = (example.written(affine.at(lines, n)) for n in (most, most + 1))
-        types, more = list(types), list(more)
-        for (*_, avals), (*_, wider) in zip(equations, others, strict=True):
-            types += avals
-            more += wider
-        found = [(a, masks.extents(a, b, most)) for a, b in zip(types, more, strict=True)]
-        count = len(types) - sum(len(e[3]) for e in example.equations)
-        return found[:count], [found[v] for v in example.outputs]
+    def _type(self, one):
+        dtype, extents = one
+        return jax.core.ShapedArray(tuple(affine.at(extents, self.bucket.most)), dtype)
 
     def stages(self):
         """The nodes of each stage, as lists of their numbers."""
@@ -463,43 +476,46 @@ class _Layout:
         stages = [members for _, members in sorted(made.items()) if len(members) >= SHORTEST]
         if 2 * sum(map(len, stages)) < sum(self.live):
             raise Unknown               # it would not be worth it
+        together = {k for members in stages for k in members}
+        self.shown = {p for k, node in enumerate(self.nodes) if self.live[k] and k not in together for p in node[1]}.union(self.wanted)
         return stages
 
     def _is_maskable(self, at, plan):
+        operation = self.operations[at]
+        if operation.example is None:
+            return False
+        kinds = [jax.core.ShapedArray((), scalar_struct(kind).dtype) for kind in plan.scalar_kinds]
         with jax.enable_x64(True), made_for("cpu"):
-            takes, _ = self._shapes_of(at)
-            count = len(plan.inputs)
-            graph = Flat([jax.core.ShapedArray((), np.dtype(np.int64)), *[a for a, _ in takes]])
+            graph = Flat([jax.core.ShapedArray((), np.dtype(np.int64)), *map(self._type, operation.takes), *kinds])
             masking = masks.Masking(graph, 0, self.bucket.least, self.bucket.most)
-            operands = [masks.Array(atom, extents) for atom, (_, extents) in zip(graph.inputs[1:], takes, strict=True)]
-            example, lines = self.operations[at]
+            extents = [extents for _, extents in operation.takes] + [()] * len(kinds)
             try:
-                masking.operator(example, lambda n: affine.at(lines, n), operands)
+                masking.operator(operation.example, partial(affine.at, operation.lines), list(map(masks.Array, graph.inputs[1:], extents)))
             except Unknown:
                 return False
-            return count <= len(takes)
+        return True
 
     def stage(self, members):
         """The `Stage` of these nodes, and its graph."""
         inside = {self.starts[k] + n for k in members for n in range(len(self.nodes[k][0].outputs))}
         takes = sorted({p for k in members for p in self.nodes[k][1]} - inside)
         vector = [jax.core.ShapedArray((scalars.words(self.counts),), np.dtype(np.int64))] if self.counts else []
-        graph = Flat([*vector, jax.core.ShapedArray((), np.dtype(np.int64)), *[self.shapes[p][0] for p in takes]])
+        graph = Flat([*vector, jax.core.ShapedArray((), np.dtype(np.int64)), *[self._type(self.arrays[p]) for p in takes]])
         size, *atoms = graph.inputs[len(vector):]
         masking, numbers = masks.Masking(graph, size, self.bucket.least, self.bucket.most), lower.numbers_of(graph, self.counts)
-        values = {p: masks.Array(atom, self.shapes[p][1]) for p, atom in zip(takes, atoms, strict=True)}
+        values = {p: masks.Array(atom, self.arrays[p][1]) for p, atom in zip(takes, atoms, strict=True)}
         for k in members:
             plan, positions, taken, _ = self.nodes[k]
             operands = [*[values[p] for p in positions], *[masks.Array(numbers(kind, at), ()) for kind, at in taken]]
-            example, lines = self.operations[self.place[plan]]
-            outs = masking.operator(example, lambda n, lines=lines: affine.at(lines, n), operands)
+            operation = self.operations[self.place[plan]]
+            outs = masking.operator(operation.example, partial(affine.at, operation.lines), operands)
             if not plan.moves:
                 outs = [masks.Array(graph.mark(x.atom), x.extents) for x in outs]
             values.update((self.starts[k] + n, x) for n, x in enumerate(outs))
         outside = {p for k, node in enumerate(self.nodes) if self.live[k] and k not in members for p in node[1]}
-        gives = sorted(p for p in inside if p in outside or p in self.wanted)
-        stage = Stage([(p, self.shapes[p][0].shape if any(slope for slope, _ in self.shapes[p][1]) else None) for p in takes], gives,
-                      set(gives), [values[p].extents for p in gives], len(members))
+        gives = sorted(inside.intersection(outside.union(self.wanted)))
+        stage = Stage([(p, graph.aval(atom).shape if values[p].changing else None) for p, atom in zip(takes, atoms, strict=True)], gives,
+                      self.shown.intersection(gives), [values[p].extents for p in gives], len(members))
         return stage, graph.finish([values[p].atom for p in gives])
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from . import equations, orders, store
 from .barriers import UNROLLED, by_library
 from .flat import Equation, Flat
-from .formulations import ROWS
+from .formulations import MANY_ROWS, ROWS
 from .orders import CHAIN
 
 PACKED = 1 << 15        # elements of a right factor up to which it is always put in order first where it lies as (summed over, columns)
@@ -137,8 +137,8 @@ def grows(params, left, right, dtype):
     found = _factors(params, left, right, dtype)
     if found is None:
         return False
-    many, rows, _, columns, first, turned = found
-    return not (many or first or turned) and rows >= ROWS and columns > 1
+    many, rows, length, columns, first, turned = found
+    return not (many or first or turned) and rows >= ROWS and length >= MANY_ROWS and columns > 1
 
 
 def _sizes(rows, length, columns, first, turned):
@@ -156,7 +156,7 @@ def _is_plain(rows, length, columns, first, turned):
     if min(rows, length, columns) < 2:                          # of vectors XLA makes loops of its own
         return False
     if first:
-        return length <= SHORT and length * max(rows, columns) <= TURNED
+        return not turned and length <= SHORT and length * max(rows, columns) <= TURNED
     if turned:
         return length <= CHAIN or columns > NARROW
     return length <= CHAIN and length * columns <= PACKED
