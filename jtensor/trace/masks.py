@@ -414,7 +414,11 @@ def _check_sum(extents, axis, dtype, shapes):
     if dtype != np.float32 or library != other or any(is_wide(shape, dtype, (axis,)) for shape in shapes):
         raise Unknown
     if library and axis != len(extents) - 1:
-        windows = [is_in_windows(shape, dtype, (axis,)) for shape in shapes]
+        windows, lists, columns = [is_in_windows(shape, dtype, (axis,)) for shape in shapes], extents[:axis], extents[axis + 1:]
+        if any(slope for slope, _ in columns) and min(lengths[1], WINDOW) * math.prod(shapes[1][axis + 1:]) > orders.TABLE:
+            raise Unknown
+        if any(slope for slope, _ in lists) and math.prod(shapes[0][:axis]) < orders.LISTS:
+            raise Unknown
         if min(lengths) <= UNROLLED or not orders.are_known() or any(windows) and (
                 not all(windows) or changes and max(lengths) > WINDOW ** 2):
             raise Unknown
@@ -462,6 +466,8 @@ def _product(w, e):
         if is_by_rows(e.params, types):
             if left.extents[1][0] or right.extents[1][0]:
                 raise Unknown
+        elif summed == (len(lists),) and right.extents[-1][0]:
+            raise Unknown           # of a number of columns that is one more than a multiple of something the last one is another matter
         elif not padded.is_chain(e.params, *types, e.results[0].dtype) or formulation(e.name, e.params, types) is not None:
             raise Unknown
     if is_by_rows(e.params, types) != is_by_rows(e.params, [jax.core.ShapedArray(a, np.dtype(np.float32)) for a in shapes]):

@@ -15,7 +15,9 @@ from .executable import is_asked_for_consistency
 from .flat import flattened
 
 LANES, FOUR, LONGEST = 16, 4, 1 << 10
-COLUMN = 256            # numbers of a column that are added up in an order which does not depend on how many there are
+COLUMN = 256            # numbers of a column that are added up in an order which does not depend on how many there are,
+TABLE = 1 << 15         # nor on how many columns there are, if these are all numbers,
+LISTS = 8               # nor on how many such tables, from these on
 CHAIN = 512             # products that are added up one by one, before a partial sum is begun
 
 

@@ -27,6 +27,7 @@ LEAST = 16              # the smallest size that a kernel is made for
 LITTLE = 1 << 13        # elements of a few rows up to which they are worth padding
 TURNED = 1 << 16        # elements of a right factor up to which it is worth padding: it often has the size of a layer
 SHORT = 192             # what is summed over, of a left factor that lies as (summed over, rows), in a chain without parts
+TILE = 48               # columns that such a product has side by side; a single one that is left over is made in another way
 _FLOAT32 = np.dtype(np.float32)
 
 
@@ -156,7 +157,8 @@ def _is_plain(rows, length, columns, first, turned):
     if min(rows, length, columns) < 2:                          # of vectors XLA makes loops of its own
         return False
     if first:
-        return not turned and length <= SHORT and length * max(rows, columns) <= TURNED
+        return (not turned and length <= SHORT and length * max(rows, columns) <= TURNED and min(rows, columns) >= LEAST
+                and columns % TILE != 1)
     if turned:
         return length <= CHAIN or columns > NARROW
     return length <= CHAIN and length * columns <= PACKED
