@@ -11,7 +11,7 @@ Owns: the kinds and their buckets, which program serves a tape. May not know: ho
 """
 import hashlib
 import threading
-from functools import partial
+from functools import partial, reduce
 
 import jax
 import numpy as np
@@ -20,7 +20,8 @@ from ..base import compat, devices
 from ..base.bounded import Bounded
 from . import affine, lower, masks, programs, scalars, sizes, store
 from .arrival import awaited
-from .examples import LEAST, Example, Unknown
+from .barriers import UNROLLED
+from .examples import Example, Unknown
 from .flat import Flat
 from .plan import made_for, scalar_struct
 from .report import REPORT
@@ -72,19 +73,19 @@ class _Bucket:
 
 
 def bucket_of(size):
-    """The smallest and the largest size of the bucket that a size is in: up to a power of two, or, from 256 on, half way between two,
-    where XLA's sums go on in another way.
+    """The smallest and the largest size of the bucket that a size is in: from a power of two up to the next, or, from 256 on, half way
+    there. There XLA's sums often go on in another way, since elements are counted in powers of two. 32 numbers are the last that are
+    added up in halves, so that 32 belongs to neither side.
 
-    >>> [bucket_of(n) for n in (8, 9, 16, 64, 65, 255, 256, 400, 512)]
-    [(8, 8), (9, 16), (9, 16), (33, 64), (65, 128), (129, 255), (256, 383), (384, 511), (512, 767)]
+    >>> [bucket_of(n) for n in (8, 9, 16, 31, 32, 63, 64, 255, 256, 400, 512)]
+    [(8, 15), (8, 15), (16, 31), (16, 31), (32, 32), (33, 63), (64, 127), (128, 255), (256, 383), (384, 511), (512, 767)]
     """
-    if size <= 128:
-        most = 1 << (size - 1).bit_length()
-        return max(most // 2 + 1, LEAST), most
-    if size < 256:
-        return 129, 255
     below = 1 << size.bit_length() - 1
     half = below + below // 2
+    if size == UNROLLED:
+        return size, size
+    if below < 256:
+        return below + (below == UNROLLED), 2 * below - 1
     return (below, half - 1) if size < half else (half, 2 * below - 1)
 
 
@@ -163,16 +164,18 @@ def _on_host(x):
 class Stage:
     """Nodes that one program makes. ``takes``: of each array that it is given the position, or ``~n`` for an input, and its shape at the
     largest size, or None if that is always the same; ``needs``: the positions among them; ``gives``: the positions of its results,
-    ``shown`` those that others than stages look at, ``extents`` theirs; ``count``: how many nodes there are."""
+    ``shown`` those that others than stages look at, ``extents`` theirs; ``count``: how many nodes there are; ``doubts``: whether the
+    program's last result says that the bits may be others than at this size."""
 
-    __slots__ = ("program", "takes", "needs", "gives", "shown", "extents", "count")
+    __slots__ = ("program", "takes", "needs", "gives", "shown", "extents", "count", "doubts")
 
-    def __init__(self, takes, gives, shown, extents, count):
+    def __init__(self, takes, gives, shown, extents, count, doubts):
+        self.doubts = doubts
         self.program, self.takes, self.gives, self.shown, self.extents, self.count = None, takes, gives, shown, extents, count
         self.needs = [p for p, _ in takes if p >= 0]
 
     def run(self, segment, size, wide, known, seen):
-        """The results at the largest size."""
+        """The results at the largest size. Raises `Unknown` where these bits may be others."""
         program, inputs = self.program, segment.inputs
         device = program.executable.device
         zero, *numbers = program.numbers(segment.floats, segment.integers, segment.complexes)
@@ -187,9 +190,14 @@ class Stage:
                     x = compat.put(x, device)
             given.append(x)
         made = program.executable.run(given)
+        REPORT.hits += 1
         program.served += 1
         if program.left:
             program.ran()
+        if self.doubts:
+            *made, doubt = made
+            if _on_host(doubt):
+                raise Unknown
         return made
 
 
@@ -207,6 +215,8 @@ def results(segment, nodes, wanted, seen, op_by_op):
         return None
     try:
         made = fitted.run(segment, wanted, seen, op_by_op)
+    except Unknown:
+        return None
     except jax.errors.JaxRuntimeError as error:
         if not compat.is_out_of_memory(error):
             raise
@@ -515,12 +525,6 @@ class _Layout:
         outside = {p for k, node in enumerate(self.nodes) if self.live[k] and k not in members for p in node[1]}
         gives = sorted(inside.intersection(outside.union(self.wanted)))
         stage = Stage([(p, graph.aval(atom).shape if values[p].changing else None) for p, atom in zip(takes, atoms, strict=True)], gives,
-                      self.shown.intersection(gives), [values[p].extents for p in gives], len(members))
-        return stage, graph.finish([values[p].atom for p in gives])
-
-
-def forget():
-    """As if no tape had come."""
-    with _LOCK:
-        _KINDS.clear()
-        _READY.clear()
+                      self.shown.intersection(gives), [values[p].extents for p in gives], len(members), bool(masking.doubts))
+        doubts = [reduce(masking.either, masking.doubts)] if masking.doubts else []
+        return stage, graph.finish([*[values[p].atom for p in gives], *doubts])

@@ -46,13 +46,13 @@ class Array:
 
 
 class _Equation:
-    """One equation: ``inputs`` and ``made`` as (atom, extents), the latter without an atom; its parameters at the largest size and, as
-    ``least``, at the smallest one."""
+    """One equation: its ``params`` at the largest size, as ``least`` at the smallest one, and as ``more`` at one more than the largest;
+    ``inputs``, which are `Array`s, and their ``types``; the types and the ``extents`` of its ``results``."""
 
     __slots__ = ("primitive", "name", "params", "least", "more", "inputs", "types", "results", "extents")
 
     def line(self, name, *at):
-        """The line of a number in a parameter."""
+        """(slope, what it is at the largest size) of a number in a parameter."""
         here, there = self.params[name], self.more[name]
         for k in at:
             here, there = here[k], there[k]
@@ -81,6 +81,7 @@ class Masking:
     def __init__(self, graph, size, least, most):
         self.graph, self.size, self.least, self.most = graph, size, least, most
         self._extents = {}
+        self.doubts = []            # atoms of truth values: whether the bits may be others after all
 
     def operator(self, example, numbers, operands):
         """The results of an operation. ``numbers``: of its equations at a size, as a function."""
@@ -146,6 +147,10 @@ class Masking:
     def at_least(self, extents):
         """The shape at the least size."""
         return tuple([slope * self.least + start for slope, start in extents])
+
+    def either(self, one, other):
+        """Whether one of two truth values is true."""
+        return self.call(lax.bitwise_or, one, other)
 
     def masked(self, x, axes, fill):
         """The array with ``fill`` for what is too much along these axes."""
@@ -435,7 +440,19 @@ def _extreme(w, e):
     if not e.are_fixed():
         raise Unknown
     x, = e.inputs
-    return w.as_it_is(e, [w.masked(x, e.params["axes"], _worst(e.types[0].dtype, e.name in ("reduce_max", "argmax")))])
+    dtype, axes = e.types[0].dtype, e.params["axes"]
+    atom = w.masked(x, axes, _worst(dtype, e.name in ("reduce_max", "argmax")))
+    made = w.as_it_is(e, [atom])
+    if dtype.kind == "f" and e.name.startswith("reduce") and any(x.extents[axis][0] for axis in axes):
+        w.doubts.append(w.call(_may_be_either_zero, atom, *made))
+    return made
+
+
+def _may_be_either_zero(x, extreme):
+    """Of zeros of both signs, which is the greatest depends on how XLA goes through them."""
+    bits = np.dtype(f"i{x.dtype.itemsize}")
+    negative = lax.bitcast_convert_type(x, bits) == np.iinfo(bits).min
+    return lax.reduce_or(negative, tuple(range(x.ndim))) & lax.reduce_or(extreme == 0, tuple(range(extreme.ndim)))
 
 
 def _worst(dtype, greatest):

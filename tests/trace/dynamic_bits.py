@@ -24,7 +24,7 @@ try:
 except ImportError:
     from concrete import concrete
 
-BUCKETS = (17, 32), (33, 64), (65, 128), (129, 255), (256, 383), (384, 511), (512, 767)
+BUCKETS = (8, 15), (16, 31), (33, 63), (64, 127), (128, 255), (256, 383), (384, 511), (512, 767)
 SHAPES = {
     "n": lambda n: (n,), "n x n": lambda n: (n, n), "3 x n": lambda n: (3, n), "n x 10": lambda n: (n, 10),
     "2 x n x 70": lambda n: (2, n, 70), "n x 5 x 40": lambda n: (n, 5, 40), "8 x 2 x n": lambda n: (8, 2, n),
