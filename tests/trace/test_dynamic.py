@@ -195,9 +195,9 @@ def test_zeros_of_both_signs(at_work):
     def step(n, zero):
         torch.manual_seed(n)
         return looked_at((torch.randint(0, 2, (40, n)) * 2 - 1.0).mul(zero).neg().amax(1) * 3)
-    made = [step(n, zero) for n in range(70, 100) for zero in (1.0, 0.0)]
+    made = [step(n, zero) for zero in (1.0, 0.0) for n in range(70, 100)]
     with torch.eager():
-        assert [step(n, zero) for n in range(70, 100) for zero in (1.0, 0.0)] == made
+        assert [step(n, zero) for zero in (1.0, 0.0) for n in range(70, 100)] == made
 
 
 def test_a_wrong_rule_is_found_by_the_first_run(at_work, monkeypatch):
