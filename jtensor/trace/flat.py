@@ -9,7 +9,7 @@ from jax import dtypes
 from jax.extend import core
 from jax.interpreters import mlir
 
-from .formulations import COMPLEX, REAL, formulation
+from .formulations import COMPLEX, REAL, formulation, is_turned
 from .kinds import EXTREMES, KINDS
 
 # ------------------------------------------------------------------ the marker
@@ -180,9 +180,10 @@ class Flat:
     def _turn_products(self):
         """A product of matrices that is only transposed becomes the product of the transposed: gradients are full of them.
 
-        XLA would do the same, but behind a fence, which keeps transposes of other operators away, it cannot.
+        XLA would do the same, but behind a fence, which keeps transposes of other operators away, it cannot. One that was formulated with
+        a factor turned (`formulations`) stays so.
         """
-        uses, makers = [0] * len(self.avals), {}
+        uses, makers, turned = [0] * len(self.avals), {}, set()
         for v in self.outputs:
             if type(v) is int:
                 uses[v] += 1
@@ -192,8 +193,10 @@ class Flat:
                     uses[v] += 1
         kept = []
         for e in self.equations:
-            if e.name == "dot_general":
+            if e.name == "dot_general" and not (e.inputs[0] in turned and is_turned(e.params, self.aval(e.inputs[0]))):
                 makers[e.outputs[0]] = e
+            if e.name == "transpose":
+                turned.update(e.outputs)
             product = makers.get(e.inputs[0]) if e.name == "transpose" and type(e.inputs[0]) is int else None
             if product is None or uses[e.inputs[0]] > 1 or not _turn(product, e, self):
                 kept.append(e)

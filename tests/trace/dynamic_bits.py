@@ -7,16 +7,18 @@ where there is none, and by its own kernel at its own size. Operations of which 
 """
 import argparse
 import collections
+import math
 import time
 import types
 import warnings
 
+import jax
 import numpy as np
 
-from jtensor.base import dtypes
+from jtensor.base import devices, dtypes
 from jtensor.ops import gradient
 from jtensor.ops.registry import REGISTRY
-from jtensor.trace import dynamic, kernels, scalars
+from jtensor.trace import dynamic, kernels, plan, scalars, spec
 from jtensor.trace.examples import Unknown
 
 try:
@@ -42,6 +44,39 @@ def plans(operator, shape, dtype, statics):
     return made
 
 
+def product_or_sum(draws):
+    """A random product of matrices or sum of some axes, ``n`` to its plan, and what it is."""
+    def extent():
+        slope = int(draws.choice([0, 0, 1, 1, 2, 8]))
+        return slope, int(draws.choice([0, 0, 0, 1, 5])) if slope else int(draws.choice([2, 3, 5, 8, 16, 17, 32, 49, 64, 65, 97, 128, 300]))
+
+    def shape(extents, n):
+        return tuple([slope * n + start for slope, start in extents])
+    if draws.random() < 0.6:
+        rows, length, columns = extent(), extent(), extent()
+        lists = [(0, int(draws.integers(2, 9)))] * int(draws.integers(0, 2))
+        first, turned, count = bool(draws.integers(2)), bool(draws.integers(2)), len(lists)
+        numbers = (((count if first else count + 1,), (count + 1 if turned else count,)), (tuple(range(count)),) * 2)
+        left, right = [length, rows] if first else [rows, length], [columns, length] if turned else [length, columns]
+        arrays = lists + left, lists + right
+        text = f"product {arrays} {numbers}"
+
+        def function(x, y):
+            return (jax.lax.dot_general(x, y, numbers, precision="highest"),)
+    else:
+        arrays = [extent() for _ in range(int(draws.integers(1, 4)))],
+        axes = tuple(sorted({int(draws.integers(len(arrays[0]))) for _ in range(2)}))
+        text = f"sum {arrays} {axes}"
+
+        def function(x):
+            return (jax.lax.reduce_sum(x, axes),)
+
+    def at(n):
+        return plan.make(text, function, [spec.aval(shape(extents, n), dtypes.float32, devices.cpu) for extents in arrays])
+    largest = sum(math.prod(shape(extents, 767)) for extents in arrays)
+    return (text, at) if largest < 1 << 22 and any(slope for extents in arrays for slope, _ in extents) else product_or_sum(draws)
+
+
 class Served:
     """The operation ``at(n)`` in a bucket: ``differ(n, draws)`` says whether the bits differ there. Raises `Unknown`."""
 
@@ -63,14 +98,14 @@ class Served:
         (self.stage,), _ = dynamic._build(kind, dynamic._Bucket(least, most), here, self.nodes, self.wanted, self.counts)
 
     def differ(self, n, draws):
-        plan = self.at(n)
-        arrays = [array(draws, a, n) for a in plan.inputs]
+        one = self.at(n)
+        arrays = [array(draws, a, n) for a in one.inputs]
         floats, integers = [float(draws.normal()) for _ in range(self.numbers["f"])], [int(draws.integers(0, 2)) for _ in range(
             self.numbers["i"])]
         segment = types.SimpleNamespace(floats=floats, integers=integers, complexes=[1j] * self.numbers["c"], inputs=arrays)
         made = [dynamic._on_host(dynamic._cut(x, extents, n)) for x, extents in zip(
             self.stage.run(segment, n, {}, {}, lambda x: x), self.stage.extents, strict=True)]
-        kernel = kernels.kernel_of(plan)
+        kernel = kernels.kernel_of(one)
         given = [scalars.zero(kernel.device), *arrays, *[scalars.number(kind, number, kernel.device) for kind, number in scalars.taken(
             self.nodes[0][2], segment)]]
         return not all(map(dynamic._same, made, kernel.run(given)))
@@ -91,12 +126,27 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--products", type=float, default=0.5, help="how many of them are products of matrices and sums alone")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     dynamic.VERIFY, dynamic.SHORTEST = True, 1
     draws, counts, begin, names = np.random.default_rng(options.seed), collections.Counter(), time.time(), set()
     operators = list(REGISTRY.operators.values())
     while time.time() - begin < options.seconds:
+        if draws.random() < options.products:
+            text, at = product_or_sum(draws)
+            least, most = BUCKETS[draws.integers(len(BUCKETS))]
+            try:
+                served = Served(at, least, most)
+            except Unknown:
+                counts["order unknown"] += 1
+                continue
+            for n in {least, most, *map(int, draws.integers(least, most + 1, 3))}:
+                differs = served.differ(n, draws)
+                counts["differ" if differs else "equal"] += 1
+                if differs:
+                    print(f"DIFFERS {text} {n} of {least} to {most}", flush=True)
+            continue
         operator = operators[draws.integers(len(operators))]
         name, shape = list(SHAPES.items())[draws.integers(len(SHAPES))]
         dtype = dtypes.float32 if draws.random() < 0.8 else dtypes.int64
@@ -115,8 +165,9 @@ def main():
                 continue
             names.add(operator.name)
             for n in {least, most, int(draws.integers(least, most + 1))}:
-                counts["differ" if served.differ(n, draws) else "equal"] += 1
-                if served.differ(n, draws):
+                differs = served.differ(n, draws)
+                counts["differ" if differs else "equal"] += 1
+                if differs:
                     print(f"DIFFERS {operator.name} {name} {dtype} {value} {n} of {least} to {most} {'gradient' if k else ''}", flush=True)
     print(dict(counts), len(names), "operators")
 
