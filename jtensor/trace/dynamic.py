@@ -7,31 +7,26 @@ serves all sizes in it: what it takes is padded, what is too much is masked wher
 bits that it gives by itself: a rule says so of each equation, each operation is traced once for each class of sizes (`sizes.class_of`) and
 compared with what its line says, and the first run of a program is compared with the same tape op by op.
 
-Owns: the kinds and their buckets, which program serves a tape. May not know: how one operation is done, when tapes run.
+Owns: the kinds and their buckets, which program serves a tape. May not know: how that is made (`wide`), when tapes run.
 """
-import hashlib
 import threading
-from functools import partial, reduce
 
 import jax
 import numpy as np
 
-from ..base import compat, devices
+from ..base import compat
 from ..base.bounded import Bounded
-from . import affine, lower, masks, programs, scalars, sizes, store
-from .arrival import awaited
+from . import affine, programs, scalars, sizes, store, wide
 from .barriers import UNROLLED
 from .examples import Example, Unknown
-from .flat import Flat
-from .plan import made_for, scalar_struct
 from .report import REPORT
+from .wide import build, cut, on_host
 
-SHORTEST = 3            # nodes of a tape for which one is made
 SAMPLES = 3             # sizes by which a kind is known
 PATIENCE = 3            # sizes of a bucket that come before a program is compiled for it
 PROBES = 12             # sizes of a bucket at which operations are traced
 AGAIN = 64              # runs of a size after which it may have a program of its own
-VERIFY = False          # compares every run, and what is too much is NaN
+VERIFY = False          # compares every run
 
 _KINDS = Bounded(256)
 _NAMES = Bounded(1 << 14)           # {text of an operation without its sizes: itself}
@@ -130,81 +125,25 @@ class Fitted:
 
     def run(self, segment, wanted, seen, op_by_op):
         """The results, as the executor hands them out. ``op_by_op(wanted, known)``: what makes values from those that are known."""
-        stages, wide, known = self.bucket.stages, {}, {}            # results as they are held, and as they are
+        stages, held, known = self.bucket.stages, {}, {}            # results as they are held, and as they are
         for stage in stages:
-            missing = tuple([p for p in stage.needs if p not in wide and p not in known])
+            missing = tuple([p for p in stage.needs if p not in held and p not in known])
             if missing:
-                self._cut(stages, wide, known)
+                self._cut(stages, held, known)
                 known.update(zip(missing, op_by_op(missing, known), strict=True))
-            made = stage.run(segment, self.size, wide, known, seen)
-            wide.update(zip(stage.gives, made, strict=True))
-        self._cut(stages, wide, known)
+            made = stage.run(segment, self.size, held, known, seen)
+            held.update(zip(stage.gives, made, strict=True))
+        self._cut(stages, held, known)
         missing = tuple([p for p in wanted if p not in known])
         if missing:
             known.update(zip(missing, op_by_op(missing, known), strict=True))
         return [known[p] for p in wanted]
 
-    def _cut(self, stages, wide, known):
+    def _cut(self, stages, held, known):
         for stage in stages:
             for p, extents in zip(stage.gives, stage.extents, strict=True):
-                if p in wide and p not in known and p in stage.shown:
-                    known[p] = _cut(wide[p], extents, self.size)
-
-
-def _cut(x, extents, size):
-    if not any(slope for slope, _ in extents):
-        return x
-    return _on_host(x)[tuple([slice(slope * size + start) for slope, start in extents])].copy()
-
-
-def _on_host(x):
-    return x if x.__class__ is np.ndarray else compat.looked_at(awaited(x))
-
-
-class Stage:
-    """Nodes that one program makes. ``takes``: of each array that it is given the position, or ``~n`` for an input, and its shape at the
-    largest size, or None if that is always the same; ``needs``: the positions among them; ``gives``: the positions of its results,
-    ``shown`` those that others than stages look at, ``extents`` theirs; ``count``: how many nodes there are; ``doubts``: whether the
-    program's last result says that the bits may be others than at this size."""
-
-    __slots__ = ("program", "takes", "needs", "gives", "shown", "extents", "count", "doubts")
-
-    def __init__(self, takes, gives, shown, extents, count, doubts):
-        self.doubts = doubts
-        self.program, self.takes, self.gives, self.shown, self.extents, self.count = None, takes, gives, shown, extents, count
-        self.needs = [p for p, _ in takes if p >= 0]
-
-    def run(self, segment, size, wide, known, seen):
-        """The results at the largest size. Raises `Unknown` where these bits may be others."""
-        program, inputs = self.program, segment.inputs
-        device = program.executable.device
-        zero, *numbers = program.numbers(segment.floats, segment.integers, segment.complexes)
-        given = [zero, *numbers, scalars.number("i", size, device)]
-        for p, shape in self.takes:
-            x = wide.get(p)
-            if x is None:
-                x = seen(inputs[~p]) if p < 0 else known[p]
-                if shape is not None:
-                    x = _padded(_on_host(x), shape)
-                if x.__class__ is np.ndarray:
-                    x = compat.put(x, device)
-            given.append(x)
-        made = program.executable.run(given)
-        REPORT.hits += 1
-        program.served += 1
-        if program.left:
-            program.ran()
-        if self.doubts:
-            *made, doubt = made
-            if _on_host(doubt):
-                raise Unknown
-        return made
-
-
-def _padded(x, shape):
-    wide = np.full(shape, np.nan, x.dtype) if VERIFY and x.dtype.kind in "fcV" else np.zeros(shape, x.dtype)
-    wide[tuple(map(slice, x.shape))] = x
-    return wide
+                if p in held and p not in known and p in stage.shown:
+                    known[p] = cut(held[p], extents, self.size)
 
 
 def results(segment, nodes, wanted, seen, op_by_op):
@@ -237,7 +176,7 @@ def results(segment, nodes, wanted, seen, op_by_op):
 
 def _same(x, y):
     """Whether the bits are the same, NaN being NaN."""
-    x, y = _on_host(x), _on_host(y)
+    x, y = on_host(x), on_host(y)
     if x.tobytes() == y.tobytes():
         return True
     if x.dtype.kind not in "fc":
@@ -258,7 +197,7 @@ def _fitted(segment, nodes, wanted, learns=True):
     state = segment.state
     found = state.fitted.get(wanted) if state.fitted else None
     if found is None:
-        if len(nodes) < SHORTEST or nodes[0][0].outputs[0].device.type != "cpu" or state.mixed:
+        if len(nodes) < wide.SHORTEST or nodes[0][0].outputs[0].device.type != "cpu" or state.mixed:
             return None
         with _LOCK:
             found = _found(segment, nodes, wanted, learns)
@@ -295,7 +234,8 @@ def _found(segment, nodes, wanted, learns):
             if not learns or len(bucket.seen) < PATIENCE:
                 return None
             counts = scalars.counts(segment.floats, segment.integers, segment.complexes)
-            bucket.coming = programs.COMPILER.submit(lambda: _build(kind, bucket, here, nodes, wanted, counts), name="program")
+            bucket.coming = programs.COMPILER.submit(
+                lambda: build(kind, bucket, here, _operations(kind), nodes, wanted, counts), name="program")
             return None
         try:
             bucket.stages, origins = bucket.coming.result()
@@ -407,124 +347,3 @@ def _is_as_said(kind, at, plan, size):
     except Unknown:
         return False
     return new.frame == operation.example.frame and new.numbers == affine.at(operation.lines, size)
-
-
-# -- the program ------------------------------------------------------------------------------------------------------
-
-def _build(kind, bucket, here, nodes, wanted, counts):
-    """The stages of a bucket, and where their programs come from."""
-    layout = _Layout(nodes, wanted, counts, here, _operations(kind), bucket)
-    stages, origins = [], []
-    for at, members in enumerate(layout.stages()):
-        with jax.enable_x64(True), made_for("cpu"):
-            stage, graph = layout.stage(members)
-        stage.program, origin = _program(graph, _key(kind, bucket, counts, at), [nodes[k] for k in members])
-        stages.append(stage)
-        origins.append(origin)
-    return stages, origins
-
-
-def _program(graph, key, nodes):
-    def made(efforts):
-        return lower.of_graph(lambda: graph, key, devices.cpu, efforts)
-
-    def better():
-        executable, *about = made(("all",))
-        return programs.Program(executable, (), ()), about
-    chosen = programs.worth(nodes)
-    executable, origin, count, got = made(tuple(chosen))
-    found = programs.Program(executable, (), (), (), count)
-    if due := chosen.get(got, 0):
-        found.due, found.left, found.again = due, due, better
-    return found, origin
-
-
-def _key(kind, bucket, counts, stage):
-    names, parts, wanted = kind.key
-    text = repr((names, parts, wanted, kind.lines, bucket.least, bucket.most, counts, stage))
-    return f"dynamic {hashlib.blake2b(text.encode(), digest_size=20).hexdigest()}"
-
-
-class _Layout:
-    """Which nodes are made in which stage, and which by themselves."""
-
-    def __init__(self, nodes, wanted, counts, here, operations, bucket):
-        self.nodes, self.wanted, self.counts, self.operations, self.bucket = nodes, wanted, counts, operations, bucket
-        self.place = {plan: at for at, plan in enumerate(here.plans)}
-        self.live = lower.needed(nodes, wanted)
-        self.starts, position = [], 0
-        for node in nodes:
-            self.starts.append(position)
-            position += len(node[0].outputs)
-        self.shown = set()              # positions that others than stages look at
-        self.arrays = {}                # {position or ~input: (type, extents)}
-        for k, (plan, positions, _, _) in enumerate(nodes):
-            if self.live[k]:
-                operation = operations[self.place[plan]]
-                for p, one in zip(positions, operation.takes):
-                    self.arrays.setdefault(p, one)
-                self.arrays.update((self.starts[k] + n, one) for n, one in enumerate(operation.gives))
-
-    def _type(self, one):
-        dtype, extents = one
-        return jax.core.ShapedArray(tuple(affine.at(extents, self.bucket.most)), dtype)
-
-    def stages(self):
-        """The nodes of each stage, as lists of their numbers."""
-        levels, made, alone = [0] * len(self.nodes), {}, {}
-        owner = [k for k, node in enumerate(self.nodes) for _ in node[0].outputs]
-        for k, (plan, positions, _, _) in enumerate(self.nodes):
-            if not self.live[k]:
-                continue
-            at = self.place[plan]
-            if at not in alone:
-                alone[at] = not self._is_maskable(at, plan)
-            levels[k] = max([levels[owner[p]] + (not alone[at] and alone[self.place[self.nodes[owner[p]][0]]])
-                             for p in positions if p >= 0], default=0)
-            if not alone[at]:
-                made.setdefault(levels[k], []).append(k)
-        stages = [members for _, members in sorted(made.items()) if len(members) >= SHORTEST]
-        if 2 * sum(map(len, stages)) < sum(self.live):
-            raise Unknown               # it would not be worth it
-        together = {k for members in stages for k in members}
-        self.shown = {p for k, node in enumerate(self.nodes) if self.live[k] and k not in together for p in node[1]}.union(self.wanted)
-        return stages
-
-    def _is_maskable(self, at, plan):
-        operation = self.operations[at]
-        if operation.example is None:
-            return False
-        kinds = [jax.core.ShapedArray((), scalar_struct(kind).dtype) for kind in plan.scalar_kinds]
-        with jax.enable_x64(True), made_for("cpu"):
-            graph = Flat([jax.core.ShapedArray((), np.dtype(np.int64)), *map(self._type, operation.takes), *kinds])
-            masking = masks.Masking(graph, 0, self.bucket.least, self.bucket.most)
-            extents = [extents for _, extents in operation.takes] + [()] * len(kinds)
-            try:
-                masking.operator(operation.example, partial(affine.at, operation.lines), list(map(masks.Array, graph.inputs[1:], extents)))
-            except Unknown:
-                return False
-        return True
-
-    def stage(self, members):
-        """The `Stage` of these nodes, and its graph."""
-        inside = {self.starts[k] + n for k in members for n in range(len(self.nodes[k][0].outputs))}
-        takes = sorted({p for k in members for p in self.nodes[k][1]} - inside)
-        vector = [jax.core.ShapedArray((scalars.words(self.counts),), np.dtype(np.int64))] if self.counts else []
-        graph = Flat([*vector, jax.core.ShapedArray((), np.dtype(np.int64)), *[self._type(self.arrays[p]) for p in takes]])
-        size, *atoms = graph.inputs[len(vector):]
-        masking, numbers = masks.Masking(graph, size, self.bucket.least, self.bucket.most), lower.numbers_of(graph, self.counts)
-        values = {p: masks.Array(atom, self.arrays[p][1]) for p, atom in zip(takes, atoms, strict=True)}
-        for k in members:
-            plan, positions, taken, _ = self.nodes[k]
-            operands = [*[values[p] for p in positions], *[masks.Array(numbers(kind, at), ()) for kind, at in taken]]
-            operation = self.operations[self.place[plan]]
-            outs = masking.operator(operation.example, partial(affine.at, operation.lines), operands)
-            if not plan.moves:
-                outs = [masks.Array(graph.mark(x.atom), x.extents) for x in outs]
-            values.update((self.starts[k] + n, x) for n, x in enumerate(outs))
-        outside = {p for k, node in enumerate(self.nodes) if self.live[k] and k not in members for p in node[1]}
-        gives = sorted(inside.intersection(outside.union(self.wanted)))
-        stage = Stage([(p, graph.aval(atom).shape if values[p].changing else None) for p, atom in zip(takes, atoms, strict=True)], gives,
-                      self.shown.intersection(gives), [values[p].extents for p in gives], len(members), bool(masking.doubts))
-        doubts = [reduce(masking.either, masking.doubts)] if masking.doubts else []
-        return stage, graph.finish([*[values[p].atom for p in gives], *doubts])

@@ -18,7 +18,7 @@ import numpy as np
 from jtensor.base import devices, dtypes
 from jtensor.ops import gradient
 from jtensor.ops.registry import REGISTRY
-from jtensor.trace import dynamic, kernels, plan, scalars, spec
+from jtensor.trace import dynamic, kernels, plan, scalars, spec, wide
 from jtensor.trace.examples import Unknown
 
 try:
@@ -95,7 +95,8 @@ class Served:
         self.counts = tuple((name, numbers[name]) for name in ("f", "c", "i") if numbers[name])
         self.wanted, self.numbers = tuple(range(len(first.outputs))), numbers
         here = types.SimpleNamespace(plans=(first,))
-        (self.stage,), _ = dynamic._build(kind, dynamic._Bucket(least, most), here, self.nodes, self.wanted, self.counts)
+        (self.stage,), _ = wide.build(kind, dynamic._Bucket(least, most), here, dynamic._operations(kind), self.nodes, self.wanted,
+                                        self.counts)
 
     def differ(self, n, draws):
         one = self.at(n)
@@ -103,7 +104,7 @@ class Served:
         floats, integers = [float(draws.normal()) for _ in range(self.numbers["f"])], [int(draws.integers(0, 2)) for _ in range(
             self.numbers["i"])]
         segment = types.SimpleNamespace(floats=floats, integers=integers, complexes=[1j] * self.numbers["c"], inputs=arrays)
-        made = [dynamic._on_host(dynamic._cut(x, extents, n)) for x, extents in zip(
+        made = [wide.on_host(wide.cut(x, extents, n)) for x, extents in zip(
             self.stage.run(segment, n, {}, {}, lambda x: x), self.stage.extents, strict=True)]
         kernel = kernels.kernel_of(one)
         given = [scalars.zero(kernel.device), *arrays, *[scalars.number(kind, number, kernel.device) for kind, number in scalars.taken(
@@ -129,7 +130,7 @@ def main():
     parser.add_argument("--products", type=float, default=0.5, help="how many of them are products of matrices and sums alone")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    dynamic.VERIFY, dynamic.SHORTEST = True, 1
+    wide.POISON, wide.SHORTEST = True, 1
     draws, counts, begin, names = np.random.default_rng(options.seed), collections.Counter(), time.time(), set()
     operators = list(REGISTRY.operators.values())
     while time.time() - begin < options.seconds:

@@ -1,6 +1,7 @@
 """One program for tapes that differ in a size alone (`trace/dynamic.py`): it gives the bits that each size gives by itself.
 
-`VERIFY` runs what is served op by op as well, compares, and fills what is too much with NaN: so these tests only have to bring tapes.
+`VERIFY` runs what is served op by op as well and compares, `POISON` fills what is too much with NaN: so these tests only have to bring
+tapes.
 """
 import threading
 
@@ -11,7 +12,7 @@ import jtensor as torch
 from jtensor.base import dtypes
 from jtensor.nn import functional as F
 from jtensor.ops.registry import REGISTRY
-from jtensor.trace import dynamic, executor, masks, orders, report, tiers
+from jtensor.trace import dynamic, executor, orders, report, tiers, wide
 from jtensor.trace.examples import Unknown
 
 from . import dynamic_bits
@@ -25,7 +26,9 @@ def served(a_new_tape, monkeypatch):
     """Whatever has come at enough sizes is served by its bucket's program, and compared; the runs so far, as (nodes, size)."""
     if not orders.are_known():
         pytest.skip("this XLA, or this processor's, adds up in another order")
-    for name, value in (("VERIFY", True), ("SHORTEST", 1), ("PATIENCE", 1), ("PROBES", 100), ("_KINDS", {}), ("_READY", threading.Event())):
+    monkeypatch.setattr(wide, "POISON", True)
+    monkeypatch.setattr(wide, "SHORTEST", 1)
+    for name, value in (("VERIFY", True), ("PATIENCE", 1), ("PROBES", 100), ("_KINDS", {}), ("_READY", threading.Event())):
         monkeypatch.setattr(dynamic, name, value)
     monkeypatch.setattr(executor, "choose", lambda *args, **kwargs: None)
     runs, run = [], dynamic.Fitted.run
@@ -201,7 +204,7 @@ def test_zeros_of_both_signs(at_work):
 
 
 def test_a_wrong_rule_is_found_by_the_first_run(at_work, monkeypatch):
-    monkeypatch.setitem(masks._RULES, "reduce_min", lambda w, e: w.as_it_is(e))
+    monkeypatch.setitem(wide.RULES, "reduce_min", lambda w, e: w.as_it_is(e))
 
     def step(n):
         torch.manual_seed(n)
