@@ -9,7 +9,8 @@ from jax import dtypes
 from jax.extend import core
 from jax.interpreters import mlir
 
-from .formulations import COMPLEX, REAL, formulation, is_turned
+from .formulations import COMPLEX, REAL, formulation
+from .in_order import is_turned
 from .kinds import EXTREMES, KINDS
 
 # ------------------------------------------------------------------ the marker

@@ -12,7 +12,8 @@ from jax import lax
 from . import orders, padded
 from .barriers import UNROLLED, by_library, is_wide
 from .examples import Unknown
-from .formulations import WINDOW, formulation, is_by_rows, is_in_windows, sum_order
+from .formulations import formulation
+from .in_order import WINDOW, is_by_rows, is_in_windows, sum_order
 
 
 def _sum(w, e):

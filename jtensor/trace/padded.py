@@ -18,7 +18,7 @@ import numpy as np
 from . import equations, orders, store
 from .barriers import UNROLLED, by_library
 from .flat import Equation, Flat
-from .formulations import MANY_ROWS, ROWS
+from .in_order import MANY_ROWS, ROWS
 from .orders import CHAIN
 
 PACKED = 1 << 15        # elements of a right factor up to which it is always put in order first where it lies as (summed over, columns)

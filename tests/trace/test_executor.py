@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jtensor as torch
-from jtensor.trace import background, by_numpy, choosing, equations, executor, kernels, lower
+from jtensor.trace import background, by_numpy, choosing, dynamic, equations, executor, kernels, lower
 
 pytestmark = pytest.mark.usefixtures("a_new_tape")
 
@@ -213,8 +213,10 @@ def test_tapes_that_do_not_come_again_stop_being_compiled(afresh):
     assert batch(800)[0] == 1
 
 
-def test_a_step_that_comes_on_another_size_is_not_compiled_again(afresh):
-    """Until programs of its kind have been run as often as there are of them: where there are a few sizes, each gets one."""
+def test_a_step_that_comes_on_another_size_is_not_compiled_again(afresh, monkeypatch):
+    """Until programs of its kind have been run as often as there are of them: where there are a few sizes, each gets one. (Here as where
+    none serves them all.)"""
+    monkeypatch.setattr(dynamic, "SAMPLES", 1000)
     report, kinds = torch.report(), np.random.default_rng(1).choice([torch.sin, torch.cos, torch.tanh], 40)
 
     def step(n, kinds=kinds):
