@@ -48,9 +48,9 @@ def _check_sum(extents, axis, dtype, shapes):
         raise Unknown
     if library and axis != len(extents) - 1:
         windows, lists, columns = [is_in_windows(shape, dtype, (axis,)) for shape in shapes], extents[:axis], extents[axis + 1:]
-        if any(slope for slope, _ in columns) and min(lengths[1], WINDOW) * math.prod(shapes[1][axis + 1:]) > orders.TABLE:
-            raise Unknown
-        if any(slope for slope, _ in lists) and math.prod(shapes[0][:axis]) < orders.LISTS:
+        count = math.prod(shapes[0][:axis]) * (-(-lengths[0] // WINDOW) if windows[0] else 1)
+        if min(lengths[1], WINDOW) * math.prod(shapes[1][axis + 1:]) > orders.TABLE and (any(slope for slope, _ in columns) or (
+                windows[0] and changes or any(slope for slope, _ in lists)) and count < orders.LISTS):
             raise Unknown
         if min(lengths) <= UNROLLED or not orders.are_known() or any(windows) and (
                 not all(windows) or changes and max(lengths) > WINDOW ** 2):
