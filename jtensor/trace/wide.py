@@ -83,9 +83,10 @@ def build(kind, bucket, here, operations, nodes, wanted, counts):
     layout = _Layout(nodes, wanted, counts, here, operations, bucket)
     stages, origins = [], []
     for at, members in enumerate(layout.stages()):
-        with jax.enable_x64(True), made_for("cpu"):
-            stage, graph = layout.stage(members)
-        stage.program, origin = _program(graph, _key(kind, bucket, counts, at), [nodes[k] for k in members])
+        stage, _ = layout.stage(members)
+        # Written down once more for each program: what makes one writes on the graph.
+        stage.program, origin = _program(lambda members=members: layout.stage(members)[1], _key(kind, bucket, counts, at),
+                                         [nodes[k] for k in members])
         stages.append(stage)
         origins.append(origin)
     return stages, origins
@@ -93,7 +94,7 @@ def build(kind, bucket, here, operations, nodes, wanted, counts):
 
 def _program(graph, key, nodes):
     def made(efforts):
-        return lower.of_graph(lambda: graph, key, devices.cpu, efforts)
+        return lower.of_graph(graph, key, devices.cpu, efforts)
 
     def better():
         executable, *about = made(("all",))
@@ -174,6 +175,10 @@ class _Layout:
 
     def stage(self, members):
         """The `Stage` of these nodes, and its graph."""
+        with jax.enable_x64(True), made_for("cpu"):
+            return self._stage(members)
+
+    def _stage(self, members):
         inside = {self.starts[k] + n for k in members for n in range(len(self.nodes[k][0].outputs))}
         takes = sorted({p for k in members for p in self.nodes[k][1]} - inside)
         vector = [jax.core.ShapedArray((scalars.words(self.counts),), np.dtype(np.int64))] if self.counts else []
