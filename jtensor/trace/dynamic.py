@@ -36,7 +36,7 @@ _LOCK, _TRACING = threading.RLock(), threading.Lock()
 
 class _Kind:
     """``samples``: (sizes, plans) of tapes until there are enough; then ``lines``, of all sizes, and ``operations``: of each plan its
-    `Example` and the lines of its numbers. ``refused``: there is no telling."""
+    `_Operation`, [] if there are none. ``place``: which of the sizes all others go by. ``refused``: there is no telling."""
 
     __slots__ = ("key", "samples", "lines", "place", "operations", "buckets", "refused")
 
@@ -204,7 +204,7 @@ def _fitted(segment, nodes, wanted, learns=True):
         if found is None:
             return None
         state.fitted = {**(state.fitted or {}), wanted: found}
-    return None if found.bucket.refused else found
+    return None if found.bucket.refused or found.kind.refused else found
 
 
 def _found(segment, nodes, wanted, learns):

@@ -182,7 +182,7 @@ class Flat:
         """A product of matrices that is only transposed becomes the product of the transposed: gradients are full of them.
 
         XLA would do the same, but behind a fence, which keeps transposes of other operators away, it cannot. One that was formulated with
-        a factor turned (`formulations`) stays so.
+        a factor turned (`in_order`) stays so.
         """
         uses, makers, turned = [0] * len(self.avals), {}, set()
         for v in self.outputs:

@@ -1,6 +1,6 @@
 """Which sums, extremes and products are the same on arrays that are too long, and what is masked in them (`masks`).
 
-That is what the orders of XLA's sums are known for (`orders`, `barriers`, `formulations`). Owns: the rules of equations that make one
+That is what the orders of XLA's sums are known for (`orders`, `barriers`, `in_order`, `padded`). Owns: the rules of equations that make one
 number of several. May not know: tapes.
 """
 import math

@@ -15,9 +15,9 @@ from .executable import is_asked_for_consistency
 from .flat import flattened
 
 LANES, FOUR, LONGEST = 16, 4, 1 << 10
-COLUMN = 256            # numbers of a column that are added up in an order which does not depend on how many there are,
-TABLE = 1 << 15         # nor on how many columns there are, if these are all numbers,
-LISTS = 8               # nor on how many such tables, from these on
+# A column of up to `WINDOW` numbers is added up in an order which does not depend on how many they are; nor on how many columns there are
+# in a table of up to so many numbers; nor on how many larger tables there are, from so many on.
+TABLE, LISTS = 1 << 15, 8
 CHAIN = 512             # products that are added up one by one, before a partial sum is begun
 
 
@@ -58,8 +58,8 @@ def _four(x):
 
 
 def column_sums(x):
-    """The sum of each column of `COLUMN` numbers at most: four numbers to a sum, four such sums to another, and these one after the
-    other.
+    """The sum of each column of `WINDOW` (`in_order`) numbers at most: four numbers to a sum, four such sums to another, and these one
+    after the other.
 
     >>> column_sums(np.ones((100, 2), np.float32)).tolist()
     [100.0, 100.0]

@@ -103,7 +103,7 @@ def _product(e, left, right):
     many, rows, length, columns, first, turned = found
     found = _sizes(rows, length, columns, first, turned)
     if found is None:
-        if not grows(params, left, right, e.avals[0].dtype):
+        if not _grows(params, left, right, e.avals[0].dtype):
             return None
         found = rows, up(length), columns
     wide_rows, length, columns = found
@@ -133,7 +133,7 @@ def is_chain(params, left, right, dtype):
     return found is not None and _is_plain(*found[1:])
 
 
-def grows(params, left, right, dtype):
+def _grows(params, left, right, dtype):
     """Whether a product of matrices stays what it is where what is summed over is longer, and nothing is added."""
     found = _factors(params, left, right, dtype)
     if found is None:

@@ -23,12 +23,14 @@ RULES = masked_moves.RULES | masked_sums.RULES
 
 
 def cut(x, extents, size):
+    """What is there of an array at a size: a copy, or the array itself if its extents are always the same."""
     if not any(slope for slope, _ in extents):
         return x
     return on_host(x)[tuple([slice(slope * size + start) for slope, start in extents])].copy()
 
 
 def on_host(x):
+    """The array as an ndarray that is not to be written to."""
     return x if x.__class__ is np.ndarray else compat.looked_at(awaited(x))
 
 
