@@ -42,7 +42,7 @@ class _Cut:
                 numbers.append(index)
             step = plan, tuple(here)
             self.nodes.append((*step, taken))
-            self.end = self.end.children.get(step) or TRIE.grow(self.end, step, plan)
+            self.end = self.end.children.get(step) or TRIE.grow(self.end, step, plan, True)       # as the whole tape was
             self.count += len(plan.outputs)
             self.state = self.state.parent
         self.left = {kind: 1 + max([index for node in segment.nodes[:at] for k, index in node[2] if ("i" if k == "b" else k) == kind],

@@ -97,9 +97,10 @@ class Trie:
         """What `bodies` knows of this trie."""
         return self.known()[3]
 
-    def grow(self, state, key, plan):
+    def grow(self, state, key, plan, learns=False):
+        """The state of a tape that goes on with a node as it never has yet; ``learns``: in any case."""
         self.misses += 1
-        if self.unknown >= self.patience and not state.learns or state.depth < 0:
+        if self.unknown >= self.patience and not (learns or state.learns) or state.depth < 0:
             return Stray(plan, state)
         child = state.children[key] = State(plan, state)
         self.size += 1

@@ -4,7 +4,7 @@ import random
 import pytest
 
 import jtensor as torch
-from jtensor.trace import executor
+from jtensor.trace import cuts, executor
 from jtensor.trace.tape import LOCAL, TRIE
 
 PATIENCE = 600
@@ -101,3 +101,20 @@ def test_a_stray_tape_of_any_length_is_cut():
         if n == 2500:
             assert len(LOCAL.segment.nodes) < 2500
     assert y.tolist() == [1.0 + sum(1 if n % 7 else -1 for n in range(3000))] * 3
+
+
+def test_the_rest_of_a_learnt_tape_is_learnt():
+    """It may be cut again, and its program is found by its state."""
+    x = torch.ones(3)
+    y = x * 2
+    for n in range(20):
+        y = y + x if n % 7 else y - x
+    whole, TRIE.unknown = LOCAL.segment, PATIENCE
+    LOCAL.segment = type(whole)()
+    parts = [whole]
+    for length in (5, 6):
+        parts.append(cuts.split(parts[-1], length))
+    for part in parts:
+        executor.run(part)
+    assert [part.state.depth for part in parts] == [5, 6, 11]
+    assert y.tolist() == [2.0 + 14] * 3
