@@ -207,7 +207,7 @@ def _foresee(segment, asked, later=False):
     if segment.state.programs is not None or len(segment.nodes) <= 1:
         return
     alive, wanted = tape.living(segment.nodes)
-    if alive:
+    if alive and not dynamic.is_served(segment, segment.nodes, tuple(wanted)):
         choose(segment, segment.nodes, segment.state, tuple(wanted), list(segment.inputs), asked, later)
 
 
@@ -343,7 +343,10 @@ def _by_bucket(segment, nodes, wanted):
     def apart(wanted, known=()):
         return op_by_op(nodes, wanted, segment.inputs, segment, known)
     outs = dynamic.results(segment, nodes, wanted, seen, apart)
-    return apart(wanted) if outs is None else outs
+    if outs is None:
+        return apart(wanted)
+    TRIE.count_served(len(nodes))
+    return outs
 
 
 def op_by_op(nodes, wanted, inputs, segment, known=()):

@@ -17,6 +17,7 @@ that runs.
 
 Owns: that memory, the inference. May not know: operators, what equations are (`examples`).
 """
+import functools
 import itertools
 import math
 import re
@@ -37,7 +38,8 @@ VERIFY = False          # traces what is predicted all the same, and compares
 
 _KNOWN = Bounded(KINDS)  # {text without sizes: _Kind}
 _SHAPE = re.compile(r"\w\[([\d, ]+)\]")
-_NUMBER = re.compile(r"(?<![\w.])(?<!e[-+])\d+(?![\w.])")
+_NUMBER = re.compile(r"((?<![\w.])(?<!e[-+])\d+(?![\w.]))")
+_SMALL = frozenset(map(str, range(LEAST)))
 
 
 class _Kind:
@@ -51,18 +53,16 @@ class _Kind:
         self.first, self.examples, self.guesses, self.tried, self.frames = None, [], [], 0, {}
 
 
+@functools.lru_cache(maxsize=1024)
 def read(text):
     """The text without its sizes, and these, each once.
 
     >>> read("('mm', '(3, 20, 1e-12)')float32[20, 64]float32[64, 20]")
     ("('mm', '(3, <0>, 1e-12)')float32[<0>, <1>]float32[<1>, <0>]", (20, 64))
     """
-    sizes = {}
-
-    def place(found):
-        number = found.group()
-        return number if len(number) == 1 and number < str(LEAST) else f"<{sizes.setdefault(int(number), len(sizes))}>"
-    return _NUMBER.sub(place, text), tuple(sizes)
+    sizes, parts = {}, _NUMBER.split(text)
+    parts[1::2] = [n if n in _SMALL else f"<{sizes.setdefault(int(n), len(sizes))}>" for n in parts[1::2]]
+    return "".join(parts), tuple(sizes)
 
 
 def class_of(text, sizes, results=()):

@@ -133,6 +133,10 @@ class Trie:
         else:
             self.unknown = min(self.unknown + nodes, 2 * self.patience)
 
+    def count_served(self, nodes):
+        """Counts a tape that is new, but is served by the program of others like it: to be of use, it need not come again."""
+        self.unknown = max(0, self.unknown - 4 * nodes)
+
     def count_stray(self, nodes):
         """The same of a `Stray` one."""
         met, mark, self._counted = self._met, hash(tuple([node[0] for node in nodes])), self.misses
