@@ -178,14 +178,15 @@ def _stage(stage, avals, counts, donate, efforts, stored):
     return made, tuple([~takes[d - lower.lead(counts)] for d in made.donated]), *about
 
 
-def worth(nodes, device=None, loop=False):
+def worth(nodes, device=None, loop=False, elements=None):
     """{effort: after how many runs a tape's program that was compiled so gets all, because they will be enough to repay it}.
 
     The effort that is wanted comes first. Where "rough" would tell in the bits "brief" stands in, and that is worth it, too; so it does in
-    a loop where "swift" would tell.
+    a loop where "swift" would tell. ``elements``: of all results, where there are more than these nodes say.
     """
     efforts, least = executable.efforts(device), LOOP if loop else FEW
-    elements = sum(math.prod(aval.shape) for node in nodes for aval in node[0].outputs)
+    if elements is None:
+        elements = sum(math.prod(aval.shape) for node in nodes for aval in node[0].outputs)
     runs = {effort: len(nodes) * SAVED[effort] / (elements * LOST[effort] + 1) for effort in FEW if effort in efforts}
     worthy = [effort for effort in runs if runs[effort] >= least[effort]]
     wanted = worthy[:2] if worthy[:1] == ["rough"] else worthy[:1]

@@ -4,6 +4,7 @@ Owns: which of a tape's nodes a stage makes, its program, how that is given arra
 of one kind, when there is a program for them (`dynamic`).
 """
 import hashlib
+import math
 from functools import partial, reduce
 
 import jax
@@ -88,20 +89,20 @@ def build(kind, bucket, here, operations, nodes, wanted, counts):
         stage, _ = layout.stage(members)
         # Written down once more for each program: what makes one writes on the graph.
         stage.program, origin = _program(lambda members=members: layout.stage(members)[1], _key(kind, bucket, counts, at),
-                                         [nodes[k] for k in members])
+                                         [nodes[k] for k in members], layout.elements(members))
         stages.append(stage)
         origins.append(origin)
     return stages, origins
 
 
-def _program(graph, key, nodes):
+def _program(graph, key, nodes, elements):
     def made(efforts):
         return lower.of_graph(graph, key, devices.cpu, efforts)
 
     def better():
         executable, *about = made(("all",))
         return programs.Program(executable, (), ()), about
-    chosen = programs.worth(nodes)
+    chosen = programs.worth(nodes, elements=elements)
     executable, origin, count, got = made(tuple(chosen))
     found = programs.Program(executable, (), (), (), count)
     if due := chosen.get(got, 0):
@@ -138,6 +139,11 @@ class _Layout:
     def _type(self, one):
         dtype, extents = one
         return jax.core.ShapedArray(tuple(affine.at(extents, self.bucket.most)), dtype)
+
+    def elements(self, members):
+        """How many numbers all results of these nodes have at the largest size."""
+        made = [self.arrays[self.starts[k] + n] for k in members for n in range(len(self.nodes[k][0].outputs))]
+        return sum(math.prod(self._type(one).shape) for one in made)
 
     def stages(self):
         """The nodes of each stage, as lists of their numbers."""
