@@ -25,6 +25,8 @@ from .wide import build, cut, on_host
 SAMPLES = 3             # sizes by which a kind is known
 PATIENCE = 3            # sizes of a bucket that come before a program is compiled for it
 PROBES = 12             # sizes of a bucket at which operations are traced
+GROWING = 3             # sizes in a row, each a little larger, after which the first of a bucket has the program made
+STEP = 8                # larger by this part is a little larger
 AGAIN = 64              # runs of a size after which it may have a program of its own
 VERIFY = False          # compares every run
 
@@ -36,17 +38,26 @@ _LOCK, _TRACING = threading.RLock(), threading.Lock()
 
 class _Kind:
     """``samples``: (sizes, plans) of tapes until there are enough; then ``lines``, of all sizes, and ``operations``: of each plan its
-    `_Operation`, [] if there are none. ``place``: which of the sizes all others go by. ``refused``: there is no telling."""
+    `_Operation`, [] if there are none. ``place``: which of the sizes all others go by. ``refused``: there is no telling. ``last``: the
+    size that came last, ``grown``: how often in a row it was a little larger than the one before."""
 
-    __slots__ = ("key", "samples", "lines", "place", "operations", "buckets", "refused")
+    __slots__ = ("key", "samples", "lines", "place", "operations", "buckets", "refused", "last", "grown")
 
     def __init__(self, key):
         self.key, self.samples, self.lines, self.place, self.operations, self.buckets, self.refused = key, [], None, 0, None, {}, False
+        self.last = self.grown = 0
 
     def size_of(self, numbers):
         """The size of a tape with these numbers; None if it is not one of this kind's."""
         size = numbers[self.place]
         return size if affine.at(self.lines, size) == list(numbers) else None
+
+    def grows(self, size):
+        """Whether this size is one of several in a row, each a little larger than the one before."""
+        if size != self.last:
+            self.grown = self.grown + 1 if 0 < size - self.last <= max(1, self.last // STEP) else 0
+            self.last = size
+        return self.grown >= GROWING
 
     def bucket(self, size):
         limits = bucket_of(size)
@@ -225,13 +236,13 @@ def _found(segment, nodes, wanted, learns):
     size = kind.size_of(here.numbers)
     if size is None:
         return None
-    bucket = kind.bucket(size)
+    bucket, grows = kind.bucket(size), kind.grows(size)
     if bucket.refused:
         return None
     if bucket.stages is None:
         if bucket.coming is None:
             bucket.seen.add(size)
-            if not learns or len(bucket.seen) < PATIENCE:
+            if not learns or len(bucket.seen) < PATIENCE and not grows:
                 return None
             counts = scalars.counts(segment.floats, segment.integers, segment.complexes)
             bucket.coming = programs.COMPILER.submit(

@@ -77,6 +77,26 @@ def test_packing_is_one_node(batch_first, lengths):
     same(program)
 
 
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+@pytest.mark.parametrize("lengths", [[9, 3], [5, 5], [5, 4], [6, 1]])
+def test_lengths_beyond_the_input_are_believed(kind, lengths):
+    def program(torch):
+        utils = torch.nn.utils.rnn
+        packed = utils.pack_padded_sequence(torch.arange(24.0).reshape(2, 4, 3), lengths, batch_first=True)
+        net = getattr(torch.nn, kind)(3, 2, num_layers=2, bidirectional=True)
+        return [packed.data, packed.batch_sizes, raised(lambda: net(packed)), raised(lambda: utils.pad_packed_sequence(packed))]
+
+    same(program)
+
+
+def test_rows_beyond_the_steps_are_left_out():
+    def program(torch):
+        utils = torch.nn.utils.rnn
+        return utils.pad_packed_sequence(utils.PackedSequence(torch.arange(20.0).reshape(10, 2), torch.tensor([2, 2, 1])))
+
+    same(program)
+
+
 def test_outputs_by_batches_are_transposed_in_place_but_of_an_lstm():
     def program(torch):
         answers = []

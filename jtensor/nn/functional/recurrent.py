@@ -228,6 +228,8 @@ def _recurrent(step, args, is_lstm):
     if isinstance(args[3], (list, tuple)):  # the parameters: packed sequences have one argument more before them
         input, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional = args
         sizes, batch_first = batch_sizes.tolist(), False
+        if is_lstm and len(set(sizes)) == 1:
+            input.view(len(sizes), sizes[0], input.size(-1))                # refuses rows that are missing in PyTorch's words
     else:
         input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first = args
         sizes = None

@@ -7,6 +7,7 @@ still running at step t are its first ``batch_sizes[t]``:
     b b     ->   a b c | a b | a
     c
 """
+import itertools
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -156,11 +157,19 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
         raise RuntimeError("`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
                            "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you "
                            "do not need ONNX exportability.")
-    if steps[0] > input.size(0):
-        raise RuntimeError(f"lengths has a sequence of {steps[0]} steps, and input has {input.size(0)}")
     runs = np.array(steps) > np.arange(steps[0])[:, None]
-    data = packed_rows(input, jtensor.tensor(np.flatnonzero(runs), device=input.device))
+    there = np.flatnonzero(runs[:input.size(0)])            # lengths that say more are believed, as PyTorch does: an RNN then refuses
+    data = packed_rows(input, jtensor.tensor(there, device=input.device))
     return PackedSequence(data, jtensor.tensor(runs.sum(1)), order, None)
+
+
+def _refuse_gaps(data, sizes):
+    """The error of a packed sequence that has fewer rows than its steps say, as PyTorch finds it: by stretches of as many samples."""
+    begin = 0
+    for size, alike in itertools.groupby(sizes):
+        steps = len(list(alike))
+        data[begin:begin + steps * size].view(steps, size, *data.shape[1:])
+        begin += steps * size
 
 
 def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_length=None):
@@ -172,7 +181,8 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
             raise ValueError("Expected total_length to be at least the length of the longest sequence in input, but got "
                              f"total_length={total_length} and max sequence length being {steps}")
         steps = total_length
-    data, batch = sequence.data, sizes[0]
+    data, batch = sequence.data[:sum(sizes)], sizes[0]
+    _refuse_gaps(data, sizes)
     padded = data.new_full((steps, batch, *data.shape[1:]), padding_value)
     runs = np.arange(batch) < np.array(sizes)[:, None]
     flat = padded.view(steps * batch, *data.shape[1:])
