@@ -4,6 +4,7 @@ Owns: `flush` (end the segment of this thread and run it), `value_of` (the array
 reason; `report` counts them. May not know: which program a tape gets (`choosing`), how one operation is done by itself (`kernels`), which
 inputs a program may write over (`donation`).
 """
+import itertools
 import threading
 from functools import partial
 
@@ -11,7 +12,7 @@ import jax
 import numpy as np
 from numpy import ndarray
 
-from ..base import compat, devices
+from ..base import compat, devices, malloc
 from . import asides, begun, bodies, by_numpy, cuts, donation, dynamic, kernels, lower, scalars, tape
 from .arrival import awaited, fetched
 from .choosing import choose
@@ -19,6 +20,8 @@ from .macros import CAP
 from .report import REPORT
 from .tape import LIFTED, LOCAL, TRIE, Segment
 from .tiers import PATIENT
+
+_WITHOUT = itertools.count(1)           # tapes without a program of their own
 
 
 def flush(reason, asked=None):
@@ -286,7 +289,7 @@ def execute(segment, nodes, wanted, asked):
     if found is not None and found.executable is not None:
         REPORT.hits += 1
         if not REPORT.hits & 1023:
-            compat.let_go()
+            _tidy()
         found.served += 1
         if found.left:
             found.ran()
@@ -338,8 +341,17 @@ def execute(segment, nodes, wanted, asked):
     return outs if found.order is None else [outs[k] for k in found.order]
 
 
+def _tidy():
+    """Frees what XLA has done with, and gives memory back that is free: asked once in a while."""
+    compat.let_go()
+    malloc.trim()
+
+
 def _by_bucket(segment, nodes, wanted):
     """A tape that has no program of its own by one that serves others, too, or op by op."""
+    if not next(_WITHOUT) & 255:
+        _tidy()
+
     def apart(wanted, known=()):
         return op_by_op(nodes, wanted, segment.inputs, segment, known)
     outs = dynamic.results(segment, nodes, wanted, seen, apart)

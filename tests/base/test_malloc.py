@@ -94,3 +94,34 @@ def test_what_a_program_takes_for_a_time_is_kept_whoever_runs_it():
     if "glibc" in _faults()[1]:
         pytest.skip("the C library is not glibc")
     assert _faults(STEPS)[0] < 2000, "80 MB in one block are 20,000 pages, given back by all threads but one"
+
+
+GROWING = """
+import os
+import numpy as np
+import jtensor
+from jtensor.base import malloc
+malloc.FREE = 1 << 26
+def resident():
+    with open("/proc/self/statm") as about:
+        return int(about.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
+kept = []
+for n in range(60):                             # each a little larger than the one before, with something small behind it
+    block = np.ones((1 << 18) + (n << 10))
+    kept.append(np.ones(64))
+    del block
+held = [np.ones(1 << 18) for _ in range(100)]
+before = resident()
+del held
+print(malloc.trim(), before - resident(), malloc.trim())
+"""
+
+
+@pytest.mark.skipif(not LINUX, reason="mallopt is glibc's")
+def test_free_memory_is_given_back_where_it_is_a_lot():
+    environ = {k: v for k, v in os.environ.items() if not k.startswith(("MALLOC_", "GLIBC_", "LD_", "JTENSOR_MALLOC"))}
+    done = subprocess.run([sys.executable, "-c", GROWING], env=environ, capture_output=True, text=True, check=True)
+    first, given, again = done.stdout.split()
+    if malloc._library is None:
+        pytest.skip("this C library does not tell how much is free")
+    assert first == "True" and again == "False" and int(given) > 150
