@@ -162,6 +162,29 @@ def test_a_text_that_grows(at_work, monkeypatch):
         assert generated(40) == made
 
 
+def test_what_grows_does_not_wait_for_three_sizes_of_a_bucket(at_work):
+    """Its first size has the program made, unlike that of sizes that come in any order."""
+    def step(n):
+        x = torch.ones(n, 70)
+        return looked_at((x + 1).relu() * 2 - x)
+
+    def seen():
+        return [len(bucket.seen) for kind in dynamic._KINDS.values() for bucket in kind.buckets.values() if bucket.coming or bucket.stages]
+    for n in range(56, 65):
+        step(n)
+    assert seen() == [3, 1]                 # the bucket it was in when it was seen to grow, and the next
+    dynamic._KINDS.clear()
+    for n in (40, 63, 41, 60, 50, 64):
+        step(n)
+    assert seen() == []
+
+
+def test_growing_is_a_little_at_a_time():
+    kind = dynamic._Kind(None)
+    assert [kind.grows(n) for n in (40, 41, 43, 44, 44, 45, 80, 81, 82, 83, 70)] == [
+        False, False, False, True, True, True, False, False, False, True, False]
+
+
 def trained(steps):
     torch.manual_seed(2)
     table, model = torch.nn.Embedding(20, 64), torch.nn.Sequential(Attention(64), torch.nn.Linear(64, 5))
