@@ -163,13 +163,17 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
     return PackedSequence(data, jtensor.tensor(runs.sum(1)), order, None)
 
 
-def _refuse_gaps(data, sizes):
-    """The error of a packed sequence that has fewer rows than its steps say, as PyTorch finds it: by stretches of as many samples."""
-    begin = 0
-    for size, alike in itertools.groupby(sizes):
-        steps = len(list(alike))
-        data[begin:begin + steps * size].view(steps, size, *data.shape[1:])
-        begin += steps * size
+def _rows(data, sizes):
+    """The rows of a packed sequence that its steps name. Where there are fewer, the error is PyTorch's, which goes by stretches of equal
+    steps."""
+    if data.size(0) != sum(sizes):
+        begin = 0
+        for size, alike in itertools.groupby(sizes):
+            steps = len(list(alike))
+            data[begin:begin + steps * size].view(steps, size, *data.shape[1:])
+            begin += steps * size
+        data = data[:begin]
+    return data
 
 
 def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_length=None):
@@ -181,8 +185,7 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
             raise ValueError("Expected total_length to be at least the length of the longest sequence in input, but got "
                              f"total_length={total_length} and max sequence length being {steps}")
         steps = total_length
-    data, batch = sequence.data[:sum(sizes)], sizes[0]
-    _refuse_gaps(data, sizes)
+    data, batch = _rows(sequence.data, sizes), sizes[0]
     padded = data.new_full((steps, batch, *data.shape[1:]), padding_value)
     runs = np.arange(batch) < np.array(sizes)[:, None]
     flat = padded.view(steps * batch, *data.shape[1:])
