@@ -179,6 +179,20 @@ def test_what_grows_does_not_wait_for_three_sizes_of_a_bucket(at_work):
     assert seen() == []
 
 
+def test_effort_goes_by_the_largest_size(at_work, monkeypatch):
+    asked, worth = [], wide.programs.worth
+
+    def noted(nodes, *args, **more):
+        if "elements" in more:              # a bucket's; the others are of tapes with a program of their own
+            asked.append((len(nodes), more["elements"]))
+        return worth(nodes, *args, **more)
+    monkeypatch.setattr(wide.programs, "worth", noted)
+    for n in range(40, 47):
+        x = torch.ones(n, 70)
+        looked_at((x + 1).relu() * 2 - x)
+    assert asked and all(elements == nodes * 63 * 70 for nodes, elements in asked)
+
+
 def test_growing_is_a_little_at_a_time():
     kind = dynamic._Kind(None)
     assert [kind.grows(n) for n in (40, 41, 43, 44, 44, 45, 80, 81, 82, 83, 70)] == [
