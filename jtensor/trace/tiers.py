@@ -3,8 +3,9 @@
 The choice is made by cost and by what the script has done before, never by the clock. A tape that comes again is compiled whole. One seen
 for the first time is, where most of its kernels are missing (and have not been missed often): it may be a step of a training loop, of which
 thousands follow. But a script may make such programs in vain, since its tapes do not come again (lengths that differ from batch to batch,
-a search). Then they run op by op, until one has come often: a kernel serves every tape that its operation is in, NumPy every shape. Owns:
-the costs, what programs were worth so far. May not know: tapes, how anything is compiled.
+a search). Then they run op by op, until one has come often: a kernel serves every tape that its operation is in, NumPy every shape. And a
+tape may hold few kinds of operations at many shapes each, as a loop's does whose rounds grow: there too, op by op costs little, and the
+program a lot. Owns: the costs, what programs were worth so far. May not know: tapes, how anything is compiled.
 """
 import collections
 import functools
@@ -20,7 +21,9 @@ IN_A_ROW = 3                       # times that a tape of a kind that varies has
 LARGE = 32                         # nodes from which on a program takes long to make
 TRIED = 3                          # programs in a row that may be made of tapes that do not come again
 LOOPED = 16                        # times that a piece of a loop must run again
+SHAPES = 16                        # of results, of one kind of operation in a tape: more than a network has in layers of a kind
 PATIENT = 8                        # times that a tape must come where they do not: running one op by op costs a fortieth of its program
+TIMES = 2 * PATIENT                # times that a ragged one must come: a eightieth, and where it has a beginning, that alone came as often
 
 
 class Past:
@@ -88,17 +91,35 @@ def kinds(nodes, update=None):
     return tuple([hash(tuple(entries[:at])) for at in dict.fromkeys((len(nodes), update or len(nodes))) if at >= LARGE])
 
 
+def is_ragged(nodes, update=None):
+    """Whether most of the operations before an optimizer's step are of kinds that make results of many shapes: a loop over what grows, or
+    over sequences of any length. By themselves they share kernels, or need none (`by_numpy`), and in a program each is compiled.
+
+    The arguments are those of `kinds`, and so is what is said there of convolutions.
+    """
+    if len(nodes) < LARGE:
+        return False
+    found = {}
+    for node in nodes[:update]:
+        plan = node[0]
+        one = found.setdefault(_without_numbers(repr(plan.key)), [0, set()])
+        one[0] += 1
+        one[1].add(plan.outputs[0].shape)
+    ragged = sum([count for count, shapes in found.values() if len(shapes) >= SHAPES])
+    return 2 * ragged > len(nodes[:update]) and not any("'conv" in text for text in found)
+
+
 _without_numbers = functools.lru_cache(4096)(functools.partial(re.sub, "[0-9]+|None", ""))
 
 
-def worth_a_program(nodes, plans, missing, sightings, loop=False, gpu=False):
+def worth_a_program(nodes, plans, missing, sightings, loop=False, gpu=False, ragged=False):
     """Whether a tape of so many nodes is compiled now.
 
     ``plans``: its operations; ``missing``: those without kernels; ``sightings``: times it has come; ``loop``: it is a piece of one, and
-    will probably come again at once; ``gpu``: it runs on one, where nothing does without a kernel.
+    will probably come again at once; ``gpu``: it runs on one, where nothing does without a kernel; ``ragged``: as `is_ragged` says.
     """
-    in_vain = PAST.in_vain(nodes)
-    again = sightings >= PATIENT if in_vain else loop or sightings > 1
+    in_vain = ragged or PAST.in_vain(nodes)
+    again = sightings >= (TIMES if ragged else PATIENT) if in_vain else loop or sightings > 1
     if again or in_vain:
         return again
     dear = sum(1 for plan in missing if plan.wanted < OFTEN)
