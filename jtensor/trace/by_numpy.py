@@ -13,7 +13,7 @@ import operator
 import numpy as np
 
 from ..base import compat
-from . import buckets, elementwise, equations, numpy_places, numpy_rules, padded, scalars
+from . import buckets, elementwise, equations, looped, numpy_places, numpy_rules, padded, scalars
 from .arrival import awaited
 from .flat import flattened
 from .numpy_rules import FLOATS, MOVE, ROUND, Declined, Unknown, checked, is_ordinary
@@ -21,6 +21,7 @@ from .report import REPORT
 
 LONGEST = 140                           # equations
 ENOUGH = 1 << 22                        # elements that are worth a kernel of few equations, and a quarter of them for each that it has
+KERNEL_MADE = "kernel"                  # what a kernel makes may be any numbers, as what an operation takes
 CALL, KERNEL = 2048, 4096               # as how many elements a call counts, and each call of a kernel in it
 STEP, MOST = 200, 8192                  # and each equation of a loop's round; with more of them in all, a kernel is made
 
@@ -213,9 +214,12 @@ class _Making:
         if e.name not in SEVERAL:
             raise Unknown
         function, kind = SEVERAL[e.name](e, self.graph)
-        self.loops += getattr(function, "elements", 0)
         places = [self.place(atom) for atom in e.inputs]
-        self._look(places, e)
+        if kind == KERNEL_MADE:
+            self.kernels.append(function)
+        else:
+            self.loops += getattr(function, "elements", 0)
+            self._look(places, e)
         self.values.append(None)
         together = len(self.values) - 1
         self.steps.append((function, tuple(places), together))
@@ -223,7 +227,8 @@ class _Making:
             self.steps.append((operator.itemgetter(at), (together,), result))
             if kind == ROUND and aval.dtype in FLOATS:
                 self.steps.append((checked, (result,), result))
-            self.ordinary.add(result)
+            if kind != KERNEL_MADE:
+                self.ordinary.add(result)
 
     def _by_kernel(self, e):
         kernel = padded.of(e, self.graph) or buckets.bucketed(equations.alone(e, self.graph)) or equations.of(e, self.graph)
@@ -286,7 +291,13 @@ class _Loop:
 
 
 def _loop(e, graph):
-    return _Loop(e, graph), ROUND
+    try:
+        return _Loop(e, graph), ROUND
+    except Unknown:                         # there are kernels in a round: one for all of it
+        found = looped.of(e)
+        if found is None:
+            raise
+        return found, KERNEL_MADE
 
 
 RULES = numpy_places.RULES | {"cond": _choice}

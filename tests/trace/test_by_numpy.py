@@ -125,8 +125,7 @@ def test_running_sums_of_whole_numbers(dtype):
 def test_what_numpy_does_not_do_is_xlas():
     square = np.ones((9, 9), np.float32)
     for name, function in {"cumsum": lambda a: jnp.cumsum(a, 0), "product": lambda a: a @ a,
-                           "sorted somehow": lambda a: lax.sort(a, is_stable=False),
-                           "many rounds": lambda a: loops.scan(lambda c, x: (c + x, c), a[0, 0], jnp.zeros(9000, a.dtype))}.items():
+                           "sorted somehow": lambda a: lax.sort(a, is_stable=False)}.items():
         assert not Both(name, function, [square]).by_numpy
     for shape, axes in (((4096,), (0,)), ((64, 65), (0,)), ((70, 60), (0, 1))):         # a library's sum
         assert not Both("sum", lambda a, axes=axes: a.sum(axes), [np.ones(shape, np.float32)]).by_numpy
@@ -204,6 +203,54 @@ def test_sums(shape, axes):
         assert not ways.agree([x * 1e-34 if dtype == "float32" else x * 1e-300])        # sums of these may be subnormal
         x[(0,) * len(shape)] = np.nan
         assert not ways.agree([x])
+
+
+LOOPS = {               # of (weights, a state, rows)
+    "a product": lambda w, h, x: loops.scan(lambda h, x: (jnp.tanh(jnp.matmul(h, w, precision="highest") + x), h), h, x),
+    "backwards": lambda w, h, x: loops.scan(lambda h, x: (h * jnp.exp(-x), (h, x > h)), h, x, reverse=True),
+    "no rows": lambda w, h, x: loops.scan(lambda h, _: (jnp.exp(h) / 3, h), h, None, length=len(x)),
+    "nothing kept": lambda w, h, x: loops.scan(lambda h, x: (jnp.log(abs(h) + x * x + w[0, 0]), ()), h, x)}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_loops_of_any_length(afresh, name):
+    """One kernel up to sixteen rounds, and one for each power of two."""
+    rng = np.random.default_rng(9)
+    w = rng.normal(size=(5, 5)).astype(np.float32)
+    names = set()
+    for length in (2, 3, 15, 16, 17, 30, 32, 70):
+        h, x = (rng.normal(size=shape).astype(np.float32) for shape in ((4, 5), (length, 4, 5)))
+        ways = Both((name, length), LOOPS[name], [w, h, x])
+        assert ways.agree([w, h, x])
+        h[0, :3], x[-1, 0, 0] = [np.nan, 1e-40, np.inf], -0.0
+        assert ways.agree([w, h, x])
+        names.update(kernel.name for kernel in ways.by_numpy.kernels)
+    assert len(names) == 3
+
+
+def test_a_loop_of_many_rounds_has_a_kernel():
+    x = np.ones((9, 9), np.float32)
+    ways = Both("many rounds", lambda a: loops.scan(lambda c, x: (c + x, c), a[0, 0], jnp.zeros(9000, a.dtype)), [x])
+    assert ways.agree([x]) and len(ways.by_numpy.kernels) == 1
+
+
+def test_recurrent_layers_of_any_length_compile_nothing_new(afresh):
+    def step(layer, n):
+        torch.manual_seed(n)
+        made = layer(torch.randn(n, 3, 4))[0]
+        made.square().sum().backward()
+        return made.sum().item(), layer.weight_hh_l0.grad.norm().item()
+
+    for kind in (torch.nn.LSTM, torch.nn.GRU, torch.nn.RNN):
+        torch.manual_seed(0)
+        layer = kind(4, 6)
+        with torch.eager():
+            for n in (17, 18, 20, 23):                          # their other operations are known from here on (`sizes`)
+                step(layer, n)
+            before = sum(REPORT.kernels.values())
+            for n in (19, 21, 25, 29, 31):
+                step(layer, n)
+            assert sum(REPORT.kernels.values()) - before <= 2 * 5, kind      # small products, and none of the layer
 
 
 @pytest.mark.parametrize("left, right", [
