@@ -38,8 +38,10 @@ def choose(segment, nodes, state, wanted, inputs, asked, later=False):
         plans = {node[0] for node in nodes}
         missing = [plan for plan in plans if plan.kernel is None and not by_numpy.has_done(plan)]
         gpu = nodes[0][0].outputs[0].device.type == "cuda"
-        ragged = not gpu and state.sightings < tiers.TIMES and tiers.is_ragged(nodes, segment.update)
-        worth = tiers.worth_a_program(len(nodes), plans, missing, state.sightings + later, bool(state.cut), gpu, ragged)
+        worth = tiers.worth_a_program(len(nodes), plans, missing, state.sightings + later, bool(state.cut), gpu)
+        ragged = worth and not gpu and state.sightings < tiers.TIMES and (
+            tiers.is_ragged(nodes, segment.update) or tiers.is_irregular(nodes))
+        worth = worth and not ragged
         first = state.sightings + later == 1
         kinds = tiers.kinds(nodes, segment.update) if worth and not (state.cut or gpu) and state.sightings < tiers.PATIENT else ()
         varies = bool(kinds) and PAST.varies(kinds, state)

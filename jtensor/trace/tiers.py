@@ -21,7 +21,8 @@ IN_A_ROW = 3                       # times that a tape of a kind that varies has
 LARGE = 32                         # nodes from which on a program takes long to make
 TRIED = 3                          # programs in a row that may be made of tapes that do not come again
 LOOPED = 16                        # times that a piece of a loop must run again
-SHAPES = 16                        # of results, of one kind of operation in a tape: more than a network has in layers of a kind
+SHAPES = 16                        # of one kind of operation in a tape: more than a network has in layers of a kind
+LONG, REPEATED, WINDOW = 512, 16, 64        # nodes, times that each operation comes, nodes in a row: of what may be irregular
 PATIENT = 8                        # times that a tape must come where they do not: running one op by op costs a fortieth of its program
 TIMES = 2 * PATIENT                # times that a ragged one must come: a eightieth, and where it has a beginning, that alone came as often
 
@@ -92,8 +93,8 @@ def kinds(nodes, update=None):
 
 
 def is_ragged(nodes, update=None):
-    """Whether most of the operations before an optimizer's step are of kinds that make results of many shapes: a loop over what grows, or
-    over sequences of any length. By themselves they share kernels, or need none (`by_numpy`), and in a program each is compiled.
+    """Whether most of the operations before an optimizer's step are of kinds that come on many shapes: a loop over what grows, or over
+    sequences of any length. By themselves they share kernels, or need none (`by_numpy`), and in a program each is compiled.
 
     The arguments are those of `kinds`, and so is what is said there of convolutions.
     """
@@ -104,22 +105,34 @@ def is_ragged(nodes, update=None):
         plan = node[0]
         one = found.setdefault(_without_numbers(repr(plan.key)), [0, set()])
         one[0] += 1
-        one[1].add(plan.outputs[0].shape)
+        one[1].add((plan.outputs[0].shape, *[a.shape for a in plan.inputs]))
     ragged = sum([count for count, shapes in found.values() if len(shapes) >= SHAPES])
     return 2 * ragged > len(nodes[:update]) and not any("'conv" in text for text in found)
+
+
+def is_irregular(nodes):
+    """Whether a tape repeats few operations many times, but not round after round as loops and layers do: a recursion over trees, a loop
+    that branches by chance. Their next tapes take other turns. And their operations have all kernels soon, while in a program each is
+    compiled as often as it comes.
+    """
+    plans = [id(node[0]) for node in nodes]
+    if len(plans) < LONG or len(set(plans)) * REPEATED > len(plans):
+        return False
+    windows = [tuple(plans[at:at + WINDOW]) for at in range(len(plans) - WINDOW + 1)]
+    return 2 * len(set(windows)) > len(windows)
 
 
 _without_numbers = functools.lru_cache(4096)(functools.partial(re.sub, "[0-9]+|None", ""))
 
 
-def worth_a_program(nodes, plans, missing, sightings, loop=False, gpu=False, ragged=False):
+def worth_a_program(nodes, plans, missing, sightings, loop=False, gpu=False):
     """Whether a tape of so many nodes is compiled now.
 
     ``plans``: its operations; ``missing``: those without kernels; ``sightings``: times it has come; ``loop``: it is a piece of one, and
-    will probably come again at once; ``gpu``: it runs on one, where nothing does without a kernel; ``ragged``: as `is_ragged` says.
+    will probably come again at once; ``gpu``: it runs on one, where nothing does without a kernel.
     """
-    in_vain = ragged or PAST.in_vain(nodes)
-    again = sightings >= (TIMES if ragged else PATIENT) if in_vain else loop or sightings > 1
+    in_vain = PAST.in_vain(nodes)
+    again = sightings >= PATIENT if in_vain else loop or sightings > 1
     if again or in_vain:
         return again
     dear = sum(1 for plan in missing if plan.wanted < OFTEN)

@@ -252,6 +252,64 @@ def test_equal_layers_at_lengths_that_do_not_come_again_are_no_loop(afresh):
     assert made[0] > 0 and not any(made[choosing.tiers.TRIED:])
 
 
+def programs_of(step):
+    """How many programs are compiled for it, and what it answers."""
+    before = sum(torch.report().programs.values())
+    answer = step()
+    return sum(torch.report().programs.values()) - before, answer
+
+
+def test_a_loop_over_sequences_of_any_length_runs_op_by_op_at_first(afresh):
+    """Few kinds of operations at many shapes each: kernels of all shapes serve it, and a program has each of them in it."""
+    weight = torch.tensor([[0.5, -0.25], [0.125, 0.75]], requires_grad=True)
+
+    def step():
+        total = 0
+        for n in range(3, 27):
+            total = total + (torch.ones(n, 2) @ weight).tanh().mean()
+        weight.grad = None
+        total.backward()
+        return weight.grad.tolist()
+    patience = choosing.tiers.TIMES
+    made, answers = zip(*[programs_of(step) for _ in range(patience + 3)], strict=True)
+    assert not any(made[:patience - 1]) and sum(made) == 1
+    with torch.eager():
+        assert {tuple(map(tuple, answer)) for answer in answers} == {tuple(map(tuple, step()))}
+
+
+def test_layers_of_any_sizes_are_not_taken_for_such_a_loop(afresh):
+    sizes = [10, 12, 14, 9, 7, 8, 11, 6, 5, 4]
+    net = torch.nn.Sequential(*[layer for a, b in itertools.pairwise(sizes) for layer in (torch.nn.Linear(a, b), torch.nn.Tanh())])
+    optimizer = torch.optim.Adam(net.parameters())
+
+    def step():
+        optimizer.zero_grad()
+        loss = net(torch.ones(3, 10)).square().sum()
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+    made = [programs_of(step)[0] for _ in range(4)]
+    assert made[0] and not any(made[2:])
+
+
+def test_a_recursion_runs_op_by_op_at_first(afresh):
+    """Over a tree here, whose branches are of any lengths; the same operations round after round are compiled."""
+    def folded(numbers, choose):
+        if len(numbers) == 1:
+            return (numbers[0] * 0.5).sin()
+        at = choose(len(numbers))
+        left, right = folded(numbers[:at], choose), folded(numbers[at:], choose)
+        return (left * 0.5 + right).tanh().exp()
+    leaves, rng = [torch.full((3,), 0.25)] * 150, np.random.default_rng(0)
+    one, several = programs_of(lambda: folded(leaves, lambda n: int(rng.integers(1, n))).tolist())[0], []
+    for _ in range(3):
+        made, total = programs_of(lambda: folded(leaves, lambda n: 1).tolist())
+        several.append(made)
+        with torch.eager():
+            assert total == folded(leaves, lambda n: 1).tolist()
+    assert one == 0 and several[0] > 0
+
+
 def test_memory_is_flat_where_the_collector_never_runs():
     x = torch.ones(64)
 
