@@ -81,9 +81,18 @@ class Looped(equations.Shared):
         return self.run(arrays)
 
 
+def _has_constants(equation):
+    """Whether there are arrays in the jaxprs inside of an equation, which its text does not show."""
+    for value in equation.params.values():
+        for inner in value if isinstance(value, (tuple, list)) else (value,):
+            if hasattr(inner, "eqns") and (getattr(inner, "consts", ()) or any(map(_has_constants, inner.eqns))):
+                return True
+    return False
+
+
 def of(e):
-    """The `Looped` of a `scan`; None if it has no name that lasts, or more is done in a round than to compute."""
-    if e.params["jaxpr"].effects:
+    """The `Looped` of a `scan`; None if it has no name that lasts and says all of it, or more is done in a round than to compute."""
+    if e.params["jaxpr"].effects or any(map(_has_constants, e.params["jaxpr"].eqns)):
         return None
     found = Looped(e)
     return None if store.fleeting(found.name) else found

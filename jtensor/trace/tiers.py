@@ -24,7 +24,7 @@ LOOPED = 16                        # times that a piece of a loop must run again
 SHAPES = 16                        # of one kind of operation in a tape: more than a network has in layers of a kind
 LONG, REPEATED, WINDOW = 512, 16, 64        # nodes, times that each operation comes, nodes in a row: of what may be irregular
 PATIENT = 8                        # times that a tape must come where they do not: running one op by op costs a fortieth of its program
-TIMES = 2 * PATIENT                # times that a ragged one must come: a eightieth, and where it has a beginning, that alone came as often
+TIMES = 2 * PATIENT                # times that one must come that is ragged or irregular: its program takes twice as long
 
 
 class Past:

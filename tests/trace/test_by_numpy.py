@@ -1,6 +1,7 @@
 """What is done without a kernel has that kernel's bits, or is declined: each function over unusual numbers, alone and in between."""
 import itertools
 import threading
+import types
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +13,7 @@ import jtensor as torch
 from jtensor.base import compat, devices, dtypes
 from jtensor.ops import gradient, loops
 from jtensor.ops.registry import REGISTRY
-from jtensor.trace import buckets, by_numpy, elementwise, equations, kept, kernels, lower, orders, plan, scalars, spec, tiers
+from jtensor.trace import buckets, by_numpy, elementwise, equations, kept, kernels, looped, lower, orders, plan, scalars, spec, tiers
 from jtensor.trace.by_numpy import way
 from jtensor.trace.flat import flattened
 from jtensor.trace.report import REPORT
@@ -232,6 +233,21 @@ def test_a_loop_of_many_rounds_has_a_kernel():
     x = np.ones((9, 9), np.float32)
     ways = Both("many rounds", lambda a: loops.scan(lambda c, x: (c + x, c), a[0, 0], jnp.zeros(9000, a.dtype)), [x])
     assert ways.agree([x]) and len(ways.by_numpy.kernels) == 1
+
+
+def test_a_loop_whose_name_does_not_say_all_of_it_has_none(afresh, monkeypatch):
+    x, more = np.ones((4, 3), np.float32), jnp.arange(3, dtype=np.float32)
+
+    def loop(x):
+        def row(h, x):
+            return lax.cond(x[0] > 0, lambda h: jnp.exp(h) + more, jnp.log, h), h
+        return loops.scan(row, x[0], x)
+    ways = Both("a choice in it", loop, [x])
+    assert ways.agree([x]) and ways.by_numpy.kernels
+    inside = jax.make_jaxpr(lambda h: h + more)(x[0])
+    assert len(inside.consts) == 1 and looped._has_constants(types.SimpleNamespace(params={"branches": (inside,)}))
+    monkeypatch.setattr(looped, "_has_constants", lambda equation: True)
+    assert not Both("a choice in it, again", loop, [x]).by_numpy
 
 
 def test_recurrent_layers_of_any_length_compile_nothing_new(afresh):
