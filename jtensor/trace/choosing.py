@@ -39,14 +39,14 @@ def choose(segment, nodes, state, wanted, inputs, asked, later=False):
         missing = [plan for plan in plans if plan.kernel is None and not by_numpy.has_done(plan)]
         gpu = nodes[0][0].outputs[0].device.type == "cuda"
         worth = tiers.worth_a_program(len(nodes), plans, missing, state.sightings + later, bool(state.cut), gpu)
-        ragged = worth and not gpu and state.sightings < tiers.TIMES and (
+        cheaper = worth and not gpu and state.sightings < tiers.TIMES and (       # op by op
             tiers.is_ragged(nodes, segment.update) or tiers.is_irregular(nodes))
-        worth = worth and not ragged
+        worth = worth and not cheaper
         first = state.sightings + later == 1
         kinds = tiers.kinds(nodes, segment.update) if worth and not (state.cut or gpu) and state.sightings < tiers.PATIENT else ()
         varies = bool(kinds) and PAST.varies(kinds, state)
         worth = worth and not varies
-        if not worth and not (first and (varies or ragged or PAST.in_vain(len(nodes)))):
+        if not worth and not (first and (varies or cheaper or PAST.in_vain(len(nodes)))):
             return None
         counts = scalars.counts(segment.floats, segment.integers, segment.complexes)
         del inputs[tape.reach(nodes):]              # in place: references are counted below
