@@ -7,11 +7,11 @@ import os
 import warnings
 
 from .base import compat, denormals, devices, sites
+from .base.background import processors
 from .base.determinism import DEMANDED
 from .base.errors import missing
 from .tensor.create import UNWRITTEN
 from .tensor.dispatch import permit_tf32
-from .trace.background import processors
 
 _state = {"threads": None, "interop": None, "deterministic": 0, "warn_only": False, "fill": True, "precision": "highest",
           "warn_always": False}

@@ -23,7 +23,7 @@ LINES_OF_A_ROOM, LINES_OF_A_FUNCTION = 400, 60
 @pytest.fixture(autouse=True, scope="session")
 def what_is_remembered_is_what_would_be_inferred():
     """A law over every operation that any test records: the text under which its results are remembered says all they depend on."""
-    from jtensor.trace.shapes import Remembered
+    from jtensor.trace.cache.shapes import Remembered
     outputs = Remembered.outputs
 
     @functools.wraps(outputs)
@@ -96,7 +96,8 @@ def tapes_are_learnt():
 @pytest.fixture
 def settled():
     """Nothing that earlier tests began goes on beside this one, for tests that count, patch or move what the background uses too."""
-    from jtensor.trace import background, choosing
+    from jtensor.base import background
+    from jtensor.trace import choosing
     while choosing._coming:                     # tapes that wait for their program: given up, as many others are
         choosing._coming.popitem()[1][0].cancel()
     background.settle()
@@ -105,7 +106,8 @@ def settled():
 @pytest.fixture
 def afresh(settled):
     """No tape has been begun, and none was seen before: what is learnt of tapes that come again is learnt in this test."""
-    from jtensor.trace import equations, executor
+    from jtensor.trace import executor
+    from jtensor.trace.op_by_op import equations
     executor.flush("test")
     equations.KERNELS.clear()
     executor.TRIE.forget()

@@ -9,8 +9,8 @@ of a training step can be page faults (17,000 in a small GPT's). Kept instead: b
 empty goes). There are a few arenas (`M_ARENA_MAX`): with a single one the script's thread and XLA's wait for each other, a tenth of
 a small step on two processors and a third of a program's compiling on sixteen; of the eight per processor that glibc would make,
 each would keep what it ever had. A thread that has not the first arena gets a block larger than `LARGEST` from the system after
-all, so XLA is asked for smaller ones (`trace.executable`). All before JAX starts its threads. The price: the process keeps its peak
-memory until it ends. It changes the user's process, so it is reported, ``JTENSOR_MALLOC=0`` leaves it alone, and so does any
+all, so XLA is asked for smaller ones (`trace.lowering.executable`). All before JAX starts its threads. The price: the process keeps its
+peak memory until it ends. It changes the user's process, so it is reported, ``JTENSOR_MALLOC=0`` leaves it alone, and so does any
 setting of the user's own.
 
 >>> isinstance(explain(), str)

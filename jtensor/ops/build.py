@@ -8,9 +8,10 @@ import jax
 import jax.numpy as jnp
 
 from ..base import devices, dtypes, sites
-from ..trace import elementwise, sizes
 from ..trace import plan as plans
-from ..trace.shapes import REMEMBERED
+from ..trace.cache.shapes import REMEMBERED
+from ..trace.lowering import sizes
+from ..trace.op_by_op import elementwise
 from ..trace.spec import Spec, aval, spec, within
 from . import fitting, layout
 from .operator import ARRAYS, Number, Tensor, TensorOrNumber, Tensors

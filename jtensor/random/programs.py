@@ -14,8 +14,9 @@ import jax
 import numpy as np
 
 from ..base import compat, devices
-from ..trace import executable, store
-from ..trace.background import Worker
+from ..base.background import Worker
+from ..trace.cache import store
+from ..trace.lowering import executable
 
 _WORKER = Worker("random programs")
 _OPTIONS = {

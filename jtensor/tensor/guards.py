@@ -12,7 +12,7 @@ import types
 from ..base import sites
 from ..base.naming import type_name
 from ..ops.operator import REQUIRED
-from ..trace.codes import PUBLIC
+from ..trace.cache.codes import PUBLIC
 from .arguments import of_method
 from .core import Tensor
 from .entries import PASSING_ON

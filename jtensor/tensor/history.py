@@ -17,7 +17,7 @@ from ..base.dtypes import scalar_name
 from ..ops import saves
 from ..ops.double import is_number
 from ..ops.operator import Operator
-from ..trace.codes import CODES
+from ..trace.cache.codes import CODES
 from ..trace.tape import LOCAL
 
 _getframe, _inside, user_site = sys._getframe, sites._inside, sites.user_site         # in the text of `maker`, too

@@ -9,7 +9,7 @@ from numpy import ndarray
 from ..base import compat, devices, dtypes, sites
 from ..trace.arrival import awaited
 from ..trace.executor import on_host, seen
-from ..trace.hand import FORMATS
+from ..trace.op_by_op.hand import FORMATS
 from ..trace.tape import LIFTED, LOCAL
 from .values import read
 

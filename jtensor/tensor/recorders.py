@@ -12,7 +12,7 @@ from operator import itemgetter
 from ..base import devices
 from ..ops.operator import Number, Operator, OptTensor, Static, TensorOrNumber, Tensors
 from ..trace import tape
-from ..trace.codes import CODES
+from ..trace.cache.codes import CODES
 from ..trace.tape import LIFTED, LOCAL, TRIE
 from . import dispatch, templates
 from .arguments import collect

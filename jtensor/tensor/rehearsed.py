@@ -12,7 +12,7 @@ import functools
 
 from ..autograd.graph import AccumulateGrad
 from ..ops import saves
-from ..trace.codes import CODES
+from ..trace.cache.codes import CODES
 from ..trace.tape import LIFTED, LOCAL, Value, slot
 from . import templates
 from .core import Tensor, View

@@ -16,7 +16,7 @@ from ..base import devices, sites
 from ..ops import saves
 from ..ops.fitting import bounds
 from ..ops.operator import Operator, OptTensor, TensorOrNumber, Tensors
-from ..trace.codes import CODES
+from ..trace.cache.codes import CODES
 from ..trace.macros import GONE
 from ..trace.tape import LOCAL, TRIE
 from . import templates

@@ -9,7 +9,7 @@ import os
 from time import perf_counter
 
 from ..base import compat
-from .background import Worker
+from ..base.background import Worker
 
 AWAKE = 0.0003                                              # seconds; what takes longer does not feel a late awakening
 AT_MOST = 64                                                # how often in a row one sleeps at once

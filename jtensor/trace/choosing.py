@@ -5,7 +5,8 @@ what is worth one (`tiers`), how it is made (`programs`).
 """
 import jax
 
-from . import by_numpy, donation, programs, scalars, tape, tiers
+from . import donation, programs, scalars, tape, tiers
+from .op_by_op import by_numpy
 from .programs import Program
 from .report import REPORT
 from .tape import TRIE

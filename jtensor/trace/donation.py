@@ -6,7 +6,8 @@ import math
 import sys
 
 from ..base import compat
-from . import lower, tape
+from . import tape
+from .lowering import lower
 from .report import REPORT
 
 

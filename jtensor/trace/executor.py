@@ -1,8 +1,8 @@
 """When and how the tape runs: flushes, the two tiers, what is begun ahead, failures.
 
 Owns: `flush` (end the segment of this thread and run it), `value_of` (the array of a Value, running what it needs). Every flush has a
-reason; `report` counts them. May not know: which program a tape gets (`choosing`), how one operation is done by itself (`kernels`), which
-inputs a program may write over (`donation`).
+reason; `report` counts them. May not know: which program a tape gets (`choosing`), in which parts it runs (`parts`), how one operation is
+done by itself (`op_by_op`), which inputs a program may write over (`donation`).
 """
 import itertools
 import threading
@@ -13,13 +13,14 @@ import numpy as np
 from numpy import ndarray
 
 from ..base import compat, devices, malloc
-from . import asides, begun, bodies, by_numpy, cuts, donation, dynamic, kernels, lower, scalars, tape
+from . import asides, begun, donation, parts, scalars, tape
 from .arrival import awaited, fetched
 from .choosing import choose
+from .dynamic_shapes import dynamic
 from .macros import CAP
+from .op_by_op import in_turn, kernels
 from .report import REPORT
 from .tape import LIFTED, LOCAL, TRIE, Segment
-from .tiers import PATIENT
 
 _WITHOUT = itertools.count(1)           # tapes without a program of their own
 
@@ -129,89 +130,9 @@ def on_host(value, reason="read"):
 
 
 def run(segment, asked=None):
-    """Runs a closed segment. On failure nothing is lost: its values stay pending and a later read runs it again.
-
-    What prepares a model's input may run by itself, and what stands before an optimizer's step (`bodies`); so does what stands before a
-    loop's rounds, and the rounds in pieces. A tape that begins as a piece ends there from now on.
-    """
-    if segment.state.mixed:
-        _device_by_device(segment, asked)
-        return
-    if segment.mark is not None and tape.Local.threads == 1:
-        segment, asked = _without_beginning(segment, asked, bodies.cut)
-    state = segment.state
-    piece = state.piece
-    length, parts = len(segment.nodes) - state.cut or piece, []
-    if tape.Local.threads == 1 and length < len(segment.nodes):
-        TRIE.cut_at(state, piece)
-        while length < len(segment.nodes):
-            parts.append(segment)
-            segment, length = cuts.split(segment, length), piece
-        if parts:
-            _prepare(parts, segment, asked)
-    for part in parts:
-        mine = asked is not None and asked < part.count
-        _run(part, asked if mine else None)
-        asked = None if mine or asked is None else asked - part.count
-    if segment.update is not None and tape.Local.threads == 1:
-        segment, asked = _without_beginning(segment, asked, bodies.cut_update)
-    _run(segment, asked)
-
-
-def _device_by_device(segment, asked):
-    """A tape with nodes of several devices: each stretch of one device by itself."""
-    segment.mark = segment.update = None
-    rest = segment
-    while rest is not None:
-        part, rest = rest, None
-        if part.state.mixed:
-            first = part.state.device
-            at = next(at for at, node in enumerate(part.nodes) if node[0].outputs[0].device is not first)
-            rest = cuts.split(part, at)
-        mine = asked is not None and asked < part.count
-        run(part, asked if mine else None)
-        asked = None if mine or asked is None else asked - part.count
-
-
-def _without_beginning(segment, asked, cut):
-    """A tape of which the beginning has been run, where it is to run by itself; and what is asked of the rest."""
-    at, again = cut(segment)
-    if again:
-        _foresee(segment, asked, True)
-    if not at:
-        return segment, asked
-    before, segment = segment, cuts.split(segment, at)
-    segment.state.sightings = max(segment.state.sightings, PATIENT)     # it has come before
-    mine = asked is not None and asked < before.count
-    then = None if mine or asked is None else asked - before.count
-    if segment.update is None:                  # it is not cut once more: its program is made beside that of the beginning
-        _foresee(segment, then, True)
-    _run(before, asked if mine else None)
-    return segment, then
-
-
-def _prepare(parts, last, asked):
-    """Has the two programs made side by side that a tape in parts needs first: of what stands before the rounds, and of a piece of them.
-
-    Where several pieces wait, all run the program of the last one: the tape ends in the middle of the user's loop, where more values are
-    alive than at the ends of the rounds before, and later tapes will end there.
-    """
-    head = parts[0]
-    mine = asked is not None and asked < head.count
-    if len(parts) > 1:
-        _foresee(head, asked if mine else None, True)
-        _foresee(last, None)
-    else:
-        _foresee(last, None if mine or asked is None else asked - head.count, True)
-
-
-def _foresee(segment, asked, later=False):
-    """Makes the program of a part that has none, or has it made in the background."""
-    if segment.state.programs is not None or len(segment.nodes) <= 1:
-        return
-    alive, wanted = tape.living(segment.nodes)
-    if alive and not dynamic.is_served(segment, segment.nodes, tuple(wanted)):
-        choose(segment, segment.nodes, segment.state, tuple(wanted), list(segment.inputs), asked, later)
+    """Runs a closed segment, in parts where that pays. On failure nothing is lost: its values stay pending, and a later read runs it
+    again."""
+    parts.run(segment, asked, _run)
 
 
 def _run(segment, asked):
@@ -362,42 +283,8 @@ def _by_bucket(segment, nodes, wanted):
 
 
 def op_by_op(nodes, wanted, inputs, segment, known=()):
-    """Runs the nodes that are needed one at a time, each by its own kernel or by NumPy. ``known``: {position: array} of what has been made
-    already."""
-    live = lower.needed(nodes, wanted, known)
-    last = {}
-    for at, node in enumerate(nodes):
-        if live[at]:
-            for p in node[1]:
-                last[p] = at
-    for p in wanted:
-        last[p] = len(nodes)
-    for node, here in zip(nodes, live, strict=True):
-        if here and node[0].kernel is None and node[0].by_numpy is None:
-            kernels.begin(node[0])
-    results, position = dict(known), 0
-    for at, ((plan, positions, taken, _), here) in enumerate(zip(nodes, live, strict=True)):
-        if here:
-            outs, hand = None, by_numpy.of(plan)
-            if hand is not None:
-                outs = hand.done([results[p] if p >= 0 else seen(inputs[~p]) for p in positions],
-                                 scalars.taken(taken, segment))
-            if outs is None:
-                kernel = kernels.kernel_of(plan)
-                arguments = [results[p] if p >= 0 else value_of(inputs[~p]) for p in positions]
-                arguments = [compat.put(x, kernel.device) if x.__class__ is ndarray else x for x in arguments]
-                for kind, number in scalars.taken(taken, segment):
-                    arguments.append(scalars.number(kind, number, kernel.device))
-                outs = kernel.run([scalars.zero(kernel.device), *arguments])
-            for array in outs:
-                results[position] = array
-                position += 1
-            for p in positions:
-                if p >= 0 and last[p] == at:
-                    results.pop(p, None)
-        else:
-            position += len(plan.outputs)
-    return [results[p] for p in wanted]
+    """Runs the nodes that are needed one at a time. ``known``: {position: array} of what has been made already."""
+    return in_turn.run(nodes, wanted, inputs, segment, seen, value_of, known)
 
 
 def _forced(value):

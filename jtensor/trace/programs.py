@@ -15,8 +15,9 @@ import jax
 import numpy as np
 
 from ..base import compat
-from . import executable, lower, scalars, stages
-from .background import Worker
+from ..base.background import Worker
+from . import scalars, stages
+from .lowering import executable, lower
 from .report import REPORT
 
 SAVED = {"rough": 8e6, "brief": 6e6, "swift": 4e6}      # ns: what an operator costs less to compile so

@@ -5,7 +5,7 @@ Owns: the counters and the text of `jtensor.report()`. A lazy library is given u
 import collections
 
 from ..base import collector, malloc, sites
-from . import store
+from .cache import store
 
 
 class Report:

@@ -6,7 +6,7 @@ know: when tapes run, how programs are made. The cut changes no number: boundari
 """
 import collections
 
-from .lower import needed
+from .lowering.lower import needed
 
 WORTH_A_PROGRAM = 1 << 17           # elements that the rest must touch: a program more costs some 50 us
 WORTH_A_CUT = 1 << 24, 200_000      # elements of a tape on a CPU, and for each node, beyond which recording hardly counts, but fusion does

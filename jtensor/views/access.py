@@ -25,7 +25,7 @@ from .reinterpret import Reinterpret, reinterpretation
 Ints = tuple[int, ...]
 
 # A window that can be in this few places, and is this long, is `u[1:-1]` and its neighbours rather than a moving index: its
-# start is part of the program, which lets writes become operations on the whole array (`trace.boxes`), and a stencil one loop.
+# start is part of the program, which lets writes become operations on the whole array (`trace.lowering.boxes`), and a stencil one loop.
 _FEW_PLACES = 2
 _LONG_WINDOW = 16
 _SPREAD_STEP = 4

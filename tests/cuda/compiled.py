@@ -26,7 +26,7 @@ from jax.experimental import topologies
 
 from jtensor.base import compat
 from jtensor.base.compat import lowering, programs
-from jtensor.trace import executable
+from jtensor.trace.lowering import executable
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 import standing_in

@@ -330,7 +330,7 @@ def test_tf32_is_used_where_it_is_permitted():
 
 def test_an_optimizers_state_is_there_before_its_first_step():
     """Its first step is the program of all others: large and small, the state is no operation on the tape."""
-    from jtensor.trace import executable
+    from jtensor.trace.lowering import executable
     before = []
     for device in ("cpu", "cuda"):
         T.manual_seed(0)
@@ -369,7 +369,8 @@ def test_steps_of_other_sizes_are_compiled_whole_until_that_was_in_vain(afresh):
 
 
 def test_sums_are_made_for_their_device():
-    from jtensor.trace import barriers, plan
+    from jtensor.trace import plan
+    from jtensor.trace.lowering import barriers
     shape, axes = (8, 1 << 10, 64), (0,)
     with plan.made_for("cpu"):
         assert barriers.is_row_by_row(shape, axes) and barriers.is_wide((1, 64, 1 << 15), np.float32, (1,))

@@ -8,7 +8,7 @@ import pytest
 
 import jtensor
 from jtensor.base import denormals
-from jtensor.trace import store
+from jtensor.trace.cache import store
 
 CALLS = [
     "typename(t.ones(1))",

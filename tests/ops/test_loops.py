@@ -10,7 +10,7 @@ import pytest
 import jtensor as torch
 from jtensor.base import compat
 from jtensor.trace import executor
-from jtensor.trace.flat import flattened
+from jtensor.trace.lowering.flat import flattened
 from jtensor.trace.plan import scalar_struct
 
 from . import op_samples as samples

@@ -5,8 +5,9 @@ import pytest
 
 import jtensor as torch
 from jtensor.base import compat
-from jtensor.trace import barriers, executor, fences
-from jtensor.trace.flat import flattened
+from jtensor.trace import executor
+from jtensor.trace.lowering import barriers, fences
+from jtensor.trace.lowering.flat import flattened
 
 SHAPE = 37, barriers.WIDE + 3
 ROWS = np.random.default_rng(3).normal(size=SHAPE).astype(np.float32)

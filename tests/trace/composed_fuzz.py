@@ -17,7 +17,8 @@ import numpy as np
 import jtensor as torch
 from jtensor.base import compat
 from jtensor.nn import functional as F
-from jtensor.trace import executable, executor, fences, lower, scalars, tape
+from jtensor.trace import executor, scalars, tape
+from jtensor.trace.lowering import executable, fences, lower
 
 EFFORTS = "all", "brief", "rough", "swift"
 N, C = 71, 8

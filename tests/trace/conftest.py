@@ -2,7 +2,8 @@
 import jax
 import pytest
 
-from jtensor.trace import executor, store
+from jtensor.trace import executor
+from jtensor.trace.cache import store
 
 
 def avals(*arrays):

@@ -2,8 +2,9 @@
 
     python tests/trace/dynamic_bits.py --seconds 60 --seed 1
 
-Each is made at the largest size of a bucket (`jtensor.trace.dynamic`) and run on arrays that are filled up with NaN, or with a wild number
-where there is none, and by its own kernel at its own size. Operations of which nothing is known at other sizes are counted.
+Each is made at the largest size of a bucket (`jtensor.trace.dynamic_shapes.dynamic`) and run on arrays that are filled up with NaN, or
+with a wild number where there is none, and by its own kernel at its own size. Operations of which nothing is known at other sizes are
+counted.
 """
 import argparse
 import collections
@@ -18,8 +19,10 @@ import numpy as np
 from jtensor.base import devices, dtypes
 from jtensor.ops import gradient
 from jtensor.ops.registry import REGISTRY
-from jtensor.trace import dynamic, kernels, plan, scalars, spec, wide
-from jtensor.trace.examples import Unknown
+from jtensor.trace import plan, scalars, spec
+from jtensor.trace.dynamic_shapes import dynamic, wide
+from jtensor.trace.lowering.examples import Unknown
+from jtensor.trace.op_by_op import kernels
 
 try:
     from .concrete import concrete

@@ -14,7 +14,7 @@ import zlib
 import jax
 import numpy as np
 
-from jtensor.trace import executable, fences
+from jtensor.trace.lowering import executable, fences
 
 if __package__:
     from .fence_programs import DTYPES, Writer

@@ -13,8 +13,9 @@ import jax
 import numpy as np
 
 from jtensor.base import devices, dtypes
-from jtensor.trace import equations, padded, plan, spec
-from jtensor.trace.flat import flattened
+from jtensor.trace import plan, spec
+from jtensor.trace.lowering.flat import flattened
+from jtensor.trace.op_by_op import equations, padded
 
 LIMIT = 1 << 23         # multiplications
 

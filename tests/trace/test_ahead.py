@@ -4,12 +4,12 @@ import subprocess
 import sys
 
 import jtensor as torch
-from jtensor.trace import ahead, store
+from jtensor.trace.cache import ahead, store
 
 SCRIPT = """
 import json
 import jtensor as torch
-from jtensor.trace import ahead, store
+from jtensor.trace.cache import ahead, store
 store.sources = lambda: b"not edited meanwhile"
 loaded, rehearsed, load, rehearse = [], [], store.load_named, ahead._rehearse
 def load_named(name):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import jtensor as torch
-from jtensor.trace import aliases, fences, flat
+from jtensor.trace.lowering import aliases, fences, flat
 
 LARGE, SMALL = jax.ShapeDtypeStruct((64, 64), "float32"), jax.ShapeDtypeStruct((2, 2), "float32")
 

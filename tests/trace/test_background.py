@@ -4,7 +4,7 @@ from concurrent.futures import CancelledError
 
 import pytest
 
-from jtensor.trace.background import Worker
+from jtensor.base.background import Worker
 
 WAIT = 120.0        # seconds that nothing takes, however busy the machine is
 

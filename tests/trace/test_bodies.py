@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 import jtensor as torch
-from jtensor.trace import bodies, executor, lower, tiers
+from jtensor.trace import bodies, executor, tiers
+from jtensor.trace.lowering import lower
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ from jax import lax
 
 import jtensor
 from jtensor.base import compat
-from jtensor.trace import boxes, executor, fences, flat
+from jtensor.trace import executor
+from jtensor.trace.lowering import boxes, fences, flat
 
 
 def graph_of(function, *avals):

@@ -12,9 +12,11 @@ import jtensor as torch
 from jtensor.base import compat, devices, dtypes
 from jtensor.ops import gradient, loops
 from jtensor.ops.registry import REGISTRY
-from jtensor.trace import buckets, by_numpy, elementwise, equations, kept, kernels, lower, orders, plan, scalars, spec, tiers
-from jtensor.trace.by_numpy import way
-from jtensor.trace.flat import flattened
+from jtensor.trace import plan, scalars, spec, tiers
+from jtensor.trace.lowering import lower, orders
+from jtensor.trace.lowering.flat import flattened
+from jtensor.trace.op_by_op import buckets, by_numpy, elementwise, equations, kept, kernels
+from jtensor.trace.op_by_op.by_numpy import way
 from jtensor.trace.report import REPORT
 
 from .concrete import concrete

@@ -3,7 +3,7 @@ import marshal
 
 import pytest
 
-from jtensor.trace import codes, store
+from jtensor.trace.cache import codes, store
 
 
 def answer(memory, text, name="<test>"):

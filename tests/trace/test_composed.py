@@ -3,7 +3,7 @@ import random
 
 import pytest
 
-from jtensor.trace import fences
+from jtensor.trace.lowering import fences
 
 from .composed_fuzz import composed, differences, drawn
 

@@ -1,4 +1,4 @@
-"""One program for tapes that differ in a size alone (`trace/dynamic.py`): it gives the bits that each size gives by itself.
+"""One program for tapes that differ in a size alone (`trace/dynamic_shapes/dynamic.py`): it gives the bits that each size gives by itself.
 
 `VERIFY` runs what is served op by op as well and compares, `POISON` fills what is too much with NaN: so these tests only have to bring
 tapes.
@@ -12,8 +12,10 @@ import jtensor as torch
 from jtensor.base import dtypes
 from jtensor.nn import functional as F
 from jtensor.ops.registry import REGISTRY
-from jtensor.trace import dynamic, executor, orders, report, tiers, wide
-from jtensor.trace.examples import Unknown
+from jtensor.trace import executor, report, tiers
+from jtensor.trace.dynamic_shapes import dynamic, wide
+from jtensor.trace.lowering import orders
+from jtensor.trace.lowering.examples import Unknown
 from jtensor.trace.tape import TRIE
 
 from . import dynamic_bits

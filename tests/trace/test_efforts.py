@@ -8,8 +8,9 @@ import pytest
 
 import jtensor
 from jtensor.base import compat, malloc
-from jtensor.trace import executable, fences, programs
-from jtensor.trace.executable import compile_program
+from jtensor.trace import programs
+from jtensor.trace.lowering import executable, fences
+from jtensor.trace.lowering.executable import compile_program
 
 from .conftest import avals
 

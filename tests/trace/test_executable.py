@@ -13,7 +13,7 @@ import pytest
 
 from jtensor.base import compat
 from jtensor.base.compat import inside
-from jtensor.trace.executable import compile_program
+from jtensor.trace.lowering.executable import compile_program
 from jtensor.trace.programs import COMPILER
 
 from .conftest import avals
@@ -179,7 +179,8 @@ def test_many_threads_compile_at_once():
 LONG = """
 import atexit, os, signal, sys, threading, time
 import jax, jax.numpy as jnp, numpy as np
-from jtensor.trace import executable, programs
+from jtensor.trace.lowering import executable
+from jtensor.trace import programs
 
 def long(shift):
     def function(a):

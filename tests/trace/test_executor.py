@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 
 import jtensor as torch
-from jtensor.trace import background, by_numpy, choosing, dynamic, equations, executor, kernels, lower
+from jtensor.base import background
+from jtensor.trace import choosing, executor
+from jtensor.trace.dynamic_shapes import dynamic
+from jtensor.trace.lowering import lower
+from jtensor.trace.op_by_op import by_numpy, equations, kernels
 
 pytestmark = pytest.mark.usefixtures("a_new_tape")
 

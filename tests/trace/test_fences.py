@@ -8,7 +8,7 @@ import pytest
 from jax import lax
 
 from jtensor.base import compat
-from jtensor.trace import fences, flat
+from jtensor.trace.lowering import fences, flat
 
 from . import fence_fuzz as fuzz
 from .fence_programs import DTYPES, Writer

@@ -7,7 +7,8 @@ import pytest
 
 import jtensor as torch
 from jtensor.base import devices, dtypes
-from jtensor.trace import executor, interpret, kernels, plan, scalars, spec, tape
+from jtensor.trace import executor, plan, scalars, spec, tape
+from jtensor.trace.op_by_op import interpret, kernels
 
 F32, F64, I64, I32, U8, BOOL = dtypes.float32, dtypes.float64, dtypes.int64, dtypes.int32, dtypes.uint8, dtypes.bool
 NUMBERS = {

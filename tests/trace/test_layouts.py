@@ -5,7 +5,7 @@ import pytest
 from jax import lax
 
 import jtensor as torch
-from jtensor.trace import fences, flat, layouts
+from jtensor.trace.lowering import fences, flat, layouts
 
 F = torch.nn.functional
 X, W = jax.ShapeDtypeStruct((2, 3, 8, 8), "float32"), jax.ShapeDtypeStruct((3, 3, 3, 3), "float32")

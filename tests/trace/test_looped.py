@@ -9,7 +9,7 @@ from jax import lax
 
 import jtensor as torch
 from jtensor.ops import loops
-from jtensor.trace import looped
+from jtensor.trace.op_by_op import looped
 from jtensor.trace.report import REPORT
 
 from .test_by_numpy import Both

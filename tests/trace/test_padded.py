@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import jtensor as torch
-from jtensor.trace import orders
+from jtensor.trace.lowering import orders
 
 from . import padded_bits
 

@@ -5,7 +5,9 @@ import pytest
 
 import jtensor as torch
 from jtensor.base import compat
-from jtensor.trace import executable, executor, lower, plan, programs, spec, store
+from jtensor.trace import executor, plan, programs, spec
+from jtensor.trace.cache import store
+from jtensor.trace.lowering import executable, lower
 
 
 @pytest.fixture(autouse=True)

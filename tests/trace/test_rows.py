@@ -4,8 +4,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jtensor.trace import fences
-from jtensor.trace.executable import compile_program
+from jtensor.trace.lowering import fences
+from jtensor.trace.lowering.executable import compile_program
 
 
 def avals(*arrays):

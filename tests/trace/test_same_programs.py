@@ -20,7 +20,10 @@ import numpy as np
 
 import jtensor as torch
 from jtensor.base import compat
-from jtensor.trace import background, codes, fences, flat, lower, plan
+from jtensor.base import background
+from jtensor.trace.cache import codes
+from jtensor.trace.lowering import fences, flat, lower
+from jtensor.trace import plan
 
 nn, F, told, plans = torch.nn, torch.nn.functional, [], []
 

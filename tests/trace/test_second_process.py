@@ -10,7 +10,7 @@ SCRIPT = """
 import itertools
 import json
 import jtensor as torch
-from jtensor.trace import store
+from jtensor.trace.cache import store
 torch.manual_seed(0)
 w = torch.rand(6, 3, requires_grad=True)
 optimizer = torch.optim.SGD([w], lr=0.1)
@@ -30,7 +30,7 @@ store.flush()                   # the end waits for some seconds only
 LENGTHS = """
 import json
 import jtensor as torch
-from jtensor.trace import store
+from jtensor.trace.cache import store
 for n in range(900, 907):                   # none comes again, and after three programs of either size none is compiled any more
     x = torch.linspace(0, 1, n)
     for _ in range(20):

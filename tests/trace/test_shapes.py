@@ -5,11 +5,13 @@ import sys
 import pytest
 
 import jtensor as torch
-from jtensor.trace import shapes, spec, store
+from jtensor.trace import spec
+from jtensor.trace.cache import shapes, store
 
 SCRIPT = """
 import jtensor as torch
-from jtensor.trace import plan, store
+from jtensor.trace import plan
+from jtensor.trace.cache import store
 store.sources = lambda: b"not edited meanwhile"
 inferred, infer = [], plan.infer
 def counted(function, inputs, scalar_kinds=(), device=None):
@@ -24,7 +26,7 @@ print(len(inferred))
 """
 
 
-@pytest.mark.parametrize("end", ["", "import os; from jtensor.trace import store; store.flush(); os._exit(0)"], ids=["end", "killed"])
+@pytest.mark.parametrize("end", ["", "import os; from jtensor.trace.cache import store; store.flush(); os._exit(0)"], ids=["end", "killed"])
 def test_a_second_process_infers_nothing(cache, end):
     runs = [subprocess.run([sys.executable, "-c", SCRIPT + end], capture_output=True, text=True, check=True).stdout.splitlines()
             for _ in range(2)]

@@ -1,4 +1,4 @@
-"""What is worked out of an operation at sizes that were never traced (`trace/sizes.py`) is what tracing gives.
+"""What is worked out of an operation at sizes that were never traced (`trace/lowering/sizes.py`) is what tracing gives.
 
 `VERIFY` traces what is predicted all the same, and raises where the two differ in anything: so these tests only have to bring operations.
 """
@@ -15,7 +15,9 @@ from jtensor.base import dtypes
 from jtensor.nn import functional as F
 from jtensor.ops import gradient
 from jtensor.ops.registry import REGISTRY
-from jtensor.trace import elementwise, plan, sizes, spec
+from jtensor.trace import plan, spec
+from jtensor.trace.lowering import sizes
+from jtensor.trace.op_by_op import elementwise
 
 from .concrete import concrete
 

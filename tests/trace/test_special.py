@@ -33,7 +33,7 @@ def test_random_chains():
 
 def test_the_law_can_fail(monkeypatch):
     """Without fences a product with truth values is a choice, in which nothing times infinity is nothing."""
-    from jtensor.trace import fences
+    from jtensor.trace.lowering import fences
     chain = special.Chain(random.Random(1), 2, special.BASE)
     chain.steps, chain.kinds = [("m.float()*x", "fb", [~0, ~3]), ("x+0", "f", [0])], ["f"] * 2
     chain.differentiated = chain.exact = False

@@ -3,7 +3,9 @@ import jax
 import pytest
 
 import jtensor as torch
-from jtensor.trace import choosing, cuts, executor, lower, programs, store
+from jtensor.trace import choosing, cuts, executor, programs
+from jtensor.trace.cache import store
+from jtensor.trace.lowering import lower
 
 
 @pytest.fixture(autouse=True)

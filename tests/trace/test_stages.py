@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import jtensor as torch
-from jtensor.trace import begun, executor, lower, programs, stages, tape
+from jtensor.trace import begun, executor, programs, stages, tape
+from jtensor.trace.lowering import lower
 from jtensor.trace.tape import LOCAL
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from jtensor.base import compat
-from jtensor.trace import store
-from jtensor.trace.executable import compile_program
+from jtensor.trace.cache import store
+from jtensor.trace.lowering.executable import compile_program
 
 POSIX = pytest.mark.skipif(not hasattr(os, "getuid"), reason="modes of POSIX")
 X = np.arange(4, dtype=np.int64)
@@ -228,8 +228,8 @@ def test_saving_sweeps_now_and_then(cache, program, monkeypatch):
 def test_another_process_finds_it_and_the_end_waits_for_saves(cache):
     script = """
 import jax, numpy as np
-from jtensor.trace import store
-from jtensor.trace.executable import compile_program
+from jtensor.trace.cache import store
+from jtensor.trace.lowering.executable import compile_program
 found = store.load("shared")
 if found is None:
     found = compile_program(lambda a: [a + 1], [jax.ShapeDtypeStruct((2,), np.int64)], donate=(0,))

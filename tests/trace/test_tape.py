@@ -11,7 +11,9 @@ import pytest
 
 import jtensor as torch
 from jtensor.base import compat
-from jtensor.trace import choosing, equations, executor, kernels, store, tape, trie
+from jtensor.trace import choosing, executor, tape, trie
+from jtensor.trace.cache import store
+from jtensor.trace.op_by_op import equations, kernels
 
 pytestmark = pytest.mark.usefixtures("a_new_tape")
 

@@ -32,6 +32,7 @@ from .arrays import (
     is_seen,
     looked_at,
     own,
+    padded,
     put,
     sent,
 )
@@ -40,7 +41,7 @@ from .inside import backend_started, let_go, no_fork_warning, short_way, x64
 from .jaxprs import Writer, is_tracing, number_like, parts_of_scan, scan_of_one_more, trace
 from .programs import Program, after_fork, build, configuration, has_option, load
 
-__all__ = ["LITTLE", "NO_ACCELERATOR", "Program", "Writer", "after_fork", "another", "backend_started", "build", "configuration", "copied",
-           "cpu_apart", "default_device", "empty", "fetched", "filled", "has_option", "is_forked", "is_out_of_memory", "is_seen",
-           "is_tracing", "let_go", "load", "looked_at", "no_fork_warning", "number_like", "of_backend", "own", "parts_of_scan", "put",
-           "scan_of_one_more", "sent", "settle", "short_way", "trace", "wait_for_threads", "x64"]
+__all__ = ["LITTLE", "NO_ACCELERATOR", "Program", "Writer", "after_fork", "another", "backend_started", "build", "configuration",
+           "copied", "cpu_apart", "default_device", "empty", "fetched", "filled", "has_option", "is_forked", "is_out_of_memory",
+           "is_seen", "is_tracing", "let_go", "load", "looked_at", "no_fork_warning", "number_like", "of_backend", "own", "padded",
+           "parts_of_scan", "put", "scan_of_one_more", "sent", "settle", "short_way", "trace", "wait_for_threads", "x64"]

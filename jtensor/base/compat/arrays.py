@@ -70,6 +70,18 @@ def copied(array):
     return made
 
 
+def padded(array, shape, fill=0):
+    """An ndarray of a larger shape with the elements of ``array`` at its beginning and ``fill`` everywhere else.
+
+    >>> padded(np.array([[1, 2]]), (2, 3), 7)
+    array([[1, 2, 7],
+           [7, 7, 7]])
+    """
+    made = np.full(shape, fill, array.dtype)
+    made[tuple(map(slice, array.shape))] = array
+    return made
+
+
 def put(array, device=None):
     """A `jax.Array` of a NumPy array's elements and type (64-bit types stay), 2.5 us.
 

@@ -3,7 +3,7 @@
 So the child gets a client of its own. Arrays of the parent's become the child's where a program takes them, the parent's programs are
 loaded again when they are called first, and new ones are compiled by another process (`compiler_client`): XLA's compiler sets an alarm
 clock that a process has one of, finds its thread gone, and ends the process. May not know: the tape, files, Python's side of a fork
-(`trace.background`). Tried with jaxlib 0.10.2; where JAX's public way alone is there, the child is refused what it computes.
+(`base.background`). Tried with jaxlib 0.10.2; where JAX's public way alone is there, the child is refused what it computes.
 """
 import contextlib
 import ctypes

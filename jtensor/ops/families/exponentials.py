@@ -7,7 +7,7 @@ import math
 import jax.numpy as jnp
 from jax import lax
 
-from ...trace.formulations import polynomial
+from ...trace.lowering.formulations import polynomial
 from ..operator import Tensor, op
 from .numeric import is_complex, refuses, wide
 

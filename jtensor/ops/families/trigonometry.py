@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from ...trace.formulations import polynomial
+from ...trace.lowering.formulations import polynomial
 from ...trace.plan import is_for_cpu
 from ..operator import Tensor, op
 from .numeric import is_complex, refuses, through_double, wide
