@@ -4,8 +4,9 @@ on one device.
 Owns: these types, `typename`, `set_default_tensor_type`. May not know: modules.
 """
 from .base import devices, dtypes, sites
-from .tensor import create, from_data, likes, shapes
 from .tensor.core import Tensor
+from .tensor.creating import create, from_data, likes
+from .tensor.viewing import shapes
 
 _DTYPES = {"Float": dtypes.float32, "Double": dtypes.float64, "Half": dtypes.float16, "BFloat16": dtypes.bfloat16, "Byte": dtypes.uint8,
            "Char": dtypes.int8, "Short": dtypes.int16, "Int": dtypes.int32, "Long": dtypes.int64, "Bool": dtypes.bool}

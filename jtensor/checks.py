@@ -4,7 +4,7 @@ import builtins
 import jtensor
 
 from .base import sites
-from .tensor import overriding
+from .tensor.calling import overriding
 
 _UNSAID = ("Expected cond to be True, but got False. (Could this error message be improved? If so, please report an enhancement request to "
            "PyTorch.)")

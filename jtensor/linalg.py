@@ -1,7 +1,7 @@
 """`torch.linalg`: linear algebra by its short names. The functions are the operators' composites ``linalg_<name>``."""
 from .base.errors import LinAlgError as _LinAlgError
 from .tensor import raw as _raw
-from .tensor.guards import guarded as _guarded
+from .tensor.calling.guards import guarded as _guarded
 
 _PREFIXED = (
     "cholesky", "cholesky_ex", "cond", "cross", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "householder_product", "inv",

@@ -11,27 +11,13 @@ from .autograd import anomaly, forward_ad, function, functional, gradcheck, grap
 from .base import devices, dtypes, errors, info, size
 from .base.naming import TorchNamed, attribute_of
 from .ops import families  # fills the registry
-from .tensor import (
-    backward,
-    convert,
-    create,
-    custom,
-    dispatch,
-    from_data,
-    install,
-    likes,
-    pieces,
-    ranges,
-    retyped,
-    seldom,
-    sending,  # noqa: F401 - which `multiprocessing` asks how tensors are sent
-    shown,
-    storages,
-    variable,
-)
+from .tensor import backward, convert, custom, dispatch, install, seldom, shown, variable
+from .tensor.calling.guards import guarded
+from .tensor.calling.overriding import Layer
 from .tensor.core import Tensor
-from .tensor.guards import guarded
-from .tensor.overriding import Layer
+from .tensor.creating import create, from_data, likes, ranges
+from .tensor.memory import storages
+from .tensor.viewing import pieces, retyped
 from .trace import executor, report
 
 _SUBMODULES = ("nn", "optim", "random", "utils", "linalg", "fft", "special", "autograd", "cuda", "distributed", "func", "hub", "testing",
@@ -147,7 +133,7 @@ _ROOM_OF = {
     **dict.fromkeys(("_amp_foreach_non_finite_check_and_unscale_", "_amp_update_scale_"), "amp.unscaling"),
     "Future": "futures",
     "PyTorchFileReader": "_C",
-    "StorageBase": "tensor.storage_types",
+    "StorageBase": "tensor.memory.storage_types",
     "ScriptModule": "jit",
     **dict.fromkeys(
         """AnyType AwaitType BoolType ClassType ComplexType ConcreteModuleType DeviceObjType DictType EnumType FloatType FutureType
@@ -191,7 +177,7 @@ def late(name):
     if name in storages.BY_NAME:
         return storages.BY_NAME[name]
     if name == "Storage":
-        from .tensor.typed_storages import CLASSES
+        from .tensor.memory.typed_storages import CLASSES
         return CLASSES[dtypes.get_default_dtype()]
     if name.endswith("Tensor"):
         from ._legacy import CPU

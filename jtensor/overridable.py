@@ -1,7 +1,7 @@
 """Which functions ask ``__torch_function__``, and as what: PyTorch's account of its own functions.
 
 Owns: the lists below and `put_in`, which goes through the public namespaces once. Those that PyTorch binds by its argument parser are known
-from ``signatures.txt``; listed are the ones written in Python, and what goes by another name. How they ask is in `tensor.asking`.
+from ``signatures.txt``; listed are the ones written in Python, and what goes by another name. How they ask is in `tensor.calling.asking`.
 """
 import importlib
 import types
@@ -9,10 +9,10 @@ import types
 import jtensor
 
 from .base import sites
-from .tensor.asking import Entry, overridable
+from .tensor.calling.asking import Entry, overridable
+from .tensor.calling.overriding import ENTRIES
+from .tensor.calling.taking import line_of
 from .tensor.core import Tensor
-from .tensor.overriding import ENTRIES
-from .tensor.taking import line_of
 
 # -- written in Python there --------------------------------------------------------------------------------------------
 

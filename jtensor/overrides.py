@@ -1,6 +1,6 @@
 """``torch.overrides``: classes and modes that answer for PyTorch's functions (``__torch_function__``).
 
-How a function asks is in `tensor.overriding`, which functions there are in `jtensor.overridable`. Here is what users call.
+How a function asks is in `tensor.calling.overriding`, which functions there are in `jtensor.overridable`. Here is what users call.
 """
 import functools
 import inspect
@@ -8,7 +8,7 @@ import inspect
 import jtensor
 
 from .base.errors import missing
-from .tensor import overriding
+from .tensor.calling import overriding
 from .tensor.core import Tensor
 
 __all__ = ["get_ignored_functions", "get_overridable_functions", "get_testing_overrides", "handle_torch_function", "has_torch_function",

@@ -2,7 +2,7 @@
 import jtensor
 
 from .ops.families.numeric import not_implemented, wrap_dim
-from .tensor.batching import whole
+from .tensor.lifted.batching import whole
 
 _KINDS = {"sum": ("sum", 0.0), "mean": ("sum", 0.0), "prod": ("prod", 1.0), "max": ("amax", float("-inf")), "min": ("amin", float("inf"))}
 

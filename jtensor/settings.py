@@ -10,7 +10,7 @@ from .base import compat, denormals, devices, sites
 from .base.background import processors
 from .base.determinism import DEMANDED
 from .base.errors import missing
-from .tensor.create import UNWRITTEN
+from .tensor.creating.create import UNWRITTEN
 from .tensor.dispatch import permit_tf32
 
 _state = {"threads": None, "interop": None, "deterministic": 0, "warn_only": False, "fill": True, "precision": "highest",

@@ -15,8 +15,8 @@ from .base import sites
 from .base.dtypes import scalar_name
 from .ops.families.composing import number_fits
 from .tensor import raw
-from .tensor.from_data import on_exported, on_storage
-from .tensor.storage_types import mapped
+from .tensor.creating.from_data import on_exported, on_storage
+from .tensor.memory.storage_types import mapped
 
 _READ_ONLY = (
     "The given buffer is not writable, and PyTorch does not support non-writable tensors. Its elements are copied, so that what is "

@@ -3,7 +3,7 @@
 Owns: names. The operators are in `jtensor.ops.families`.
 """
 from .ops.registry import REGISTRY
-from .tensor.guards import renamed
+from .tensor.calling.guards import renamed
 from .tensor.install import FUNCTIONS, derive
 
 _SAME = ("digamma", "erf", "erfc", "erfinv", "exp2", "expm1", "i0", "log1p", "logit", "logsumexp", "polygamma", "round", "sinc", "xlogy",

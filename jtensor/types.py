@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from .base import devices, dtypes, size
 from .tensor.core import Tensor
-from .tensor.storage_types import UntypedStorage
-from .tensor.typed_storages import TypedStorage
+from .tensor.memory.storage_types import UntypedStorage
+from .tensor.memory.typed_storages import TypedStorage
 
 _TensorOrTensors = Tensor | Sequence[Tensor]
 _int, _float, _bool, _complex = builtins.int, builtins.float, builtins.bool, builtins.complex

@@ -10,12 +10,12 @@ from ..base.errors import _LinAlgError  # noqa: F401
 from ..base.errors import missing as _missing
 from ..base.size import Size  # noqa: F401
 from ..random.generator import Generator  # noqa: F401
-from ..tensor import overriding as _overriding
+from ..tensor.calling import overriding as _overriding
 from ..tensor.core import Tensor as TensorBase  # noqa: F401
 from ..tensor.core import Tensor as _TensorBase  # noqa: F401
 from ..tensor.core import TensorMeta as _TensorMeta  # noqa: F401
-from ..tensor.levels import open_levels as _open_levels
-from ..tensor.storage_types import StorageBase  # noqa: F401
+from ..tensor.lifted.levels import open_levels as _open_levels
+from ..tensor.memory.storage_types import StorageBase  # noqa: F401
 
 
 class Graph:

@@ -1,7 +1,7 @@
 """``torch._C._functorch``: what a tensor is inside of the functions of `torch.func`."""
 from .._functorch.vmap import _add_batch_dim, _remove_batch_dim  # noqa: F401
 from ..func.unwrapping import debug_unwrap as _unwrap
-from ..tensor.batching import is_batch
+from ..tensor.lifted.batching import is_batch
 
 
 def is_batchedtensor(tensor, /):

@@ -13,9 +13,9 @@ from ..base.functions import as_it_is, put_door
 from ..nn import functional
 from ..nn.functional import recurrent
 from ..ops.registry import REGISTRY
+from ..tensor.calling.overriding import beneath
 from ..tensor.convert import converted
 from ..tensor.core import Tensor
-from ..tensor.overriding import beneath
 from .tables import ASKED, FLOAT, LOWER, NAMES, REFUSAL, REFUSED, RULES
 
 DEFAULTS = dict.fromkeys(("cpu", "xla", "hpu", "maia"), dtypes.bfloat16)

@@ -18,9 +18,9 @@ _NUMBERS = itertools.count()
 class Task:
     """One backward: the nodes that must run, how many gradients each still waits for, and what has arrived.
 
-    ``rows``: whether nodes may run by rows; ``row``: the one that is being watched (`tensor.chains`). ``into``: see `run`.
-    ``levels``: those that are open until it has ended (`tensor.levels`), with what is called then. ``callbacks``: what the user wants
-    to be called once all nodes have run. ``number``: how many backwards began before it.
+    ``rows``: whether nodes may run by rows; ``row``: the one that is being watched (`tensor.replaying.chains`). ``into``: see `run`.
+    ``levels``: those that are open until it has ended (`tensor.lifted.levels`), with what is called then. ``callbacks``: what the user
+    wants to be called once all nodes have run. ``number``: how many backwards began before it.
     """
 
     def __init__(self, roots, captures, keep_graph, rows=False, into=None):
@@ -114,7 +114,7 @@ RETYPED = [False]        # or another type, of which only a node that goes by th
 GRAD_TYPES = [False]     # whether a leaf has ever been told to have gradients of another type than its own
 
 
-CROSSING = [None]        # what a gradient becomes at the end of an edge: set once there are levels (`tensor.levels`)
+CROSSING = [None]        # what a gradient becomes at the end of an edge: set once there are levels (`tensor.lifted.levels`)
 
 
 def _expected(edge):
@@ -177,8 +177,8 @@ OWN_STORAGE = 3          # to a storage that is one tensor's only: its two field
 def run(roots, grads, keep_graph, create_graph, captures=None, rows=False, into=None):
     """Runs backward from the root edges. ``captures`` ({edge: position}) collects gradients instead of accumulating into leaves.
 
-    Answers the captured gradients by position. ``rows``: whether nodes may run by rows (`tensor.chains`); ``into``: the nodes that are
-    to run, and none that does not lead to them.
+    Answers the captured gradients by position. ``rows``: whether nodes may run by rows (`tensor.replaying.chains`); ``into``: the nodes
+    that are to run, and none that does not lead to them.
     """
     task = Task(roots, captures, keep_graph, rows, into)
     tie = itertools.count()

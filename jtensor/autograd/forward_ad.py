@@ -1,6 +1,6 @@
 """`torch.autograd.forward_ad`: tensors that carry a tangent through everything that is computed of them, while a level is open.
 
-Owns: the level of this thread. How a tensor has a tangent: `ops.tangents`, `tensor.duals`.
+Owns: the level of this thread. How a tensor has a tangent: `ops.tangents`, `tensor.lifted.duals`.
 """
 import weakref
 from typing import NamedTuple
@@ -32,7 +32,7 @@ def enter_dual_level():
     (0, None)
     """
     from ..ops.tangents import Dual
-    from ..tensor.levels import begin
+    from ..tensor.lifted.levels import begin
     if _level() is not None:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
     LOCAL.dual = Dual(plain=True)
@@ -42,7 +42,7 @@ def enter_dual_level():
 
 def exit_dual_level(*, level=None):
     """Closes the level: tensors lose their tangents."""
-    from ..tensor.levels import end
+    from ..tensor.lifted.levels import end
     if _level() is None:
         raise RuntimeError("Dual level must be a positive number.")
     if level is not None and level != _FIRST:
@@ -59,7 +59,7 @@ def make_dual(tensor, tangent, *, level=None):
     ...     torch.autograd.forward_ad.unpack_dual(x * x).tangent
     tensor(6.)
     """
-    from ..tensor.duals import made_dual
+    from ..tensor.lifted.duals import made_dual
     if _level() is None or (level is not None and level < 0):
         raise RuntimeError("Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first.")
     for what, given in (("primal", tensor), ("tangent", tangent)):
@@ -76,7 +76,7 @@ _GIVEN = weakref.WeakKeyDictionary()       # {a value with a tangent: the tensor
 
 def unpack_dual(tensor, *, level=None):
     """A tensor without its tangent, and the tangent, None where it has none: an `UnpackedDualTensor`."""
-    from ..tensor.duals import primal_of, tangent_of
+    from ..tensor.lifted.duals import primal_of, tangent_of
     found = _level()
     if found is None or (level is not None and level < 0):
         return UnpackedDualTensor(tensor, None)

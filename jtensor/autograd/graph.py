@@ -105,7 +105,8 @@ class Node:
     def advance(self, grads, task, heap):
         """Runs the node where nothing out of the ordinary is to be seen to: (the edges that lead on, gradients for them).
 
-        ``heap``: the nodes that are ready. The edges may be those of nodes behind this one, which have run, too (`tensor.chains`).
+        ``heap``: the nodes that are ready. The edges may be those of nodes behind this one, which have run, too
+        (`tensor.replaying.chains`).
         """
         answers = self.apply(grads)
         self.release()

@@ -1,7 +1,7 @@
 """Functions that get another code while they stay the same object, so that whoever imported one before has the new one, too.
 
 Owns: the copy of what such a function did before, and the door that is put in front of it. May not know: who asks at a door
-(`amp.casting`, `random.batched`), nor what is written in a function's place (`tensor.asking`).
+(`amp.casting`, `random.batched`), nor what is written in a function's place (`tensor.calling.asking`).
 """
 import inspect
 import types

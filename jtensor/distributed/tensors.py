@@ -9,7 +9,7 @@ from ..autograd.mode import no_grad
 from ..base import dtypes
 from ..base.errors import missing
 from ..tensor.core import Tensor
-from ..tensor.from_data import from_host
+from ..tensor.creating.from_data import from_host
 from ..tensor.looking import host_copy
 from .reducing import RedOpType, ReduceOp
 

@@ -6,7 +6,7 @@ import warnings
 
 import jtensor
 
-from ..tensor.batching import is_batch
+from ..tensor.lifted.batching import is_batch
 from ..tensor.values import read
 from ..trace.executor import on_host
 from . import constraints

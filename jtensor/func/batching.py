@@ -1,15 +1,15 @@
 """`torch.vmap`: a function of single tensors, called once for all the tensors of a batch.
 
 Owns: the arguments of `vmap`, which nest of dimensions fits which nest of tensors, and PyTorch's messages about both. The function runs
-once, on tensors whose values are lifted (`tensor.batching`). May not know: how an operation is done for a batch (`trace.batches`).
+once, on tensors whose values are lifted (`tensor.lifted.batching`). May not know: how an operation is done for a batch (`trace.batches`).
 """
 import functools
 
 import jtensor
 
 from ..random.batched import put_doors
-from ..tensor.batching import is_of, put_together, taken_apart
-from ..tensor.levels import open_levels, opened
+from ..tensor.lifted.batching import is_of, put_together, taken_apart
+from ..tensor.lifted.levels import open_levels, opened
 from ..trace.batches import Batch
 from .trees import flatten, spread_over, structure
 

@@ -1,14 +1,15 @@
 """`torch.func`'s differentiation forwards: ``jvp``, ``jacfwd``, ``linearize``, and ``hessian``, which needs both ways.
 
-The function runs once, on tensors whose values have a tangent (`tensor.duals`). May not know: how the tangent of an operation is found.
+The function runs once, on tensors whose values have a tangent (`tensor.lifted.duals`). May not know: how the tangent of an operation is
+found.
 """
 import functools
 
 import jtensor
 
 from ..ops.tangents import Dual
-from ..tensor.duals import is_dual, made_dual, primal_of, tangent_of
-from ..tensor.levels import open_levels, opened
+from ..tensor.lifted.duals import is_dual, made_dual, primal_of, tangent_of
+from ..tensor.lifted.levels import open_levels, opened
 from .batching import vmap
 from .gradients import _chosen, _of_tuple, jacrev, vjp
 from .trees import apart, flatten, only_real, only_tensors, structure

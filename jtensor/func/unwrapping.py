@@ -1,6 +1,6 @@
 """A look behind what the functions of this package make of a tensor, for who looks for a mistake."""
 from ..storage.lifted import LIFTED_MEMORY
-from ..tensor.levels import of_value
+from ..tensor.lifted.levels import of_value
 from ..tensor.values import read
 
 

@@ -8,7 +8,7 @@ import inspect
 
 import jtensor
 
-from ..tensor import overriding
+from ..tensor.calling import overriding
 from ..tensor.core import Tensor
 from . import schemas
 from .operators import operator, outside

@@ -5,7 +5,7 @@ Owns: recording such a call, and what becomes of a call that is none. May not kn
 import jtensor
 
 from ..base.errors import missing
-from ..tensor import overriding
+from ..tensor.calling import overriding
 from ..tensor.core import Tensor
 from . import schemas
 from .recording import is_tensors, number

@@ -1,7 +1,7 @@
 """What is recorded while a function runs to be traced: each operator that it calls, by the name and in the order of TorchScript.
 
-A mode (`tensor.overriding`) is told of all public functions that are called, and looks up in `lowering` what operator each one is; a
-process that traces nothing pays nothing for it. Owns: `Trace`, which knows by what value a tensor goes, and how values come to their
+A mode (`tensor.calling.overriding`) is told of all public functions that are called, and looks up in `lowering` what operator each one
+is; a process that traces nothing pays nothing for it. Owns: `Trace`, which knows by what value a tensor goes, and how values come to their
 names. May not know: which function is which operator, modules, files.
 """
 import sys
@@ -11,7 +11,7 @@ import jtensor
 
 from ..base import sites
 from ..base.errors import missing
-from ..tensor import overriding
+from ..tensor.calling import overriding
 from ..tensor.core import Tensor
 from ..trace import executor, tape
 from . import TracerWarning, graph

@@ -4,7 +4,7 @@ Owns: what ``torch.ops.mylib.name`` and its overloads answer, the table of all o
 """
 from .. import ops
 from ..base.errors import missing
-from ..tensor import overriding
+from ..tensor.calling import overriding
 
 DEFINED = {}                    # "mylib::name" or "mylib::name.overload" -> Definition
 

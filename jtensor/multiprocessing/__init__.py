@@ -1,7 +1,7 @@
 """`torch.multiprocessing`: Python's `multiprocessing`, and `spawn`.
 
-Owns: `spawn` and its errors, the sharing strategies' names. How tensors are sent is `tensor.sending`'s; everything else is Python's. May
-not know: tensors.
+Owns: `spawn` and its errors, the sharing strategies' names. How tensors are sent is `tensor.memory.sending`'s; everything else is
+Python's. May not know: tensors.
 """
 import multiprocessing as _python
 import os as _os

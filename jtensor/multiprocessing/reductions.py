@@ -1,5 +1,5 @@
-"""`torch.multiprocessing.reductions`: what is sent of tensors and storages. Owns: the names; `tensor.sending` does it."""
-from ..tensor.sending import reduce_storage, reduce_tensor
+"""`torch.multiprocessing.reductions`: what is sent of tensors and storages. Owns: the names; `tensor.memory.sending` does it."""
+from ..tensor.memory.sending import reduce_storage, reduce_tensor
 
 __all__ = ["init_reductions", "reduce_storage", "reduce_tensor"]
 

@@ -6,8 +6,8 @@ from collections import OrderedDict
 
 import jtensor
 
-from ..tensor import sending
-from ..tensor.overriding import disabled
+from ..tensor.calling.overriding import disabled
+from ..tensor.memory import sending
 from ..tensor.states import set_state, state_of
 
 __all__ = ["Parameter", "UninitializedParameter", "is_lazy", "Buffer", "UninitializedBuffer", "UninitializedTensorMixin"]

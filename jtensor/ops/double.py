@@ -38,7 +38,7 @@ COMPUTED = {"log1p": ("self",), "log2": ("self",), "log10": ("self",), "var_dims
 
 
 # Operators whose formula multiplies the gradient by what it has computed of the inputs or the result: by that product's other factor, as it
-# was, the second backward multiplies again. Formulas of several operations are in `tensor.differentiated`.
+# was, the second backward multiplies again. Formulas of several operations are in `tensor.replaying.differentiated`.
 FACTOR_COMPUTED = frozenset((
     "abs", "pow_Tensor_Scalar", "pow_Tensor_Number", "pow_Scalar", "sin", "cos", "tan", "sinh", "cosh", "reciprocal", "expm1",
     "sinc", "mish", "log_sigmoid", "linalg_vector_norm"))

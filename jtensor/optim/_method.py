@@ -7,9 +7,9 @@ and the counting is done there: what the user sees of the tensor is always up to
 import jtensor
 
 from ..autograd.mode import switch
-from ..tensor import updates
 from ..tensor.core import LAYOUTS
-from ..tensor.likes import filled_like
+from ..tensor.creating.likes import filled_like
+from ..tensor.replaying import updates
 from ..trace.tape import LOCAL
 from .optimizer import Optimizer, _get_capturable_supported_devices
 

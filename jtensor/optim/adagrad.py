@@ -1,6 +1,6 @@
 """Adagrad."""
 
-from ..tensor.likes import filled_like
+from ..tensor.creating.likes import filled_like
 from ._method import Method, as_real, check, check_fused, check_lr, only_number, update_lists, with_values
 
 __all__ = ["Adagrad", "adagrad"]

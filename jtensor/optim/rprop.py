@@ -1,6 +1,6 @@
 """Rprop."""
 
-from ..tensor.likes import filled_like
+from ..tensor.creating.likes import filled_like
 from ._method import Method, as_real, check, check_lr, only_number, update_lists, zeros_like
 
 __all__ = ["Rprop", "rprop"]

@@ -1,7 +1,7 @@
 """Stochastic gradient descent, with momentum."""
 import jtensor
 
-from ..tensor.likes import filled_like
+from ..tensor.creating.likes import filled_like
 from ._method import Method, check_for_fused, check_fused, number, update_lists
 
 __all__ = ["SGD", "sgd"]

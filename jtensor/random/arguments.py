@@ -3,8 +3,8 @@
 Owns the signatures as PyTorch lists them. Knows tensors and generators by their classes; draws nothing.
 """
 from ..base import devices
+from ..tensor.calling.taking import is_index
 from ..tensor.core import Tensor
-from ..tensor.taking import is_index
 from . import counter
 from .generator import Generator, default_generator
 

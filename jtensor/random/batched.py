@@ -8,11 +8,11 @@ import functools
 
 from ..base.errors import missing
 from ..base.functions import as_it_is, put_door
-from ..tensor.batching import is_of, put_together, taken_apart
+from ..tensor.calling.overriding import beneath
 from ..tensor.core import Tensor
-from ..tensor.duals import has_tangent
-from ..tensor.levels import open_levels
-from ..tensor.overriding import beneath
+from ..tensor.lifted.batching import is_of, put_together, taken_apart
+from ..tensor.lifted.duals import has_tangent
+from ..tensor.lifted.levels import open_levels
 from ..trace.tape import LOCAL
 from . import arguments, draws, fills
 

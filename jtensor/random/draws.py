@@ -14,7 +14,7 @@ from ..base import devices, dtypes
 from ..base.geometry import channels_last_strides
 from ..ops.layout import like
 from ..tensor.core import Tensor
-from ..tensor.create import _device, _type, size_of
+from ..tensor.creating.create import _device, _type, size_of
 from ..tensor.dispatch import write_out
 from ..trace import spec as specs
 from . import by_counter, checks, discrete, fills, integers, normals, permutation, uniforms

@@ -15,7 +15,7 @@ from ..ops.operator import Tensor as TensorKind
 from ..ops.operator import op
 from ..tensor import looking
 from ..tensor.dispatch import write_out
-from ..tensor.duals import has_tangent
+from ..tensor.lifted.duals import has_tangent
 from ..trace.tape import LOCAL
 from . import checks, discrete, rejection
 from .arguments import a_generator, a_number, a_tensor, an_integer, engine_of, host_engine_of

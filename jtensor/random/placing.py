@@ -11,12 +11,12 @@ from ..ops.layout import like
 from ..ops.operator import Tensor as TensorKind
 from ..ops.operator import op
 from ..storage import cell
-from ..tensor import overwriting
 from ..tensor.core import make_tensor
-from ..tensor.create import _finish, empty
+from ..tensor.creating.create import _finish, empty
 from ..tensor.dispatch import call
-from ..tensor.inplace import call_inplace
-from ..tensor.storages import resize
+from ..tensor.memory.storages import resize
+from ..tensor.recording import overwriting
+from ..tensor.recording.inplace import call_inplace
 from ..tensor.values import bump
 from ..trace import spec as specs
 from ..trace.tape import LOCAL, Value, hosted, ready
@@ -80,7 +80,7 @@ def undrawn(size, dtype, device, requires_grad=False, stride=None):
     """A fresh tensor on the meta device, for which nothing is drawn."""
     if stride is None:
         return empty(tuple(size), dtype=dtype, device=device, requires_grad=requires_grad)
-    from ..tensor.create import empty_strided
+    from ..tensor.creating.create import empty_strided
     return empty_strided(tuple(size), stride, dtype=dtype, device=device, requires_grad=requires_grad)
 
 

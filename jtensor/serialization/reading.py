@@ -14,8 +14,10 @@ import numpy as np
 
 from ..base import devices, dtypes, geometry, sites
 from ..base.errors import missing
-from ..tensor import create, from_data, states, storages
+from ..tensor import states
 from ..tensor.core import Tensor
+from ..tensor.creating import create, from_data
+from ..tensor.memory import storages
 from ..trace import spec as specs
 from ..utils.serialization import config
 from . import careful, names, options, pickles

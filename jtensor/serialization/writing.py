@@ -19,8 +19,9 @@ from ..base import devices, dtypes
 from ..base.errors import missing
 from ..base.naming import TorchNamed
 from ..base.size import Size
-from ..tensor import states, storages
+from ..tensor import states
 from ..tensor.core import Tensor
+from ..tensor.memory import storages
 from ..utils.hooks import warn_if_has_hooks
 from ..utils.serialization import config
 from . import names, options, pickles, reading

@@ -7,7 +7,7 @@ import math
 import jtensor
 
 from ..base import dtypes
-from ..tensor.guards import guarded
+from ..tensor.calling.guards import guarded
 
 
 def _plain(name, window_length, dtype, layout, options):

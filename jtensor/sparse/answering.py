@@ -1,14 +1,14 @@
 """What a public function does that is given a sparse tensor: looked up by its name in the table of its layout.
 
 Owns: `Layout`, whose table the rooms of operations fill with `answers`; what goes on as it is, because it asks for nothing but shape, type
-and history, or is made of functions that are asked in their turn; PyTorch's error for the rest. The layer of `tensor.asking` calls it. May
-not know: what the operations do.
+and history, or is made of functions that are asked in their turn; PyTorch's error for the rest. The layer of `tensor.calling.asking`
+calls it. May not know: what the operations do.
 """
 import importlib
 import sys
 
+from ..tensor.calling.overriding import spread
 from ..tensor.core import Tensor
-from ..tensor.overriding import spread
 from ..trace.tape import LOCAL
 
 # They ask a tensor for its shape, type, device and history alone.

@@ -10,7 +10,7 @@ import jtensor
 
 from ..base.dtypes import scalar_name
 from ..ops.families.arithmetic import check_subtraction
-from ..tensor.from_data import from_host
+from ..tensor.creating.from_data import from_host
 from .answering import COORDINATES, answers, refused
 from .graph import assembled, at_places, coalesced, conjugate, elements_of, is_recorded, merged_elements, recorded, wants
 from .patterns import Pattern, of_numbers

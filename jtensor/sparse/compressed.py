@@ -10,9 +10,9 @@ import jtensor
 from ..base import sites
 from ..base.errors import missing
 from ..storage import VersionCounter
+from ..tensor.calling.overriding import install
 from ..tensor.core import LAYOUTS, make_tensor
-from ..tensor.from_data import from_host
-from ..tensor.overriding import install
+from ..tensor.creating.from_data import from_host
 from ..trace import spec as specs
 from ..trace.tape import LOCAL
 from .graph import at_places, recorded

@@ -5,7 +5,7 @@ Owns: `to_layout` and the histories of what it makes. May not know: operations.
 import numpy as np
 
 from ..base.errors import missing
-from ..tensor.from_data import from_host
+from ..tensor.creating.from_data import from_host
 from .compressed import KINDS, by_rows, in_blocks, is_compressed, put_together, twin
 from .graph import at_places, recorded
 from .patterns import host_copy

@@ -7,9 +7,9 @@ import numpy as np
 import jtensor
 
 from ..base import sites
-from ..tensor.from_data import from_host
+from ..tensor.creating.from_data import from_host
 from ..tensor.looking import host_copy
-from ..tensor.storage_types import say_deprecated
+from ..tensor.memory.storage_types import say_deprecated
 from . import making, moving
 from .answering import PASS, answers, refused
 from .arithmetic import _onto_dense

@@ -6,7 +6,7 @@ import numpy as np
 
 import jtensor
 
-from ..tensor.from_data import from_host
+from ..tensor.creating.from_data import from_host
 from .answering import answers, refused
 from .graph import assembled, at_places, coalesced, recorded, wants
 from .patterns import Pattern

@@ -12,7 +12,7 @@ import jtensor
 
 from ..base import devices
 from ..base.errors import missing
-from ..tensor.from_data import from_host
+from ..tensor.creating.from_data import from_host
 from ..tensor.looking import host_copy
 
 REASON = "sparse indices"

@@ -8,7 +8,7 @@ import numpy as np
 import jtensor
 
 from ..base import dtypes
-from ..tensor.from_data import from_host
+from ..tensor.creating.from_data import from_host
 from .answering import answers
 from .graph import assembled, coalesced, conjugate, elements_of, recorded, wants
 from .patterns import Pattern, added_at, of_numbers

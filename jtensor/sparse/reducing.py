@@ -9,7 +9,7 @@ import jtensor
 
 from ..base.dtypes import scalar_name
 from ..ops.families.select import index_reduce_raw
-from ..tensor.from_data import from_host
+from ..tensor.creating.from_data import from_host
 from .answering import answers, refused
 from .graph import assembled, at_places, coalesced, elements_of, merged_elements, recorded
 from .moving import _dim

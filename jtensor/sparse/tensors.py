@@ -10,8 +10,8 @@ import jtensor
 
 from ..base.errors import missing
 from ..storage import VersionCounter
+from ..tensor.calling.overriding import disabled, install
 from ..tensor.core import COUNTED, LAYOUTS, Tensor, make_tensor
-from ..tensor.overriding import disabled, install
 from ..trace import spec as specs
 from ..trace.tape import LOCAL
 from .patterns import Pattern

@@ -1,7 +1,8 @@
 """Memory that processes share: a file without a name that each of them maps; who is given its descriptor can map it, too.
 
 Owns: `Region`; a storage's way into one (`share`) and its stay there, in host mode; which storage of this process lies on a region, so that
-memory that comes twice, or comes back, is one storage. May not know: tensors, how descriptors get to another process (`tensor.sending`).
+memory that comes twice, or comes back, is one storage. May not know: tensors, how descriptors get to another process
+(`tensor.memory.sending`).
 """
 import mmap
 import os

@@ -65,13 +65,13 @@ def _first(variable, grad, held):
         broadcast_inplace(mine, given)
         grad = grad.expand(mine.size)
     if not is_grad_enabled():
-        from .create import empty_strided_like
+        from .creating.create import empty_strided_like
         copied = empty_strided_like(mine, grad)
         copied._counter.version = 1                                # PyTorch makes it empty and copies
         if LOCAL.inference:
             copied._autograd_meta().inference = True
         return copied
-    from .create import zeros_like_spec
+    from .creating.create import zeros_like_spec
     if given.dtype is not mine.dtype:                              # a `grad_dtype`
         mine = specs.spec(mine.size, mine.stride, given.dtype, mine.device)
     return zeros_like_spec(mine).copy_(grad)

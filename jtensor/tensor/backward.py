@@ -12,11 +12,12 @@ from ..ops.families import create as ops
 from ..trace.batches import Batch
 from ..trace.lifted import transforming
 from ..trace.tape import LOCAL, expect
-from . import create, likes, retrace
-from .batching import put_together, taken_apart
 from .core import Tensor
+from .creating import create, likes
 from .history import edge_of
-from .levels import open_levels, opened
+from .lifted.batching import put_together, taken_apart
+from .lifted.levels import open_levels, opened
+from .replaying import retrace
 
 INSIDE_TRANSFORM = ("backward() called inside a functorch transform. This is not supported, please use functorch.grad or functorch.vjp "
                     "instead or call backward() outside of functorch transforms.")

@@ -12,9 +12,9 @@ from ..base import dtypes
 from ..base.naming import type_name
 from ..trace import spec as specs
 from .core import Tensor, make_tensor
-from .from_data import from_host
+from .creating.from_data import from_host
 from .looking import host_copy
-from .shapes import expand
+from .viewing.shapes import expand
 
 
 def apply_(self, callable):

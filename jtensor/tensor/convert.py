@@ -67,7 +67,7 @@ def array_protocol(self, dtype=None, copy=None):
 
 def array_wrap(self, array, context=None, return_scalar=False):
     """What NumPy's functions answer for tensors: a tensor on the result's memory; booleans as PyTorch has them here, uint8."""
-    from .from_data import from_numpy
+    from .creating.from_data import from_numpy
     array = np.asarray(array)
     return from_numpy(array.astype(np.uint8) if array.dtype == bool else array)
 
@@ -161,7 +161,7 @@ def _is_format(given):
 
 def _no_form(args, kwargs):
     """PyTorch's TypeError for arguments that are of none of the three forms."""
-    from .refusals import described
+    from .calling.refusals import described
     return TypeError(f"to() received an invalid combination of arguments - got {described(args, kwargs)}, but expected one of:")
 
 
@@ -285,10 +285,10 @@ def reduce(self, protocol):
 
 
 def rebuild(cls, array, dtype, requires_grad, device, state, stride=None):
-    from .from_data import from_host, laid
-    from .likes import as_subclass
+    from .creating.from_data import from_host, laid
+    from .creating.likes import as_subclass
     if device == "meta":
-        from .create import empty
+        from .creating.create import empty
         made = empty(array, dtype=dtype, device=device)
     else:
         made = from_host(array, dtype)

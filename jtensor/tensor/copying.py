@@ -17,9 +17,9 @@ from ..ops.families.composing import number_fits
 from ..storage import VersionCounter
 from ..storage.lifted import LIFTED_MEMORY
 from ..trace.tape import LOCAL
-from . import overwriting
+from .calling.overriding import disabled
 from .core import COUNTED, LAYOUTS, Tensor, make_tensor
-from .overriding import disabled
+from .recording import overwriting
 from .states import set_state, slots_of, state_of
 from .values import bump
 
@@ -53,7 +53,7 @@ def copy_(self, src, non_blocking=False):
 
 
 def _numbers(src, name="copy_"):
-    from .from_data import tensor
+    from .creating.from_data import tensor
     if isinstance(src, (bool, int, float, complex)):
         return tensor(src)
     if isinstance(src, np.generic):
@@ -130,7 +130,7 @@ def shallow(self):
     if type(self).__reduce_ex__ is not Tensor.__reduce_ex__:                     # a Parameter says itself how
         again, arguments = self.__reduce_ex__(2)[:2]
         return again(*arguments)
-    from .likes import of_class
+    from .creating.likes import of_class
     made = self._share()
     if type(self) is not Tensor:
         made = of_class(made, type(self))
@@ -176,7 +176,7 @@ def _copy_of_memory(self, memo):
         made = self.detach().clone()
         made.__class__ = type(self)
         return made
-    from .storage_types import copied
+    from .memory.storage_types import copied
     made = make_tensor(copied(self._storage, memo), self._spec, self._offset, type(self), inference=LOCAL.inference)
     made._counter = VersionCounter(1)                                                 # PyTorch makes it empty and calls `set_`
     return made

@@ -81,7 +81,7 @@ class Tensor:
 
     def __new__(cls, *args, **kwargs):
         if cls is Tensor or not hasattr(cls, "_from_legacy"):
-            from .likes import legacy_constructor
+            from .creating.likes import legacy_constructor
             return legacy_constructor(cls, args, kwargs)
         return object.__new__(cls)
 
@@ -90,7 +90,7 @@ class Tensor:
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
-        from . import overriding
+        from .calling import overriding
         if cls.__torch_function__ is not overriding.disabled:
             overriding.install()
 
@@ -111,19 +111,19 @@ class Tensor:
         >>> type(total).__name__
         'Loud'
         """
-        from .overriding import default
+        from .calling.overriding import default
         return default(cls, func, types, args, kwargs)
 
     @staticmethod
     def _make_subclass(cls, data, require_grad=False, **options):
         """A leaf of a subclass on the memory of ``data``, without its history."""
-        from .likes import make_subclass
+        from .creating.likes import make_subclass
         return make_subclass(cls, data, require_grad, **options)
 
     @staticmethod
     def _make_wrapper_subclass(cls, size, **options):
         """Refused: a tensor without memory of its own, all of whose operations `__torch_dispatch__` does."""
-        from .likes import dispatched_below
+        from .creating.likes import dispatched_below
         raise dispatched_below()
 
     # -- metadata -----------------------------------------------------------------------------------------------------
@@ -219,7 +219,7 @@ class Tensor:
             if info.creation != "default":
                 from ..autograd.gradmode_checks import view_may_be_rebased
                 view_may_be_rebased(self, info, indirect=True)
-            from .views import history_of_view
+            from .viewing.views import history_of_view
             history_of_view(self, info)
 
     @property
@@ -320,7 +320,7 @@ class Tensor:
         return other
 
     def _without_tangents(self):
-        from .duals import without_tangents
+        from .lifted.duals import without_tangents
         return without_tangents(self)
 
     def detach_(self):

@@ -17,7 +17,7 @@ from . import history
 from .core import Tensor, make_tensor
 from .custom_levels import applied, level_among
 from .values import bump
-from .views import geometry_of, share
+from .viewing.views import geometry_of, share
 
 DIRTY_VIEW = ("If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than "
               "one Tensor. "
@@ -101,7 +101,7 @@ def _expands(small, large):
 
 
 def _zeros(spec):
-    from .create import zeros_like_spec
+    from .creating.create import zeros_like_spec
     return zeros_like_spec(spec)
 
 

@@ -8,11 +8,11 @@ from ..autograd.function import Function
 from ..ops.tangents import Dual
 from ..storage.lifted import LIFTED_MEMORY
 from ..trace.lifted import levels_of, serial
-from .batching import is_of, put_together, taken_apart
 from .core import Tensor
-from .create import zeros_like_spec
-from .duals import is_dual, made_dual, primal_of, tangent_of
-from .levels import open_levels
+from .creating.create import zeros_like_spec
+from .lifted.batching import is_of, put_together, taken_apart
+from .lifted.duals import is_dual, made_dual, primal_of, tangent_of
+from .lifted.levels import open_levels
 from .values import read, write_at
 
 _MORE = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"

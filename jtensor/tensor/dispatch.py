@@ -1,7 +1,7 @@
 """The one path every operator takes: a call taken apart, its plan looked up, recorded, its results made tensors with a history.
 
 Owns: `call`, the general path (`arguments` -> plan -> `values` -> tape -> `history`); `call_out` for ``out=``; the table of plans. Ordinary
-calls go the same way in `tensor.recorders`, written out for the operator; calls in place are in `tensor.inplace`.
+calls go the same way in `tensor.recording.recorders`, written out for the operator; calls in place are in `tensor.recording.inplace`.
 """
 from ..autograd import gradmode_checks as checks
 from ..base import devices, dtypes
@@ -15,12 +15,12 @@ from ..trace import spec as specs
 from ..trace import tape
 from ..trace.executor import flush, on_host
 from ..trace.tape import LOCAL, hosted, record
-from .arguments import bind, collect_on_one_device, settled, shown_name
+from .calling.arguments import bind, collect_on_one_device, settled, shown_name
+from .calling.entries import refuse_entry
+from .calling.refusals import check_statics
 from .changing import joined_on_host, kind_of_list
 from .core import Tensor
-from .entries import refuse_entry
 from .history import attach, needs_of, refuse_stale
-from .refusals import check_statics
 from .values import any_lifted, lies_flipped, meta_values, read, read_flipped, wrap
 
 PLANS = {}
@@ -154,7 +154,7 @@ def call_sync(operator, args, tensors):
                                       "fake impl or Meta kernel registered: the shape of its result depends on the values, which they do "
                                       "not have.")
     if operator.sync == "slices" and any_lifted(tensors):
-        from .batching import is_batch, slice_by_slice
+        from .lifted.batching import is_batch, slice_by_slice
         if any(map(is_batch, tensors)):
             return slice_by_slice(lambda slices: call_sync(operator, args, slices), tensors)
     arrays = iter([on_host(read(t), operator.name) for t in tensors])
@@ -163,7 +163,7 @@ def call_sync(operator, args, tensors):
         return next(arrays) if isinstance(a, Tensor) else [next(arrays) for _ in a] if a and isinstance(a, (list, tuple)) \
             and isinstance(a[0], Tensor) else a
     outs = operator.body(*[given(a) for a in args])
-    from .from_data import _lay_like, from_host, laid
+    from .creating.from_data import _lay_like, from_host, laid
     found = [np.asarray(o) for o in (outs if isinstance(outs, tuple) else (outs,))]
     made = [from_host(np.asarray(o, order="C"), device=tensors[0].device) for o in found]
     if any_lifted(tensors) and any(m._spec.dtype.differentiable for m in made):
@@ -229,7 +229,7 @@ def write_out(result, target, resizes=checks.warn_resize):
     """``result`` in the memory of ``target``; ``resizes(target, result)`` is asked, or warns, where that has to get another size."""
     if tuple(target._spec.size) != tuple(result._spec.size):
         resizes(target, result)
-        from .storages import resize
+        from .memory.storages import resize
         resize(target, tuple(result._spec.size))
         if result._spec.stride != target._spec.stride and result._spec.dense:
             target._spec = specs.spec(result._spec.size, result._spec.stride, target._spec.dtype, target._spec.device)

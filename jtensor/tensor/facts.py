@@ -5,8 +5,8 @@ Owns: these methods, with PyTorch's errors. Those that change its memory are wri
 from ..ops.families.composing import no_bools
 from ..ops.families.numeric import axis_at
 from ..storage import shared
-from . import likes
 from .core import Tensor
+from .creating import likes
 
 
 class Facts:
@@ -74,12 +74,12 @@ class Facts:
 
     def untyped_storage(self):
         """The storage as bytes."""
-        from .storage_types import UntypedStorage
+        from .memory.storage_types import UntypedStorage
         return UntypedStorage._on(self._storage)
 
     def storage(self):
         """The storage with its type."""
-        from .typed_storages import typed
+        from .memory.typed_storages import typed
         return typed(self)
 
     def is_floating_point(self):
@@ -152,19 +152,19 @@ class Facts:
 
     def set_(self, source=None, storage_offset=None, size=None, stride=None):
         """Takes over another tensor's memory and geometry."""
-        from .storages import set_
+        from .memory.storages import set_
         return set_(self, source, storage_offset, size, stride)
 
     def resize_(self, *sizes, memory_format=None):
         """Another shape in the same memory, which grows as needed."""
-        from .storages import resize_
+        from .memory.storages import resize_
         if not sizes:
             raise TypeError('resize_() missing 1 required positional arguments: "size"')
         return resize_(self, sizes, memory_format)
 
     def resize_as_(self, other, memory_format=None):
         """The other's shape in the same memory."""
-        from .storages import resize_
+        from .memory.storages import resize_
         if str(memory_format).endswith("preserve_format"):
             from ..base import geometry
             there = geometry.looks_channels_last(tuple(other._spec.size), other._spec.stride)

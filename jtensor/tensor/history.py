@@ -372,7 +372,7 @@ def move_retained(self, node):
 
 def zeros_of(base, like):
     """A fresh tensor of zeros with a base's geometry, to be written to with what is a batch if ``like`` is."""
-    from .batching import as_batched_as
-    from .create import zeros_like_spec
+    from .creating.create import zeros_like_spec
+    from .lifted.batching import as_batched_as
     made = zeros_like_spec(base[0])
     return made if like._storage.host is None else as_batched_as(made, like)

@@ -13,9 +13,10 @@ from ..base.naming import type_name
 from ..ops.families import index as family
 from ..ops.families.composing import check_expand, number_fits
 from ..trace.tape import LOCAL
-from . import picking, shapes, views
-from .batching import is_batch
+from . import picking
 from .core import Tensor
+from .lifted.batching import is_batch
+from .viewing import shapes, views
 
 NO_TUPLE = ("Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use x[tuple(seq)] "
             "instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)], which will result either in "
@@ -170,7 +171,7 @@ def _taken(item):
 
 
 def _bool_index(flag, self):
-    from .from_data import tensor
+    from .creating.from_data import tensor
     return tensor([flag], device=self.device)
 
 
@@ -217,7 +218,7 @@ def _no_text(item):
 
 def _sequence(item):
     """An index tensor of a list or an array: booleans are a mask, all other numbers become integers."""
-    from .from_data import from_host, tensor
+    from .creating.from_data import from_host, tensor
     if isinstance(item, np.ndarray):
         made = from_host(item)
     else:

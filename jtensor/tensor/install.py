@@ -9,12 +9,15 @@ import functools
 from ..ops.families.aliases import ALIASES, INPLACE_FUNCTIONS
 from ..ops.registry import REGISTRY
 from ..storage.lifted import LIFTED_MEMORY
-from . import accumulate, by_element, convert, copying, dunders, facts, gradient, hooks, levels, likes, looking
+from . import accumulate, by_element, convert, copying, facts, gradient, hooks, looking
+from .calling.entries import PASSING_ON
+from .calling.guards import Form, guarded, renamed, written
 from .core import Tensor
+from .creating import likes
 from .dispatch import call
-from .entries import PASSING_ON
-from .guards import Form, guarded, renamed, written
-from .inplace import call_inplace
+from .lifted import levels
+from .recording import dunders
+from .recording.inplace import call_inplace
 
 FUNCTIONS = {}
 
@@ -114,7 +117,7 @@ def _by_hand():
     for room, names in ((looking, "item tolist"), (convert, "numpy to cpu cuda type_as"), (copying, "copy_ fill_ zero_")):
         for name in names.split():
             setattr(Tensor, name, getattr(room, name))
-    from . import retyped, shapes
+    from .viewing import retyped, shapes
     Tensor.T, Tensor.mT = property(shapes.transposed), property(shapes.matrix_transposed)
     Tensor.H, Tensor.mH = property(lambda self: shapes.adjoint_property(self, name="H")), property(
         lambda self: shapes.adjoint_property(self, name="mH"))

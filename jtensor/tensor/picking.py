@@ -13,9 +13,9 @@ from ..storage.host import HostMemory
 from ..storage.lifted import LIFTED_MEMORY
 from ..trace.tape import LOCAL
 from .core import Tensor
-from .from_data import from_host
+from .creating.from_data import from_host
 from .looking import host_copy
-from .overwriting import FLOAT_MAX
+from .recording.overwriting import FLOAT_MAX
 
 _FIRST = (0,)
 

@@ -8,10 +8,11 @@ from ..autograd.graph import sequence
 from ..base import devices, geometry, sites
 from ..base.bounded import MANY, Bounded
 from ..trace.tape import LOCAL, Value
-from . import indexing, overwriting
+from . import indexing
 from .core import Tensor, View, _new
 from .history import edge_of
-from .overwriting import FLOAT_MAX
+from .recording import overwriting
+from .recording.overwriting import FLOAT_MAX
 from .values import read
 
 cpu = devices.cpu

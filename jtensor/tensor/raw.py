@@ -4,7 +4,7 @@ For rooms above the tensor layer (``nn.functional``) that check arguments and ca
 show. A name ending in ``_`` is the in-place form. Made when first asked for.
 """
 from ..ops.registry import REGISTRY
-from .guards import guarded
+from .calling.guards import guarded
 from .install import derive
 
 

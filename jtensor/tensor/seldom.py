@@ -191,7 +191,7 @@ def _in_layout(self, name, blocksize, dense_dim):
 
 
 def _storage_class(dtype):
-    from .typed_storages import CLASSES
+    from .memory.typed_storages import CLASSES
     return CLASSES[dtype]
 
 

@@ -12,10 +12,13 @@ from ..ops.build import Wrapped
 from ..ops.operator import Number, Operator, OptTensor, Static, TensorOrNumber, Tensors
 from ..ops.operator import Tensor as TensorKind
 from ..ops.registry import REGISTRY
-from . import custom, history, inplace, quick, replay, views, writers
+from . import custom, history, quick
 from .core import make_tensor
-from .from_data import tensor
+from .creating.from_data import tensor
+from .recording import inplace, writers
+from .replaying import replay
 from .values import read, read_at, wrap
+from .viewing import views
 
 _places = weakref.WeakKeyDictionary()
 

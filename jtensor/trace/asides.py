@@ -17,9 +17,10 @@ from ..base.bounded import MANY, Bounded
 from . import tape
 from .tape import LOCAL, TRIE, Local, Segment
 
-_RECORD = {"trace/tape.py", "trace/executor.py", "trace/macros.py", "tensor/values.py", "tensor/overwriting.py", "tensor/retrace.py",
-           "tensor/updates.py", "<jtensor recorder>", "<jtensor writer>", "<jtensor backward>", "<jtensor graph>"}
-_CALL_USERS = {"autograd/engine.py", "autograd/saved.py", "tensor/overriding.py"}
+_RECORD = {"trace/tape.py", "trace/executor.py", "trace/macros.py", "tensor/values.py", "tensor/recording/overwriting.py",
+           "tensor/replaying/retrace.py", "tensor/replaying/updates.py", "<jtensor recorder>", "<jtensor writer>", "<jtensor backward>",
+           "<jtensor graph>"}
+_CALL_USERS = {"autograd/engine.py", "autograd/saved.py", "tensor/calling/overriding.py"}
 _USERS, _OURS, _CALLS, _RECORDS = range(4)
 
 

@@ -3,8 +3,8 @@
 A `Value` is an immutable array: there already (``array``), or promised by a node of a `Segment`. A segment is the stretch of
 tape since the last flush; its nodes are ``(plan, positions, scalars, outputs)`` where a position p >= 0 is the p-th value made on
 the segment, p < 0 is its external input ``~p``, and outputs are weak references: what nobody holds need not be computed.
-Walking the trie (`trie`) while recording makes the segment's identity. `record` is the general way in; `tensor.recorders` has the same
-steps in line.
+Walking the trie (`trie`) while recording makes the segment's identity. `record` is the general way in; `tensor.recording.recorders` has
+the same steps in line.
 
 Threads: each has its own segment. A value pending on another thread's segment is computed here from a snapshot of its nodes; they
 are pure, so that the owner may compute them again.
@@ -79,7 +79,7 @@ class Local(threading.local):
     threads = 0
     idents = set()                          # those threads' numbers, for who must not make a tape by asking for it (`asides`)
     differentiated = ()                     # the differentiations of `torch.func` by the graph whose functions are running
-    levels = ()                             # of `vmap` and its like that are open, a list once there has been one (`tensor.levels`)
+    levels = ()                             # of `vmap` and its like that are open, a list once there has been one (`tensor.lifted.levels`)
 
     def __init__(self):
         self.presence = _enter()

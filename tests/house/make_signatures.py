@@ -1,4 +1,4 @@
-"""Writes `jtensor/tensor/signatures.txt`: how PyTorch's own functions and methods may be called.
+"""Writes `jtensor/tensor/calling/signatures.txt`: how PyTorch's own functions and methods may be called.
 
     python tests/house/make_signatures.py
 
@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PATH = ROOT / "jtensor" / "tensor" / "signatures.txt"
+PATH = ROOT / "jtensor" / "tensor" / "calling" / "signatures.txt"
 # as Python's annotations and as aten's schemas call them -> the words of the parser's messages
 ANNOTATED = {
     "Tensor": "Tensor", "_int": "int", "_int | SymInt": "symint", "int": "int", "_bool": "bool", "bool": "bool", "_float": "float",

@@ -12,7 +12,10 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "jtensor"
 LAYERS = ["base", "trace", "storage", "views", "ops", "autograd", "tensor"]
-FOLDERS = {"trace": ["cache", "lowering", "op_by_op", "dynamic_shapes"]}         # of a layer, each above those before it
+FOLDERS = {                 # of a layer, each above those before it
+    "trace": ["cache", "lowering", "op_by_op", "dynamic_shapes"],
+    "tensor": ["calling", "viewing", "lifted", "creating", "recording", "replaying", "memory"],
+}
 TOP, ROOT, ALIAS = len(LAYERS), len(LAYERS) + 1, len(LAYERS) + 2
 
 # Rooms on top that may import each other, in this direction only. A room on top may also `import jtensor` itself, whose
@@ -67,7 +70,8 @@ LAZY = {
     ("autograd.gradcheck", ""): "the same",
     ("ops.families", "sparse"): "a table of rows whose gradient is asked to be sparse",
     ("tensor.seldom", "sparse"): "how a dense tensor becomes a sparse one, which only that room knows",
-    ("tensor.create", "sparse"): "zeros in a sparse layout",
+    ("tensor.viewing.views", "tensor"): "adds up into memory in the backward of as_strided, which is seldom, and tensors of batches there",
+    ("tensor.creating.create", "sparse"): "zeros in a sparse layout",
     ("tensor.custom_levels", "utils"): "the `vmap` of a custom function takes and answers nests, whose room is loaded by those who use it",
     ("ops.families.composing", "autograd"): "checks `out=` of a composite as the dispatcher checks an operator's",
 }

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import jtensor
-from jtensor.tensor import updates
+from jtensor.tensor.replaying import updates
 from jtensor.trace import executor, tape
 from jtensor.trace.tape import LOCAL
 

@@ -7,7 +7,7 @@ import re
 import warnings
 
 import jtensor
-from jtensor.tensor import storage_types
+from jtensor.tensor.memory import storage_types
 
 ADDRESS = re.compile("0x[0-9a-f]+")
 

@@ -286,7 +286,7 @@ def ours(case):
 def real_tensor(facts, host):
     """jtensor's own tensor of the same class, dtype and history; None for a dtype that it does not have."""
     import jtensor
-    from jtensor.tensor import from_data
+    from jtensor.tensor.creating import from_data
     dtype = dtypes.NAMES.get(facts["dtype"])
     if dtype is None:
         return None

@@ -3,7 +3,7 @@ import pytest
 
 import jtensor as torch
 from jtensor.autograd import engine
-from jtensor.tensor import chains, rehearsed, retrace
+from jtensor.tensor.replaying import chains, rehearsed, retrace
 from jtensor.trace import macros
 
 F = torch.nn.functional

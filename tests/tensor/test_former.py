@@ -4,7 +4,7 @@ import warnings
 import pytest
 
 import jtensor
-from jtensor.tensor import former
+from jtensor.tensor.calling import former
 
 CALLS = """w.clone().add_(-0.5, g) | torch.add(w, 2, g) | w.sub(2, g) | torch.sub(w, 2, g, out=torch.zeros(2)) | w.add(torch.tensor(2.), g)
 torch.add(w, 1, 2) | w.clone().addcmul_(0.5, g, g) | w.addcdiv(0.5, g, g) | torch.addcdiv(w, 2, g, g) | torch.addmm(2, M, 3, M, M)

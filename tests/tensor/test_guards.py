@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import jtensor as torch
-from jtensor.tensor import taking
-from jtensor.tensor.refusals import refusal
-from jtensor.tensor.taking import signatures
+from jtensor.tensor.calling import taking
+from jtensor.tensor.calling.refusals import refusal
+from jtensor.tensor.calling.taking import signatures
 
 NAMES = [line.split(" ", 1)[0] for line in Path(taking.__file__).with_name("signatures.txt").read_text().splitlines()]
 

@@ -6,7 +6,7 @@ import pytest
 
 FRESH = """
 import jtensor as torch
-from jtensor.tensor import overriding
+from jtensor.tensor.calling import overriding
 import jtensor.nn, jtensor.optim, jtensor.overrides
 def pays():
     return overriding.is_overridable(torch.add.__code__)

@@ -15,7 +15,7 @@ import jtensor as torch
 from jtensor.base.errors import MissingFeature
 from jtensor.nn import functional as F
 from jtensor.overrides import TorchFunctionMode
-from jtensor.tensor import overriding
+from jtensor.tensor.calling import overriding
 
 from ..ops import op_samples
 

@@ -4,7 +4,7 @@ import pytest
 import jtensor as torch
 from jtensor.ops.registry import REGISTRY
 from jtensor.tensor import dispatch
-from jtensor.tensor.arguments import identity
+from jtensor.tensor.calling.arguments import identity
 from jtensor.trace import executor, tape
 
 OPERATORS = REGISTRY.operators

@@ -2,7 +2,7 @@
 import pytest
 
 import jtensor as torch
-from jtensor.tensor import rehearsed, replay
+from jtensor.tensor.replaying import rehearsed, replay
 from jtensor.trace import macros
 from jtensor.trace.tape import LOCAL
 

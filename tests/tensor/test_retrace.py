@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import jtensor as torch
-from jtensor.tensor import retrace, updates, written
+from jtensor.tensor.replaying import retrace, updates, written
 from jtensor.trace import executor, macros
 
 F = torch.nn.functional

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import jtensor as torch
-from jtensor.tensor import together
+from jtensor.tensor.recording import together
 from jtensor.tensor.values import read
 
 

@@ -5,8 +5,9 @@ import warnings
 import pytest
 
 import jtensor
-from jtensor.tensor import indexing, overwriting
-from jtensor.tensor.inplace import call_inplace
+from jtensor.tensor import indexing
+from jtensor.tensor.recording import overwriting
+from jtensor.tensor.recording.inplace import call_inplace
 from jtensor.trace import executor, tape
 
 torch = pytest.importorskip("torch")

@@ -8,8 +8,8 @@ import warnings as warnings
 
 import jtensor as torch
 
+from ...tensor.calling.guards import guarded as _guarded
 from ...tensor.core import Tensor as Tensor
-from ...tensor.guards import guarded as _guarded
 from .. import _reduction as _Reduction  # noqa: F401  PyTorch has the room by this name, too
 from .. import grad as grad
 from . import activation as _activation

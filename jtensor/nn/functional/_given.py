@@ -5,8 +5,8 @@ Owns: the words, and `each`. A function asks ``isinstance(x, Tensor)`` itself, w
 the functions.
 """
 from ...base.naming import type_name
+from ...tensor.calling.taking import TAKES, is_int
 from ...tensor.core import Tensor as Tensor
-from ...tensor.taking import TAKES, is_int
 
 
 def refuse(name, **tensors):

@@ -4,7 +4,7 @@ import jtensor
 from ...base.naming import type_name
 from ...ops.families.numeric import not_implemented
 from ...tensor import raw
-from ...tensor.refusals import refusal
+from ...tensor.calling.refusals import refusal
 from ._given import Tensor, refuse
 from .padding import pad
 from .pooling import avg_pool2d, avg_pool3d

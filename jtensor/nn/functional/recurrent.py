@@ -11,7 +11,7 @@ import numpy as np
 import jtensor
 
 from ...tensor import raw
-from ...tensor.shapes import transposed_result
+from ...tensor.viewing.shapes import transposed_result
 from .dropout import dropout as _dropout
 from .linear import linear
 

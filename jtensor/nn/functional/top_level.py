@@ -6,7 +6,7 @@ signatures (a reduction is a number there, and none if not said; dropout's ``tra
 from types import FunctionType as _FunctionType
 
 from ...tensor import raw
-from ...tensor.guards import guarded as _guarded
+from ...tensor.calling.guards import guarded as _guarded
 from .. import functional as F
 from . import recurrent
 from .dropout import feature_dropout as _feature_dropout

@@ -7,7 +7,7 @@ from ...base import sites
 from ...base.naming import type_name
 from ...ops.families.numeric import not_implemented
 from ...tensor import raw
-from ...tensor.taking import TAKES, is_int
+from ...tensor.calling.taking import TAKES, is_int
 from ._given import Tensor, refuse, spread
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 

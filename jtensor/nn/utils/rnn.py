@@ -17,8 +17,8 @@ import jtensor
 
 from ...ops.families.composing import only_tensors
 from ...ops.families.embedding import packed_rows
-from ...tensor.from_data import from_host
-from ...tensor.together import elements_of
+from ...tensor.creating.from_data import from_host
+from ...tensor.recording.together import elements_of
 
 __all__ = ["PackedSequence", "invert_permutation", "pack_padded_sequence", "pad_packed_sequence", "pad_sequence", "unpad_sequence",
            "pack_sequence", "unpack_sequence"]

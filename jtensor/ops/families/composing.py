@@ -1,7 +1,7 @@
 """What composites of several operators share: results put into ``out=``, scaled terms, sizes a tensor may be expanded to, views by name.
 
 Owns: helpers that touch tensors only through their public methods or, where PyTorch's graph asks for a node of a certain name, through
-`jtensor.tensor.views`, imported when called. May not know: any operator.
+`jtensor.tensor.viewing.views`, imported when called. May not know: any operator.
 """
 import functools
 
@@ -45,7 +45,8 @@ def check_expand(self, target):
 @functools.cache
 def _above():
     """The rooms of tensors that are used here; an import at every call would cost as much as recording an operator."""
-    from ...tensor import inplace, shapes, views
+    from ...tensor.recording import inplace
+    from ...tensor.viewing import shapes, views
     return inplace, shapes, views
 
 

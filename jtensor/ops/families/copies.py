@@ -11,7 +11,7 @@ from .numeric import wrap_dim
 
 
 def _pieces(input, rule, cuts):
-    from ...tensor.pieces import _each
+    from ...tensor.viewing.pieces import _each
     cuts = cuts.tolist() if hasattr(cuts, "_spec") else cuts
     cuts = tuple(map(index, cuts)) if isinstance(cuts, (tuple, list)) else cuts
     return _each(input, rule, "SliceBackward0", cuts)

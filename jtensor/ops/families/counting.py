@@ -44,7 +44,7 @@ def bincount(input, weights=None, minlength=0):
         raise RuntimeError("minlength should be >= 0")
     if input._spec.ndim == 1 and not input._spec.numel:
         return input.new_zeros((minlength,), dtype=dtypes.int64)
-    from ...tensor.batching import whole
+    from ...tensor.lifted.batching import whole
     if input._spec.ndim != 1 or whole(input).min().item() < 0:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is None:

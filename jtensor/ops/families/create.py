@@ -1,4 +1,4 @@
-"""Operators that make tensors out of numbers, and copies: what the factory functions of `jtensor.tensor.create` record.
+"""Operators that make tensors out of numbers, and copies: what the factory functions of `jtensor.tensor.creating.create` record.
 
 They take ``dtype`` and ``device`` as statics and sizes as tuples; defaults and PyTorch's argument forms are settled before.
 """

@@ -56,7 +56,7 @@ def triu(input: Tensor, diagonal=0):
 
 
 def _triangle_indices(name, find, row, col, offset, dtype, device):
-    from ...tensor.from_data import from_host
+    from ...tensor.creating.from_data import from_host
     dtype = dtype or dtypes.int64
     if row < 0 or col < 0:
         what, n = ("row", row) if row < 0 else ("col", col)
@@ -322,7 +322,7 @@ def _check_trace(self):
 
 def _trace_gradient(grad, node):
     """A vector of zeros with the gradient in some places, seen as the matrix."""
-    from ...tensor.create import arange
+    from ...tensor.creating.create import arange
     rows, columns = node.plan.inputs[0].shape
     flat = grad.new_zeros(rows * columns).index_fill_(0, arange(min(rows, columns), device=grad.device) * (columns + 1), grad)
     flat._counter.version = 2                            # PyTorch fills a copy

@@ -130,7 +130,7 @@ def no_zero_divisor(self, other):
         if other % (1 << bits) == 0:                             # in the type of the quotient
             raise RuntimeError("ZeroDivisionError")
     elif other.dtype.category < 2 and not isinstance(self, (float, complex)):
-        from ...tensor.batching import whole
+        from ...tensor.lifted.batching import whole
         found = extremes(other)
         if found is not None and other.ndim == 0 and not isinstance(self, int) and self.ndim:
             found = [number % (1 << bits) for number in found]

@@ -112,7 +112,7 @@ def combinations(input, r=2, with_replacement=False):
         raise RuntimeError(f"Expect a 1D vector, but got shape {list(input._spec.size)}")
     if r < 0:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
-    from ...tensor.from_data import from_host
+    from ...tensor.creating.from_data import from_host
     if r == 0:
         return input.new_empty((0,))
     n = input._spec.numel

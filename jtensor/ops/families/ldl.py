@@ -140,7 +140,7 @@ def _symmetric(A):
 
 
 def _looked_at(name, info):
-    from ...tensor.batching import whole
+    from ...tensor.lifted.batching import whole
     bad = next((n for n in whole(info).flatten().tolist() if n), 0)
     if bad:
         raise RuntimeError(f"torch.linalg.{name}: Unknown error code: {bad}.")

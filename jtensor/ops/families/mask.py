@@ -231,7 +231,7 @@ def _scatter_places(self, mask, source, inplace):
     if mask._spec.dtype is not dtypes.bool:
         raise RuntimeError("masked_scatter_ only supports boolean masks, but got mask with dtype "
                            f"{dtypes.scalar_name(mask._spec.dtype)}")
-    from ...tensor.batching import is_batch, whole
+    from ...tensor.lifted.batching import is_batch, whole
     if is_batch(mask):
         places, most = None, whole(mask.expand(shape).count_nonzero()).max().item()
     else:

@@ -70,7 +70,7 @@ def square(name, t, arg="A"):
 
 def checked(info, text, error=LinAlgError):
     """Raises for the first matrix whose ``info`` is not 0; ``text(info)`` says what is wrong with it. Of the meta device none is wrong."""
-    from ...tensor.batching import whole
+    from ...tensor.lifted.batching import whole
     info = whole(info)
     if info.is_meta:
         return

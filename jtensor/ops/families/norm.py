@@ -166,7 +166,7 @@ def move_average(self: Tensor, batch: Tensor, momentum: Number):
 
 def _no_batch(moved, *running):
     """Raises where the running statistics would have to be moved for each of a batch."""
-    from ...tensor.batching import is_batch
+    from ...tensor.lifted.batching import is_batch
     if is_batch(moved) and not all(map(is_batch, running)):
         raise RuntimeError("Batch norm got a batched tensor as input while the running_mean or running_var, which will be updated in "
                            "place, were not batched.\nIf you are using a module and do not need eval mode, please set "

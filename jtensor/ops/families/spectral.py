@@ -24,7 +24,7 @@ def _converges(name, A):
     """What LAPACK's iterations cannot take: values that are not finite."""
     import numpy as np
 
-    from ...tensor.batching import whole
+    from ...tensor.lifted.batching import whole
     if A._spec.device is not devices.meta and not np.isfinite(whole(A).detach().resolve_conj().cpu().numpy()).all():
         if name == "linalg.eig":
             raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")

@@ -18,9 +18,9 @@ import numpy as np
 import jtensor
 
 from ....storage.shared import Region, new_file
-from ....tensor.from_data import from_host
+from ....tensor.creating.from_data import from_host
 from ....tensor.looking import host_copy
-from ....tensor.sending import refuse_history
+from ....tensor.memory.sending import refuse_history
 from . import worker
 from .fetch import FETCHERS
 

@@ -1,0 +1,1 @@
+"""Tensors made of numbers, of Python's and NumPy's data, and after other tensors."""

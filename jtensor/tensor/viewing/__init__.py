@@ -1,0 +1,1 @@
+"""View operators: another geometry over the same storage, with PyTorch's history."""
