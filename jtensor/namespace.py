@@ -16,7 +16,7 @@ from .tensor.calling.guards import guarded
 from .tensor.calling.overriding import Layer
 from .tensor.core import Tensor
 from .tensor.creating import create, from_data, likes, ranges
-from .tensor.memory import storages
+from .tensor.memory import sending, storages  # noqa: F401 - `multiprocessing` asks the former how tensors are sent
 from .tensor.viewing import pieces, retyped
 from .trace import executor, report
 

@@ -1,5 +1,6 @@
 """Memory that processes share: `share_memory_`, and what goes through `multiprocessing`."""
 import copy
+import gc
 import os
 import pickle
 import subprocess
@@ -172,6 +173,7 @@ def test_a_region_that_finds_no_room_leaves_no_descriptor(monkeypatch):
     def full(*args):
         raise OSError(28, "No space left on device")
     monkeypatch.setattr(os, "ftruncate", full)
+    gc.collect()                            # closes what earlier tests have left open
     before = len(os.listdir("/dev/fd"))
     for _ in range(3):
         with pytest.raises(OSError, match="No space"):

@@ -173,7 +173,7 @@ def test_the_rooms_that_record_are_told_by_names_that_they_have():
     package = Path(asides.__file__).parent.parent
     named = {name for name in asides._RECORD | asides._CALL_USERS if not name.startswith("<")}
     assert all((package / name).is_file() for name in named)
-    adds = {path.relative_to(package).as_posix() for path in package.glob("*/*.py")
+    adds = {path.relative_to(package).as_posix() for path in package.rglob("*.py")
             if re.search(r"^ +segment\.nodes\.append\(|^    nodes \+= piece", path.read_text(), re.MULTILINE)}
     texts = {"tensor/recording/templates.py", "tensor/replaying/rehearsed.py"}                 # what is written out has a name of its own
     assert adds >= texts and adds - texts <= named

@@ -388,3 +388,15 @@ def test_so_are_those_of_their_gradients():
             assert equations.text(told) == equations.text(flattened(traced)), (operator, shape)
             compared += bool(backward.elementwise) and buckets.is_elementwise(told)
     assert compared > 100
+
+
+def test_numbers_made_of_bits_are_looked_at():
+    def bits(rows):
+        x = torch.tensor([1, 0x00400000, 0x7FC00001, 0x3F800000], dtype=torch.int32).repeat(rows)
+        y = (x.view(torch.float32)[1:] * 1.5).reshape(-1)
+        z = torch.full((4 * rows - 1,), float("nan"))[1:] + torch.cat([y[2:], y[:1]])
+        return (y * 0.75).view(torch.int32).tolist(), z.view(torch.int32).tolist()
+
+    lazily = [bits(rows) for rows in (1, 2, 3)]
+    with torch.eager():
+        assert [bits(rows) for rows in (1, 2, 3)] == lazily

@@ -16,7 +16,7 @@ import time
 
 import numpy as np
 
-from ...base import background, compat, forking, malloc  # noqa: F401 - the latter is told of forks from now on
+from ...base import background, compat, forking, malloc  # noqa: F401 - `forking` is told of forks from now on
 from ...base.background import Worker
 from .barriers import in_windows
 from .boxes import EMITTERS
