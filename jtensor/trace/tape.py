@@ -79,6 +79,7 @@ class Local(threading.local):
     threads = 0
     idents = set()                          # those threads' numbers, for who must not make a tape by asking for it (`asides`)
     differentiated = ()                     # the differentiations of `torch.func` by the graph whose functions are running
+    glance = None                           # what names the present look at memory that is shared (`storage.host.Glance`)
     levels = ()                             # of `vmap` and its like that are open, a list once there has been one (`tensor.lifted.levels`)
 
     def __init__(self):

@@ -11,6 +11,7 @@ from ...autograd.graph import AccumulateGrad, OperatorNode
 from ...base import sites
 from ...ops import saves
 from ...storage import cell
+from ...storage.host import Glance
 from ...trace import macros
 from ...trace.tape import LOCAL, Value
 from ..core import View, make_tensor
@@ -45,7 +46,8 @@ def backward(edge, grad, keep_graph):
                 _play(macro, segment, found, keep_graph)
                 return
         if not macros.hopeless(segment):
-            found = _graph(segment, edge, grad)
+            with Glance():
+                found = _graph(segment, edge, grad)
     if found is not None:
         key, nodes, leaves, numbers, named, holding = found
         key = *key, keep_graph
@@ -78,10 +80,13 @@ def backward(edge, grad, keep_graph):
 def _as_written(segment, known, edge, grad, keep_graph):
     """(macro, what `_play` wants) where a graph is one of those that have been written out, else (None, None)."""
     for ask, macro in known[macros.WRITTEN]:
+        LOCAL.glance = object()                                     # as a `Glance` does, with less ado
         try:
             found = ask(segment, edge, grad, keep_graph)
         except (TypeError, ValueError):                             # nothing, or something else, was saved where a tuple was
             found = None
+        finally:
+            LOCAL.glance = None
         if found is not None:
             known[macros.MISSES] = 0
             return macro, found
