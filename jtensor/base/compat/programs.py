@@ -22,7 +22,7 @@ class Program:
 
     Attributes: ``inputs`` and ``outputs`` (a (shape, numpy dtype) each), ``donated`` (positions whose buffers a run takes over),
     ``device``, ``seconds`` (what tracing, lowering and compiling, or loading, took, by name), ``portable`` (whether `dump` can),
-    ``slow_to_begin`` (whether whoever made it says that its first run makes what later ones use), ``instead`` (an equal one that `dump`
+    ``slow_to_begin`` (what makes, says who made it, something in its first run that later ones use; "" if nothing), ``instead`` (an equal one that `dump`
     takes, where XLA does not serialise this one).
     ``run`` trusts its caller: arrays of the given shapes and types, on the device; NumPy arrays and Python scalars are let in, slower.
     ``run_kept(arrays, kept)`` is the same, and what comes of it is in the list ``kept`` from the moment it is there: an exception that a
@@ -224,7 +224,7 @@ def _program(executable, inputs, outputs, donated, device, committed, kept=(), b
     self = Program.__new__(Program)
     self.run, self.inputs, self.outputs, self.donated, self.device = run, inputs, outputs, donated, device
     self.run_kept, self.taken = run_kept, taken
-    self.portable, self._executable, self._committed, self.seconds, self.slow_to_begin = not kept, executable, committed, {}, False
+    self.portable, self._executable, self._committed, self.seconds, self.slow_to_begin = not kept, executable, committed, {}, ""
     self._body, self.instead = body, None
     _KNOWN.add(self)
     return self
@@ -280,7 +280,7 @@ def _program_public(compiled, inputs, outputs, donated, device, committed):
     self = Program.__new__(Program)
     self.run, self.inputs, self.outputs, self.donated, self.device = run, inputs, outputs, donated, device
     self.run_kept, self.taken = run_kept, lambda kept: kept[0]
-    self.portable, self._executable, self._committed, self.seconds, self.slow_to_begin = True, compiled, committed, {}, False
+    self.portable, self._executable, self._committed, self.seconds, self.slow_to_begin = True, compiled, committed, {}, ""
     self.instead = None
     return self
 

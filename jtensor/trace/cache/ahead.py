@@ -13,13 +13,14 @@ import numpy as np
 
 from ...base import compat
 from ...base.background import Worker
-from . import store
+from . import first_product, store
 
 MILESTONES = frozenset((2, 4, 8, 16, 32, 64))      # after so many operations it is asked what comes
 MOST = 12                       # programs that are loaded ahead
 LARGEST = 1 << 24               # bytes of a program's inputs and results beyond which it is not run on zeros: that is no beginning any more
 KEPT = 512                      # milestones that the entry remembers
 _ENTRY = "ahead"
+PRODUCTS = "products"           # stands among the programs' names where some of them multiply matrices
 _LOADER, _REHEARSER = Worker("ahead"), Worker("rehearsal")
 
 
@@ -45,7 +46,9 @@ class Ahead:
 
     def keep(self, wait=False):
         """Writes what followed on this process's milestones, if the entry says something else."""
-        new = {at: names for at, first in self.passed if (names := store.used[first:first + MOST]) and self.known.get(at) != names}
+        products = [PRODUCTS] if first_product.has_begun() else []
+        new = {at: [*products, *names] for at, first in self.passed if (names := store.used[first:first + MOST])}
+        new = {at: names for at, names in new.items() if self.known.get(at) != names}
         if new:
             self.known.update(new)
             store.write(_ENTRY, lambda: self._body(new), wait)
@@ -56,6 +59,9 @@ class Ahead:
 
 def begin(names):
     """Loads these programs in the background; what an earlier guess named beside them is given up."""
+    if PRODUCTS in names:
+        first_product.begin()
+        names = [name for name in names if name != PRODUCTS]
     for name in set(store.coming) - set(names):
         handle = store.coming.pop(name, None)
         if handle is not None:

@@ -234,6 +234,18 @@ def load_named(name):
     return _load(path, None) if os.path.exists(path) else None
 
 
+def load_apart(key):
+    """`load`, of what says nothing about a script: it is neither counted nor noted among what was used."""
+    return None if folder() is None else load_named(os.path.basename(_path(key, _surroundings(None))))
+
+
+def save_apart(key, executable):
+    """`save` of the same; it is written there and then."""
+    if folder() is not None:
+        with contextlib.suppress(Exception):                # a full disk; the next process makes it again
+            _put(_path(key, _surroundings(None)), executable.dump())
+
+
 def _note(path, device):
     if device is None and len(used) < _USED:
         used.append(os.path.basename(path))

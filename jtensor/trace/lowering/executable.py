@@ -18,6 +18,8 @@ import numpy as np
 
 from ...base import background, compat, forking, malloc  # noqa: F401 - `forking` is told of forks from now on
 from ...base.background import Worker
+from ..cache import first_product
+from ..cache.ahead import PRODUCTS
 from .barriers import in_windows
 from .boxes import EMITTERS
 from .kinds import DIV, ELEMENTWISE, ELEMENTWISE_MOVES, EXTREME, KINDS, MOVES, OTHER, PRODUCT, SQRT, SUM, TRANSCENDENTAL
@@ -246,13 +248,14 @@ _ONE_LOOP, _LARGE = 8, 1 << 15      # equations that one loop can hold; elements
 
 
 def _slow_to_begin(jaxpr):
-    # Matrix products, convolutions and sums have runtimes and machine code that are made when they first run. What goes on until a
-    # condition is met, or calls a library, is not to be run on numbers that nobody has chosen.
+    # "products" or "sums", which have runtimes and machine code that are made when they first run, or "". What goes on until a condition is
+    # met, or calls a library, is not to be run on numbers that nobody has chosen.
     names = {eqn.primitive.name for eqn in _equations(jaxpr)}
-    return not names.isdisjoint(_BEGIN_SLOWLY) and names.isdisjoint(_WITHOUT_END)
+    if not names.isdisjoint(_WITHOUT_END):
+        return ""
+    return PRODUCTS if "dot_general" in names or "conv_general_dilated" in names else "sums" if "reduce_sum" in names else ""
 
 
-_BEGIN_SLOWLY = {"dot_general", "conv_general_dilated", "reduce_sum"}
 _WITHOUT_END = {"while", "ffi_call", "custom_call", "cholesky", "lu", "lu_pivots_to_permutation", "eig", "eigh", "svd", "qr", "geqrf",
                 "geqp3", "householder_product", "ormqr", "schur", "hessenberg", "tridiagonal", "tridiagonal_solve", "triangular_solve"}
 
@@ -288,8 +291,11 @@ def compile_program(function, avals, *, donate=(), options=None, effort="all", x
         chosen = options_of(effort, jaxpr, device)
         pieces = _in_pieces(jaxpr) if effort == PIECES else {}
         settings = _settings(_always(jaxpr, device), pieces, chosen, _of_rows(jaxpr, chosen, device), options or {})
+        slow = _slow_to_begin(jaxpr)
+        if slow == PRODUCTS and device is None:
+            first_product.begin()               # while XLA compiles
         executable = compat.build(jaxpr, donate, settings, device, name, _apart)
-    executable.slow_to_begin = _slow_to_begin(jaxpr)
+    executable.slow_to_begin = slow
     if pieces:
         executable.portable = False             # XLA does not serialise it
     elif any(eqn.primitive.name in _SORTING for eqn in _equations(jaxpr)):

@@ -12,7 +12,8 @@ import numpy as np
 
 from ...base import compat, devices
 from .. import scalars
-from ..cache import store
+from ..cache import first_product, store
+from ..cache.ahead import PRODUCTS
 from ..cache.shapes import REMEMBERED
 from ..plan import made_for, scalar_struct
 from . import boxes, fences
@@ -156,7 +157,7 @@ def of_graph(graph, text, place, efforts=("all",), stored=False, buffers=()):
         found = _SHARED.get((key, device))
         if found is not None:
             return found, "shared", 0, got
-        found = None if in_pieces else store.load(key, device)
+        found = None if in_pieces else loaded(key, device)
         if found is not None:
             _SHARED[key, device] = found
             return found, "disk", 0, got
@@ -179,6 +180,14 @@ def of_graph(graph, text, place, efforts=("all",), stored=False, buffers=()):
     return made, "compiled", fenced.count, effort
 
 
+def loaded(key, device):
+    """The executable on disk, or None."""
+    found = store.load(key, device)
+    if found is not None and found.slow_to_begin == PRODUCTS and device is None:
+        first_product.begin()               # too late to gain by it, but the script's next start will know
+    return found
+
+
 def _key_for(effort, text):
     return text if effort == "all" else f"{text}\neffort {effort}"
 
@@ -195,7 +204,7 @@ def kernel(plan):
 def kernel_of(graph, key, elements, place=devices.cpu):
     """The same of equations. ``graph``: what gives them, as a `Flat`; ``key``: names them in every process; ``place``: where they run."""
     device = _unless_default(place)
-    found = store.load(key, device)
+    found = loaded(key, device)
     if found is not None:
         return found, "disk"
     with jax.enable_x64(True), made_for(place.type):
