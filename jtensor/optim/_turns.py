@@ -2,8 +2,9 @@
 
 Each step ends the tape by itself, so that the device begins at once and each iteration is the same tape. Where another optimizer's step
 always comes next (a discriminator's and a generator's, an actor's and a critic's), the tape goes on to that: one program runs in less
-time than two, and hands less over. That is learnt from the order of steps alone; no number depends on it. Owns: this order. May not know:
-what a step records, what runs when.
+time than two, and hands less over. That is learnt from the order of steps alone; no number depends on it. In the first round nothing has
+been learnt, and two programs would be compiled that never come again: there it is assumed that whoever was made and has not stepped yet
+comes next, until that was wrong once. Owns: this order. May not know: what a step records, what runs when.
 """
 import threading
 import weakref
@@ -21,6 +22,8 @@ class _Turns(threading.local):
 
 
 _TURNS = _Turns()
+NEW = weakref.WeakSet()     # optimizers that have not stepped yet
+GUESS = {"right": True}     # whether the first step of one was never followed by its second while others had not stepped
 
 
 def goes_on(optimizer):
@@ -29,6 +32,8 @@ def goes_on(optimizer):
     before = None if turns.last is None else turns.last()
     if before is not None:
         left_open = turns.tape is not None
+        if before is optimizer and left_open and before._credit <= 0:
+            GUESS["right"] = False
         if before is optimizer or left_open and turns.tape() is not segment:
             before._credit = max(before._credit - LOSS, -MOST)
         elif not _leads(optimizer, before):
@@ -38,6 +43,10 @@ def goes_on(optimizer):
     if before is not optimizer:
         turns.last = weakref.ref(optimizer)
     open_ = optimizer._credit > 0 and optimizer._follower() is not None
+    if not optimizer._has_stepped:
+        optimizer._has_stepped = True
+        NEW.discard(optimizer)
+        open_ = open_ or GUESS["right"] and len(NEW) > 0
     turns.tape = weakref.ref(segment) if open_ else None
     return open_
 

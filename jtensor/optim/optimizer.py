@@ -30,7 +30,7 @@ from ._asked import (  # noqa: F401
     _to_scalar,
     _view_as_real,
 )
-from ._turns import goes_on
+from ._turns import NEW, goes_on
 
 __all__ = ["Optimizer", "register_optimizer_step_pre_hook", "register_optimizer_step_post_hook"]
 
@@ -150,6 +150,7 @@ class Optimizer:
             groups = [{"params": groups}]
         for group in groups:
             self.add_param_group(group)
+        NEW.add(self)
 
     def _patch_step_function(self):
         # On the class, since subclasses outside of this package bring a step of their own.
@@ -161,6 +162,7 @@ class Optimizer:
         """A place for debuggers and profilers."""
 
     _follower, _credit = None, 0         # a reference to the optimizer that steps next, and how sure that is (`_turns`)
+    _has_stepped = False
 
     def _boundary(self):
         """The end of a step: a good moment for the lazy engine to run what was recorded, unless another optimizer is about to step."""

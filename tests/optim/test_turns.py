@@ -4,8 +4,16 @@ import gc
 import pytest
 
 import jtensor as torch
-from jtensor.trace import executor
+from jtensor.optim import _turns
+from jtensor.trace import executor, programs
 from jtensor.trace.tape import LOCAL
+
+
+@pytest.fixture(autouse=True)
+def nobody_has_been_made(monkeypatch):
+    """What other tests have made does not come next, and no guess was wrong."""
+    _turns.NEW.clear()
+    monkeypatch.setitem(_turns.GUESS, "right", True)
 
 
 def _pair(count=2):
@@ -33,12 +41,13 @@ def _play(order, look=None, steps=8):
 
 @pytest.mark.parametrize(("order", "looks", "expected"), [
     ((0,), None, [False] * 8),                                              # alone
-    ((0, 1), None, [False, False] + [True, False] * 7),                     # the first of two that alternate
-    ((0, 1, 2), None, [False] * 3 + [True, True, False] * 7),
-    ((0, 0, 1), None, [False] * 24),                                        # the other one does not always come next
-    # somebody looks at what it has done: tried again now and then
-    ((0, 1), lambda step, which: which == 0, [False, False, True, False] + [False] * 8 + [True] + [False] * 3),
-    ((0, 1), lambda step, which: which == 1, [False, False] + [True, False] * 7),
+    ((0, 1), None, [True, False] * 8),                                      # the first of two that alternate
+    ((0, 1, 2), None, [True, True, False] * 8),
+    ((0, 0, 1), None, [True] + [False] * 23),                               # the other one does not always come next
+    ((0, 1), lambda step, which: which == 0, [True, False] + [False, True] * 7),        # somebody looks at what it has done: the other
+    ((0, 1), lambda step, which: which == 1, [True, False] * 8),                        # one leads
+    # at both: tried again now and then
+    ((0, 1), lambda step, which: True, [step in (0, 3, 13) for step in range(16)]),
 ])
 def test_the_tape_goes_on_where_another_step_always_follows(order, looks, expected):
     went_on, found = _play(order, looks)
@@ -46,6 +55,42 @@ def test_the_tape_goes_on_where_another_step_always_follows(order, looks, expect
     with torch.eager():
         _, wanted = _play(order, looks)
     assert found == wanted
+
+
+def test_a_first_round_is_guessed_until_that_was_wrong_once():
+    assert _play((0, 0, 1), steps=1)[0] == [True, False, False] and not _turns.GUESS["right"]
+    assert _play((0, 1), steps=3)[0] == [False, False] + [True, False] * 2          # as soon as it has been learnt
+
+
+def test_who_was_made_and_has_gone_is_not_waited_for():
+    nets, (first, second) = _pair()
+    del second
+    gc.collect()
+    executor.flush("a new start")
+    nets[0](torch.ones(2, 4)).sum().backward()
+    first.step()
+    assert not LOCAL.segment.nodes
+
+
+def test_a_first_round_is_the_program_of_the_others(afresh, monkeypatch):
+    made, build = [], programs.build
+
+    def counted(nodes, *args, **kwargs):
+        made.append(len(nodes))
+        return build(nodes, *args, **kwargs)
+    monkeypatch.setattr(programs, "build", counted)
+    (generator, critic), (first, second) = _pair()
+    x = torch.rand(64, 4)
+    for _ in range(4):
+        first.zero_grad(), second.zero_grad()
+        ((critic(x) - critic(generator(x))) ** 2).mean().backward()
+        first.step()
+        first.zero_grad(), second.zero_grad()
+        loss = critic(generator(x)).mean()
+        loss.backward()
+        second.step()
+        loss.item()
+    assert len(made) == 1
 
 
 def test_who_has_gone_does_not_follow():
@@ -60,6 +105,7 @@ def test_who_has_gone_does_not_follow():
     executor.flush("a new start")
     step(first, second, first)
     assert LOCAL.segment.nodes
+    assert first._credit > 0                                # it was learnt, and not guessed
     step(second)
     assert not LOCAL.segment.nodes
     del second
