@@ -4,12 +4,14 @@ import subprocess
 import sys
 
 import jtensor as torch
-from jtensor.trace.cache import ahead, store
+from jtensor.base import compat
+from jtensor.trace import executor
+from jtensor.trace.cache import ahead, first_product, store
 
 SCRIPT = """
 import json
 import jtensor as torch
-from jtensor.trace.cache import ahead, store
+from jtensor.trace.cache import ahead, first_product, store
 store.sources = lambda: b"not edited meanwhile"
 loaded, rehearsed, load, rehearse = [], [], store.load_named, ahead._rehearse
 def load_named(name):
@@ -26,8 +28,10 @@ for step in range(2):
     print(w.grad[0, 0].item())
 print((x + 1).cumsum(0).tolist()[1])
 ahead._LOADER.flush(), ahead._REHEARSER.flush()
+first_product._begun[0].result(help=False)
+ahead.AHEAD.keep(wait=True)
 store.flush()
-print(json.dumps([loaded, store.used, rehearsed]))
+print(json.dumps([loaded, store.used, rehearsed, sorted({name for names in ahead.AHEAD.known.values() for name in names})]))
 """
 
 
@@ -35,9 +39,11 @@ def test_a_second_process_loads_what_the_first_used(cache):
     first, second = [subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True).stdout.splitlines()
                      for _ in range(2)]
     assert first[:-1] == second[:-1]
-    (none, used, _), (loaded, again, rehearsed) = json.loads(first[-1]), json.loads(second[-1])
-    assert none == [] and len(used) > 1 and sorted(loaded) == sorted(used) == sorted(again)
-    assert True in rehearsed
+    ((product,), used, *_, known), (loaded, again, rehearsed, _) = json.loads(first[-1]), json.loads(second[-1])
+    assert len(used) > 1 and sorted(loaded) == sorted([product, *used]) and sorted(used) == sorted(again)
+    assert product not in used                          # it says nothing about a script
+    assert ahead.PRODUCTS in rehearsed
+    assert set(known) <= {ahead.PRODUCTS, *used} and ahead.PRODUCTS in known
 
 
 def test_what_is_not_there_any_more_or_nobody_wants_is_let_go(cache):
@@ -67,3 +73,38 @@ def test_the_entry_is_written_when_it_says_something_else(cache):
     assert again.known == {at: ["a", "b"] for at, _ in made.passed} and again.passed == [(made.passed[0][0], 2)]
     store.write("ahead", lambda: b"no json", wait=True)
     assert store.read_table(ahead._ENTRY) == {}
+
+
+def test_the_first_product_is_multiplied_once_and_kept(cache, monkeypatch):
+    begun, builds, build = [], [], compat.build
+
+    def counted(*args, **kwargs):
+        builds.append(kwargs["name"])
+        return build(*args, **kwargs)
+    monkeypatch.setattr(compat, "build", counted)
+    for _ in range(2):                                  # two processes
+        monkeypatch.setattr(first_product, "_begun", begun := [])
+        assert not first_product.has_begun()
+        ahead.begin([])
+        assert not begun                                # of a script that multiplies nothing
+        for _ in range(2):
+            ahead.begin([ahead.PRODUCTS])
+        assert len(begun) == 1 and first_product.has_begun()
+        begun[0].result()
+    assert builds == ["first_product"]
+
+
+def test_who_compiles_or_loads_a_product_has_the_first_one_multiplied(cache, afresh, monkeypatch):
+    from jtensor.trace.lowering import lower
+    for way in ("compiled", "loaded"):
+        monkeypatch.setattr(first_product, "_begun", begun := [])
+        lower._SHARED.clear()
+        executor.TRIE.forget()
+        x = torch.ones(3, 7)
+        x.add(1).cumsum(0).tolist()
+        assert not begun, way
+        for _ in range(3):
+            assert (x @ torch.ones(7, 5)).exp().sum().item() > 0
+        assert len(begun) == 1, way
+        begun[0].result()
+        store.flush()
