@@ -317,7 +317,7 @@ _SPECIAL = {
     "__setitem__": lambda trace, func, args, kwargs: indices.write(trace, func, *args), "__len__": _length, "__bool__": _leaves("boolean"),
     "__int__": _leaves("integer"), "__float__": _leaves("float"), "__index__": _as_it_is, "__complex__": _leaves("complex"),
     "item": _leaves("number"), "tolist": _leaves("list"), "numpy": _leaves("array"), "__array__": _as_it_is, "__repr__": _as_it_is,
-    "__format__": _as_it_is, "__rtruediv__": _reciprocal, "split": _split, "unbind": _unbind, "unique": _unique, "einsum": _einsum,
+    "__format__": _as_it_is, "__rtruediv__": _reciprocal, "__rdiv__": _reciprocal, "split": _split, "unbind": _unbind, "unique": _unique, "einsum": _einsum,
     "type": _type, "cdist": _distances, "tensordot": _tensordot, "cpu": _moved, "cuda": _moved,
     "norm": _norm, "meshgrid": _meshgrid,
     "broadcast_tensors": _broadcast, "std": _deviation("std"), "var": _deviation("var"), "to": _to, "tensor": _constant_tensor,

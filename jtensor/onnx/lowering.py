@@ -36,6 +36,13 @@ class _Entry:
         self.edge, self.cell, self.how, self.source, self.version = edge, cell, how, source, cell.version
 
 
+class _Absent:
+    """A result that is not written, which nobody may ask for."""
+
+    def __init__(self, name):
+        self.name = name
+
+
 class Lowering:
     """One program on its way into a `writing.Graph`. ``attribute``: what answers the parameter or buffer at a path."""
 
@@ -67,6 +74,8 @@ class Lowering:
         if value.node is not None and value.node.kind == "prim::Attribute" and value not in self._values:
             self._parameter(value)
         found = self._values[value]
+        if isinstance(found, _Absent):
+            raise UnsupportedOperatorError(found.name, self.graph.opset, None, "one of its results has no counterpart in ONNX")
         if not isinstance(found, _Entry):
             return found
         if found.how is None:
@@ -187,6 +196,9 @@ class Lowering:
         made = self._called(node, short, args, facts)
         made = made if isinstance(made, (list, tuple)) else [made]
         for at, (value, edge, fact) in enumerate(zip(outputs, made, facts, strict=True)):
+            if edge is None:
+                self._values[value] = _Absent(node.kind)
+                continue
             self._named(edge, short)
             self._put(value, edge, fact if value in self.program.facts else None, node, args, at if listed or len(made) > 1 else None)
 
@@ -232,9 +244,9 @@ class Lowering:
         finally:
             graph.outs = before
         several = isinstance(made, (list, tuple))
-        made = [graph.cast(edge, fact.dtype) for edge, fact in zip(made if several else [made], facts, strict=True)]
+        made = [edge and graph.cast(edge, fact.dtype) for edge, fact in zip(made if several else [made], facts, strict=True)]
         for edge, fact in zip(made, facts, strict=True):
-            if edge.node is not None or edge.known is None and edge.shape is None:
+            if edge is not None and (edge.node is not None or edge.known is None and edge.shape is None):
                 edge.shape = fact.shape
         return made if several else made[0]
 

@@ -60,8 +60,8 @@ def _adaptive(name, dims, pooling, whole):
         return made if dims == 1 else graph.op("MatMul", constant(matrices[0], self.dtype), made)
 
     def with_places(graph, self, output_size):
-        if _each(output_size, dims) != [1] or len(graph.outs) != 2:
-            raise Refused("with the places of what is chosen")
+        if dims > 1 or _each(output_size, dims) != [1]:
+            return [write(graph, self, output_size), None]
         return [write(graph, self, output_size), graph.op("ArgMax", self, dtype=dtypes.int64, axis=-1, keepdims=1)]
     aten(name)(with_places if pooling == "MaxPool" else write)
 
@@ -78,4 +78,4 @@ for _dims in (1, 2, 3):
     _max(_dims)
     _average(_dims)
     _adaptive(f"adaptive_avg_pool{_dims}d", _dims, "AveragePool", "GlobalAveragePool")
-_adaptive("adaptive_max_pool1d", 1, "MaxPool", "GlobalMaxPool")
+    _adaptive(f"adaptive_max_pool{_dims}d", _dims, "MaxPool", "GlobalMaxPool")
