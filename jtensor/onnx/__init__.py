@@ -62,7 +62,8 @@ def export(model, args=(), f=None, *, kwargs=None, verbose=None, input_names=Non
         del options[name]
     if operator_export_type is None:
         options["operator_export_type"] = exporting.OperatorExportTypes.ONNX
-    return exporting.export(model, args, f, dynamo=dynamo, training=exporting.TrainingMode.EVAL if training is None else training, **options)
+    training = exporting.TrainingMode.EVAL if training is None else training
+    return exporting.export(model, args, f, dynamo=dynamo, training=training, **options)
 
 
 def select_model_mode_for_export(model, mode):
@@ -72,8 +73,8 @@ def select_model_mode_for_export(model, mode):
 
 
 def register_custom_op_symbolic(symbolic_name, symbolic_fn, opset_version):
-    """Says how an operator is to be written as ONNX, by means of TorchScript's graphs, which are not there: such a function is never called,
-    and the operator is refused. Libraries call this when they are imported. `OnnxExporterError` for a name without a namespace."""
+    """Says how an operator is to be written as ONNX, by means of TorchScript's graphs, which are not there: such a function is never
+    called, and the operator is refused. Libraries call this when they are imported. `OnnxExporterError` for a name without a namespace."""
     name = "aten" + symbolic_name if symbolic_name.startswith("::") else symbolic_name
     if not re.match(r"^[a-zA-Z0-9-_]+::[a-zA-Z-_]+[a-zA-Z0-9-_]*$", name):
         raise OnnxExporterError(_REFUSED.format(name) + "The symbolic name must match the format domain::name, and should start with a "

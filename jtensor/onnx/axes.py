@@ -37,8 +37,8 @@ def symbols(axes, names, tensors):
 
 
 def from_dynamic_axes(given, names, by_number):
-    """{name: {axis: its name}} of ``dynamic_axes``; ``names``: of the inputs and outputs there are. ``by_number``: whether a list's axes are
-    told of in a warning, as PyTorch's older exporter does."""
+    """{name: {axis: its name}} of ``dynamic_axes``; ``names``: of the inputs and outputs there are. ``by_number``: whether a list's axes
+    are told of in a warning, as PyTorch's older exporter does."""
     made = {}
     for key, axes in (given or {}).items():
         if key not in names:

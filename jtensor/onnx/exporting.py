@@ -21,10 +21,10 @@ _ACTIVE = []
 _TRAINING = ("Exporting a model while it is in training mode. Please ensure that this is intended, as it may lead to different behavior "
              "during inference. Calling model.eval() before export is recommended.")
 _LEGACY = ("You are using the legacy TorchScript-based ONNX export. Starting in PyTorch 2.9, the new torch.export-based ONNX exporter has "
-           "become the default. Learn more about the new export logic: https://docs.pytorch.org/docs/stable/onnx_export.html. For exporting "
-           "control flow: https://pytorch.org/tutorials/beginner/onnx/export_control_flow_model_to_onnx_tutorial.html")
-_AXES = ("# 'dynamic_axes' is not recommended when dynamo=True, and may lead to 'torch._dynamo.exc.UserError: Constraints violated.' Supply "
-         "the 'dynamic_shapes' argument instead if export is unsuccessful.")
+           "become the default. Learn more about the new export logic: https://docs.pytorch.org/docs/stable/onnx_export.html. For "
+           "exporting control flow: https://pytorch.org/tutorials/beginner/onnx/export_control_flow_model_to_onnx_tutorial.html")
+_AXES = ("# 'dynamic_axes' is not recommended when dynamo=True, and may lead to 'torch._dynamo.exc.UserError: Constraints violated.' "
+         "Supply the 'dynamic_shapes' argument instead if export is unsuccessful.")
 
 
 class TrainingMode(enum.Enum):
@@ -52,8 +52,7 @@ def export(given, args, f, *, dynamo, training, **options):
         raise ValueError("torch.nn.DataParallel is not supported by ONNX exporter, please use 'attribute' module to unwrap model from "
                          "torch.nn.DataParallel. Try torch.onnx.export(model.module, ...)")
     if isinstance(given, ScriptModule):
-        raise missing("ONNX of TorchScript (torch.onnx.export of what was traced, scripted or loaded)", "torch.onnx.export of the module in "
-                      "Python")
+        raise missing("ONNX of TorchScript (torch.onnx.export of what was traced, scripted or loaded)", "the module in Python")
     if not isinstance(given, Module):
         raise OnnxExporterError(f"Expected `mod` to be an instance of `torch.nn.Module`, got {type(given)}.")
     version = _version(options["opset_version"], dynamo)

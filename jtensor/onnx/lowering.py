@@ -1,6 +1,7 @@
 """From TorchScript's operators to those of ONNX, which knows no writes: one recorded operator after the other.
 
-Tensors that share memory are one cell, whose value an operator that writes replaces. A view is taken anew from it when it is asked for after
+Tensors that share memory are one cell,
+whose value an operator that writes replaces. A view is taken anew from it when it is asked for after
 that, and what is written to a view is put at the places of the whole that the view has. Owns: that, and the values by which names go. May
 not know: how an operator is written (`families`), what a model or a file is.
 """
@@ -13,12 +14,13 @@ from . import table, writing
 from .errors import OnnxExporterError, UnsupportedOperatorError
 from .recorded import Fact
 
-_IGNORED = frozenset("""layout device pin_memory non_blocking copy memory_format cudnn_enable cudnn_enabled benchmark deterministic allow_tf32
-                        implicit sparse scale_grad_by_freq generator stable""".split())
+_IGNORED = frozenset("""layout device pin_memory non_blocking copy memory_format cudnn_enable cudnn_enabled benchmark deterministic
+                        allow_tf32 implicit sparse scale_grad_by_freq generator stable""".split())
 """Arguments that say nothing about values."""
 _BY_VALUE = frozenset("nonzero masked_select _unique2 unique_dim unique_consecutive".split())
 """Operators whose sizes depend on what they are given."""
-_RANDOM = frozenset("rand randn randint randperm rand_like randn_like randint_like bernoulli normal multinomial dropout empty empty_like".split())
+_RANDOM = frozenset("""rand randn randint randperm rand_like randn_like randint_like bernoulli normal multinomial dropout empty
+                       empty_like""".split())
 _VIEWS_UNKNOWN = frozenset("select slice unsqueeze view alias".split())
 
 
@@ -99,16 +101,16 @@ class Lowering:
         if node is not None:
             for at, one in enumerate(node.inputs):
                 source = self._values.get(one)
-                if isinstance(source, _Entry) and (source.cell is self._cells.get(id(storage)) if storage is not None else
+                if isinstance(source, _Entry) and (source.cell is self._cells.get(storage) if storage is not None else
                                                    at == 0 and _short(node) in _VIEWS_UNKNOWN):
                     self._values[value] = _Entry(edge, source.cell, (node, args, at, output, fact), one)
                     return
-        cell = self._cells.get(id(storage)) if storage is not None else None
+        cell = self._cells.get(storage) if storage is not None else None
         if cell is not None:
             cell.unlinked = True
         cell = _Cell(edge)
         if storage is not None:
-            self._cells.setdefault(id(storage), cell)
+            self._cells.setdefault(storage, cell)
         self._values[value] = _Entry(edge, cell)
 
     def _edge(self, x):
@@ -222,7 +224,7 @@ class Lowering:
         if loose or listed or short in _RANDOM or not all(map(_plain, args)):
             return None
         facts = [self.program.facts.get(value) for value in outputs]
-        if any(fact is None or not fact.is_static or not fact.is_untouched for fact in facts):
+        if any(fact is None or fact.tensor is None or not fact.is_static or not fact.is_untouched for fact in facts):
             return None
         return [_known(fact.tensor) for fact in facts]
 

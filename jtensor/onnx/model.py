@@ -25,7 +25,8 @@ def load_onnx():
         import onnx
         import onnx.helper
     except ImportError as error:
-        raise ModuleNotFoundError("No module named 'onnx': it writes the files of torch.onnx.export; pip install onnx", name="onnx") from error
+        raise ModuleNotFoundError("No module named 'onnx': it writes the files of torch.onnx.export; pip install onnx",
+                                  name="onnx") from error
     return onnx
 
 

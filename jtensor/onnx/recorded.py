@@ -17,7 +17,9 @@ from .errors import OnnxExporterError
 
 
 class Fact:
-    """Of a tensor as it was recorded: ``dtype``, ``shape`` (None for what may change), whose memory it has, ``version`` of that."""
+    """Of a tensor as it was recorded: ``dtype``, ``shape`` (None for what may change), which memory is its, ``version`` of that.
+
+    ``tensor``: itself, where it is made of constants."""
 
     __slots__ = ("tensor", "dtype", "shape", "storage", "version", "sizes")
 
@@ -41,13 +43,17 @@ class Recorded(Trace):
 
     def __init__(self, lower):
         super().__init__(lower)
-        self.facts = {}
+        self.facts, self.memories = {}, {}
 
     def set(self, tensor, value):
         """As a trace does; the questions about the tensor are not recorded themselves."""
         super().set(tensor, value)
         asking = self in overriding.STATE.modes
-        self.facts[value] = self.aside(_fact, tensor) if asking else _fact(tensor)
+        self.facts[value] = self.aside(self._fact, tensor) if asking else self._fact(tensor)
+
+    def _fact(self, tensor):
+        memory = self.memories.setdefault(id(tensor._storage), (tensor._storage, len(self.memories)))   # kept: none gets its address
+        return Fact(tensor, tensor.dtype, tuple(tensor.shape), memory[1], tensor._version)
 
     def constant(self, data, type="Tensor"):
         """A constant; a tensor's values are those that it has now."""
@@ -57,22 +63,32 @@ class Recorded(Trace):
         return super().constant(data, type)
 
 
-def _fact(tensor):
-    return Fact(tensor, tensor.dtype, tuple(tensor.shape), tensor._storage, tensor._version)
-
-
 def _record(model, call, tensors, names):
     """A call with these tensors. The model's buffers, and the random numbers, are as they were before."""
     before = [(one, one.detach().clone()) for one in model.buffers()]
     state = jtensor.get_rng_state()
     try:
         with jtensor.no_grad():
-            return tracing.traced(call, [one.detach().clone() for one in tensors], names, False, model, Recorded)
+            return _without_results(tracing.traced(call, [one.detach().clone() for one in tensors], names, False, model, Recorded))
     finally:
         jtensor.set_rng_state(state)
         with jtensor.no_grad():
             for one, kept in before:
                 one.copy_(kept)
+
+
+def _without_results(trace):
+    """Lets the tensors go that are no constants: what nobody asks for is never computed."""
+    fixed = set()
+    for node in _flat(trace):
+        if node.is_constant or node.inputs and fixed.issuperset(node.inputs):
+            fixed.update(node.outputs)
+    for value, fact in trace.facts.items():
+        if value not in fixed:
+            fact.tensor = None
+    trace._values.clear()
+    trace.memories.clear()
+    return trace
 
 
 def record(model, call, tensors, names, symbols=()):

@@ -1,8 +1,8 @@
 """The operators of TorchScript that have a counterpart in ONNX: which function writes which.
 
 A function takes the `writing.Graph`, a node's first argument, and the other arguments by the names of its schema: edges, numbers (or edges
-in their place), lists of them, texts, None. It answers an edge, or a list of edges, with None for a result that ONNX lacks. An argument that
-it does not name has to be what it is by default. Owns: the table, and what such functions may raise. May not know: the operators.
+in their place), lists of them, texts, None. It answers an edge, or a list of edges, with None for a result that ONNX lacks. An argument
+that it does not name has to be what it is by default. Owns: the table, and what such functions may raise. May not know: the operators.
 """
 import functools
 import importlib

@@ -36,9 +36,11 @@ def pointwise(torch):
     for name in "add sub mul div maximum minimum atan2 logaddexp hypot pow fmod remainder".split():
         yield name, getattr(torch, name), (y, y.flip(1)), BOTH
     yield "signed", lambda x, y: (torch.remainder(x, y), torch.fmod(x, y), x // y, torch.div(x, y, rounding_mode="trunc"), x - 2 * y,
-                                  torch.add(x, y, alpha=3), torch.sub(x, y, alpha=0.5), 1 - x, torch.rsub(x, y), torch.atan2(x, y)), (x, x.flip(0)), BOTH
+                                  torch.add(x, y, alpha=3), torch.sub(x, y, alpha=0.5), 1 - x, torch.rsub(x, y), torch.atan2(x, y)), (x,
+                                  x.flip(0)), BOTH
     yield "whole", lambda i, j: (i + j, i * 2, i - j, i // j, i % j, torch.fmod(i, j), torch.div(i, j, rounding_mode="trunc"), i / j,
-                                 i ** 2, -i, abs(i), torch.maximum(i, j), i.clamp(-3, 3), i + 0.5, torch.sqrt(i * i), i.floor()), (i, j), BOTH
+                                 i ** 2, -i, abs(i), torch.maximum(i, j), i.clamp(-3, 3), i + 0.5, torch.sqrt(i * i), i.floor()), (
+                                     i, j), BOTH
     yield "small", lambda i: (i.to(torch.int32) * 2, i.to(torch.float64) / 3, (i > 0) + (i > 2), (i > 0) * (i > 2), i.to(torch.int8) > 3), (
         i,), ROWS
     yield "compared", lambda x, y: (x == y, x != y, x > y, x >= 1, x < y, x <= 0.5, (x > 0) == (y > 0)), (x, x.flip(0)), BOTH
@@ -55,10 +57,11 @@ def pointwise(torch):
 
 def activations(torch):
     F, x = torch.nn.functional, _numbers(torch, 3, 4, low=-4, high=4)
-    plain = "relu relu6 elu selu celu leaky_relu gelu silu mish softplus logsigmoid hardsigmoid hardswish hardtanh softsign tanhshrink hardshrink softshrink"
-    for name in plain.split():
+    for name in ("relu relu6 elu selu celu leaky_relu gelu silu mish softplus logsigmoid hardsigmoid hardswish hardtanh softsign "
+                 "tanhshrink hardshrink softshrink").split():
         yield name, getattr(F, name), (x,), ROWS
-    yield "set_activations", lambda x: (F.elu(x, 0.3), F.celu(x, 0.7), F.leaky_relu(x, 0.3), F.gelu(x, approximate="tanh"), F.softplus(x, 3),
+    yield "set_activations", lambda x: (F.elu(x, 0.3), F.celu(x, 0.7), F.leaky_relu(x, 0.3), F.gelu(x, approximate="tanh"), F.softplus(x,
+              3),
                                         F.hardtanh(x, -0.2, 0.4), F.threshold(x, 0.5, -1), F.rrelu(x), F.hardshrink(x, 1.5)), (x,), ROWS
     yield "glu", lambda x: (F.glu(x), F.glu(x.repeat(2, 1), 0)), (x,), ROWS
     yield "prelu", lambda x: F.prelu(x, torch.tensor([0.1, 0.2, 0.3, 0.4])), (x,), ROWS
@@ -72,12 +75,14 @@ def reductions(torch):
     i = torch.arange(24).reshape(3, 4, 2) % 5
     yield "sums", lambda x: (x.sum(), x.sum(1), x.sum((0, 2), keepdim=True), x.mean(), x.mean(-1), x.prod(), x.prod(1),
                              x.sum(dtype=torch.float64)), (x,), ROWS
-    yield "counts", lambda i: (i.sum(), i.sum(0), (i > 2).sum(1), i.float().mean(0), torch.count_nonzero(i), torch.count_nonzero(i, 1)), (i,), ROWS
+    yield "counts", lambda i: (i.sum(), i.sum(0), (i > 2).sum(1), i.float().mean(0), torch.count_nonzero(i), torch.count_nonzero(i, 1)), (
+              i,), ROWS
     yield "extremes", lambda x: (x.max(), x.min(), *x.max(1), *x.min(2, keepdim=True), x.amax(1), x.amin((0, 2)), x.amax()), (x,), ROWS
     yield "whole_extremes", lambda i: (i.max(), i.amin(1), *i.max(2)), (i,), ROWS
     yield "places", lambda x: (x.argmax(), x.argmin(1), x.argmax(2, keepdim=True)), (x,), ROWS
     yield "quantifiers", lambda i: ((i > 0).any(), (i > 0).all(), (i > 0).any(1), (i < 4).all(2, keepdim=True), i.any()), (i,), ROWS
-    yield "deviations", lambda x: (x.std(), x.var(), x.std(1), x.var(0, unbiased=False), x.var((0, 1), keepdim=True), x.std(2, correction=0),
+    yield "deviations", lambda x: (x.std(), x.var(), x.std(1), x.var(0, unbiased=False), x.var((0, 1), keepdim=True), x.std(2,
+              correction=0),
                                    *torch.var_mean(x, 1), *torch.std_mean(x, 0)), (x,), ROWS
     yield "norms", lambda x: (x.norm(), x.norm(dim=1), x.norm(1, 1), torch.linalg.vector_norm(x, 3, (0, 1)), x.norm(float("inf"), 2),
                               torch.linalg.norm(x), torch.linalg.vector_norm(x, 0, 1), torch.nn.functional.normalize(x, dim=1)), (x,), ROWS
@@ -88,7 +93,8 @@ def reductions(torch):
 
 def shapes(torch):
     F, x = torch.nn.functional, _numbers(torch, 3, 4, 2)
-    yield "views", lambda x: (x.view(-1, 2), x.reshape(x.size(0), -1), x.flatten(), x.flatten(1), x.flatten(0, 1), x.view(x.shape[0], 2, 2, 2),
+    yield "views", lambda x: (x.view(-1, 2), x.reshape(x.size(0), -1), x.flatten(), x.flatten(1), x.flatten(0, 1), x.view(x.shape[0], 2,
+              2, 2),
                               x.unflatten(1, (2, -1)), x.reshape(x.shape[0] * x.shape[1], 2), x.view_as(x)), (x,), ROWS
     yield "turned", lambda x: (x.permute(2, 0, 1), x.transpose(0, -1), x.mT, x[0].t(), x.movedim(0, 2), x.swapaxes(1, 2), x.contiguous()), (
         x,), ROWS
@@ -101,11 +107,13 @@ def shapes(torch):
     yield "triangles", lambda x: (x.tril(), x.triu(1), x.tril(-1), x.triu(-1)), (x,), ROWS
     yield "diagonals", lambda x: (torch.diagonal(x, 0, 1, 2), torch.diagonal(x, 1, 1, 2), torch.diagonal(x, -1, 1, 2)), (x,), ROWS
     yield "windows", lambda x: (x.unfold(1, 2, 1), x.unfold(1, 3, 2)), (x,), ROWS
-    yield "joined", lambda x: (torch.cat((x, x), 1), torch.cat((x, x + 1)), torch.stack((x, x), 1), torch.hstack((x, x)), torch.vstack((x, x)),
+    yield "joined", lambda x: (torch.cat((x, x), 1), torch.cat((x, x + 1)), torch.stack((x, x), 1), torch.hstack((x, x)), torch.vstack((x,
+              x)),
                                torch.cat((x, x.long()), -1)), (x,), ROWS
     yield "split", lambda x: (*x.split(3, 1), *x.chunk(2, 1), *x.unbind(1), *x.split((1, 3), 1), *torch.tensor_split(x, 3, 1)), (x,), ROWS
     yield "changing_split", lambda x: (*x.chunk(2), *x.transpose(0, 1).chunk(2, 1)), (_numbers(torch, 4, 3),), {(0, 0): ("n", 6)}
-    yield "meshes", lambda x: (*torch.meshgrid(x[:, 0, 0], x[0, :, 0], indexing="ij"), *torch.meshgrid(x[:, 0, 0], x[0, :, 0], indexing="xy"),
+    yield "meshes", lambda x: (*torch.meshgrid(x[:, 0, 0], x[0, :, 0], indexing="ij"), *torch.meshgrid(x[:, 0, 0], x[0, :, 0],
+              indexing="xy"),
                                *torch.broadcast_tensors(x, x[:1])), (x,), ROWS
     yield "padded", lambda x: (F.pad(x, (1, 2)), F.pad(x, (1, 0, 0, 2), value=3.0), F.pad(x, (-1, 0)), F.pad(x, (0, 1), "reflect"),
                                F.pad(x, (1, 1), "replicate"), F.pad(x, (1, 1), "circular")), (x,), ROWS
@@ -118,7 +126,8 @@ def shapes(torch):
                              x.new_full((2, 2), 7), torch.eye(x.shape[0]), torch.ones_like(x, dtype=torch.int64),
                              torch.linspace(0, 1, x.shape[0]), torch.arange(5), torch.tensor([1.0, 2.0]) + x), (x,), ROWS
     yield "sizes", lambda x: (x / x.size(0), x.sum(0) / x.shape[0], x * x.numel(), x.mean() + x.shape[0] // 2), (x,), ROWS
-    yield "types", lambda x: (x.long(), x.double(), x.to(torch.float16), x.bool(), x.int(), x.type_as(x.long()), x.to(x.long()), x.half().float()), (
+    yield "types", lambda x: (x.long(), x.double(), x.to(torch.float16), x.bool(), x.int(), x.type_as(x.long()), x.to(x.long()),
+              x.half().float()), (
         x,), ROWS
 
 
@@ -137,9 +146,11 @@ def images(torch):
                                F.max_pool1d(x[:, :, 0], 3, 1, dilation=2), F.avg_pool1d(x[:, :, 0], 2), F.max_pool3d(x[:, None], 2),
                                F.avg_pool2d(x, 2, ceil_mode=True)), (x,), PLACES
     yield "pooled_without_a_batch", lambda x: (F.max_pool2d(x[0], 2), F.avg_pool2d(x[0], 2), F.adaptive_avg_pool2d(x[0], 1)), (x,), PLACES
-    yield "adaptive", lambda x: (F.adaptive_avg_pool2d(x, 1), F.adaptive_avg_pool2d(x, (1, 1)), F.adaptive_max_pool1d(x[:, :, 0], 1), F.adaptive_max_pool2d(x, 1),
+    yield "adaptive", lambda x: (F.adaptive_avg_pool2d(x, 1), F.adaptive_avg_pool2d(x, (1, 1)), F.adaptive_max_pool1d(x[:, :, 0], 1),
+              F.adaptive_max_pool2d(x, 1),
                           *F.adaptive_max_pool1d(x[:, :, 0], 1, return_indices=True)), (x,), PLACES
-    yield "adaptive_parts", lambda x: (F.adaptive_avg_pool2d(x, (4, 3)), F.adaptive_avg_pool2d(x, (3, 5)), F.adaptive_avg_pool1d(x[:, 0], 4),
+    yield "adaptive_parts", lambda x: (F.adaptive_avg_pool2d(x, (4, 3)), F.adaptive_avg_pool2d(x, (3, 5)), F.adaptive_avg_pool1d(x[:, 0],
+              4),
                                 F.adaptive_max_pool2d(x, (4, 3))), (
         x,), IMAGES
     yield "normalized", lambda x: (F.batch_norm(x, b[:4], b[:4] ** 2, b[:4], b[:4]), F.batch_norm(x, b[:4], b[:4] ** 2),
@@ -160,15 +171,19 @@ def images(torch):
 
 def products(torch):
     F, a, b, m = torch.nn.functional, _numbers(torch, 2, 3, 4), _numbers(torch, 2, 4, 5), _numbers(torch, 4, 4)
-    yield "products", lambda a, b: (a @ b, torch.bmm(a, b), torch.matmul(a[0], b[0]), a @ b[0, :, 0], torch.mm(a[0], b[0]), torch.mv(a[0], b[0, :, 0]),
+    yield "products", lambda a, b: (a @ b, torch.bmm(a, b), torch.matmul(a[0], b[0]), a @ b[0, :, 0], torch.mm(a[0], b[0]), torch.mv(a[0],
+              b[0, :, 0]),
                                     torch.dot(a[0, 0], b[0, :, 0]), torch.outer(a[0, 0], b[0, :, 0])), (a, b), BOTH
-    yield "added_products", lambda a, b: (torch.addmm(a[0, :, :1], a[0], b[0], beta=0.5, alpha=2), torch.baddbmm(a[:, :, :1], a, b, beta=2)), (a, b), BOTH
+    yield "added_products", lambda a, b: (torch.addmm(a[0, :, :1], a[0], b[0], beta=0.5, alpha=2), torch.baddbmm(a[:, :, :1], a, b,
+              beta=2)), (a, b), BOTH
     yield "layers", lambda a: (F.linear(a, m), F.linear(a, m, m[0]), F.linear(a[:, 0], m, m[0]), F.linear(a[:, 0], m),
                                F.bilinear(a[:, 0], a[:, 1], _numbers(torch, 3, 4, 4), m[0, :3])), (a,), ROWS
-    yield "sums_of_products", lambda a, b: (torch.einsum("bij,bjk->bik", a, b), torch.einsum("bij->ij", a), torch.einsum("bij,bij->b", a, a),
+    yield "sums_of_products", lambda a, b: (torch.einsum("bij,bjk->bik", a, b), torch.einsum("bij->ij", a), torch.einsum("bij,bij->b", a,
+              a),
                                             torch.tensordot(a, b, ([2], [1])), torch.tensordot(a, m, 1)), (a, b), BOTH
     yield "whole_products", lambda a: a.long() @ a.long().mT, (a,), ROWS
-    yield "distances", lambda a: (torch.cdist(a, a + 1), torch.cdist(a, a + 1, p=1), F.pairwise_distance(a[0], a[1]), F.cosine_similarity(a, a.flip(0), -1)), (
+    yield "distances", lambda a: (torch.cdist(a, a + 1), torch.cdist(a, a + 1, p=1), F.pairwise_distance(a[0], a[1]),
+              F.cosine_similarity(a, a.flip(0), -1)), (
         a,), ROWS
     yield "crossed", lambda a: torch.linalg.cross(a[..., :3], a[..., 1:]), (a,), ROWS
     q, k, v = [_numbers(torch, 2, 2, n, 4) + at for at, n in enumerate((3, 5, 5))]
@@ -187,12 +202,15 @@ def places(torch):
                                 x[:, -1, [0, 1]], x[0, [1, 2]]), (x,), ROWS
     yield "masks", lambda x: (x[x > 0], x[x[:, 0, 0] > 0], x[:, x[0, :, 0] > -1], torch.masked_select(x, x > 1), torch.nonzero(x > 0),
                               x[x > 0].sum(), x[x > 0].unsqueeze(0) * 2), (x,), ROWS
-    yield "rows", lambda x: (torch.index_select(x, 1, i[0]), torch.gather(x, 0, i[:1, :, None]), torch.take(x, i % 24), x.gather(1, x.argsort(1))), (
+    yield "rows", lambda x: (torch.index_select(x, 1, i[0]), torch.gather(x, 0, i[:1, :, None]), torch.take(x, i % 24), x.gather(1,
+              x.argsort(1))), (
         x,), ROWS
-    yield "sorted", lambda x: (*x.topk(2, 1), *x.sort(1), *x.sort(0, descending=True), x.argsort(2), *x.topk(1, 0, largest=False), x.msort()), (
+    yield "sorted", lambda x: (*x.topk(2, 1), *x.sort(1), *x.sort(0, descending=True), x.argsort(2), *x.topk(1, 0, largest=False),
+              x.msort()), (
         x,), ROWS
     yield "one_hot", lambda i: torch.nn.functional.one_hot(i % 5, 5), (i,), ROWS
-    yield "buckets", lambda x: (torch.bucketize(x, table[:3, 0].sort()[0]), torch.searchsorted(table[:3, 0].sort()[0], x, right=True)), (x,), ROWS
+    yield "buckets", lambda x: (torch.bucketize(x, table[:3, 0].sort()[0]), torch.searchsorted(table[:3, 0].sort()[0], x, right=True)), (
+              x,), ROWS
     yield "unique", lambda i: (torch.unique(i), *torch.unique(i, return_inverse=True, return_counts=True)), (i,), ROWS
     r = _numbers(torch, 3, 4)
     j = torch.tensor([[0, 1, 2, 0], [2, 2, 1, 1], [1, 0, 0, 2]])
@@ -238,7 +256,7 @@ def writes(torch):
         torch.relu_(y)
         z = torch.zeros(x.size(0), 4)
         z[:, 1:3] = y[:, :2]
-        z.masked_fill_(z > 2, -1).zero_() if False else z.masked_fill_(z > 2, -1)
+        z.masked_fill_(z > 2, -1)
         return y, z
     for function in (some, through, lists, in_place):
         yield function.__name__, function, (x,), ROWS
@@ -248,7 +266,8 @@ def losses(torch):
     F, x, y = torch.nn.functional, _numbers(torch, 3, 4), _numbers(torch, 3, 4, low=0.1, high=0.9)
     target = torch.tensor([1, 3, 0])
     yield "regression", lambda x, y: tuple([f(x, y, reduction=r) for f in (F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.huber_loss)
-                                            for r in ("mean", "sum", "none")]) + (F.smooth_l1_loss(x, y, beta=0.5), F.huber_loss(x, y, delta=2.0)), (x, y), BOTH
+                                            for r in ("mean", "sum", "none")]) + (F.smooth_l1_loss(x, y, beta=0.5), F.huber_loss(x, y,
+                                            delta=2.0)), (x, y), BOTH
     yield "binary", lambda x, y: (F.binary_cross_entropy(y, y), F.binary_cross_entropy_with_logits(x, y, reduction="none"),
                                   F.binary_cross_entropy_with_logits(x, y, pos_weight=y[0]), F.kl_div(x, y, reduction="sum"),
                                   F.soft_margin_loss(x, y)), (x, y), BOTH

@@ -77,5 +77,4 @@ def test_an_operator_with_axes_that_change(name):
     shapes = [{axis: called for (at, axis), (called, _) in changing.items() if at == which} for which in range(len(given))]
     program = torch.onnx.export(module, given, dynamic_shapes=shapes)
     onnx.checker.check_model(program.model_proto, full_check=True)
-    same(program, module, given)
     same(program, module, resized(given, changing))

@@ -1,5 +1,5 @@
-"""Tensors that are made: what is made of constants is a constant, so that these are those with sizes that are known when the model runs, and
-random ones. Owns: how they are written as ONNX."""
+"""Tensors that are made: what is made of constants is a constant, so that these are those with sizes that are known when the model runs,
+and random ones. Owns: how they are written as ONNX."""
 import numpy as np
 
 from ...base import dtypes

@@ -4,7 +4,7 @@ from ..table import Refused, aten, since
 from ..writing import constant
 
 
-def _upsample(name, mode, dims):
+def _upsample(name, mode):
     def write(graph, input, output_size=None, scale_factors=None, align_corners=False):
         settings = {"mode": mode, "coordinate_transformation_mode": "asymmetric" if mode == "nearest" else
                     "align_corners" if align_corners else "half_pixel"}
@@ -22,9 +22,9 @@ def _upsample(name, mode, dims):
     aten(name)(write)
 
 
-for _name, _mode, _dims in (("nearest1d", "nearest", 1), ("nearest2d", "nearest", 2), ("nearest3d", "nearest", 3), ("linear1d", "linear", 1),
-                            ("bilinear2d", "linear", 2), ("trilinear3d", "linear", 3), ("bicubic2d", "cubic", 2)):
-    _upsample("upsample_" + _name, _mode, _dims)
+for _name, _mode in (("nearest1d", "nearest"), ("nearest2d", "nearest"), ("nearest3d", "nearest"), ("linear1d", "linear"),
+                     ("bilinear2d", "linear"), ("trilinear3d", "linear"), ("bicubic2d", "cubic")):
+    _upsample("upsample_" + _name, _mode)
 
 
 @aten("grid_sampler")
