@@ -108,10 +108,11 @@ class Lowering:
         cell = self._cells.get(storage) if storage is not None else None
         if cell is not None:
             cell.unlinked = True
-        cell = _Cell(edge)
+        own = _Cell(edge)
+        own.unlinked = cell is not None
         if storage is not None:
-            self._cells.setdefault(storage, cell)
-        self._values[value] = _Entry(edge, cell)
+            self._cells.setdefault(storage, own)
+        self._values[value] = _Entry(edge, own)
 
     def _edge(self, x):
         return x if isinstance(x, writing.Edge) else writing.constant(x, dtypes.of_scalar(x))

@@ -275,8 +275,30 @@ def losses(torch):
                                    F.cross_entropy(x, t, weight=torch.tensor([1.0, 2.0, 3.0, 4.0]), ignore_index=0)), (x, target), BOTH
 
 
+def others(torch):
+    F, x, images = torch.nn.functional, _numbers(torch, 3, 4), _numbers(torch, 2, 2, 4, 6, 4)
+    i = torch.tensor([[1, 2, 3, 4], [5, 6, 7, 8], [9, 8, 7, 6]])
+    yield "names", lambda x: (x.T, x.mH, x.adjoint(), x[...] + 1, x.detach() * 2, torch.sgn(x), torch.positive(x), x.reshape_as(x.clone()),
+                              x.resolve_conj().resolve_neg(), torch.dstack((x, x)), torch.constant_pad_nd(x, (1, 2), 0.5),
+                              x.new_ones(x.size(0), 2), torch.scalar_tensor(x.size(0)) + x), (x,), ROWS
+    yield "filled", lambda x: (torch.empty(x.size(0), 4).fill_(2), torch.empty_like(x).zero_(), x.new_empty(x.size(0), 2).copy_(x[:, :2])),\
+        (x,), ROWS
+    yield "bitwise", lambda i: (torch.bitwise_and(i, 6), torch.bitwise_or(i, 8), torch.bitwise_xor(i, i // 2)), (i,), ROWS
+    yield "volumes", lambda x: (F.avg_pool3d(x, 2), F.adaptive_avg_pool3d(x, 1), F.adaptive_avg_pool3d(x, (2, 3, 2)),
+                                F.adaptive_max_pool3d(x, 2),
+                                F.interpolate(x, scale_factor=2), F.interpolate(x, scale_factor=2, mode="trilinear"),
+                                F.interpolate(x[:, 0, 0], scale_factor=2), F.dropout2d(x[:, 0], training=False),
+                                F.feature_alpha_dropout(x, training=False)), (images,), IMAGES
+    yield "convolved", lambda x: torch.convolution(x, images[:, :, :2, :3, 0], None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1), (
+        images[..., 0],), IMAGES
+    yield "multiplied", lambda x: (torch.inner(x, x + 1), torch.inner(x, x[0]), torch.vdot(x[0], x[1]),
+                                   torch.addmv(x[:, 0], x, x[0], alpha=2),
+                                   torch.cross(x[:, :3], x[:, 1:], -1), torch.det(x[:, :3].mT @ x[:, :3]),
+                                   torch.linalg.det(x[:, :2].mT @ x[:, :2]), F.margin_ranking_loss(x, x.flip(1), x.sign())), (x,), ROWS
+
+
 def cases(torch):
     """All cases."""
-    for family in (pointwise, activations, reductions, shapes, images, products, places, writes, losses):
+    for family in (pointwise, activations, reductions, shapes, images, products, places, writes, losses, others):
         for name, *rest in family(torch):
             yield f"{family.__name__}-{name}", *rest

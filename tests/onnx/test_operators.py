@@ -70,6 +70,41 @@ def test_an_operator(name):
     same(program, module, given)
 
 
+RANDOM = {"rand", "randn", "rand_like", "randn_like", "bernoulli"}                  # below
+LAYERS = {"lstm", "gru", "rnn_tanh", "rnn_relu"}                                     # in test_export.py
+
+
+def test_only_operators_that_are_recorded_are_written():
+    from jtensor.jit import schemas
+    from jtensor.onnx import table
+    assert {name for name in table.table() if not schemas.forms(name) and not schemas.forms(name + "_")} == set()
+
+
+@pytest.mark.slow
+def test_every_operator_has_a_case(monkeypatch):
+    from jtensor.onnx import lowering, table
+    seen, called = set(), lowering.Lowering._called
+
+    def listening(self, node, short, args, facts):
+        seen.add(short)
+        return called(self, node, short, args, facts)
+    monkeypatch.setattr(lowering.Lowering, "_called", listening)
+    for function, given, changing in CASES.values():
+        shapes = [{axis: name for (at, axis), (name, _) in changing.items() if at == which} for which in range(len(given))]
+        torch.onnx.export(Called(function).eval(), given, dynamic_shapes=shapes)
+    assert set(table.table()) - seen == RANDOM | LAYERS
+
+
+def test_random_numbers():
+    x = torch.full((300, 4), 0.25)
+    module = Called(lambda x: (torch.rand(x.size(0), 4), torch.randn(x.size(0), 4), torch.rand_like(x), torch.randn_like(x),
+                               torch.bernoulli(x))).eval()
+    made = run(torch.onnx.export(module, (x,), dynamic_shapes=({0: "n"},)), (torch.full((500, 4), 0.25),))
+    assert [one.shape for one in made] == [(500, 4)] * 5
+    for one, mean, spread in zip(made, (0.5, 0, 0.5, 0, 0.25), (12**-0.5, 1, 12**-0.5, 1, 0.1875**0.5), strict=True):
+        assert abs(one.mean().item() - mean) < 0.1 and abs(one.std().item() - spread) < 0.1
+
+
 @pytest.mark.parametrize("name", [name for name, rest in CASES.items() if rest[2]])
 def test_an_operator_with_axes_that_change(name):
     function, given, changing = CASES[name]

@@ -12,7 +12,7 @@ def _plain(name, kind):
     aten(name)(write)
 
 
-for _name, _kind in {"relu": "Relu", "selu": "Selu", "softsign": "Softsign"}.items():
+for _name, _kind in {"relu": "Relu", "selu": "Selu"}.items():
     _plain(_name, _kind)
 
 
@@ -129,12 +129,12 @@ def _glu(graph, self, dim=-1):
     return graph.op("Mul", graph.slice(self, dim, 0, half), gate)
 
 
-@aten("softmax", "_softmax")
+@aten("softmax")
 def _softmax(graph, self, dim, dtype=None):
     return graph.op("Softmax", graph.cast(self, graph.outs[0].dtype), axis=dim)
 
 
-@aten("log_softmax", "_log_softmax")
+@aten("log_softmax")
 def _log_softmax(graph, self, dim, dtype=None):
     return graph.op("LogSoftmax", graph.cast(self, graph.outs[0].dtype), axis=dim)
 

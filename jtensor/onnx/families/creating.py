@@ -3,7 +3,7 @@ and random ones. Owns: how they are written as ONNX."""
 import numpy as np
 
 from ...base import dtypes
-from ..table import Refused, aten, since
+from ..table import Refused, aten
 from ..writing import Edge, constant
 
 
@@ -99,10 +99,8 @@ _random("randn", "RandomNormal")
 
 @aten("bernoulli")
 def _bernoulli(graph, self, p=None):
-    since(graph, 15)
-    if p is not None:
-        raise Refused("with a probability as a number")
-    return graph.op("Bernoulli", self)
+    drawn = graph.op("RandomUniformLike", self)                   # ONNX has a Bernoulli, which ONNX Runtime draws the wrong way round
+    return graph.op("Less", drawn, self if p is None else constant(p, self.dtype), dtype=dtypes.bool)
 
 
 @aten("one_hot")

@@ -48,7 +48,7 @@ def _cross_entropy(graph, self, target, weight=None, reduction=1, ignore_index=-
     return _chosen(graph, "SoftmaxCrossEntropyLoss", self, target, weight, reduction, ignore_index, label_smoothing)
 
 
-@aten("nll_loss_nd", "nll_loss")
+@aten("nll_loss_nd")
 def _nll_loss(graph, self, target, weight=None, reduction=1, ignore_index=-100):
     return _chosen(graph, "NegativeLogLikelihoodLoss", self, target, weight, reduction, ignore_index)
 

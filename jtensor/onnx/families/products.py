@@ -22,11 +22,20 @@ def _linear(graph, input, weight, bias=None):
     return made if bias is None else graph.op("Add", made, bias)
 
 
-@aten("matmul", "mm", "bmm", "mv", "dot", "inner", "vdot")
+@aten("matmul", "mm", "bmm", "mv", "dot", "vdot")
 def matmul(graph, self, other=None, mat2=None, vec=None, tensor=None):
     """The product of two tensors."""
     other = next(one for one in (other, mat2, vec, tensor) if one is not None)
     return graph.op("MatMul", self, other)
+
+
+@aten("inner")
+def _inner(graph, self, other):
+    if self.rank == 0 or other.rank == 0:
+        return graph.op("Mul", self, other)
+    if other.rank > 2:
+        raise Refused("with a tensor of more than two dimensions")
+    return graph.op("MatMul", self, graph.transpose(other, range(other.rank)[::-1]))
 
 
 def _added(graph, self, product, beta, alpha):

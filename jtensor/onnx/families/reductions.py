@@ -151,11 +151,6 @@ def _linalg_norm(graph, self, ord=None, dim=None, keepdim=False, dtype=None):
     return vector_norm(graph, self, 2 if ord is None else ord, dim, keepdim)
 
 
-@aten("norm")
-def _norm(graph, self, p=2, dim=None, keepdim=False, dtype=None):
-    return vector_norm(graph, self, 2 if p is None else p, dim, keepdim)
-
-
 @aten("cumsum")
 def _cumsum(graph, self, dim, dtype=None):
     self = graph.cast(self, graph.outs[0].dtype)

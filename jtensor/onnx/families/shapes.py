@@ -8,7 +8,7 @@ from ..writing import Edge, constant
 _END = (1 << 63) - 1
 
 
-@aten("contiguous", "clone", "detach", "alias", "lift_fresh", "lift_fresh_copy", "positive", "resolve_conj", "resolve_neg")
+@aten("contiguous", "clone", "detach", "alias", "positive", "resolve_conj", "resolve_neg")
 def _same(graph, self):
     return self
 
@@ -18,7 +18,7 @@ def _to(graph, self, dtype=None, other=None, device=None):
     return graph.cast(self, graph.outs[0].dtype)
 
 
-@aten("view", "reshape", "_unsafe_view")
+@aten("view", "reshape")
 def _view(graph, self, size=None, shape=None, dtype=None):
     if size is None and shape is None:
         raise Refused("as another dtype")
