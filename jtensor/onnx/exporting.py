@@ -46,7 +46,12 @@ def is_exporting():
 
 def export(given, args, f, *, dynamo, training, **options):
     """What `torch.onnx.export` does."""
-    model.load_onnx()
+    try:
+        model.load_onnx()
+    except ModuleNotFoundError as error:
+        if dynamo:
+            raise
+        raise OnnxExporterError("Module onnx is not installed! pip install onnx") from error
     _refuse(options)
     if isinstance(given, DataParallel):
         raise ValueError("torch.nn.DataParallel is not supported by ONNX exporter, please use 'attribute' module to unwrap model from "
@@ -54,6 +59,8 @@ def export(given, args, f, *, dynamo, training, **options):
     if isinstance(given, ScriptModule):
         raise missing("ONNX of TorchScript (torch.onnx.export of what was traced, scripted or loaded)", "the module in Python")
     if not isinstance(given, Module):
+        if not dynamo:
+            raise AttributeError(f"'{type(given).__name__}' object has no attribute 'modules'")
         raise OnnxExporterError(f"Expected `mod` to be an instance of `torch.nn.Module`, got {type(given)}.")
     version = _version(options["opset_version"], dynamo)
     if not dynamo:

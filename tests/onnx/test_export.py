@@ -466,6 +466,10 @@ def test_what_is_no_model_is_refused():
     x = torch.ones(1, 2)
     with pytest.raises(torch.onnx.OnnxExporterError, match="to be an instance of `torch.nn.Module`, got <class 'function'>"):
         torch.onnx.export(lambda x: x, (x,))
+    with pytest.raises(AttributeError, match="'function' object has no attribute 'modules'"):
+        torch.onnx.export(lambda x: x, (x,), io.BytesIO(), dynamo=False)
+    with pytest.raises(TypeError, match="missing a required argument: 'input'"):
+        torch.onnx.export(nn.Linear(2, 2), (), io.BytesIO(), dynamo=False)
     with pytest.raises(ValueError, match="torch.nn.DataParallel is not supported by ONNX exporter"):
         torch.onnx.export(nn.DataParallel(nn.Linear(2, 2)), (x,))
     with pytest.raises(torch.onnx.OnnxExporterError, match="missing a required argument: 'input'"):
