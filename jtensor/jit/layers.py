@@ -21,7 +21,7 @@ _NAMES = {
 _RENAMED = {"training": "train", "input": "self", "tensor": "self"}
 _REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 _LEFT_OUT = frozenset(("inplace", "size_average", "reduce", "_stacklevel", "return_indices"))
-_POOLS = {f"{kind}_pool{n}d": (kind, n) for kind in ("avg", "max", "adaptive_avg", "adaptive_max") for n in (1, 2, 3)}
+_POOLS = {f"{kind}_pool{n}d": (kind, n) for kind in ("avg", "max", "adaptive_avg") for n in (1, 2, 3)}
 
 
 def lower(trace, func, name, args, kwargs):
@@ -40,6 +40,8 @@ def lower(trace, func, name, args, kwargs):
         trace.named_by({id(value): key for key, value in reversed(given.items()) if isinstance(value, Tensor)})
     if short in _BROADCAST:
         _broadcast(trace, given)
+    if short in _WITH_PLACES:
+        return _adaptive_max(trace, short, given)
     called = _CALLS.get(short, _by_name)(short, given)
     if called is None:
         trace.named_by(None)
@@ -143,6 +145,18 @@ def _convolution(short, given):
                              turned, more, given["groups"], False, False, True, True], {})
 
 
+_WITH_PLACES = frozenset(("adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d"))
+
+
+def _adaptive_max(trace, short, given):
+    """Whose operator answers the places of the maxima, too."""
+    x, size, whole = given["input"], given["output_size"], overriding.beneath(getattr(jtensor.nn.functional, short))
+    if isinstance(size, (list, tuple)):
+        size = [there if one is None else one for one, there in zip(size, x.shape[-len(size):], strict=True)]
+    made = operator(trace, lambda: whole(x, size, return_indices=True), short, (), {}, (x, size))
+    return made if given["return_indices"] else made[0]
+
+
 def _pool(short, given):
     kind, dims = _POOLS[short]
     if kind == "max":
@@ -152,8 +166,6 @@ def _pool(short, given):
     elif kind == "avg":
         order = ("input", "kernel_size", "stride", "padding", "ceil_mode", "count_include_pad")
         order = (*order, "divisor_override") if dims > 1 else order
-    elif kind == "adaptive_max" and dims > 1 or given.get("return_indices"):
-        return None
     else:
         size = given["output_size"]
         if isinstance(size, (list, tuple)) and None in size:

@@ -107,6 +107,14 @@ def _leaves(what):
     return called
 
 
+def _asserted(trace, func, args, kwargs):                         # torch._assert, which asks the tensor itself
+    given = dict(zip(("condition", "message"), args, strict=False)) | kwargs
+    condition, message = given["condition"], given["message"]
+    if isinstance(condition, Tensor):
+        trace.warn_of("boolean")
+    assert bool(condition), message
+
+
 def _length(trace, func, args, kwargs):
     trace.warn("Using len to get tensor shape might cause the trace to be incorrect. Recommended usage would be tensor.shape[0]. Passing a "
                "tensor of different shape might lead to errors or silently give incorrect results.")
@@ -314,10 +322,12 @@ def _like(trace, func, args, kwargs):
 
 _SPECIAL = {
     "size": _size, "numel": _numel, "nelement": _numel, "__getitem__": lambda trace, func, args, kwargs: indices.read(trace, func, *args),
-    "__setitem__": lambda trace, func, args, kwargs: indices.write(trace, func, *args), "__len__": _length, "__bool__": _leaves("boolean"),
+    "__setitem__": lambda trace, func, args, kwargs: indices.write(trace, func, *args), "__len__": _length, "_assert": _asserted,
+    "__bool__": _leaves("boolean"),
     "__int__": _leaves("integer"), "__float__": _leaves("float"), "__index__": _as_it_is, "__complex__": _leaves("complex"),
     "item": _leaves("number"), "tolist": _leaves("list"), "numpy": _leaves("array"), "__array__": _as_it_is, "__repr__": _as_it_is,
-    "__format__": _as_it_is, "__rtruediv__": _reciprocal, "split": _split, "unbind": _unbind, "unique": _unique, "einsum": _einsum,
+    "__format__": _as_it_is, "__rtruediv__": _reciprocal, "__rdiv__": _reciprocal, "split": _split, "unbind": _unbind, "unique": _unique,
+    "einsum": _einsum,
     "type": _type, "cdist": _distances, "tensordot": _tensordot, "cpu": _moved, "cuda": _moved,
     "norm": _norm, "meshgrid": _meshgrid,
     "broadcast_tensors": _broadcast, "std": _deviation("std"), "var": _deviation("var"), "to": _to, "tensor": _constant_tensor,

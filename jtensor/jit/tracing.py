@@ -68,9 +68,9 @@ def names_of(function):
     return [p.name for p in parameters]
 
 
-def traced(function, inputs, names, strict, module=None):
-    """The `Trace` of a call; ``inputs``: its arguments, or a dictionary of keywords; ``names`` of them."""
-    trace = Trace(lowering.lower)
+def traced(function, inputs, names, strict, module=None, kind=Trace):
+    """The `Trace` of a call, or one of another kind; ``inputs``: its arguments, or a dictionary of keywords; ``names`` of them."""
+    trace = kind(lowering.lower)
     keywords = isinstance(inputs, dict)
     given = list(inputs.values()) if keywords else list(inputs)
     if not all(map(_traceable, given)):

@@ -31,6 +31,7 @@ SIBLINGS = {
     "cpu": {"amp": "its older names"},
     "jit": {"nn": "a class of modules", "serialization": "files", "library": "operators by the names of their schemas",
             "futures": "what fork answers"},
+    "onnx": {"jit": "what is written was traced", "nn": "a class of modules", "version": "files say what wrote them"},
     "_dynamo": {"compiler": "what it does of the same", "nn": "a class of modules"},
     "distributed": {"nn": "a class of modules", "futures": "what is under way is one"},
     "fx": {"nn": "a class of modules", "utils": "nests of arguments", "overrides": "the names of functions, and that they ask proxies"},

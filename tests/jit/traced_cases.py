@@ -57,6 +57,9 @@ def functions(torch):
                                    torch.sigmoid(x), torch.tanh(x), F.hardswish(x), F.mish(x), F.selu(x), F.glu(x[:, :2])), (x,)),
         "linalg": (lambda x: (torch.linalg.norm(x), x @ x.mT, torch.bmm(x[None], x[None].mT), torch.linalg.vector_norm(x, dim=1)), (x,)),
         "padded": (lambda x: (F.pad(x, (1, 1)), torch.cumsum(x, 1), torch.flip(x, [1]), torch.tril(x)), (x,)),
+        "seldom": (lambda x: (1 / (x + 3), torch.unique(x), torch.unique(x, return_counts=True), F.adaptive_max_pool1d(x, 1),
+                              F.adaptive_max_pool2d(x[None], (1, 1), return_indices=True)) if torch._assert(x.sum() > -9, "no") is None
+                   else None, (x,)),
         "sorted": (lambda x: (torch.topk(x, 2)[0], torch.sort(x, 1, descending=True)[1], torch.gather(x, 1, i[:, :1])), (x,)),
     }
 

@@ -1,0 +1,1 @@
+"""How operators of TorchScript are written as ONNX, a room for each family of them."""
