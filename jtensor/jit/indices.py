@@ -10,6 +10,7 @@ from . import schemas
 from .recording import number
 
 _END = (1 << 63) - 1
+_ALL = slice(None), slice(0, None), slice(None, None, 1), slice(0, None, 1)
 
 
 def _form(name, count):
@@ -54,18 +55,22 @@ def _basic(trace, x, key):
     value, at, lists = trace.value(x), 0, []
     if isinstance(key, list):
         key = (key,)
-    for one in _places(key, x.dim()):
+    places = _places(key, x.dim())
+    for one in places:
         if isinstance(one, _Dots):
             at += one.count
         elif one is None:
             value, at = _add(trace, "unsqueeze", 2, value, trace.constant(at, "int")), at + 1
         elif isinstance(one, slice):
+            if not trace.whole_slices and len(places) > 1 and one in _ALL:
+                at += 1
+                continue
             start = trace.constant(0, "int") if one.start is None else _whole(trace, one.start)
             stop = trace.constant(_END, "int") if one.stop is None else _whole(trace, one.stop)
             step = trace.constant(1, "int") if one.step is None else _whole(trace, one.step)
             value, at = _add(trace, "slice", 5, value, trace.constant(at, "int"), start, stop, step), at + 1
         elif isinstance(one, bool):
-            raise missing("torch.jit.trace of an index that is True or False", "unsqueeze")
+            raise missing(f"{trace.about[0]} of an index that is True or False", "unsqueeze")
         elif _is_tensor(one):
             lists += [None] * (at - len(lists)) + [_list(trace, one, x)]
             at += one.dim() if _is_mask(one) else 1
@@ -118,8 +123,9 @@ def write(trace, func, x, key, given):
     """``x[key] = given``."""
     shown = given if isinstance(given, Tensor) else number(given).to(x.dtype)
     func(x, _plain(key), given)
+    source = None if isinstance(given, Tensor) else trace.lifted(shown)
     value, lists = _basic(trace, x, key)
-    source = trace.value(given) if isinstance(given, Tensor) else trace.constant(shown)
+    source = trace.value(given) if source is None else source
     false = trace.constant(False, "bool")
     if lists:
         made = _add(trace, "index_put_", 4, value, _optional(trace, lists), source, false)

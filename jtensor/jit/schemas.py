@@ -25,13 +25,15 @@ class Unfit(Exception):
 def _lines():
     found = {}
     for line in (Path(__file__).parent / "schemas.txt").read_text().splitlines():
-        found.setdefault(line.partition("(")[0], []).append(line)
+        form, _, _ = line.partition("(")
+        for name in {form, form.partition(".")[0]}:
+            found.setdefault(name, []).append(line)
     return found
 
 
 @functools.cache
 def forms(name):
-    """The `Schema`s of an operator; none if it is not known."""
+    """The `Schema`s of an operator, or the one of a form such as ``std.correction``; none if it is not known."""
     return [Schema.read(line) for line in _lines().get(name, ())]
 
 

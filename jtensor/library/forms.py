@@ -24,6 +24,15 @@ def _to_copy(self, *, dtype=None, layout=None, device=None, pin_memory=None, non
                    memory_format=memory_format or jtensor.preserve_format)
 
 
+def _assert_tensor_metadata(a, size=None, stride=None, dtype=None, *, device=None, layout=None):
+    # what an exported program was promised of a tensor; the first thing that differs is told of
+    for what, wanted, found in (("sizes", size, list(a.shape)), ("strides", stride, list(a.stride())), ("dtype", dtype, a.dtype),
+                                ("device", device, a.device), ("layout", layout, a.layout)):
+        wanted = list(wanted) if isinstance(wanted, (list, tuple)) else wanted
+        if wanted is not None and wanted != found:
+            raise RuntimeError(f"Tensor {what} mismatch! Expected: {wanted}, Got: {found}")
+
+
 def _convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups, *flags):
     dims = weight.dim() - 2
     if transposed:
@@ -149,7 +158,8 @@ def _in_place(function):
 
 
 WRITTEN_OUT = {
-    "slice": _slice, "index": _index, "_to_copy": _to_copy, "alias": lambda self: self.view_as(self),
+    "slice": _slice, "index": _index, "_to_copy": _to_copy, "_assert_tensor_metadata": _assert_tensor_metadata,
+    "lift_fresh_copy": lambda self: self.clone(), "alias": lambda self: self.view_as(self),
     "_pin_memory": lambda self, device=None: self.pin_memory(),
     "_conj": jtensor.conj, "_unsafe_view": jtensor.Tensor.view, "_sparse_addmm": jtensor.sparse.addmm,
     "_softmax": lambda self, dim, half_to_float: self.softmax(dim, jtensor.float32 if half_to_float else None),
