@@ -28,6 +28,9 @@ def lower(trace, func, args, kwargs):
     special = _SPECIAL.get(short) or (_LAYERS.get(short.rpartition(".")[2]) if name.startswith("torch.nn.functional.") else None)
     if special is not None:
         return special(trace, func, args, kwargs)
+    alias = short.removesuffix("_")
+    if alias in torchscript.SAME and not short.startswith("__") and schemas.forms(short):
+        return operator(trace, func, short, args, kwargs)         # TorchScript calls them by their first name
     return torchscript.lower(trace, func, args, kwargs)
 
 
@@ -82,8 +85,10 @@ def _known(key):
     for one in key if isinstance(key, tuple) else (key,):
         if isinstance(one, Tensor) and (one.dim() == 0 and one.dtype is not jtensor.bool):
             raise missing("torch.export of an index that is one number in a tensor", "torch.index_select, with a tensor of one dimension")
-        if isinstance(one, (list, range)) or hasattr(one, "__array__") and not isinstance(one, Tensor):
-            raise missing("torch.export of an index that is a list", "a tensor that the module has as a buffer, or a slice")
+        if isinstance(one, range) or hasattr(one, "__array__") and not isinstance(one, Tensor):
+            raise missing("torch.export of an index that is an array", "a list, a tensor that the module has as a buffer, or a slice")
+        if isinstance(one, list) and any(isinstance(part, (bool, Tensor)) for part in pytree.tree_leaves(one)):
+            raise missing("torch.export of an index that is a list of truths or tensors", "a list of numbers, or torch.stack")
 
 
 def _read(trace, func, args, kwargs):
@@ -173,6 +178,52 @@ def _convolution(trace, func, args, kwargs):
     return operator(trace, func, name, args, kwargs, (), named)
 
 
+def _pooled(trace, func, args, kwargs):
+    """Of maxima by a size of the result: where they are is found, too, and left alone."""
+    given = dict(zip(("input", "output_size", "return_indices"), args, strict=False)) | kwargs
+    size, dims = given["output_size"], int(func.__name__[-2])
+    size = list(size) if isinstance(size, (list, tuple)) else [size] * dims
+    size = [there if one is None else one for one, there in zip(size, given["input"].shape[-dims:], strict=True)]
+    whole = operator(trace, lambda: func(given["input"], size, return_indices=True), func.__name__, (), {}, (given["input"], size))
+    return whole if given.get("return_indices") else whole[0]
+
+
+def _divergence(trace, func, args, kwargs):
+    """``batchmean``, which PyTorch's function in Python divides for."""
+    given = dict(zip(("input", "target", "size_average", "reduce", "reduction", "log_target"), args, strict=False)) | kwargs
+    if given.get("reduction") != "batchmean" or given.get("size_average") is not None or given.get("reduce") is not None:
+        return torchscript.lower(trace, func, args, kwargs)
+    whole = func(given["input"], given["target"], reduction="sum", log_target=given.get("log_target", False))
+    named = {"log_target": True} if given.get("log_target") else {}
+    operator(trace, lambda: whole, "kl_div", (), {}, (given["input"], given["target"], 2), named)
+    return operator(trace, Tensor.div, "div", (whole, given["input"].size()[0]), {})
+
+
+def _floor_divided(trace, func, args, kwargs):                     # 3 // x
+    x, other = args
+    made = func(x, other)
+    record(trace, "floor_divide", form("floor_divide"), [trace.value(other) if isinstance(other, Tensor) else trace.number(other),
+                                                         trace.value(x)], made)
+    return made
+
+
+def _dropped(trace, func, args, kwargs):
+    """What answers its argument in evaluation mode: in PyTorch's graph that is another value."""
+    x = args[0] if args else kwargs["input"]
+    before = trace.value(x)
+    made = torchscript.lower(trace, func, args, kwargs)
+    if made is not x or func.__name__.endswith("_") or (args[3:4] or (kwargs.get("inplace"),))[0]:
+        return made
+    other = x.view(x.size())
+    trace.set(other, trace.value(x))
+    trace.set(x, before)
+    return other
+
+
+def _several(trace, func, args, kwargs):
+    return operator(trace, func, func.__name__, args, kwargs, (list(args),))
+
+
 def _place(schema, key):
     return next(at for at, one in enumerate(schema.arguments) if one.name == key)
 
@@ -213,10 +264,12 @@ _SPECIAL = {
     "data.__get__": _refused("Tensor.data", "tensor.detach()"), "data.__set__": _refused("Tensor.data", "tensor.copy_(...)"),
     "grad.__get__": _refused("Tensor.grad", "what is given to the module as an argument"),
     **dict.fromkeys(("nonzero", "argwhere", "masked_select", "unique", "unique_consecutive", "bincount", "combinations"), _COUNTED),
-    "where": _where, "repeat_interleave": _repeated, "__getitem__": _read, "__setitem__": _write,
+    "where": _where, "__rfloordiv__": _floor_divided, "repeat_interleave": _repeated, "__getitem__": _read, "__setitem__": _write,
     **dict.fromkeys(("tensor", "as_tensor", "from_numpy", "asarray"), _written_out),
     "to": _to, "type": _type, "cpu": _to, "cuda": _to, "contiguous": _contiguous, "std": _deviation, "var": _deviation,
     **dict.fromkeys(("float", "half", "double", "bfloat16", "int", "long", "short", "bool", "byte", "char"), _cast),
     **{f"conv{kind}{n}d": _convolution for kind in ("", "_transpose") for n in (1, 2, 3)},
 }
-_LAYERS = {f"conv{kind}{n}d": _convolution for kind in ("", "_transpose") for n in (1, 2, 3)}
+_SPECIAL |= dict.fromkeys(("block_diag", "cartesian_prod"), _several) | {"scalar_tensor": torchscript.factory("scalar_tensor")}
+_LAYERS = {"kl_div": _divergence, **dict.fromkeys(("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout"), _dropped),
+            **{f"adaptive_max_pool{n}d": _pooled for n in (1, 2, 3)}, **{f"conv{kind}{n}d": _convolution for kind in ("", "_transpose") for n in (1, 2, 3)}}

@@ -9,7 +9,7 @@ import jtensor
 from ..base.devices import device
 from ..base.errors import missing
 from ..fx.graph import Graph
-from ..fx.naming import snake
+from ..fx.node import map_arg
 from ..jit.calls import CODES, FORMATS
 
 _NAMED = {"_assert_tensor_metadata": "_assert_tensor_metadata_default"}
@@ -57,7 +57,7 @@ class Maker:
         args, named = schema.told(args, named)
         if name == "_assert_tensor_metadata":                     # PyTorch calls it from Python, by these names
             args, named = args[:1], {"dtype": args[3], **named}
-        made = self.graph.call_function(target, tuple(args), named, name=_NAMED.get(name, snake(name)))
+        made = self.graph.call_function(target, tuple(args), named, name=_NAMED.get(name, self.graph._target_to_str(name)))
         stack, path = node.where or (None, ())
         self._tell(made, node, stack, stacks.get(path))
         if len(node.outputs) > 1:
@@ -71,7 +71,16 @@ class Maker:
         if stack:
             made.meta["stack_trace"] = stack
         told = [self.trace.told.get(value) for value in node.outputs]
+        if told == [None]:                                        # a step of an index, whose tensor nobody has had
+            told = [self._worked_out(made, node.data)]
         made.meta["val"] = tuple(told) if len(told) > 1 else told[0] if told else None
+
+    def _worked_out(self, made, schema):
+        def told(x):
+            return map_arg(x, lambda node: node.meta["val"])
+        if schema.is_mutable:
+            return told(made.args[0])
+        return made.target(*told(made.args), **told(made.kwargs))
 
     def _parts(self, whole, outputs):
         whole.meta["val"] = [self.trace.told.get(value) for value in outputs]

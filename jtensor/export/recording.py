@@ -25,6 +25,8 @@ class Trace(recording.Trace):
     """One trace. ``attributes``: {id of a tensor: its dotted name} of the module's own tensors that are neither parameters nor buffers."""
 
     about, whole_slices = ("torch.export", "torch.ops.aten"), False
+    forms = {name: f"{name}.vec" for name in ("upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "upsample_linear1d",
+                                              "upsample_bilinear2d", "upsample_bicubic2d", "upsample_trilinear3d")}
 
     def __init__(self, lower, attributes=None):
         super().__init__(lower)

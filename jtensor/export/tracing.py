@@ -160,20 +160,21 @@ class _Making:
     def _placeholders(self, maker, leaf_names, found):
         taken, specs, lifted = set(), [], 0
         names = [_unique(name, taken) for name in leaf_names]
-        found.state, found.constants = {}, {}
+        found.state, found.constants, unsaved = {}, {}, {}
         for target, tensor, kind in self.copies.tensors:
             prefix = "p_" if kind is InputKind.PARAMETER else "b_"
             saved = None if kind is InputKind.PARAMETER else self.copies.persistent(target)
-            (found.constants if saved is False else found.state)[target] = tensor
-            node = maker.placeholder(_unique(prefix + _identifier(target), taken), self.copies.values[target], told_of(tensor))
+            (unsaved if saved is False else found.state)[target] = tensor
+            node = maker.placeholder(_unique(prefix + _identifier(target.removeprefix("self_")), taken), self.copies.values[target], told_of(tensor))
             specs.append(InputSpec(kind, TensorArgument(node.name), target, saved))
         for value, (tensor, _) in self.trace.constants.items():
             target = self.copies.attributes.get(id(tensor))
             if target is None:
                 target, lifted = f"lifted_tensor_{lifted}", lifted + 1
-            node = maker.placeholder(_unique("c_" + _identifier(target), taken), value, told_of(tensor))
+            node = maker.placeholder(_unique("c_" + _identifier(target.removeprefix("self_")), taken), value, told_of(tensor))
             found.constants[target] = tensor
             specs.append(InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(node.name), target))
+        found.constants |= unsaved
         for name, value, one in zip(names, self.values, self.leaves, strict=True):
             tensor = isinstance(one, Tensor)
             node = maker.placeholder(name, value, told_of(one) if tensor else one)
@@ -191,7 +192,7 @@ class _Making:
             if names and kind.forward is Module.forward:          # nobody calls a list of modules
                 found[tuple(names)] = above
                 continue
-            key = "L__self__" + "_".join(names)
+            key = f"L__self__{path}"
             found[tuple(names)] = {**above, key: (path, f"{room}.{kind.__qualname__}")}
         return found
 
@@ -200,7 +201,8 @@ class _Making:
 
 
 def _identifier(name):
-    return "".join([letter if letter.isalnum() else "_" for letter in name])
+    """As PyTorch has it in the names of nodes."""
+    return "".join([letter if letter.isalnum() else "_" for letter in name]).lower()
 
 
 def _unique(name, taken):

@@ -2,6 +2,7 @@
 
 Owns: that. May not know: how the program was recorded.
 """
+import copy
 import types
 
 from ..fx.codegen import _PyTreeCodeGen, _PyTreeInfo
@@ -36,19 +37,19 @@ class GuardsFn(Module):
 
 def unlifted(program, check_guards):
     """A program's module."""
-    signature, graph, places, given = program.module_call_graph[0].signature, Graph(), {}, []
-    nodes = iter(program.graph.nodes)
-    for spec, node in zip(program.graph_signature.input_specs, nodes, strict=False):
+    signature, graph, given = program.module_call_graph[0].signature, copy.deepcopy(program.graph), []
+    for spec, node in zip(program.graph_signature.input_specs, list(graph.nodes), strict=False):
         if spec.kind is InputKind.USER_INPUT:
-            places[node] = graph.placeholder(node.target)
             given.append(node)
-        else:
-            places[node] = graph.get_attr(spec.target)
-        places[node].meta = dict(node.meta)
+            continue
+        with graph.inserting_before(node):
+            own = graph.get_attr(spec.target)
+        own.meta = dict(node.meta)
+        node.replace_all_uses_with(own)
+        graph.erase_node(node)
     if check_guards and given:
-        graph.create_node("call_module", "_guards_fn", tuple([places[node] for node in given]))
-    value, output = graph.graph_copy(program.graph, places, return_output_node=True)
-    graph.output(value).meta = dict(output.meta)
+        with graph.inserting_after(given[-1]):
+            graph.create_node("call_module", "_guards_fn", tuple(given))
     graph.set_codegen(_PyTreeCodeGen(_PyTreeInfo(list(signature.forward_arg_names), signature.in_spec, signature.out_spec)))
     made = GraphModule(Module(), Graph())
     _give(made, program)

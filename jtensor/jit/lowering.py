@@ -141,7 +141,7 @@ def _as_it_is(trace, func, args, kwargs):
 # -- tensors that are made, or get another type -------------------------------------------------------------------------
 
 
-def _factory(name, options=True, at_home=True):
+def factory(name, options=True, at_home=True):
     """Of one that makes a tensor: PyTorch fills in the device it will be on, and that its memory is not pinned."""
     def called(trace, func, args, kwargs):
         named = {key: value for key, value in kwargs.items() if key != "requires_grad"}
@@ -319,13 +319,13 @@ _SPECIAL = {
     "__setitem__": lambda trace, func, args, kwargs: indices.write(trace, func, *args), "__len__": _length, "__bool__": _leaves("boolean"),
     "__int__": _leaves("integer"), "__float__": _leaves("float"), "__index__": _as_it_is, "__complex__": _leaves("complex"),
     "item": _leaves("number"), "tolist": _leaves("list"), "numpy": _leaves("array"), "__array__": _as_it_is, "__repr__": _as_it_is,
-    "__format__": _as_it_is, "__rtruediv__": _reciprocal, "split": _split, "unbind": _unbind, "unique": _unique, "einsum": _einsum,
+    "__format__": _as_it_is, "__rtruediv__": _reciprocal, "__rdiv__": _reciprocal, "split": _split, "unbind": _unbind, "unique": _unique, "einsum": _einsum,
     "type": _type, "cdist": _distances, "tensordot": _tensordot, "cpu": _moved, "cuda": _moved,
     "norm": _norm, "meshgrid": _meshgrid,
     "broadcast_tensors": _broadcast, "std": _deviation("std"), "var": _deviation("var"), "to": _to, "tensor": _constant_tensor,
     "as_tensor": _constant_tensor, "from_numpy": _constant_tensor, "requires_grad_": _as_it_is, "is_floating_point": _as_it_is,
     "is_complex": _as_it_is, "backward": _as_it_is, "__deepcopy__": _as_it_is,
-    **{name: _factory(name) for name in (*_OF_SIZES, "full", "arange", "linspace", "logspace", "eye", "randint", "randperm", "tril_indices",
+    **{name: factory(name) for name in (*_OF_SIZES, "full", "arange", "linspace", "logspace", "eye", "randint", "randperm", "tril_indices",
                                          "triu_indices", "hann_window", "hamming_window", "bartlett_window", "blackman_window")},
     **{name: _new(name) for name in ("new_zeros", "new_ones", "new_empty", "new_full")},
     **dict.fromkeys(("zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "randn_like", "randint_like"), _like),

@@ -44,7 +44,7 @@ def record(trace, name, schema, inputs, made):
     several = len(schema.returns) > 1
     listed = schema.returns[0].is_list
     types = ("Tensor",) * len(schema.returns) if several else ("List[Tensor]" if listed else "Tensor",)
-    node = trace.add("aten::" + name, inputs, types, schema)
+    node = trace.add("aten::" + name.partition(".")[0], inputs, types, schema)
     if listed and not several:
         node = trace.add("prim::ListUnpack", [node.output], ("Tensor",) * len(made))
         several = True

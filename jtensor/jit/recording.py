@@ -25,11 +25,12 @@ _TREATED = (" might cause the trace to be incorrect. We can't record the data fl
 class Trace:
     """One trace: what a function does with its arguments. As a context manager it records what is called within.
 
-    ``about``: what is being made and in which language, for errors; ``whole_slices``: whether slices that take everything are recorded.
-    `torch.export` records by a subclass of it.
+    ``about``: what is being made and in which language, for errors; ``whole_slices``: whether an index is recorded as TorchScript has
+    it, with slices that take everything, and lists moved to the device.
+    ``forms``: {operator: the form of it that is recorded alone}. `torch.export` records by a subclass of it.
     """
 
-    about, whole_slices = ("torch.jit.trace", "TorchScript"), True
+    about, whole_slices, forms = ("torch.jit.trace", "TorchScript"), True, {}
 
     def __init__(self, lower):
         self.root = graph.Block()

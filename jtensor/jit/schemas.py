@@ -11,7 +11,8 @@ from ..library.schema import NONE, Schema
 from ..tensor.core import Tensor
 from .calls import CODES, FORMATS
 
-WRAPPED = frozenset("add sub mul div floor_divide add_ sub_ mul_ div_ floor_divide_ copy_".split())
+WRAPPED = frozenset("""add sub mul div floor_divide add_ sub_ mul_ div_ floor_divide_ copy_ multiply multiply_ subtract subtract_ divide
+                       divide_ true_divide true_divide_""".split())
 """Whose second operand, a number, is made a tensor by PyTorch's argument parser."""
 _NUMBERS = (int, float, complex)
 _WHOLE = ("int", "SymInt")
