@@ -97,21 +97,20 @@ class Copies:
     def in_place(self, trace):
         """The module has the copies, which the trace knows; afterwards it is what it was, whatever it has set."""
         self.values, parts = {}, [part for _, part in self.module.named_modules()]
-        before = [(part, dict(part._parameters), dict(part._buffers), {key: one for key, one in vars(part).items() if key[0] != "_"})
+        before = [(part, dict(part._parameters), part._buffers, {key: one for key, one in vars(part).items() if key[0] != "_"})
                   for part in parts]
         for name, one, _ in self.tensors:
             self.values[name] = _value(trace, self.of(one))
         for part, parameters, buffers, _ in before:
             part._parameters.update({key: self.of(one) for key, one in parameters.items()})
-            part._buffers.update({key: self.of(one) for key, one in buffers.items()})
+            part.__dict__["_buffers"] = _Watched({key: self.of(one) for key, one in buffers.items()})
         try:
             yield
         finally:
             for part, parameters, buffers, attributes in before:
                 part._parameters.clear()
                 part._parameters.update(parameters)
-                part._buffers.clear()
-                part._buffers.update(buffers)
+                part.__dict__["_buffers"] = buffers
                 own = vars(part)
                 for key in [key for key in own if key[0] != "_" and key not in attributes]:
                     del own[key]
@@ -123,12 +122,25 @@ class Copies:
         for name, one, kind in self.tensors:
             *path, last = name.split(".")
             owner = self.module.get_submodule(".".join(path))
-            now = (owner._parameters if kind is InputKind.PARAMETER else owner._buffers).get(last)
-            if now is not self.of(one):
+            own = owner._parameters if kind is InputKind.PARAMETER else owner._buffers
+            now = own.get(last)
+            if now is not self.of(one) or kind is InputKind.BUFFER and last in own.set:
                 if kind is InputKind.PARAMETER or now is None:
                     raise missing(f"torch.export of a module that replaces {name}", "a buffer, or parameters written in place")
                 found.append((name, now))
         return found
+
+
+class _Watched(dict):
+    """The buffers of a module, which knows those that have been set: PyTorch copies them at the end, even ``self.count += 1``."""
+
+    def __init__(self, buffers):
+        super().__init__(buffers)
+        self.set = set()
+
+    def __setitem__(self, name, value):
+        super().__setitem__(name, value)
+        self.set.add(name)
 
 
 class _Making:
