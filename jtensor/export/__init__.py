@@ -10,8 +10,8 @@ from .exported_program import ExportedProgram, ModuleCallEntry, ModuleCallSignat
 from .graph_signature import ExportBackwardSignature, ExportGraphSignature
 
 __all__ = ["AdditionalInputs", "Constraint", "Dim", "dims", "draft_export", "export", "ExportBackwardSignature", "ExportedProgram",
-           "ExportGraphSignature", "default_decompositions", "ModuleCallEntry", "ModuleCallSignature", "register_dataclass",
-           "ShapesCollection", "unflatten"]
+           "ExportGraphSignature", "default_decompositions", "load", "ModuleCallEntry", "ModuleCallSignature", "register_dataclass",
+           "save", "ShapesCollection", "unflatten"]
 
 _ADVICE = ("\n\nThe error above occurred when calling torch.export.export. If you would like to view some more information about this "
            "error, and get a list of all other errors that may occur in your export call, you can replace your `export()` call with "
@@ -74,6 +74,35 @@ def export(mod, args, kwargs=None, *, dynamic_shapes=None, strict=False, preserv
     signature = ModuleCallSignature([], [], found.in_spec, found.out_spec, found.arguments)
     calls = [ModuleCallEntry(name, None if name else signature) for name, _ in mod.named_modules(remove_duplicate=False)]
     return ExportedProgram({}, found.graph, found.signature, found.state, {}, calls, (args, kwargs), found.constants)
+
+
+def save(ep, f, *, extra_files=None, opset_version=None, pickle_protocol=2):
+    """Writes an `ExportedProgram` to a path or an open binary file, in PyTorch's format (``.pt2``), whole or not at all.
+
+    `torch.export.load` reads it, here and in PyTorch 2.13. ``extra_files``: {name: text} of further records. ``TypeError`` for anything but
+    a program; what that format has no word for is a `MissingFeature`.
+
+    >>> import io, jtensor as torch
+    >>> file = io.BytesIO()
+    >>> torch.export.save(torch.export.export(torch.nn.ReLU(), (torch.ones(2),)), file)
+    >>> torch.export.load(io.BytesIO(file.getvalue())).module()(torch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
+    if not isinstance(ep, ExportedProgram):
+        raise TypeError(f"The 'ep' parameter must be an instance of 'ExportedProgram', got '{type(ep).__name__}' instead.")
+    from . import files
+    files.write(ep, f, extra_files)
+
+
+def load(f, *, extra_files=None, expected_opset_version=None):
+    """The `ExportedProgram` of a file that `save` wrote, here or in PyTorch 2.13: a path, or an open binary file.
+
+    ``extra_files``: a dictionary whose keys name further records, which become its values. ``FileNotFoundError``,
+    ``zipfile.BadZipFile`` where there is no such file; programs of sizes that may change, and operators that are not here, are a
+    `MissingFeature`. Nothing in a file is run.
+    """
+    from . import files
+    return files.read(f, extra_files)
 
 
 def register_dataclass(cls, *, serialized_type_name=None):
