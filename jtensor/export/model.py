@@ -17,6 +17,7 @@ from ..tensor.core import Tensor
 from ..utils import _pytree as pytree
 from .exported_program import ModuleCallEntry, ModuleCallSignature
 from .graph_signature import ConstantArgument, ExportGraphSignature, InputKind, InputSpec, OutputKind, OutputSpec, TensorArgument
+from .recording import without_numbers
 
 DTYPES = {1: jtensor.uint8, 2: jtensor.int8, 3: jtensor.int16, 4: jtensor.int32, 5: jtensor.int64, 6: jtensor.float16, 7: jtensor.float32,
           8: jtensor.float64, 10: jtensor.complex64, 11: jtensor.complex128, 12: jtensor.bool, 13: jtensor.bfloat16}
@@ -46,7 +47,7 @@ def tensor_written(tensor, device, requires_grad=None):
         raise unknown(f"tensors of {tensor.dtype}")
     return {"dtype": _CODES[tensor.dtype], "sizes": [{"as_int": n} for n in tensor.shape],
             "requires_grad": tensor.requires_grad if requires_grad is None else requires_grad, "device": device_written(device),
-            "strides": [{"as_int": n} for n in tensor.stride()], "storage_offset": {"as_int": 0}, "layout": _STRIDED}
+            "strides": [{"as_int": n} for n in tensor.stride()], "storage_offset": {"as_int": tensor.storage_offset()}, "layout": _STRIDED}
 
 
 def _float(x):
@@ -229,9 +230,9 @@ def program_read(told):
     results = [read(one, nodes) for one in text["outputs"]]
     graph.output(tuple(results))
     for name, one in text["tensor_values"].items():
-        dtype, sizes, strides, _ = tensor_read(one)
+        dtype, sizes, strides, offset = tensor_read(one)
         if name in nodes:
-            nodes[name].meta["val"] = jtensor.empty_strided(sizes, strides, dtype=dtype, device="meta")
+            nodes[name].meta["val"] = without_numbers(sizes, strides, offset, dtype, one["requires_grad"])
     outputs = []
     for spec, value in zip(whole["signature"]["output_specs"], results, strict=True):
         if "user_output" not in spec:

@@ -117,11 +117,15 @@ def form(name):
 
 def told_of(tensor):
     """A tensor without numbers that is like this one."""
+    return without_numbers(tuple(tensor.shape), tensor.stride(), tensor.storage_offset(), tensor.dtype, tensor.requires_grad)
+
+
+def without_numbers(shape, strides, offset, dtype, requires_grad):
+    """A tensor without numbers."""
+    last = offset + sum([(n - 1) * step for n, step in zip(shape, strides, strict=True)])
     with jtensor.no_grad():
-        made = jtensor.empty_strided(tuple(tensor.shape), tensor.stride(), dtype=tensor.dtype, device="meta")
-    if tensor.requires_grad:
-        made.requires_grad_()
-    return made
+        made = jtensor.empty(last + 1 if 0 not in shape else offset, dtype=dtype, device="meta").as_strided(shape, strides, offset)
+    return made.requires_grad_() if requires_grad else made
 
 
 def _stack(frame):
