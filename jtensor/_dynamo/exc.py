@@ -1,4 +1,4 @@
-"""What `torch._dynamo` raises. Owns: these exceptions; `InvalidBackend` and `UserError` alone are ever raised, the others are there for `except`."""
+"""What `torch._dynamo` raises. Owns: these exceptions; `InvalidBackend` and `UserError` alone are raised, the others are for `except`."""
 
 __all__ = ["BackendCompilerFailed", "InternalTorchDynamoError", "InvalidBackend", "TorchDynamoException", "TorchRuntimeError",
            "Unsupported", "UserError"]

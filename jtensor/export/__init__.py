@@ -121,5 +121,5 @@ def register_dataclass(cls, *, serialized_type_name=None):
     pytree.register_dataclass(cls, serialized_type_name=serialized_type_name)
 
 
-draft_export = refusal("torch.export.draft_export", "exports that go on after errors", "torch.export.export", "an export stops at an error.")
+draft_export = refusal("torch.export.draft_export", "exports that go on after errors", "torch.export.export", "it stops at an error.")
 unflatten = refusal("torch.export.unflatten", "modules of an exported program's parts", "program.module()", "a program is one graph.")

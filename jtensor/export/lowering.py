@@ -4,8 +4,11 @@ Owns: those differences (sizes are numbers, convolutions by their own names, num
 that are called by name. All else is as in `jit.lowering`. May not know: how a call is recorded, graphs.
 """
 
+import sys
+
 import jtensor
 
+from ..base import sites
 from ..base.errors import missing
 from ..fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from ..jit import indices, schemas
@@ -53,8 +56,10 @@ def _guard(trace, func, args, kwargs):
     whole = not x.dtype.is_floating_point and x.dtype is not jtensor.bool
     kind = "Could not extract specialized integer from" if whole and func.__name__ != "__bool__" else "Could not guard on"
     expression = "Eq(u0, 1)" if func.__name__ == "__bool__" else "u0" if whole else "zuf0"
-    frame = trace.caller()
-    place = f'  File "{frame.f_code.co_filename}", line {frame.f_lineno}, in {frame.f_code.co_name}' if frame is not None else "  ?"
+    frame = trace.caller() or sys._getframe(1)
+    while frame.f_back is not None and sites.within(frame.f_code.co_filename):
+        frame = frame.f_back
+    place = f'  File "{frame.f_code.co_filename}", line {frame.f_lineno}, in {frame.f_code.co_name}'
     raise GuardOnDataDependentSymNode(
         f"{kind} data-dependent expression {expression} (unhinted: {expression}).  (Size-like symbols: none)\n\nThe following call raised "
         f"this error:\n{place}\n\nWhat a tensor holds is not known while a program is exported; what works: {_INSTEAD}")
@@ -199,6 +204,17 @@ def _divergence(trace, func, args, kwargs):
     return operator(trace, Tensor.div, "div", (whole, given["input"].size()[0]), {})
 
 
+def _asserted_true(trace, func, args, kwargs):
+    if isinstance(args[0], Tensor):
+        return _guard(trace, jtensor.Tensor.__bool__, args, kwargs)
+    return func(*args, **kwargs)
+
+
+def _normal(trace, func, args, kwargs):
+    known = any(isinstance(one, Tensor) for one in (*args, *kwargs.values()))
+    return (torchscript.lower if known else torchscript.factory("normal"))(trace, func, args, kwargs)
+
+
 def _floor_divided(trace, func, args, kwargs):                     # 3 // x
     x, other = args
     made = func(x, other)
@@ -239,12 +255,8 @@ def _by_name(trace, func, args, kwargs):
                 f"{func}.{one}" for one in func.overloads()[:4]))
         func = getattr(func, func.overloads()[0])
     if isinstance(func, Overload):
-        known = schemas.forms(func.name().removeprefix("aten::")) or schemas.forms(func.overloadpacket.__name__)
-        schema = next((one for one in known if (one.overload_name or "default") == func._overloadname), None)
-        if schema is None:
-            raise absent(trace, func)
-    else:
-        schema = func._schema
+        return operator(trace, func, func.__name__, args, kwargs)
+    schema = func._schema
     given, named = schema.bound(args, kwargs)
     positional = iter(given)
     values = [(one.type, named[one.name] if one.kwarg_only else next(positional)) for one in schema.arguments]
@@ -264,6 +276,7 @@ _SPECIAL = {
     "data.__get__": _refused("Tensor.data", "tensor.detach()"), "data.__set__": _refused("Tensor.data", "tensor.copy_(...)"),
     "grad.__get__": _refused("Tensor.grad", "what is given to the module as an argument"),
     **dict.fromkeys(("nonzero", "argwhere", "masked_select", "unique", "unique_consecutive", "bincount", "combinations"), _COUNTED),
+    "_assert": _asserted_true, "normal": _normal, "__deepcopy__": _refused("copy.deepcopy", "Tensor.clone"),
     "where": _where, "__rfloordiv__": _floor_divided, "repeat_interleave": _repeated, "__getitem__": _read, "__setitem__": _write,
     **dict.fromkeys(("tensor", "as_tensor", "from_numpy", "asarray"), _written_out),
     "to": _to, "type": _type, "cpu": _to, "cuda": _to, "contiguous": _contiguous, "std": _deviation, "var": _deviation,
@@ -272,4 +285,5 @@ _SPECIAL = {
 }
 _SPECIAL |= dict.fromkeys(("block_diag", "cartesian_prod"), _several) | {"scalar_tensor": torchscript.factory("scalar_tensor")}
 _LAYERS = {"kl_div": _divergence, **dict.fromkeys(("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout"), _dropped),
-            **{f"adaptive_max_pool{n}d": _pooled for n in (1, 2, 3)}, **{f"conv{kind}{n}d": _convolution for kind in ("", "_transpose") for n in (1, 2, 3)}}
+            **{f"adaptive_max_pool{n}d": _pooled for n in (1, 2, 3)},
+           **{f"conv{kind}{n}d": _convolution for kind in ("", "_transpose") for n in (1, 2, 3)}}

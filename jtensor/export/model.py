@@ -99,7 +99,8 @@ def read(argument, nodes):
 
 _READ = {
     "as_none": lambda x, _: None, "as_tensor": lambda x, nodes: nodes[x["name"]],
-    "as_tensors": lambda x, nodes: [nodes[one["name"]] for one in x], "as_optional_tensors": lambda x, nodes: [read(one, nodes) for one in x],
+    "as_tensors": lambda x, nodes: [nodes[one["name"]] for one in x],
+    "as_optional_tensors": lambda x, nodes: [read(one, nodes) for one in x],
     "as_complex": lambda x, _: complex(float(x["real"]), float(x["imag"])), "as_float": lambda x, _: float(x),
     "as_floats": lambda x, _: list(map(float, x)), "as_scalar_type": lambda x, _: DTYPES[x],
     "as_device": lambda x, _: device_read(x), "as_layout": lambda x, _: _layout(x), "as_memory_format": lambda x, _: _FORMATS[x],

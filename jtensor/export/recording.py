@@ -10,12 +10,13 @@ import jtensor
 from ..base import sites
 from ..base.errors import missing
 from ..jit import graph, recording
+from ..tensor.calling import overriding
 from ..tensor.core import Tensor
 from ..trace.tape import LOCAL
 
 _WRITTEN = ("writing to a tensor that is neither an argument nor a buffer of the exported module", "a buffer: register_buffer")
-_TOLD = frozenset("""dim ndimension size stride numel nelement storage_offset element_size is_contiguous is_floating_point is_complex is_signed
-                     is_same_size get_device is_inference __len__ result_type can_cast promote_types is_tensor is_shared is_pinned
+_TOLD = frozenset("""dim ndimension size stride numel nelement storage_offset element_size is_contiguous is_floating_point is_complex
+                     is_signed is_same_size get_device is_inference __len__ result_type can_cast promote_types is_tensor is_shared is_pinned
                      is_neg is_conj __hash__ sym_size __dir__ type finfo iinfo numel_ is_set_to data_ptr has_names __format__ __repr__
                      is_cpu""".split())
 """What answers no tensor and looks at no number of one: all the others would be baked into the program."""
@@ -31,7 +32,7 @@ class Trace(recording.Trace):
     def __init__(self, lower, attributes=None):
         super().__init__(lower)
         self.attributes, self.told, self.constants = attributes or {}, {}, {}
-        self._mode = None
+        self._mode, self._unseen = None, []
 
     def __enter__(self):
         self._mode = self._surroundings()
@@ -43,9 +44,13 @@ class Trace(recording.Trace):
     def __torch_function__(self, func, types, args=(), kwargs=None):
         name = getattr(func, "__name__", "")
         if name.endswith("_") and not name.endswith("__") or name in ("__setitem__", "__set__") or name.startswith("__i"):
-            if args and isinstance(args[0], Tensor) and not self.knows(args[0]) and name != "requires_grad_":
+            if args and isinstance(args[0], Tensor) and name != "requires_grad_" and (not self.knows(args[0]) or any(
+                    one._storage is args[0]._storage for one, _ in self.constants.values())):
                 raise missing(*_WRITTEN)
         made = super().__torch_function__(func, types, args, kwargs)
+        for one in made if isinstance(made, (list, tuple)) else (made,):
+            if isinstance(one, Tensor) and not self.knows(one):
+                self._unseen.append(one)                          # made within, by nothing that was recorded: no constant
         if name not in _TOLD and name not in ("__get__", "__set__") and _is_number(made):
             raise missing(f"torch.export of {name}, whose answer depends on numbers in tensors", "the same with tensors: torch.where")
         return made
@@ -66,7 +71,8 @@ class Trace(recording.Trace):
 
     def constant_tensor(self, tensor, fresh=False):
         """A tensor that was made before, or (``fresh``) of what is written in the program: an argument of the graph."""
-        if not fresh and recording._computed(tensor) or any(one._storage is tensor._storage for one, _ in self._values.values()):
+        aliases = any(one._storage is tensor._storage for one, _ in self._values.values())
+        if aliases or any(one is tensor for one in self._unseen) or not fresh and recording._computed(tensor):
             raise missing(f"{self.about[0]} of what has made a tensor in between, by no operator of {self.about[1]}",
                           "the same with functions of torch that work on tensors")
         value = graph.Node("prim::Attribute", data=None).output
@@ -101,6 +107,11 @@ class Trace(recording.Trace):
         for tensor, version in self.constants.values():
             if tensor._version != version:
                 raise missing(*_WRITTEN)
+
+
+def is_active():
+    """Whether something is being exported, in this thread."""
+    return any(isinstance(one, Trace) for one in overriding.STATE.modes)
 
 
 def _is_number(made):

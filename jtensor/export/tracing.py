@@ -177,7 +177,8 @@ class _Making:
             prefix = "p_" if kind is InputKind.PARAMETER else "b_"
             saved = None if kind is InputKind.PARAMETER else self.copies.persistent(target)
             (unsaved if saved is False else found.state)[target] = tensor
-            node = maker.placeholder(_unique(prefix + _identifier(target.removeprefix("self_")), taken), self.copies.values[target], told_of(tensor))
+            name = _unique(prefix + _identifier(target.removeprefix("self_")), taken)
+            node = maker.placeholder(name, self.copies.values[target], told_of(tensor))
             specs.append(InputSpec(kind, TensorArgument(node.name), target, saved))
         for value, (tensor, _) in self.trace.constants.items():
             target = self.copies.attributes.get(id(tensor))

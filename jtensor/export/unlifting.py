@@ -13,8 +13,8 @@ from ..tensor.core import Tensor
 from ..utils import _pytree as pytree
 from .graph_signature import InputKind
 
-_NEST = ("Trying to flatten user inputs with exported input tree spec: \n{}\nbut actually got inputs with tree spec of: \n{}.\nPlease check "
-         "that the inputs have the same number and type of args and kwargs as the ones you used when tracing.")
+_NEST = ("Trying to flatten user inputs with exported input tree spec: \n{}\nbut actually got inputs with tree spec of: \n{}.\nPlease "
+         "check that the inputs have the same number and type of args and kwargs as the ones you used when tracing.")
 _KEYWORDS = "Ran into a kwarg keyword mismatch: Got the following keywords {} but expected {}"
 
 

@@ -27,7 +27,7 @@ def _lines():
     found = {}
     for line in (Path(__file__).parent / "schemas.txt").read_text().splitlines():
         form, _, _ = line.partition("(")
-        for name in {form, form.partition(".")[0]}:
+        for name in {form if "." in form else form + ".default", form.partition(".")[0]}:
             found.setdefault(name, []).append(line)
     return found
 
@@ -123,7 +123,7 @@ def fitted(kind, value, name="", at=0):
         else:
             raise Unfit
     if kind.base == "Tensor":
-        if isinstance(value, Tensor) or at and name in WRAPPED and type(value) in (*_NUMBERS, bool):
+        if isinstance(value, Tensor) or at and name.partition(".")[0] in WRAPPED and type(value) in (*_NUMBERS, bool):
             return value
         raise Unfit
     return _one(kind.base, value)

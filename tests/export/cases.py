@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "jit"))
-import traced_cases  # noqa: E402
+import traced_cases
 
 sys.path.pop(0)
 
@@ -107,7 +107,8 @@ def functions(torch):
                              x.expand_as(x), x.ravel(), x.tile(2), x.roll(1, 0), x.flip(0), x.rot90(), x.chunk(2)[0], x.split([1, 2], 1)[1],
                              x.contiguous(), x.t().contiguous(), x.view(torch.int32), torch.broadcast_to(x, (2, 2, 3)),
                              torch.atleast_3d(x)), (x,)),
-        "joined": (lambda x, y: (torch.cat([x, y]), torch.stack([x, y], -1), torch.hstack((x, y)), torch.vstack([x, y]), torch.dstack((x, y)),
+        "joined": (lambda x, y: (torch.cat([x, y]), torch.stack([x, y], -1), torch.hstack((x, y)),
+                                 torch.vstack([x, y]), torch.dstack((x, y)),
                                  torch.where(x > y, x, 0.), torch.cat((x, y), dim=-1), *torch.meshgrid(x[0], y[0], indexing="ij"),
                                  *torch.broadcast_tensors(x, y[:1]), torch.tensor_split(x, 2, 1)[0], torch.block_diag(x, y)), (x, x * 2)),
         "products": (lambda x, y: (x @ y, torch.mm(x, y), torch.matmul(x, y), torch.bmm(x[None], y[None]), torch.mv(x, y[:, 0]),
@@ -152,7 +153,8 @@ def functions(torch):
         "complex": (lambda x: (torch.complex(x, x).abs(), torch.fft.rfft(x).real, torch.view_as_real(torch.fft.fft(x)),
                                torch.polar(x, x).angle()), (x,)),
         "nested_results": (lambda x, y, z: {"a": x, "b": [x + 1, (y["k"], None, 3, "s")], "c": z[0] * 2}, (x, {"k": x * 2}, [x, (x,)])),
-        "attention": (lambda x: (F.scaled_dot_product_attention(x, x, x), F.scaled_dot_product_attention(x, x, x, is_causal=True)), (image,)),
+        "attention": (lambda x: (F.scaled_dot_product_attention(x, x, x),
+                                    F.scaled_dot_product_attention(x, x, x, is_causal=True)), (image,)),
         "checks": (lambda x: x + 1 if x.shape[0] == 2 and x.dtype is torch.float32 and not x.is_complex() else x, (x,)),
         "pooled_by_powers": (lambda x: F.lp_pool2d(x, 2, 2), (image,)), "responses": (lambda x: F.local_response_norm(x, 2), (series,)),
         "masked_out": (lambda x: x[x > 0], (x,)), "counted": (lambda x: x.nonzero(), (x,)), "numbers": (lambda x: x * x.sum().item(), (x,)),
@@ -247,12 +249,14 @@ def modules(torch):
     made |= {
         "net": layer(Net, image), "net_eval": layer(lambda: Net().eval(), image), "shared": layer(Shared, x), "clashing": layer(
             Clashing, x, x * 2, x * 3), "named": lambda: (Named(), (x, 2, x * 2), {"k": x * 3, "z": x * 4, "d": {"q": x * 5}}),
-        "constants": layer(Constants, x, 2, "s", 1.5, True, None), "spelled": layer(Spelled, x, x), "flexible": lambda: (Flexible(), (x,), {"how": "gelu"}),
+        "constants": layer(Constants, x, 2, "s", 1.5, True, None), "spelled": layer(Spelled, x, x),
+        "flexible": lambda: (Flexible(), (x,), {"how": "gelu"}),
         "layer_norm": layer(lambda: nn.LayerNorm(3), x), "embedding": layer(lambda: nn.Embedding(8, 3, padding_idx=0), words),
         "embedding_bag": layer(lambda: nn.EmbeddingBag(8, 3), words), "bilinear": layer(lambda: nn.Bilinear(3, 3, 2), x, x * 2),
         "attention": layer(lambda: nn.MultiheadAttention(4, 2, batch_first=True), image[0], image[0], image[0]),
         "encoder": layer(lambda: nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0, batch_first=True), image[0]),
-        "conv_zoo": layer(lambda: nn.Sequential(nn.Conv2d(3, 6, 2, groups=3), nn.ConvTranspose2d(6, 2, 2), nn.InstanceNorm2d(2, affine=True),
+        "conv_zoo": layer(lambda: nn.Sequential(nn.Conv2d(3, 6, 2, groups=3), nn.ConvTranspose2d(6, 2, 2),
+                                                nn.InstanceNorm2d(2, affine=True),
                                                 nn.ZeroPad2d(1), nn.AdaptiveAvgPool2d((2, 2)), nn.Flatten(), nn.Linear(8, 2)), image),
         "conv3d": layer(lambda: nn.Sequential(nn.Conv3d(3, 2, 2), nn.BatchNorm3d(2), nn.ELU()), image[None].transpose(1, 2)),
         "lstm_cell": layer(lambda: nn.LSTMCell(3, 4), x), "gru_cell": layer(lambda: nn.GRUCell(3, 4), x),

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 import jtensor
-from jtensor.base.errors import MissingFeature
 from jtensor.utils import _pytree as pytree
 
 HERE = Path(__file__).parent
