@@ -33,7 +33,7 @@ class UserError(Unsupported):
 
     >>> torch.export.export(torch.nn.ReLU(), torch.ones(2))                 # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    jtensor._dynamo.exc.UserError: Expecting `args` to be a tuple of example positional inputs, got <class 'jtensor.Tensor'>...
+    jtensor._dynamo.exc.UserError: Expecting `args` to be a tuple of example positional inputs, got <class 'torch.Tensor'>...
     """
 
     def __init__(self, error_type, msg, case_name=None):
