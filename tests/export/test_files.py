@@ -91,6 +91,21 @@ def test_tensors_of_all_types(dtype):
     assert jtensor.equal(read.module()(jtensor.ones(1))[0], Net()(1)[0]) and read.state_dict["number"].dtype is dtype
 
 
+def test_all_kinds_of_arguments():
+    """Numbers that are not finite, complex ones, texts, dtypes, formats, empty lists, None."""
+    class Net(jtensor.nn.Module):
+        def forward(self, x, f):
+            y = x.masked_fill(x > 1, float("inf")).masked_fill(x > 2, float("-inf")).masked_fill(x > 3, float("nan"))
+            z = x.clone(memory_format=jtensor.contiguous_format) * (1 + 2j)
+            return y, z, x.sum([]), x.sum(dtype=jtensor.float64), F.gelu(x, approximate="tanh"), x.clamp(None, 2.5), f
+    F, x = jtensor.nn.functional, jtensor.arange(6.0).reshape(2, 3)
+    program = jtensor.export.export(Net(), (x, float("inf")))
+    read = jtensor.export.load(io.BytesIO(_bytes(program)))
+    assert str(read.graph) == str(program.graph) and read.graph_module.code == program.graph_module.code
+    assert [one.arg for one in read.graph_signature.input_specs] == [one.arg for one in program.graph_signature.input_specs]
+    assert read.module()(x, float("inf"))[0].tolist()[0] == [0.0, 1.0, float("inf")] and "Infinity" in str(_bytes(program))
+
+
 def test_a_path_and_further_records(tmp_path):
     program, extra = _exported("module_tied"), {"note.txt": None}
     jtensor.export.save(program, tmp_path / "net.pt2", extra_files={"note.txt": "hello"})
