@@ -61,12 +61,12 @@ _BACKENDS = frozenset("""inductor cudagraphs openxla tvm onnxrt eager eager_noex
 
 
 def is_compiling():
-    """Whether the code is being looked at by a compiler instead of running: never, here it always runs."""
-    return False
+    """Whether the code is being looked at by a compiler instead of running: as in PyTorch, while `torch.export` records it."""
+    return is_exporting()
 
 
 def is_dynamo_compiling():
-    """The same."""
+    """Whether Python's code is being compiled: never."""
     return False
 
 
@@ -81,8 +81,9 @@ def _disable_dynamo(fn=None, recursive=True):
 
 
 def is_exporting():
-    """Whether the code is being looked at by `torch.export`: never."""
-    return False
+    """Whether the code is being recorded by `torch.export`, in this thread."""
+    recording = sys.modules.get("jtensor.export.recording")
+    return recording is not None and recording.is_active()
 
 
 def allow_in_graph(fn):

@@ -1,7 +1,7 @@
-"""What `torch._dynamo` raises. Owns: these exceptions; `InvalidBackend` alone is ever raised, the others are there for `except`."""
+"""What `torch._dynamo` raises. Owns: these exceptions; `InvalidBackend` and `UserError` alone are raised, the others are for `except`."""
 
 __all__ = ["BackendCompilerFailed", "InternalTorchDynamoError", "InvalidBackend", "TorchDynamoException", "TorchRuntimeError",
-           "Unsupported"]
+           "Unsupported", "UserError"]
 
 
 class TorchDynamoException(RuntimeError):
@@ -26,6 +26,19 @@ class InternalTorchDynamoError(TorchDynamoException):
 
 class Unsupported(TorchDynamoException):
     """Code that the compiler of Python code does not take; here all code runs."""
+
+
+class UserError(Unsupported):
+    """Arguments of `torch.export.export` that are none. ``error_type``: a kind of errors, kept and nothing else.
+
+    >>> torch.export.export(torch.nn.ReLU(), torch.ones(2))                 # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    jtensor._dynamo.exc.UserError: Expecting `args` to be a tuple of example positional inputs, got <class 'torch.Tensor'>...
+    """
+
+    def __init__(self, error_type, msg, case_name=None):
+        super().__init__(msg)
+        self.error_type, self.message = error_type, msg
 
 
 class TorchRuntimeError(TorchDynamoException):

@@ -70,7 +70,7 @@ class _Writer:
     def value(self, arg):
         """An argument's text."""
         if isinstance(arg, Node):
-            return repr(arg)
+            return self.names_of(arg)
         if isinstance(arg, tuple) and hasattr(arg, "_fields"):
             return f"{self.name_of(qualified_name(type(arg)), type(arg))}({', '.join(map(self.value, arg))}{',' if len(arg) == 1 else ''})"
         if isinstance(arg, enum.Enum):
@@ -92,30 +92,44 @@ class _Writer:
     def arguments(self, args, kwargs):
         return ", ".join([*map(self.value, args), *(f"{name} = {self.value(arg)}" for name, arg in kwargs.items())])
 
-    def statement(self, node):
+    def names_of(self, node):
+        """What a node is called in the text: mostly as in the graph, where it may hide what Python has."""
+        return self.names.create_name(node.name, node)
+
+    def mark(self, node, verbose=False):
+        """A node's annotation; of a tensor without one, ``verbose``, its dtype and sizes where they are told."""
+        if node.type is not None:
+            return f" : {self.type(node.type)}"
+        told = node.meta.get("val") if verbose else None
+        return f': "{_DTYPES[told.dtype]}{list(told.shape)}"' if isinstance(told, jtensor.Tensor) and told.dtype in _DTYPES else ""
+
+    def statement(self, node, verbose=False):
         """A node's line, without what is let go of after it."""
-        mark = "" if node.type is None else f" : {self.type(node.type)}"
+        mark, node_name = self.mark(node, verbose), self.names_of(node)
         if node.op == "get_attr":
-            return f"{node}{mark} = {path(self.root, node.target)}"
+            return f"{node_name}{mark} = {path(self.root, node.target)}"
         if node.op == "call_module":
-            return f"{node}{mark} = {path(self.root, node.target)}({self.arguments(node.args, node.kwargs)})"
+            return f"{node_name}{mark} = {path(self.root, node.target)}({self.arguments(node.args, node.kwargs)})"
         if node.op == "call_method":
-            return f"{node}{mark} = {path(self.value(node.args[0]), node.target)}({self.arguments(node.args[1:], node.kwargs)})"
+            return f"{node_name}{mark} = {path(self.value(node.args[0]), node.target)}({self.arguments(node.args[1:], node.kwargs)})"
         name = getattr(node.target, "__name__", None)
         if getattr(node.target, "__module__", None) == "_operator":
             shown = [self.value(arg) for arg in node.args]
             if name in MAGIC:
-                return f"{node}{mark} = {MAGIC[name].format(*shown)}"
+                return f"{node_name}{mark} = {MAGIC[name].format(*shown)}"
             if name in INPLACE:
-                return f"{INPLACE[name].format(*shown)};  {node}{mark} = {shown[0]}"
+                return f"{INPLACE[name].format(*shown)};  {node_name}{mark} = {shown[0]}"
         called = self.name_of(qualified_name(node.target), node.target)
         if called == "getattr" and len(node.args) == 2 and isinstance(node.args[1], str) and node.args[1].isidentifier():
-            return f"{node}{mark} = {path(self.value(node.args[0]), node.args[1])}"
+            return f"{node_name}{mark} = {path(self.value(node.args[0]), node.args[1])}"
         if node.meta.get("is_wrapped"):
             self.wrapped.setdefault(called)
-        return f"{node}{mark} = {called}({self.arguments(node.args, node.kwargs)})"
+        return f"{node_name}{mark} = {called}({self.arguments(node.args, node.kwargs)})"
 
 
+_DTYPES = {jtensor.float64: "f64", jtensor.float32: "f32", jtensor.float16: "f16", jtensor.bfloat16: "bf16", jtensor.complex64: "c64",
+           jtensor.complex128: "c128", jtensor.int8: "i8", jtensor.int16: "i16", jtensor.int32: "i32", jtensor.int64: "i64",
+           jtensor.bool: "b8", jtensor.uint8: "u8"}
 _PLAIN = (int, float, bool, str, complex, list, dict, tuple)
 _TYPING = {list: "List", dict: "Dict", set: "Set", frozenset: "FrozenSet", tuple: "Tuple"}
 
@@ -171,11 +185,11 @@ class CodeGen:
         last, told = last_uses(nodes), None
         for node in nodes:
             if node.op == "placeholder":
-                mark = "" if node.type is None else f" : {writer.type(node.type)}"
+                mark = writer.mark(node, verbose)
                 free.append(f"{node.target}{mark}{f' = {writer.value(node.args[0])}' if node.args else ''}")
                 raw = node.target.replace("*", "")
-                if raw != repr(node):
-                    body.append(f"{node} = {raw}\n")
+                if raw != writer.names_of(node):
+                    body.append(f"{writer.names_of(node)} = {raw}\n")
                 continue
             if verbose and node.op != "output" and told != (node.stack_trace or ""):
                 told = node.stack_trace or ""
@@ -186,8 +200,8 @@ class CodeGen:
                 body.append(f"{self._output(node.args[0], writer.value)}\n")
                 continue
             gone = [*last.get(node, ()), *([] if node.users else [node])]
-            freed = f";  {' = '.join(map(str, gone))} = None" if gone else ""
-            body.append(f"{writer.statement(node)}{freed}\n")
+            freed = f";  {' = '.join(map(writer.names_of, gone))} = None" if gone else ""
+            body.append(f"{writer.statement(node, verbose)}{freed}\n")
         if not body:
             body.append("pass\n")
         if self._body_transformer is not None:
@@ -245,7 +259,14 @@ class _PyTreeCodeGen(CodeGen):
         leaves = [*own[:own[:1] == ["self"]], *(free.split(" :")[0].split(" =")[0] for free in free_vars)]
         if not leaves:
             return head
-        return f"{head}\n    {', '.join(leaves)}, = fx_pytree.tree_flatten_spec([{', '.join(own)}], self._in_spec)"
+        spec = self.pytree_info.in_spec
+        taken = f"[{', '.join(own)}]"
+        if spec.type is tuple and [child.type for child in spec.children()] == [tuple, dict]:      # of positional ones and keywords
+            first, named = spec.children()
+            at = first.num_children
+            keywords = ", ".join([f"{key!r}:{name}" for key, name in zip(named.context, own[at:], strict=True)])
+            taken = f"([{', '.join(own[:at])}], {{{keywords}}})"
+        return f"{head}\n    {', '.join(leaves)}, = fx_pytree.tree_flatten_spec({taken}, self._in_spec)"
 
     def generate_output(self, output_args, *, descs=None, repr_fn=None):
         """Puts the nest together."""

@@ -136,6 +136,16 @@ class Graph:
         """An argument of the program; ``*name`` and ``**name`` stand for the rest of them."""
         return self.create_node("placeholder", name, () if default_value is _UNSET else (default_value,), type_expr=type_expr)
 
+    def placeholder_as(self, name):
+        """An argument of this very name, even where it hides a builtin function; the program's text then calls it otherwise."""
+        if name in self._namespace._used:
+            raise RuntimeError(f"the name {name} is taken in this graph")
+        node = Node(self, name, "placeholder", name, (), {})
+        self._namespace.rename(node, name)
+        self._insert(node)
+        self._len += 1
+        return node
+
     def get_attr(self, qualified_name, type_expr=None):
         """A parameter, buffer or other attribute of the module, by its dotted name."""
         owner = self.owning_module
@@ -273,7 +283,7 @@ class Graph:
             raise missing("colours, profiler's marks and heads of many lines in a graph's code", "python_code(root_module, verbose=True)")
         names = Namespace()
         for node in self.nodes:                # keeps the nodes' names from being taken by globals
-            names.rename(node, node.name)
+            names.create_name(node.name, node)
         return self._codegen._gen_python_code(self.nodes, root_module, names, verbose=verbose)
 
     def process_inputs(self, *args):

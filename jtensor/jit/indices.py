@@ -17,7 +17,7 @@ def _form(name, count):
 
 
 def _add(trace, name, count, *inputs):
-    return trace.add("aten::" + name, inputs, ("Tensor",), _form(name, count)).output
+    return trace.add("aten::" + name.partition(".")[0], inputs, ("Tensor",), _form(name, count)).output
 
 
 def _whole(trace, given):
@@ -49,29 +49,35 @@ def _is_tensor(one):
     return isinstance(one, (list, range)) or hasattr(one, "__array__")
 
 
-def _basic(trace, x, key):
+def _basic(trace, x, key, write=False):
     """(the value of what the numbers, slices and None of an index choose, [values of tensors by dimension])."""
-    value, at, lists = trace.value(x), 0, []
+    value, at, dim, lists = trace.value(x), 0, 0, []              # at: of what has been chosen so far; dim: of the tensor itself
     if isinstance(key, list):
         key = (key,)
-    for one in _places(key, x.dim()):
+    places = _places(key, x.dim())
+    for one in places:
         if isinstance(one, _Dots):
-            at += one.count
+            at, dim = at + one.count, dim + one.count
         elif one is None:
             value, at = _add(trace, "unsqueeze", 2, value, trace.constant(at, "int")), at + 1
         elif isinstance(one, slice):
+            if not trace.whole_slices and (write or len(places) > 1) and _takes_all(one, x.shape[dim]):
+                at, dim = at + 1, dim + 1
+                continue
+            dim += 1
             start = trace.constant(0, "int") if one.start is None else _whole(trace, one.start)
             stop = trace.constant(_END, "int") if one.stop is None else _whole(trace, one.stop)
             step = trace.constant(1, "int") if one.step is None else _whole(trace, one.step)
             value, at = _add(trace, "slice", 5, value, trace.constant(at, "int"), start, stop, step), at + 1
         elif isinstance(one, bool):
-            raise missing("torch.jit.trace of an index that is True or False", "unsqueeze")
+            raise missing(f"{trace.about[0]} of an index that is True or False", "unsqueeze")
         elif _is_tensor(one):
             lists += [None] * (at - len(lists)) + [_list(trace, one, x)]
-            at += one.dim() if _is_mask(one) else 1
+            at, dim = (at + one.dim(), dim + one.dim()) if _is_mask(one) else (at + 1, dim + 1)
             if _is_mask(one):
                 lists += [_SKIPPED] * (one.dim() - 1)
         else:
+            dim += 1
             value = _add(trace, "select", 3, value, trace.constant(at, "int"), _whole(trace, one))
     return value, [one for one in lists if one is not _SKIPPED]
 
@@ -79,10 +85,16 @@ def _basic(trace, x, key):
 _SKIPPED = object()
 
 
+def _takes_all(one, size):
+    return one.start in (None, 0) and one.step in (None, 1) and (one.stop is None or one.stop == size)
+
+
 def _list(trace, one, x):
     if isinstance(one, Tensor):
         return trace.value(one)
     made = jtensor.tensor(list(one) if isinstance(one, range) else one)
+    if not trace.whole_slices:
+        return trace.lifted(made)
     schema, values, _, _ = schemas.bound("to", (made, x.device, made.dtype), {})
     return trace.add("aten::to", [trace.constant(made), trace.constant(values[1][1], "Device"), trace.constant(values[2][1], "int"),
                                   *[trace.constant(value) for _, value in values[3:]]], ("Tensor",), schema).output
@@ -118,8 +130,9 @@ def write(trace, func, x, key, given):
     """``x[key] = given``."""
     shown = given if isinstance(given, Tensor) else number(given).to(x.dtype)
     func(x, _plain(key), given)
-    value, lists = _basic(trace, x, key)
-    source = trace.value(given) if isinstance(given, Tensor) else trace.constant(shown)
+    source = None if isinstance(given, Tensor) else trace.lifted(shown)
+    value, lists = _basic(trace, x, key, write=True)
+    source = trace.value(given) if source is None else source
     false = trace.constant(False, "bool")
     if lists:
         made = _add(trace, "index_put_", 4, value, _optional(trace, lists), source, false)
@@ -128,7 +141,7 @@ def write(trace, func, x, key, given):
         return
     place = x[_plain(key)]
     if shown.dim() == 0 and place.dim() > 0 and not isinstance(given, Tensor):
-        made = _add(trace, "fill_", 2, value, source)
+        made = _add(trace, "fill_.Tensor", 2, value, source)
     else:
         if shown.dim() > place.dim() or given is x:
             source = trace.add("aten::view", [source, trace.add("prim::ListConstruct", [

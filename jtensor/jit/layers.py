@@ -47,6 +47,7 @@ def lower(trace, func, name, args, kwargs):
         trace.named_by(None)
         return outside(trace, func, args, kwargs)
     operation, given_there = called
+    operation = trace.forms.get(operation, operation)
     positional, named = given_there if isinstance(given_there, tuple) else (_ordered(operation, given_there), {})
     if positional is None or schemas.bound(operation, positional, named) is None:
         trace.named_by(None)

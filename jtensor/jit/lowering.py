@@ -28,14 +28,16 @@ _TURNED = {"__rpow__": "pow", "__rmod__": "remainder", "__rmatmul__": "matmul", 
 _PROPERTIES = {"T": "numpy_T", "mT": "mT", "H": "matrix_H", "mH": "mH", "real": "real", "imag": "imag", "data": "detach"}
 
 
+def names_of(func):
+    """(the whole name of a public function, the one that operators go by)."""
+    name = jtensor.overrides.resolve_name(func) or getattr(func, "__name__", "")
+    prefix = next(filter(name.startswith, _PREFIXES), "")
+    return name, _SPACES.get(prefix, "") + name.removeprefix(prefix)
+
+
 def lower(trace, func, args, kwargs):
     """Calls a public function and records what it is."""
-    name = jtensor.overrides.resolve_name(func) or getattr(func, "__name__", "")
-    short = name
-    for prefix in _PREFIXES:
-        if name.startswith(prefix):
-            short = _SPACES.get(prefix, "") + name.removeprefix(prefix)
-            break
+    name, short = names_of(func)
     if name.startswith("torch.nn."):
         return layers.lower(trace, func, name, args, kwargs)
     special = _SPECIAL.get(short)
@@ -44,7 +46,7 @@ def lower(trace, func, args, kwargs):
     if short.endswith(".__get__"):
         return _property(trace, func, short.removesuffix(".__get__"), args)
     if short in ("data.__set__", "real.__set__", "imag.__set__"):
-        raise absent(func)
+        raise absent(trace, func)
     if short in _TURNED:
         return operator(trace, func, _TURNED[short], args, kwargs, schema_args=(args[1], args[0]))
     tail = "_" if short.endswith("_") and not short.startswith("__") else ""
@@ -92,7 +94,7 @@ def _property(trace, func, name, args):
         return operator(trace, func, _PROPERTIES[name], args, {})
     made = func(*args)
     if isinstance(made, Tensor) and not trace.knows(made) and name not in ("grad", "_base"):
-        raise missing(f"torch.jit.trace of Tensor.{name}", "the same with functions of torch")
+        raise missing(f"{trace.about[0]} of Tensor.{name}", "the same with functions of torch")
     return made
 
 
@@ -147,7 +149,7 @@ def _as_it_is(trace, func, args, kwargs):
 # -- tensors that are made, or get another type -------------------------------------------------------------------------
 
 
-def _factory(name, options=True, at_home=True):
+def factory(name, options=True, at_home=True):
     """Of one that makes a tensor: PyTorch fills in the device it will be on, and that its memory is not pinned."""
     def called(trace, func, args, kwargs):
         named = {key: value for key, value in kwargs.items() if key != "requires_grad"}
@@ -333,7 +335,7 @@ _SPECIAL = {
     "broadcast_tensors": _broadcast, "std": _deviation("std"), "var": _deviation("var"), "to": _to, "tensor": _constant_tensor,
     "as_tensor": _constant_tensor, "from_numpy": _constant_tensor, "requires_grad_": _as_it_is, "is_floating_point": _as_it_is,
     "is_complex": _as_it_is, "backward": _as_it_is, "__deepcopy__": _as_it_is,
-    **{name: _factory(name) for name in (*_OF_SIZES, "full", "arange", "linspace", "logspace", "eye", "randint", "randperm", "tril_indices",
+    **{name: factory(name) for name in (*_OF_SIZES, "full", "arange", "linspace", "logspace", "eye", "randint", "randperm", "tril_indices",
                                          "triu_indices", "hann_window", "hamming_window", "bartlett_window", "blackman_window")},
     **{name: _new(name) for name in ("new_zeros", "new_ones", "new_empty", "new_full")},
     **dict.fromkeys(("zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "randn_like", "randint_like"), _like),

@@ -8,7 +8,7 @@ from ..base.errors import missing
 from ..tensor.calling import overriding
 from ..tensor.core import Tensor
 from . import schemas
-from .recording import is_tensors, number
+from .recording import is_tensors
 
 
 def operator(trace, func, name, args, kwargs, schema_args=None, schema_kwargs=None):
@@ -44,7 +44,7 @@ def record(trace, name, schema, inputs, made):
     several = len(schema.returns) > 1
     listed = schema.returns[0].is_list
     types = ("Tensor",) * len(schema.returns) if several else ("List[Tensor]" if listed else "Tensor",)
-    node = trace.add("aten::" + name, inputs, types, schema)
+    node = trace.add("aten::" + name.partition(".")[0], inputs, types, schema)
     if listed and not several:
         node = trace.add("prim::ListUnpack", [node.output], ("Tensor",) * len(made))
         several = True
@@ -66,7 +66,7 @@ def argument(trace, kind, value):
             kind.base, kind.base)
         return trace.add("prim::ListConstruct", [argument(trace, kind, one) for one in value], (f"List[{inner}]",), inner).output
     if kind.base == "Tensor" and value is not None:
-        return trace.constant(number(value))
+        return trace.number(value)
     return trace.constant(value)
 
 
@@ -76,15 +76,15 @@ def outside(trace, func, args, kwargs):
     before = trace.count()
     made = trace.within(func, args, kwargs)
     if kwargs.get("out") is not None or trace.count() == before and any(one._version != version for one, version in given):
-        raise absent(func)
+        raise absent(trace, func)
     for one in made if isinstance(made, (list, tuple)) else [made]:
         if isinstance(one, Tensor) and not trace.knows(one):
-            raise absent(func)
+            raise absent(trace, func)
     return made
 
 
-def absent(func):
+def absent(trace, func):
     """The `MissingFeature` of a function that no operator stands for."""
     name = jtensor.overrides.resolve_name(func) or getattr(func, "__name__", func)
-    return missing(f"torch.jit.trace of {name} as it is called here, which is no operator of TorchScript",
+    return missing(f"{trace.about[0]} of {name} as it is called here, which is no operator of {trace.about[1]}",
                    "functions of torch that it is made of")

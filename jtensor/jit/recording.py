@@ -23,7 +23,14 @@ _TREATED = (" might cause the trace to be incorrect. We can't record the data fl
 
 
 class Trace:
-    """One trace: what a function does with its arguments. As a context manager it records what is called within."""
+    """One trace: what a function does with its arguments. As a context manager it records what is called within.
+
+    ``about``: what is being made and in which language, for errors; ``whole_slices``: whether an index is recorded as TorchScript has
+    it, with slices that take everything, and lists moved to the device.
+    ``forms``: {operator: the form of it that is recorded alone}. `torch.export` records by a subclass of it.
+    """
+
+    about, whole_slices, forms = ("torch.jit.trace", "TorchScript"), True, {}
 
     def __init__(self, lower):
         self.root = graph.Block()
@@ -37,7 +44,7 @@ class Trace:
     # -- the mode -------------------------------------------------------------------------------------------------------
 
     def __enter__(self):
-        executor.flush("tracing for TorchScript begins")          # what waits on the tape later on was computed by what is traced
+        executor.flush("tracing begins")          # what waits on the tape later on was computed by what is traced
         overriding.install()
         overriding.STATE.modes.append(self)
         overriding.MODES.append(self)
@@ -99,9 +106,17 @@ class Trace:
         if tensor.requires_grad and (tensor.is_leaf or not _computed(tensor)):
             raise RuntimeError(_WITH_GRADIENT.format(tensor.detach()))
         if _computed(tensor):
-            raise missing("torch.jit.trace of what has made a tensor in between, by no operator of TorchScript",
+            raise missing(f"{self.about[0]} of what has made a tensor in between, by no operator of {self.about[1]}",
                           "the same with functions of torch that work on tensors")
         return self.constant(tensor.detach())
+
+    def number(self, value):
+        """A number of Python's where a tensor is asked for."""
+        return self.constant(number(value))
+
+    def lifted(self, tensor):
+        """A constant that has been made of what is written somewhere."""
+        return self.constant(tensor)
 
     def constant(self, data, type="Tensor"):
         """A constant."""

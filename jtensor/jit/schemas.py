@@ -11,7 +11,8 @@ from ..library.schema import NONE, Schema
 from ..tensor.core import Tensor
 from .calls import CODES, FORMATS
 
-WRAPPED = frozenset("add sub mul div floor_divide add_ sub_ mul_ div_ floor_divide_ copy_".split())
+WRAPPED = frozenset("""add sub mul div floor_divide add_ sub_ mul_ div_ floor_divide_ copy_ multiply multiply_ subtract subtract_ divide
+                       divide_ true_divide true_divide_""".split())
 """Whose second operand, a number, is made a tensor by PyTorch's argument parser."""
 _NUMBERS = (int, float, complex)
 _WHOLE = ("int", "SymInt")
@@ -25,13 +26,15 @@ class Unfit(Exception):
 def _lines():
     found = {}
     for line in (Path(__file__).parent / "schemas.txt").read_text().splitlines():
-        found.setdefault(line.partition("(")[0], []).append(line)
+        form, _, _ = line.partition("(")
+        for name in {form if "." in form else form + ".default", form.partition(".")[0]}:
+            found.setdefault(name, []).append(line)
     return found
 
 
 @functools.cache
 def forms(name):
-    """The `Schema`s of an operator; none if it is not known."""
+    """The `Schema`s of an operator, or the one of a form such as ``std.correction``; none if it is not known."""
     return [Schema.read(line) for line in _lines().get(name, ())]
 
 
@@ -120,7 +123,7 @@ def fitted(kind, value, name="", at=0):
         else:
             raise Unfit
     if kind.base == "Tensor":
-        if isinstance(value, Tensor) or at and name in WRAPPED and type(value) in (*_NUMBERS, bool):
+        if isinstance(value, Tensor) or at and name.partition(".")[0] in WRAPPED and type(value) in (*_NUMBERS, bool):
             return value
         raise Unfit
     return _one(kind.base, value)

@@ -83,7 +83,7 @@ def traced(function, inputs, names, strict, module=None, kind=Trace):
         taken.append(_taken(trace, x, value, seen))
     with contextlib.ExitStack() as stack:
         if module is not None:
-            stack.enter_context(_scopes(trace, module))
+            stack.enter_context(scopes(trace, module))
         stack.enter_context(trace)
         _ACTIVE.append(trace)
         stack.callback(_ACTIVE.pop)
@@ -148,7 +148,7 @@ def _result(trace, made, strict, at=None):
 
 
 @contextlib.contextmanager
-def _scopes(trace, module):
+def scopes(trace, module):
     """Has each call of a module below this one recorded as a block of its own, and knows the parameters by their places."""
     places = {}
 

@@ -24,6 +24,26 @@ def _to_copy(self, *, dtype=None, layout=None, device=None, pin_memory=None, non
                    memory_format=memory_format or jtensor.preserve_format)
 
 
+def _assert_tensor_metadata(a, size=None, stride=None, dtype=None, *, device=None, layout=None):
+    # what an exported program was promised of a tensor; the first thing that differs is told of
+    for what, wanted, found in (("sizes", size, list(a.shape)), ("strides", stride, list(a.stride())), ("dtype", dtype, a.dtype),
+                                ("device", device, a.device), ("layout", layout, a.layout)):
+        wanted = list(wanted) if isinstance(wanted, (list, tuple)) else wanted
+        if wanted is not None and wanted != found:
+            wanted, found = (_SCALARS.get(wanted, (wanted,))[0], _SCALARS.get(found, (found,))[-1]) if what == "dtype" else (wanted, found)
+            raise RuntimeError(f"Tensor {what} mismatch! Expected: {wanted}, Got: {found}")
+
+
+# What PyTorch calls dtypes there: as it wants them, and as it finds them.
+_SCALARS = {jtensor.float32: ("Float", "float"), jtensor.float64: ("Double", "double"), jtensor.int64: ("Long", "long int"),
+            jtensor.int32: ("Int", "int"), jtensor.bool: ("Bool", "bool"), jtensor.uint8: ("Byte", "unsigned char"),
+            jtensor.float16: ("Half", "c10::Half"), jtensor.bfloat16: ("BFloat16", "c10::BFloat16")}
+
+
+def _to(self, *args, layout=None, pin_memory=None, **kwargs):
+    return self.to(*args, **kwargs)
+
+
 def _convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups, *flags):
     dims = weight.dim() - 2
     if transposed:
@@ -149,7 +169,10 @@ def _in_place(function):
 
 
 WRITTEN_OUT = {
-    "slice": _slice, "index": _index, "_to_copy": _to_copy, "alias": lambda self: self.view_as(self),
+    "slice": _slice, "index": _index, "_to_copy": _to_copy, "_assert_tensor_metadata": _assert_tensor_metadata,
+    "to": _to, **{name: functools.partial(lambda function, tensors: function(*tensors), getattr(jtensor, name))
+                  for name in ("block_diag", "cartesian_prod", "broadcast_tensors")},
+    "lift_fresh_copy": lambda self: self.clone(), "alias": lambda self: self.view_as(self),
     "_pin_memory": lambda self, device=None: self.pin_memory(),
     "_conj": jtensor.conj, "_unsafe_view": jtensor.Tensor.view, "_sparse_addmm": jtensor.sparse.addmm,
     "_softmax": lambda self, dim, half_to_float: self.softmax(dim, jtensor.float32 if half_to_float else None),

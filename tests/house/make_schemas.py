@@ -3,7 +3,7 @@
     python tests/house/make_schemas.py
 
 One line for each form, in PyTorch's order, of each operator that jtensor has (`library/overloads.txt`) and that takes or answers tensors,
-but for those that write into ``out``, or speak of named dimensions. A form's name is left out: nobody asks for it. Needs PyTorch;
+but for those that write into ``out``, or speak of named dimensions. Needs PyTorch;
 ``tests/jit/test_traced.py`` says when the file is stale.
 """
 import re
@@ -27,8 +27,8 @@ def lines():
         if re.search(r"\.\.\.|[(, ]t(\[\]| |\)|$)|Stream|Storage|Dict|Tensor\[\]\(", text):
             continue                                             # of lists and dictionaries of anything: nobody traces these
         if not any(argument.is_out for argument in schema.arguments):
-            found.append(re.sub(rf"^aten::{name}(\.\w+)?", name, text))
-    return sorted(found, key=lambda line: line.partition("(")[0])
+            found.append(text.removeprefix("aten::"))
+    return sorted(found, key=lambda line: re.match(r"\w+", line)[0])
 
 
 if __name__ == "__main__":

@@ -32,6 +32,8 @@ SIBLINGS = {
     "jit": {"nn": "a class of modules", "serialization": "files", "library": "operators by the names of their schemas",
             "futures": "what fork answers"},
     "onnx": {"jit": "what is written was traced", "nn": "a class of modules", "version": "files say what wrote them"},
+    "export": {"nn": "a class of modules", "jit": "records what runs", "fx": "graphs", "library": "operators by their names",
+               "utils": "nests of arguments", "serialization": "files", "_dynamo": "PyTorch has an exception of it there"},
     "_dynamo": {"compiler": "what it does of the same", "nn": "a class of modules"},
     "distributed": {"nn": "a class of modules", "futures": "what is under way is one"},
     "fx": {"nn": "a class of modules", "utils": "nests of arguments", "overrides": "the names of functions, and that they ask proxies"},

@@ -192,12 +192,26 @@ WEIGHT = jtensor.nn.Parameter(jtensor.ones(2))
     (jtensor.nn.Linear(2, 2), 3, TypeError, "'int' object is not iterable"),
     (jtensor.nn.Linear(2, 2), None, RuntimeError, "example_kwarg_inputs should be a dict"),
     (jtensor.nn.Linear(2, 2).extra_repr, (jtensor.ones(2),), AttributeError, "doesn't support compiling individual module's functions"),
-    (jtensor.nn.GRUCell(2, 2), (jtensor.ones(1, 2),), MissingFeature, "by no operator of TorchScript"),
+    (jtensor.nn.LocalResponseNorm(2), (jtensor.ones(1, 2, 2),), MissingFeature, "by no operator of TorchScript"),
     (lambda x: x.bernoulli_(0.5, generator=jtensor.Generator()), (jtensor.ones(2),), MissingFeature, "Tensor.bernoulli_"),
     (lambda x: jtensor.add(x, x, out=jtensor.empty(2)), (jtensor.ones(2),), MissingFeature, "torch.add as it is called here")])
 def test_what_is_refused(function, given, error, text):
     with pytest.raises(error, match=text):
         jtensor.jit.trace(function, given)
+
+
+@pytest.mark.parametrize("kind", ["GRUCell", "LSTMCell", "RNNCell"])
+def test_cells_are_one_operator(kind):
+    """PyTorch, which writes out what they are made of, reads them."""
+    torch = pytest.importorskip("torch")
+    cell, x = getattr(jtensor.nn, kind)(2, 3), jtensor.ones(1, 2)
+    traced = jtensor.jit.trace(cell, (x,))
+    file = io.BytesIO()
+    jtensor.jit.save(traced, file)
+    assert f"torch.{kind[:-4].lower().replace('rnn', 'rnn_tanh')}_cell(" in traced.code
+    expected = torch.jit.load(io.BytesIO(file.getvalue()))(torch.ones(1, 2))
+    _same(traced(x), expected)
+    _same(cell(x), expected)
 
 
 def test_a_second_trace_that_differs():

@@ -199,8 +199,8 @@ def _in_projection_packed(q, k, v, w, b=None):
         weights = w.split([size, 2 * size])
         biases = (None, None) if b is None else b.split([size, 2 * size])
         return F.linear(q, weights[0], biases[0]), *together(k, weights[1], biases[1], 2)
-    biases = (None,) * 3 if b is None else b.chunk(3)
-    return tuple(F.linear(x, weight, bias) for x, weight, bias in zip((q, k, v), w.chunk(3), biases))
+    weights, biases = w.chunk(3), (None,) * 3 if b is None else b.chunk(3)
+    return tuple(F.linear(x, weight, bias) for x, weight, bias in zip((q, k, v), weights, biases))
 
 
 def _in_projection(q, k, v, w_q, w_k, w_v, b_q=None, b_k=None, b_v=None):
@@ -310,7 +310,7 @@ def multi_head_attention_forward(query, key, value, embed_dim_to_check, num_head
     if not need_weights:
         if mask is not None:
             mask = mask.unsqueeze(0) if mask.size(0) == 1 else mask.view(batch, num_heads, -1, sources)
-        q, k, v = (x.reshape(batch, num_heads, x.size(1), head_dim) for x in (q, k, v))
+        q, k, v = (x.view(batch, num_heads, x.size(1), head_dim) for x in (q, k, v))
         out = F.scaled_dot_product_attention(q, k, v, mask, dropout_p, is_causal)
         out = F.linear(out.permute(2, 0, 1, 3).reshape(batch * targets, embed_dim), out_proj_weight, out_proj_bias)
         out = out.view(targets, batch, out.size(1))

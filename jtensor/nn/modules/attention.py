@@ -124,4 +124,7 @@ class MultiheadAttention(Module):
 def _swapped(query, key, value):
     """Batch and length exchanged, one and the same tensor staying one (the projection looks at that)."""
     done = {}
-    return tuple(done.setdefault(id(t), t.transpose(1, 0)) for t in (query, key, value))
+    for t in (query, key, value):
+        if id(t) not in done:
+            done[id(t)] = t.transpose(1, 0)
+    return tuple(done[id(t)] for t in (query, key, value))

@@ -287,8 +287,8 @@ class LSTM(RNNBase):
         return hx if permutation is None else tuple(h.index_select(1, permutation) for h in hx)
 
     def _zeros(self, input, batch_sizes):
-        cell = jtensor.zeros(self.get_expected_cell_size(input, batch_sizes), dtype=input.dtype, device=input.device)
-        return super()._zeros(input, batch_sizes), cell
+        hidden = super()._zeros(input, batch_sizes)
+        return hidden, jtensor.zeros(self.get_expected_cell_size(input, batch_sizes), dtype=input.dtype, device=input.device)
 
     def _batched(self, hx, is_batched):
         wanted, what = (3, "batched 3-D") if is_batched else (2, "unbatched 2-D")

@@ -4,7 +4,6 @@ import math
 import jtensor
 
 from .. import init
-from ..functional import recurrent
 from ..parameter import Parameter
 from .module import Module
 
@@ -78,7 +77,7 @@ class RNNCell(RNNCellBase):
         input, hx, is_batched = self._prepared(input, hx)
         if self.nonlinearity not in ("tanh", "relu"):
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
-        step = recurrent.rnn_tanh_cell if self.nonlinearity == "tanh" else recurrent.rnn_relu_cell
+        step = jtensor.rnn_tanh_cell if self.nonlinearity == "tanh" else jtensor.rnn_relu_cell
         answer = step(input, hx, *self._weights())
         return answer if is_batched else answer.squeeze(0)
 
@@ -109,7 +108,7 @@ class LSTMCell(RNNCellBase):
         if hx is None:
             zeros = jtensor.zeros(input.size(0), self.hidden_size, dtype=input.dtype, device=input.device)
             hx = zeros, zeros
-        answer = recurrent.lstm_cell(input, hx, *self._weights())
+        answer = jtensor.lstm_cell(input, hx, *self._weights())
         return answer if is_batched else tuple(state.squeeze(0) for state in answer)
 
 
@@ -126,5 +125,5 @@ class GRUCell(RNNCellBase):
 
     def forward(self, input, hx=None):
         input, hx, is_batched = self._prepared(input, hx)
-        answer = recurrent.gru_cell(input, hx, *self._weights())
+        answer = jtensor.gru_cell(input, hx, *self._weights())
         return answer if is_batched else answer.squeeze(0)
