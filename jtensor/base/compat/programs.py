@@ -22,7 +22,7 @@ class Program:
 
     Attributes: ``inputs`` and ``outputs`` (a (shape, numpy dtype) each), ``donated`` (positions whose buffers a run takes over),
     ``device``, ``seconds`` (what tracing, lowering and compiling, or loading, took, by name), ``portable`` (whether `dump` can),
-    ``slow_to_begin`` (what makes, says who made it, something in its first run that later ones use; "" if nothing), ``instead`` (an equal one that `dump`
+    ``slow_to_begin`` (says who made it: what its first run makes that later ones use, or ""), ``instead`` (an equal one that `dump`
     takes, where XLA does not serialise this one).
     ``run`` trusts its caller: arrays of the given shapes and types, on the device; NumPy arrays and Python scalars are let in, slower.
     ``run_kept(arrays, kept)`` is the same, and what comes of it is in the list ``kept`` from the moment it is there: an exception that a
