@@ -42,9 +42,8 @@ def export(model, args=(), f=None, *, kwargs=None, verbose=None, input_names=Non
     Tensors in arguments and results may be of any type but complex ones; other arguments are constants.
 
     Answers a `torch.onnx.ONNXProgram`. ``ModuleNotFoundError`` without the package ``onnx`` (with ``dynamo=False`` an `OnnxExporterError`);
-    `errors.UnsupportedOperatorError` for an
-    operator that ONNX lacks, `OnnxExporterError` for a model that is no graph; `MissingFeature` for what `torch.jit.trace` does not record,
-    and for settings that are not there.
+    `errors.UnsupportedOperatorError` for an operator that ONNX lacks, `OnnxExporterError` for a model that is no graph; `MissingFeature`
+    for what `torch.jit.trace` does not record, and for settings that are not there.
 
     >>> program = torch.onnx.export(torch.nn.Linear(2, 3).eval(), (torch.ones(4, 2),), dynamic_shapes=({0: "batch"},))
     >>> program

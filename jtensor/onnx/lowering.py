@@ -1,9 +1,8 @@
 """From TorchScript's operators to those of ONNX, which knows no writes: one recorded operator after the other.
 
-Tensors that share memory are one cell,
-whose value an operator that writes replaces. A view is taken anew from it when it is asked for after
-that, and what is written to a view is put at the places of the whole that the view has. Owns: that, and the values by which names go. May
-not know: how an operator is written (`families`), what a model or a file is.
+Tensors that share memory are one cell, whose value an operator that writes replaces. A view is taken anew from it when it is asked for
+after that, and what is written to a view is put at the places of the whole that the view has. Owns: that, and the values by which names
+go. May not know: how an operator is written (`families`), what a model or a file is.
 """
 import jtensor
 
