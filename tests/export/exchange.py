@@ -10,7 +10,7 @@ import warnings
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-import cases
+import exported_cases as cases
 
 
 def said(torch, program, args, kwargs):

@@ -16,7 +16,7 @@ from jtensor.utils import _pytree as pytree
 HERE = Path(__file__).parent
 KEPT = HERE.parent / "goldens" / "export.json"
 sys.path.insert(0, str(HERE))
-import cases  # noqa: E402
+import exported_cases as cases  # noqa: E402
 
 sys.path.pop(0)
 CASES = cases.cases(jtensor)
@@ -33,7 +33,7 @@ EQUAL = sorted(set(CASES) - set(REFUSED))
 
 def in_pytorch(*names):
     """{case: what PyTorch says of it}."""
-    done = subprocess.run([sys.executable, str(HERE / "cases.py"), "torch", *names], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, str(HERE / "exported_cases.py"), "torch", *names], capture_output=True, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 

@@ -20,8 +20,8 @@ from jtensor.base.errors import MissingFeature
 HERE = Path(__file__).parent
 KEPT = HERE.parent / "goldens" / "exported.pt2"
 sys.path.insert(0, str(HERE))
-import cases  # noqa: E402
 import exchange  # noqa: E402
+import exported_cases as cases  # noqa: E402
 
 sys.path.pop(0)
 EXCHANGED = ["module_net_eval", "module_shared", "module_lstm", "module_named", "module_tied", "module_norms", "cast", "set_items", "made",

@@ -58,7 +58,8 @@ def test_what_is_not_there_any_more_or_nobody_wants_is_let_go(cache):
     store.coming.update(before)
 
 
-def test_the_entry_is_written_when_it_says_something_else(cache):
+def test_the_entry_is_written_when_it_says_something_else(cache, monkeypatch):
+    monkeypatch.setattr(first_product, "_begun", [])
     made = ahead.Ahead()
     for k in range(8):
         made.after(f"operation {k}")
@@ -71,6 +72,9 @@ def test_the_entry_is_written_when_it_says_something_else(cache):
     again.after("operation 0")
     again.after("operation 1")
     assert again.known == {at: ["a", "b"] for at, _ in made.passed} and again.passed == [(made.passed[0][0], 2)]
+    first_product._begun.append(None)
+    made.keep(wait=True)
+    assert set(map(tuple, store.read_table("ahead").values())) == {(ahead.PRODUCTS, "a", "b")}
     store.write("ahead", lambda: b"no json", wait=True)
     assert store.read_table(ahead._ENTRY) == {}
 
