@@ -96,6 +96,11 @@ def test_the_first_product_is_multiplied_once_and_kept(cache, monkeypatch):
         assert len(begun) == 1 and first_product.has_begun()
         begun[0].result()
     assert builds == ["first_product"]
+    monkeypatch.setattr(store, "folder", lambda: None)  # nothing would be kept
+    monkeypatch.setattr(first_product, "_begun", begun := [])
+    first_product.begin()
+    begun[0].result()
+    assert builds == ["first_product"]
 
 
 def test_who_compiles_or_loads_a_product_has_the_first_one_multiplied(cache, afresh, monkeypatch):

@@ -30,6 +30,8 @@ def has_begun():
 
 
 def _multiply():
+    if store.folder() is None:
+        return                  # compiling it beside what is wanted takes as long as it saves
     program = store.load_apart(_KEY)
     if program is None:
         with compat.x64():
