@@ -47,7 +47,7 @@ def _collecting(phase, info):
         local.outside = local.segment, local.lesson
         aside = local.aside
         local.segment = aside if aside.nodes or aside.state is TRIE.root else Segment()
-        local.lesson = None
+        local.lesson = local.glance = None                      # a finalizer may write to memory that has been looked at
         return
     made = local.segment
     if local.outside is not None:                               # else the thread has got its tape in between

@@ -1,4 +1,5 @@
 """Memory shared with NumPy: how often it is compared with what was found, and the end of the process."""
+import gc
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ import pytest
 import jtensor
 from jtensor.base import comparing
 from jtensor.storage.host import HostMemory
+from jtensor.trace.tape import LOCAL
 
 
 @pytest.fixture
@@ -97,12 +99,36 @@ def test_a_glance_is_its_threads(looks):
     with Glance():
         memory.snapshot(), memory.snapshot()
         assert len(looks) == 1
+        gc.collect()                            # whose finalizers may write
+        memory.snapshot()
+        assert len(looks) == 2
+    with Glance():
+        memory.snapshot(), memory.snapshot()
+        assert len(looks) == 3
         thread = threading.Thread(target=memory.snapshot)
         thread.start()
         thread.join()
-        assert len(looks) == 2
+        assert len(looks) == 4
     memory.snapshot(), memory.snapshot()
-    assert len(looks) == 4
+    assert len(looks) == 6
+
+
+def test_a_handler_in_the_midst_of_a_backward_sees_what_it_writes(monkeypatch):
+    array = np.ones((40, 100), np.float32)
+    x, weight = jtensor.from_numpy(array), jtensor.linspace(-1, 1, 100).requires_grad_()
+    seen, as_found = [], HostMemory._as_found
+
+    def interrupted(self):                      # as if a signal's handler ran before the second look
+        if LOCAL.glance is not None and self.glance is LOCAL.glance and not seen:
+            seen.append(None)
+            array[0, 0] = 7
+            seen[0] = x[0, 0].item()
+        return as_found(self)
+    monkeypatch.setattr(HostMemory, "_as_found", interrupted)
+    for _ in range(40):
+        weight.grad = None
+        (x * weight).tanh().mul(x).sum().backward()
+    assert seen == [7]
 
 
 def test_an_exported_array_that_lives_to_the_end_of_the_process_says_nothing():

@@ -1,4 +1,4 @@
-"""Sizes and numbers that are not known while a graph is made. None is: Owns: the exception for programs that depend on them."""
+"""Sizes and numbers that are not known while a graph is made. There is none. Owns: the exception for programs that depend on them."""
 
 __all__ = ["GuardOnDataDependentSymNode"]
 

@@ -9,7 +9,6 @@ import jtensor
 from ...base import sites
 from ...base.dtypes import scalar_name
 from ...ops.families.bounds import check_bounds, check_probabilities
-from ...storage.host import Glance
 from ...tensor import raw
 from .._reduction import code_of
 from ._given import Tensor, class_settings, refuse
@@ -193,10 +192,9 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
         raise RuntimeError(f"Found dtype {scalar_name(target.dtype)} but expected {scalar_name(input.dtype)}")
     if input.is_complex():
         raise NotImplementedError(f"\"binary_cross_entropy\" not implemented for '{scalar_name(input.dtype)}'")
-    with Glance():
-        loss = raw.binary_cross_entropy(input, target, weight, code)
-        check_probabilities(input, "input")
-        check_probabilities(target, "target")
+    loss = raw.binary_cross_entropy(input, target, weight, code)
+    check_probabilities(input, "input")
+    check_probabilities(target, "target")
     return loss
 
 
