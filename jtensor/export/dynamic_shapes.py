@@ -4,6 +4,7 @@ May not know: programs.
 """
 import enum
 
+from ..base.absent import kind
 from ..base.errors import missing
 
 __all__ = ["AdditionalInputs", "Constraint", "Dim", "ShapesCollection", "dims"]
@@ -66,18 +67,6 @@ def refuse_dynamic(shapes):
         refuse_dynamic(one)
 
 
-class _Named:
-    def __new__(cls, *args, **kwargs):
-        raise missing(f"torch.export.{cls.__name__}", "programs of fixed sizes")
-
-
-class ShapesCollection(_Named):
-    """Sizes by tensors. To be named alone."""
-
-
-class AdditionalInputs(_Named):
-    """Further arguments, of other sizes. To be named alone."""
-
-
-class Constraint(_Named):
-    """A relation of sizes. To be named alone."""
+ShapesCollection = kind(__name__, "ShapesCollection", "programs of sizes that change", "a program for each size")
+AdditionalInputs = kind(__name__, "AdditionalInputs", "programs of sizes that change", "a program for each size")
+Constraint = kind(__name__, "Constraint", "programs of sizes that change", "a program for each size")

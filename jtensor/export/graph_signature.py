@@ -5,7 +5,7 @@ Owns: these descriptions and how they are shown. May not know: graphs, modules.
 import dataclasses
 import enum
 
-from ..base.errors import missing
+from ..base.absent import kind
 
 __all__ = ["ConstantArgument", "CustomObjArgument", "ExportBackwardSignature", "ExportGraphSignature", "InputKind", "InputSpec",
            "OutputKind", "OutputSpec", "SymBoolArgument", "SymFloatArgument", "SymIntArgument", "TensorArgument"]
@@ -26,31 +26,12 @@ class ConstantArgument:
     value: object
 
 
-class _NotMade:
-    """What no program here has an argument of; its class can be named."""
-
-    def __new__(cls, *args, **kwargs):
-        raise missing(f"arguments of exported programs such as {cls.__name__}", "tensors, numbers, texts")
-
-
-class SymIntArgument(_NotMade):
-    """A size that may change. To be named alone."""
-
-
-class SymFloatArgument(_NotMade):
-    """A number that may change. To be named alone."""
-
-
-class SymBoolArgument(_NotMade):
-    """A truth that may change. To be named alone."""
-
-
-class CustomObjArgument(_NotMade):
-    """An object of TorchScript. To be named alone."""
-
-
-class ExportBackwardSignature(_NotMade):
-    """Of a program with its backward pass. To be named alone."""
+_OTHER = "programs with sizes that change, objects of TorchScript, or a backward pass"
+SymIntArgument = kind(__name__, "SymIntArgument", _OTHER, "tensors, numbers, texts")
+SymFloatArgument = kind(__name__, "SymFloatArgument", _OTHER, "tensors, numbers, texts")
+SymBoolArgument = kind(__name__, "SymBoolArgument", _OTHER, "tensors, numbers, texts")
+CustomObjArgument = kind(__name__, "CustomObjArgument", _OTHER, "tensors, numbers, texts")
+ExportBackwardSignature = kind(__name__, "ExportBackwardSignature", _OTHER, "tensors, numbers, texts")
 
 
 class InputKind(enum.Enum):
