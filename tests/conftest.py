@@ -6,7 +6,9 @@ import os
 import re
 import shutil
 import tempfile
+import zlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -18,6 +20,8 @@ if "JTENSOR_CACHE_DIR" not in os.environ:
 
 ROOT = Path(__file__).resolve().parent.parent
 LINES_OF_A_ROOM, LINES_OF_A_FUNCTION = 400, 60
+OF_PROGRAMS, SAMPLED = ("cuda", "trace"), 8         # folders of tests; of how many others one compiles what it records as programs
+IN_VAIN = SimpleNamespace(served=0)                 # a program that did not run again
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -53,10 +57,18 @@ def nothing_was_said():
 
 
 @pytest.fixture(autouse=True)
-def nothing_was_in_vain():
-    """What programs were worth (`trace.tiers`) is learnt in this test."""
-    from jtensor.trace.tiers import PAST
+def most_programs_were_in_vain(request):
+    """What programs were worth (`trace.tiers`) is learnt in this test, or it is known already that tapes do not come again.
+
+    Which is true of most tests: they record a few operations and look at them once. So these run by the kernels of their operations, which
+    one test compiles for many, as they do in any long process of such a kind; a program for each was more than half of the suite's time.
+    Programs are for those whose object they are, for a part of the others (the same ones each time), and for whoever uses `afresh`.
+    """
+    from jtensor.trace.tiers import LARGE, PAST, TRIED
     PAST.forget()
+    if request.node.path.parts[len(ROOT.parts) + 1] not in OF_PROGRAMS and zlib.crc32(request.node.nodeid.encode()) % SAMPLED:
+        for nodes in (1, LARGE) * TRIED:
+            PAST.add(IN_VAIN, nodes, False)
 
 
 @functools.cache
@@ -108,7 +120,9 @@ def afresh(settled):
     """No tape has been begun, and none was seen before: what is learnt of tapes that come again is learnt in this test."""
     from jtensor.trace import executor
     from jtensor.trace.op_by_op import equations
+    from jtensor.trace.tiers import PAST
     executor.flush("test")
+    PAST.forget()
     equations.KERNELS.clear()
     executor.TRIE.forget()
     executor.LOCAL.segment = executor.Segment()
