@@ -226,7 +226,7 @@ def _differentiable_backward(node, plan, grads, codes, saved, outs, only_grads):
         edges.append(edge if differentiable and not only_grads else None)
         entries.append(entry)
     needs = tuple([i for i, e in enumerate(edges) if e is not None])
-    if not needs:
+    if not needs and not any(map(_leads_nowhere, entries)):
         return
     if node.plan.operator.name in double.NO_DERIVATIVE:
         return _underivable(plan, [edges[at] for at in needs], outs, double.NO_DERIVATIVE[node.plan.operator.name])
@@ -240,6 +240,11 @@ def _differentiable_backward(node, plan, grads, codes, saved, outs, only_grads):
     for k, out in enumerate(outs):
         if plan.differentiable[k]:
             out._edge, out._requires_grad = (made, k), True
+
+
+def _leads_nowhere(entry):
+    """Whether a saved tensor requires a gradient that goes to nobody, as a view of a leaf that was made in no_grad does."""
+    return type(entry) is tuple and len(entry) == 2 and entry[0].requires_grad
 
 
 def _underivable(plan, edges, outs, name):
