@@ -34,7 +34,8 @@ def flush(reason, asked=None):
     segment = local.segment
     nodes = segment.nodes
     if nodes:
-        if local.outside is not None or segment.state.depth != len(nodes) or local.is_main and asides.is_interrupted():
+        if local.outside is not None or segment.state.depth != len(nodes) or segment.state.numbers != _numbers(segment) \
+                or local.is_main and asides.is_interrupted():
             _apart(local, segment, reason)
             return
         lesson, hand = local.lesson, segment.state.hand
@@ -64,8 +65,14 @@ def flush(reason, asked=None):
             TRIE.trim()
 
 
+def _numbers(segment):
+    """How many numbers a tape has: more than its nodes take where an exception has stopped an operation that had put its own there."""
+    return len(segment.floats) + len(segment.integers) + len(segment.complexes)
+
+
 def _apart(local, segment, reason):
-    """Flushes in the midst of another operation, a tape that was recorded on in the midst of one (`asides`), or one that is not learnt."""
+    """Flushes in the midst of another operation, a tape that was recorded on in the midst of one or after one that an exception has stopped
+    (`asides`), or one that is not learnt."""
     tape.begin_anew()
     if segment.state.depth < 0:
         TRIE.count_stray(segment.nodes)

@@ -17,21 +17,24 @@ class State:
     ``macros`` are the stretches that have begun here and may be had again in one piece (`macros`). ``ahead``: the program in two stages
     that a tape which got here with a value asked for became last, and how often in a row, or None (`begun.go_ahead`). ``hand``: what
     does the only operation of a tape by hand, if somebody waits for its only result, or None (`hand.Hand`). ``fitted``: {wanted values: the
-    program for a bucket of sizes that serves this tape}, or None (`dynamic`). ``device``: the first node's;
-    ``mixed``: whether a later one has another, so that the tape runs in parts. ``learns``: whether what follows is learnt in any case.
+    program for a bucket of sizes that serves this tape}, or None (`dynamic`). ``numbers``: how many the nodes take; ``device``: the first
+    node's; ``mixed``: whether a later one has another, so that the tape runs in parts. ``learns``: whether what follows is learnt in any
+    case. ``positions``: the last node's, as recorders put them there.
     """
 
     __slots__ = ("children", "plan", "parent", "programs", "depth", "single", "spec", "sightings", "cut", "piece", "macros", "ahead",
-                 "hand", "fitted", "positions", "device", "mixed", "learns")
+                 "hand", "fitted", "positions", "numbers", "device", "mixed", "learns")
 
-    def __init__(self, plan, parent):
+    def __init__(self, plan, parent, positions=None):
         self.children, self.plan, self.parent, self.programs, self.sightings, self.macros = {}, plan, parent, None, 0, None
+        self.positions = positions
         self.ahead = self.hand = self.fitted = None
-        self.depth, self.device, self.mixed = parent.depth + 1 if parent is not None else 0, None, False
+        self.depth, self.numbers, self.device, self.mixed = parent.depth + 1 if parent is not None else 0, 0, None, False
         self.learns = parent is not None and parent.learns
         if plan is not None:
             self.single = plan.single
             self.spec = plan.spec
+            self.numbers = parent.numbers + len(plan.scalar_kinds)
             here = plan.outputs[0].device
             self.device = parent.device or here
             self.mixed = parent.mixed or here is not self.device
@@ -56,8 +59,8 @@ class Stray:
     programs = macros = ahead = hand = None
     mixed = learns = False
 
-    def __init__(self, plan, parent):
-        self.plan, self.single, self.spec = plan, plan.single, plan.spec
+    def __init__(self, plan, parent, positions=None):
+        self.plan, self.single, self.spec, self.positions = plan, plan.single, plan.spec, positions
         self.depth = -1 - abs(parent.depth)
         self.cut = periods.CAP if self.depth <= -periods.CAP else 0
 
@@ -97,12 +100,13 @@ class Trie:
         """What `bodies` knows of this trie."""
         return self.known()[3]
 
-    def grow(self, state, key, plan, learns=False):
-        """The state of a tape that goes on with a node as it never has yet; ``learns``: in any case."""
+    def grow(self, state, key, plan, learns=False, positions=None):
+        """The state of a tape that goes on with a node as it never has yet; ``learns``: in any case; ``positions``: what the state knows of
+        the node's, from when it is found on: an exception may come at any time, and it stays."""
         self.misses += 1
         if self.unknown >= self.patience and not (learns or state.learns) or state.depth < 0:
-            return Stray(plan, state)
-        child = state.children[key] = State(plan, state)
+            return Stray(plan, state, positions)
+        child = state.children[key] = State(plan, state, positions)
         self.size += 1
         alike = self.known()[0].get(child.depth)
         if alike is not None and not child.cut and tuple(periods.plans(child, child.depth)) in alike:

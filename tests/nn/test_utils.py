@@ -48,7 +48,8 @@ def test_packed_sequences():
                 rnn.pad_sequence([torch.ones(2), torch.ones(3)], padding_side="left"), rnn.unpack_sequence(again),
                 rnn.invert_permutation(torch.tensor([2, 0, 1])), packed.double().data.dtype is torch.float64,
                 [raised(f) for f in (lambda: rnn.pack_padded_sequence(x, [1, 2, 3, 3]), lambda: rnn.pack_padded_sequence(x, [3, 2]),
-                                     lambda: rnn.pack_padded_sequence(x, [3, 2, 1, 0]), lambda: rnn.pad_sequence(3),
+                                     lambda: rnn.pack_padded_sequence(x, [3, 2, 1, 0]), lambda: rnn.pack_padded_sequence(x, [3, 0, 2, 1]),
+                                     lambda: rnn.pack_padded_sequence(x, [3, 0, 2, 1], enforce_sorted=False), lambda: rnn.pad_sequence(3),
                                      lambda: rnn.pad_sequence([torch.ones(2), [1]]), lambda: rnn.pad_sequence([torch.tensor(1.)]),
                                      lambda: rnn.pad_packed_sequence(packed, total_length=1))]]
 

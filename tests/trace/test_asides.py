@@ -10,7 +10,7 @@ import pytest
 
 import jtensor as torch
 from jtensor.trace import asides, executor, tape
-from jtensor.trace.tape import LOCAL
+from jtensor.trace.tape import LOCAL, TRIE
 
 pytestmark = pytest.mark.usefixtures("a_new_tape")
 
@@ -165,6 +165,55 @@ def test_a_handler_in_the_midst_of_recording_changes_nothing(what, first):
         if what == "records" and reached[-1]:
             assert abs(training.kept.item()) < 10
     assert sum(reached) > 5
+
+
+class Stopped(Exception):
+    """What a handler raises, as Python's own does at Ctrl-C."""
+
+
+def stop():
+    raise Stopped
+
+
+def step_by_number(x, view):
+    x[4] = 1.5
+
+
+STEPS = (lambda x, view: x.add_(0.5), lambda x, view: view.mul_(2.0), step_by_number, lambda x, view: view.sub_(1))
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_handler_that_raises_in_the_midst_of_recording_spoils_nothing(known):
+    """What was written to is as before the operation or as after it, and what comes next is right: also where the tape has been here
+    before, and each time that it comes here again."""
+    x = torch.zeros(6)
+    states = [x.tolist()] + [(step(x, x[2:5]), x.tolist())[1] for step in STEPS]
+
+    def stopped(at):
+        x = torch.zeros(6)
+        view = x[2:5]
+        try:
+            return interrupted(lambda: [step(x, view) for step in STEPS], at, stop)
+        except Stopped:
+            return None
+        finally:
+            after, other = (x * 2.5 + 1.25)[1:4], torch.full((3,), 0.75) * x[0]
+            seen = x.tolist()
+            assert seen in states and after.tolist() == [2.5 * number + 1.25 for number in seen[1:4]]
+            assert other.tolist() == [0.75 * seen[0]] * 3
+
+    def begin():
+        if not known:
+            TRIE.forget()
+            tape.begin_anew()
+
+    for _ in range(3):
+        stopped(0)
+    begin()
+    for at in range(1, stopped(0)):
+        begin()
+        stopped(at)
+        stopped(0)
 
 
 def test_the_rooms_that_record_are_told_by_names_that_they_have():

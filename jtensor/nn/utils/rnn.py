@@ -151,7 +151,7 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
     batch, steps = input.size(1), lengths.tolist()
     if len(steps) != batch:
         raise RuntimeError(f"Expected `len(lengths)` to be equal to batch_size, but got {len(steps)} (batch_size={batch})")
-    if min(steps) <= 0:
+    if steps[-1] <= 0:
         raise RuntimeError("Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0")
     if any(later > earlier for earlier, later in zip(steps, steps[1:])):
         raise RuntimeError("`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "

@@ -43,8 +43,8 @@ def product_dunder(method):
     def other_operands(self, other):
         return method(self, other) if isinstance(other, Tensor) else unforeseen("__matmul__", self, other)
 
-    def missed(segment, key, operator, args):
-        return recorders.missed(segment, key, operator, args) if args[0]._spec.ndim == 2 == args[1]._spec.ndim else None
+    def missed(segment, key, operator, args, positions):
+        return recorders.missed(segment, key, operator, args, positions) if args[0]._spec.ndim == 2 == args[1]._spec.ndim else None
     return _recorder("__matmul__", REGISTRY.operators["mm"], other_operands, missed)
 
 

@@ -26,7 +26,7 @@ from .together import FEW, put_together
 # -- what the source text uses ----------------------------------------------------------------------------------------
 
 
-def missed(segment, key, operator, args):
+def missed(segment, key, operator, args, positions):
     """The state after a call that this tape has not had at this place; None where the general path must take it: on the meta device, where
     numbers must be moved from one device to another, for lists that are put together on the host, and for lifted values."""
     try:
@@ -49,7 +49,7 @@ def missed(segment, key, operator, args):
     if any(t._spec.device is not device for t in tensors) or joined_on_host(plan):
         tape.take_back(segment, tape.reach(segment.nodes))
         return None
-    return TRIE.grow(segment.state, key, plan)
+    return TRIE.grow(segment.state, key, plan, positions=positions)
 
 
 def remembering(missed, operator):
@@ -62,12 +62,12 @@ def remembering(missed, operator):
         kinds.append(at)
     kinds_of = itemgetter(*kinds)
 
-    def again(segment, key, operator, args):
+    def again(segment, key, operator, args, positions):
         kinds = remembering, kinds_of(key)
         plan = dispatch.PLANS.get(kinds)
         if plan is not None and LIFTED not in key:
-            return TRIE.grow(segment.state, key, plan)
-        state = missed(segment, key, operator, args)
+            return TRIE.grow(segment.state, key, plan, positions=positions)
+        state = missed(segment, key, operator, args, positions)
         if state is not None:
             dispatch.PLANS[kinds] = state.plan
         return state

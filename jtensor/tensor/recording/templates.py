@@ -83,10 +83,9 @@ _PUT_NUMBER = """\
 FIND = """\
     state = segment.state.children.get(key)
     if state is None:
-        state = missed(segment, key, operator, ({args},))
+        state = missed(segment, key, operator, ({args},), {positions})
         if state is None:
             return general({args})
-        state.positions = {positions}
 """
 _FITTING = """\
     if k{i} is float or k{i} is int:

@@ -30,12 +30,12 @@ from .templates import Signature, indent
 # -- what the source text uses ----------------------------------------------------------------------------------------
 
 
-def missed(segment, key, operator, args):
+def missed(segment, key, operator, args, positions):
     """The state after a write to a whole storage that this tape has not had at this place; None where the general path must take it."""
     plan_key, template, tensors, _ = collect(operator, args)
     if not tensors[0]._spec.dense or any_lifted(tensors):
         return None
-    return TRIE.grow(segment.state, key, plan_of(("in place", *plan_key), operator, template, True))
+    return TRIE.grow(segment.state, key, plan_of(("in place", *plan_key), operator, template, True), positions=positions)
 
 
 def learn(operator, args, segment, key, place):
@@ -204,14 +204,11 @@ _VIEW = """\
         if segment.count != count:              # a signal's handler has recorded in between (`trace.asides`)
             tape.begin_anew()
             return general({args})
-        nodes = segment.nodes
         if at is None:
-            nodes.append(before)
             count += 1
         v.position = count; made.position = count + 1
         segment.count, segment.state = count + 2, state
-        nodes.append(node)
-        nodes.append(last)
+        segment.nodes += (node, last) if at is not None else (before, node, last)       # no call, behind which a handler might run
         a0._cached = (reference(made), v)
 """
 _END = """\
