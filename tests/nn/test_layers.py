@@ -43,6 +43,28 @@ def test_construction(layer):
     assert ours == theirs
 
 
+@pytest.mark.parametrize("layer", [
+    "Linear(2, 3, bias=False)", "Conv2d(1, 2, 3)", "BatchNorm1d(3, affine=False)", "LayerNorm(3, bias=False)", "RMSNorm(3)",
+    "GRUCell(2, 3, bias=False)", "MultiheadAttention(4, 2, kdim=3, vdim=5)"])
+def test_a_class_sees_the_parameters_that_are_assigned_to_it(layer):
+    name, _, arguments = layer.partition("(")
+
+    def program(T):
+        seen = []
+
+        class Watched(getattr(T.nn, name)):
+            def __setattr__(self, name, value):
+                if isinstance(value, T.nn.Parameter):
+                    seen.append(name)
+                super().__setattr__(name, value)
+
+            def register_parameter(self, name, param):
+                seen.append(("registered", name, param is None))
+                super().register_parameter(name, param)
+        return eval(f"Watched({arguments}", {"Watched": Watched}) and seen
+    same(program)
+
+
 def test_transformer_text():
     same(lambda torch: repr(torch.nn.Transformer(4, 2, 2, 1, 8)))
 

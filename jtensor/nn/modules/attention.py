@@ -6,6 +6,7 @@ from .. import init
 from ..parameter import Parameter
 from .linear import NonDynamicallyQuantizableLinear
 from .module import Module
+from .utils import add_parameter
 
 __all__ = ["MultiheadAttention"]
 
@@ -49,7 +50,7 @@ class MultiheadAttention(Module):
                       "v_proj_weight": (embed_dim, self.vdim), "in_proj_weight": None}
         shapes["in_proj_bias"] = (3 * embed_dim,) if bias else None
         for name, shape in shapes.items():
-            self.register_parameter(name, Parameter(jtensor.empty(shape, **factory)) if shape else None)
+            add_parameter(self, name, shape is not None, shape, **factory)
         self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, **factory)
         if add_bias_kv:
             self.bias_k = Parameter(jtensor.empty((1, 1, embed_dim), **factory))

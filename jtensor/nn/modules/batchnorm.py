@@ -4,10 +4,10 @@ import jtensor
 from ...base.errors import missing
 from .. import functional as F
 from .. import init
-from ..parameter import Parameter, UninitializedBuffer, UninitializedParameter
+from ..parameter import UninitializedBuffer, UninitializedParameter
 from .lazy import LazyModuleMixin
 from .module import Module
-from .utils import settings
+from .utils import add_parameter, settings
 
 __all__ = ["BatchNorm1d", "LazyBatchNorm1d", "BatchNorm2d", "LazyBatchNorm2d", "BatchNorm3d", "LazyBatchNorm3d", "SyncBatchNorm"]
 
@@ -24,8 +24,7 @@ class _NormBase(Module):
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
         for name, wanted in (("weight", affine), ("bias", affine and bias)):
-            param = Parameter(jtensor.empty(num_features, device=device, dtype=dtype)) if wanted else None
-            self.register_parameter(name, param)
+            add_parameter(self, name, wanted, num_features, device=device, dtype=dtype)
         if track_running_stats:
             self.register_buffer("running_mean", jtensor.zeros(num_features, device=device, dtype=dtype))
             self.register_buffer("running_var", jtensor.ones(num_features, device=device, dtype=dtype))

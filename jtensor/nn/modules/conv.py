@@ -7,9 +7,8 @@ import jtensor
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
-from .linear import add_bias
 from .module import Module
-from .utils import _ntuple, _reverse_repeat_tuple
+from .utils import _ntuple, _reverse_repeat_tuple, add_parameter
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
 
@@ -59,7 +58,7 @@ class _ConvNd(Module):
         self.groups, self.padding_mode = groups, padding_mode
         self._reversed_padding_repeated_twice = _sides(padding, dilation, kernel_size)
         self.weight = Parameter(jtensor.empty(self._weight_shape(), device=device, dtype=dtype))
-        add_bias(self, bias, out_channels, device=device, dtype=dtype)
+        add_parameter(self, "bias", bias, out_channels, device=device, dtype=dtype)
         self.reset_parameters()
 
     def _weight_shape(self):

@@ -8,14 +8,9 @@ from .. import init
 from ..parameter import Parameter, UninitializedParameter
 from .lazy import LazyModuleMixin
 from .module import Module
-from .utils import settings
+from .utils import add_parameter, settings
 
 __all__ = ["Bilinear", "Identity", "LazyLinear", "Linear"]
-
-
-def add_bias(module, bias, size, **factory):
-    """Registers ``module.bias``: a Parameter of uninitialised values, or None."""
-    module.register_parameter("bias", Parameter(jtensor.empty(size, **factory)) if bias else None)
 
 
 class Identity(Module):
@@ -50,7 +45,7 @@ class Linear(Module):
         factory = {"device": device, "dtype": dtype}
         self.in_features, self.out_features = in_features, out_features
         self.weight = Parameter(jtensor.empty((out_features, in_features), **factory))
-        add_bias(self, bias, out_features, **factory)
+        add_parameter(self, "bias", bias, out_features, **factory)
         self.reset_parameters()
 
     def reset_parameters(self):
@@ -87,7 +82,7 @@ class Bilinear(Module):
         factory = {"device": device, "dtype": dtype}
         self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
         self.weight = Parameter(jtensor.empty((out_features, in1_features, in2_features), **factory))
-        add_bias(self, bias, out_features, **factory)
+        add_parameter(self, "bias", bias, out_features, **factory)
         self.reset_parameters()
 
     def reset_parameters(self):

@@ -1,14 +1,11 @@
 """Normalisations over features of one sample: LayerNorm, GroupNorm, RMSNorm, local response."""
 import numbers
 
-import jtensor
-
 from ...base.size import Size
 from .. import functional as F
 from .. import init
-from ..parameter import Parameter
 from .module import Module
-from .utils import settings
+from .utils import add_parameter, settings
 
 __all__ = ["LocalResponseNorm", "CrossMapLRN2d", "LayerNorm", "GroupNorm", "RMSNorm"]
 _shape_t = int | list[int] | Size
@@ -58,7 +55,7 @@ class CrossMapLRN2d(Module):
 
 def _add_scale_and_shift(module, shape, affine, bias, device, dtype):
     for name, wanted in (("weight", affine), ("bias", affine and bias)):
-        module.register_parameter(name, Parameter(jtensor.empty(shape, device=device, dtype=dtype)) if wanted else None)
+        add_parameter(module, name, wanted, shape, device=device, dtype=dtype)
 
 
 def _reset_scale_and_shift(module):
@@ -143,9 +140,7 @@ class RMSNorm(Module):
         super().__init__()
         self.normalized_shape = _as_shape(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
-        shape = self.normalized_shape
-        weight = Parameter(jtensor.empty(shape, device=device, dtype=dtype)) if elementwise_affine else None
-        self.register_parameter("weight", weight)
+        add_parameter(self, "weight", elementwise_affine, self.normalized_shape, device=device, dtype=dtype)
         self.reset_parameters()
 
     def reset_parameters(self):

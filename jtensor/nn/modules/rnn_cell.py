@@ -4,8 +4,8 @@ import math
 import jtensor
 
 from .. import init
-from ..parameter import Parameter
 from .module import Module
+from .utils import add_parameter
 
 __all__ = ["RNNCellBase", "RNNCell", "LSTMCell", "GRUCell"]
 
@@ -22,7 +22,7 @@ class RNNCellBase(Module):
         for name, shape in (("weight_ih", (gates, input_size)), ("weight_hh", (gates, hidden_size)), ("bias_ih", (gates,)),
                             ("bias_hh", (gates,))):
             wanted = bias or name.startswith("weight")
-            self.register_parameter(name, Parameter(jtensor.empty(shape, device=device, dtype=dtype)) if wanted else None)
+            add_parameter(self, name, wanted, shape, device=device, dtype=dtype)
         self.reset_parameters()
 
     def reset_parameters(self):

@@ -3,6 +3,8 @@ import collections.abc
 
 import jtensor
 
+from ..parameter import Parameter
+
 __all__ = ["consume_prefix_in_state_dict_if_present"]
 
 
@@ -15,6 +17,15 @@ def typename(obj):
     if module in (None, "builtins"):
         return name
     return f"torch{module[len('jtensor'):]}.{name}" if module.partition(".")[0] == "jtensor" else f"{module}.{name}"
+
+
+def add_parameter(module, name, wanted, size, **factory):
+    """Gives a module a Parameter of uninitialised values, as an attribute that it is assigned (a class may have its own way of that), or
+    registers that it has none of this name."""
+    if wanted:
+        setattr(module, name, Parameter(jtensor.empty(size, **factory)))
+    else:
+        module.register_parameter(name, None)
 
 
 def _ntuple(n, name="parse"):
