@@ -14,6 +14,7 @@ from . import choices as choices
 from . import compiler as compiler
 from . import cpu as cpu
 from . import cuda as cuda
+from . import dispatching as dispatching
 from . import distributed as distributed
 from . import distributions as distributions
 from . import export as export

@@ -8,7 +8,7 @@ import sys
 
 from . import removed
 from .autograd import anomaly, forward_ad, function, functional, gradcheck, graph, mode, tools
-from .base import devices, dtypes, errors, info, size
+from .base import below, devices, dtypes, errors, info, size
 from .base.naming import TorchNamed, attribute_of
 from .ops import families  # fills the registry
 from .tensor import backward, convert, custom, dispatch, install, seldom, shown, variable
@@ -102,6 +102,7 @@ def assemble(space):
     space.update(manual_seed=seeding.manual_seed, seed=seeding.seed, initial_seed=seeding.initial_seed)
     methods = dict(vars(Tensor))                   # which a program may replace before it has a class that is asked
     Layer.put_in = lambda: importlib.import_module("jtensor.overridable").put_in(methods)
+    below.Layer.wanted = lambda: importlib.import_module("jtensor.dispatching.wrappers")
     for name in ("cuda",):
         space[name] = importlib.import_module("jtensor." + name)
 

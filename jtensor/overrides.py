@@ -211,8 +211,9 @@ def get_ignored_functions():
 
 
 def enable_reentrant_dispatch():
-    """Not there: it is of ``__torch_dispatch__``."""
-    raise missing("__torch_dispatch__, which this is of", "__torch_function__")
+    """Not there: a handler is never asked for what it calls itself."""
+    raise missing("handlers that are asked for their own calls (enable_reentrant_dispatch)",
+                  "a second mode (torch.utils._python_dispatch.TorchDispatchMode) around the first")
 
 
 def redispatch_function(*args, **kwargs):

@@ -1,9 +1,4 @@
-"""Making graphs of functions. Owns: the refusal."""
-from ..base.errors import missing
+"""``torch._functorch.python_key``: the older place of `make_fx`."""
+from ..fx.experimental.proxy_tensor import make_fx
 
 __all__ = ["make_fx"]
-
-
-def make_fx(f, *args, **kwargs):
-    """Raises ``NotImplementedError``."""
-    raise missing("graphs of functions (make_fx)", "jax.make_jaxpr of a JAX function")

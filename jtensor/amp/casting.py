@@ -9,7 +9,7 @@ import threading
 import types
 
 from ..base import dtypes
-from ..base.functions import as_it_is, put_door
+from ..base.functions import OWN, as_it_is, put_door
 from ..nn import functional
 from ..nn.functional import recurrent
 from ..ops.registry import REGISTRY
@@ -98,7 +98,7 @@ def _called(name, original, names, defaults, args, kwargs):
         args, kwargs = _asked(names, defaults, device, args, kwargs)
     else:
         dtype = dtypes.float32 if rule is FLOAT else state.type_for(device) if rule is LOWER else _widest((*args, *kwargs.values()), device)
-        args, kwargs = cast(args, dtype, device), {key: cast(value, dtype, device) for key, value in kwargs.items()}
+        args, kwargs = cast(args[::-1], dtype, device)[::-1], {key: cast(value, dtype, device) for key, value in kwargs.items()}
     state.inside = True
     try:
         return original(*args, **kwargs)
@@ -128,11 +128,11 @@ def _put(function, name, operator=None):
     """
     function = beneath(function)                             # a subclass is asked before anything is cast
     original = as_it_is(function)
-    code, defaults = original.__code__, None
+    code, defaults = OWN.get(function, original).__code__, None
     names = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
     if operator is not None:
         names, defaults = zip(*[(parameter.name, parameter.default) for parameter in operator.parameters], strict=True)
-    put_door(function, lambda args, kwargs: _called(name, original, names, defaults, args, kwargs))
+    put_door(function, lambda args, kwargs: _called(name, original, names, defaults, args, kwargs), original)
 
 
 @functools.cache

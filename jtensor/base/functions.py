@@ -23,8 +23,13 @@ def as_it_is(function):
     return copy
 
 
-def put_door(function, called):
-    """Has a function answer ``called(args, kwargs)`` from now on; it shows the name and the signature that it had.
+BEHIND = {}                              # {function that has a door: what it did before}
+OWN = {}                                 # {function whose code is another for a while (`jtensor.dispatching`): one with its own}
+
+
+def put_door(function, called, original=None):
+    """Has a function answer ``called(args, kwargs)`` from now on; it shows the name and the signature that it had. ``original``: what it
+    did before, which others may look for (`BEHIND`).
 
     >>> def double(x):
     ...     return 2 * x
@@ -33,7 +38,9 @@ def put_door(function, called):
     >>> double(3), double(x=3), inspect.signature(double)
     (7, 7, <Signature (x)>)
     """
-    code, signature = function.__code__, inspect.signature(function)
+    code, signature = function.__code__, inspect.signature(OWN.get(function, function))
+    if original is not None:
+        BEHIND[function] = original
     function.__code__ = _door.__code__.replace(co_name=code.co_name, co_qualname=code.co_qualname)
     function.__defaults__, function.__kwdefaults__, function.__signature__ = None, {"_called": called}, signature
 

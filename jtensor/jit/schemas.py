@@ -51,10 +51,22 @@ def bound(name, args, kwargs):
     return None
 
 
-def _bound(schema, name, args, kwargs):
+def _for_python(kind, value):
+    """An argument as the function here takes it: a traced size where a number is asked for is that number."""
+    if kind.base == "Tensor":
+        return value
+    if isinstance(value, Tensor):
+        return value.item()
+    if isinstance(value, (list, tuple)):
+        return type(value)([one.item() if isinstance(one, Tensor) else one for one in value]) if any(
+            isinstance(one, Tensor) for one in value) else value
+    return value
+
+
+def _bound(schema, name, args, kwargs, python=_for_python):
     positional = [argument for argument in schema.arguments if not argument.kwarg_only]
     kwargs = {("self" if key == "input" and positional and positional[0].name == "self" else "dim" if key == "axis" else key): value
-              for key, value in kwargs.items() if key not in ("out", "requires_grad") or value not in (None, False)}
+              for key, value in kwargs.items() if key not in ("out", "requires_grad") or value is not None and value is not False}
     args = list(args)
     for at, argument in enumerate(positional):                    # x.view(2, 3)
         if argument.type.marks == ["[]"] and argument.type.base in _WHOLE and at < len(args) and _is_whole(args[at]):
@@ -69,10 +81,10 @@ def _bound(schema, name, args, kwargs):
             if argument.name in kwargs:
                 raise Unfit
             value = fitted(argument.type, args[at], name, at)
-            plain.append(_for_python(argument.type, args[at]))
+            plain.append(python(argument.type, args[at]))
         elif argument.name in kwargs:
             value = fitted(argument.type, kwargs[argument.name], name, at)
-            kwargs[argument.name] = _for_python(argument.type, kwargs[argument.name])
+            kwargs[argument.name] = python(argument.type, kwargs[argument.name])
         elif argument.default is not NONE:
             value = list(argument.default) if isinstance(argument.default, (list, tuple)) else argument.default
         else:
@@ -90,18 +102,6 @@ def _is_whole(value):
 def is_number(value):
     """Whether a value is a tensor that may stand for a number, as sizes do while tracing."""
     return isinstance(value, Tensor) and value.dim() == 0
-
-
-def _for_python(kind, value):
-    """An argument as the function here takes it: a traced size where a number is asked for is that number."""
-    if kind.base == "Tensor":
-        return value
-    if isinstance(value, Tensor):
-        return value.item()
-    if isinstance(value, (list, tuple)):
-        return type(value)([one.item() if isinstance(one, Tensor) else one for one in value]) if any(
-            isinstance(one, Tensor) for one in value) else value
-    return value
 
 
 def fitted(kind, value, name="", at=0):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import jtensor
 
+from ..base.below import STATE, Layer
 from ..base.errors import missing
 from . import forms
 from .spaces import OpOverload, OpOverloadPacket, _OpNamespace
@@ -56,6 +57,9 @@ class _Builtin:
 
 class Overload(OpOverload):
     """One form of one of PyTorch's own operators."""
+
+    def __call__(self, /, *args, **kwargs):
+        return Layer.again(self, args, kwargs) if STATE.below else super().__call__(*args, **kwargs)
 
     @property
     def _schema(self):

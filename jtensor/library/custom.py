@@ -93,7 +93,7 @@ class CustomOpDef:
         register_autocast(self, device_type, cast_inputs)
 
     def register_torch_dispatch(self, torch_dispatch_class, fn=None, /):
-        """Refuses: no class is asked below a public function."""
+        """Refuses: an operator has no rules for single classes or modes."""
         return register_torch_dispatch(self, torch_dispatch_class, fn)
 
     @contextlib.contextmanager
@@ -205,8 +205,8 @@ def register_autocast(op, device_type, cast_inputs, /, *, lib=None):
 
 
 def register_torch_dispatch(op, torch_dispatch_class, func=None, /, *, lib=None):
-    """Refuses: no class is asked below a public function."""
-    raise missing("__torch_dispatch__: there is nothing below a public function for a class to be asked by", "__torch_function__")
+    """Refuses: an operator has no rules for single classes or modes."""
+    raise missing("rules of an operator for a class or mode (register_torch_dispatch)", "the class's or mode's own __torch_dispatch__")
 
 
 def triton_op(name, fn=None, /, *, mutates_args, schema=None):

@@ -4,8 +4,11 @@ A schema's reduction is a number, its sizes are one list, writing in place is an
 who calls them (`torch.ops.aten`, programs of TorchScript).
 """
 import functools
+import math
 
 import jtensor
+
+from ..ops import raw
 
 F = jtensor.nn.functional
 _WORDS = ("none", "mean", "sum")
@@ -66,9 +69,7 @@ def _fractional(function):
 
 
 def _elu(self, alpha=1.0, scale=1.0, input_scale=1.0):
-    if input_scale == 1:
-        return F.elu(self, alpha) * scale if scale != 1 else F.elu(self, alpha)
-    return scale * jtensor.where(self > 0, self, alpha * jtensor.expm1(self * input_scale))
+    return raw.elu(self, alpha, scale, input_scale)
 
 
 # -- what PyTorch's layers of attention call where no gradient is asked for ---------------------------------------------
@@ -164,6 +165,29 @@ _PADDED = {f"{name}_pad{dims}d": functools.partial(lambda mode, input, padding: 
            for name, mode in (("reflection", "reflect"), ("replication", "replicate")) for dims in (1, 2, 3)}
 
 
+# -- what PyTorch has below its public functions ------------------------------------------------------------------------
+
+def _nll_forward(self, target, weight, reduction, ignore_index):
+    loss = F.nll_loss(self, target, weight, reduction=_WORDS[reduction], ignore_index=ignore_index)
+    counted = target != ignore_index
+    total = counted.sum().to(self.dtype) if weight is None else (weight[target * counted] * counted).sum()
+    return loss, total if reduction else self.new_zeros(())
+
+
+def _log_sigmoid_forward(self):
+    return F.logsigmoid(self), jtensor.exp(-self.abs())
+
+
+def _flash_attention(query, key, value, dropout_p=0.0, is_causal=False, *, attn_mask=None, scale=None):
+    made = F.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale=scale)
+    scores = query @ key.transpose(-2, -1) * (query.size(-1) ** -0.5 if scale is None else scale)
+    if attn_mask is not None:
+        scores = scores.masked_fill(~attn_mask, -math.inf) if attn_mask.dtype is jtensor.bool else scores + attn_mask
+    if is_causal:
+        scores = scores.masked_fill(jtensor.ones(scores.shape[-2:], dtype=jtensor.bool).triu(1), -math.inf)
+    return made, scores.logsumexp(-1)
+
+
 def _in_place(function):
     return lambda self, *args: function(self, *args, inplace=True)
 
@@ -190,4 +214,10 @@ WRITTEN_OUT = {
     "numpy_T": lambda self: self.T, "mT": lambda self: self.mT, "mH": lambda self: self.mH, "matrix_H": lambda self: self.H,
     "rrelu": lambda self, lower=1 / 8, upper=1 / 3, training=False, generator=None: F.rrelu(self, lower, upper, training),
     **{f"{name}_": _in_place(getattr(F, name)) for name in ("silu", "mish", "hardswish", "hardsigmoid", "relu6")},
+    "_local_scalar_dense": jtensor.Tensor.item, "lift_fresh": lambda self: self, "nll_loss_forward": _nll_forward,
+    "nll_loss2d_forward": _nll_forward, "log_sigmoid_forward": _log_sigmoid_forward,
+    "_safe_softmax": lambda self, dim, dtype=None: raw._safe_softmax(self, dim, dtype),
+    "_prelu_kernel": lambda self, weight: raw._prelu_kernel(self, weight),
+    **{f"_adaptive_avg_pool{dims}d": getattr(F, f"adaptive_avg_pool{dims}d") for dims in (2, 3)},
+    "_scaled_dot_product_flash_attention_for_cpu": _flash_attention,
     **_LOSSES, **_RESIZED, **_PADDED}

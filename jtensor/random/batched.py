@@ -116,7 +116,7 @@ def _in_place(level, again, args, kwargs):
 def _put(function, different, alike):
     function = beneath(function)
     original = as_it_is(function)
-    put_door(function, lambda args, kwargs: _called(different, alike, original, function, args, kwargs))
+    put_door(function, lambda args, kwargs: _called(different, alike, original, function, args, kwargs), original)
 
 
 @functools.cache

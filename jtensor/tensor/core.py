@@ -5,6 +5,7 @@ Owns: identity, metadata, `.data`, `requires_grad`, `detach`. What operators do 
 """
 
 from ..autograd.graph import accumulator
+from ..base.below import Layer
 from ..storage import VersionCounter
 from ..storage.lifted import LIFTED_MEMORY
 from ..trace.lifted import transforming
@@ -91,6 +92,10 @@ class Tensor:
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
         from .calling import overriding
+        own = vars(cls)
+        if "__torch_dispatch__" in own and "__torch_function__" not in own and getattr(
+                cls.__torch_function__, "__func__", None) is Tensor.__torch_function__.__func__:
+            cls.__torch_function__ = overriding.disabled          # asked below, as in PyTorch, and not above
         if cls.__torch_function__ is not overriding.disabled:
             overriding.install()
 
@@ -121,10 +126,10 @@ class Tensor:
         return make_subclass(cls, data, require_grad, **options)
 
     @staticmethod
-    def _make_wrapper_subclass(cls, size, **options):
-        """Refused: a tensor without memory of its own, all of whose operations `__torch_dispatch__` does."""
-        from .creating.likes import dispatched_below
-        raise dispatched_below()
+    def _make_wrapper_subclass(cls, size, *more, **options):
+        """A tensor without memory of its own, all of whose operations the class's ``__torch_dispatch__`` does."""
+        Layer.wanted()
+        return Layer.wrapper(cls, size, *more, **options)
 
     # -- metadata -----------------------------------------------------------------------------------------------------
 

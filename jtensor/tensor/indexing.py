@@ -248,8 +248,6 @@ def _select(self, index, dim, at=0):
     if not -n <= index < n:
         _countable(index)
         raise IndexError(f"index {index} is out of bounds for dimension {at} with size {n}")
-    if index < 0:
-        index += n
     return shapes.select(self, dim, index)
 
 

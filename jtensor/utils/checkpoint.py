@@ -4,7 +4,6 @@ Two ways, PyTorch's: ``use_reentrant=False`` replaces saved tensors by promises 
 backward inside the backward. Owns both, and the random state they restore. May not know: how nodes save.
 """
 import contextlib
-import enum
 import warnings
 import weakref
 
@@ -14,6 +13,7 @@ from ..autograd.function import Function
 from ..base import sites
 from ..base.errors import missing
 from ..tensor.core import Tensor
+from ._selective import CheckpointPolicy, SelectiveCheckpointContext, create_selective_checkpoint_contexts
 
 __all__ = ["CheckpointError", "CheckpointFunction", "CheckpointPolicy", "SelectiveCheckpointContext", "check_backward_validity",
            "checkpoint", "checkpoint_sequential", "create_selective_checkpoint_contexts", "detach_variable", "get_device_states",
@@ -39,34 +39,6 @@ class CheckpointError(RuntimeError):
 def noop_context_fn():
     """The contexts of `checkpoint` where none are given."""
     return contextlib.nullcontext(), contextlib.nullcontext()
-
-
-class CheckpointPolicy(enum.Enum):
-    """What selective checkpointing does with an operation's result."""
-
-    __module__ = "torch.utils.checkpoint"
-
-    MUST_SAVE = 0
-    PREFER_SAVE = 1
-    MUST_RECOMPUTE = 2
-    PREFER_RECOMPUTE = 3
-    MUST_CPU_OFFLOAD = 4
-    PREFER_CPU_OFFLOAD = 5
-
-
-class SelectiveCheckpointContext:
-    """What a policy of selective checkpointing is told beside the operation."""
-
-    __module__ = "torch.utils.checkpoint"
-
-    def __init__(self, *, is_recompute, op_output=None):
-        self.is_recompute, self.op_output = is_recompute, op_output
-
-
-def create_selective_checkpoint_contexts(policy_fn_or_list, allow_cache_entry_mutation=False):
-    """Refuses: a choice of which operations are computed again."""
-    raise missing("selective checkpointing, which asks about each operation of ATen",
-                  "checkpoint() without context_fn, of the part whose results are not to be kept")
 
 
 def get_device_states(*args):

@@ -46,7 +46,6 @@ def test_a_name_of_the_package_itself_is_adopted_once():
 
 def refusals():
     exported = importlib.import_module("jtensor.export")
-    yield "graphs", [lambda: importlib.import_module("jtensor._functorch.python_key").make_fx(len)]
     yield "torch.export", [lambda: exported.draft_export(torch.nn.Linear(1, 1), ()), lambda: exported.unflatten(None)]
     yield "_subclasses", [importlib.import_module("jtensor._subclasses.fake_tensor").FakeTensor]
     yield "TorchScript", [torch._C.Graph, torch._C.Value]

@@ -168,7 +168,7 @@ def functions(torch):
     return {name: (of_function(torch, function), given, {}) for name, (function, given) in made.items() if nn is not None}
 
 
-def modules(torch):
+def modules(torch, filled=fill):
     """{name: (module, args, kwargs)}."""
     nn, F = torch.nn, torch.nn.functional
     x = torch.arange(6.).reshape(2, 3) / 3 - 0.7
@@ -270,7 +270,7 @@ def modules(torch):
     for name, build in made.items():
         torch.manual_seed(0)
         module, args, kwargs = build()
-        found["module_" + name] = fill(torch, module), args, kwargs
+        found["module_" + name] = filled(torch, module), args, kwargs
     return found
 
 

@@ -1,4 +1,5 @@
-"""Writes `jtensor/jit/schemas.txt`: what PyTorch's operators take and answer, as TorchScript names their arguments.
+"""Writes `jtensor/jit/schemas.txt`: what PyTorch's operators take and answer, as TorchScript names their arguments; and
+`jtensor/dispatching/schemas.txt`: the same of those that PyTorch has below autograd, where it is made of no others, with ``out``.
 
     python tests/house/make_schemas.py
 
@@ -11,10 +12,20 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PATH = ROOT / "jtensor" / "jit" / "schemas.txt"
+BELOW = ROOT / "jtensor" / "dispatching" / "schemas.txt"
 OPERATORS = ROOT / "jtensor" / "library" / "overloads.txt"
 
 
-def lines():
+def _is_below(torch, schema, name):
+    """Whether an operator is one below autograd, where it is not made of others."""
+    try:
+        return not torch._C._dispatch_has_kernel_for_dispatch_key(f"{schema.name}.{schema.overload_name}".rstrip("."),
+                                                                  "CompositeImplicitAutograd")
+    except RuntimeError:                                         # of TorchScript alone
+        return False
+
+
+def lines(below=False):
     """The text of the file, line by line."""
     import torch
     ours = {line.split()[0] for line in OPERATORS.read_text().splitlines()} | {"_unique2"}      # what unique is in a graph
@@ -24,12 +35,15 @@ def lines():
         text = str(schema)
         if space != "aten" or name not in ours or name.startswith("_foreach") or "Dimname" in text or "Tensor" not in text:
             continue
+        if below and not _is_below(torch, schema, name):
+            continue
         if re.search(r"\.\.\.|[(, ]t(\[\]| |\)|$)|Stream|Storage|Dict|Tensor\[\]\(", text):
             continue                                             # of lists and dictionaries of anything: nobody traces these
-        if not any(argument.is_out for argument in schema.arguments):
+        if below or not any(argument.is_out for argument in schema.arguments):
             found.append(text.removeprefix("aten::"))
     return sorted(found, key=lambda line: re.match(r"\w+", line)[0])
 
 
 if __name__ == "__main__":
     PATH.write_text("".join([line + "\n" for line in lines()]))
+    BELOW.write_text("".join([line + "\n" for line in lines(below=True)]))

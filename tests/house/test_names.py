@@ -17,8 +17,8 @@ OWN = {
     "trace_boundary": "a good place to end a recorded program, as an optimizer step is",
 }
 # Layers of the library, visible as attributes because importing a package binds its parts.
-ROOMS = {"alias", "base", "checks", "choices", "namespace", "ops", "overridable", "removed", "segments", "settings", "sharing",
-         "storage", "streams", "symbols", "tensor", "trace", "views"}
+ROOMS = {"alias", "base", "checks", "choices", "dispatching", "namespace", "ops", "overridable", "removed", "segments", "settings",
+         "sharing", "storage", "streams", "symbols", "tensor", "trace", "views"}
 FUNCTIONS_NAMED_LIKE_ROOMS = ["tensor", "trace"]
 
 

@@ -113,7 +113,7 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     factor = scale if scale is not None else 1.0 / math.sqrt(width) if width else math.inf
     # Half of the scale to either side keeps low precision products in range.
     root = math.sqrt(abs(factor))
-    scores = (query * (-root if factor < 0 else root)).matmul((key * root).transpose(-2, -1))
+    scores = (query * (-root if factor < 0 else root)).matmul(key.transpose(-2, -1) * root)
     if attn_mask is not None:
         if attn_mask.dtype == jtensor.bool:
             attn_mask = jtensor.zeros_like(attn_mask, dtype=query.dtype).masked_fill_(attn_mask.logical_not(), -math.inf)

@@ -43,7 +43,7 @@ def _check_dims(input, name):
 def max_pool2d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     """The maxima and their positions, counted over the pixels of each channel."""
     kernel_size = each(kernel_size, 2)
-    stride = kernel_size if stride is None else each(stride, 2) or kernel_size
+    stride = () if stride is None else each(stride, 2)
     return raw.max_pool2d_with_indices(input, kernel_size, stride, each(padding, 2), each(dilation, 2), ceil_mode)
 
 
@@ -119,7 +119,7 @@ def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
 def max_pool3d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     """The maxima and their positions, counted over the voxels of each channel."""
     kernel_size = each(kernel_size, 3)
-    stride = kernel_size if stride is None else each(stride, 3) or kernel_size
+    stride = () if stride is None else each(stride, 3)
     return raw.max_pool3d_with_indices(input, kernel_size, stride, each(padding, 3), each(dilation, 3), ceil_mode)
 
 
@@ -236,7 +236,7 @@ def avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, coun
 
 def _avg_pool(n, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out):
     kernel = each(kernel_size, n)
-    stride = kernel if stride is None else each(stride, n) or kernel
+    stride = () if stride is None else each(stride, n)
     return getattr(raw, f"avg_pool{n}d")(input, kernel, stride, each(padding, n), ceil_mode, count_include_pad, divisor_override, out=out)
 
 

@@ -161,7 +161,7 @@ def _aligned(t, term, labels):
         term = [x for d, x in enumerate(term) if d not in (i, j)] + [label]
     for label in labels:
         if label not in term:
-            t = t.unsqueeze(-1)
+            t = t.unsqueeze(t._spec.ndim)
             term.append(label)
     return t.permute(*[term.index(label) for label in labels])
 

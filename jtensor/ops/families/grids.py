@@ -68,7 +68,7 @@ def meshgrid(*tensors, indexing=None):
     shape = tuple(t._spec.numel for t in tensors)
     grids = []
     for at, t in enumerate(tensors):
-        grids.append(t.view(*(shape[at] if d == at else 1 for d in range(len(shape)))).expand(shape))
+        grids.append(t.view(*(-1 if d == at else 1 for d in range(len(shape)))).expand(shape))
     if swap:
         grids[0], grids[1] = grids[1], grids[0]
     return tuple(grids)

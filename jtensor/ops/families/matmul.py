@@ -4,6 +4,7 @@ Owns: the choice, with PyTorch's graph: views around one product, or a batch of 
 """
 import math
 
+from ...base.below import STATE
 from ...base.bounded import Bounded
 from ...trace.tape import LOCAL
 from ..build import broadcast_shapes
@@ -125,22 +126,23 @@ def linear(input, weight, bias=None, *, out=None):
     """``input @ weight.T + bias`` over the last dimension."""
     if not input._spec.ndim or not weight._spec.ndim:
         raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are {input._spec.ndim}D and {weight._spec.ndim}D")
-    turned = weight.t()
     if bias is not None and input._spec.ndim == 2:
-        made = addmm.record(bias, input, turned)
+        made = addmm.record(bias, input, weight.t())
     else:
-        made = _linear_of_more(input, turned, bias)
+        made = _linear_of_more(input, weight, bias)
     return made if out is None else put_out("linear", made, out)
 
 
-def _linear_of_more(input, turned, bias):
+def _linear_of_more(input, weight, bias):
     if bias is None:
-        return matmul(input, turned)
+        return matmul(input, weight.t())
     spec = input._spec
     if spec.contiguous and (bias._spec.ndim == 1 or sum(n != 1 for n in bias._spec.size) == 1):
         size = tuple(spec.size)
         rows = 1
         for n in size[:-1]:
             rows *= n
-        return addmm.record(bias, input.view(rows, size[-1]), turned).view(*size[:-1], turned._spec.size[1])
-    return matmul(input, turned).add_(bias)            # in place: a bias makes the result neither larger nor of another type
+        flat = input.view(rows, size[-1])
+        return addmm.record(bias, flat, weight.t()).view(*size[:-1], weight._spec.size[0])
+    made = matmul(input, weight.t())
+    return made.add(bias) if STATE.modes else made.add_(bias)       # in place, as PyTorch adds where nobody is asked below autograd

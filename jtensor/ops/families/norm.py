@@ -219,8 +219,9 @@ def instance_norm(input, weight, bias, running_mean, running_var, use_input_stat
     def repeated(t):
         return None if t is None else t.repeat(n)
     mean, var = repeated(running_mean), repeated(running_var)
+    weights = repeated(weight), repeated(bias)
     flat = input.contiguous().view(1, n * channels, *input._spec.size[2:])
-    out = batch_norm(flat, repeated(weight), repeated(bias), mean, var, use_input_stats, momentum, eps, cudnn_enabled)
+    out = batch_norm(flat, *weights, mean, var, use_input_stats, momentum, eps, cudnn_enabled)
     for running, moved in ((running_mean, mean), (running_var, var)):
         if running is not None and use_input_stats:
             running._detached().copy_(moved.view(n, channels).mean(0))

@@ -113,7 +113,7 @@ def prelu(input, weight):
         if weight.numel() == 1 and input.ndim < 2:
             weight = weight.reshape(()) if input.ndim == 0 else weight.reshape((1,))
         else:
-            weight = weight.reshape([1] + [-1] + [1] * (input.ndim - 2)) if input.ndim >= 2 else weight
+            weight = weight.reshape([1, weight.numel(), *[1] * (input.ndim - 2)]) if input.ndim >= 2 else weight
     return _prelu_kernel(input, weight)
 
 

@@ -5,6 +5,7 @@ Owns: what is taken over from the tensor that is given (size, dtype, device, str
 import numpy as np
 
 from ...base import dtypes, geometry
+from ...base.below import Layer
 from ...base.errors import missing
 from ...base.naming import type_name
 from ...base.size import Size
@@ -207,15 +208,11 @@ def as_subclass(t, cls):
     return of_class(shapes.alias(t), cls)
 
 
-def dispatched_below():
-    """The error for a tensor of a class with `__torch_dispatch__`. The class may be there: a library has it that not every program uses."""
-    return missing("__torch_dispatch__: there is nothing below a public function for a class to be asked by", "__torch_function__")
-
-
 def of_class(fresh, cls):
     """A tensor that nobody else holds, as an object of a subclass."""
     if hasattr(cls, "__torch_dispatch__"):
-        raise dispatched_below()
+        Layer.wanted()
+        Layer.admit(cls)
     made = make_tensor(fresh._storage, fresh._spec, fresh._offset, cls)
     for field in ("_cached", "_counter", "_requires_grad", "_edge", "_info", "_auto"):
         setattr(made, field, getattr(fresh, field))
