@@ -4,7 +4,8 @@ Each step ends the tape by itself, so that the device begins at once and each it
 always comes next (a discriminator's and a generator's, an actor's and a critic's), the tape goes on to that: one program runs in less
 time than two, and hands less over. That is learnt from the order of steps alone; no number depends on it. In the first round nothing has
 been learnt, and two programs would be compiled that never come again: there it is assumed that whoever was made and has not stepped yet
-comes next, until that was wrong once. Owns: this order. May not know: what a step records, what runs when.
+comes next, until that was wrong once. Where the same one steps again instead, the tape runs as two (`Segment.turn`). Owns: this order. May
+not know: what a step records, what runs when.
 """
 import threading
 import weakref
@@ -16,9 +17,10 @@ MOST, LOSS = 8, 4        # a step that did not come next, or came after somebody
 
 
 class _Turns(threading.local):
-    """``last``: a reference to the optimizer that stepped last in this thread; ``tape``: one to the tape that it left open, or None."""
+    """``last``: a reference to the optimizer that stepped last in this thread; ``tape``: one to the tape that it left open, or None;
+    ``end``: how far that had come, and where the step began on it."""
 
-    last = tape = None
+    last = tape = end = None
 
 
 _TURNS = _Turns()
@@ -32,8 +34,11 @@ def goes_on(optimizer):
     before = None if turns.last is None else turns.last()
     if before is not None:
         left_open = turns.tape is not None
-        if before is optimizer and left_open and before._credit <= 0:
-            GUESS["right"] = False
+        if before is optimizer and left_open:
+            if before._credit <= 0:
+                GUESS["right"] = False
+            if turns.tape() is segment and 0 < turns.end[0] < len(segment.nodes):
+                segment.turn = turns.end
         if before is optimizer or left_open and turns.tape() is not segment:
             before._credit = max(before._credit - LOSS, -MOST)
         elif not _leads(optimizer, before):
@@ -47,7 +52,7 @@ def goes_on(optimizer):
         optimizer._has_stepped = True
         NEW.discard(optimizer)
         open_ = open_ or GUESS["right"] and len(NEW) > 0
-    turns.tape = weakref.ref(segment) if open_ else None
+    turns.tape, turns.end = (weakref.ref(segment), (len(segment.nodes), segment.update)) if open_ else (None, None)
     return open_
 
 

@@ -16,6 +16,8 @@ def run(segment, asked, whole):
     if segment.state.mixed:
         _device_by_device(segment, asked, whole)
         return
+    if segment.turn is not None and tape.Local.threads == 1:
+        segment, asked = _behind_a_turn(segment, asked, whole)
     if segment.mark is not None and tape.Local.threads == 1:
         segment, asked = _without_beginning(segment, asked, bodies.cut, whole)
     state = segment.state
@@ -45,7 +47,7 @@ def _divided(asked, part):
 
 def _device_by_device(segment, asked, whole):
     """A tape with nodes of several devices: each stretch of one device by itself."""
-    segment.mark = segment.update = None
+    segment.mark = segment.update = segment.turn = None
     rest = segment
     while rest is not None:
         part, rest = rest, None
@@ -55,6 +57,18 @@ def _device_by_device(segment, asked, whole):
             rest = cuts.split(part, at)
         mine, asked = _divided(asked, part)
         run(part, mine, whole)
+
+
+def _behind_a_turn(segment, asked, whole):
+    """A tape of which the first optimizer's step has been run, as if it had ended the tape: so it will from now on. And what is asked of
+    the rest, which is a step by itself, too. Where both steps are alike, both run the program of the rest, of which more is alive."""
+    before, (at, update), segment.turn = segment, segment.turn, None
+    segment = cuts.split(before, at)
+    before.update, segment.mark = update, 0
+    mine, then = _divided(asked, before)
+    _foresee(segment, then, later=TRIE.programs(segment.nodes) is not TRIE.programs(before.nodes))
+    run(before, mine, whole)
+    return segment, then
 
 
 def _without_beginning(segment, asked, cut, whole):

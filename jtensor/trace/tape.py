@@ -34,15 +34,16 @@ class Segment:
 
     ``asked``: the position of a value that will be waited for, such as a loss whose gradients are on the tape; or None. ``then``: the
     state when that was said; ``ahead``: a program whose first stage was begun there, and its results. ``mark``: how many nodes stood
-    before a model was called first, ``update``: before an optimizer's step, the last one; or None. ``running``: the `donation.Run` of a
-    program that writes over its inputs, from its beginning until all values have their arrays.
+    before a model was called first, ``update``: before an optimizer's step, the last one; or None. ``turn``: both numbers at the end of
+    an earlier step, behind which the tape went on for another optimizer's that did not come: (nodes, `update`), or None. ``running``: the
+    `donation.Run` of a program that writes over its inputs, from its beginning until all values have their arrays.
     """
 
     __slots__ = ("nodes", "state", "inputs", "slots", "floats", "integers", "complexes", "count", "asked", "then", "ahead", "mark",
-                 "update", "running", "__weakref__")
+                 "update", "turn", "running", "__weakref__")
 
     def __init__(self):
-        self.asked = self.then = self.ahead = self.mark = self.update = self.running = None
+        self.asked = self.then = self.ahead = self.mark = self.update = self.turn = self.running = None
         self.nodes, self.inputs, self.slots, self.count = [], [], {}, 0
         self.floats, self.integers, self.complexes = [], [], []
         self.state = TRIE.root

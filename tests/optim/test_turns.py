@@ -93,6 +93,41 @@ def test_a_first_round_is_the_program_of_the_others(afresh, monkeypatch):
     assert len(made) == 1
 
 
+@pytest.mark.parametrize("guessed", [True, False])
+def test_a_step_that_comes_again_instead_is_no_part_of_the_same_program(afresh, monkeypatch, guessed):
+    """A critic's steps, of which there are several for each of the generator's: in the first round, too, they are one program."""
+    monkeypatch.setitem(_turns.GUESS, "right", guessed)
+    made, build = [], programs.build
+
+    def counted(nodes, *args, **kwargs):
+        found = build(nodes, *args, **kwargs)
+        if found is not None:
+            made.append(len(nodes))
+        return found
+    monkeypatch.setattr(programs, "build", counted)
+    nets, optimizers = _pair()
+    x = torch.rand(64, 4)
+    executor.flush("a new start")
+    made.clear()
+    for _ in range(3):
+        for which in (0, 0, 1):
+            optimizers[which].zero_grad()
+            (nets[which](x) ** 2).mean().backward()
+            optimizers[which].step()
+    assert len(made) == 1
+
+
+def test_steps_without_gradients_come_again():
+    nets, (first, second) = _pair()
+    executor.flush("a new start")
+    first.step(), first.step()
+    assert not LOCAL.segment.nodes and LOCAL.segment.turn is None
+    nets[1](torch.ones(2, 4)).sum().backward()
+    first._has_stepped, _turns.GUESS["right"] = False, True
+    first.step(), first.step()
+    assert not LOCAL.segment.nodes and nets[1].bias.grad.tolist() == [2.0] * 4
+
+
 def test_who_has_gone_does_not_follow():
     nets, (first, second) = _pair()
     x = torch.ones(2, 4)
