@@ -11,6 +11,7 @@ import pytest
 
 import jtensor
 from jtensor.base.errors import MissingFeature
+from jtensor.dispatching import asking, doors
 from jtensor.tensor.calling import overriding
 from jtensor.utils._python_dispatch import TorchDispatchMode
 
@@ -32,6 +33,15 @@ DIFFERENT = {
     "module_conv_zoo": "instance_norm repeats a tensor later",
 }
 """Programs with other operators here than in PyTorch, and where; or that are refused."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def other_tests_are_asked_nothing():
+    """A class of which there has been a tensor is asked for good, and so all functions ask. Here that ends."""
+    yield
+    if asking.CLASSES:
+        asking.CLASSES.clear()
+        doors.close_doors()
 
 
 @pytest.fixture(scope="module")
