@@ -1,8 +1,9 @@
 """Functions that get another code while they stay the same object, so that whoever imported one before has the new one, too.
 
-Owns: the copy of what such a function did before, and the door that is put in front of it. May not know: who asks at a door
-(`amp.casting`, `random.batched`), nor what is written in a function's place (`tensor.calling.asking`).
+Owns: the copy of what such a function did before, the door that is put in front of it, and code that goes in its place. May not know: who
+asks at a door (`amp.casting`, `random.batched`), nor what is written in a function's place (`tensor.calling.asking`, `dispatching.doors`).
 """
+import functools
 import inspect
 import types
 
@@ -47,3 +48,18 @@ def put_door(function, called, original=None):
 
 def _door(*args, _called=None, **kwargs):
     return _called(args, kwargs)
+
+
+@functools.cache
+def template(source, count, file):
+    r"""The code of the function within the one function of ``source``, to be put in the place of one with so many free variables: those are
+    named where ``{bound}`` and ``{named}`` stand. Its constants are replaced by what they name (`types.CodeType.replace`).
+
+    >>> code = template("def outer():\n    {bound} = None\n    def inner(x):\n        {named}\n        return x, 'answer'", 0, "<here>")
+    >>> types.FunctionType(code.replace(co_consts=tuple([8 if c == "answer" else c for c in code.co_consts])), {})(7)
+    (7, 8)
+    """
+    cells = [f"c{at}" for at in range(count)]
+    source = source.format(bound=" = ".join(cells or ["_"]), named="; ".join(cells or ["pass"]))
+    outer = compile(source, file, "exec").co_consts[0]
+    return next(const for const in outer.co_consts if isinstance(const, types.CodeType))

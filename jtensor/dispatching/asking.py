@@ -37,19 +37,6 @@ class kernel:
         STATE.kernel = self.before
 
 
-class _out:
-    """The innermost mode, which is not in force while it is asked."""
-
-    __slots__ = ("mode",)
-
-    def __enter__(self):
-        self.mode = STATE.modes.pop()
-        return self.mode
-
-    def __exit__(self, *exc):
-        STATE.modes.append(self.mode)
-
-
 def tensors_of(args, kwargs):
     """The tensors among the arguments of a call, those in lists, too."""
     for one in overriding.spread((*args, *kwargs.values())) if kwargs else overriding.spread(args):
@@ -80,7 +67,7 @@ def ask(func, args, kwargs):
     kinds, mode = tuple(map(type, asked)), None
     with below():
         if STATE.modes:
-            with _out() as mode:
+            with overriding.innermost(STATE.modes) as mode:
                 answer = mode.__torch_dispatch__(func, kinds, args, kwargs)
             if answer is not NotImplemented:
                 return answer

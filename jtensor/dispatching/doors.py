@@ -4,7 +4,6 @@ Almost all follow from the registry: an operator or composite asks if PyTorch ha
 is made of others if it has not. Owns: the names and arguments that differ, the short cuts that step aside, and `open_doors`/`close_doors`,
 which exchange the functions' code while somebody may ask. May not know: what is asked, who answers.
 """
-import functools
 import inspect
 import threading
 import types
@@ -13,7 +12,7 @@ from functools import partial
 import jtensor
 
 from ..base.below import STATE
-from ..base.functions import BEHIND, OWN, as_it_is
+from ..base.functions import BEHIND, OWN, as_it_is, template
 from ..ops.families import index as indices
 from ..ops.registry import REGISTRY
 from ..random import draws, fills, per_element
@@ -198,14 +197,6 @@ def outer():
 FILE = "<jtensor asks below>"
 
 
-@functools.cache
-def _template(count):
-    cells = [f"c{at}" for at in range(count)]
-    source = _SOURCE.format(bound=" = ".join(cells or ["_"]), named="; ".join(cells or ["pass"]))
-    outer = compile(source, FILE, "exec").co_consts[0]
-    return next(const for const in outer.co_consts if isinstance(const, types.CodeType))
-
-
 class _Doors:
     """``made``: the functions, each with its own code and the one that asks; ``open``: how many want them open."""
 
@@ -222,9 +213,9 @@ def _made():
             seen.add(function)
             own, code = as_it_is(inner), inner.__code__
             asks = entry(original=own)
-            template = _template(len(code.co_freevars))
-            constants = tuple([asks if const == "<entry>" else const for const in template.co_consts])
-            other = template.replace(co_consts=constants, co_name=code.co_name, co_qualname=code.co_qualname)
+            made = template(_SOURCE, len(code.co_freevars), FILE)
+            constants = tuple([asks if const == "<entry>" else const for const in made.co_consts])
+            other = made.replace(co_consts=constants, co_name=code.co_name, co_qualname=code.co_qualname)
             _Doors.made.append((function, own, other, inspect.signature(own)))
     return _Doors.made
 

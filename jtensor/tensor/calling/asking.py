@@ -9,11 +9,10 @@ are treated as a user's program.
 import functools
 import inspect
 import sys
-import types
 
 from ...base import sites
 from ...base.bounded import MANY, Bounded
-from ...base.functions import as_it_is
+from ...base.functions import as_it_is, template
 from ..core import LAYOUTS, Tensor
 from .overriding import ALL_OFF, ENTRIES, FILE, FUNCTIONS, MODES, ON, PLAIN, STATE, TITLES, ask, handle, join, overrides, spread
 from .taking import ELSEWHERE, WITHOUT, signatures, takes
@@ -228,15 +227,6 @@ def outer():
 """
 
 
-@functools.cache
-def _template(count):
-    """The code of a function with so many free variables, before its constants are put in."""
-    cells = [f"c{at}" for at in range(count)]
-    source = _SOURCE.format(bound=" = ".join(cells or ["_"]), named="; ".join(cells or ["pass"]))
-    outer = compile(source, FILE, "exec").co_consts[0]
-    return next(const for const in outer.co_consts if isinstance(const, types.CodeType))
-
-
 def overridable(function, entry):
     """Has a function ask by an `Entry` before it does what it did; it stays the same object."""
     code = function.__code__
@@ -244,7 +234,7 @@ def overridable(function, entry):
     FUNCTIONS.setdefault(entry.key, function)
     entry.original = original = as_it_is(function)
     put = {"<plain>": PLAIN, "<modes>": MODES, "<original>": original, "<answer>": entry.answer, "<nobody>": NOBODY}
-    made = _template(len(code.co_freevars))
+    made = template(_SOURCE, len(code.co_freevars), FILE)
     constants = tuple([put.get(const, const) if isinstance(const, str) else const for const in made.co_consts])
     function.__code__ = made.replace(co_consts=constants, co_name=code.co_name, co_qualname=code.co_qualname)
     function.__defaults__ = None                           # libraries look at those of keywords; they mean nothing to such code

@@ -175,22 +175,25 @@ def once_more(key, args, kwargs):
 
 
 class innermost:
-    """Context manager: the innermost mode is out while it is asked, and is what the context gives."""
+    """Context manager: the innermost of these modes is out while it is asked, and is what the context gives."""
 
-    __slots__ = ("mode",)
+    __slots__ = ("modes", "mode")
+
+    def __init__(self, modes):
+        self.modes = modes
 
     def __enter__(self):
-        self.mode = STATE.modes.pop()
+        self.mode = self.modes.pop()
         return self.mode
 
     def __exit__(self, *exc):
-        STATE.modes.append(self.mode)
+        self.modes.append(self.mode)
 
 
 def ask(public, asked, kinds, given):
     """What the innermost mode or the first of the classes answers that does not answer NotImplemented; else NotImplemented."""
     if STATE.modes:
-        with innermost() as mode:
+        with innermost(STATE.modes) as mode:
             handler = mode.__torch_function__
             if getattr(handler, "__self__", None) is type(mode):
                 raise RuntimeError("Defining your mode's `__torch_function__` as a classmethod is not supported, please make it a plain "
