@@ -23,6 +23,7 @@ from .concrete import concrete
 
 FLOAT32 = np.dtype(np.float32)
 LENGTHS = 18, 20, 21, 25, 31, 33, 40, 45, 50, 57, 63, 64, 70, 90, 101, 260, 300, 411, 510
+IN_VAIN = 63            # what has not been predicted up to this length is left
 
 
 @pytest.fixture
@@ -47,7 +48,10 @@ def predicted(monkeypatch):
 def test_operators_and_their_gradients(predicted, shape, dtype):
     known = set()
     for operator in REGISTRY.operators.values():
+        before = len(predicted)
         for n in LENGTHS:
+            if n > IN_VAIN and len(predicted) == before:
+                break
             try:
                 made = concrete(operator, shape(n), dtype, statics=lambda name: {"dim": 0, "dims": (0,)}.get(name, 1))
                 plans = [made]
