@@ -6,7 +6,7 @@ A process has its own jtensor and its own tape; what goes between them are host 
     collectives.py, messages.py, objects.py    what members of a group do together, and two of them: tensors, and what can be pickled
     reducer.py            the gradients of `nn.parallel.DistributedDataParallel`
     nn.py                 what groups do together, with gradients (loaded when it is imported)
-    world.py              which groups there are; init_process_group
+    world.py, backends.py   which groups there are; init_process_group; by which libraries processes talk
     tensors.py            tensors as arrays of the host, and back
     groups.py, work.py    a group as its member sees it; what is under way in it
     patterns.py           who sends what to whom, and in which order numbers are added up; reducing.py: what adding is

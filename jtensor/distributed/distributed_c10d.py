@@ -3,6 +3,18 @@
 Owns: which names there are. May not know: how anything is done.
 """
 from ..base import homes, sites
+from .backends import (
+    Backend,
+    BackendConfig,
+    get_default_backend_for_device,
+    is_available,
+    is_backend_available,
+    is_gloo_available,
+    is_mpi_available,
+    is_nccl_available,
+    is_ucc_available,
+    is_xccl_available,
+)
 from .collectives import (
     all_gather,
     all_gather_coalesced,
@@ -40,8 +52,6 @@ from .stores import FileStore, HashStore, PrefixStore, Store
 from .tcp_store import TCPStore
 from .work import Work
 from .world import (
-    Backend,
-    BackendConfig,
     GroupMember,
     _get_default_group,  # noqa: F401  which libraries ask for
     _is_outside,
@@ -50,7 +60,6 @@ from .world import (
     destroy_process_group,
     get_backend,
     get_backend_config,
-    get_default_backend_for_device,
     get_global_rank,
     get_group_rank,
     get_node_local_rank,
@@ -60,15 +69,8 @@ from .world import (
     get_world_size,
     group,
     init_process_group,
-    is_available,
-    is_backend_available,
-    is_gloo_available,
     is_initialized,
-    is_mpi_available,
-    is_nccl_available,
     is_torchelastic_launched,
-    is_ucc_available,
-    is_xccl_available,
     new_group,
     new_subgroups,
     new_subgroups_by_enumeration,

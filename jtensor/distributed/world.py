@@ -9,43 +9,13 @@ import traceback
 import warnings
 from datetime import timedelta
 
-from ..base.errors import missing
+from .backends import Backend, BackendConfig, checked
 from .groups import ProcessGroup
 from .rendezvous import rendezvous
 from .stores import PrefixStore
 from .wires import Wires
 
 default_pg_timeout = timedelta(minutes=30)
-
-
-class Backend(str):
-    """The name of a library by which processes talk, in small letters. "gloo" is there, as a library of our own."""
-
-    UNDEFINED, GLOO, NCCL, UCC, MPI, XCCL, FAKE = "undefined", "gloo", "nccl", "ucc", "mpi", "xccl", "fake"
-    backend_list = [UNDEFINED, GLOO, NCCL, XCCL, UCC, MPI, FAKE]
-    default_device_backend_map = {"cpu": GLOO, "cuda": NCCL, "xpu": XCCL, "mps": GLOO}
-
-    def __new__(cls, name):
-        if not isinstance(name, str):
-            raise ValueError(f"Backend constructor parameter must be string-ish but got {type(name)}")
-        return name.lower()                 # a plain text, as there
-
-
-class BackendConfig:
-    """Which backend a group has for which kind of device."""
-
-    def __init__(self, backend):
-        if ":" in backend:
-            self.device_backend_map = {device: Backend(name) for device, name in (part.split(":") for part in backend.split(","))}
-        else:
-            self.device_backend_map = {"cpu": Backend.GLOO} if backend == Backend.UNDEFINED else dict.fromkeys(("cpu", "cuda"), backend)
-
-    def get_device_backend_map(self):
-        """The backends by the devices' types."""
-        return self.device_backend_map
-
-    def __repr__(self):
-        return ",".join(f"{device}:{backend}" for device, backend in self.device_backend_map.items())
 
 
 class _World:
@@ -77,11 +47,6 @@ class GroupMember(metaclass=_WorldMeta):
 
 # -- what is there -----------------------------------------------------------------------------------------------------
 
-def is_available():
-    """Whether several processes can compute together: yes."""
-    return True
-
-
 def is_initialized():
     """Whether a group of all processes has been made."""
     return _world.default is not None
@@ -92,50 +57,7 @@ def is_torchelastic_launched():
     return os.environ.get("TORCHELASTIC_RUN_ID") is not None
 
 
-def is_gloo_available():
-    """Whether Gloo is there: yes, as a library of our own."""
-    return True
-
-
-def is_nccl_available():
-    """Whether NCCL is there: no. What lies on a GPU goes by the host's memory."""
-    return False
-
-
-def is_mpi_available():
-    """Whether MPI is there: no."""
-    return False
-
-
-def is_ucc_available():
-    """Whether UCC is there: no."""
-    return False
-
-
-def is_xccl_available():
-    """Whether XCCL is there: no."""
-    return False
-
-
-def is_backend_available(backend):
-    """Whether a library by which processes talk is there: "gloo" is."""
-    return backend.lower() == Backend.GLOO
-
-
 # -- making and ending -------------------------------------------------------------------------------------------------
-
-def _checked(backend):
-    """The backend of a name, of which there is only one. RuntimeError in PyTorch's words for others that PyTorch has."""
-    backend = Backend(backend)
-    for name in set(BackendConfig(backend).device_backend_map.values()):
-        if name in (Backend.NCCL, Backend.MPI, Backend.UCC, Backend.XCCL):
-            raise RuntimeError(f"Distributed package doesn't have {name.upper()} built in")
-        if name != Backend.GLOO:
-            if name == Backend.FAKE:
-                raise missing("the backend 'fake'", "the backend 'gloo' in one process")
-            raise AssertionError(f"Unknown backend type {name}")
-    return backend
-
 
 def init_process_group(backend=None, init_method=None, timeout=None, world_size=-1, rank=-1, store=None, group_name="", pg_options=None,
                        device_id=None):
@@ -162,7 +84,7 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
         raise AssertionError("world_size must be positive if using store")
     if store is not None and not rank >= 0:
         raise AssertionError("rank must be non-negative if using store")
-    backend = _checked(Backend.UNDEFINED if backend is None else backend)
+    backend = checked(Backend.UNDEFINED if backend is None else backend)
     timeout = _timeout(timeout)
     if store is None:
         store, rank, world_size = next(rendezvous(init_method or "env://", rank, world_size, timeout=timeout))
@@ -241,7 +163,7 @@ def new_group(ranks=None, timeout=None, backend=None, pg_options=None, use_local
     name, _world.count = str(_world.count), _world.count + 1
     if world.rank() not in ranks:
         return GroupMember.NON_GROUP_MEMBER
-    backend = _checked(_world.groups[world] if backend is None else backend)
+    backend = checked(_world.groups[world] if backend is None else backend)
     timeout = timedelta(seconds=world._timeout) if timeout is None else timeout
     made = ProcessGroup(_world.wires, ranks, name, group_desc or "undefined", timeout, PrefixStore(f"{name}/", world.get_group_store()))
     _world.groups[made] = backend
@@ -405,8 +327,3 @@ def get_node_local_rank(fallback_rank=None):
 def get_pg_count():
     """How many groups have been made."""
     return _world.count
-
-
-def get_default_backend_for_device(device):
-    """The backend for tensors on a device, or on its type: "gloo" for all."""
-    return Backend.GLOO

@@ -4,14 +4,17 @@ import subprocess
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import jax
 import numpy as np
 import pytest
 
 from jtensor.base import compat
-from jtensor.trace.cache import store
+from jtensor.trace.cache import package, store
 from jtensor.trace.lowering.executable import compile_program
+
+ROOT = Path(__file__).resolve().parents[2]
 
 POSIX = pytest.mark.skipif(not hasattr(os, "getuid"), reason="modes of POSIX")
 X = np.arange(4, dtype=np.int64)
@@ -116,7 +119,7 @@ def test_the_sources_digest_sees_an_edit(kept, cache, tmp_path, monkeypatch):
     room = tmp_path / "jtensor" / "trace"
     room.mkdir(parents=True)
     (room / "a.py").write_text("x = 1")
-    monkeypatch.setattr(store, "__file__", str(room / "store.py"))
+    monkeypatch.setattr(package, "root", lambda: str(tmp_path / "jtensor"))
     first = store.sources()
     assert len(list(cache.glob("*.sources"))) == kept
     (room / "notes.txt").write_text("nothing to do with it")
@@ -127,6 +130,13 @@ def test_the_sources_digest_sees_an_edit(kept, cache, tmp_path, monkeypatch):
     second = store.sources()
     (room / "a.py").rename(room / "b.py")
     assert len({first, second, store.sources()}) == 3
+
+
+def test_the_sources_are_those_of_the_whole_package():
+    """An operator that is written anew is another one: programs are known by the names of operators."""
+    names = {source.name.replace(os.sep, "/") for source in package.files()}
+    assert {"/__init__.py", "/ops/registry.py", "/ops/families/reduce.py", "/trace/cache/package.py", "/base/dtypes.py"} <= names
+    assert len(names) == len(list((ROOT / "jtensor").rglob("*.py")))
 
 
 def test_it_can_be_switched_off(tmp_path, cache, program, monkeypatch):
@@ -228,7 +238,7 @@ def test_saving_sweeps_now_and_then(cache, program, monkeypatch):
 def test_another_process_finds_it_and_the_end_waits_for_saves(cache):
     script = """
 import jax, numpy as np
-from jtensor.trace.cache import store
+from jtensor.trace.cache import package, store
 from jtensor.trace.lowering.executable import compile_program
 found = store.load("shared")
 if found is None:

@@ -27,6 +27,7 @@ import warnings
 
 from ...base import compat, denormals, precision, switches
 from ...base.background import Worker, processors
+from . import package
 
 _MAGIC = b"jtensor program 1\n"
 _DIGEST = 16
@@ -124,48 +125,23 @@ def statistics():
 _environment = {}                   # (device, precision) → digest, filled at the first use: it reads files
 
 
-def _files():
-    """(path in the package, path, what the system says of it) of the package's sources, in an order of their own."""
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    found, folders = [], [package]
-    while folders:
-        with os.scandir(folders.pop()) as listing:
-            for entry in listing:
-                if entry.name.endswith(".py"):
-                    found.append((entry.path[len(package):], entry.path, entry.stat()))
-                elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir(follow_symlinks=False):
-                    folders.append(entry.path)
-    return sorted(found, key=lambda file: file[0])
-
-
 def sources():
     """A digest of the package's own source: an edit anywhere in it makes every stored program foreign.
 
-    To read all of it takes long. So the digest is kept with what the system says of the files: a write to one changes a date that nobody
-    can set back.
+    To read all of it takes long. So the digest is kept with what the system says of the files.
     """
-    files = _files()
+    files = package.files()
     if folder() is None:
-        return _digest(files)
-    seen = "\n".join([f"{path} {found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}" for _, path, found in files])
-    mark = hashlib.blake2b(seen.encode(), digest_size=_DIGEST).digest()
-    where = _path("sources", files[0][1].encode()).removesuffix(_SUFFIX) + _SOURCES
+        return package.digest(files)
+    mark = package.mark(files)
+    where = _path("sources", files[0].path.encode()).removesuffix(_SUFFIX) + _SOURCES
     known = _entry(where)
-    if known and known[:_DIGEST] == mark:
-        return bytes(known[_DIGEST:])
-    digest = _digest(files)
+    if known and known[:len(mark)] == mark:
+        return bytes(known[len(mark):])
+    digest = package.digest(files)
     with contextlib.suppress(OSError):
         _put(where, mark + digest)
     return digest
-
-
-def _digest(files):
-    digest = hashlib.blake2b(digest_size=_DIGEST)
-    for name, path, _ in files:
-        digest.update(name.encode() + b"\0")
-        with open(path, "rb") as file:
-            digest.update(file.read())
-    return digest.digest()
 
 
 def _sources():
