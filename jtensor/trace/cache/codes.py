@@ -1,7 +1,8 @@
 """The code of functions that are written out at run time, remembered across processes.
 
 To compile such a text takes half a millisecond, which a script's second start need not spend. Owns: two entries of the cache on disk
-(`store`), by digests of the texts; they are written when programs are (`shapes`). May not know: what the texts say.
+(`store`), by digests of the texts, so that they serve any version of this package; they are written when programs are (`shapes`). May not
+know: what the texts say.
 """
 import hashlib
 import marshal
@@ -30,7 +31,7 @@ class Codes:
         if store.folder() is None:
             return compile(text, name, "exec")
         if self.known is None:
-            self.known = store.read_table(self.entry, marshal.loads)
+            self.known = self._on_disk()
         digest = hashlib.blake2b(f"{name}\n{text}".encode(), digest_size=12).digest()
         found = self.used.get(digest) or self.known.get(digest)
         if found is None:
@@ -42,10 +43,13 @@ class Codes:
         """Writes what is new, in the background, beside what other processes have written meanwhile."""
         if self.new:
             self.new = False
-            store.write(self.entry, self._body, wait)
+            store.write(self.entry, self._body, wait, of_any=True)
+
+    def _on_disk(self):
+        return store.read_table(self.entry, marshal.loads, of_any=True)
 
     def _body(self):
-        return marshal.dumps(store.merged(store.read_table(self.entry, marshal.loads), self.used.copy(), KEPT))
+        return marshal.dumps(store.merged(self._on_disk(), self.used.copy(), KEPT))
 
 
 CODES = Codes("codes")                      # of functions that a script's operations ask for

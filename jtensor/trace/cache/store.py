@@ -271,25 +271,25 @@ def save(key, executable, device=None):
         _WRITER.submit(lambda: _write(path, executable.dump), name="save")
 
 
-def read(key):
-    """The bytes that an equal installation wrote under ``key``, or None."""
+def read(key, of_any=False):
+    """The bytes that an equal installation wrote under ``key``, or None; ``of_any``: by any version of this package."""
     if folder() is None:
         return None
-    return _entry(_path(key, _sources())) or None
+    return _entry(_path(key, b"" if of_any else _sources())) or None
 
 
-def write(key, body, wait=False):
+def write(key, body, wait=False, of_any=False):
     """Store what ``body()`` gives under ``key``, in the background unless somebody ``wait``s; what was there is replaced."""
     if folder() is not None:
-        path = _path(key, _sources())
+        path = _path(key, b"" if of_any else _sources())
         handle = _WRITER.submit(lambda: _write(path, body), -1, name="write")
         if wait:
             handle.result()
 
 
-def read_table(key, loads=json.loads):
+def read_table(key, loads=json.loads, of_any=False):
     """The dict that was written under ``key``; an empty one where nothing was, or nothing of ours. ``loads``: of the bytes."""
-    body = read(key)
+    body = read(key, of_any)
     try:
         found = loads(bytes(body)) if body else {}
     except (ValueError, EOFError, TypeError):
