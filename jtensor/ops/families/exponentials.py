@@ -7,7 +7,7 @@ import math
 import jax.numpy as jnp
 from jax import lax
 
-from ...trace.lowering.formulations import polynomial
+from ...trace.lowering.elementary import polynomial
 from ..operator import Tensor, op
 from .numeric import is_complex, refuses, wide
 
@@ -15,7 +15,7 @@ conj = jnp.conj
 LN2, LN10 = math.log(2), math.log(10)
 _EXP2 = (1.0, 0.6931471805459335, 0.2402265069581299, 0.05550410941205933, 0.009618129159402558, 0.0013333450568000645,
                0.00015403455852453838, 1.5310079402249296e-05, 1.3255224878668817e-06)
-#           2 ** x of x between -1/2 and 1/2, as the polynomials in `formulations`
+#           2 ** x of x between -1/2 and 1/2, as the polynomials in `elementary`
 _ATANH = (0.33333333333688114, 0.19999999397895532, 0.14285877425812554, 0.11095690394522167, 0.09681521524375625)
 #           (atanh(x) / x - 1) / x² of x up to 0.1716
 

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from ...trace.lowering.formulations import barrier
+from ...trace.lowering.elementary import barrier
 from ...trace.plan import is_for_cpu
 from ..loops import scan
 from .numeric import NARROW, widened

@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 from jax.scipy import special as jsp
 
-from ...trace.lowering.formulations import polynomial
+from ...trace.lowering.elementary import polynomial
 from ..operator import Tensor, TensorOrNumber, op
 from ..registry import composite
 from .numeric import refuses, through_double, unary, wide

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from ...trace.lowering.formulations import polynomial
+from ...trace.lowering.elementary import polynomial
 from ...trace.plan import is_for_cpu
 from ..operator import Tensor, op
 from .numeric import is_complex, refuses, through_double, wide
@@ -28,7 +28,7 @@ def _rsqrt(x):
 _PI_HIGH, _PI_LOW = 3.1415926534682512, 1.2154201013012384e-10          # the first has 33 bits, so that its multiples below are exact
 _FAR = 1 << 21
 _SINE = (-0.16666666666658458, 0.008333333330937984, -0.00019841268708156053, 2.755712305769773e-06, -2.5036738931224052e-08,
-         1.550239959997099e-10)         # (sin(x) / x - 1) / x² of x² up to (π/2)², as the polynomials in `formulations`
+         1.550239959997099e-10)         # (sin(x) / x - 1) / x² of x² up to (π/2)², as the polynomials in `elementary`
 _HALF_SINE = (-0.16666666666663885, 0.008333333331079223, -0.00019841266916985966, 2.755599092956532e-06, -2.4805636241834762e-08)
 _HALF_COSINE = (0.04166666666666468, -0.0013888888887277342, 2.4801585210990515e-05, -2.7556369695573e-07, 2.070060048343283e-09)
 #                                       the same, and (cos(x) - 1 + x² / 2) / x⁴, of x² up to (π/4)²

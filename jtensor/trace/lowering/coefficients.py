@@ -1,4 +1,4 @@
-"""The polynomials of `formulations`: interpolations at Chebyshev nodes, made with mpmath; the constant term first. Knows of nothing."""
+"""The polynomials of `elementary`: interpolations at Chebyshev nodes, made with mpmath; the constant term first. Knows of nothing."""
 import math
 
 ATAN = {        # (atan(t) / t - 1) / t² of t² below tan(π/8)²
