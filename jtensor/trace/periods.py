@@ -6,14 +6,16 @@ it is worked out once for each tape prefix. May not know: how tapes are recorded
 """
 import itertools
 import threading
+import weakref
 
 from ..base import devices
 
 CAP = 1024            # nodes: the longest tape, whatever it is
 ROUNDS = 4            # rounds that must have been seen
 LONG, LONG_ROUNDS = 64, 3              # nodes from which on a round makes a program by itself, and rounds of these that must have been seen
-ENOUGH = 64           # nodes of whole rounds before a cut; very short rounds (a chain of additions) are cheap to compile and cut later
-SHORT, MANY = 4, 256
+ENOUGH = 64           # nodes of whole rounds before a cut
+SHORT, MANY = 4, 256  # the same of rounds below SHORT nodes that compile quickly, which then make pieces no longer than others
+QUICK = frozenset("add sub mul neg broadcast_in_dim convert_element_type copy operator_result".split())
 ENOUGH_THERE = 512    # the same on an accelerator, where a program takes as long to start as twenty nodes to run, and each array that it
                       # takes from another or hands on as long as two
 LEAST, WORTH_A_RUN = 32, 6_000_000     # nodes and elements of a piece: less is not worth the start of a program
@@ -27,38 +29,60 @@ def ends_here(state):
     if state.depth >= CAP:
         return state.depth, state.depth
     path, places = _PATHS.to(state)
-    end = len(path)
+    end, short = len(path), 0
     for before in reversed(places[path[-1]]):
         period = end - 1 - before
         if period * LONG_ROUNDS > end:
             break
-        if period and (wanted := _wanted(period, state.device)) <= end and path[end - 2] is path[end - 2 - period] and (
-                path[end - wanted + period:] == path[end - wanted:end - period]):
-            return wanted, _piece(period, wanted, path[end - period:])
+        if not period or short and period % short == 0 or path[end - 2] is not path[end - 2 - period]:
+            continue                            # several very short rounds are still very short ones
+        wanted, piece = _wanted(period, path, state.device)
+        if wanted <= end and _is_periodic(path, period, wanted):
+            return wanted, _piece(period, piece, path[end - period:])
+        if period < SHORT and not short and _is_periodic(path, period, ENOUGH):
+            short = period
     return 0, 0
 
 
-def _wanted(period, device):
-    """How many nodes of rounds must have been seen."""
+def _is_periodic(path, period, nodes):
+    """Whether so many nodes at the end of a path are equal rounds."""
+    end = len(path)
+    return path[end - nodes + period:] == path[end - nodes:end - period]
+
+
+def _wanted(period, path, device):
+    """(How many nodes of rounds must have been seen, how many make a program.)"""
     if device is not devices.cpu:
-        return -(-ENOUGH_THERE // period) * period
+        return (-(-ENOUGH_THERE // period) * period,) * 2
     if period > LONG:
-        return LONG_ROUNDS * period
-    return max(ROUNDS * period, MANY if period < SHORT else -(-ENOUGH // period) * period)
+        return LONG_ROUNDS * period, period
+    if period < SHORT and all(_compiles_quickly(plan) for plan in path[-period:]):
+        piece = ENOUGH // period * period
+        return MANY // piece * piece, piece
+    return (max(ROUNDS * period, -(-ENOUGH // period) * period),) * 2
 
 
-def _piece(period, wanted, plans):
-    """How many nodes of whole rounds make a program. A long round does by itself; of shorter ones few suffice if the arrays are large.
+_QUICK = weakref.WeakKeyDictionary()
+
+
+def _compiles_quickly(plan):
+    """Whether an operation is a sum or a product, which is an instruction; a sine takes as long to compile as a dozen of these."""
+    known = _QUICK.get(plan)
+    if known is None:
+        known = _QUICK[plan] = QUICK.issuperset(eqn.primitive.name for eqn in plan.jaxpr().jaxpr.eqns)
+    return known
+
+
+def _piece(period, most, plans):
+    """How many nodes of whole rounds make a program, of shorter rounds: few suffice if the arrays are large.
 
     A program of four rounds takes four times as long to compile as one of a single round, and on large arrays runs no faster.
     """
-    if period > LONG:
-        return period
     elements = sum(plan.elements() for plan in plans)
-    for rounds in range(1, wanted // period):
-        if wanted % (rounds * period) == 0 and rounds * period >= LEAST and rounds * elements >= WORTH_A_RUN:
+    for rounds in range(1, most // period):
+        if most % (rounds * period) == 0 and rounds * period >= LEAST and rounds * elements >= WORTH_A_RUN:
             return rounds * period
-    return wanted
+    return most
 
 
 class _Paths(threading.local):

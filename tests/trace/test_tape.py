@@ -229,6 +229,32 @@ def test_a_piece_of_a_loop_over_large_arrays_is_one_round(monkeypatch):
         assert first == again == begun(500)[0] and few == begun(7)[0]
 
 
+TWICE, MORE, LESS, NONE = lambda x: x * 2, lambda x: x + 0.5, lambda x: x - 1, torch.neg
+
+
+@pytest.mark.parametrize("functions, piece", [
+    ([TWICE], 64), ([TWICE, MORE], 64), ([TWICE, MORE, NONE], 63), ([TWICE, MORE, LESS, NONE], 64)])
+def test_very_short_rounds_of_arithmetic_are_cut_later(monkeypatch, functions, piece):
+    """Four rounds of one operation are no round of four operations; and up to 256 of them, nobody has to start another program."""
+    lengths, run = [], executor._run
+    monkeypatch.setattr(executor, "_run", lambda segment, asked: lengths.append(len(segment.nodes)) or run(segment, asked))
+
+    def rounds(count, functions=functions):
+        del lengths[:]
+        x = torch.linspace(0, 1, 7, dtype=torch.float64)
+        for at in range(count):
+            x = functions[at % len(functions)](x)
+        return x.tolist(), lengths[:]
+    few = [rounds(180) for _ in range(2)]
+    assert few[1][1] == ([181] if len(functions) < 4 else [1, 64, 64, 52])
+    with counted() as made:
+        many = [rounds(6 * piece) for _ in range(3)]
+    assert all(cut == [1] + [piece] * 6 for _, cut in many) and made["compiled"] <= 2
+    assert rounds(70, [torch.sin])[1][:2] == [1, 64]                   # a sine takes as long to compile as a dozen sums
+    with torch.eager():
+        assert few[0][0] == few[1][0] == rounds(180)[0] and many[0][0] == many[2][0] == rounds(6 * piece)[0]
+
+
 def test_a_long_round_is_a_piece_by_itself(monkeypatch):
     """As of a network that is asked again and again, to draw a picture: three rounds show the loop."""
     lengths, run = [], executor._run
