@@ -34,7 +34,7 @@ class Recorder:
             del REPORT.flushed
             Recorder.current = None
 
-    def _noted(self, reason, nodes, skip=3):
+    def _noted(self, reason, nodes, skip=2):
         """The report's own note; the reason is the name of the run that comes now."""
         self._reason = reason
         type(REPORT).flushed(REPORT, reason, nodes, skip + 1)

@@ -34,11 +34,13 @@ def flush(reason, asked=None):
     segment = local.segment
     nodes = segment.nodes
     if nodes:
-        if local.outside is not None or segment.state.depth != len(nodes) or segment.state.numbers != _numbers(segment) \
+        state = segment.state               # with more numbers than it takes, where an exception has stopped what had put its own there
+        if local.outside is not None or state.depth != len(nodes) \
+                or state.numbers != len(segment.floats) + len(segment.integers) + len(segment.complexes) \
                 or local.is_main and asides.is_interrupted():
             _apart(local, segment, reason)
             return
-        lesson, hand = local.lesson, segment.state.hand
+        lesson, hand = local.lesson, state.hand
         if hand is not None and asked == 0 and lesson is None and hand.did(segment, seen, reason):
             local.segment = Segment()
             return
@@ -48,7 +50,7 @@ def flush(reason, asked=None):
         if lesson is not None:
             lesson.go_on(local.segment)
         try:
-            REPORT.flushed(reason, len(nodes), 3 if asked is None else 5)       # who waits for a value has been called by the library
+            REPORT.flushed(reason, len(nodes), 2 if asked is None else 4)       # who waits for a value has been called by the library
         except ValueError:                                                      # which has not been called from Python
             REPORT.flushed(reason, len(nodes))
         if asked is None:
@@ -57,17 +59,12 @@ def flush(reason, asked=None):
         if local.aside.nodes:
             aside, local.aside = local.aside, Segment()
             _compute(aside)
-        if segment.state.cut or segment.mark is not None or segment.update is not None or segment.state.mixed:
+        if state.cut or segment.mark is not None or segment.update is not None or state.mixed:
             run(segment, asked)
         else:
             _run(segment, asked)
         if TRIE.size > TRIE.limit:
             TRIE.trim()
-
-
-def _numbers(segment):
-    """How many numbers a tape has: more than its nodes take where an exception has stopped an operation that had put its own there."""
-    return len(segment.floats) + len(segment.integers) + len(segment.complexes)
 
 
 def _apart(local, segment, reason):

@@ -3,6 +3,7 @@
 Owns: the counters and the text of `jtensor.report()`. A lazy library is given up for opacity, not for speed: every flush has a reason.
 """
 import collections
+import sys
 
 from ..base import collector, malloc, sites
 from .cache import store
@@ -23,14 +24,17 @@ class Report:
         self.compiled = collections.deque(maxlen=20)            # the last ones: (site, nodes, fences, how often the tape had been seen)
         self.failures = collections.deque(maxlen=5)             # the last ones: (site, XLA's words)
 
-    def flushed(self, reason, nodes, skip=3):
-        site = code, at = sites.user_site(skip) or _NOWHERE
-        key = reason, id(code), at                     # hashing a code object costs more than a look-up
+    def flushed(self, reason, nodes, skip=2):
+        frame = sys._getframe(skip)                         # `sites.user_site` without a call: every `item()` comes here
+        while frame is not None and _inside[(code := frame.f_code).co_filename]:
+            frame = frame.f_back
+        at = 0 if frame is None else frame.f_lasti
+        key = reason, id(code), at                          # hashing a code object costs more than a look-up
         found = self._flushes.get(key)
         if found is None:
             if len(self._flushes) >= _SITES:
                 self._fold()
-            found = self._flushes[key] = [0, reason, site if site is not _NOWHERE else None]
+            found = self._flushes[key] = [0, reason, (code, at) if frame is not None else None]
         found[0] += 1
         self.nodes += nodes
 
@@ -91,6 +95,6 @@ def _times(count):
     return "once" if count == 1 else f"{count} times"
 
 
-_NOWHERE = None, 0
+_inside = sites._inside
 _SITES = 1 << 13
 REPORT = Report()

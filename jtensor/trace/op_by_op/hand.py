@@ -79,4 +79,4 @@ class Hand:
         return True
 
 
-FROM_LIBRARY = 6    # frames that are the library's: the two that look for the user, `did`, `flush`, who has called that, and who that
+FROM_LIBRARY = 5    # frames that are the library's: the one that looks for the user, `did`, `flush`, who has called that, and who that
