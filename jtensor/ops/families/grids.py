@@ -101,7 +101,7 @@ def cartesian_prod(*tensors):
     return stack([g.flatten() for g in meshgrid(*tensors, indexing="ij")], dim=1)
 
 
-@composite(asked=True)
+@composite(method=False, asked=True)
 def combinations(input, r=2, with_replacement=False):
     """All choices of ``r`` elements of a vector, as rows; with or without taking an element again.
 
