@@ -150,7 +150,7 @@ def set_float32_matmul_precision(precision):
     """
     if precision not in ("highest", "high", "medium"):
         warnings.warn(
-            f"{precision} is not one of 'highest', 'high', or 'medium'; the current setFloat32MatmulPrecision call has no effect.",
+            f"{precision} is not one of 'highest', 'high', or 'medium'; the currentsetFloat32MatmulPrecision call has no effect.",
             UserWarning,
             stacklevel=2,
         )
