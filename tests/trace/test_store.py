@@ -4,11 +4,13 @@ import subprocess
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import jax
 import numpy as np
 import pytest
 
+import jtensor
 from jtensor.base import compat
 from jtensor.trace.cache import store
 from jtensor.trace.lowering.executable import compile_program
@@ -113,10 +115,10 @@ def test_what_else_decides_the_code_is_in_the_key(cache, program, monkeypatch):
 def test_the_sources_digest_sees_an_edit(kept, cache, tmp_path, monkeypatch):
     if not kept:
         monkeypatch.setattr(store, "folder", lambda: None)
-    room = tmp_path / "jtensor" / "trace"
+    room = tmp_path / "jtensor" / "ops"
     room.mkdir(parents=True)
     (room / "a.py").write_text("x = 1")
-    monkeypatch.setattr(store, "__file__", str(room / "store.py"))
+    monkeypatch.setattr(store, "__file__", str(tmp_path / "jtensor" / "trace" / "cache" / "store.py"))
     first = store.sources()
     assert len(list(cache.glob("*.sources"))) == kept
     (room / "notes.txt").write_text("nothing to do with it")
@@ -127,6 +129,11 @@ def test_the_sources_digest_sees_an_edit(kept, cache, tmp_path, monkeypatch):
     second = store.sources()
     (room / "a.py").rename(room / "b.py")
     assert len({first, second, store.sources()}) == 3
+
+
+def test_the_sources_are_those_of_the_whole_package():
+    package = Path(jtensor.__file__).parent
+    assert {path for _, path, _ in store._files()} == {str(path) for path in package.rglob("*.py")}
 
 
 def test_it_can_be_switched_off(tmp_path, cache, program, monkeypatch):

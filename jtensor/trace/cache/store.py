@@ -126,7 +126,7 @@ _environment = {}                   # (device, precision) → digest, filled at 
 
 def _files():
     """(path in the package, path, what the system says of it) of the package's sources, in an order of their own."""
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     found, folders = [], [package]
     while folders:
         with os.scandir(folders.pop()) as listing:
