@@ -28,7 +28,6 @@ def broadcast_tensors(*tensors):
     tensor([[1., 1., 1.],
             [1., 1., 1.]])
     """
-    tensors = _listed(tensors)
     only_tensors(tensors)
     shape = broadcast_shapes([tuple(t._spec.size) for t in tensors])
     return tuple([t if tuple(t._spec.size) == shape else t.expand(shape) for t in tensors])
