@@ -4,6 +4,8 @@ Owns: what the lists may be, and the list's errors. One call here is one operato
 by itself: nothing is gained by these functions, but programs that use them run. Histories have the nodes of these operators, where
 PyTorch has others (``ForeachMulBackward1Scalar``).
 """
+import math
+
 import jtensor
 
 _UNARY = """abs acos asin atan ceil cos cosh erf erfc exp expm1 floor frac lgamma log log10 log1p log2 neg reciprocal round rsqrt sigmoid
@@ -155,6 +157,9 @@ def _foreach_clone(self, *, memory_format=None):
 
 def _foreach_norm(self, ord=2, dtype=None):
     _same_length(_list("_foreach_norm", self))
+    if ord == math.inf and not all(x.numel() for x in self):
+        raise RuntimeError("_foreach_norm cannot compute the infinity norm on an empty tensor because the operation does not have an "
+                           "identity")
     return tuple([jtensor.linalg.vector_norm(x, ord, dtype=dtype) for x in self])
 
 

@@ -31,8 +31,9 @@ class _TensorType(type):
     def __instancecheck__(cls, instance):
         return isinstance(instance, Tensor) and instance.dtype is cls.dtype and instance.device.type == cls._device
 
-    def __call__(cls, *args, device=None):
+    def __call__(cls, *args, **kwargs):
         """Sizes, a sequence, or nothing, as `torch.Tensor` takes them."""
+        args, device = likes.legacy_arguments(args, kwargs)
         if cls._device == "cuda" and not devices.accelerators():
             raise TypeError(f"type torch.cuda.{cls.__name__} not available. Torch not compiled with CUDA enabled.")
         if device is not None and devices.device(device).type != cls._device:

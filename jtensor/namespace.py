@@ -281,12 +281,19 @@ def _set_default_dtype(d):
     dispatch.forget()
 
 
+def _only_types(*given):
+    for one in given:
+        if not isinstance(one, dtypes.dtype):
+            raise TypeError(f"must be torch.dtype, not {type(one).__name__}")              # said in PyTorch's words by `guarded`
+
+
 def _promote_types(type1, type2):
     """The smallest dtype that holds values of both.
 
     >>> torch.promote_types(torch.int64, torch.float32)
     torch.float32
     """
+    _only_types(type1, type2)
     return dtypes.promote_types(type1, type2)
 
 
@@ -296,6 +303,7 @@ def _can_cast(from_, to):
     >>> torch.can_cast(torch.float64, torch.float32), torch.can_cast(torch.float32, torch.int64)
     (True, False)
     """
+    _only_types(from_, to)
     return dtypes.can_cast(from_, to)
 
 

@@ -60,8 +60,7 @@ SELF_ALONE = frozenset(("new_tensor", "set_"))             # no other argument i
 # What they have here and PyTorch's do not: named to a class only where it was given.
 UNSAID = {"__array__": ("copy",), "__array_wrap__": ("context", "return_scalar"), "norm": ("out",), "chain_matmul": ("out",),
           "l1_loss": ("weight",), "backward": ("grad_variables",)}
-NOT_METHODS = frozenset("as_subclass alias combinations jax view_as_complex view_as_real".split())
-NOT_PROPERTIES = frozenset(("names",))
+NOT_METHODS = frozenset("as_subclass jax".split())
 
 # -- putting it in ------------------------------------------------------------------------------------------------------
 
@@ -134,9 +133,8 @@ def _put_methods(methods):
     for name, member in (vars(Tensor) | methods).items():
         title = "torch.Tensor." + name
         if isinstance(member, property):
-            if name not in NOT_PROPERTIES:
-                for part, asked in ((member.fget, "__get__"), (member.fset, "__set__"), (member.fdel, "__delete__")):
-                    _put(part, getattr(member, asked), key="Tensor." + name, title=f"{title}.{asked}")
+            for part, asked in ((member.fget, "__get__"), (member.fset, "__set__"), (member.fdel, "__delete__")):
+                _put(part, getattr(member, asked), key="Tensor." + name, title=f"{title}.{asked}")
         elif name in METHODS:
             _put(member, key="Tensor." + name, title="torch._tensor." + name, python=True, operator=name in OPERATORS,
                  relevant=None if name in OPERATORS else 1, first=1 if name == "__array_wrap__" else None,

@@ -47,15 +47,30 @@ class dtype(metaclass=TorchNamed, module="torch", found_by=(attribute_of, (__nam
     def __deepcopy__(self, memo):
         return self
 
+    @property
+    def abbr(self):
+        """The short name that graphs are printed with: "f32", "bf16", "i64", "b8"."""
+        if self is bool:
+            return "b8"
+        stem = self.name.rstrip("0123456789")
+        return _SHORT[stem] + self.name[len(stem):] if stem in _SHORT else self.name.replace("float8_", "f8")
+
     def to_real(self):
         """The real type that a complex type is made of; itself if it is real."""
         return _TO_REAL.get(self, self)
 
     def to_complex(self):
         """The complex type whose parts have this type; itself if it is complex. There is none of integers: ``RuntimeError``."""
+        return complex32 if self in (float16, complex32) else self.computed_complex()
+
+    def computed_complex(self):
+        """The complex type that numbers of this type are computed in: as `to_complex`, but there are no tensors of complex32."""
         if self not in _TO_COMPLEX:
             raise RuntimeError(f"Unknown Complex ScalarType for {scalar_name(self)}")
         return _TO_COMPLEX[self]
+
+
+_SHORT = {"float": "f", "bfloat": "bf", "complex": "c", "int": "i", "uint": "u"}
 
 
 def by_name(name):
@@ -115,6 +130,8 @@ def _name_alone(name, itemsize, signed=True):
 
 NAMES_ALONE = (_name_alone("complex32", 4), _name_alone("qint8", 1), _name_alone("quint8", 1, False), _name_alone("qint32", 4),
                _name_alone("quint4x2", 1, False), _name_alone("quint2x4", 1, False))
+complex32 = NAMES_ALONE[0]
+_TO_REAL[complex32] = float16
 
 
 def of_numpy(numpy_type):
@@ -300,5 +317,5 @@ def _combine(strong, weak):
     if strong.is_complex:
         return strong
     if strong.is_floating_point:
-        return strong.to_complex() if weak.is_complex else strong
+        return strong.computed_complex() if weak.is_complex else strong
     return promote_types(strong, weak) if strong is bool or weak.category >= 2 else strong

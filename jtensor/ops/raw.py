@@ -12,9 +12,6 @@ def __getattr__(name):
     if found is None and name.endswith("_") and getattr(REGISTRY.operators.get(name[:-1]), "inplace", False):
         found = REGISTRY.operators[name[:-1]].inplace_form
     if found is None:
-        from ..base.errors import missing
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise missing(f"the operator '{name}'")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")          # whoever looks through all modules expects this one
     globals()[name] = found
     return found

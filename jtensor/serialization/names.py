@@ -114,7 +114,7 @@ def is_allowed_by_user(kind):
 
 def as_written(module):
     """The name of one of our modules in a file: PyTorch's, so that either library finds its own."""
-    return THEIRS + module[len(OURS):] if module == OURS or module.startswith(OURS + ".") else module
+    return THEIRS + module[len(OURS):] if module is not None and (module + ".").startswith(OURS + ".") else module
 
 
 def is_ours(module):

@@ -179,7 +179,8 @@ class Finding:
         return self.find_other(module, name)
 
     def find_other(self, module, name):
-        raise pickle.UnpicklingError(f"{careful.REFUSED}{careful.NOT_ALLOWED.format(f'{module}.{name}')}")
+        shown = name if module == "builtins" else f"{module}.{name}"                     # what a program would write
+        raise pickle.UnpicklingError(f"{careful.REFUSED}{careful.NOT_ALLOWED.format(shown)}")
 
     def persistent_load(self, entry):
         if isinstance(entry, tuple) and len(entry) == 6 and entry[5] is None:            # of files from before PyTorch 1.6

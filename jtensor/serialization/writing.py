@@ -86,8 +86,9 @@ class Pickler(pickle._Pickler):
             name = name or getattr(obj, "__qualname__", obj.__name__)
             if "<locals>" in name:
                 raise AttributeError(f"Can't pickle local object {name!r}") from None
-            raise pickle.PicklingError(str(error).replace(f"it's not found as {module}.{name}",
-                                                          f"attribute lookup {name} on {module} failed")) from None
+            place = pickle.whichmodule(obj, name)                     # where code ran that names no module: "__main__"
+            raise pickle.PicklingError(str(error).replace(f"it's not found as {place}.{name}",
+                                                          f"attribute lookup {name} on {place} failed")) from None
 
     dispatch = pickle._Pickler.dispatch | {types.FunctionType: save_global}
 

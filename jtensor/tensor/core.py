@@ -174,10 +174,6 @@ class Tensor:
     _cdata = property(lambda self: id(self))                    # by which libraries tell tensors apart
 
     @property
-    def names(self):
-        return (None,) * self._spec.ndim
-
-    @property
     def _version(self):
         if self._inference_tensor() is True:
             raise RuntimeError("Inference tensors do not track version counter.")

@@ -244,7 +244,7 @@ def _select(self, index, dim, at=0):
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor "
             "to a number"
         )
-    n = size[dim]
+    n = size[dim] if dim < len(size) else 0                  # each of several `...` counts as all dimensions that are left
     if not -n <= index < n:
         _countable(index)
         raise IndexError(f"index {index} is out of bounds for dimension {at} with size {n}")
@@ -263,7 +263,7 @@ _BEYOND = 1 << 63
 def _slice(self, item, dim, always=False):
     """A slice along a dimension; the tensor itself for a slice of everything, but where PyTorch makes a view of that too (``always``)."""
     start, stop, step = _bounds(item)
-    if not always and not start and step == 1 and (stop is None or stop >= self._spec.size[dim]):
+    if not always and not start and step == 1 and (stop is None or dim < self._spec.ndim and stop >= self._spec.size[dim]):
         return self
     return shapes.slice_(self, dim, start, stop, step)
 
@@ -297,7 +297,10 @@ def _index_put(view, tensors, value):
 
 
 def _listed(view, tensors):
-    return [tensors.get(d) for d in range(max(tensors) + 1)]
+    count = max(tensors) + 1
+    if count > view._spec.ndim:                              # behind several `...`
+        raise IndexError(f"too many indices for tensor of dimension {view._spec.ndim} (got {count})")
+    return [tensors.get(d) for d in range(count)]
 
 
 __all__ = ["getitem", "setitem"]

@@ -83,7 +83,8 @@ BEHIND = {
     "multilabel_margin_loss": lambda input, target, **_: ("nn.multilabel_margin_loss", input, target, _MEAN),
     "soft_margin_loss": lambda input, target, **_: ("nn.soft_margin_loss", input, target, _MEAN),
     "multi_margin_loss": lambda input, target, p, margin, weight, **_: _of_tensors(
-        ("nn.multi_margin_loss", input, target, p, margin, weight, _MEAN), *[weight] * (weight is not None)) if p in (1, 2) else None,
+        ("nn.multi_margin_loss", input, target, p, margin, weight, _MEAN), *[weight] * (weight is not None)
+    ) if not hasattr(p, "ndim") and p in (1, 2) else None,
 }
 # Those of the inner functions that PyTorch does not show; the file of signatures has them as ``nn.name``.
 INNER = tuple("""

@@ -198,7 +198,7 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
     return loss
 
 
-def _check_logits(input, target):
+def check_logits(input, target):
     """What PyTorch's formula does in place refuses: it writes the terms into ``1 - target``."""
     if not input.is_floating_point():
         raise NotImplementedError(f"\"log_sigmoid_cpu\" not implemented for '{scalar_name(input.dtype)}'")
@@ -222,6 +222,6 @@ def binary_cross_entropy_with_logits(input, target, weight=None, size_average=No
     code = code_of(size_average, reduce, reduction)
     if target.size() != input.size():
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
-    _check_logits(input, target)
+    check_logits(input, target)
     loss = raw.binary_cross_entropy_with_logits(input, target, weight, pos_weight, code)
     return loss if loss.dtype == target.dtype else loss.to(target.dtype)

@@ -3,6 +3,7 @@ import jtensor
 
 from ...base.dtypes import scalar_name
 from ...tensor import raw
+from ._given import Tensor, refuse
 
 __all__ = ["pairwise_distance", "pdist", "cosine_similarity", "normalize"]
 
@@ -14,6 +15,8 @@ def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
     >>> torch.nn.functional.pairwise_distance(torch.zeros(1, 2), torch.tensor([[3., 4.]]), eps=0.)
     tensor([5.])
     """
+    if not (isinstance(x1, Tensor) and isinstance(x2, Tensor)):
+        refuse("pairwise_distance", x1=x1, x2=x2)
     return jtensor.norm(x1 - x2 + eps, p, -1, keepdim)
 
 

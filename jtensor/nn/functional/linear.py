@@ -1,6 +1,6 @@
 """Linear and bilinear maps."""
 from ...ops.families.added_products import addmm as _addmm
-from ...ops.families.contraction import bilinear_types
+from ...ops.families.contraction import check_bilinear
 from ...tensor.quick import turned as _turned
 from ...tensor.raw import linear as _linear
 
@@ -21,19 +21,7 @@ def linear(input, weight, bias=None, *, out=None):
 
 def bilinear(input1, input2, weight, bias=None):
     """``input1 @ weight[k] @ input2 + bias[k]`` over the last dimensions."""
-    if input1.dim() != input2.dim():
-        raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.dim()} and {input2.dim()}")
-    for i in range(input1.dim() - 1):
-        if input1.size(i) != input2.size(i):
-            raise RuntimeError(f"bilinear(): input batch dimensions do not match at dim {i}: got {input1.size(i)} and "
-                               f"{input2.size(i)}")
-    for i, input in ((1, input1), (2, input2)):
-        if input.size(-1) != weight.size(i):
-            raise RuntimeError(f"bilinear(): input{i} size does not match weight size: got {input.size(-1)} but expected "
-                               f"{weight.size(i)}")
-    if bias is not None and bias.size(0) != weight.size(0):
-        raise RuntimeError(f"bilinear(): bias size does not match weight size: got {bias.size(0)} but expected {weight.size(0)}")
-    bilinear_types(input1, input2, weight, bias)
+    check_bilinear(input1, input2, weight, bias)
     shape = (*input1.shape[:-1], weight.size(0))
     left, right = input1.reshape(-1, input1.size(-1)), input2.reshape(-1, input2.size(-1))
     n, out, features = left.size(0), weight.size(0), weight.size(1)

@@ -13,7 +13,7 @@ __all__ = ["margin_ranking_loss", "hinge_embedding_loss", "cosine_embedding_loss
 def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"):
     """The input where the target is 1, ``max(0, margin - input)`` where it is -1."""
     code = code_of(size_average, reduce, reduction)
-    zeros = jtensor.zeros_like(input)
+    zeros, margin = jtensor.zeros_like(input), input.new_full((), margin)            # of the input's type: 1.5 is 1 beside integers
     negative = jtensor.where(target != 1, (margin - input).clamp_min(0), zeros)
     positive = jtensor.where(target != -1, input, zeros)
     return reduced(negative + positive, code)

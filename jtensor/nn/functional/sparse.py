@@ -6,7 +6,7 @@ import jtensor
 from ...ops.families.bounds import check_bounds, extremes
 from ...tensor import raw
 from ...tensor.looking import host_copy
-from ._given import refuse_number
+from ._given import Tensor, refuse, refuse_number
 
 __all__ = ["embedding", "embedding_bag", "one_hot"]                # embedding_renorm_ is torch's
 
@@ -61,6 +61,8 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
     tensor([[3., 4.],
             [1., 2.]])
     """
+    if not isinstance(weight, Tensor):
+        refuse("embedding", weight=weight)
     if padding_idx is None:
         padding_idx = -1
     else:

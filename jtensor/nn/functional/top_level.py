@@ -9,6 +9,7 @@ from ...tensor import raw
 from ...tensor.calling.guards import guarded as _guarded
 from .. import functional as F
 from . import recurrent
+from .cross_entropy import check_logits as _check_logits
 from .dropout import feature_dropout as _feature_dropout
 from .dropout import native_dropout as _native_dropout
 from .ranking import margin_ranking as _margin_ranking
@@ -78,6 +79,7 @@ def native_dropout(input, p, train):
 
 def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction=0):
     """Binary cross entropy of the sigmoid of scores."""
+    _check_logits(input, target)
     return raw.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
 
 
@@ -131,29 +133,34 @@ def adaptive_max_pool1d(input, output_size):
     return F.adaptive_max_pool1d_with_indices(input, output_size)
 
 
+def _step(stride):
+    """A stride that was not given is an empty list for PyTorch's operators, and None for its functions in Python; 0 is neither."""
+    return None if isinstance(stride, (tuple, list)) and not stride else stride
+
+
 def max_pool1d(input, kernel_size, stride=(), padding=0, dilation=1, ceil_mode=False):
     """The largest element of every window of ``(N, C, L)``."""
-    return F.max_pool1d(input, kernel_size, stride or None, padding, dilation, ceil_mode)
+    return F.max_pool1d(input, kernel_size, _step(stride), padding, dilation, ceil_mode)
 
 
 def max_pool1d_with_indices(input, kernel_size, stride=(), padding=0, dilation=1, ceil_mode=False):
     """The maxima and their positions."""
-    return F.max_pool1d_with_indices(input, kernel_size, stride or None, padding, dilation, ceil_mode)
+    return F.max_pool1d_with_indices(input, kernel_size, _step(stride), padding, dilation, ceil_mode)
 
 
 def max_pool2d(input, kernel_size, stride=(), padding=0, dilation=1, ceil_mode=False):
     """The largest element of every window of ``(N, C, H, W)``."""
-    return F.max_pool2d(input, kernel_size, stride or None, padding, dilation, ceil_mode)
+    return F.max_pool2d(input, kernel_size, _step(stride), padding, dilation, ceil_mode)
 
 
 def max_pool3d(input, kernel_size, stride=(), padding=0, dilation=1, ceil_mode=False):
     """The largest element of every window of ``(N, C, D, H, W)``."""
-    return F.max_pool3d(input, kernel_size, stride or None, padding, dilation, ceil_mode)
+    return F.max_pool3d(input, kernel_size, _step(stride), padding, dilation, ceil_mode)
 
 
 def avg_pool1d(input, kernel_size, stride=(), padding=0, ceil_mode=False, count_include_pad=True):
     """The mean of every window of ``(N, C, L)``."""
-    return F.avg_pool1d(input, kernel_size, stride or None, padding, ceil_mode, count_include_pad)
+    return F.avg_pool1d(input, kernel_size, _step(stride), padding, ceil_mode, count_include_pad)
 
 
 def _softmax_backward_data(grad_output, output, dim, input_dtype):

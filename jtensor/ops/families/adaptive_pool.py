@@ -10,6 +10,7 @@ import numpy as np
 
 from ...base import dtypes
 from ...trace.plan import is_particular
+from ...views.rules import wrap_dim
 from ..operator import Tensor, op
 from .numeric import NARROW, not_implemented
 from .pool import lowest, to_positions
@@ -24,7 +25,10 @@ def _edges(size, out):
 
 def _check_adaptive(name, n):
     def check(self, output_size):
-        if self.ndim not in (n + 1, n + 2) and not ("avg" in name and all(o == 1 for o in output_size)):      # that is a mean
+        mean = "avg" in name and all(o == 1 for o in output_size)                  # which PyTorch takes
+        for dim in range(1, n + 1) if mean else ():
+            wrap_dim(-dim, self.ndim)
+        if self.ndim not in (n + 1, n + 2) and not mean:
             colon = ":" * ("max" in name)
             raise RuntimeError(f"{name}(): Expected {n + 1}D or {n + 2}D tensor, but got{colon} {list(self.size)}")
         if len(output_size) != n:
@@ -40,7 +44,7 @@ def _check_adaptive(name, n):
         if any(o < 0 for o in output_size):
             raise RuntimeError(f"{name}: elements of output_size must be greater than or equal to 0 but received "
                                f"{{{', '.join(map(str, output_size))}}}")
-        if "avg" in name and all(o == 1 for o in output_size):              # PyTorch takes the mean
+        if mean:
             if self.dtype.category < 2:
                 raise RuntimeError("mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
                                    f"Got: {dtypes.scalar_name(self.dtype)}")

@@ -280,12 +280,25 @@ def trilinear_raw(self: Tensor, weight: Tensor, other: Tensor):
     return contract(mixed, other, ((2,), (1,)), ((0,), (0,)))
 
 
-def bilinear_types(input1, input2, weight, bias):
-    """PyTorch's error for tensors of different types."""
+def check_bilinear(input1, input2, weight, bias):
+    """PyTorch's errors for tensors of different types or of sizes that do not fit."""
     given = {"input1": input1, "input2": input2, "weight": weight, **({} if bias is None else {"bias": bias})}
     if any(t.dtype is not input1.dtype for t in given.values()):
         raise RuntimeError("All tensors must have the same dtype, got " + ", ".join(
             [f"{name}: {dtypes.cpp_name(t.dtype)}" for name, t in given.items()]))
+    if input1.dim() != input2.dim():
+        raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.dim()} and {input2.dim()}")
+    for i in range(input1.dim() - 1):
+        if input1.size(i) != input2.size(i):
+            raise RuntimeError(f"bilinear(): input batch dimensions do not match at dim {i}: got {input1.size(i)} and "
+                               f"{input2.size(i)}")
+    for i, t in ((1, input1), (2, input2)):
+        if t.size(-1) != weight.size(i):
+            raise RuntimeError(f"bilinear(): input{i} size does not match weight size: got {t.size(-1)} but expected {weight.size(i)}")
+    if bias is not None and bias.size(0) != weight.size(0):
+        raise RuntimeError(f"bilinear(): bias size does not match weight size: got {bias.size(0)} but expected {weight.size(0)}")
+    if weight.dim() != 3:
+        raise RuntimeError("number of dimensions must match")
 
 
 @composite("bilinear", method=False)
@@ -295,20 +308,7 @@ def bilinear(input1, input2, weight, bias=None):
     >>> torch.bilinear(torch.ones(2, 3), torch.ones(2, 4), torch.ones(5, 3, 4), None).shape
     torch.Size([2, 5])
     """
-    if input1._spec.ndim != input2._spec.ndim:
-        raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1._spec.ndim} and {input2._spec.ndim}")
-    for i in range(input1._spec.ndim - 1):
-        if input1._spec.size[i] != input2._spec.size[i]:
-            raise RuntimeError(f"bilinear(): input batch dimensions do not match at dim {i}: got {input1._spec.size[i]} and "
-                               f"{input2._spec.size[i]}")
-    for i, t in ((1, input1), (2, input2)):
-        if t._spec.size[-1] != weight._spec.size[i]:
-            raise RuntimeError(f"bilinear(): input{i} size does not match weight size: got {t._spec.size[-1]} but expected "
-                               f"{weight._spec.size[i]}")
-    if bias is not None and bias._spec.size[0] != weight._spec.size[0]:
-        raise RuntimeError(f"bilinear(): bias size does not match weight size: got {bias._spec.size[0]} but expected "
-                           f"{weight._spec.size[0]}")
-    bilinear_types(input1, input2, weight, bias)
+    check_bilinear(input1, input2, weight, bias)
     shape = (*input1._spec.size[:-1], weight._spec.size[0])
     made = trilinear_raw(input1.reshape(-1, input1._spec.size[-1]), weight, input2.reshape(-1, input2._spec.size[-1])).reshape(shape)
     return made if bias is None else made + bias

@@ -128,9 +128,9 @@ def _check_transposed(input, weight, bias, padding, dilation, stride, output_pad
                            f"{weight.size[0]} channels, but got {input.size[1]} channels instead")
     _check_bias(weight, bias, weight.size[1] * groups, f"Given transposed=1, weight of size {list(weight.size)}, ")
     if any(o >= s and o >= d for o, s, d in zip(output_padding, stride, dilation, strict=True)):
-        names = _SIDES[-len(stride):]
-        text = " ".join(f"{what}_{name}: {v}" for what, values in (("output_padding", output_padding), ("stride", stride),
-                                                                   ("dilation", dilation)) for name, v in zip(names, values, strict=True))
+        flat = len(stride) == 1                                                   # one dimension is worked out as two
+        text = " ".join(f"{what}_{name}: {v}" for what, values, none in (("output_padding", output_padding, 0), ("stride", stride, 1), (
+            "dilation", dilation, 1)) for name, v in zip(_SIDES[-len(stride) - flat:], [*[none] * flat, *values], strict=True))
         raise RuntimeError(f"output padding must be smaller than either stride or dilation, but got {text}")
     out = [(m - 1) * s - 2 * p + d * (k - 1) + o + 1 for m, k, s, p, d, o in zip(
         input.size[2:], weight.size[2:], stride, padding, dilation, output_padding, strict=True)]

@@ -138,10 +138,12 @@ def _halved(rows, targets, right):
     return fori_loop(0, rows.shape[1].bit_length(), step, ends)[0]
 
 
-def _real_only(*given):
-    for one in given:
-        if hasattr(one, "_spec") and one._spec.dtype.is_complex:
-            raise not_implemented("searchsorted_out_cpu", one._spec.dtype)
+def _no_kernel(*given):
+    """Refuses complex numbers, and truth values among themselves."""
+    kinds = [one._spec.dtype for one in given if hasattr(one, "_spec")]
+    for kind in kinds:
+        if kind.is_complex or all(k is dtypes.bool for k in kinds):
+            raise not_implemented("searchsorted_out_cpu", kind)
 
 
 @composite(method=False, asked=True)
@@ -172,7 +174,7 @@ def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=N
         check_bounds(sorter, sorted_sequence._spec.size[-1], lambda n: RuntimeError("torch.searchsorted(): sorter index out of range"))
         sorted_sequence = sorted_sequence.gather(-1, sorter)
     _check_search(sorted_sequence._spec, values._spec)
-    _real_only(sorted_sequence, values)
+    _no_kernel(sorted_sequence, values)
     return put_out("searchsorted", searchsorted_raw(sorted_sequence, values, bool(out_int32), bool(right)), out)
 
 
@@ -187,7 +189,7 @@ def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries._spec.ndim})")
     if isinstance(input, (bool, int, float)):
         input = _value_among(boundaries, input)
-    _real_only(input, boundaries)
+    _no_kernel(input, boundaries)
     return put_out("bucketize", searchsorted_raw(boundaries, input, bool(out_int32), bool(right)), out)
 
 

@@ -24,7 +24,7 @@ def _part(away, p):
     """What a difference adds to a norm, before the root."""
     size = jnp.abs(away)
     if p == 0:
-        return (size != 0).astype(away.dtype)
+        return jnp.where(size != size, size, (size != 0).astype(away.dtype))             # a NaN makes the whole distance one
     return away * away if p == 2 else size if p in (1, math.inf) else size ** p
 
 
@@ -32,19 +32,25 @@ def _root(total, p):
     return jnp.sqrt(total) if p == 2 else total if p in (0, 1, math.inf) else total ** (1 / p)
 
 
-def _distances(x1, x2, p):
-    """The norms of all differences of rows, column after column: at once they would be as many as rows times rows times columns."""
+def _distances(x1, x2, p, above_nan=False):
+    """The norms of all differences of rows, column after column: at once they would be as many as rows times rows times columns.
+
+    ``above_nan``: the largest difference is that of numbers, where there is one, and 0 where there is none.
+    """
+    def part_of(away):
+        part = _part(away, p)
+        return jnp.where(part != part, jnp.zeros_like(part), part) if above_nan and p == math.inf else part
     n = max(x1.ndim, x2.ndim)
     a, b = (jnp.moveaxis(x.reshape(*(1,) * (n - x.ndim), *x.shape), -1, 0) for x in (x1, x2))
     a, b = a[..., :, None], b[..., None, :]
     shape = np.broadcast_shapes(a.shape[1:], b.shape[1:])
     is_particular()
     if math.prod(shape) < _MANY or not is_for_cpu():
-        parts = _part(a - b, p)
+        parts = part_of(a - b)
         return _root(parts.max(0, initial=0) if p == math.inf else parts.sum(0), p)
 
     def add(total, columns):
-        part = _part(columns[0] - columns[1], p)
+        part = part_of(columns[0] - columns[1])
         return jnp.maximum(total, part) if p == math.inf else total + part, None
     return _root(scan(add, jnp.zeros(shape, a.dtype), (a, b))[0], p)
 
@@ -89,7 +95,7 @@ def _second(grad, x1, x2, p, result):
 @op(name="cdist.raw", backward="CdistBackward0", grad={"x1": _first, "x2": _second}, **RAW)
 def cdist_raw(x1: Tensor, x2: Tensor, p):
     """The p-norms of all differences of rows."""
-    return _distances(x1, x2, p)
+    return _distances(x1, x2, p, above_nan=True)                 # unlike `pdist`'s, PyTorch's loop passes over NaN
 
 
 def _product(a, b):

@@ -26,7 +26,7 @@ def _to_complex(t):
     _not_narrow(d)
     if d.is_complex:
         return t
-    return t.to((d if d.is_floating_point else dtypes.get_default_dtype()).to_complex())
+    return t.to((d if d.is_floating_point else dtypes.get_default_dtype()).computed_complex())
 
 
 def _to_real(text, t):

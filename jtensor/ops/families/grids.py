@@ -28,7 +28,6 @@ def broadcast_tensors(*tensors):
     tensor([[1., 1., 1.],
             [1., 1., 1.]])
     """
-    tensors = _listed(tensors)
     only_tensors(tensors)
     shape = broadcast_shapes([tuple(t._spec.size) for t in tensors])
     return tuple([t if tuple(t._spec.size) == shape else t.expand(shape) for t in tensors])
@@ -101,7 +100,7 @@ def cartesian_prod(*tensors):
     return stack([g.flatten() for g in meshgrid(*tensors, indexing="ij")], dim=1)
 
 
-@composite(asked=True)
+@composite(method=False, asked=True)
 def combinations(input, r=2, with_replacement=False):
     """All choices of ``r`` elements of a vector, as rows; with or without taking an element again.
 

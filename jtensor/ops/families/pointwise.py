@@ -238,7 +238,7 @@ def _parts_of_gradient(grad, node):
     return tuple([grad.imag if at else grad.real for at in node.needs])
 
 
-@op("numeric", out=True, method=False, check=_check_complex("complex"), result_dtype=lambda d: d.to_complex(),
+@op("numeric", out=True, method=False, check=_check_complex("complex"), result_dtype=lambda d: d.computed_complex(),
     grad={"real": lambda grad, real: grad.real, "imag": lambda grad, imag: grad.imag}, inverse=_parts_of_gradient)
 def complex(real: Tensor, imag: Tensor):
     """Complex numbers of their real and imaginary parts, which have the same floating-point type.
@@ -257,7 +257,7 @@ def _polar_angle_gradient(grad, result):
     return (conj(grad) * (result * 1j)).real
 
 
-@op("numeric", out=True, method=False, check=_check_complex("polar"), result_dtype=lambda d: d.to_complex(),
+@op("numeric", out=True, method=False, check=_check_complex("polar"), result_dtype=lambda d: d.computed_complex(),
     grad={"abs": _polar_size_gradient, "angle": _polar_angle_gradient})
 def polar(abs: Tensor, angle: Tensor):
     """Complex numbers of their lengths and angles.

@@ -39,7 +39,7 @@ def static_power(x, n):
     """An array to the power of a Python number."""
     if isinstance(n, complex):
         if not is_complex(x):
-            kind = dtypes.of_numpy(x.dtype).to_complex().numpy if not is_integral(x) else dtypes.default_complex().numpy
+            kind = dtypes.of_numpy(x.dtype).computed_complex().numpy if not is_integral(x) else dtypes.default_complex().numpy
             x = x.astype(kind)
         if n.imag != 0:
             return _raised(x, jnp.full_like(x, n))

@@ -67,7 +67,7 @@ def linalg_eig(A, *, out=None):
     >>> torch.linalg.eig(torch.diag(torch.tensor([1., 2.]))).eigenvalues
     tensor([1.+0.j, 2.+0.j])
     """
-    A._spec.dtype.to_complex()                               # there is none of integers
+    A._spec.dtype.computed_complex()                               # there is none of integers
     square("linalg.eig", A)
     _converges("linalg.eig", A)
     return put_out("linalg_eig", factor.eig_raw(A), out)
@@ -80,7 +80,7 @@ def linalg_eigvals(A, *, out=None):
     >>> torch.linalg.eigvals(torch.tensor([[0., 1.], [-1., 0.]])).imag.sort().values
     tensor([-1.,  1.])
     """
-    A._spec.dtype.to_complex()
+    A._spec.dtype.computed_complex()
     square("linalg.eigvals", A)
     _converges("linalg.eig", A)
     return put_out("linalg_eigvals", factor.eig_raw(A)[0], out)

@@ -309,9 +309,10 @@ def arange(start=None, end=None, step=1, *, out=None, dtype=None, layout=None, d
     tensor([1, 3, 5])
     """
     if start is None or end is None:
-        if start is end:
+        if start is end or type(step) is not int or step != 1:                    # a step goes with two numbers
             from ..calling.refusals import refusal
-            raise refusal("arange", (), {}) or TypeError("arange() wants the number to count to")
+            given = {name: x for name, x in (("step", step), ("end", end)) if x is not None and start is not end}
+            raise refusal("arange", () if start is None else (start,), given) or TypeError("arange() wants the number to count to")
         start, end = 0, start if end is None else end
     start, end, step = (x.item() if isinstance(x, (Tensor, np.generic)) else x for x in (start, end, step))
     for at, x in enumerate((start, end, step)):

@@ -173,12 +173,24 @@ def check_sequence(data):
         raise TypeError(f"new(): data must be a sequence (got {type_name(type(data))})")
 
 
+def legacy_arguments(args, kwargs):
+    """(arguments by position, device) of a constructor of old, whose one argument may have a name. ``TypeError`` for any other name."""
+    device, named = kwargs.get("device"), {name: given for name, given in kwargs.items() if name != "device"}
+    if not named:
+        return args, device
+    name, given = next(iter(named.items()))
+    kind = {"size": (tuple, list), "data": object, "other": Tensor}.get(name)
+    if args or len(named) > 1 or kind is None or not isinstance(given, kind):
+        from ..calling.refusals import described
+        raise TypeError(f"new() received an invalid combination of arguments - got {described(args, named)}, but expected one of:")
+    if name == "data" and is_size(given):
+        check_sequence(given)
+    return (Size(given) if name == "size" else given,), device
+
+
 def legacy_constructor(cls, args, kwargs):
     """``torch.Tensor(2, 3)``, ``torch.Tensor([1, 2])``: the constructor of old, always of the default type."""
-    device = kwargs.get("device")
-    if "dtype" in kwargs:
-        shown = "".join([f"{type_name(type(a))}, " for a in args])
-        raise TypeError(f"new() received an invalid combination of arguments - got ({shown}dtype=torch.dtype), but expected one of:")
+    args, device = legacy_arguments(args, kwargs)
     if not args:
         made = empty(0, device=device)
     elif len(args) == 1 and isinstance(args[0], Tensor):

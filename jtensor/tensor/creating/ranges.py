@@ -2,6 +2,8 @@
 
 Owns: their argument forms. What is computed is recorded by `ops.families.create`.
 """
+import math
+
 import numpy as np
 
 from ...base import dtypes, sites
@@ -87,6 +89,12 @@ def range(start, end=None, step=1, *, out=None, dtype=None, layout=None, device=
                "range builtin. Instead, use torch.arange, which produces values in [start, end).")
     if end is None:
         start, end = 0, start
+    if not step:
+        raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start} -> {end}")
+    if start != end and (step > 0) != (end > start):
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     count = int((end - start) / step + 1)
     kind = _type(dtype)
     if kind.category in (0, 3):

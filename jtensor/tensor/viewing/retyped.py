@@ -18,7 +18,7 @@ from .views import _pure_plan, geometry_of, replayed, share
 # -- complex and real -------------------------------------------------------------------------------------------------
 
 
-@composite()
+@composite(method=False)
 def view_as_real(input):
     """A complex tensor as a real one with a last dimension of 2; a view."""
     import jax.numpy as jnp
@@ -40,7 +40,7 @@ def view_as_real(input):
     )
 
 
-@composite()
+@composite(method=False)
 def view_as_complex(input):
     """A real tensor whose last dimension is 2 as a complex one; a view."""
     import jax
@@ -49,7 +49,7 @@ def view_as_complex(input):
                            f"{dtypes.scalar_name(input._spec.dtype)}")
     if input._spec.dtype is dtypes.float16:
         raise missing("complex numbers of half precision", "view_as_complex(x.float())")
-    return _retyped(input, rules.view_as_complex, "ViewAsComplexBackward0", input._spec.dtype.to_complex(),
+    return _retyped(input, rules.view_as_complex, "ViewAsComplexBackward0", input._spec.dtype.computed_complex(),
                     lambda x: jax.lax.complex(x[..., 0], x[..., 1]), view_as_complex,
                     lambda grad, node: (view_as_real(resolve_conj(contiguous(grad))),))
 

@@ -311,7 +311,7 @@ def broadcast_to(input, size, *more):
     return expand(input, size, *more)
 
 
-@composite(function=False)
+@composite(function=False, method=False)
 def alias(self):
     """Another tensor on the same memory, with history; a view."""
     return view_of(self, _same, "AliasBackward0", inverse=_alias_back)
