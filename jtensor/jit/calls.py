@@ -94,7 +94,8 @@ _PLAIN = {
     "setdefault": lambda d, key, default: d.setdefault(key, default), "popitem": lambda d: d.popitem(), "_set_item": _set_item,
     "Delete": _delete, "Int": int, "Float": float, "Bool": bool, "Complex": complex, "abs": abs, "round": _round, "ceil": math.ceil,
     "floor": math.floor, "hash": hash, "ord": ord, "chr": chr, "hex": hex, "oct": oct, "bin": bin, "all": all, "any": any, "sum": sum,
-    "percentFormat": lambda text, *args: text % args, "divmod": divmod, "asinh": math.asinh, "acosh": math.acosh, "atanh": math.atanh,
+    "percentFormat": lambda text, *args: text % (args[0] if len(args) == 1 else args), "divmod": divmod,
+    "asinh": math.asinh, "acosh": math.acosh, "atanh": math.atanh,
     **{name: getattr(math, name) for name in """
         sqrt exp log log2 log10 log1p expm1 sin cos tan asin acos atan atan2 sinh cosh tanh fabs gcd isnan isinf isfinite copysign
         degrees radians factorial gamma lgamma erf erfc frexp modf ldexp""".split()},
@@ -103,6 +104,12 @@ _IN_TEXTS = frozenset("""lower upper strip lstrip rstrip split rsplit splitlines
                          rindex isdigit isalpha isalnum islower isupper isspace isnumeric isdecimal isidentifier isprintable
                          istitle capitalize title center ljust rjust zfill swapcase expandtabs partition rpartition casefold
                          count index""".split())
+
+
+def _unwrapped(x):
+    if x is None:
+        raise Error("Unwrapping null optional")
+    return x
 
 
 def _range_length(low, high, step):
@@ -118,7 +125,7 @@ _ALWAYS = {
     "is_autocast_enabled": lambda *device: jtensor.is_autocast_enabled(*device),
     "is_autocast_cpu_enabled": lambda: jtensor.is_autocast_enabled("cpu"),
     "get_autocast_dtype": lambda device: CODES.index(jtensor.get_autocast_dtype(device)), "manual_seed": jtensor.manual_seed,
-    "dim": lambda x: x.dim(),
+    "dim": lambda x: x.dim(), "cpu": lambda x: x.cpu(), "cuda": lambda x: x.cuda(), "_unwrap_optional": _unwrapped,
 }
 
 

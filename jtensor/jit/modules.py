@@ -5,6 +5,7 @@ read, how its programs are written.
 """
 import ast
 import copy
+import enum
 import traceback
 
 from ..base.errors import MissingFeature, missing
@@ -170,8 +171,9 @@ class ScriptMethod:
     @property
     def code(self):
         """The program as text."""
-        if self._function.shown is not None:
-            return self._function.shown
+        shown = self._function.shown
+        if shown is not None:
+            return shown if isinstance(shown, str) else shown()
         kind = self.owner._kind.name
         return self._function.text.replace(f": {kind}", "", 1)
 
@@ -202,10 +204,12 @@ class ScriptMethod:
                 if not optional:
                     raise RuntimeError(f"{self.name}() is missing value for argument '{name}'. Declaration: {self._declaration()}")
                 continue
-            value = given[name] = _fitting(given[name], kind)
+            value = given[name] = _fitting(_ours(given[name], kind, self._function.unit), kind)
             if not programs.is_of(value, kind):
-                raise RuntimeError(f"{self.name}() Expected a value of type '{kind}' for argument '{name}' but instead found "
-                                   f"type '{type(value).__name__}'.\nPosition: {at + self.first}\nValue: {value!r}\n"
+                inferred = name in self._function.inferred
+                more = f"\nInferred '{name}' to be of type 'Tensor' because it was not annotated with an explicit type." * inferred
+                raise RuntimeError(f"{self.name}() Expected a value of type '{kind}{' (inferred)' * inferred}' for argument '{name}' but "
+                                   f"instead found type '{type(value).__name__}'.{more}\nPosition: {at + self.first}\nValue: {value!r}\n"
                                    f"Declaration: {self._declaration()}\n"
                                    f"Cast error details: {_not_cast(value, kind)}")
         unknown = given.keys() - {name for name, _, _ in takes}
@@ -233,6 +237,14 @@ ScriptMethod.__qualname__ = "ScriptMethod"
 
 def _not_cast(value, kind):
     return f"Unable to cast {value!r} to Tensor" if kind == "Tensor" else _NO_CAST.format(type(value))
+
+
+def _ours(value, kind, unit):
+    """A member of an enumeration as the program's own, which has the same name."""
+    if isinstance(value, enum.Enum) and kind.startswith(programs.ROOT):
+        found = unit.find(kind)
+        return found[value.name] if isinstance(found, type) and value.name in found.__members__ else value
+    return value
 
 
 def _fitting(value, kind):
