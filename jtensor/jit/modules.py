@@ -283,13 +283,14 @@ def _told(error):
     """An error inside of a program, as PyTorch tells it: with the lines of the file that led there."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith("code/")]
     lines = [f'  File "{f.filename}", line {f.lineno}, in {f.name}\n    {f.line}' for f in frames]
-    kind, text = (type(error), str(error)) if isinstance(error, Error) else (RuntimeError, f"{_named(error)}: {error}")
+    kind, text = (type(error), str(error)) if isinstance(error, Error) else (RuntimeError, f"RuntimeError: {_message(error)}")
     whole = "\n".join(["The following operation failed in the TorchScript interpreter.",
                        "Traceback of TorchScript, serialized code (most recent call last):", *lines, text])
     return kind(whole)
 
 
-def _named(error):
-    return type(error).__name__ if type(error).__module__ == "builtins" else "RuntimeError"
-
-
+def _message(error):
+    """What an error says in the words of PyTorch's interpreter."""
+    if isinstance(error, KeyError):
+        return f"KeyError: {error.args[0] if error.args else ''}"
+    return "division by 0" if isinstance(error, ZeroDivisionError) else str(error)

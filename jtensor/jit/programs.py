@@ -269,8 +269,9 @@ def _is_of(x, node):
 
 # -- writing functions --------------------------------------------------------------------------------------------------
 
-_BUILT_IN = {"int": int, "float": float, "bool": bool, "str": str, "complex": complex, "range": range, "inf": math.inf, "nan": math.nan,
-             "infj": complex(0, math.inf), "nanj": complex(0, math.nan), "print": print, "sorted": sorted}
+_BUILT_IN = {"int": int, "float": float, "bool": bool, "str": calls.shown, "complex": complex, "range": range, "inf": math.inf,
+             "nan": math.nan, "infj": complex(0, math.inf), "nanj": complex(0, math.nan), "sorted": sorted,
+             "print": calls.ops("prim", "Print")}
 _OURS = "\u01c1"             # a letter that no name of TorchScript has: it knows those of ASCII alone
 _GLOBALS = (ROOT, "torch", "ops", "CONSTANTS")
 _STATEMENTS = (ast.If, ast.For, ast.While, ast.Return, ast.Expr, ast.Pass, ast.Assign, ast.With, ast.Break, ast.Continue)

@@ -276,6 +276,9 @@ if "torch" in globals():
             total += row * i
         return total
 
+    def formatted(a: float, b: int, c: bool):
+        return f"{a} {b} {c}", str(a), str([1.0, 2.5]), "{} {}".format([a], ["x"]), str({"a": (1, "x")}), "%s %d" % (a, b), str(None), 1e-7
+
     FUNCTIONS = {
         "straight": lambda x: (x, x + 1), "defaults": lambda x: (x, 2, True), "early": lambda x: (x,), "leaving": lambda x: (x, 9),
         "nested_loops": lambda x: (x, 5), "containers": lambda x: ([x, x], {"a": 1, "b": 2}, x), "indices": lambda x: (x,),
@@ -285,7 +288,7 @@ if "torch" in globals():
         "colours": lambda x: (Colour.RED, x), "scripting": lambda x: (x,), "whiles": lambda x: (x, 9), "shadowed": lambda x: (x, 3),
         "many_lists": lambda x: (3,), "any_all": lambda x: ([True, False], 3), "long_lines": lambda x: (x,), "long_text": lambda x: (2,),
         "if_expressions": lambda x: (x, 1), "nothing": lambda x: ([1],), "chained": lambda x: (1, 2), "shapes": lambda x: (x,),
-        "iterated": lambda x: (x,),
+        "iterated": lambda x: (x,), "formatted": lambda x: (2.0, 3, True),
     }
 
     # -- modules --------------------------------------------------------------------------------------------------------------------------
