@@ -1,9 +1,8 @@
-"""`torch.jit`: files of TorchScript, functions and modules that are traced, and `script`, which leaves them what they are.
+"""`torch.jit`: functions and modules that are compiled or traced as TorchScript, and its files.
 
-Everything that runs is recorded and compiled anyway. So `script` answers with what it is given, as in PyTorch with ``PYTORCH_JIT=0``.
-`trace` records what runs as TorchScript (`traced`). Files are read (`load`) and written (`save`); their programs run as Python, and so do
-traced ones. What needs TorchScript to be made of a program in Python is refused. Owns: these names. May not know: modules' insides, files
-(`archive`, `programs`, `modules`).
+`script` compiles the source of functions and modules (`scripted`), `trace` records what runs (`traced`). Files are read (`load`) and
+written (`save`). Programs run as Python, recorded on the tape like everything else. Owns: these names. May not know: modules' insides,
+files (`archive`, `programs`, `modules`).
 """
 import contextlib as _contextlib
 import sys
@@ -11,21 +10,34 @@ import warnings
 from typing import Final
 
 from ..base.errors import missing, refusal
+from . import _state
 
-_INSTEAD = "the same code without torch.jit: jtensor records and compiles what runs"
 _STATES = "a state dict: torch.save(model.state_dict(), path)"
 
 
 def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
-    """The function, class or module itself.
+    """A function or module compiled from its source: types are checked, `ScriptFunction.code` is the program, `save` writes it for
+    `torch.jit.load`, here and in PyTorch. A compiled module has the parameters of the original, and its own copies of other attributes.
 
-    >>> @torch.jit.script
-    ... def double(x: torch.Tensor):
-    ...     return x * 2
-    >>> double(torch.ones(2))
-    tensor([2., 2.])
+    Source that TorchScript does not have raises PyTorch's exceptions. What it has and this compiler has not, is a `MissingFeature` when
+    ``code`` or `save` ask for it; the call runs the function itself. Classes stay what they are, and so does everything with
+    ``PYTORCH_JIT=0`` in the environment. Source: https://docs.pytorch.org/docs/stable/generated/torch.jit.script.html
+
+    >>> def double(x: torch.Tensor, times: int = 1):
+    ...     for _ in range(times):
+    ...         x = x * 2
+    ...     return x
+    >>> with warnings.catch_warnings(action="ignore"):                 # TorchScript is deprecated
+    ...     compiled = torch.jit.script(double)
+    >>> compiled(torch.ones(2), 2)
+    tensor([4., 4.])
     """
-    return obj
+    if not _state._enabled:
+        return obj
+    warnings.warn("`torch.jit.script` is deprecated. Please switch to `torch.compile` or `torch.export`.", DeprecationWarning, stacklevel=2)
+    _warn_of_optimize(optimize)
+    from . import scripted
+    return scripted.script(obj)
 
 
 def trace(func, example_inputs=None, optimize=None, check_trace=True, check_inputs=None, check_tolerance=1e-05, strict=True,
@@ -107,35 +119,52 @@ def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
 
 
 def save(m, f, _extra_files=None):
-    """Writes a module that was traced, or loaded from a file of TorchScript, with the values that its attributes have now; or a traced
-    function.
+    """Writes a module that was compiled, traced, or loaded from a file of TorchScript, with the values that its attributes have now; or
+    such a function.
 
-    Modules of Python are refused: there is no TorchScript of them.
+    Modules of Python are refused: compile them first (`script`).
     """
     from . import archive, modules, traced
-    if type(m) is traced.ScriptFunction:
-        m = m._module
+    if _is(m, traced.ScriptFunction):
+        m.save(f, _extra_files)
+        return
     if not _is(m, modules.RecursiveScriptModule):
-        raise missing("TorchScript of modules that are written in Python (torch.jit.save)", _STATES)
+        raise missing("TorchScript of modules that are written in Python (torch.jit.save)", f"torch.jit.script(module), or {_STATES}")
     warnings.warn("`torch.jit.save` is deprecated. Please switch to `torch.export`.", DeprecationWarning, stacklevel=1)
+    if hasattr(m, "_problem"):
+        raise m._problem
+    if hasattr(m._archive, "check"):
+        m._archive.check()
     archive.write(f, m._archive, m, _extra_files)
 
 
 def freeze(mod, preserved_attrs=None, optimize_numerics=True):
-    """The module itself, which has to be in evaluation mode: what runs is compiled anyway. What is written to it later counts.
+    """A copy of a compiled or traced module, which has to be in evaluation mode: what is written to the original later does not count, and
+    nothing of it trains. It keeps its parameters, which PyTorch makes constants of; what runs is compiled anyway.
 
-    >>> torch.jit.freeze(torch.nn.Linear(2, 3).eval())
-    Linear(in_features=2, out_features=3, bias=True)
+    >>> with warnings.catch_warnings(action="ignore"):                 # TorchScript is deprecated
+    ...     torch.jit.freeze(torch.jit.script(torch.nn.Linear(2, 3).eval()))
+    RecursiveScriptModule(original_name=Linear)
     """
+    import copy
+
+    from . import modules
+    if not _is(mod, modules.ScriptModule):
+        raise RuntimeError("Freezing expects a ScriptModule as input. Please use torch.jit.script or torch.jit.trace to script your "
+                           "'nn.Module'.")
     if mod.training:
         raise RuntimeError("Freezing is currently only implemented for modules in eval mode. Please call .eval() on your module before "
                            "freezing.")
-    return mod
+    return copy.deepcopy(mod).requires_grad_(False)
 
 
 def optimize_for_inference(mod, other_methods=None):
-    """The module itself: what runs is compiled anyway."""
-    return mod
+    """A frozen module (`freeze`): what runs is compiled anyway."""
+    from . import modules
+    if not _is(mod, modules.ScriptModule):
+        raise RuntimeError("optimize_for_inference expects a ScriptModule as input. Please use torch.jit.script or torch.jit.trace to "
+                           "script your 'nn.Module'.")
+    return freeze(mod.eval(), other_methods)
 
 
 _is = isinstance                     # of Python's, which this room's own hides
@@ -153,7 +182,7 @@ def onednn_fusion_enabled():
 
 
 def is_scripting():
-    """Whether this runs as TorchScript: never."""
+    """Whether this runs as TorchScript: never, but in a program that `script` compiles it is true."""
     return False
 
 
@@ -189,19 +218,43 @@ def isinstance(obj, target_type):
     return all(isinstance(item, inner[0]) for item in obj)
 
 
+def _mark(fn, word):
+    target = getattr(fn, "fget", fn)                              # of a property: its function
+    target._torchscript_modifier = word
+    return fn
+
+
 def ignore(drop=False, **kwargs):
-    """A mark for TorchScript; the function stays as it is."""
-    return drop if callable(drop) else (lambda fn: fn)
+    """Leaves a function in Python: programs call it, and cannot be saved then. ``drop``: it cannot be called, as with `unused`.
+
+    >>> @torch.jit.ignore
+    ... def told(x: torch.Tensor) -> None:
+    ...     print(x.shape)
+    """
+    if callable(drop):
+        return _mark(drop, "ignore")
+    if not _is(drop, bool):
+        raise RuntimeError(f"Argument to @torch.jit.ignore must be a bool or a function but got {drop}")
+    return lambda fn: _mark(fn, "unused" if drop else "ignore")
 
 
 def unused(fn):
-    """A mark for TorchScript; the function stays as it is."""
-    return fn
+    """Leaves a function out of programs, which raise an exception where they call it."""
+    return _mark(fn, "unused")
 
 
 def export(fn):
-    """A mark for TorchScript; the function stays as it is."""
-    return fn
+    """Has a method compiled by `script`, though nothing calls it.
+
+    >>> class Net(torch.nn.Module):
+    ...     @torch.jit.export
+    ...     def twice(self, x):
+    ...         return x * 2
+    >>> with warnings.catch_warnings(action="ignore"):                 # TorchScript is deprecated
+    ...     torch.jit.script(Net()).twice(torch.ones(1))
+    tensor([2.])
+    """
+    return _mark(fn, "export")
 
 
 def interface(obj):
@@ -293,12 +346,12 @@ def __getattr__(name):
     if name == "TracingCheckError":
         from .checks import TracingCheckError
         return TracingCheckError
+    if name == "frontend":
+        import importlib
+        return importlib.import_module(f"{__name__}.frontend")
     if name == "Future":
         from ..futures import Future
         return Future
-    if name == "_state":
-        import importlib
-        return importlib.import_module(f"{__name__}._state")
     raise AttributeError(f"module 'jtensor.jit' has no attribute '{name}'")
 
 

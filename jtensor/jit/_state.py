@@ -1,12 +1,12 @@
-"""Whether TorchScript is on: no, as with ``PYTORCH_JIT=0``. Owns: that answer, under the name that libraries ask for."""
-from ..base.errors import missing
+"""Whether TorchScript is on: not with ``PYTORCH_JIT=0``. Owns: that answer, under the name that libraries ask for."""
+import os
 
 
 class EnabledProxy:
-    """False, as an object that several rooms hold."""
+    """A truth, as an object that several rooms hold."""
 
     def __init__(self):
-        self.enabled = False
+        self.enabled = os.environ.get("PYTORCH_JIT", "1") not in ("0", "")
 
     def __bool__(self):
         return self.enabled
@@ -16,9 +16,10 @@ _enabled = EnabledProxy()
 
 
 def disable():
-    """Switches TorchScript off, as it is."""
+    """Has `torch.jit.script` answer what it is given."""
+    _enabled.enabled = False
 
 
 def enable():
-    """Raises ``NotImplementedError``."""
-    raise missing("TorchScript (torch.jit._state.enable)", "the same code without torch.jit: jtensor records and compiles what runs")
+    """Has `torch.jit.script` compile."""
+    _enabled.enabled = True

@@ -1,4 +1,4 @@
-"""`torch.jit.annotations`: the types that annotations for TorchScript are written with, which nobody reads here. Owns: those names."""
+"""`torch.jit.annotations`: the types that annotations for TorchScript are written with, which `script` reads. Owns: those names."""
 from typing import Any, Dict, List, Optional, Tuple, Union  # noqa: F401, UP035 - modules import them from here
 
 
@@ -6,7 +6,7 @@ class _BroadcastingList:
     """``BroadcastingList2[int]``: a list of two numbers, or one number for both."""
 
     def __getitem__(self, types):
-        return None
+        return list[types]
 
 
 BroadcastingList1, BroadcastingList2, BroadcastingList3 = _BroadcastingList(), _BroadcastingList(), _BroadcastingList()

@@ -7,6 +7,7 @@ how programs are read, or run.
 import builtins
 import math
 import operator
+import re
 import warnings
 
 import jtensor
@@ -16,6 +17,7 @@ from ..base.errors import missing
 from ..library import aten
 from ..tensor.core import Tensor
 from . import Error
+from .text import number
 
 CODES = (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, dtypes.float16, dtypes.float32, dtypes.float64, None,
          dtypes.complex64, dtypes.complex128, dtypes.bool, None, None, None, dtypes.bfloat16)
@@ -38,9 +40,32 @@ def dtype_of(code):
 
 # -- numbers, texts, lists ----------------------------------------------------------------------------------------------
 
+def shown(x):
+    """A value as programs write it into texts: ``2.``, ``[a, b]``.
+
+    >>> shown([1.0, 2.5]), shown({"a": ("b", None)})
+    ('[1., 2.5]', '{a: (b, None)}')
+    """
+    if x.__class__ is float:
+        return number(x)
+    if x.__class__ is list:
+        return f"[{', '.join(map(shown, x))}]"
+    if x.__class__ is tuple:
+        return f"({', '.join(map(shown, x))}{',' * (len(x) == 1)})"
+    if x.__class__ is dict:
+        return "{" + ", ".join([f"{shown(key)}: {shown(value)}" for key, value in x.items()]) + "}"
+    return str(x)
+
+
 def _format(text, *args):
     pieces = text.split("{}")
-    return pieces[0] + "".join([str(x) + piece for x, piece in zip(args, pieces[1:], strict=False)])
+    return pieces[0] + "".join([shown(x) + piece for x, piece in zip(args, pieces[1:], strict=False)])
+
+
+def _percent(text, *args):
+    given = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
+    words = re.findall(r"%(.)", text.replace("%%", ""))
+    return text % tuple([shown(x) if word == "s" else x for x, word in zip(given, words, strict=True)])
 
 
 def _slice(x, start=None, end=None, step=1):
@@ -84,7 +109,7 @@ _PLAIN = {
     "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
     "__and__": operator.and_, "__or__": operator.or_, "__xor__": operator.xor, "__lshift__": operator.lshift, "__rshift__": operator.rshift,
     "__not__": operator.not_, "__contains__": lambda container, x: x in container, "__getitem__": operator.getitem,
-    "add_": _add_in_place, "mul_": operator.imul, "slice": _slice, "len": len, "list": list, "str": str, "format": _format,
+    "add_": _add_in_place, "mul_": operator.imul, "slice": _slice, "len": len, "list": list, "str": shown, "format": _format,
     "append": lambda items, x: _add_in_place(items, [x]), "extend": lambda items, more: items.extend(more),
     "insert": lambda items, at, x: items.insert(at, x), "pop": lambda items, *at: items.pop(*at), "clear": lambda items: items.clear(),
     "remove": lambda items, x: items.remove(x), "reverse": lambda items: items.reverse(), "index": lambda items, x, *b: items.index(x, *b),
@@ -94,7 +119,8 @@ _PLAIN = {
     "setdefault": lambda d, key, default: d.setdefault(key, default), "popitem": lambda d: d.popitem(), "_set_item": _set_item,
     "Delete": _delete, "Int": int, "Float": float, "Bool": bool, "Complex": complex, "abs": abs, "round": _round, "ceil": math.ceil,
     "floor": math.floor, "hash": hash, "ord": ord, "chr": chr, "hex": hex, "oct": oct, "bin": bin, "all": all, "any": any, "sum": sum,
-    "percentFormat": lambda text, *args: text % args, "divmod": divmod, "asinh": math.asinh, "acosh": math.acosh, "atanh": math.atanh,
+    "percentFormat": _percent, "divmod": divmod,
+    "asinh": math.asinh, "acosh": math.acosh, "atanh": math.atanh,
     **{name: getattr(math, name) for name in """
         sqrt exp log log2 log10 log1p expm1 sin cos tan asin acos atan atan2 sinh cosh tanh fabs gcd isnan isinf isfinite copysign
         degrees radians factorial gamma lgamma erf erfc frexp modf ldexp""".split()},
@@ -103,6 +129,12 @@ _IN_TEXTS = frozenset("""lower upper strip lstrip rstrip split rsplit splitlines
                          rindex isdigit isalpha isalnum islower isupper isspace isnumeric isdecimal isidentifier isprintable
                          istitle capitalize title center ljust rjust zfill swapcase expandtabs partition rpartition casefold
                          count index""".split())
+
+
+def _unwrapped(x):
+    if x is None:
+        raise Error("Unwrapping null optional")
+    return x
 
 
 def _range_length(low, high, step):
@@ -118,7 +150,7 @@ _ALWAYS = {
     "is_autocast_enabled": lambda *device: jtensor.is_autocast_enabled(*device),
     "is_autocast_cpu_enabled": lambda: jtensor.is_autocast_enabled("cpu"),
     "get_autocast_dtype": lambda device: CODES.index(jtensor.get_autocast_dtype(device)), "manual_seed": jtensor.manual_seed,
-    "dim": lambda x: x.dim(),
+    "dim": lambda x: x.dim(), "cpu": lambda x: x.cpu(), "cuda": lambda x: x.cuda(), "_unwrap_optional": _unwrapped,
 }
 
 
@@ -173,7 +205,7 @@ _TENSORS = {
     "size": lambda x, *dim: x.size(*dim) if dim else list(x.size()), "stride": lambda x, *dim: x.stride(*dim) if dim else list(x.stride()),
     "len": len, "nonzero_numpy": lambda x: x.nonzero(as_tuple=True), "equal": jtensor.equal, "Int": int, "Float": float, "Bool": bool,
     "is_contiguous": lambda x, format=0: x.is_contiguous(memory_format=getattr(jtensor, FORMATS[format])),
-    "list": lambda x: list(x), "str": str, "format": _format, "append": _PLAIN["append"],
+    "list": lambda x: list(x), "str": shown, "format": _format, "percentFormat": _percent, "append": _PLAIN["append"],
     "__contains__": lambda x, one: bool((x == one).any()),
     "_shape_as_tensor": lambda x: jtensor.tensor(list(x.size())), "normal": lambda *args, **kwargs: jtensor.normal(*args, **kwargs),
 }
@@ -238,11 +270,11 @@ def _of_tensors(name):
 # -- ops ----------------------------------------------------------------------------------------------------------------
 
 def _raised(text, kind=None):
-    raise Error(f"{kind or 'RuntimeError'}: {text}" if kind else str(text))
+    raise Error(f"{kind or 'RuntimeError'}: {text}")
 
 
 def _print(*args):
-    print(*args)
+    print(*map(shown, args))
 
 
 def _least(name):

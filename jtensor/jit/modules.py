@@ -5,6 +5,7 @@ read, how its programs are written.
 """
 import ast
 import copy
+import enum
 import traceback
 
 from ..base.errors import MissingFeature, missing
@@ -170,8 +171,9 @@ class ScriptMethod:
     @property
     def code(self):
         """The program as text."""
-        if self._function.shown is not None:
-            return self._function.shown
+        shown = self._function.shown
+        if shown is not None:
+            return shown if isinstance(shown, str) else shown()
         kind = self.owner._kind.name
         return self._function.text.replace(f": {kind}", "", 1)
 
@@ -202,10 +204,12 @@ class ScriptMethod:
                 if not optional:
                     raise RuntimeError(f"{self.name}() is missing value for argument '{name}'. Declaration: {self._declaration()}")
                 continue
-            value = given[name] = _fitting(given[name], kind)
+            value = given[name] = _fitting(_ours(given[name], kind, self._function.unit), kind)
             if not programs.is_of(value, kind):
-                raise RuntimeError(f"{self.name}() Expected a value of type '{kind}' for argument '{name}' but instead found "
-                                   f"type '{type(value).__name__}'.\nPosition: {at + self.first}\nValue: {value!r}\n"
+                inferred = name in self._function.inferred
+                more = f"\nInferred '{name}' to be of type 'Tensor' because it was not annotated with an explicit type." * inferred
+                raise RuntimeError(f"{self.name}() Expected a value of type '{kind}{' (inferred)' * inferred}' for argument '{name}' but "
+                                   f"instead found type '{type(value).__name__}'.{more}\nPosition: {at + self.first}\nValue: {value!r}\n"
                                    f"Declaration: {self._declaration()}\n"
                                    f"Cast error details: {_not_cast(value, kind)}")
         unknown = given.keys() - {name for name, _, _ in takes}
@@ -233,6 +237,14 @@ ScriptMethod.__qualname__ = "ScriptMethod"
 
 def _not_cast(value, kind):
     return f"Unable to cast {value!r} to Tensor" if kind == "Tensor" else _NO_CAST.format(type(value))
+
+
+def _ours(value, kind, unit):
+    """A member of an enumeration as the program's own, which has the same name."""
+    if isinstance(value, enum.Enum) and kind.startswith(programs.ROOT):
+        found = unit.find(kind)
+        return found[value.name] if isinstance(found, type) and value.name in found.__members__ else value
+    return value
 
 
 def _fitting(value, kind):
@@ -271,13 +283,14 @@ def _told(error):
     """An error inside of a program, as PyTorch tells it: with the lines of the file that led there."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith("code/")]
     lines = [f'  File "{f.filename}", line {f.lineno}, in {f.name}\n    {f.line}' for f in frames]
-    kind, text = (type(error), str(error)) if isinstance(error, Error) else (RuntimeError, f"{_named(error)}: {error}")
+    kind, text = (type(error), str(error)) if isinstance(error, Error) else (RuntimeError, f"RuntimeError: {_message(error)}")
     whole = "\n".join(["The following operation failed in the TorchScript interpreter.",
                        "Traceback of TorchScript, serialized code (most recent call last):", *lines, text])
     return kind(whole)
 
 
-def _named(error):
-    return type(error).__name__ if type(error).__module__ == "builtins" else "RuntimeError"
-
-
+def _message(error):
+    """What an error says in the words of PyTorch's interpreter."""
+    if isinstance(error, KeyError):
+        return f"KeyError: {error.args[0] if error.args else ''}"
+    return "division by 0" if isinstance(error, ZeroDivisionError) else str(error)

@@ -93,9 +93,9 @@ def _part(made, name):
 
 class Function(Shared):
     """A function or method, written in Python when it is first called. ``text``: as the file has it; ``shown``: as it is told, if it was
-    traced here."""
+    traced or compiled here (or what answers that); ``inferred``: the arguments whose types nobody wrote."""
 
-    shown = None
+    shown, inferred = None, ()
 
     def __init__(self, unit, name, node, path):
         self.unit, self.name, self.node, self.path, self._made = unit, name, node, path, None
@@ -269,8 +269,9 @@ def _is_of(x, node):
 
 # -- writing functions --------------------------------------------------------------------------------------------------
 
-_BUILT_IN = {"int": int, "float": float, "bool": bool, "str": str, "complex": complex, "range": range, "inf": math.inf, "nan": math.nan,
-             "infj": complex(0, math.inf), "nanj": complex(0, math.nan), "print": print}
+_BUILT_IN = {"int": int, "float": float, "bool": bool, "str": calls.shown, "complex": complex, "range": range, "inf": math.inf,
+             "nan": math.nan, "infj": complex(0, math.inf), "nanj": complex(0, math.nan), "sorted": sorted,
+             "print": calls.ops("prim", "Print")}
 _OURS = "\u01c1"             # a letter that no name of TorchScript has: it knows those of ASCII alone
 _GLOBALS = (ROOT, "torch", "ops", "CONSTANTS")
 _STATEMENTS = (ast.If, ast.For, ast.While, ast.Return, ast.Expr, ast.Pass, ast.Assign, ast.With, ast.Break, ast.Continue)

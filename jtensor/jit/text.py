@@ -70,8 +70,8 @@ class Writer:
     def _new_name(self, wanted):
         name = wanted
         while name in self.taken:
-            at = self.next.get(wanted, 0)
-            self.next[wanted] = at + 1
+            at = self.next.get(name, 0)                           # of the name that was tried last, as PyTorch counts
+            self.next[name] = at + 1
             name = f"{wanted}{at}"
         self.taken.add(name)
         return name

@@ -60,9 +60,10 @@ class ScriptFunction:
 
     def __init__(self, name, program):
         self.name, self.qualified_name, self._program = name, "__torch__." + name, program
-        self._module = modules.RecursiveScriptModule(program.kind(()))
+        kind = program.kind(())
+        self._module = modules.RecursiveScriptModule(kind)
         self._module.__dict__["_archive"] = program
-        self._method = _Method(self._module, program.kind(()).methods["forward"], name)
+        self._method = _Method(self._module, kind.methods["forward"], name)
 
     def __call__(self, *args, **kwargs):
         return self._method(*args, **kwargs)

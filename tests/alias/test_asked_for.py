@@ -93,7 +93,7 @@ def refused():
     yield "distributed.autograd", [autograd.context, autograd.backward]
     yield "checkpoints", [metadata.Metadata, metadata.TensorProperties]
     yield "extensions in C", [cpp_extension.load, cpp_extension.CUDAExtension, cpp_extension.BuildExtension]
-    yield "TorchScript", [jtensor.jit._get_trace_graph, jtensor.jit._state.enable]
+    yield "TorchScript", [jtensor.jit._get_trace_graph]
     yield "_subclasses", [importlib.import_module("jtensor._subclasses").FakeTensorMode]
 
 
@@ -105,7 +105,7 @@ def test_what_is_not_there_is_refused_when_it_is_called(what, calls):
 
 
 def test_questions_answer():
-    assert not jtensor._C._is_tracing() and not jtensor.jit._state._enabled and not jtensor.distributed.rpc.is_available()
+    assert not jtensor._C._is_tracing() and jtensor.jit._state._enabled and not jtensor.distributed.rpc.is_available()
     fake = importlib.import_module("jtensor._subclasses.fake_tensor")
     with fake.unset_fake_temporarily() as mode:
         assert mode is None is fake.maybe_get_fake_mode(jtensor.ones(1))

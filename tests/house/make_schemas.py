@@ -1,5 +1,7 @@
 """Writes `jtensor/jit/schemas.txt`: what PyTorch's operators take and answer, as TorchScript names their arguments; and
-`jtensor/dispatching/schemas.txt`: the same of those that PyTorch has below autograd, where it is made of no others, with ``out``.
+`jtensor/dispatching/schemas.txt`: the same of those that PyTorch has below autograd, where it is made of no others, with ``out``; and
+`jtensor/jit/scripting/schemas.txt`: all forms of the operators that have one of numbers, texts, lists or dictionaries, as far as
+`jtensor/jit/calls.py` runs them, in the order in which PyTorch tries them.
 
     python tests/house/make_schemas.py
 
@@ -13,6 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PATH = ROOT / "jtensor" / "jit" / "schemas.txt"
 BELOW = ROOT / "jtensor" / "dispatching" / "schemas.txt"
+SCRIPTED = ROOT / "jtensor" / "jit" / "scripting" / "schemas.txt"
 OPERATORS = ROOT / "jtensor" / "library" / "overloads.txt"
 
 
@@ -44,6 +47,27 @@ def lines(below=False):
     return sorted(found, key=lambda line: re.match(r"\w+", line)[0])
 
 
+def scripted():
+    """The lines of the file for the compiler of TorchScript."""
+    import sys
+
+    import torch
+    sys.path.insert(0, str(ROOT))
+    from jtensor.jit import calls
+    ours = {line.split()[0] for line in OPERATORS.read_text().splitlines()} | calls._PLAIN.keys() | calls._ALWAYS.keys()
+    ours |= calls._TENSORS.keys() | calls._IN_TEXTS
+    run = {f"aten::{name}" for name in ours} | {f"prim::{name}" for name in calls._PRIM}
+    traced, found = {"aten::" + line for line in lines()}, []
+    for name in sorted(run):
+        forms = [schema for schema in torch._C._jit_get_schemas_for_operator(name)
+                 if not any(argument.is_out for argument in schema.arguments) and "Dimname" not in str(schema)]
+        texts = [str(schema) for schema in forms]
+        if not set(texts) <= traced and not name.startswith(("aten::_foreach", "aten::_fused")):
+            found += texts
+    return found
+
+
 if __name__ == "__main__":
     PATH.write_text("".join([line + "\n" for line in lines()]))
     BELOW.write_text("".join([line + "\n" for line in lines(below=True)]))
+    SCRIPTED.write_text("".join([line + "\n" for line in scripted()]))

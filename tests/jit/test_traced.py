@@ -227,7 +227,8 @@ def test_a_second_trace_that_differs():
 
 def test_what_is_traced_already():
     traced = jtensor.jit.trace(jtensor.nn.Linear(2, 2).eval(), jtensor.ones(1, 2))
-    assert jtensor.jit.freeze(traced) is traced and jtensor.jit.optimize_for_inference(traced) is traced
+    frozen, x = jtensor.jit.freeze(traced), jtensor.ones(1, 2)
+    assert frozen(x).tolist() == jtensor.jit.optimize_for_inference(traced)(x).tolist() == traced(x).tolist() and frozen is not traced
     with pytest.warns(UserWarning, match="already a ScriptModule, tracing it is a no-op"):
         assert jtensor.jit.trace(traced, jtensor.ones(1, 2)) is traced
     assert jtensor.jit.script(traced) is traced and not jtensor.jit.is_tracing()

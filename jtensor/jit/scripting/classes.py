@@ -1,0 +1,55 @@
+"""Classes that programs use: named tuples, enumerations, and classes that are compiled with their methods.
+
+Owns: what each is as a type. May not know: how methods are compiled, which the compiler does.
+"""
+import enum
+import typing
+
+from ..making import qualified
+from . import kinds
+
+_KNOWN = {}                          # {class of Python: Kind}
+
+
+class ClassType:
+    """``sort``: "named tuple", "enum", "class" or "interface"; ``names`` and ``kinds`` of fields; ``python``: the class."""
+
+    def __init__(self, python, sort, name):
+        self.python, self.sort, self.name, self.names, self.kinds = python, sort, name, [], []
+        self.attributes, self.defaults, self.methods = {}, [], {}
+
+
+def kind_of_class(python, known=False):
+    """The `Kind` of objects of a class; None where TorchScript has no such."""
+    found = _KNOWN.get(python)
+    if found is not None:
+        return found
+    if issubclass(python, tuple) and hasattr(python, "_fields"):
+        return _named_tuple(python)
+    if issubclass(python, enum.Enum):
+        return _enumeration(python)
+    return None
+
+
+def _named_tuple(python):
+    from . import annotations
+    made = ClassType(python, "named tuple", qualified(python))
+    kind = _KNOWN[python] = kinds.Kind("named tuple", what=made)
+    written = getattr(python, "__annotations__", {})
+    made.names = list(python._fields)
+    try:
+        hints = typing.get_type_hints(python)
+    except Exception:
+        hints = written
+    made.kinds = [annotations.kind_of(hints[name]) if name in hints else kinds.INFERRED for name in made.names]
+    made.defaults = python._field_defaults
+    return kind
+
+
+def _enumeration(python):
+    from . import annotations
+    made = ClassType(python, "enum", qualified(python))
+    kind = _KNOWN[python] = kinds.Kind(made.name, what=made)
+    members = list(python)
+    made.names, made.kinds = [one.name for one in members], [annotations.of_value(one.value) for one in members]
+    return kind

@@ -1,0 +1,73 @@
+"""Layers and functions of `nn` in TorchScript's language, where PyTorch has programs and not operators.
+
+jtensor's own are written for Python: their text is none that TorchScript could read. What is here does the same in words that it has.
+Owns: which function or method stands for which. May not know: how anything is compiled.
+"""
+import functools
+import inspect
+
+import jtensor
+
+from .. import source
+from . import containers, functional, layers, losses, pooling, recurrent
+
+
+@functools.cache
+def _functions():
+    found = {}
+    for room in (functional, losses, pooling):
+        for name, one in vars(room).items():
+            if inspect.isfunction(one) and one.__module__ == room.__name__:
+                space = jtensor if name in _OF_TORCH else jtensor.nn.functional
+                if hasattr(space, name):
+                    found.setdefault(id(getattr(space, name)), (one, name))
+    return found
+
+
+_OF_TORCH = frozenset(("norm",))
+_ROOMS = (functional.__name__, losses.__name__, pooling.__name__)
+
+
+WIDE = {"interpolate": ("size", "scale_factor")}
+"""Arguments that are lists in a program, and in Python numbers, too."""
+
+
+def function(found):
+    """The program of one of PyTorch's functions; None for others."""
+    if getattr(found, "__module__", None) in _ROOMS:
+        return found
+    return _functions().get(id(found), (None,))[0]
+
+
+def name_of(found):
+    """Its qualified name in files."""
+    name = found.__name__
+    return f"__torch__.torch.{'functional' if name in _OF_TORCH else 'nn.functional'}.{name}"
+
+
+def method(python, name):
+    """The `Source` of a method of one of PyTorch's layers; None for others, and where a class has a method of its own."""
+    for one in python.__mro__:
+        if not one.__module__.startswith("jtensor"):
+            if name in one.__dict__:
+                return None
+            continue
+        for room in (layers, pooling, losses, containers, recurrent):
+            written = vars(room).get(one.__name__)
+            if written is not None and inspect.isclass(written) and hasattr(written, name) and name in _methods(written):
+                return source.read(getattr(written, name))
+        if name in one.__dict__:
+            return None
+    return None
+
+
+def _methods(written):
+    return {name for one in written.__mro__[:-1] for name in one.__dict__}
+
+
+def complete(described, unit, kind):
+    """Adds what a class of layers has besides its methods: lengths of containers, weights of recurrent layers."""
+    if issubclass(described.python, (jtensor.nn.Sequential, jtensor.nn.ModuleList, jtensor.nn.ModuleDict)):
+        containers.complete(described, unit, kind)
+    elif issubclass(described.python, jtensor.nn.RNNBase):
+        recurrent.complete(described, unit, kind)

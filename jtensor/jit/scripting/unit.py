@@ -1,0 +1,295 @@
+"""What compiles: functions and modules of Python, each once, with all that they call.
+
+Owns: which function of Python is compiled how, what attributes of modules are in a program. May not know: text, files, what Python gets.
+"""
+import ast
+import copy
+import inspect
+import types as python_types
+
+import jtensor
+
+from ...base.errors import MissingFeature
+from ..making import qualified
+from . import cleanup, definitions, forms, kinds, library, names, objects, source, ssa, values
+from .described import Described
+from .source import absent, error
+
+_UNUSED = "Cannot call @unused methods"
+
+
+class Compiled:
+    """A function or method. ``name``: qualified; ``short``; ``form``: what it takes and answers; ``graph``; ``python``: the function that
+    is called instead, which `torch.jit.ignore` leaves in Python."""
+
+    def __init__(self, name, form, graph=None, python=None):
+        self.name, self.short, self.form, self.graph, self.python = name, name.rpartition(".")[2], form, graph, python
+
+    @property
+    def short_name(self):
+        """What its definition is called."""
+        return self.short
+
+
+def modifier(function):
+    """"ignore", "unused", "export" or None: how a function is marked."""
+    return getattr(function, "_torchscript_modifier", None)
+
+
+class Unit:
+    """Functions and modules that are compiled together."""
+
+    def __init__(self):
+        self.functions, self.modules, self.types = {}, {}, {}
+        self._taken, self._open = set(), []
+
+    def unique(self, name):
+        """A qualified name that nothing else here has."""
+        room, _, short = name.rpartition(".")
+        made, at = name, 0
+        while made in self._taken:
+            made, at = f"{room}.___torch_mangle_{at}.{short}", at + 1
+        self._taken.add(made)
+        return made
+
+    # -- functions ------------------------------------------------------------------------------------------------------
+
+    def function(self, found, place):
+        """What a function of Python is in a program; None if it is none."""
+        from .. import traced
+        if isinstance(found, traced.ScriptFunction):
+            origin = getattr(found, "_original", None)
+            if origin is None:
+                raise absent("a call of a traced function", place)
+            return values.Function(self.compiled(origin))
+        written = library.function(found)
+        if written is None:
+            operator = names.operator_of(found)
+            if operator in names.IN_PYTHON:
+                raise absent(operator.replace("aten::", "torch."), place)
+            if operator is not None:
+                return values.Operator(operator)
+            if not isinstance(found, (python_types.FunctionType, python_types.MethodType)):
+                return self._other(found, place)
+            if found.__module__.split(".")[0] == "jtensor" and ".jit.scripting.library" not in found.__module__:
+                raise absent(f"torch.{found.__module__.partition('.')[2]}.{found.__name__}".replace("..", "."), place)
+        made = self.compiled(found)
+        wide = library.WIDE.get(written.__name__) if written is not None else None
+        return values.Function(made) if wide is None else values.Widened(made, wide)
+
+    def _other(self, found, place):
+        if callable(found) and not isinstance(found, (jtensor.nn.Module, jtensor.Tensor)) and (
+                getattr(found, "__module__", None) or "").split(".")[0] == "jtensor":
+            raise absent(f"{getattr(found, '__name__', found)}", place)
+        if isinstance(found, python_types.BuiltinFunctionType):
+            raise error(f"Python builtin {found} is currently not supported in Torchscript", place)
+        return None
+
+    def compiled(self, function):
+        """The `Compiled` of a function of Python."""
+        known = self.functions.get(function)
+        if known is not None:
+            return known
+        if function in self._open:
+            raise RuntimeError(f"function '{function.__name__}' is called recursively. Recursive calls are not supported")
+        written = library.function(function)
+        name = self.unique(library.name_of(function) if written is not None else qualified(function))
+        if modifier(function) == "ignore":
+            made = self._ignored(function, name)
+        else:
+            self._open.append(function)
+            try:
+                made = self._compile(source.read(written or function), name, unused=modifier(function) == "unused")
+            finally:
+                self._open.pop()
+        self.functions[function] = made
+        return made
+
+    def _ignored(self, function, name, own=None):
+        read = source.read(function)
+        arguments, answer = definitions.declared(read, own)
+        return Compiled(name, forms.Form(read.name, arguments, [answer or kinds.TENSOR]), python=function)
+
+    def _compile(self, read, name, own=None, unused=False, value=None):
+        if unused:
+            read = _raising(read)
+        arguments, answer = definitions.declared(read, own)
+        graph, result = definitions.compile(self, read, arguments, answer, value)
+        ssa.to_values(graph)
+        cleanup.tidy(graph)
+        return Compiled(name, forms.Form(read.name, arguments, [result]), graph)
+
+    def used(self, made):
+        """Told of each function that is called."""
+
+    # -- modules --------------------------------------------------------------------------------------------------------
+
+    def kind_of(self, module):
+        """The `Kind` of a module, shared by those that are alike; its methods are compiled."""
+        known = self.modules.get(id(module))
+        if known is not None:
+            return known[1]
+        described = Described.of(module, self)
+        key = described.key()
+        kind = self.types.get(key)
+        if kind is None:
+            described.name = self.unique(qualified(type(module)))
+            kind = self.types[key] = kinds.Kind(described.name, what=described)
+            self.modules[id(module)] = module, kind
+            self._methods(kind)
+        self.modules[id(module)] = module, kind
+        return kind
+
+    def _methods(self, kind):
+        described = kind.what
+        library.complete(described, self, kind)
+        for name in described.entries():
+            self.method(kind, name)
+
+    def method(self, kind, name):
+        """The `Compiled` of a module's method; None where it has none of this name."""
+        described = kind.what
+        made = described.methods.get(name)
+        if made is not None:
+            return made
+        read, function = library.method(described.python, name), getattr(type(described.module), name, None)
+        if function is None and read is None:
+            function = described.module.__dict__.get(name)
+            function = getattr(function, "__func__", None)
+        if read is None and (function is None or not inspect.isfunction(function)):
+            return None
+        if (kind, name) in self._open:
+            raise RuntimeError(f"method '{described.name}.{name}' is called recursively. Recursive calls are not supported")
+        if read is None and function.__module__.split(".")[0] == "jtensor":
+            raise MissingFeature(str(absent(f"{described.python.__name__}.{name}")))
+        if modifier(function) == "ignore":
+            made = self._ignored(function, f"{described.name}.{name}", kind)
+        else:
+            self._open.append((kind, name))
+            try:
+                made = self._compile(read or source.read(function), f"{described.name}.{name}", kind, modifier(function) == "unused",
+                                     values.Simple)
+            finally:
+                self._open.pop()
+        made.short = name
+        described.methods[name] = made
+        return made
+
+    def attribute(self, state, value, name, place):
+        """``value.name`` of a module."""
+        described = value.type.what
+        found = described.attributes.get(name)
+        if found is not None:
+            return values.Simple(_got(state, value, name, found))
+        if name in described.constants:
+            return objects.sugared(state, described.constants[name], place, constant=True)
+        if name in described.modules:
+            return values.Simple(_got(state, value, name, described.modules[name]))
+        if name in described.functions:
+            made = self.function(described.functions[name], place)
+            if made is not None:
+                return made
+        prop = getattr(type(described.module), name, None)
+        if isinstance(prop, property) and library.method(described.python, name) is None:
+            return self._property(state, value, name, prop, place)
+        container = self._of_container(state, value, name, place)
+        if container is not None:
+            return container
+        made = self.method(value.type, name)
+        if made is not None:
+            return values.Method(value, made)
+        hint = described.failed.get(name)
+        if hint is None and hasattr(described.module, name):
+            hint = ("This attribute exists on the Python module, but we failed to convert Python type: "
+                    f"'{type(getattr(described.module, name)).__name__}' to a TorchScript type.")
+        raise error(f"Module '{described.python.__name__}' has no attribute '{name}' {f'({hint})' if hint else ''}", place)
+
+    def _property(self, state, value, name, prop, place):
+        described = value.type.what
+        if name not in described.methods:
+            described.methods[name] = self._compile(source.read(prop.fget), f"{described.name}.{name}", value.type, False, values.Simple)
+        return values.Simple(values.Method(value, described.methods[name]).called(state, [], [], place).value)
+
+    def _of_container(self, state, value, name, place):
+        """``keys``, ``values`` and ``items`` of modules in a dictionary."""
+        described = value.type.what
+        if not issubclass(described.python, jtensor.nn.ModuleDict) or name not in ("keys", "values", "items"):
+            return None
+        return _Items(value, name, self)
+
+    def set_attribute(self, state, value, name, given, place):
+        """``value.name = given``."""
+        from . import matching
+        described = value.type.what
+        kind = described.attributes.get(name)
+        if kind is None:
+            if name in described.constants:
+                raise error(f"Assigning to the constant '{name}'", place)
+            raise error(f"Tried to set nonexistent attribute: {name}. Did you forget to initialize it in __init__()?", place)
+        given = matching.convert_to(state, given, kind, True)
+        if not kinds.is_part(kinds.plain(given.type), kind):
+            raise error(f"Wrong type for attribute assignment. Expected {kind.shown()} but got {given.type.shown()}", place)
+        state.add_node("prim::SetAttr", [value, given], data=name)
+
+    def iterated(self, state, value, place):
+        """The modules that a container holds."""
+        described = value.type.what
+        if issubclass(described.python, jtensor.nn.ModuleDict):
+            return values.Parts([values.Simple(state.constant(name)) for name in described.modules])
+        if not issubclass(described.python, (jtensor.nn.ModuleList, jtensor.nn.Sequential)):
+            raise error("Only constant Sequential, ModuleList, ModuleDict, or ParameterList can be used as an iterable", place)
+        return values.Parts([values.Simple(_got(state, value, name, kind)) for name, kind in described.modules.items()])
+
+    def item(self, state, value, key, index, place):
+        """One of the modules that a container holds."""
+        described = value.type.what
+        if index.node is None or not index.node.is_constant:
+            raise absent("an index of modules that is no constant", place)
+        at = index.node.data
+        if issubclass(described.python, jtensor.nn.ModuleDict):
+            if at not in described.modules:
+                raise error(f"Key Error, {at}", place)
+            return values.Simple(_got(state, value, at, described.modules[at]))
+        if not issubclass(described.python, (jtensor.nn.ModuleList, jtensor.nn.Sequential)):
+            raise error("Only ModuleList, Sequential, ModuleDict, ParameterList, and ParameterDict modules are subscriptable", place)
+        inside = list(described.modules)
+        if not -len(inside) <= at < len(inside):
+            raise error("list index out of range", place)
+        return values.Simple(_got(state, value, inside[at], described.modules[inside[at]]))
+
+    def base(self, state, place):
+        """``super()``."""
+        raise absent("super()", place)
+
+
+class _Items(values.Sugared):
+    sort = "method"
+
+    def __init__(self, value, word, unit):
+        self.value, self.word, self.unit = value, word, unit
+
+    def called(self, state, args, kwargs, place, many=1):
+        modules = self.value.type.what.modules
+        parts = {"keys": lambda name, kind: values.Simple(state.constant(name)),
+                 "values": lambda name, kind: values.Simple(_got(state, self.value, name, kind)),
+                 "items": lambda name, kind: values.Parts([values.Simple(state.constant(name)),
+                                                           values.Simple(_got(state, self.value, name, kind))])}[self.word]
+        return values.Parts([parts(name, kind) for name, kind in modules.items()])
+
+
+def _got(state, value, name, kind):
+    made = state.add("prim::GetAttr", [value], kind, data=name)
+    made.name = name
+    return made
+
+
+def _raising(read):
+    """A function whose call is an error, with the arguments that it has."""
+    made = copy.copy(read)
+    made.node = copy.deepcopy(read.node)
+    body = ast.parse(f"raise RuntimeError({_UNUSED!r})").body
+    for one in ast.walk(body[0]):
+        ast.copy_location(one, read.node)
+    made.node.body = body
+    return made
+
