@@ -76,6 +76,11 @@ def within(name):
     return _inside[name]
 
 
+def is_own(module):
+    """Whether the module of that name is the library's own. A script that is run unchanged knows it by PyTorch's name (`alias`)."""
+    return within(getattr(sys.modules.get(module), "__file__", None) or "")
+
+
 def room(name):
     """Where in the package a file of that name lies, with slashes; None for others."""
     return name[len(_HERE):].replace(os.sep, "/") if name.startswith(_HERE) else None

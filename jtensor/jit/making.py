@@ -2,6 +2,7 @@
 
 Owns: which class has which method, names of classes. May not know: how anything was traced, how lines are written (`text`).
 """
+from ..base import sites
 from . import graph, programs
 from .text import Constants, Writer
 
@@ -128,7 +129,7 @@ def _packed(block, node):
 
 def qualified(kind):
     """A class's or function's name among those of TorchScript."""
-    room = kind.__module__.replace("jtensor", "torch", 1) if kind.__module__.startswith("jtensor") else kind.__module__
+    room = kind.__module__.replace("jtensor", "torch", 1) if sites.is_own(kind.__module__) else kind.__module__
     name = kind.__name__
     if name == "<lambda>":
         name = "_lambda"

@@ -10,6 +10,7 @@ import traceback
 
 from ..base.errors import MissingFeature, missing
 from ..nn import Module, Parameter
+from ..tensor.core import Tensor
 from . import Error, programs
 
 _NO_CAST = ("Unable to cast Python instance of type {} to C++ type '?' (#define PYBIND11_DETAILED_ERROR_MESSAGES or compile in debug mode "
@@ -118,6 +119,31 @@ class RecursiveScriptModule(ScriptModule):
             raise AttributeError("'RecursiveScriptModule' object has no attribute 'forward'")
         return ScriptMethod(self, method)
 
+    # -- what containers answer, which PyTorch leaves to those of Python that were compiled ------------------------------
+
+    def _by_container(self, method, *args):
+        found = getattr(self.__dict__.get("_container"), method, None)
+        if found is None:
+            raise NotImplementedError
+        return found(*args)
+
+    def __len__(self):
+        return self._by_container("__len__")
+
+    def __iter__(self):
+        return self._by_container("__iter__")
+
+    def __getitem__(self, at):
+        return self._by_container("__getitem__", at)
+
+    def __contains__(self, one):
+        return self._by_container("__contains__", one)
+
+    def __bool__(self):
+        return True
+
+    # -- what it says -----------------------------------------------------------------------------------------------------
+
     @property
     def original_name(self):
         """The name of the class that this was."""
@@ -146,13 +172,15 @@ class RecursiveScriptModule(ScriptModule):
     def __deepcopy__(self, memo):
         made = RecursiveScriptModule(self._kind)
         memo[id(self)] = made
-        made.__dict__.update({name: copy.deepcopy(value, memo) for name, value in self.__dict__.items() if name != "_archive"})
+        made.__dict__.update({name: copy.deepcopy(value, memo) for name, value in self.__dict__.items()
+                              if name not in ("_archive", "_container")})
         made.__dict__["_archive"] = self._archive
         return made
 
     def __copy__(self):
         made = RecursiveScriptModule(self._kind)
         made.__dict__.update(self.__dict__)
+        made.__dict__.pop("_container", None)
         return made
 
     def __reduce_ex__(self, protocol):
@@ -192,7 +220,7 @@ class ScriptMethod:
             raise _told(error) from error
 
     def _bound(self, args, kwargs):
-        takes = self._function.takes()
+        takes = self._function.takes
         if len(args) > len(takes):
             raise RuntimeError(f"{self.name}() expected at most {len(takes) + self.first} argument(s) but received "
                                f"{len(args) + self.first} argument(s). "
@@ -204,6 +232,8 @@ class ScriptMethod:
                 if not optional:
                     raise RuntimeError(f"{self.name}() is missing value for argument '{name}'. Declaration: {self._declaration()}")
                 continue
+            if kind == "Tensor" and isinstance(given[name], Tensor):
+                continue
             value = given[name] = _fitting(_ours(given[name], kind, self._function.unit), kind)
             if not programs.is_of(value, kind):
                 inferred = name in self._function.inferred
@@ -212,7 +242,7 @@ class ScriptMethod:
                                    f"instead found type '{type(value).__name__}'.{more}\nPosition: {at + self.first}\nValue: {value!r}\n"
                                    f"Declaration: {self._declaration()}\n"
                                    f"Cast error details: {_not_cast(value, kind)}")
-        unknown = given.keys() - {name for name, _, _ in takes}
+        unknown = given.keys() - {name for name, _, _ in takes} if kwargs else ()
         if unknown:
             raise RuntimeError(f"Unknown keyword argument '{min(unknown)}' for operator '{self.name}'. Schema: {self._declaration()}")
         return given

@@ -7,6 +7,7 @@ for, making functions. May not know: where the text comes from, modules.
 import ast
 import collections
 import enum
+import functools
 import linecache
 import math
 
@@ -117,6 +118,7 @@ class Function(Shared):
         lines = self.unit.source[self.path].splitlines()[first - 1:self.node.end_lineno]
         return "\n".join([line[indent:] if at == first or at >= body else line for at, line in enumerate(lines, first)]) + "\n"
 
+    @functools.cached_property
     def takes(self):
         """(name, type, whether it has a default) of the arguments but ``self``."""
         arguments = self.node.args.args[1:]
@@ -233,7 +235,12 @@ def is_of(x, kind):
     >>> is_of([1, 2], "List[int]"), is_of(None, "Optional[float]"), is_of(("a", 1.0), "Tuple[str, int]")
     (True, True, False)
     """
-    return _is_of(x, ast.parse(kind, mode="eval").body)
+    return isinstance(x, Tensor) if kind == "Tensor" else _is_of(x, _parsed(kind))
+
+
+@functools.lru_cache(1024)
+def _parsed(kind):
+    return ast.parse(kind, mode="eval").body
 
 
 def _is_of(x, node):

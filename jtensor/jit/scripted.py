@@ -8,12 +8,13 @@ import functools
 import inspect
 
 from ..base.errors import MissingFeature, missing
-from ..nn import Module
+from ..nn import Module, ModuleDict, ModuleList, Sequential
 from . import modules, traced
 from .frontend import FrontendError
 from .scripting.program import Program
 from .scripting.unit import Unit, modifier
 
+_CONTAINERS = Sequential, ModuleList, ModuleDict
 _TOLD = (RuntimeError, FrontendError, OSError, MissingFeature, RecursionError)
 
 
@@ -146,6 +147,8 @@ def _made(module, unit, program, known):
         elif name != "training":
             value = _copied(getattr(module, name, None))
             made._values[name] = list(value) if isinstance(value, tuple) and what.attributes[name].name == "List" else value
+    if isinstance(module, _CONTAINERS):
+        made.__dict__["_container"] = module
     for name in what.modules:
         made._modules[name] = _made(module._modules[name], unit, program, known)
     for name in dir(type(module)):
@@ -176,6 +179,8 @@ class UncompiledModule(modules.RecursiveScriptModule):
         self.__dict__.update(_original=module, _problem=problem, _kind=None, _values={}, _archive=None, training=module.training,
                              _parameters=module._parameters, _buffers=module._buffers, _modules=module._modules,
                              _non_persistent_buffers_set=module._non_persistent_buffers_set)
+        if isinstance(module, _CONTAINERS):
+            self.__dict__["_container"] = module
 
     @property
     def forward(self):

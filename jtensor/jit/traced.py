@@ -15,6 +15,10 @@ _OF_A_METHOD = "trace doesn't support compiling individual module's functions.\n
 # -- what is answered ---------------------------------------------------------------------------------------------------
 
 
+_NO_CONTAINER = {"__len__": "object of type '{}' has no len()", "__getitem__": "'{}' object is not subscriptable",
+                 "__iter__": "'{}' object is not iterable", "__contains__": "argument of type '{}' is not iterable"}
+
+
 class TracedModule(modules.RecursiveScriptModule):
     """A part of a traced module: its parameters are those of the original; it is called by the whole alone."""
 
@@ -22,6 +26,9 @@ class TracedModule(modules.RecursiveScriptModule):
 
     def _get_name(self):
         return self.original_name
+
+    def _by_container(self, method, *args):
+        raise TypeError(_NO_CONTAINER[method].format(type(self).__name__))
 
     @property
     def forward(self):

@@ -2,8 +2,10 @@
 
 ``python tests/jit/test_script.py`` writes the kept texts anew.
 """
+import copy
 import io
 import json
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -258,6 +260,31 @@ def _kept(torch):
         theirs, mistakes = scripted_cases.load(torch), scripted_mistakes.load(torch)["MISTAKES"]
         return {"functions": {name: torch.jit.script(theirs[name]).code for name in sorted(theirs["FUNCTIONS"])},
                 "mistakes": {name: _told(torch, mistakes[name]()) for name in sorted(mistakes)}}
+
+
+def test_containers_answer_as_those_of_python():
+    def answers(torch):
+        net = torch.jit.script(torch.nn.Sequential(torch.nn.Linear(1, 1), torch.nn.ReLU()))
+        found = [len(net), repr(net[0]), [repr(one) for one in net], bool(net)]
+        traced = torch.jit.trace(torch.nn.Linear(1, 1), torch.ones(1, 1))
+        for call in (lambda: 0 in net, lambda: len(torch.jit.script(torch.nn.ReLU())), lambda: len(copy.deepcopy(net)), lambda: traced[0],
+                     lambda: net[7]):
+            with pytest.raises((NotImplementedError, TypeError, IndexError)) as raised:
+                call()
+            found.append((raised.type, str(raised.value)))
+        return found
+    ours = answers(jtensor)
+    assert ours[0] == 2 and ours[-1] == (IndexError, "index 7 is out of range")
+    assert ours == answers(pytest.importorskip("torch"))
+
+
+def test_layers_are_known_under_pytorchs_names_too(tmp_path):
+    """A script that is run unchanged has classes that say they come from ``torch.nn``."""
+    script = tmp_path / "script.py"
+    script.write_text("import warnings; warnings.filterwarnings('ignore')\nimport torch\nfrom torch import nn\n"
+                      "print(torch.jit.script(nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())).get_submodule('0').code)\n")
+    found = subprocess.run([sys.executable, "-m", "jtensor", str(script)], capture_output=True, text=True)
+    assert "(self)._conv_forward(input, weight, bias, )" in found.stdout, found.stderr
 
 
 if __name__ == "__main__":

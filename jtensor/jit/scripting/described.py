@@ -7,6 +7,7 @@ import typing
 
 import jtensor
 
+from ...base import sites
 from . import annotations, kinds
 
 _LEFT_OUT = frozenset("""_parameters _buffers _modules _non_persistent_buffers_set _backward_pre_hooks _backward_hooks _forward_hooks
@@ -42,8 +43,8 @@ class Described:
             self.buffers += [name] * (one is not None)
         self.attributes["training"] = kinds.BOOL
         own = type(module).__dict__.get("__annotations__") or type(module) is jtensor.nn.Module
-        self.attributes["_is_full_backward_hook"] = kinds.NONE if own or type(module).__module__.startswith(
-            "jtensor") else kinds.optional(kinds.BOOL)
+        self.attributes["_is_full_backward_hook"] = kinds.NONE if own or sites.is_own(
+            type(module).__module__) else kinds.optional(kinds.BOOL)
         fixed = _constants(module, written)
         if hasattr(module, _TWICE) and isinstance(getattr(module, _TWICE), (list, tuple)):
             self.attributes[_TWICE] = kinds.listed(kinds.INT)
@@ -117,14 +118,14 @@ def _why(value, problem):
 
 def _is_hidden(module, name):
     return name in getattr(module, "__jit_ignored_attributes__", ()) or name in getattr(module, "__jit_unused_properties__", ()) or (
-        type(module).__module__.startswith("jtensor") and name.startswith("_"))
+        sites.is_own(type(module).__module__) and name.startswith("_"))
 
 
 def _written(module):
     """{attribute: kind} of annotations, of the class and in ``__init__``."""
     found = {}
     cls = type(module)
-    if cls.__module__.startswith("jtensor"):
+    if sites.is_own(cls.__module__):
         return found
     space = vars(inspect.getmodule(cls)) if inspect.getmodule(cls) is not None else {}
     for name, one in (cls.__dict__.get("__annotations__") or {}).items():

@@ -9,6 +9,7 @@ import types as python_types
 
 import jtensor
 
+from ...base import sites
 from ...base.errors import MissingFeature
 from ..making import qualified
 from . import cleanup, definitions, forms, kinds, library, names, objects, source, ssa, values
@@ -71,15 +72,15 @@ class Unit:
                 return values.Operator(operator)
             if not isinstance(found, (python_types.FunctionType, python_types.MethodType)):
                 return self._other(found, place)
-            if found.__module__.split(".")[0] == "jtensor" and ".jit.scripting.library" not in found.__module__:
+            if sites.is_own(found.__module__) and ".jit.scripting.library" not in found.__module__:
                 raise absent(f"torch.{found.__module__.partition('.')[2]}.{found.__name__}".replace("..", "."), place)
         made = self.compiled(found)
         wide = library.WIDE.get(written.__name__) if written is not None else None
         return values.Function(made) if wide is None else values.Widened(made, wide)
 
     def _other(self, found, place):
-        if callable(found) and not isinstance(found, (jtensor.nn.Module, jtensor.Tensor)) and (
-                getattr(found, "__module__", None) or "").split(".")[0] == "jtensor":
+        if callable(found) and not isinstance(found, (jtensor.nn.Module, jtensor.Tensor)) and sites.is_own(
+                getattr(found, "__module__", None)):
             raise absent(f"{getattr(found, '__name__', found)}", place)
         if isinstance(found, python_types.BuiltinFunctionType):
             raise error(f"Python builtin {found} is currently not supported in Torchscript", place)
@@ -160,7 +161,7 @@ class Unit:
             return None
         if (kind, name) in self._open:
             raise RuntimeError(f"method '{described.name}.{name}' is called recursively. Recursive calls are not supported")
-        if read is None and function.__module__.split(".")[0] == "jtensor":
+        if read is None and sites.is_own(function.__module__):
             raise MissingFeature(str(absent(f"{described.python.__name__}.{name}")))
         if modifier(function) == "ignore":
             made = self._ignored(function, f"{described.name}.{name}", kind)

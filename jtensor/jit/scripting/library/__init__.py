@@ -8,6 +8,7 @@ import inspect
 
 import jtensor
 
+from ....base import sites
 from .. import source
 from . import containers, functional, layers, losses, pooling, recurrent
 
@@ -48,7 +49,7 @@ def name_of(found):
 def method(python, name):
     """The `Source` of a method of one of PyTorch's layers; None for others, and where a class has a method of its own."""
     for one in python.__mro__:
-        if not one.__module__.startswith("jtensor"):
+        if not sites.is_own(one.__module__):
             if name in one.__dict__:
                 return None
             continue

@@ -7,6 +7,7 @@ from typing import Optional
 
 import jtensor as torch
 
+from ....base import sites
 from ....tensor.core import Tensor
 from ..source import Source
 
@@ -59,7 +60,7 @@ def complete(described, unit, kind):
 
     from .. import values
     layer = described.module
-    if not type(layer).__module__.startswith("jtensor"):
+    if not sites.is_own(type(layer).__module__):
         return
     of_two = layer.mode == "LSTM"
     text = (_HEAD + (_LSTM if of_two else _OTHER)).format(
