@@ -57,3 +57,8 @@ def test_nothing_lies_at_the_top_that_does_not_belong_there():
     assert top == {".ci", ".gitignore", "LICENSE", "README.md", "docs", "examples", "jtensor", "pyproject.toml", "tests"}
     built = ".whl", ".gz", ".zip", ".so", ".pyc"
     assert not [name for name in listed if name.endswith(built) and not name.startswith(("examples/", "tests/"))]
+
+
+def test_every_folder_of_rooms_is_a_package():
+    """Else it is not installed, though it can be imported from here."""
+    assert not {path.parent.relative_to(ROOT).as_posix() for path in ROOMS if not (path.parent / "__init__.py").exists()}
