@@ -15,5 +15,6 @@ From the top down:
     source.py             functions as their source has them, places for errors
     library/              layers and functions of `nn` in words that the language has
 
-Owns: that language as PyTorch compiles it. May not know: files and how they are read (`archive`, `programs`), what Python gets (`scripted`).
+Owns: that language as PyTorch compiles it. May not know: files and how they are read (`archive`, `programs`), what Python gets of it
+(`scripted`).
 """
