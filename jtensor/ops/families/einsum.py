@@ -15,15 +15,14 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 @composite(method=False)
-def einsum(*args):
+def einsum(equation=None, *operands):
     """The sum of products that an equation like ``"bij,bjk->bik"`` says; ``...`` stands for dimensions that broadcast.
 
     >>> torch.einsum("ij,jk->ik", torch.ones(2, 3), torch.ones(3, 4)).shape
     torch.Size([2, 4])
     """
-    equation, *operands = args or (None,)
     if hasattr(equation, "_spec") and operands:
-        equation, operands = _from_lists(args)
+        equation, operands = _from_lists((equation, *operands))
     elif not operands:
         raise ValueError("einsum(): must specify the equation string and at least one operand, or at least one operand and its subscripts "
                          "list")
