@@ -75,7 +75,7 @@ def put_in(methods):
     late = _late_names()
     for name in [*vars(jtensor), *late]:
         if name in FUNCTIONAL:
-            first = 1 if name == "unravel_index" else None
+            first = 1 if name in ("einsum", "unravel_index") else None
             _put(getattr(jtensor, name), key=name, title="torch.functional." + name, python=True, first=first,
                  unsaid=UNSAID[name] if name == "chain_matmul" else (), one_list=name == "einsum")
         elif line_of(name) is not None or name in MODES_ONLY or name in late:

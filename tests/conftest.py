@@ -128,6 +128,11 @@ def afresh(settled):
     executor.LOCAL.segment = executor.Segment()
 
 
+def pytest_collection_modifyitems(items):
+    """What takes long comes first: at the end one worker would wait for the other."""
+    items.sort(key=lambda item: "slow" not in item.keywords)
+
+
 def pytest_unconfigure(config):
     if _FOLDER is not None and not hasattr(config, "workerinput"):
         shutil.rmtree(_FOLDER, ignore_errors=True)

@@ -40,6 +40,7 @@ def predicted(monkeypatch):
     return seen
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("shape, dtype", [
     (lambda n: (n,), dtypes.float32), (lambda n: (n,), dtypes.int64), (lambda n: (n, n), dtypes.float32), (lambda n: (n, n), dtypes.int64),
