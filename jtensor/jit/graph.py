@@ -15,15 +15,14 @@ class Value:
         self.node, self.type, self.name = node, type, name
 
 
-class Node:
-    """``kind``: ``aten::add``, or one of those of `prim`; ``data``: a constant's value, a path to an attribute, a schema, a name;
-    ``block``: what a call of a module consists of."""
+class Step:
+    """What takes values and gives ``outputs``, traced or compiled. ``kind``: ``aten::add``, or one of those of `prim`; ``data``: a
+    constant's value, a path to an attribute, a form, a name; ``where``: the place in the source that it stands for."""
 
-    __slots__ = ("kind", "inputs", "outputs", "data", "block", "where")
+    __slots__ = ("kind", "inputs", "outputs", "data", "where")
 
-    def __init__(self, kind, inputs=(), types=("Tensor",), data=None, block=None, where=None):
-        self.kind, self.inputs, self.data, self.block, self.where = kind, list(inputs), data, block, where
-        self.outputs = [Value(self, type) for type in types]
+    def __init__(self, kind, inputs, outputs, data, where):
+        self.kind, self.inputs, self.outputs, self.data, self.where = kind, list(inputs), outputs, data, where
 
     @property
     def output(self):
@@ -32,6 +31,16 @@ class Node:
     @property
     def is_constant(self):
         return self.kind == "prim::Constant"
+
+
+class Node(Step):
+    """A step that was traced. ``block``: what a call of a module consists of."""
+
+    __slots__ = ("block",)
+
+    def __init__(self, kind, inputs=(), types=("Tensor",), data=None, block=None, where=None):
+        super().__init__(kind, inputs, [Value(self, type) for type in types], data, where)
+        self.block = block
 
     @property
     def writes(self):

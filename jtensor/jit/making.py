@@ -18,19 +18,11 @@ class Program:
 
     def _place(self, module, path):
         self._modules[path] = module
-        self.classes[path] = self._unique(qualified(type(module)))
+        self.classes[path] = unique(qualified(type(module)), self._taken)
         self.methods[path] = {}
         for name, child in module._modules.items():
             if child is not None:
                 self._place(child, (*path, name))
-
-    def _unique(self, name):
-        room, _, short = name.rpartition(".")
-        made, at = name, 0
-        while made in self._taken:
-            made, at = f"{room}.___torch_mangle_{at}.{short}", at + 1
-        self._taken.add(made)
-        return made
 
     def add(self, name, trace):
         """A traced method of the outermost module."""
@@ -125,6 +117,21 @@ def _packed(block, node):
     node.outputs, unpacked.inputs = [whole], [whole]
     block.nodes.insert(block.nodes.index(node) + 1, unpacked)
     return kind
+
+
+def unique(name, taken):
+    """A qualified name that is not ``taken``, which it is then: PyTorch numbers the others.
+
+    >>> taken = {"__torch__.Net"}
+    >>> unique("__torch__.Net", taken), unique("__torch__.Net", taken)
+    ('__torch__.___torch_mangle_0.Net', '__torch__.___torch_mangle_1.Net')
+    """
+    room, _, short = name.rpartition(".")
+    made, at = name, 0
+    while made in taken:
+        made, at = f"{room}.___torch_mangle_{at}.{short}", at + 1
+    taken.add(made)
+    return made
 
 
 def qualified(kind):

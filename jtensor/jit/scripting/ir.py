@@ -3,16 +3,17 @@ of them.
 
 Owns: these classes and what is asked of their order and uses. May not know: the language, types' meaning, text.
 """
+from .. import graph
 
 
-class Value:
-    """``name``: what it is to be called ("" if anything will do); ``type``: its `Kind`; ``node``: what gives it, None of a block's
-    arguments; ``block``: the one whose argument it is."""
+class Value(graph.Value):
+    """``type``: its `Kind`; ``node``: what gives it, None of a block's arguments; ``block``: the one whose argument it is."""
 
-    __slots__ = ("name", "type", "node", "block", "fact")
+    __slots__ = ("block", "fact")
 
     def __init__(self, node, type, name="", block=None):
-        self.node, self.type, self.name, self.block, self.fact = node, type, name, block, None
+        super().__init__(node, type, name)
+        self.block, self.fact = block, None
 
     @property
     def home(self):
@@ -20,23 +21,14 @@ class Value:
         return self.node.owner if self.node is not None else self.block
 
 
-class Node:
-    """``kind``: ``aten::add`` and the like; ``data``: a constant's value, a form, a name; ``blocks`` of an ``if`` or a loop; ``where``: the
-    place in the source that it stands for."""
+class Node(graph.Step):
+    """A step that is compiled. ``blocks`` of an ``if`` or a loop; ``owner``: the block that it is in."""
 
-    __slots__ = ("kind", "inputs", "outputs", "data", "blocks", "owner", "where")
+    __slots__ = ("blocks", "owner")
 
     def __init__(self, kind, inputs=(), types=(), data=None, where=None):
-        self.kind, self.inputs, self.data, self.where, self.blocks, self.owner = kind, list(inputs), data, where, [], None
-        self.outputs = [Value(self, type) for type in types]
-
-    @property
-    def output(self):
-        return self.outputs[0]
-
-    @property
-    def is_constant(self):
-        return self.kind == "prim::Constant"
+        super().__init__(kind, inputs, [Value(self, type) for type in types], data, where)
+        self.blocks, self.owner = [], None
 
     def add_block(self):
         made = Block(self)

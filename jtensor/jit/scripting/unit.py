@@ -11,7 +11,7 @@ import jtensor
 
 from ...base import sites
 from ...base.errors import MissingFeature
-from ..making import qualified
+from ..making import qualified, unique
 from . import cleanup, definitions, forms, kinds, library, names, objects, source, ssa, values
 from .described import Described
 from .source import absent, error
@@ -46,12 +46,7 @@ class Unit:
 
     def unique(self, name):
         """A qualified name that nothing else here has."""
-        room, _, short = name.rpartition(".")
-        made, at = name, 0
-        while made in self._taken:
-            made, at = f"{room}.___torch_mangle_{at}.{short}", at + 1
-        self._taken.add(made)
-        return made
+        return unique(name, self._taken)
 
     # -- functions ------------------------------------------------------------------------------------------------------
 
