@@ -50,9 +50,11 @@ class Facts:
 
     ndimension = dim
 
-    def is_contiguous(self, *, memory_format=None):
+    def is_contiguous(self, *, memory_format="contiguous_format"):
         """Whether the elements lie in memory in their logical order."""
-        if memory_format is not None and "channels_last" in str(memory_format):
+        if memory_format is None:
+            raise TypeError("a memory format is wanted, not None")
+        if memory_format != "contiguous_format" and "channels_last" in str(memory_format):
             from ..base import geometry
             test = geometry.is_channels_last_3d if str(memory_format).endswith("3d") else geometry.is_channels_last
             return test(tuple(self._spec.size), self._spec.stride)

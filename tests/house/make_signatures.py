@@ -3,8 +3,9 @@
     python tests/house/make_signatures.py
 
 One line for each name that jtensor has too and that PyTorch binds by its argument parser: the name (``Tensor.`` before a method's, ``nn.``
-before that of a function behind one of ``nn.functional``), and each signature in parentheses, ``~(`` where PyTorch takes it and does not
-show it. A type that ends with ``?`` may be None; ``ints1`` is a tuple of ints that may be one int, a ``symint`` may be a tensor of one int.
+before that of a function behind one that is written in Python, as those of ``nn.functional`` are), and each signature in parentheses,
+``~(`` where PyTorch takes it and does not show it. A type that ends with ``?`` may be None; ``ints1`` is a tuple of ints that may be one
+int, a ``symint`` may be a tensor of one int.
 ``Tensor.name -`` takes no arguments. Needs PyTorch; ``tests/tensor/test_guards.py`` says when the file is stale.
 """
 import ast
@@ -50,6 +51,7 @@ BY_HAND = {
     "Tensor.unflatten": "(int dim, ints sizes)",
     "unflatten": "(Tensor input, int dim, ints sizes)",
     "nn.grid_sampler": "(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners)",
+    "nn.split": "(Tensor input, int split_size, int dim=0)(Tensor input, ints split_size, int dim=0)",
     "nn.pad": "(Tensor input, ints pad, str mode='constant', float? value=None)",
     "Tensor.to": None,
     "Tensor.set_": None,

@@ -141,7 +141,7 @@ def _spread_arguments(name, input, dim, unbiased, correction):
     return dim, correction
 
 
-@composite()
+@composite(asked=True)
 def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=None):
     """The variance over ``dim``: squared distances from the mean, divided by ``n - correction`` (1 unless given).
 
@@ -153,7 +153,7 @@ def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=N
     return var_dims(input, dim, correction=correction, keepdim=keepdim, **more)
 
 
-@composite()
+@composite(asked=True)
 def std(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=None):
     """The standard deviation over ``dim``; the gradient where it is 0 is 0.
 

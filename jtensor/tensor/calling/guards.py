@@ -35,11 +35,11 @@ MISSING = _Missing()
 class Form:
     """The parameters of a function: ``positional`` and ``named`` as (name, default), ``rest`` and ``others`` for its own catch-alls."""
 
-    __slots__ = ("positional", "named", "rest", "others", "name", "function", "body", "behind", "asked_first", "one_list")
+    __slots__ = ("positional", "named", "rest", "others", "name", "function", "body", "behind", "asked_first", "one_list", "bools")
 
     def __init__(self, positional, named, rest=None, others=None):
         self.positional, self.named, self.rest, self.others = positional, named, rest, others
-        self.body, self.behind, self.asked_first, self.one_list = None, None, False, False
+        self.body, self.behind, self.asked_first, self.one_list, self.bools = None, None, False, False, ()
 
     def given(self, caller, values, rest, named, others):
         """The arguments of a call from a frame as the user wrote them, or may have: (positional, by keyword)."""
@@ -124,7 +124,7 @@ def written(form, name, called, scope):
     n, m = len(form.positional), len(form.named)
     out = next((f"k{at}" for at, (parameter, _) in enumerate(form.named) if parameter == "out"), None)
     code = _code(n, m, None if last is None else f"p{last}" if last < n else f"k{last - n}", form.rest is None, form.others is None, out,
-                 called, form.asked_first, form.one_list)
+                 called, form.asked_first, form.one_list, form.bools)
     names = [parameter for parameter, _ in given] + [form.rest or "_rest", form.others or "_others"]
     by_keyword = tuple([parameter for parameter, _ in form.named])
     places = tuple([f"k{at}" for at in range(m)])
@@ -139,9 +139,9 @@ def written(form, name, called, scope):
 
 
 @functools.cache
-def _code(n, m, last, own_rest, own_others, out, called, asked_first, one_list):
+def _code(n, m, last, own_rest, own_others, out, called, asked_first, one_list, bools):
     """The code of functions that have so many parameters and do alike, whatever their names are. A call with ``out`` is looked at first,
-    and with ``asked_first`` one whose arguments are of other classes than any before."""
+    and one whose arguments are of other classes than any before if ``asked_first``, or if one of the ``bools`` is none."""
     positional, named = [f"p{at}" for at in range(n)], [f"k{at}" for at in range(m)]
     several = ["rest and (len(rest) > 1 or rest[0].__class__ is int)"] * one_list
     asked = " or ".join([f"{last} is _m"] * (last is not None) + ["rest"] * own_rest + several + ["others"] * own_others
@@ -149,7 +149,8 @@ def _code(n, m, last, own_rest, own_others, out, called, asked_first, one_list):
     values = f"({''.join([p + ', ' for p in positional])}), rest, ({''.join([k + ', ' for k in named])}), others"
     odd = f"    if {asked}:\n        found = _odd(_form, {values})\n        if found is not _m:\n            return found\n"
     classes = f"({''.join([f'{p}.__class__, ' for p in (*positional, *named)])})"
-    first = f"    if {classes} not in _kinds:\n        _first(_form, _kinds, {classes})\n" if asked_first else ""
+    when = f"({' or '.join([f'{one} is not False and {one} is not True' for one in bools])}) and " if bools and not asked_first else ""
+    first = f"    if {when}{classes} not in _kinds:\n        _first(_form, _kinds, {classes})\n" if asked_first or bools else ""
     source = (f"def made({', '.join([*positional, '*rest', *named, '**others'])}):\n{odd if asked else ''}{first}"
               f"    try:\n        return {called}\n"
               f"    except Exception as error:\n        found = _again(error, _form, {values})\n        if found is not _m:\n"
@@ -171,6 +172,8 @@ def guarded(function, name, method=False, behind=None, asked_first=False, one_li
     if method:                                       # methods of PyTorch's have no ``out``
         form.named = [(n, d) for n, d in form.named if n != "out"]
     form.name = "Tensor." + name if method else name
+    form.bools = tuple([f"{letter}{at}" for letter, part in (("p", form.positional), ("k", form.named))
+                        for at, (_, default) in enumerate(part) if default.__class__ is bool])
     places = [f"p{at}" for at in range(len(form.positional))] + ["*rest"] * bool(form.rest)
     named = [f"k{at}=k{at}" for at in range(len(form.named))]
     scope = {"_function": function, **{f"_k{at}": default for at, (_, default) in enumerate(form.named)}}
@@ -189,7 +192,7 @@ def renamed(function, name):
     if old is None:
         return function
     form.positional, form.named, form.rest, form.others = old.positional, old.named, old.rest, old.others
-    form.body, form.behind, form.asked_first, form.one_list = old.body, old.behind, old.asked_first, old.one_list
+    form.body, form.behind, form.asked_first, form.one_list, form.bools = old.body, old.behind, old.asked_first, old.one_list, old.bools
     form.name = "Tensor." + name if old.name.startswith("Tensor.") else name
     code = function.__code__.replace(co_name=name, co_qualname=name)
     form.function = made = types.FunctionType(code, {**function.__globals__, "_form": form}, name, function.__defaults__)

@@ -4,6 +4,7 @@ Owns: views of which several hang on one node, as PyTorch has them, and may not 
 `views`.
 """
 import functools
+from contextlib import suppress
 
 from jax import lax
 
@@ -19,9 +20,10 @@ from ...trace.tape import LOCAL
 from ...views import access as accesses
 from ...views import rules
 from ..calling.entries import refuse_entry
+from ..calling.refusals import refusal
 from ..core import Tensor
 from ..history import attach, refuse_stale
-from .views import _index, _plans, geometry_of, hang, operator_of, share, share_spec
+from .views import _indices, _plans, geometry_of, hang, operator_of, share, share_spec
 
 # -- of one node ------------------------------------------------------------------------------------------------------
 
@@ -110,13 +112,10 @@ def _whole(n, name, what, position):
     return n.__index__()
 
 
-def _sizes(sizes, position=2):
-    lead = f"split_with_sizes(): argument 'split_sizes' (position {position}) must be tuple of ints, "
-    if not isinstance(sizes, (tuple, list)):
-        raise TypeError(lead + f"not {type_name(type(sizes))}")
-    for at, n in enumerate(sizes):
-        if n.__class__ is not int and (not hasattr(n, "__index__") or isinstance(n, bool)):
-            raise TypeError(lead + f"but found element of type {type_name(type(n))} at pos {at}")
+def _sizes(sizes):
+    """The ints of a list; of one with anything else it is asked first whether PyTorch takes it."""
+    if any(n.__class__ is not int for n in sizes):
+        refuse_entry()
     return tuple([n.__index__() for n in sizes])
 
 
@@ -127,13 +126,19 @@ def unbind(input, dim=0):
 
 
 def _split(tensor, size, dim):
-    if dim.__class__ is not int and (not hasattr(dim, "__index__") or isinstance(dim, bool)):
-        raise TypeError(f"split() received an invalid combination of arguments - got (Tensor, {type_name(type(size))}, "
-                        f"{type_name(type(dim))}), but expected one of:")
-    dim = _whole(dim, "split", "dim", 2)
-    if size.__class__ is int or hasattr(size, "__index__") and not isinstance(size, bool):
-        return _multi(tensor, rules.split, "SplitBackward0", size.__index__(), dim)
-    return _multi(tensor, rules.split, "SplitWithSizesBackward0", _sizes(size), dim)
+    """By a number or by numbers, which PyTorch has two functions for behind one that is written in Python."""
+    if size.__class__ is int and dim.__class__ is int:
+        return _multi(tensor, rules.split, "SplitBackward0", size, dim)
+    if isinstance(size, Tensor):
+        with suppress(ValueError):
+            size = int(size)
+    of_one_size = isinstance(size, int)
+    refused = refusal("nn.split" if of_one_size else "split_with_sizes", (tensor, size, dim), {})
+    if refused is not None:
+        raise refused
+    if of_one_size:
+        return _multi(tensor, rules.split, "SplitBackward0", size, dim.__index__())
+    return _multi(tensor, rules.split, "SplitWithSizesBackward0", tuple([n.__index__() for n in size]), dim.__index__())
 
 
 @composite(method=False)
@@ -153,7 +158,7 @@ def _split_method(input, split_size, dim=0):
 @composite()
 def split_with_sizes(input, split_sizes, dim=0):
     """Pieces of given sizes."""
-    return _multi(input, rules.split, "SplitWithSizesBackward0", _sizes(split_sizes, 1), _whole(dim, "split_with_sizes", "dim", 2))
+    return _multi(input, rules.split, "SplitWithSizesBackward0", _sizes(split_sizes), _whole(dim, "split_with_sizes", "dim", 2))
 
 
 @composite()
@@ -185,7 +190,7 @@ def unsafe_split(tensor, split_size, dim=0):
 def unsafe_split_with_sizes(input, split_sizes, dim=0):
     """`split_with_sizes` of that kind (`unsafe_split`)."""
     dim = _whole(dim, "unsafe_split_with_sizes", "dim", 2)
-    return _unaware(_multi(input, rules.split, "UnsafeSplitWithSizesBackward0", _sizes(split_sizes, 1), dim))
+    return _unaware(_multi(input, rules.split, "UnsafeSplitWithSizesBackward0", _sizes(split_sizes), dim))
 
 
 @composite()
@@ -223,5 +228,5 @@ def tensor_split(input, indices_or_sections, dim=0):
             raise RuntimeError("tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but "
                                f"got a tensor with {cuts._spec.ndim} dims")
         cuts = cuts.tolist()
-    cuts = tuple(map(_index, cuts)) if isinstance(cuts, (tuple, list)) else cuts
+    cuts = _indices(cuts) if isinstance(cuts, (tuple, list)) else cuts
     return _each(input, rules.tensor_split, "SliceBackward0", cuts, dim)

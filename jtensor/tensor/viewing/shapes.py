@@ -16,7 +16,7 @@ from ...trace.tape import LOCAL
 from ...views import rules
 from ..core import Tensor, make_tensor
 from ..values import read_at
-from .views import _index, as_strided, geometry_of, view_of
+from .views import _index, _indices, as_strided, geometry_of, view_of
 
 # -- dimensions chosen, exchanged -------------------------------------------------------------------------------------
 
@@ -24,6 +24,7 @@ from .views import _index, as_strided, geometry_of, view_of
 @composite()
 def select(input, dim, index):
     """The slice at ``index`` along ``dim``, without that dimension; a view."""
+    no_bools(dim)
     return view_of(input, rules.select, "SelectBackward0", dim, _index(index))
 
 
@@ -45,6 +46,7 @@ def narrow(input, dim, start, length):
 @composite(aliases=("swapaxes", "swapdims"))
 def transpose(input, dim0, dim1):
     """Two dimensions swapped; a view."""
+    no_bools(dim0, dim1)
     return view_of(input, rules.transpose, "TransposeBackward0", dim0, dim1, inverse=_transpose_back)
 
 
@@ -91,13 +93,13 @@ _PERMUTE_BACK = {rule: _permute_back(rule) for rule in (rules.permute, rules.mov
 def _dims(dims):
     if len(dims) == 1 and isinstance(dims[0], (tuple, list)):
         dims = dims[0]
-    return tuple([d if d.__class__ is int else _index(d) for d in dims])
+    return _indices(dims)
 
 
 @composite(aliases=("moveaxis",), asked=True)
 def movedim(input, source, destination):
     """Dimensions moved to other places; a view."""
-    given = [tuple(map(_index, d)) if isinstance(d, (tuple, list)) else _index(d) for d in (source, destination)]
+    given = [_indices(d) if isinstance(d, (tuple, list)) else _index(d) for d in (source, destination)]
     if not input._spec.ndim:
         rules.movedim((), (), 0, *given)
         return alias(input)
@@ -255,9 +257,11 @@ def ravel(input):
 
 
 @composite(function=False)
-def contiguous(self, *, memory_format=None):
+def contiguous(self, *, memory_format="contiguous_format"):
     """The tensor itself if it is contiguous, else a contiguous copy."""
-    if memory_format is not None and "channels_last" in str(memory_format):
+    if memory_format is None:
+        raise TypeError("a memory format is wanted, not None")
+    if memory_format != "contiguous_format" and "channels_last" in str(memory_format):
         return self if self.is_contiguous(memory_format=memory_format) else self.clone(memory_format=memory_format)
     if self._spec.contiguous:
         return self

@@ -300,10 +300,15 @@ def _index(n):
     return n.__index__()
 
 
+def _indices(numbers):
+    """The ints of a list of the user's, in which PyTorch takes a bool anywhere but in the first place."""
+    return tuple([n if n.__class__ is int else int(n) if n.__class__ is bool and at else _index(n) for at, n in enumerate(numbers)])
+
+
 @composite(asked=True)
 def as_strided(input, size, stride, storage_offset=None):
     """Any geometry over the tensor's storage; a view."""
-    size, stride = tuple(map(_index, size)), tuple(map(_index, stride))
+    size, stride = _indices(size), _indices(stride)
     offset = input._offset if storage_offset is None else _index(storage_offset)
     storage = input._storage
     try:
