@@ -87,7 +87,7 @@ def _large(given):
     return isinstance(given, int) and not -(1 << 63) <= given < 1 << 63
 
 
-_KERNELS = {"logsigmoid": "log_sigmoid", "saddmm": "sspaddmm", "dsmm": "mm", "spmm": "mm", "hsmm": "hspmm"}      # what speaks in their place
+_KERNELS = {"logsigmoid": "log_sigmoid", "saddmm": "sspaddmm", "dsmm": "mm", "spmm": "mm", "hsmm": "hspmm"}      # who speaks
 
 
 def refusal(name, args, kwargs):
