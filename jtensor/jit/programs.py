@@ -284,6 +284,11 @@ _GLOBALS = (ROOT, "torch", "ops", "CONSTANTS")
 _STATEMENTS = (ast.If, ast.For, ast.While, ast.Return, ast.Expr, ast.Pass, ast.Assign, ast.With, ast.Break, ast.Continue)
 
 
+def _complex(real, imaginary):
+    """A constant of two parts, whose zeros keep their signs."""
+    return complex(real, imaginary.imag)
+
+
 class _Writer(ast.NodeTransformer):
     """Rewrites a function of a file as one of Python; what TorchScript does not have is an error."""
 
@@ -371,6 +376,13 @@ class _Writer(ast.NodeTransformer):
         made = ast.Call(ast.copy_location(found, function), [self.visit(a) for a in args],
                         [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords])
         return ast.copy_location(made, node)
+
+    def visit_BinOp(self, node):
+        """``2.+1.j`` and ``2.-1.j``: the only sums there are."""
+        if not isinstance(node.op, (ast.Add, ast.Sub)):
+            raise self._unknown(node)
+        right = node.right if isinstance(node.op, ast.Add) else ast.copy_location(ast.UnaryOp(ast.USub(), node.right), node)
+        return ast.copy_location(self._call(_complex, self.visit(node.left), self.visit(right)), node)
 
     def visit_AnnAssign(self, node):
         return self.visit_Assign(ast.copy_location(ast.Assign([node.target], node.value), node))

@@ -36,7 +36,8 @@ def constant(value, constants):
     if isinstance(value, float):
         return number(value)
     if isinstance(value, complex):
-        return f"{number(value.real)}+{number(value.imag)}j"
+        sign = "" if number(value.imag)[0] == "-" else "+"
+        return f"{number(value.real)}{sign}{number(value.imag)}j"
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, (bool, int, type(None))):

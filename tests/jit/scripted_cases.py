@@ -173,6 +173,19 @@ if "torch" in globals():
         return a, b, c, d, v, i, x.masked_fill(x > 1, -math.inf), torch.where(x > 0, x, -x), x.reshape(3, 2), x.expand(2, 3), s[0], \
             x.squeeze(0).unsqueeze(-1), torch.einsum("ij,kj->ik", x, x), x.norm(), x.std(), torch.clamp(x, 0.0, 1.0), x.clamp(min=0)
 
+    def complexes(x: complex) -> List[complex]:
+        return [x * 2 + 1j, -2j - x, x * complex(1.5, -2), 3j]
+
+    def whatever(x: Any) -> str:
+        r = "a"
+        if isinstance(x, int):
+            return str(x + 1)
+        elif isinstance(x, (float, List[int])):
+            r += "f"
+        if not isinstance(x, str):
+            return r
+        return r + x
+
     def functions(x):
         y = F.softmax(x, dim=-1) + F.log_softmax(x, 1) + F.gelu(x) + F.silu(x) + F.elu(x) + F.leaky_relu(x, 0.1) + F.layer_norm(x, [3])
         return y, F.mse_loss(x, x + 1), F.cross_entropy(x, torch.tensor([0, 1])), F.normalize(x), F.pad(x, [1, 1]), F.linear(x, x), \
@@ -280,6 +293,7 @@ if "torch" in globals():
         return f"{a} {b} {c}", str(a), str([1.0, 2.5]), "{} {}".format([a], ["x"]), str({"a": (1, "x")}), "%s %d" % (a, b), str(None), 1e-7
 
     FUNCTIONS = {
+        "complexes": lambda x: (1 - 2j,), "whatever": lambda x: (x.tolist()[0],),
         "straight": lambda x: (x, x + 1), "defaults": lambda x: (x, 2, True), "early": lambda x: (x,), "leaving": lambda x: (x, 9),
         "nested_loops": lambda x: (x, 5), "containers": lambda x: ([x, x], {"a": 1, "b": 2}, x), "indices": lambda x: (x,),
         "checks": lambda x: (x,), "numbers": lambda x: ((1, 2.5), [1, 2]), "texts": lambda x: ("a,b", 3), "helping": lambda x: (x,),

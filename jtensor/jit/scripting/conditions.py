@@ -130,7 +130,7 @@ def refine(state, known, node):
     """Makes variables of the kinds that are known of them."""
     for name, kind in sorted(known.items()):
         found = state.load(name)
-        if type(found) is not values.Simple or found.value.type == kind:
+        if type(found) is not values.Simple or found.value.type == kind != kinds.ANY:
             continue
         made = state.add("prim::unchecked_cast", [found.value], kind)
         state.set(name, values.Simple(made), node)
@@ -175,12 +175,12 @@ def _isinstance(state, node):
     held = [_is_of(kinds.plain(one), found) for one in members]
     if value.type != kinds.ANY and None not in held and len(set(held)) == 1:
         return Condition(state.constant(held[0]), static=held[0])
-    exact = [one for one in found if type(one) is not str]
+    exact = sorted([one for one in found if type(one) is not str], key=kinds.rank)
     made = state.add("prim::isinstance", [value], kinds.BOOL, data=exact)
     if not isinstance(subject, ast.Name):
         return Condition(made)
     inside = [one for one, is_one in zip(members, held, strict=True) if is_one] if value.type != kinds.ANY else exact
-    outside = [one for one, is_one in zip(members, held, strict=True) if not is_one] if value.type != kinds.ANY else []
+    outside = [one for one, is_one in zip(members, held, strict=True) if not is_one] if value.type != kinds.ANY else [kinds.ANY]
     return Condition(made, {subject.id: kinds.union(inside)} if inside else {}, {subject.id: kinds.union(outside)} if outside else {})
 
 

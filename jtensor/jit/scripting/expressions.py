@@ -99,7 +99,8 @@ def _unary(state, node, hint):
         return values.Simple(conditions.condition(state, node).value)
     inner = state.value(node.operand)
     if isinstance(node.op, ast.USub) and inner.node is not None and inner.node.is_constant and inner.type in kinds.NUMBERS:
-        return values.Simple(state.constant(-inner.node.data))
+        given = inner.node.data
+        return values.Simple(state.constant(complex(0 - given.real, -given.imag) if isinstance(given, complex) else -given))
     return values.Simple(state.call("aten::" + _UNARY[type(node.op)], inner, place=state.place(node)))
 
 

@@ -32,7 +32,7 @@ class Kind:
             return self.what.name
         if self.name == "Tuple" and not self.of:
             return "Tuple[()]"
-        of = sorted(self.of, key=_rank) if self.name == "Union" else self.of
+        of = sorted(self.of, key=rank) if self.name == "Union" else self.of
         return f"{self.name}[{', '.join(map(str, of))}]" if self.of else self.name
 
     def shown(self):
@@ -43,7 +43,7 @@ class Kind:
             return "Tensor (inferred)"
         if self.name == "number":
             return "Scalar"
-        inner = [one.shown() for one in (sorted(self.of, key=_rank) if self.name == "Union" else self.of)]
+        inner = [one.shown() for one in (sorted(self.of, key=rank) if self.name == "Union" else self.of)]
         return f"{self.name}[{', '.join(inner)}]" if self.of else str(self)
 
     def schema(self):
@@ -63,7 +63,7 @@ _RANKS = ("Any", "Tensor", "Tuple", "List", "Dict", "number", "float", "complex"
           "Optional", "Device")
 
 
-def _rank(kind):
+def rank(kind):
     """Where PyTorch has a kind among those of a union."""
     return _RANKS.index(kind.name) if kind.name in _RANKS else len(_RANKS)
 

@@ -243,8 +243,8 @@ class Writer(text.Writer):
         if kind in ("prim::unchecked_cast",):
             return f"unchecked_cast({self.typed(node.output.type)}, {given[0]})"
         if kind == "prim::isinstance":
-            wanted = [self.typed(one) for one in data]
-            return f"isinstance({given[0]}, {wanted[0] if len(wanted) == 1 else '[' + ', '.join(wanted) + ']'})"
+            wanted = ", ".join([self.typed(one) for one in data])
+            return f"isinstance({given[0]}, {wanted if len(data) == 1 else f'({wanted})'})"
         if kind == "prim::tolist":
             return f"annotate({self.typed(node.output.type)}, {given[0]}.tolist())"
         if kind in ("prim::EnumName", "prim::EnumValue"):
