@@ -6,6 +6,7 @@ May not know: tensors as objects, but in composites.
 import jax.numpy as jnp
 from jax import lax
 
+from ...base import sites
 from ..operator import RAW, Tensor, op
 from ..registry import composite
 from . import factor
@@ -54,6 +55,10 @@ def cholesky(input, upper=False, *, out=None):
     >>> torch.cholesky(torch.tensor([[4.]]))
     tensor([[2.]])
     """
+    sites.warn_once("torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a future PyTorch release.\n"
+                    "L = torch.cholesky(A)\nshould be replaced with\nL = torch.linalg.cholesky(A)\nand\nU = torch.cholesky(A, upper=True)\n"
+                    "should be replaced with\nU = torch.linalg.cholesky(A).mH\n"
+                    "This transform will produce equivalent results for all valid (symmetric positive definite) inputs.")
     square("cholesky", input)
     made = factor.cholesky_ex_raw(input, bool(upper))
     checked(made[1], _not_positive("cholesky"))

@@ -144,6 +144,8 @@ def chain_matmul(*matrices, out=None):
     """
     if len(matrices) == 1 and isinstance(matrices[0], (tuple, list)):
         matrices = tuple(matrices[0])
+    sites.warn_once("torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot instead, "
+                    "which accepts a list of two or more tensors rather than multiple parameters.")
     if not matrices:
         raise RuntimeError("chain_matmul(): Expected one or more matrices")
     only_tensors(matrices)
@@ -152,7 +154,7 @@ def chain_matmul(*matrices, out=None):
             raise RuntimeError(f"Tensor dimension is {t._spec.ndim}, expected 2 instead.")
     if len(matrices) == 1:
         return matrices[0]
-    return put_out("chain_matmul", _chained(matrices), out)
+    return put_out("chain_matmul", linalg_multi_dot(matrices), out)
 
 
 def _chained(matrices):

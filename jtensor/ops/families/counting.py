@@ -5,7 +5,7 @@ Owns: what has sizes that depend on the data (which is looked at), and binary se
 import jax.numpy as jnp
 import numpy as np
 
-from ...base import dtypes
+from ...base import dtypes, sites
 from ..loops import fori_loop
 from ..operator import RAW, Tensor, op
 from ..registry import composite
@@ -146,6 +146,17 @@ def _no_kernel(*given):
             raise not_implemented("searchsorted_out_cpu", kind)
 
 
+def _warn_of_copies(boundaries, values, sorter=None):
+    """Says what PyTorch would have to copy."""
+    if not values._spec.numel:
+        return
+    for what, tensor in (("input value", values), ("boundary", boundaries), ("sorter", sorter)):
+        if tensor is not None and not tensor._spec.contiguous:
+            sites.warn_once(f"torch.searchsorted(): {what} tensor is non-contiguous, this will lower the performance due to extra data "
+                            f"copy when converting non-contiguous tensor to contiguous, please use contiguous {what} tensor if possible. "
+                            "This message will only appear once per program.")
+
+
 @composite(method=False, asked=True)
 def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, out=None, sorter=None):
     """Where each value of ``input`` goes in the sorted last dimension of ``sorted_sequence``: before equals, or (``right``) behind.
@@ -172,9 +183,11 @@ def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=N
             raise RuntimeError("torch.searchsorted(): sorter must be a tensor of long dtype but got dtype "
                                f"{dtypes.scalar_name(sorter._spec.dtype)}")
         check_bounds(sorter, sorted_sequence._spec.size[-1], lambda n: RuntimeError("torch.searchsorted(): sorter index out of range"))
-        sorted_sequence = sorted_sequence.gather(-1, sorter)
     _check_search(sorted_sequence._spec, values._spec)
     _no_kernel(sorted_sequence, values)
+    _warn_of_copies(sorted_sequence, values, sorter)
+    if sorter is not None:
+        sorted_sequence = sorted_sequence.gather(-1, sorter)
     return put_out("searchsorted", searchsorted_raw(sorted_sequence, values, bool(out_int32), bool(right)), out)
 
 
@@ -190,6 +203,7 @@ def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
     if isinstance(input, (bool, int, float)):
         input = _value_among(boundaries, input)
     _no_kernel(input, boundaries)
+    _warn_of_copies(boundaries, input)
     return put_out("bucketize", searchsorted_raw(boundaries, input, bool(out_int32), bool(right)), out)
 
 

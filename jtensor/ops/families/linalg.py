@@ -6,6 +6,7 @@ equations in `solving`. May not know: tensors as objects, but in composites.
 import jax.numpy as jnp
 from jax import lax
 
+from ...base import sites
 from ...base.naming import type_name
 from ..loops import scan
 from ..operator import RAW, Tensor, op
@@ -175,6 +176,9 @@ def qr(input, some=True, *, out=None):
     tensor([[1., 0.],
             [0., 1.]])
     """
+    sites.warn_once("torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future PyTorch release.\n"
+                    "The boolean parameter 'some' has been replaced with a string parameter 'mode'.\nQ, R = torch.qr(A, some)\n"
+                    "should be replaced with\nQ, R = torch.linalg.qr(A, 'reduced' if some else 'complete')")
     matrices("linalg.qr", input)
     return put_out("qr", named("qr", ("Q", "R"), _qr("qr", input, "reduced" if some else "complete")), out)
 
@@ -230,6 +234,11 @@ def lu(input, pivot=True, get_infos=False, *, out=None):
     >>> torch.lu(torch.tensor([[1., 2.], [4., 4.]]))[1]
     tensor([2, 2], dtype=torch.int32)
     """
+    sites.warn_once("torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be removed in a future "
+                    "PyTorch release.\nLU, pivots = torch.lu(A, compute_pivots)\nshould be replaced with\n"
+                    "LU, pivots = torch.linalg.lu_factor(A, compute_pivots)\nand\n"
+                    "LU, pivots, info = torch.lu(A, compute_pivots, get_infos=True)\nshould be replaced with\n"
+                    "LU, pivots, info = torch.linalg.lu_factor_ex(A, compute_pivots)")
     _factored(input)
     if not isinstance(pivot, bool):
         raise TypeError(f"_lu_with_info(): argument 'pivot' must be bool, not {type_name(type(pivot))}")
@@ -285,6 +294,9 @@ def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
 @composite(asked=True)
 def lu_solve(input, LU_data, LU_pivots, *, out=None):
     """The solution of ``A X = input`` for the matrix that ``linalg.lu_factor`` factored."""
+    sites.warn_once("torch.lu_solve is deprecated in favor of torch.linalg.lu_solveand will be removed in a future PyTorch release.\n"
+                    "Note that torch.linalg.lu_solve has its arguments reversed.\nX = torch.lu_solve(B, LU, pivots)\n"
+                    "should be replaced with\nX = torch.linalg.lu_solve(LU, pivots, B)")
     pivoted(LU_data, LU_pivots, input, True)
     return put_out("lu_solve", factor.lu_solve_raw(LU_data, LU_pivots, input, True, False), out)
 

@@ -8,7 +8,7 @@ import math
 import jax.numpy as jnp
 from jax import lax
 
-from ...base import dtypes
+from ...base import dtypes, sites
 from ..build import broadcast_shapes
 from ..layout import columns
 from ..operator import RAW, Tensor, op
@@ -158,6 +158,9 @@ def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False,
             raise RuntimeError(f"torch.triangular_solve: Expected {name} to have at least 2 dimensions, but it has {t._spec.ndim} "
                                "dimensions instead")
     fitting("triangular_solve", input, A)
+    sites.warn_once("torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangularand will be removed in a future PyTorch "
+                    "release.\ntorch.linalg.solve_triangular has its arguments reversed and does not return a copy of one of the inputs.\n"
+                    "X = torch.triangular_solve(B, A).solution\nshould be replaced with\nX = torch.linalg.solve_triangular(A, B).")
     floating("triangular_solve", A._spec)
     a = A.transpose(-2, -1) if transpose else A
     x = solve_triangular_raw(a, input, bool(upper) != bool(transpose), True, bool(unitriangular))
