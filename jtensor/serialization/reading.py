@@ -113,6 +113,12 @@ def rebuild_sparse(layout, parts):
     return rebuild(layout.name, *parts, check=True)
 
 
+def _of_nested(name):
+    """The class of nested tensors, or the function that makes one of its parts."""
+    from ..nested._internal import nested_tensor
+    return getattr(nested_tensor, name)
+
+
 def rebuild_layout(name):
     """`torch.strided` and its kind by name."""
     import jtensor
@@ -161,6 +167,8 @@ def found_name(module, name):
     if (module, name) == ("torch.nn.parameter", "Parameter"):
         import jtensor
         return jtensor.nn.Parameter
+    if module == "torch.nested._internal.nested_tensor" and name in ("NestedTensor", "_rebuild_njt"):
+        return _of_nested(name)
     return _REBUILT.get((module, name)) or names.allowed(module, name)
 
 

@@ -1,6 +1,8 @@
 """MultiheadAttention."""
 import jtensor
 
+from ...base.errors import missing
+
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
@@ -79,6 +81,9 @@ class MultiheadAttention(Module):
                 is_causal=False):
         """``attn_mask`` and ``key_padding_mask``: True means "do not look there"; of floats, they are added to the scores."""
         is_batched = query.dim() == 3
+        if query.is_nested or key.is_nested or value.is_nested:
+            raise AssertionError("MultiheadAttention does not support NestedTensor outside of its fast path. The fast path was not hit "
+                                 f"because {self._why_no_kernel(query, key, value)}")
         by_batches = is_batched and not self.training and self._is_one_kernel(query, key, value, key_padding_mask, attn_mask)
         if by_batches and query.shape[2] != self.embed_dim:
             raise RuntimeError(f"passed-in embed_dim {self.embed_dim} didn't match last dim of query {query.shape[2]}")
@@ -98,6 +103,21 @@ class MultiheadAttention(Module):
         if swap:
             output = output.transpose(1, 0).contiguous() if by_batches else output.transpose(1, 0)
         return output, weights
+
+    def _why_no_kernel(self, query, key, value):
+        """Why PyTorch has no kernel for nested tensors: what it finds first. With strided ones it would have, in inference."""
+        reasons = ((not jtensor.backends.mha.get_fastpath_enabled(), "torch.backends.mha.get_fastpath_enabled() was not True"),
+                   (query.dim() != 3, f"input not batched; expected query.dim() of 3 but got {query.dim()}"),
+                   (query is not key or key is not value, "non-self attention was used (query, key, and value are not the same Tensor)"),
+                   (self.in_proj_weight is None, "in_proj_weight was None"),
+                   (self.training, "training is enabled"),
+                   (self.num_heads % 2 != 0, "self.num_heads is not even"),
+                   (not self.batch_first, "batch_first was not True"),
+                   (query.layout == jtensor.jagged, "some Tensor argument has_torch_function"))
+        for found, why in reasons:
+            if found:
+                return why
+        raise missing("attention of nested tensors in the layout strided", "x.to_padded_tensor(0.) and a key_padding_mask")
 
     def _is_one_kernel(self, query, key, value, *masks):
         """Whether PyTorch has one kernel for all of it, whose results lie as their shape says: of inference, by batches."""
