@@ -8,7 +8,7 @@ from ..autograd.graph import SECOND_TIME, Node, node_class
 from ..tensor.core import Tensor
 from ..tensor.history import edge_of
 from ..trace.tape import LOCAL
-from .jagged import alike, is_jagged, nested
+from .jagged import alike, nested
 
 
 class Written(Node):
@@ -36,9 +36,9 @@ class Written(Node):
 
 class Followed(Node):
     """The node of a dense result in a nested one's place: ``inner`` is that node, ``through`` what its gradients pass through on edges that
-    led to a `Passage`, None for others."""
+    led to a `Passage`, None for others, and ``fitted`` makes values of a nested gradient of the result."""
 
-    __slots__ = ("inner", "through", "shown")
+    __slots__ = ("inner", "through", "shown", "fitted")
 
     @property
     def outputs(self):
@@ -48,7 +48,7 @@ class Followed(Node):
         return self.shown
 
     def apply(self, grads):
-        answers = self.inner.apply([joined(grad) if is_jagged(grad) else grad for grad in grads])
+        answers = self.inner.apply([self.fitted(grad) if grad is not None and grad.is_nested else grad for grad in grads])
         return [grad if back is None or grad is None else back(grad) for grad, back in zip(answers, self.through, strict=True)]
 
     def release(self):
@@ -83,24 +83,29 @@ def joined(x):
     """The values of a nested tensor, on its memory, as part of the graph."""
     if not (LOCAL.grad_enabled and x.requires_grad):
         return x._values.detach()
-    like = x._structure()
-    return passed("NestedGetValuesBackward0", x._values.detach(), x, lambda grad: as_nested(grad, *like),
-                  lambda grad: _again(grad, nested(grad, *like)))
+    like = x._again()
+    return passed("NestedGetValuesBackward0", x._values.detach(), x, lambda grad: viewed(grad, like(grad)),
+                  lambda grad: again(grad, like(grad)))
 
 
 def passed(name, made, x, back, within=None):
-    """What stands for a tensor in a dense function, with its `Passage`. ``within``: ``back``, for a gradient that this function has made."""
+    """What stands for a tensor in a dense function, with its `Passage`. ``within``: ``back`` for gradients that it made."""
     recorded(name, made, [x], lambda grad: (back(grad),), base=Passage)
     if made._edge is not None and isinstance(made._edge[0], Passage):
         made._edge[0].back = within or back
     return made
 
 
-def as_nested(values, offsets, lengths=None, ragged=1, cache=None):
-    """The nested tensor of values that may have a history, which the gradient follows."""
-    made = nested(values, offsets, lengths, ragged, cache)
+def viewed(values, made):
+    """The nested tensor ``made`` of values that may have a history, which the gradient follows."""
     made._origin = values if values._info is None or values._info.base is None else values._info.base
-    return recorded("NestedViewFromJaggedBackward0", made, [values], lambda grad: (joined(grad) if is_jagged(grad) else grad,))
+    fitted = made._fitted
+    return recorded(made._node_of_view, made, [values], lambda grad: (fitted(grad) if grad.is_nested else grad,))
+
+
+def as_nested(values, offsets, lengths=None, ragged=1, cache=None):
+    """The nested tensor of the layout jagged of values that may have a history."""
+    return viewed(values, nested(values, offsets, lengths, ragged, cache))
 
 
 def followed(values, x, ragged=None, known=None, name=None):
@@ -109,16 +114,16 @@ def followed(values, x, ragged=None, known=None, name=None):
     ``x``: whose lengths it has; ``ragged``: in which dimension, if not the same; ``known``: {node: its `Followed`} of the same call;
     ``name``: PyTorch's of the node, where it is another one.
     """
-    return _again(values, alike(values, x, ragged), known, name)
+    return again(values, alike(values, x, ragged), known, name)
 
 
-def _again(values, made, known=None, name=None):
-    """The nested tensor ``made`` of these values with their history."""
-    edge = _collapsed(values, {} if known is None else known, name)
+def again(values, made, known=None, name=None):
+    """The nested tensor ``made`` of these values with their history; see `followed`."""
+    edge = _collapsed(values, {} if known is None else known, name, made._fitted)
     if edge is not None:
         made._edge, made._requires_grad = edge, True
     elif values.requires_grad:                                              # nothing was done: the very values
-        return as_nested(values, *made._structure())
+        return viewed(values, made)
     return made
 
 
@@ -130,7 +135,7 @@ def collapsed(made, name=None):
     return made
 
 
-def _collapsed(made, known, name):
+def _collapsed(made, known, name, fitted=None):
     """The edge to a dense result's node that leads past `Passage`; None where it has none, or is one itself."""
     if not made.requires_grad or (edge := edge_of(made)) is None or isinstance(edge[0], Passage):
         return None
@@ -140,5 +145,6 @@ def _collapsed(made, known, name):
         behind = tuple([edge[0].edges[0] if passage else edge for edge, passage in zip(inner.edges, past, strict=True)])
         node = known[inner] = node_class(name or type(inner).__name__, Followed)(behind)
         node.inner, node.through = inner, [edge[0].back if passage else None for edge, passage in zip(inner.edges, past, strict=True)]
+        node.fitted = fitted
         node.shown = [at for at in inner.places_shown() if name is None or at is not None and inner.edges[at] is not None]
     return known[inner], at

@@ -9,7 +9,7 @@ import math
 import jtensor
 
 from ..base.errors import missing
-from ..base.size import Size, size_of
+from ..base.size import size_of
 from ..tensor.calling.overriding import disabled, install
 from ..tensor.core import COUNTED, LAYOUTS, Tensor, make_tensor
 from ..trace import spec as specs
@@ -145,6 +145,19 @@ class NestedTensor(Tensor):
         """What another tensor of the same lengths is made with."""
         return self._offsets, self._lengths, self._ragged_idx, self._metadata_cache
 
+    _node_of_view = "NestedViewFromJaggedBackward0"
+
+    def _again(self):
+        """What makes a nested tensor like this one, without history, of other values."""
+        like = self._structure()
+        return lambda values: nested(values, *like)
+
+    @property
+    def _fitted(self):
+        """What makes of a gradient of this tensor one of its values."""
+        from .graph import joined
+        return joined
+
     # -- the object ---------------------------------------------------------------------------------------------------
 
     def _share(self):
@@ -179,8 +192,17 @@ class NestedTensor(Tensor):
             return jtensor.nn.Parameter, (self.detach(), self.requires_grad)
         if self._edge is not None:
             raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.")
-        return _rebuild_njt, (dict(values=self._values, offsets=self._offsets, lengths=self._lengths, _ragged_idx=self._ragged_idx,
-                                   _metadata_cache=dict(self._metadata_cache), requires_grad=self.requires_grad),)
+        return _rebuild_njt, ({"values": self._values, "offsets": self._offsets, "lengths": self._lengths,
+                               "_ragged_idx": self._ragged_idx, "_metadata_cache": dict(self._metadata_cache),
+                               "requires_grad": self.requires_grad},)
+
+    def detach_(self):
+        if self._origin is not None:
+            raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
+                               "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
+                               "detach_() cannot be called on these gradients. To fix this error, please refer to the "
+                               "Optimizer.zero_grad() function in torch/optim/optimizer.py as a solution.")
+        return super().detach_()
 
     def __setstate__(self, state):
         """Takes over the attributes that a file tells, but for the parts, of which the tensor was made."""
@@ -258,5 +280,3 @@ def is_contiguous(x):
     """Whether the parts lie one after the other without holes."""
     return x._lengths is None and x._values.is_contiguous()
 
-
-__all__ = ["NOWHERE", "NestedTensor", "Size", "alike", "is_contiguous", "is_jagged", "nested"]

@@ -11,7 +11,6 @@ import jtensor
 from ..tensor.creating.from_data import from_host
 from .answering import answers
 from .graph import as_nested, recorded
-from .jagged import is_jagged
 from .lengths import numbers
 
 
@@ -86,5 +85,3 @@ def filled_up(x, fill=0.):
     size[x._ragged_idx] = x._values.shape[x._ragged_idx - 1] if longest is None else longest
     return to_padded_tensor(x, fill, size)
 
-
-__all__ = ["filled_up", "from_padded", "is_jagged", "padded", "unpadded"]

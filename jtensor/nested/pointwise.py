@@ -9,9 +9,9 @@ from ..autograd.gradmode_checks import LEAF
 from ..base.errors import missing
 from ..tensor.core import Tensor
 from ..trace.tape import LOCAL
-from .answering import PASS, answers, tensors_in, unknown
+from .answering import PASS, answers, unknown
 from .graph import Passage, followed, joined, passed
-from .jagged import alike, is_jagged
+from .jagged import is_jagged
 from .lengths import NestedInt
 from .padding import padded, unpadded
 
@@ -155,9 +155,9 @@ def _in_place(operator, original, places, args, kwargs):
 
 
 _MADE_WITHOUT = ("A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case is "
-                 "ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both "
-                 "inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be "
-                 "tracked).")
+                 "ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either "
+                 "both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to "
+                 "be tracked).")
 
 
 def _to_write(x):
@@ -165,7 +165,7 @@ def _to_write(x):
         if x._edge is None:
             raise RuntimeError(LEAF if x._origin is None else _MADE_WITHOUT)
         if x._origin is not None and x._origin.requires_grad:
-            raise missing("writes to a nested tensor that lies on values with a gradient", "x + 1 in place of x.add_(1), or writes to the values")
+            raise missing("writes to a nested tensor that lies on values with a gradient", "x + 1 in place of x.add_(1)")
     return joined(x)
 
 
@@ -246,5 +246,3 @@ def equal(input, other):
 def refused(*args, **kwargs):
     raise unknown("addcmul")
 
-
-__all__ = ["alike", "by_element", "matches", "spread", "tensors_in", "together", "written"]

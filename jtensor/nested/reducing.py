@@ -188,7 +188,8 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn
         raise RuntimeError("layer_norm(): not supported when normalizing over the batch dimension for NestedTensor")
     if any(isinstance(one, NestedInt) for one in shape):
         if input._lengths is not None:
-            raise RuntimeError("layer_norm(): not supported where lengths is not None if operating on the ragged dimension for NestedTensor")
+            raise RuntimeError("layer_norm(): not supported where lengths is not None if operating on the ragged dimension for "
+                               "NestedTensor")
         return _layer_norm_of_parts(input, eps)
     return followed(jtensor.layer_norm(joined(input), shape, weight, bias, eps), input)
 

@@ -9,8 +9,8 @@ import jtensor
 from ..base.errors import missing
 from ..tensor.core import Tensor
 from .answering import answers, unknown
-from .graph import as_nested, collapsed, followed, joined, recorded
-from .jagged import _wrapped, alike, is_contiguous, is_jagged, nested
+from .graph import as_nested, followed, joined, recorded
+from .jagged import _wrapped, is_jagged, nested
 from .lengths import NestedInt, numbers
 from .pointwise import matches
 
@@ -172,8 +172,8 @@ def chunk(input, chunks, dim=0):
 def split(self, split_size_or_sections=None, dim=0, split_size=None, split_sizes=None):
     size = next(one for one in (split_size_or_sections, split_size, split_sizes) if one is not None)
     several = isinstance(size, (list, tuple))
-    said = "split_with_sizes_default(self: jt, split_sizes: any, dim: any?)" if several else "split_tensor(self: jt, split_size: any, dim: any?)"
-    contiguous_only(self, said, "self")
+    said = "split_with_sizes_default(self: jt, split_sizes" if several else "split_tensor(self: jt, split_size"
+    contiguous_only(self, said + ": any, dim: any?)", "self")
     return _each(joined(self).split(size, inner(self, dim, "split_with_sizes" if several else "split")), self)
 
 
@@ -352,5 +352,3 @@ def masked_select(input, mask):
     like = nested(made.detach(), counted[input._offsets], cache=input._metadata_cache)
     return followed(made, like)
 
-
-__all__ = ["alike", "collapsed", "inner"]

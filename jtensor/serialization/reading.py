@@ -113,6 +113,12 @@ def rebuild_sparse(layout, parts):
     return rebuild(layout.name, *parts, check=True)
 
 
+def rebuild_nested(values, sizes, strides, offsets):
+    """A nested tensor of the layout strided of its parts."""
+    from ..nested.strided import rebuilt
+    return rebuilt(values, sizes, strides, offsets)
+
+
 def _of_nested(name):
     """The class of nested tensors, or the function that makes one of its parts."""
     from ..nested._internal import nested_tensor
@@ -158,7 +164,7 @@ _REBUILT = {("torch._utils", "_rebuild_tensor_v2"): rebuild_tensor, ("torch._uti
             ("torch._utils", "_rebuild_parameter_with_state"): rebuild_parameter,
             ("torch._utils", "_rebuild_meta_tensor_no_storage"): rebuild_meta,
             ("torch._tensor", "_rebuild_from_type_v2"): rebuild_from_type, ("torch.serialization", "_get_layout"): rebuild_layout,
-            ("torch._utils", "_rebuild_sparse_tensor"): rebuild_sparse}
+            ("torch._utils", "_rebuild_sparse_tensor"): rebuild_sparse, ("torch._utils", "_rebuild_nested_tensor"): rebuild_nested}
 WRITTEN = {function: name for name, function in reversed(_REBUILT.items())}            # for who names these functions in a file
 
 

@@ -177,7 +177,7 @@ class Pickler(pickle._Pickler):
 def _nested(t):
     """How a nested tensor is put together again. PyTorch's tell what is known of the lengths by the shapes of tensors."""
     if t.layout.name != "jagged":
-        raise missing("nested tensors of the layout strided in files", "torch.save(list(x.unbind()), f)")
+        return Global("torch._utils", "_rebuild_nested_tensor"), t.__reduce_ex__(2)[1]
     parts = {"values": t._values, "offsets": t._offsets, "lengths": t._lengths, "_ragged_idx": t._ragged_idx,
              "_metadata_cache": {name: jtensor.zeros(length, 0) for name, length in t._metadata_cache.items()},
              "requires_grad": t.requires_grad}
