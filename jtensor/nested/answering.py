@@ -17,7 +17,7 @@ PLAIN = frozenset("""
     __deepcopy__ __repr__ __format__ can_cast result_type is_distributed is_conj is_neg _is_view grad_dtype module_load storage_offset
     data_ptr _is_zerotensor offsets lengths""".split())
 # Made of functions that are asked themselves.
-COMPOSITE = frozenset("reshape_as view_as __rpow__ __rtruediv__ __rdiv__ broadcast_tensors".split())
+COMPOSITE = frozenset("__rpow__ __rtruediv__ __rdiv__ broadcast_tensors".split())
 _OPERATIONS = frozenset("T mT H mH real imag".split())           # properties that are none
 
 

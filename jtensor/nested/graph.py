@@ -83,9 +83,9 @@ def joined(x):
     """The values of a nested tensor, on its memory, as part of the graph."""
     if not (LOCAL.grad_enabled and x.requires_grad):
         return x._values.detach()
-    like = x._again()
-    return passed("NestedGetValuesBackward0", x._values.detach(), x, lambda grad: viewed(grad, like(grad)),
-                  lambda grad: again(grad, like(grad)))
+    like, tidy = x._again(), x._in_order
+    return passed("NestedGetValuesBackward0", x._values.detach(), x, lambda grad: tidy(viewed(grad, like(grad))),
+                  lambda grad: tidy(again(grad, like(grad))))
 
 
 def passed(name, made, x, back, within=None):

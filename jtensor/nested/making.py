@@ -7,7 +7,7 @@ import jtensor
 from ..base.errors import missing
 from ..tensor.core import Tensor
 from .graph import as_nested
-from .lengths import NestedInt
+from .lengths import NestedInt, told
 
 
 def _refuse_layout(layout, what):
@@ -69,7 +69,10 @@ def as_nested_tensor(ts, dtype=None, device=None, layout=None):
         return from_list(list(ts), dtype, device)
     values = _converted(ts.contiguous().flatten(0, 1), dtype, device)
     batch, length = ts.shape[:2]
-    offsets = jtensor.arange(0, batch * length + 1, length, device=values.device, dtype=jtensor.int64)
+    if not length:
+        raise RuntimeError("step must be nonzero")
+    bounds = range(0, batch * length + 1, length)
+    offsets = told(jtensor.tensor(list(bounds), device=values.device, dtype=jtensor.int64), bounds)
     return as_nested(values, offsets, cache={"min_seqlen": length, "max_seqlen": length})
 
 
@@ -104,7 +107,7 @@ def from_list(tensors, dtype=None, device=None):
     bounds = [0]
     for length in lengths:
         bounds.append(bounds[-1] + length)
-    offsets = jtensor.tensor(bounds, dtype=jtensor.int64, device=values.device)
+    offsets = told(jtensor.tensor(bounds, dtype=jtensor.int64, device=values.device), bounds)
     return as_nested(values, offsets, None, at + 1, {"min_seqlen": min(lengths), "max_seqlen": max(lengths)})
 
 

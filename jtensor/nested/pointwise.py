@@ -59,6 +59,8 @@ def by_element(name, entry, args, kwargs):
             return PASS                                            # made of functions that are asked in their turn
         raise unknown(name)
     operator, inplace = known
+    if operator in ("clamp", "clip") and any(is_jagged(given) for given in kwargs.values()):
+        args, kwargs = (args[0], *[kwargs.get(limit, args[at] if at < len(args) else None) for at, limit in ((1, "min"), (2, "max"))]), {}
     for given in (*args, *kwargs.values()):
         if isinstance(given, NestedInt):
             raise RuntimeError(f"NestedTensor {_title(operator, args)}: invalid argument {given}")
@@ -214,6 +216,8 @@ def apply_(self, callable):
 
 @answers("where")
 def where(condition, input=None, other=None, *, out=None):
+    if isinstance(input, Tensor) and input.dtype is jtensor.bool and condition.dtype is not jtensor.bool:          # x.where(condition, y)
+        condition, input = input, condition
     if input is None:
         raise unknown("nonzero")
     if out is not None:

@@ -11,7 +11,7 @@ from ..tensor.core import Tensor
 from .answering import answers, unknown
 from .graph import as_nested, followed, joined, recorded
 from .jagged import _wrapped, is_jagged, nested
-from .lengths import NestedInt, numbers
+from .lengths import NestedInt, numbers, told
 from .pointwise import matches
 
 
@@ -163,7 +163,8 @@ def chunk(input, chunks, dim=0):
     made = []
     for first in range(0, batch, step):
         last = min(first + step, batch)
-        offsets = jtensor.tensor([bound - bounds[first] for bound in bounds[first:last + 1]], dtype=jtensor.int64, device=input.device)
+        own = [bound - bounds[first] for bound in bounds[first:last + 1]]
+        offsets = told(jtensor.tensor(own, dtype=jtensor.int64, device=input.device), own)
         made.append(as_nested(values[bounds[first]:bounds[last]], offsets, None, input._ragged_idx))
     return tuple(made)
 
@@ -218,6 +219,12 @@ def permute(input, *dims):
     if dims[0] != 0:
         raise ValueError("Permute is not supported on the batch dimension for jagged NT")
     return followed(joined(input).permute([dim - 1 for dim in dims[1:]]), input, dims.index(input._ragged_idx))
+
+
+@answers("movedim", "moveaxis")
+def movedim(input, source, destination):
+    order = jtensor.empty(tuple(range(2, input.dim() + 2)), device="meta").movedim(source, destination).shape
+    return permute(input, *[length - 2 for length in order])
 
 
 @answers("T")
@@ -275,6 +282,16 @@ def view(self, *size):
 def reshape(input, *shape):
     size = _inner_size(input, _size_given(shape), "view")
     return followed(joined(input).reshape(size), input, name="ViewBackwardAutogradNestedTensor0")
+
+
+@answers("view_as")
+def view_as(self, other):
+    return view(self, *(other._size if is_jagged(other) else other.shape))
+
+
+@answers("reshape_as")
+def reshape_as(self, other):
+    return reshape(self, *(other._size if is_jagged(other) else other.shape))
 
 
 @answers("flatten")

@@ -142,6 +142,10 @@ class StridedNested(Tensor):
         geometry = self._geometry
         return lambda values: strided(values, geometry)
 
+    @staticmethod
+    def _in_order(grad):
+        return grad.contiguous()
+
     @property
     def _fitted(self):
         geometry = self._geometry

@@ -80,6 +80,8 @@ def _by_element(name, inplace, function, args, kwargs):
 def _to_write(x):
     if LOCAL.grad_enabled and x.requires_grad and x._edge is None:
         raise RuntimeError(LEAF)
+    if not x._geometry.contiguous:
+        raise RuntimeError("NestedTensor must be contiguous to get buffer.")
     if x._origin is not None and x._origin.requires_grad:
         raise missing("writes to a nested tensor that lies on a vector with a gradient", "x + 1 in place of x.add_(1)")
     return joined(x)
@@ -107,7 +109,9 @@ def fill_(self, value):
 
 @answers("copy_")
 def copy_(self, src, non_blocking=False):
-    if not is_strided(src) or src._geometry.sizes != self._geometry.sizes:
+    if not is_strided(src):
+        raise RuntimeError("get_nested_tensor_impl requires a NestedTensor.")
+    if src._geometry.sizes != self._geometry.sizes:
         raise RuntimeError("copy_ only supports tensors that are the same size for Nested implementations")
     values = _to_write(self)
     values.copy_(self._fitted(src))
@@ -215,10 +219,12 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn
     if weight is None or bias is None:
         raise ValueError("NestedTensor layer_norm requires weight and bias")
     shape, sizes = tuple(normalized_shape), input._geometry.sizes
-    for at, size in enumerate(sizes):
-        if size[len(size) - len(shape):] != shape:
-            raise RuntimeError(f"Given normalized_shape={list(shape)}, expected input with shape [*, "
-                               f"{', '.join(map(str, shape))}], but got input of size{list(sizes[at])}")
+    for at, length in enumerate(shape):
+        given = input._length(input.ndim - len(shape) + at)
+        if given is None:
+            raise RuntimeError("normalized_shape extends into irregular dimensions for the nested tensor")
+        if given != length:
+            raise RuntimeError(f"The shape at dimension {at}of normalized_shape doesn't match the input")
     return whole("NativeLayerNormBackward0", lambda parts, w, b: Parts(jtensor.layer_norm(parts.vector.reshape(-1, *shape), shape, w, b,
                                                                                           eps).reshape(-1), sizes), input, weight, bias)
 
@@ -255,13 +261,16 @@ def matmul(input, other):
 
 
 def _products(a, b):
-    return of_parts([x.matmul(y) for x, y in zip(a.each(), b.each() if isinstance(b, Parts) else b.unbind(), strict=True)])
+    pair = [x.each() if isinstance(x, Parts) else x.unbind() for x in (a, b)]
+    return of_parts([x.matmul(y) for x, y in zip(*pair, strict=True)])
 
 
 @answers("bmm")
 def bmm(input, mat2, out_dtype=None, *, out=None):
-    if not is_strided(input):
-        raise RuntimeError("Expected both to be nested, but got a non-nested self and nested other")
+    pair = [x._geometry.sizes if is_strided(x) else (tuple(x.shape[1:]),) * x.shape[0] for x in (input, mat2)]
+    for at, (a, b) in enumerate(zip(*pair, strict=True)):
+        if a[-1] != b[-2]:
+            raise RuntimeError(f"{at}-th nested matrices in batch cannot be multiplied ({a[0]}x{a[1]} and {b[0]}x{b[1]})")
     return whole("BmmBackward0", _products, input, mat2)
 
 

@@ -34,8 +34,6 @@ def iterate(self):
 
 @answers("values")
 def values(self):
-    if not self._geometry.contiguous:
-        raise RuntimeError("values(): only contiguous nested tensors are supported")
     return joined(self)
 
 
@@ -65,9 +63,11 @@ def select(input, dim, index):
         return recorded("SelectBackwardAutogradNestedTensor0", parts[index], [input], pull)
     at -= 1
 
-    def one(size, stride, start):
+    for place, size in enumerate(input._geometry.sizes):
         if not -size[at] <= index < size[at]:
-            raise IndexError(f"select(): index {index} out of range for a part of size {list(size)} at dimension {at + 1}")
+            raise IndexError(f"index {index} is out of bounds for dimension {at} of the {place}th constituent tensor with size {size[at]}")
+
+    def one(size, stride, start):
         return (*size[:at], *size[at + 1:]), (*stride[:at], *stride[at + 1:]), start + index % size[at] * stride[at]
     sizes = input._geometry.sizes
 
@@ -80,15 +80,18 @@ def select(input, dim, index):
 @answers("__getitem__")
 def getitem(self, index):
     index = index if isinstance(index, tuple) else (index,)
-    if any(one is None or isinstance(one, (Tensor, list, bool)) for one in index):
+    if any(isinstance(one, (Tensor, list, bool)) for one in index):
         raise refused("index.Tensor")
     if ... in index:
         at = index.index(...)
-        index = (*index[:at], *[_SKIPPED] * (self.ndim - len(index) + 1), *index[at + 1:])
+        skipped = self.ndim - sum(one is not None for one in index) + 1
+        index = (*index[:at], *[_SKIPPED] * skipped, *index[at + 1:])
     x, dim = self, 0
     for one in index:
         if one is _SKIPPED:
             dim += 1
+        elif one is None:
+            x, dim = x.unsqueeze(dim), dim + 1
         elif isinstance(one, slice):
             if is_strided(x):
                 raise refused("slice.Tensor")
@@ -168,7 +171,7 @@ def transpose(input, dim0, dim1):
         given[a - 1], given[b - 1] = given[b - 1], given[a - 1]
         return tuple(given)
     geometry = _each(input, lambda size, stride, start: (swapped(size), swapped(stride), start))
-    return recorded("TransposeBackward0", _moved(input, geometry), [input], lambda grad: (grad.transpose(a, b),))
+    return recorded("TransposeBackward0", _moved(input, geometry), [input], lambda grad: (grad.transpose(a, b).contiguous(),))
 
 
 def _as_sizes(x, sizes, name):
@@ -235,8 +238,7 @@ def _sizes_for(x, size, operator):
 def view(self, *size):
     sizes = _sizes_for(self, size, "view")
     if not self._geometry.contiguous:
-        raise RuntimeError("view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
-                           "contiguous subspaces). Use .reshape(...) instead.")
+        raise missing("views of nested tensors that are no longer contiguous", "x.reshape(...)")
     return _as_sizes(self, sizes, "ViewBackwardAutogradNestedTensor0")
 
 
@@ -253,7 +255,7 @@ def flatten(input, start_dim=0, end_dim=-1):
 @answers("cat", "concat", "concatenate")
 def cat(tensors, dim=0, *, out=None):
     if not all(map(is_strided, tensors)):
-        raise RuntimeError("cat(): expected all tensors to be nested")
+        raise RuntimeError("Expected each tensor in given list to be nested.")
     if not wrapped(dim, tensors[0].ndim):
         parts = [part for x in tensors for part in unbind(x)]
         return of_list(parts)
@@ -353,7 +355,8 @@ for _name in ("empty_like", "ones_like", "zeros_like", "randn_like"):
 @answers("is_same_size")
 def is_same_size(input, other):
     if not (is_strided(input) and is_strided(other)):
-        raise RuntimeError("Expected both self and other to be nested tensors.")
+        said = [f"{name} is {'' if is_strided(x) else 'not '}nested." for name, x in (("Self", input), ("Other", other))]
+        raise RuntimeError(f"Expected both self and other to be nested tensors. {said[0]} While {said[1]}")
     return input._geometry.sizes == other._geometry.sizes
 
 

@@ -175,6 +175,8 @@ def found_name(module, name):
         return jtensor.nn.Parameter
     if module == "torch.nested._internal.nested_tensor" and name in ("NestedTensor", "_rebuild_njt"):
         return _of_nested(name)
+    if (module, name) == ("torch._dynamo.decorators", "_DimRange"):        # a note of PyTorch's compiler at a nested tensor: read, not used
+        return careful.Ignored
     return _REBUILT.get((module, name)) or names.allowed(module, name)
 
 
