@@ -184,8 +184,7 @@ class NestedTensor(Tensor):
 
     def __repr__(self, *, tensor_contents=None):
         history = f", grad_fn={self.grad_fn}" if self.grad_fn else f", requires_grad={self.requires_grad}" if self.requires_grad else ""
-        said = f"NestedTensor(size={self._size}, offsets={self._offsets}{history}, contiguous={is_contiguous(self)})"
-        return ("Parameter containing:\n" if getattr(self, "_is_param", False) else "") + said
+        return f"NestedTensor(size={self._size}, offsets={self._offsets}{history}, contiguous={is_contiguous(self)})"
 
     __str__ = __repr__
 

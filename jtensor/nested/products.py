@@ -6,7 +6,7 @@ import jtensor
 
 from ..base.errors import missing
 from .answering import answers
-from .graph import as_nested, followed, joined, recorded, wants
+from .graph import as_nested, followed, joined, recorded, viewed, wants
 from .jagged import is_jagged
 from .padding import filled_up, from_padded, padded, unpadded
 from .pointwise import matches
@@ -129,9 +129,19 @@ def dropout(input, p=0.5, training=True, inplace=False, train=None):
     training = training if train is None else train
     if inplace and training and p:
         raise NotImplementedError("aten.bernoulli_.float")
-    if not training:
-        return input
-    return followed(jtensor.nn.functional.dropout(joined(input), p, True), input, name="NativeDropoutBackward0")
+    return dropped(input, p, training)
+
+
+def dropped(x, p, training):
+    """Dropout of a nested tensor of either layout, which draws numbers for every share ``p``, and is a copy where it is not training."""
+    made, mask = jtensor.native_dropout(x._values.detach(), p, training)
+    factor = mask.to(made.dtype) * (1 / (1 - p) if p < 1 else 0.0) if training else jtensor.ones_like(made)
+    like, fitted = x._again(), x._fitted
+
+    def pull(grad):
+        values = fitted(grad) * factor
+        return (viewed(values, like(values)),)
+    return recorded("NativeDropoutBackward0", like(made), [x], pull)
 
 
 # -- attention ---------------------------------------------------------------------------------------------------------

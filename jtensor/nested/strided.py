@@ -153,8 +153,8 @@ class StridedNested(Tensor):
         def fitted(grad):
             if grad._geometry == geometry:
                 return joined(grad)
-            index = from_host(geometry.index())
-            return jtensor.zeros(geometry.total, dtype=grad.dtype).index_put((index,), flat(grad))
+            index = from_host(geometry.index()).to(grad.device)
+            return jtensor.zeros(geometry.total, dtype=grad.dtype, device=grad.device).index_put((index,), flat(grad))
         return fitted
 
     def _share(self):
@@ -175,7 +175,8 @@ class StridedNested(Tensor):
         parts = [part.detach().requires_grad_() if self.requires_grad else part.detach() for part in pieces(self)]
         lines = ["\n".join("  " + line for line in repr(part).split("\n")) for part in parts]
         history = _gradient(self)
-        return "nested_tensor([\n" + ",\n".join(lines) + "\n]" + (f", {history})" if history else ")")
+        lead = "Parameter containing:\n" if getattr(self, "_is_param", False) else ""
+        return lead + "nested_tensor([\n" + ",\n".join(lines) + "\n]" + (f", {history})" if history else ")")
 
     __str__ = __repr__
 
@@ -248,7 +249,7 @@ def is_strided(x):
 
 def flat(x):
     """The elements in order, a vector, as part of the graph."""
-    return joined(x) if x._geometry.contiguous else joined(x).index_select(0, from_host(x._geometry.index()))
+    return joined(x) if x._geometry.contiguous else joined(x).index_select(0, from_host(x._geometry.index()).to(x.device))
 
 
 def pieces(x):

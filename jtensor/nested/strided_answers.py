@@ -12,6 +12,7 @@ from ..tensor.core import Tensor
 from ..trace.tape import LOCAL
 from .answering import PASS, Nested
 from .graph import again, joined, recorded, wants
+from .products import dropped
 from .strided import flat, in_order, is_strided, refused, strided, wrapped
 
 _UNARY = frozenset("""abs sgn logical_not relu gelu silu tanh neg negative isinf isnan isposinf isneginf sin cos sqrt""".split())
@@ -279,12 +280,9 @@ def bmm(input, mat2, out_dtype=None, *, out=None):
 
 @answers("nn.functional.dropout", "dropout")
 def dropout(input, p=0.5, training=True, inplace=False, train=None):
-    if not (training if train is None else train) or inplace and not p:
-        return input
     if inplace:
         raise missing("dropout of nested tensors in place", "the same without inplace=True")
-    values = jtensor.nn.functional.dropout(joined(input), p, True)
-    return again(values, strided(values, input._geometry), name="NativeDropoutBackward0")
+    return dropped(input, p, training if train is None else train)
 
 
 @answers("embedding", "nn.functional.embedding")

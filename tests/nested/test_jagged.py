@@ -105,7 +105,7 @@ LAYERS = listed("""
     x @ x
     torch.mm(x, torch.ones(4, 2))
     show(F.embedding(N.nested_tensor([[1, 0], [2]], layout=J), torch.arange(6.).reshape(3, 2)))
-    _ = torch.manual_seed(3); show(F.dropout(x, 0.5))
+    _ = torch.manual_seed(3); show([F.dropout(l, 0.5), F.dropout(x, 0.), torch.rand(1), F.dropout(l, 0.5, training=False)])
     q = h.transpose(1, 2); show([F.scaled_dot_product_attention(q, q * 2, q + 1), F.scaled_dot_product_attention(h, h, h, scale=0.3)])
     k = made((4, 2, 4), (1, 2, 4), (2, 2, 4), layout=J).transpose(1, 2); show(F.scaled_dot_product_attention(h.transpose(1, 2), k, k))
     q = h.transpose(1, 2); F.scaled_dot_product_attention(q, q, q, is_causal=True)
