@@ -1,6 +1,7 @@
 """Numbers that are not symbols: `torch.SymInt` and what is done to such a number, which is an ordinary one here.
 
-Owns: these classes and functions. May not know: shapes, which are known whenever a program is made.
+Owns: these classes and functions. May not know: shapes, which are known whenever a program is made. The only symbols are the lengths of
+nested tensors (`jtensor.nested.lengths`).
 """
 import math
 
@@ -52,14 +53,14 @@ def sym_sqrt(a):
 
 
 class _Symbol:
-    """Scripts ask ``isinstance(n, torch.SymInt)``; there are no such numbers, since shapes are known whenever a program is made."""
+    """Scripts ask ``isinstance(n, torch.SymInt)``; nobody makes such numbers, since shapes are known whenever a program is made."""
 
     def __init__(self, node):
         raise missing("numbers that stand for a size", "the number itself")
 
 
 class SymInt(_Symbol):
-    """An integer that is not known yet, of which there are none here."""
+    """An integer that is not known: the length of a nested tensor's parts, where these differ."""
 
     __module__ = "torch"
 

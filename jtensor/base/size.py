@@ -13,6 +13,12 @@ _LOWEST = -1 << 63
 _new = tuple.__new__
 
 
+class Symbol:
+    """A length that is no number: the one of a dimension in which a nested tensor's parts differ. A `Size` keeps it as it is."""
+
+    __slots__ = ()
+
+
 class Size(tuple, metaclass=TorchNamed, module="torch", found_by=(attribute_of, (__name__, "Size"))):
     """The lengths of a tensor's dimensions.
 
@@ -45,7 +51,7 @@ class Size(tuple, metaclass=TorchNamed, module="torch", found_by=(attribute_of, 
         """
         product = 1
         for item in self:
-            product *= _fitting(item)
+            product *= operator.index(_fitting(item))
         return product if _LOWEST <= product <= _HIGHEST else (product - _LOWEST) % (1 << 64) + _LOWEST
 
     def __getitem__(self, index):
@@ -89,7 +95,7 @@ class Size(tuple, metaclass=TorchNamed, module="torch", found_by=(attribute_of, 
 
 def _integer(position, item):
     """An item as `Size` keeps it: integers of Python and NumPy as they are, all else through ``__index__``."""
-    if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
+    if isinstance(item, (int, np.integer, Symbol)) and not isinstance(item, bool):
         return item
     try:
         return operator.index(item)
@@ -98,6 +104,8 @@ def _integer(position, item):
 
 
 def _fitting(item):
+    if isinstance(item, Symbol):
+        return item
     if not _LOWEST <= item <= _HIGHEST:
         raise ValueError("Overflow when unpacking long long")
     return int(item)

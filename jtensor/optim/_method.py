@@ -78,7 +78,12 @@ def scalar_dtype(fused=False):
 
 def zeros_like(p):
     """Zeros in the parameter's layout."""
-    return filled_like(p, 0)
+    return filled_with(p, 0)
+
+
+def filled_with(p, number):
+    """A state of the parameter's layout, full of a number."""
+    return jtensor.full_like(p, number) if p.is_nested else filled_like(p, number)
 
 
 def as_real(*tensors):
@@ -211,7 +216,8 @@ class Method(Optimizer):
         """Updates parameters, each with its gradient and its state."""
         sign = bool(group.get("maximize"))
         numbers = self._all_numbers(ready, group)
-        if not ready or group.get("differentiable") or None in numbers or LAYOUTS and any(grad.is_sparse for _, grad, _ in ready):
+        odd = LAYOUTS and any(grad.is_sparse or grad.is_nested for _, grad, _ in ready)
+        if not ready or group.get("differentiable") or None in numbers or odd:
             for (p, grad, state), given in zip(ready, numbers, strict=True):
                 self._update(p, -grad if sign else grad, state, group, *(() if given is None else (given,)))
             return

@@ -2,8 +2,7 @@
 import jtensor
 
 from ..base.below import STATE
-from ..tensor.creating.likes import filled_like
-from ._method import Method, check_for_fused, check_fused, number, update_lists
+from ._method import Method, check_for_fused, check_fused, filled_with, number, update_lists
 
 __all__ = ["SGD", "sgd"]
 
@@ -48,7 +47,7 @@ class SGD(Method):
         state, grad = self.state[p], p.grad
         if state.get("momentum_buffer") is None and grad.stride() == p.stride() and not (
                 group["dampening"] or group["differentiable"] or grad.is_sparse or grad.is_complex() or STATE.modes):
-            buffer = state["momentum_buffer"] = filled_like(grad, -0.0)         # of which the first step makes the gradient, to the bit
+            buffer = state["momentum_buffer"] = filled_with(grad, -0.0)         # of which the first step makes the gradient, to the bit
             buffer._storage.version = -2                                        # which is no change to it
         return state
 

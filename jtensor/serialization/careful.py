@@ -23,6 +23,13 @@ NOT_ALLOWED = (
 BLOCKED = ("sys", "os", "posix", "nt")                # modules of which a file of weights may name nothing, whoever allows it
 
 
+class Ignored:
+    """What a file tells that is not used here."""
+
+    def __setstate__(self, state):
+        """Nothing is kept."""
+
+
 class Unpickler(pickle._Unpickler):
     """Calls what `find_class` has answered, and gives states to ordered dictionaries and to objects of classes that the user allows."""
 
@@ -44,7 +51,8 @@ class Unpickler(pickle._Unpickler):
 
     def build(self):
         built, state = self.stack[-2:]
-        if not (type(built) is collections.OrderedDict and isinstance(state, dict)) and not names.is_allowed_by_user(type(built)):
+        known = type(built) is collections.OrderedDict and isinstance(state, dict) or type(built) is Ignored
+        if not known and not names.is_allowed_by_user(type(built)):
             raise pickle.UnpicklingError(f"{REFUSED}Can only build Tensor, Parameter, OrderedDict or types allowlisted via "
                                          f"`add_safe_globals`, but got {type(built)}")
         super().load_build()

@@ -113,6 +113,18 @@ def rebuild_sparse(layout, parts):
     return rebuild(layout.name, *parts, check=True)
 
 
+def rebuild_nested(values, sizes, strides, offsets):
+    """A nested tensor of the layout strided of its parts."""
+    from ..nested.strided import rebuilt
+    return rebuilt(values, sizes, strides, offsets)
+
+
+def _of_nested(name):
+    """The class of nested tensors, or the function that makes one of its parts."""
+    from ..nested._internal import nested_tensor
+    return getattr(nested_tensor, name)
+
+
 def rebuild_layout(name):
     """`torch.strided` and its kind by name."""
     import jtensor
@@ -152,7 +164,7 @@ _REBUILT = {("torch._utils", "_rebuild_tensor_v2"): rebuild_tensor, ("torch._uti
             ("torch._utils", "_rebuild_parameter_with_state"): rebuild_parameter,
             ("torch._utils", "_rebuild_meta_tensor_no_storage"): rebuild_meta,
             ("torch._tensor", "_rebuild_from_type_v2"): rebuild_from_type, ("torch.serialization", "_get_layout"): rebuild_layout,
-            ("torch._utils", "_rebuild_sparse_tensor"): rebuild_sparse}
+            ("torch._utils", "_rebuild_sparse_tensor"): rebuild_sparse, ("torch._utils", "_rebuild_nested_tensor"): rebuild_nested}
 WRITTEN = {function: name for name, function in reversed(_REBUILT.items())}            # for who names these functions in a file
 
 
@@ -161,6 +173,10 @@ def found_name(module, name):
     if (module, name) == ("torch.nn.parameter", "Parameter"):
         import jtensor
         return jtensor.nn.Parameter
+    if module == "torch.nested._internal.nested_tensor" and name in ("NestedTensor", "_rebuild_njt"):
+        return _of_nested(name)
+    if (module, name) == ("torch._dynamo.decorators", "_DimRange"):        # a note of PyTorch's compiler at a nested tensor: read, not used
+        return careful.Ignored
     return _REBUILT.get((module, name)) or names.allowed(module, name)
 
 

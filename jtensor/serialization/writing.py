@@ -104,6 +104,8 @@ class Pickler(pickle._Pickler):
 
     def reducer_override(self, obj):
         if isinstance(obj, Tensor):
+            if obj.is_nested:
+                return _nested(obj)
             return self.tensor(obj) if _has_memory(type(obj)) else NotImplemented
         if isinstance(obj, TorchNamed):
             return obj.__qualname__
@@ -170,6 +172,19 @@ class Pickler(pickle._Pickler):
             return "storage", _STORAGES[dtype], key, place, cell.nbytes() // dtype.itemsize, None
         elements = cell.nbytes() // dtype.itemsize if typed else cell.nbytes()
         return "storage", _STORAGES.get(dtype, _BYTES), key, place, elements
+
+
+def _nested(t):
+    """How a nested tensor is put together again. PyTorch's tell what is known of the lengths by the shapes of tensors."""
+    if t.layout.name != "jagged":
+        return Global("torch._utils", "_rebuild_nested_tensor"), t.__reduce_ex__(2)[1]
+    parts = {"values": t._values, "offsets": t._offsets, "lengths": t._lengths, "_ragged_idx": t._ragged_idx,
+             "_metadata_cache": {name: jtensor.zeros(length, 0) for name, length in t._metadata_cache.items()},
+             "requires_grad": t.requires_grad}
+    return _SUBCLASS, (Global(_NESTED, "_rebuild_njt"), Global(_NESTED, "NestedTensor"), (parts,), {})
+
+
+_NESTED = "torch.nested._internal.nested_tensor"
 
 
 class _Reduced:

@@ -46,7 +46,7 @@ def _set(self, grad):
     if grad._spec.device != self._spec.device:
         raise RuntimeError(f"attempting to assign a gradient with device type '{grad.device.type}' to a tensor with device type "
                            f"'{self.device.type}'. Please ensure that the gradient and the tensor are on the same device")
-    if tuple(grad._spec.size) != tuple(self._spec.size):
+    if tuple(grad._spec.size) != tuple(self._spec.size) or LAYOUTS and grad.is_nested and tuple(grad.shape) != tuple(self.shape):
         raise RuntimeError(f"attempting to assign a gradient of size '{list(grad.shape)}' to a tensor of size '{list(self.shape)}'. Please "
                            "ensure that the gradient and the tensor are the same size")
     self._autograd_meta().grad = grad

@@ -156,6 +156,10 @@ class Seldom:
         from ..sparse.keeping import sparse_mask
         return sparse_mask(self, mask)
 
+    def to_padded_tensor(self, padding, output_size=None):
+        """NotImplementedError: the tensor is dense already. Of a nested one: `torch.nested.to_padded_tensor`."""
+        raise NotImplementedError(_NO_KERNEL.format("to_padded_tensor"))
+
     def sparse_resize_(self, size, sparse_dim, dense_dim):
         """NotImplementedError: the tensor is dense. A sparse one gets another size, with its elements."""
         raise NotImplementedError(_NO_KERNEL.format("sparse_resize_"))

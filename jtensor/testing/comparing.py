@@ -113,6 +113,8 @@ def _tensors(actual, expected, options, path):
         if asked and a != b:
             return AssertionError, f"The values for attribute '{name}' do not match: {a} != {b}.", path
     if actual.layout.name != "strided" or expected.layout.name != "strided":
+        if actual.is_nested and actual.layout is expected.layout:
+            return _tensors(actual._values, expected._values, options, path) or _tensors(actual._offsets, expected._offsets, options, path)
         if actual.layout is expected.layout:
             return _sparse(actual, expected, options, path)
         actual, expected = actual.to_dense(), expected.to_dense()

@@ -79,6 +79,11 @@ class MultiheadAttention(Module):
                 is_causal=False):
         """``attn_mask`` and ``key_padding_mask``: True means "do not look there"; of floats, they are added to the scores."""
         is_batched = query.dim() == 3
+        if query.is_nested or key.is_nested or value.is_nested:
+            if why := self._why_no_kernel(query, key, value, key_padding_mask, attn_mask):
+                raise AssertionError("MultiheadAttention does not support NestedTensor outside of its fast path. The fast path was not hit "
+                                     f"because {why}")
+            return self._by_parts(query, need_weights, average_attn_weights)
         by_batches = is_batched and not self.training and self._is_one_kernel(query, key, value, key_padding_mask, attn_mask)
         if by_batches and query.shape[2] != self.embed_dim:
             raise RuntimeError(f"passed-in embed_dim {self.embed_dim} didn't match last dim of query {query.shape[2]}")
@@ -98,6 +103,37 @@ class MultiheadAttention(Module):
         if swap:
             output = output.transpose(1, 0).contiguous() if by_batches else output.transpose(1, 0)
         return output, weights
+
+    def _why_no_kernel(self, query, key, value, *masks):
+        """Why PyTorch has no kernel for these nested tensors, the first reason that it finds; None where it has one: in inference."""
+        held = (self.in_proj_weight, self.in_proj_bias, self.out_proj.weight, self.out_proj.bias)
+        differs = query is not key or key is not value
+        wanted = jtensor.is_grad_enabled() and any(x is not None and x.requires_grad for x in (query, key, value, *held))
+        reasons = ((not jtensor.backends.mha.get_fastpath_enabled(), "torch.backends.mha.get_fastpath_enabled() was not True"),
+                   (query.dim() != 3, f"input not batched; expected query.dim() of 3 but got {query.dim()}"),
+                   (differs, "non-self attention was used (query, key, and value are not the same Tensor)"),
+                   (self.in_proj_weight is None, "in_proj_weight was None"),
+                   (self.training, "training is enabled"),
+                   (self.num_heads % 2 != 0, "self.num_heads is not even"),
+                   (not self.batch_first, "batch_first was not True"),
+                   (self.bias_k is not None, "self.bias_k was not None"),
+                   (self.add_zero_attn, "add_zero_attn was enabled"),
+                   (any(mask is not None for mask in masks), "supplying both src_key_padding_mask and src_mask at the same time is not "
+                                                             "supported with NestedTensor input"),
+                   (query.layout == jtensor.jagged, "some Tensor argument has_torch_function"),
+                   (wanted, "grad is enabled and at least one of query or the input/output projection weights or biases requires_grad"))
+        return next((why for found, why in reasons if found), None)
+
+    def _by_parts(self, query, need_weights, average_attn_weights):
+        """Self-attention within each part of a nested tensor; the weights are filled up with zeros to the longest."""
+        given = [part[None] for part in query.unbind()]
+        made = [self(part, part, part, need_weights=need_weights, average_attn_weights=average_attn_weights) for part in given]
+        output = jtensor.nested.as_nested_tensor([out[0] for out, _ in made])
+        if not need_weights:
+            return output, None
+        longest = max(part.shape[1] for part in given)
+        rows = [F.pad(weights[0], (0, longest - weights.shape[-1]) * 2) for _, weights in made]
+        return output, jtensor.stack(rows)
 
     def _is_one_kernel(self, query, key, value, *masks):
         """Whether PyTorch has one kernel for all of it, whose results lie as their shape says: of inference, by batches."""

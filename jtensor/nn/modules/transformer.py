@@ -35,6 +35,8 @@ def _get_activation_fn(given):
 
 
 def _length(x, batch_first):
+    if x.is_nested:
+        return None
     return x.size(0) if x.dim() == 2 else x.size(1 if batch_first else 0)
 
 

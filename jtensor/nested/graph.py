@@ -1,0 +1,150 @@
+"""The history of nested tensors: a function of nested tensors is one of their values, and has the node of that.
+
+Owns: `joined` (the values, with history), `as_nested` (the other way), `followed`, by which the node of a dense result becomes that of a
+nested one. May not know: operations.
+"""
+from ..autograd import saved as saving
+from ..autograd.graph import SECOND_TIME, Node, node_class
+from ..tensor.core import Tensor
+from ..tensor.history import edge_of
+from ..trace.tape import LOCAL
+from .jagged import alike, nested
+
+
+class Written(Node):
+    """A node whose gradients are written with tensors. ``pull``: gradients of the inputs, given those of the results; ``kept``: the tensors
+    it reads, with the versions they had."""
+
+    __slots__ = ("pull", "kept", "count")
+
+    @property
+    def outputs(self):
+        return self.count
+
+    def apply(self, grads):
+        if self.pull is None:
+            raise RuntimeError(SECOND_TIME)
+        for tensor, version in self.kept:
+            if tensor._counter.version != version:
+                raise saving.modified(tensor._counter, version, tensor._spec, saving.edge_now(tensor), None)
+        return list(self.pull(*grads))
+
+    def release(self):
+        if self.kept:
+            self.pull, self.kept = None, ()
+
+
+class Followed(Node):
+    """The node of a dense result in a nested one's place: ``inner`` is that node, ``through`` what its gradients pass through on edges that
+    led to a `Passage`, None for others, and ``fitted`` makes values of a nested gradient of the result."""
+
+    __slots__ = ("inner", "through", "shown", "fitted")
+
+    @property
+    def outputs(self):
+        return self.inner.outputs
+
+    def places_shown(self):
+        return self.shown
+
+    def apply(self, grads):
+        answers = self.inner.apply([self.fitted(grad) if grad is not None and grad.is_nested else grad for grad in grads])
+        return [grad if back is None or grad is None else back(grad) for grad, back in zip(answers, self.through, strict=True)]
+
+    def release(self):
+        self.inner.release()
+
+
+class Passage(Written):
+    """A node between a tensor and what stands for it in a dense function, such as a nested tensor's values: `Followed` looks past it.
+    ``back(gradient)``: that of the tensor."""
+
+    __slots__ = ("back",)
+
+
+def wants(x):
+    """Whether a gradient is recorded for something."""
+    return isinstance(x, Tensor) and x.requires_grad
+
+
+def recorded(name, results, inputs, pull, kept=(), base=Written):
+    """Fresh results (one, or a tuple) with their node, if an input requires a gradient; see `Written`."""
+    several = results if isinstance(results, tuple) else (results,)
+    if LOCAL.grad_enabled and any(map(wants, inputs)):
+        node = node_class(name, base)(tuple([edge_of(x) if wants(x) else None for x in inputs]))
+        node.pull, node.kept, node.count = pull, [(x, x._counter.version) for x in kept], len(several)
+        for at, made in enumerate(several):
+            if made._spec.dtype.differentiable:
+                made._edge, made._requires_grad = (node, at), True
+    return results
+
+
+def joined(x):
+    """The values of a nested tensor, on its memory, as part of the graph."""
+    if not (LOCAL.grad_enabled and x.requires_grad):
+        return x._values.detach()
+    like, tidy = x._again(), x._in_order
+    return passed("NestedGetValuesBackward0", x._values.detach(), x, lambda grad: tidy(viewed(grad, like(grad))),
+                  lambda grad: tidy(again(grad, like(grad))))
+
+
+def passed(name, made, x, back, within=None):
+    """What stands for a tensor in a dense function, with its `Passage`. ``within``: ``back`` for gradients that it made."""
+    recorded(name, made, [x], lambda grad: (back(grad),), base=Passage)
+    if made._edge is not None and isinstance(made._edge[0], Passage):
+        made._edge[0].back = within or back
+    return made
+
+
+def viewed(values, made):
+    """The nested tensor ``made`` of values that may have a history, which the gradient follows."""
+    made._origin = values if values._info is None or values._info.base is None else values._info.base
+    fitted = made._fitted
+    return recorded(made._node_of_view, made, [values], lambda grad: (fitted(grad) if grad.is_nested else grad,))
+
+
+def as_nested(values, offsets, lengths=None, ragged=1, cache=None):
+    """The nested tensor of the layout jagged of values that may have a history."""
+    return viewed(values, nested(values, offsets, lengths, ragged, cache))
+
+
+def followed(values, x, ragged=None, known=None, name=None):
+    """The nested tensor of the values that a function has made of `joined` ones: its node is theirs.
+
+    ``x``: whose lengths it has; ``ragged``: in which dimension, if not the same; ``known``: {node: its `Followed`} of the same call;
+    ``name``: PyTorch's of the node, where it is another one.
+    """
+    return again(values, alike(values, x, ragged), known, name)
+
+
+def again(values, made, known=None, name=None):
+    """The nested tensor ``made`` of these values with their history; see `followed`."""
+    edge = _collapsed(values, {} if known is None else known, name, made._fitted)
+    if edge is not None:
+        made._edge, made._requires_grad = edge, True
+    elif values.requires_grad:                                              # nothing was done: the very values
+        return viewed(values, made)
+    return made
+
+
+def collapsed(made, name=None):
+    """A dense result of the values of nested tensors: its node leads to these at once."""
+    edge = _collapsed(made, {}, name)
+    if edge is not None:
+        made._edge = edge
+    return made
+
+
+def _collapsed(made, known, name, fitted=None):
+    """The edge to a dense result's node that leads past `Passage`; None where it has none, or is one itself."""
+    if not made.requires_grad or (edge := edge_of(made)) is None or isinstance(edge[0], Passage):
+        return None
+    inner, at = edge
+    if inner not in known:
+        past = [edge is not None and isinstance(edge[0], Passage) for edge in inner.edges]
+        behind = tuple([edge[0].edges[0] if passage else edge for edge, passage in zip(inner.edges, past, strict=True)])
+        node = known[inner] = node_class(name or type(inner).__name__, Followed)(behind)
+        node.inner, node.through = inner, [edge[0].back if passage else None for edge, passage in zip(inner.edges, past, strict=True)]
+        node.fitted = fitted
+        node.shown = [at for at in inner.places_shown() if name is None or at is not None and inner.edges[at] is not None]
+    return known[inner], at

@@ -1,0 +1,156 @@
+"""Nested tensors in the layout jagged beside PyTorch's: how they are made, what they say, what is done to them, what is refused."""
+import pytest
+
+from .lines import check, listed
+
+MAKING = listed("""
+    x
+    repr(l); l
+    (l * 2).values(), repr((l * 2).unbind())
+    x.shape, x.size(1), x.size(-1), x.dim(), x.numel(), x.stride(), len(x), x.layout, x.is_nested, x.dtype, x.device
+    j = x.size(1); j == j, j != 3, j == 3, 2 * j, j > 1, j >= 2, bool(j), isinstance(j, torch.SymInt), isinstance(j, int)
+    x.size(1) >= 3
+    x.size(1) + 1
+    int(x.size(1))
+    x.shape[1:], x.shape + (3,), (x * 2).shape == x.shape, made(*SIZES, layout=J).shape == x.shape
+    x.shape.numel()
+    show([x.offsets(), x.lengths(), l.values(), n.lengths()])
+    show([l.unbind(), l[1], x[0, 1], x[..., 0], x[..., 1:3]])
+    x[1:]
+    x[[0, 1]]
+    x[7]
+    show(N.nested_tensor([[1, 2], [3]], layout=J, dtype=torch.float64))
+    N.nested_tensor([], layout=J)
+    N.nested_tensor([1., 2.], layout=J)
+    made((2, 3), (3, 5), layout=J)
+    N.nested_tensor([torch.ones(2), torch.ones(3).int()], layout=J)
+    N.nested_tensor([torch.ones(2)], layout=torch.sparse_coo)
+    a = torch.ones(2, requires_grad=True); show(N.as_nested_tensor([a, torch.ones(3)], layout=J))
+    show([N.as_nested_tensor(torch.ones(2, 3, 4, requires_grad=True), layout=J), N.as_nested_tensor(x, layout=J) is x])
+    N.as_nested_tensor(x)
+    v = torch.arange(6.).requires_grad_(); show(N.nested_tensor_from_jagged(v, torch.tensor([0, 2, 3, 6])))
+    v = torch.arange(6.); show(N.nested_tensor_from_jagged(v, lengths=torch.tensor([1, 5])))
+    v = torch.arange(6.)[None]; show(N.nested_tensor_from_jagged(v, torch.tensor([0, 2, 6]), jagged_dim=2))
+    v = torch.arange(6.); y = N.nested_tensor_from_jagged(v, torch.tensor([0, 2, 3, 6])); _ = y.mul_(2); v
+    N.nested_tensor_from_jagged(torch.ones(3))
+    show([n, n.contiguous(), N.narrow(torch.arange(12.).reshape(2, 6), 1, 1, 2, layout=J)])
+    N.narrow(torch.ones(2, 3), 0, 1, 2, layout=J)
+    show(N.masked_select(torch.arange(6.).reshape(2, 3), torch.tensor([[True, False, True], [False] * 3])))
+    show([x.to_padded_tensor(0.), N.to_padded_tensor(o, -1., (3, 5)), r.to_padded_tensor(7.), (x > 0).to_padded_tensor(False)])
+    n.to_padded_tensor(0.)
+    torch.ones(2).to_padded_tensor(0.)
+""")
+POINTWISE = listed("""
+    show([x + 1, 2 * x, 1 - x, x / 2, x % 2, -x, abs(x), x ** 2, 2 ** x])
+    show([x + x, x > 0, (x > 0) & (x < 1), ~(x > 0), torch.maximum(x, -x), torch.where(x > 0, x, 0.), x.masked_fill(x > 0, 0.)])
+    show([x + torch.ones(4), torch.ones(1, 1, 4) * x, x * torch.arange(3.).reshape(3, 1, 1), x + torch.ones(3, 3, 4), x + x[..., :1]])
+    show([F.relu(x), F.gelu(x), F.silu(x), x.exp(), torch.clamp(x, min=0), torch.clamp(x, min=x), x.round(decimals=1), torch.frexp(x)])
+    show([x.double(), x.to(torch.int64), x.clone(), x.contiguous() is x, x.detach(), torch.ones_like(x), torch.full_like(x, 2.)])
+    x + made(*SIZES, layout=J)
+    x + torch.ones(2, 4)
+    x + torch.ones(2, 1, 4)
+    x + torch.ones(1, 3, 1, 4)
+    x * x.size(1)
+    x // 2
+    torch.addcmul(x, x, x)
+    x.cumsum(-1)
+    show([x.add_(1), x, x._version])
+    y = l * 2; show(y.add_(1))
+    l.add_(1)
+    show([x.zero_(), x.fill_(3), x.copy_(made(*SIZES, layout=J))])
+    x.copy_(h)
+    x.tolist()
+    x.numpy()
+    bool(x)
+    x.new_zeros(3)
+""")
+SHAPES = listed("""
+    show([x.transpose(1, 2), x.mT, h.permute(0, 2, 1, 3), x.unsqueeze(1), x.unsqueeze(-1), h[..., :1].squeeze(-1)])
+    show([x.view(3, -1, 2, 2), h.flatten(2), x.unflatten(-1, (2, 2)), x[..., :1].expand(3, x.size(1), 5), x.narrow(-1, 1, 2)])
+    x.transpose(0, 1)
+    x.unsqueeze(0)
+    x.squeeze(1)
+    x.view(3, 4, -1)
+    h.flatten(1)
+    h.permute(1, 0, 2, 3)
+    show([x.chunk(2, -1), x.chunk(2, 0), x.split(2, -1), x.split([1, 3], -1), torch.cat([x, x * 2], -1), torch.stack([x, x * 2], 2)])
+    x.split(2)
+    torch.cat([x, x], 1)
+    torch.stack([x, x])
+    torch.stack([x, made(*SIZES, layout=J)], -1)
+    show([x.select(2, 1), x.select(0, 1), torch.masked_select(o, o > 0)])
+    x.narrow(0, 0, 1)
+""")
+REDUCING = listed("""
+    show([x.sum(), x.sum(-1), x.sum(1), x.sum((0, 1)), x.sum(2, keepdim=True), h.sum((2, 3)), h.transpose(1, 2).sum(1), o.sum(1)])
+    show([x.mean(), x.mean(1), x.mean(-1), x.mean((0, 1), keepdim=True), x.prod(1)])
+    show([x.max(), x.max(1).values, x.amin((0, 1)), x.argmax(1), x.argmax(-1), (x > 0).any(1), (x > 0).all((0, 1))])
+    x.sum(0)
+    x.sum((1, 2))
+    x.mean((1, 2))
+    n.sum(1)
+    show([F.softmax(x, -1), x.log_softmax(-1), torch.softmax(x, 1).detach(), F.layer_norm(x, (4,)), F.rms_norm(x, (4,))])
+    torch.softmax(x, 0)
+    x.log_softmax(1)
+    r.softmax(-1)
+    F.layer_norm(o, (3,))
+    F.layer_norm(x, (3, 2, 4))
+    F.rms_norm(x, (x.size(1), 4))
+""")
+LAYERS = listed("""
+    w = torch.ones(2, 4); show([F.linear(x, w, torch.ones(2)), x @ w.t(), h @ w.t(), torch.bmm(x, torch.ones(3, 4, 2)), w @ x.mT])
+    show([x.mT @ x, h @ h.transpose(2, 3)])
+    F.linear(h.transpose(1, 2), torch.ones(2, 4))
+    x @ torch.ones(4)
+    x @ x
+    torch.mm(x, torch.ones(4, 2))
+    show(F.embedding(N.nested_tensor([[1, 0], [2]], layout=J), torch.arange(6.).reshape(3, 2)))
+    _ = torch.manual_seed(3); show([F.dropout(l, 0.5), F.dropout(x, 0.), torch.rand(1), F.dropout(l, 0.5, training=False)])
+    q = h.transpose(1, 2); show([F.scaled_dot_product_attention(q, q * 2, q + 1), F.scaled_dot_product_attention(h, h, h, scale=0.3)])
+    k = made((4, 2, 4), (1, 2, 4), (2, 2, 4), layout=J).transpose(1, 2); show(F.scaled_dot_product_attention(h.transpose(1, 2), k, k))
+    q = h.transpose(1, 2); F.scaled_dot_product_attention(q, q, q, is_causal=True)
+    q = h.transpose(1, 2); F.scaled_dot_product_attention(q, q, q, attn_mask=torch.ones(1))
+    F.scaled_dot_product_attention(h, h, torch.ones(3))
+    torch.nn.MultiheadAttention(4, 2, batch_first=True)(x, x, x)
+    _ = torch.testing.assert_close(x, x + 1e-9)
+""")
+GRADIENTS = listed("""
+    gradients(l * 2, l)
+    gradients(l * l * l, l)
+    t = torch.ones(4, requires_grad=True); gradients(t * l, l, t)
+    t = torch.ones(1, 1, 4, requires_grad=True); gradients(l * t, l, t)
+    t = torch.ones(3, 1, 4, requires_grad=True); gradients(l * t, l, t)
+    gradients(l.exp().relu().double(), l)
+    gradients(l.unflatten(-1, (2, 2)).transpose(1, 2), l)
+    gradients(l.to_padded_tensor(0.), l)
+    gradients(l.softmax(-1), l)
+    gradients(l.mean(-1), l)
+    gradients(l.amax(-1), l)
+    w, b = torch.arange(4.).requires_grad_(), torch.ones(4, requires_grad=True); gradients(F.layer_norm(l, (4,), w, b), l, w, b)
+    w, b = torch.arange(8.).reshape(2, 4).requires_grad_(), torch.ones(2, requires_grad=True); gradients(F.linear(l, w, b), l, w, b)
+    w = torch.arange(8.).reshape(4, 2).requires_grad_(); gradients(l @ w, l, w)
+    w = torch.arange(24.).reshape(3, 4, 2).requires_grad_(); gradients(l @ w, l, w)
+    gradients(l.mT @ l, l)
+    gradients(torch.cat([l, l * 2], -1), l)
+    q = l.unflatten(-1, (2, 2)).transpose(1, 2); gradients(F.scaled_dot_product_attention(q, q * 2, q + 1), l)
+    w = torch.arange(6.).reshape(3, 2).requires_grad_(); gradients(F.embedding(N.nested_tensor([[1, 0], [1]], layout=J), w), w)
+    (l.unbind()[1].sum() * 2 + l[0].prod()).backward(); show(l.grad)
+    d, = torch.autograd.grad((l * l * l).sum(), l, create_graph=True); d.sum().backward(); show([d, l.grad])
+    (l * 2).backward(torch.ones_like(l)); show(l.grad)
+    (l * 2).backward(made(*SIZES, layout=J))
+    (l * 2).backward()
+    l.grad = made(*SIZES, layout=J)
+    y = l * 2; y.mul_(3).values().sum().backward(); show(l.grad)
+    a = torch.ones(2, requires_grad=True); N.as_nested_tensor([a, a * 2], layout=J).pow(2).sum().backward(); a.grad
+    e = torch.optim.SGD([l], lr=0.1, momentum=0.9); (l * l).sum().backward(); e.step(); show(l.detach())
+""")
+
+
+@pytest.mark.parametrize("line", MAKING + POINTWISE + SHAPES + REDUCING + LAYERS)
+def test_jagged(line):
+    check(line)
+
+
+@pytest.mark.parametrize("line", GRADIENTS)
+def test_gradients(line):
+    check(line)
