@@ -261,7 +261,8 @@ class EventList(list):
         return sum([event.self_cpu_time_total for event in self])
 
     def key_averages(self, group_by_input_shapes=False, group_by_stack_n=0, group_by_overload_name=False):
-        """The sums of the events of each name; apart by their shapes, the ``group_by_stack_n`` innermost places they were called from, or the forms of their operators, where that is asked for."""
+        """The sums of the events of each name; apart by their shapes, the ``group_by_stack_n`` innermost places they were called from, or
+        the forms of their operators, where that is asked for."""
         if not self._tree_built:
             raise AssertionError("Expected tree to be built before calling key_averages")
         sums = {}

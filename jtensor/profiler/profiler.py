@@ -30,8 +30,8 @@ class _KinetoProfile:
     __module__ = "torch.profiler.profiler"
 
     def __init__(self, *, activities=None, record_shapes=False, profile_memory=False, with_stack=False, with_flops=False,
-                 with_modules=False, experimental_config=None, execution_trace_observer=None, acc_events=False, custom_trace_id_callback=None,
-                 post_processing_timeout_s=None, fused=False):
+                 with_modules=False, experimental_config=None, execution_trace_observer=None, acc_events=False,
+                 custom_trace_id_callback=None, post_processing_timeout_s=None, fused=False):
         if execution_trace_observer is not None:
             raise missing("execution traces (execution_trace_observer)", "export_chrome_trace")
         self.activities = supported_activities() if activities is None else _parsed(activities)
@@ -57,8 +57,8 @@ class _KinetoProfile:
     def prepare_trace(self):
         """Makes ready for `start_trace`; what was recorded before is gone, unless ``acc_events`` keeps it."""
         if self.profiler is not None and not self.acc_events:
-            sites.warn_once("Warning: Profiler clears events at the end of each cycle. Only events from the current cycle will be "
-                            "reported. To keep events across cycles, set acc_events=True.")
+            sites.warn_once("Warning: Profiler clears events at the end of each cycle. Only events from the current cycle will "
+                            "be reported. To keep events across cycles, set acc_events=True.")
         if self.profiler is None or not self.acc_events:
             self.profiler = _Plain(
                 use_device=self.use_device, record_shapes=self.record_shapes, with_flops=self.with_flops, fused=self.fused,

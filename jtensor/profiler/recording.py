@@ -153,7 +153,8 @@ class Recorder:
         span = self.top
         if span is not None and span.operator:
             return self._run_and_wait(segment, asked, alive, span if span.scope == BACKWARD else None)
-        span = self.begin("jtensor::" + (segment.nodes[0][0].operator.name if len(segment.nodes) == 1 else "run"))
+        operator = segment.nodes[0][0].operator if len(segment.nodes) == 1 else None
+        span = self.begin(f"jtensor::{'run' if operator is None else operator.name}")
         span.operations = len(segment.nodes)
         try:
             self._run_and_wait(segment, asked, alive, span)

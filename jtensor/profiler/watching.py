@@ -116,7 +116,7 @@ class Lifted(Told):
         try:
             made = self._within(recorder, args, kwargs)
             if recorder.wanted.shapes:
-                span.shapes = [list(made.shape)]
+                span.shapes = [list(made._spec.size)]
             if recorder.wanted.memory:
                 _count(recorder, span, made, args, kwargs)
             return made
@@ -223,9 +223,8 @@ class Ran(Told):
         span, wanted = recorder.begin(name, BACKWARD), recorder.wanted
         span.sequence = node.sequence if isinstance(node.sequence, int) else -1
         if wanted.shapes:
-            span.shapes = [[] if one is None else list(one.shape) for one in arrived]
-        given = [one for one in arrived if one is not None and id(one._storage)] if wanted.memory else ()
-        given = {id(one._storage) for one in given}
+            span.shapes = [[] if one is None else list(one._spec.size) for one in arrived]
+        given = {id(one._storage) for one in arrived if one is not None} if wanted.memory else ()
         try:
             made = self.row.beneath(*args, **kwargs)
             if wanted.memory and not span.holds:
@@ -343,6 +342,8 @@ def _list():
         enter(TELLS, vars(recurrent)[plain], functools.partial(Told, name=f"aten::{plain}"))
     for function in (looking.to_int, looking.to_float, looking.to_complex, looking.to_index):
         enter(TELLS, function, functools.partial(Told, name="aten::item", whole=True))
+    for plain in "half float double bfloat16 cfloat cdouble bool byte char short int long cpu cuda".split():
+        enter(TELLS, vars(Tensor)[plain], functools.partial(Told, name="aten::to", form=arguments.OfTo()))
     for plain, name in (("T", "numpy_T"), ("mT", "mT"), ("H", "matrix_H"), ("mH", "mH")):
         enter(TELLS, vars(Tensor)[plain].fget, functools.partial(Told, name=f"aten::{name}"))
     for function in (kept.Kept.get, by_numpy._begun):
