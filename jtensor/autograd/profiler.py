@@ -10,6 +10,6 @@ def __dir__():
 
 def __getattr__(name):
     if name in _NAMES:
-        import importlib
-        return getattr(importlib.import_module("jtensor.profiler." + _NAMES[name]), name)
+        from ..profiler import events, legacy, recording, scheduling
+        return getattr({"events": events, "legacy": legacy, "recording": recording, "scheduling": scheduling}[_NAMES[name]], name)
     raise AttributeError(f"module 'jtensor.autograd.profiler' has no attribute '{name}'")

@@ -24,7 +24,7 @@ from ..ops.registry import REGISTRY
 from ..optim.optimizer import Optimizer
 from ..tensor import custom, dispatch, looking
 from ..tensor.calling.overriding import spread
-from ..tensor.core import Tensor
+from ..tensor.core import LAYOUTS, Tensor
 from ..trace.op_by_op import by_numpy, kept
 from ..utils.data import dataloader
 from . import arguments
@@ -62,7 +62,7 @@ class Told:
         try:
             made = self._within(recorder, args, kwargs)
             if wanted.memory and not span.holds:
-                _count(recorder, span, made, args, kwargs)
+                _count(recorder, span, made, _memory_of((*args, *kwargs.values())))
             if wanted.flops:
                 span.flops = arguments.flops(name, args, kwargs, made)
             return made
@@ -77,11 +77,15 @@ class Told:
             recorder.inside = False
 
 
-def _count(recorder, span, made, args, kwargs):
-    """Counts the memory that is in an operator's results and was not in its arguments."""
-    given = {id(one._storage) for one in spread((*args, *kwargs.values())) if isinstance(one, Tensor)}
+def _memory_of(values):
+    """What tells the memory of tensors apart."""
+    return {id(one._storage) for one in spread(values) if isinstance(one, Tensor)}
+
+
+def _count(recorder, span, made, given):
+    """Counts the memory of results that is not ``given``. Sparse tensors are made of others, which are counted."""
     for one in spread(made if isinstance(made, (tuple, list)) else (made,)):
-        if isinstance(one, Tensor) and id(one._storage) not in given and one._storage.layout is not None:
+        if isinstance(one, Tensor) and type(one) not in LAYOUTS and id(one._storage) not in given:
             given.add(id(one._storage))
             recorder.count(span, one._storage.layout)
 
@@ -118,7 +122,7 @@ class Lifted(Told):
             if recorder.wanted.shapes:
                 span.shapes = [list(made._spec.size)]
             if recorder.wanted.memory:
-                _count(recorder, span, made, args, kwargs)
+                _count(recorder, span, made, _memory_of((*args, *kwargs.values())))
             return made
         finally:
             recorder.end(span)
@@ -224,14 +228,11 @@ class Ran(Told):
         span.sequence = node.sequence if isinstance(node.sequence, int) else -1
         if wanted.shapes:
             span.shapes = [[] if one is None else list(one._spec.size) for one in arrived]
-        given = {id(one._storage) for one in arrived if one is not None} if wanted.memory else ()
+        given = _memory_of(arrived) if wanted.memory else ()         # a leaf's node takes it out of the list
         try:
             made = self.row.beneath(*args, **kwargs)
             if wanted.memory and not span.holds:
-                for one in made[1] if self.name == "advance" else made:
-                    if one is not None and id(one._storage) not in given and one._storage.layout is not None:
-                        given.add(id(one._storage))
-                        recorder.count(span, one._storage.layout)
+                _count(recorder, span, made[1] if self.name == "advance" else made, given)
             return made
         finally:
             recorder.end(span)
