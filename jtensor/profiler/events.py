@@ -253,7 +253,24 @@ class EventList(list):
                     child.cpu_parent = parent
             left_out = set(map(id, twice))
             self[:] = [event for event in self if id(event) not in left_out]
+        self._set_backward_stacks()
         self._tree_built = True
+
+    def _set_backward_stacks(self):
+        """A node that runs backwards, and what lies in it, is told of from where its operator was called: by the number that both have."""
+        forwards, backwards = {}, []
+        for event in self:
+            node = event
+            while node is not None and node.scope != BACKWARD:
+                node = node.cpu_parent
+            if node is not None:
+                backwards.append((event, node))
+            elif event.stack is not None:
+                forwards.setdefault((event.sequence_nr, event.thread), event.stack)
+        for event, node in backwards:
+            if node.fwd_thread is None:
+                raise AssertionError("Expected fwd_thread to be set for backward parent")
+            event.stack = forwards.get((node.sequence_nr, node.fwd_thread), [])
 
     @property
     def self_cpu_time_total(self):

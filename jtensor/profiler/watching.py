@@ -65,6 +65,8 @@ class Told:
                 _count(recorder, span, made, _memory_of((*args, *kwargs.values())))
             if wanted.flops:
                 span.flops = arguments.flops(name, args, kwargs, made)
+            if wanted.stacks and isinstance(made, Tensor) and made._edge is not None:
+                span.sequence = _number_of(made._edge[0])
             return made
         finally:
             recorder.end(span)
@@ -75,6 +77,11 @@ class Told:
             return self.row.beneath(*args, **kwargs)
         finally:
             recorder.inside = False
+
+
+def _number_of(node):
+    """The number of a node, by which its event and the one of its operator find each other; leaves have none."""
+    return node.sequence if isinstance(node.sequence, int) else -1
 
 
 def _memory_of(values):
@@ -225,7 +232,7 @@ class Ran(Told):
         if self.name == "run" and _ends_at(node, *args[2:4]):
             return self.row.beneath(*args, **kwargs)
         span, wanted = recorder.begin(name, BACKWARD), recorder.wanted
-        span.sequence = node.sequence if isinstance(node.sequence, int) else -1
+        span.sequence = _number_of(node)
         if wanted.shapes:
             span.shapes = [[] if one is None else list(one._spec.size) for one in arrived]
         given = _memory_of(arrived) if wanted.memory else ()         # a leaf's node takes it out of the list

@@ -206,6 +206,12 @@ def test_stacks(tmp_path):
     prof.export_stacks(str(tmp_path / "stacks"))
     assert any(line.partition(";outer")[0].endswith("test_stacks") or "test_stacks;" in line and "outer " in line
                for line in (tmp_path / "stacks").read_text().splitlines())
+    w = jtensor.ones(2, requires_grad=True)
+    with jtensor.profiler.profile(with_stack=True) as prof:
+        (loss := w.exp().sum()).backward()
+    assert loss.grad_fn is not None
+    forwards, backwards = [next(event for event in prof.events() if event.name == name) for name in ("aten::exp", "ExpBackward0")]
+    assert backwards.stack == forwards.stack != []
     with jtensor.profiler.profile() as prof:
         pass
     with pytest.raises(AssertionError, match="requires with_stack=True"):
