@@ -46,12 +46,21 @@ class Below:
         except Exception:                       # an odd call: the function refuses it better, or has an argument of its own
             found = None
         if found is None:
-            return Found([_shape(one) for one in args], "")
+            return _otherwise(row.entries[ASKS].name, args, kwargs)
         overload, given, named = found
         name, _, form = overload.__name__.partition(".")
         schema = next(one for one in below.forms(name) if (one.overload_name or "default") == form)
         given = dict(zip([argument.name for argument in schema.arguments], given, strict=False)) | named
         return Found([_shape(given.get(argument.name)) for argument in schema.arguments], schema.overload_name)
+
+
+def _otherwise(name, args, kwargs):
+    """Of a form that PyTorch makes of other operators."""
+    found = schemas.bound(name, list(args), kwargs)
+    if found is None:
+        return Found([_shape(one) for one in args], "")
+    schema, pairs, *_ = found
+    return Found([_shape(value) for _, value in pairs], schema.overload_name)
 
 
 class OfTo:

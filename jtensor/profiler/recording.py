@@ -120,9 +120,10 @@ class Recorder:
         end = time.perf_counter_ns() if span.end is None else span.end
         event = FunctionEvent(
             number, "ProfilerStep*" if span.name.startswith("ProfilerStep#") else span.name, self.thread, (span.begin - self.began) / 1e3,
-            (end - self.began) / 1e3, fwd_thread=self.thread, overload_name=span.form, input_shapes=span.shapes, stack=span.stack, scope=span.scope,
-            use_device=self.wanted.device, cpu_memory_usage=span.bytes, device_memory_usage=span.on_device, sequence_nr=span.sequence,
-            flops=span.flops, trace_name=span.name, concrete_inputs=[], kwinputs={}, is_user_annotation=span.scope == USER)
+            (end - self.began) / 1e3, fwd_thread=self.thread, overload_name=span.form, input_shapes=span.shapes, stack=span.stack,
+            scope=span.scope, use_device=self.wanted.device, cpu_memory_usage=span.bytes, device_memory_usage=span.on_device,
+            sequence_nr=span.sequence, flops=span.flops, trace_name=span.name, concrete_inputs=[], kwinputs={},
+            is_user_annotation=span.scope == USER)
         event.operations = span.operations
         return event
 

@@ -22,7 +22,7 @@ from ..nn import functional
 from ..nn.functional import recurrent
 from ..ops.registry import REGISTRY
 from ..optim.optimizer import Optimizer
-from ..tensor import custom, dispatch, looking
+from ..tensor import backward, custom, dispatch, looking
 from ..tensor.calling.overriding import spread
 from ..tensor.core import LAYOUTS, Tensor
 from ..trace.op_by_op import by_numpy, kept
@@ -320,6 +320,11 @@ def _of_engine(function, made):
     return functools.partial(Told, name=_BY_NAME.get(name, f"aten::{name}"), form=form, whole=whole)
 
 
+def _backward(loss, gradient=None, retain_graph=None, create_graph=False, inputs=None):
+    """``loss.backward()`` without its short cut."""
+    return backward.backward(loss, gradient, retain_graph, create_graph, inputs=inputs)
+
+
 def _known(name):
     """PyTorch's name of a function that is made of operators; None where PyTorch has no operator of that name."""
     name = _OTHERWISE.get(name, name)
@@ -348,6 +353,7 @@ def _list():
                     enter(TELLS, function, functools.partial(InPlace if "inplace" in form.parameters else Told, name=name, form=form))
     for plain in ("lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell"):
         enter(TELLS, vars(recurrent)[plain], functools.partial(Told, name=f"aten::{plain}"))
+    enter(TELLS, backward.of_tensor, functools.partial(Aside, name=_backward))
     for function in (looking.to_int, looking.to_float, looking.to_complex, looking.to_index):
         enter(TELLS, function, functools.partial(Told, name="aten::item", whole=True))
     for plain in "half float double bfloat16 cfloat cdouble bool byte char short int long cpu cuda".split():

@@ -16,7 +16,7 @@ def made(util, seed, **more):
 
     def add(depth, name=None):
         begin = clock[0] = clock[0] + rng.choice((0.25, 3.125, 1500.5))
-        name = name or rng.choice(("aten::add", "aten::mm", "a region whose name is too long for a column that is narrow", "x", "aten::linear"))
+        name = name or rng.choice(("aten::add", "aten::mm", "a region whose name is too long for a column that is narrow", "x"))
         at = len(found)
         found.append(None)
         count = rng.randrange(3) if depth < 3 else 0
@@ -26,7 +26,8 @@ def made(util, seed, **more):
         fields = {"stack": [f"file.py({n}): {'f' * rng.randrange(90)}" for n in range(rng.randrange(3))],
                   "input_shapes": rng.choice(([], [[2, 3], []], [[n, n + 1, 100000] for n in range(9)])),
                   "cpu_memory_usage": rng.choice((0, 12, -2048, 3 << 20, 5 << 31)), "flops": rng.choice((0, 24, 3500, 7 * 10 ** 10)),
-                  "overload_name": rng.choice(("", "Tensor")), "thread": 1, "scope": rng.choice((0, 1, 7)), "sequence_nr": 4, "fwd_thread": 1}
+                  "overload_name": rng.choice(("", "Tensor")), "thread": 1, "scope": rng.choice((0, 1, 7)), "sequence_nr": 4,
+                  "fwd_thread": 1}
         found[at] = util.FunctionEvent(id=at, name=name, start_us=begin, end_us=clock[0], trace_name=name, **{**fields, **more})
     for _ in range(8):
         add(0)
