@@ -2,8 +2,8 @@
 
 While a profile records, operators run one by one; without one they are computed together, as ``profile(fused=True)`` shows it, and
 ``jax.profiler.trace`` shows what XLA makes of them. Rooms: `profiler` (what users call), `scheduling`, `legacy` (the profile without a
-schedule), `recording` (the recorder), `watching` (which functions are events), `arguments` (what of their arguments is told), `events`
-(what is recorded), `tables` and `files` (how it is shown).
+schedule), `recording` (the recorder), `watching` (which functions are events), `telling` (what they tell of a call), `arguments` (what of
+their arguments), `events` (what is recorded), `tables` and `files` (how it is shown).
 """
 from .events import DeviceType
 from .profiler import _KinetoProfile as _KinetoProfile

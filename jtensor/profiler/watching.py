@@ -3,289 +3,49 @@
 An event is a call that happens here, under PyTorch's name for it: an operator, a function that is made of operators, a node of the graph
 that runs backwards, an optimizer's step, a batch of a loader. What PyTorch does besides in steps of its own (``as_strided`` for a view,
 ``copy_`` for a clone) does not happen here and is no event. What the engine has and PyTorch has not is one by its name here, with
-``jtensor::`` before it. An operator's own affair is nobody's: within one there are no others.
+``jtensor::`` before it.
 
-While a profile records, these functions have another code (`dispatching.exchange`); without one they are as they were. Owns: the list, what
-is found out about a call. May not know: how an event is kept (`recording`).
+While a profile records, these functions have another code (`dispatching.exchange`); without one they are as they were. Owns: the list. May
+not know: what is told of a call (`telling`), how an event is kept (`recording`).
 """
 import functools
-import threading
 import types
 
 from ..autograd import engine
-from ..autograd.graph import AccumulateGrad, Node, OperatorNode
+from ..autograd.graph import Node, OperatorNode
 from ..base.below import Layer
 from ..dispatching import doors, entries, special
 from ..dispatching.exchange import TELLS, close_for, enter, open_for
-from ..library import aten
 from ..nn import functional
 from ..nn.functional import recurrent
 from ..ops.registry import REGISTRY
 from ..optim.optimizer import Optimizer
-from ..tensor import backward, custom, dispatch, looking
-from ..tensor.calling.overriding import spread
-from ..tensor.core import LAYOUTS, Tensor
+from ..tensor import backward, custom, looking
+from ..tensor.core import Tensor
 from ..trace.op_by_op import by_numpy, kept
 from ..utils.data import dataloader
 from . import arguments
-from .events import BACKWARD, USER
-from .recording import Recorder
-
-
-class Told:
-    """A function whose calls are events. ``name``; ``whole``: what it is made of is its own affair; ``row``: the function as it is without
-    a profile; ``form``: an `arguments.Form`, which finds out what its arguments are in PyTorch."""
-
-    def __init__(self, row, name, whole=False, form=None):
-        self.row, self.name, self.whole, self.form = row, name, whole, form
-
-    def __call__(self, *args, **kwargs):
-        recorder = Recorder.current
-        if recorder is None or not recorder.listens():
-            return self.row.beneath(*args, **kwargs)
-        return self.told(recorder, args, kwargs)
-
-    def name_of(self, args, kwargs):
-        return self.name
-
-    def told(self, recorder, args, kwargs):
-        name, top = self.name_of(args, kwargs), recorder.top
-        if name is None or top is not None and top.name == name and top.operator and not top.holds:      # the same call, further below
-            return self._within(recorder, args, kwargs)
-        wanted, found = recorder.wanted, None
-        if self.form is not None and (wanted.shapes or wanted.overloads):
-            found = self.form.found(self.row, args, kwargs)
-        span = recorder.begin(name)
-        if found is not None:
-            span.shapes = found.shapes if wanted.shapes else []
-            span.form = found.form if wanted.overloads else ""
-        try:
-            made = self._within(recorder, args, kwargs)
-            if wanted.memory and not span.holds:
-                _count(recorder, span, made, _memory_of((*args, *kwargs.values())))
-            if wanted.flops:
-                span.flops = arguments.flops(name, args, kwargs, made)
-            if wanted.stacks and isinstance(made, Tensor) and made._edge is not None:
-                span.sequence = _number_of(made._edge[0])
-            return made
-        finally:
-            recorder.end(span)
-
-    def _within(self, recorder, args, kwargs):
-        recorder.inside = self.whole
-        try:
-            return self.row.beneath(*args, **kwargs)
-        finally:
-            recorder.inside = False
-
-
-def _number_of(node):
-    """The number of a node, by which its event and the one of its operator find each other; leaves have none."""
-    return node.sequence if isinstance(node.sequence, int) else -1
-
-
-def _memory_of(values):
-    """What tells the memory of tensors apart."""
-    return {id(one._storage) for one in spread(values) if isinstance(one, Tensor)}
-
-
-def _count(recorder, span, made, given):
-    """Counts the memory of results that is not ``given``. Sparse tensors are made of others, which are counted."""
-    for one in spread(made if isinstance(made, (tuple, list)) else (made,)):
-        if isinstance(one, Tensor) and type(one) not in LAYOUTS and id(one._storage) not in given:
-            given.add(id(one._storage))
-            recorder.count(span, one._storage.layout)
-
-
-class Viewed(Told):
-    """`views.view_of(self, rule, name, *args)`."""
-
-    def name_of(self, args, kwargs):
-        name = "_reshape_alias" if args[2] == "ReshapeAliasBackward0" else special.named(args[1], args[2])
-        return name and f"aten::{name}"
-
-
-class Contiguous(Told):
-    """``contiguous()``, which PyTorch takes for no operator where there is nothing to do."""
-
-    def name_of(self, args, kwargs):
-        return None if args[0]._spec.contiguous else self.name
-
-
-class Cut(Told):
-    """`pieces._multi(self, rule, name, *args)` and `pieces._each`."""
-
-    def name_of(self, args, kwargs):
-        return f"aten::{args[1].__name__.rstrip('_')}"
-
-
-class Lifted(Told):
-    """``torch.tensor(...)``: PyTorch's operator takes what has been made."""
-
-    def told(self, recorder, args, kwargs):
-        span = recorder.begin(self.name)
-        try:
-            made = self._within(recorder, args, kwargs)
-            if recorder.wanted.shapes:
-                span.shapes = [list(made._spec.size)]
-            if recorder.wanted.memory:
-                _count(recorder, span, made, _memory_of((*args, *kwargs.values())))
-            return made
-        finally:
-            recorder.end(span)
-
-
-class OutOf(Told):
-    """`dispatch.call_out(operator, args, out)`."""
-
-    def name_of(self, args, kwargs):
-        return f"aten::{entries.NAMES.get(args[0], args[0].name)}"
-
-
-class Through(Told):
-    """`dispatch.call(operator, args, out)` and `call_inplace(operator, args)`: to the function that tells of the operator. Those without a
-    function of their own are told of here."""
-
-    def told(self, recorder, args, kwargs):
-        operator, given, *out = args
-        in_place = self.name == "in place"
-        if out and out[0] is not None:
-            return dispatch.call_out(operator, given, out[0])
-        if operator.inplace if in_place else not isinstance(operator.record, functools.partial):
-            return operator.write(*given) if in_place else operator.record(*given)
-        return Told(self.row, _of_operator(operator), whole=True).told(recorder, args, kwargs)
-
-
-def _of_operator(operator):
-    """The name of an operator of the engine."""
-    return _known(entries.NAMES[operator]) or f"jtensor::{operator.name}"
-
-
-class Aside(Told):
-    """A short cut of the engine, which is not taken: ``name`` is the function that is called in its place."""
-
-    def told(self, recorder, args, kwargs):
-        return self.name(*args, **kwargs)
-
-
-class InPlace(Told):
-    """A function with an argument that has it write to what it is given."""
-
-    def name_of(self, args, kwargs):
-        return self.name + "_" * bool(self.form.given(args, kwargs).get("inplace"))
-
-
-# -- what is made of operators --------------------------------------------------------------------------------------------
-
-
-class Step(Told):
-    """A step of an optimizer, or the end of its gradients: a region, as PyTorch names it."""
-
-    def told(self, recorder, args, kwargs):
-        span = recorder.begin(self.name.format(type(args[0]).__name__), USER, operator=False)
-        try:
-            return self.row.beneath(*args, **kwargs)
-        finally:
-            recorder.end(span)
-
-
-class Patched(Told):
-    """`Optimizer._patch_step_function()`: from then on the step of its class tells, too."""
-
-    def told(self, recorder, args, kwargs):
-        self.row.beneath(*args, **kwargs)
-        _enter_step(type(args[0]))
-
-
-class Applied(Told):
-    """`custom.apply_function(cls, args, kwargs)`: the forward of a function of the user's, by its name."""
-
-    def name_of(self, args, kwargs):
-        return args[0].__name__
-
-
-class Walk(Told):
-    """`engine.run`: the last node's event ends with it."""
-
-    def told(self, recorder, args, kwargs):
-        recorder.walks.append(None)
-        try:
-            return self.row.beneath(*args, **kwargs)
-        finally:
-            span = recorder.walks.pop()
-            if span is not None:
-                recorder.end(span)
-
-
-class Ran(Told):
-    """`engine._run_node(node, arrived, task, by_node, results)` and ``node.advance(arrived, task, heap)``: a node, and around it what the
-    engine does for it, which ends where the next one begins: gradients are added up on the way."""
-
-    def told(self, recorder, args, kwargs):
-        node, arrived, walks = args[0], args[1], recorder.walks
-        if walks and walks[-1] is not None:
-            recorder.end(walks[-1])
-        name = node.name()
-        around = recorder.begin(f"autograd::engine::evaluate_function: {name}")
-        if walks:
-            walks[-1] = around
-        if self.name == "run" and _ends_at(node, *args[2:4]):
-            return self.row.beneath(*args, **kwargs)
-        span, wanted = recorder.begin(name, BACKWARD), recorder.wanted
-        span.sequence = _number_of(node)
-        if wanted.shapes:
-            span.shapes = [[] if one is None else list(one._spec.size) for one in arrived]
-        given = _memory_of(arrived) if wanted.memory else ()         # a leaf's node takes it out of the list
-        try:
-            made = self.row.beneath(*args, **kwargs)
-            if wanted.memory and not span.holds:
-                _count(recorder, span, made[1] if self.name == "advance" else made, given)
-            return made
-        finally:
-            recorder.end(span)
-
-
-def _ends_at(node, task, by_node):
-    """Whether the walk ends at a node without running it: its gradient is what was asked for."""
-    if task.captures is None:
-        return False
-    captured = by_node.get(node) if by_node else None
-    goes_on = captured is not None and any(edge is not None and edge[0] in task.needed for edge in node.edges)
-    return captured is not None and not goes_on or isinstance(node, AccumulateGrad)
-
-
-class Compiled(Told):
-    """`Kept.get(kept, name, make)`, `by_numpy._begun(plan)`: what the first call of an operator takes longer than others, in its midst."""
-
-    def __call__(self, *args):
-        recorder = Recorder.current
-        if recorder is None or threading.get_ident() != recorder.thread or len(args) == 3 and _is_there(args[0], args[1]):
-            return self.row.beneath(*args)
-        around = recorder.top
-        if around is not None and around.name == self.name:
-            return self.row.beneath(*args)
-        holds = around is not None and around.holds
-        span = recorder.begin(self.name)
-        if around is not None:
-            around.holds = holds                        # it makes no results
-        try:
-            return self.row.beneath(*args)
-        finally:
-            recorder.end(span)
-
-
-def _is_there(kernels, name):
-    """Whether a kernel has been made."""
-    handle = kernels._handles.get(name)
-    return handle is not None and handle.done()
-
-
-# -- the list -----------------------------------------------------------------------------------------------------------
+from .telling import (
+    Applied,
+    Aside,
+    Compiled,
+    Contiguous,
+    Cut,
+    InPlace,
+    Lifted,
+    OutOf,
+    Ran,
+    Step,
+    Through,
+    Told,
+    Viewed,
+    Walk,
+    known,
+)
 
 _ASIDE = (special.Quiet, special.Backward, special.Walked, special.SetItem)
 _BY_NAME = {"item": "aten::item", "bool": "aten::is_nonzero", "dropout": "aten::bernoulli_"}
 _IN_PYTHON = frozenset(("norm", "frobenius_norm", "nuclear_norm"))            # made of others by PyTorch's functions in Python
-_OTHERWISE = {"unique": "_unique2", "true_divide": "div", "true_divide_": "div_"}
 _FUNCTIONAL = {
     "cross_entropy": "cross_entropy_loss", "nll_loss": "nll_loss_nd", "logsigmoid": "log_sigmoid", "unfold": "im2col", "fold": "col2im",
     "affine_grid": "affine_grid_generator", "dropout1d": "feature_dropout", "dropout2d": "feature_dropout", "dropout3d": "feature_dropout",
@@ -304,7 +64,7 @@ def _of_engine(function, made):
         return functools.partial(Through, name=given[0])
     form = arguments.Below()
     if kind is entries.Unknown:
-        return functools.partial(Told, name=_known(given[0]) or f"jtensor::{given[0]}", whole=True)
+        return functools.partial(Told, name=known(given[0]) or f"jtensor::{given[0]}", whole=True)
     if kind is special.View:
         return functools.partial(Viewed, name=None, whole=True, form=form)
     if kind in (special.Pieces, special.Slices):
@@ -325,12 +85,6 @@ def _backward(loss, gradient=None, retain_graph=None, create_graph=False, inputs
     return backward.backward(loss, gradient, retain_graph, create_graph, inputs=inputs)
 
 
-def _known(name):
-    """PyTorch's name of a function that is made of operators; None where PyTorch has no operator of that name."""
-    name = _OTHERWISE.get(name, name)
-    return f"aten::{name}" if name in aten.operators() or arguments.forms(name) else None
-
-
 @functools.cache
 def _list():
     """Says of each function what is called in its place."""
@@ -340,14 +94,14 @@ def _list():
             enter(TELLS, function, told)
     for composite in REGISTRY.composites.values():
         plain = composite.name.removeprefix("Tensor.")
-        name = None if plain in _IN_PYTHON else _known(plain)
+        name = None if plain in _IN_PYTHON else known(plain)
         if name is not None:
             kind = Contiguous if plain == "contiguous" else Told
             enter(TELLS, composite.body, functools.partial(kind, name=name, form=arguments.Named(composite.body, name)))
     for room in vars(functional).values():
         if isinstance(room, types.ModuleType) and room.__name__.startswith(functional.__name__ + "."):
             for plain in getattr(room, "__all__", ()):
-                name, function = _known(_FUNCTIONAL.get(plain, plain)), vars(room)[plain]
+                name, function = known(_FUNCTIONAL.get(plain, plain)), vars(room)[plain]
                 if name is not None:
                     form = arguments.Named(function, name)
                     enter(TELLS, function, functools.partial(InPlace if "inplace" in form.parameters else Told, name=name, form=form))
@@ -370,6 +124,14 @@ def _list():
     enter(TELLS, Optimizer.zero_grad, functools.partial(Step, name="Optimizer.zero_grad#{0}.zero_grad"))
     enter(TELLS, Optimizer._patch_step_function, functools.partial(Patched, name=None))
     enter(TELLS, dataloader._BaseDataLoaderIter.__next__, functools.partial(Step, name="enumerate(DataLoader)#{0}.__next__"))
+
+
+class Patched(Told):
+    """`Optimizer._patch_step_function()`: from then on the step of its class tells, too."""
+
+    def told(self, recorder, args, kwargs):
+        self.row.beneath(*args, **kwargs)
+        _enter_step(type(args[0]))
 
 
 def _enter_step(cls):
