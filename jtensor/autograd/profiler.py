@@ -1,7 +1,7 @@
 """`torch.autograd.profiler`: the profiler's older place. Owns: the names there, which live in `jtensor.profiler`."""
 
-_NAMES = {"record_function": "record_function", "profile": "legacy_profile", "emit_nvtx": "emit_nvtx", "EventList": "EventList",
-          "FunctionEvent": "FunctionEvent", "ProfilerActivity": "ProfilerActivity"}
+_NAMES = {"record_function": "recording", "profile": "legacy", "emit_nvtx": "legacy", "emit_itt": "legacy", "EventList": "events",
+          "FunctionEvent": "events", "DeviceType": "events", "ProfilerActivity": "scheduling", "kineto_available": "scheduling"}
 
 
 def __dir__():
@@ -10,7 +10,6 @@ def __dir__():
 
 def __getattr__(name):
     if name in _NAMES:
-        from ..profiler import events
-        from ..profiler import profiler as profiling
-        return getattr(profiling, _NAMES[name], None) or getattr(events, _NAMES[name])
+        from ..profiler import events, legacy, recording, scheduling
+        return getattr({"events": events, "legacy": legacy, "recording": recording, "scheduling": scheduling}[_NAMES[name]], name)
     raise AttributeError(f"module 'jtensor.autograd.profiler' has no attribute '{name}'")

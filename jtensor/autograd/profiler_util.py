@@ -1,6 +1,6 @@
 """`torch.autograd.profiler_util`: parts of a profile, at their place in PyTorch. Owns: the names, which live in `jtensor.profiler`."""
 
-_NAMES = ("EventList", "FunctionEvent", "FunctionEventAvg")
+_NAMES = ("DeviceType", "EventList", "FunctionEvent", "FunctionEventAvg", "Interval", "Kernel")
 
 
 def __dir__():

@@ -2,29 +2,27 @@
 
 Almost all follow from the registry: an operator or composite asks if PyTorch has an operator of its name below autograd (`schemas`), and
 is made of others if it has not. Owns: the names and arguments that differ, the short cuts that step aside, and `open_doors`/`close_doors`,
-which exchange the functions' code while somebody may ask. May not know: what is asked, who answers.
+between which they do so (`exchange`). May not know: what is asked, who answers.
 """
-import inspect
-import threading
+import functools
 import types
 from functools import partial
 
 import jtensor
 
 from ..base.below import STATE
-from ..base.functions import BEHIND, OWN, as_it_is, template
 from ..ops.families import index as indices
 from ..ops.registry import REGISTRY
 from ..random import draws, fills, per_element
 from ..signal import top_level
 from ..tensor import backward, convert, copying, dispatch, indexing, looking, picking, quick
-from ..tensor.calling import overriding
 from ..tensor.core import Tensor
 from ..tensor.creating import create, from_data, likes, ranges
 from ..tensor.recording import inplace, overwriting, together
 from ..tensor.replaying import retrace, updates
 from ..tensor.viewing import pieces, views
 from . import entries, schemas, special
+from .exchange import ASKS, close_for, enter, innermost, open_for
 
 # -- operators by other names -------------------------------------------------------------------------------------------
 
@@ -110,7 +108,7 @@ def _doors():
         if schemas.forms(name) and name not in _OTHERWISE:
             found.append((composite.body, partial(_kind(name), name)))
     for name, method in vars(Tensor).items():
-        method = _innermost(method) if isinstance(method, types.FunctionType) else None
+        method = innermost(method) if isinstance(method, types.FunctionType) else None
         if method is not None and method.__code__.co_filename == "<jtensor recorder>":     # Python's operators, which have their own
             found.append((method, partial(special.Shifted, name) if name in ("__lshift__", "__rshift__") else partial(
                 special.Aside, instead=method.__globals__["general"])))
@@ -186,72 +184,22 @@ def _of_operator(operator):
 
 # -- another code for a function ----------------------------------------------------------------------------------------
 
-_SOURCE = """\
-def outer():
-    {bound} = None
-    def asks(*args, **kwargs):
-        entry = "<entry>"
-        {named}
-        return entry(*args, **kwargs)
-"""
-FILE = "<jtensor asks below>"
 
-
-class _Doors:
-    """``made``: the functions, each with its own code and the one that asks; ``open``: how many want them open."""
-
-    open, made, lock = 0, None, threading.RLock()
-
-
-def _made():
-    if _Doors.made is None:
-        _Doors.made, seen = [], set()
-        for function, entry in _doors():
-            inner = _innermost(function) if isinstance(function, types.FunctionType) else None
-            if inner is None or function in seen:
-                continue
-            seen.add(function)
-            own, code = as_it_is(inner), inner.__code__
-            asks = entry(original=own)
-            made = template(_SOURCE, len(code.co_freevars), FILE)
-            constants = tuple([asks if const == "<entry>" else const for const in made.co_consts])
-            other = made.replace(co_consts=constants, co_name=code.co_name, co_qualname=code.co_qualname)
-            _Doors.made.append((function, own, other, inspect.signature(own)))
-    return _Doors.made
-
-
-def _innermost(function):
-    """The function that does the work: before it others may ask, or cast (`amp.casting`), which autograd's operators come after."""
-    while True:
-        behind = BEHIND.get(function) or overriding.beneath(function)
-        if behind is function:
-            return function
-        function = behind
+@functools.cache
+def listed():
+    """Has each function known, with what it calls in its own place while somebody may ask: [(function, that)]."""
+    found = _doors()
+    for function, entry in found:
+        enter(ASKS, function, lambda row, entry=entry: entry(original=row.own))
+    return found
 
 
 def open_doors():
     """From here on the functions ask."""
-    with _Doors.lock:
-        _Doors.open += 1
-        if _Doors.open == 1:
-            for function, own, asks, signature in _made():
-                function = _innermost(function)                     # another layer may have been put above it since
-                OWN[function], function.__signature__ = own, signature
-                function.__code__ = asks                            # first, so that it is whole whoever calls it meanwhile
-                if own.__defaults__ or own.__kwdefaults__:
-                    function.__defaults__ = function.__kwdefaults__ = None
+    listed()
+    open_for(ASKS)
 
 
 def close_doors():
     """They do no longer, if nobody else wants them to."""
-    with _Doors.lock:
-        _Doors.open -= 1
-        if not _Doors.open:
-            for function, own, *_ in _made():
-                function = _innermost(function)
-                function.__dict__.pop("__signature__", None)
-                function.__dict__.update(own.__dict__)
-                if own.__defaults__ or own.__kwdefaults__:
-                    function.__defaults__, function.__kwdefaults__ = own.__defaults__, own.__kwdefaults__
-                function.__code__ = own.__code__
-            OWN.clear()
+    close_for(ASKS)

@@ -45,6 +45,16 @@ _RULES = {rules.select: "select", rules.transpose: "transpose", rules.t: "t", ru
           rules.squeeze: "squeeze", rules.unsqueeze: "unsqueeze", rules.permute: "permute", shapes._same: "alias"}
 
 
+def named(rule, name):
+    """The operator that a view by a rule is, without its arguments; None where it is none."""
+    if rule in (rules.view, rules.unflatten):
+        return "_unsafe_view" if name == "UnsafeViewBackward0" else "view"
+    return _RULES.get(rule) or _OTHERS.get(rule)
+
+
+_OTHERS = {rules.slice_: "slice", rules.narrow: "slice", rules.expand: "expand", rules.movedim: "permute", rules.T: "permute"}
+
+
 class View(entries.Entry):
     """`views.view_of(self, rule, name, *args)`."""
 

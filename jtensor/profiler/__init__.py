@@ -1,17 +1,15 @@
-"""`torch.profiler`: wall times of regions and of the tape's runs.
+"""`torch.profiler`: times of operators, of the graph's nodes and of regions.
 
-Operators are computed together, so that none has a time of its own; ``jax.profiler.trace`` shows what XLA makes of them.
+While a profile records, operators run one by one; without one they are computed together, as ``profile(fused=True)`` shows it, and
+``jax.profiler.trace`` shows what XLA makes of them. Rooms: `profiler` (what users call), `scheduling`, `legacy` (the profile without a
+schedule), `recording` (the recorder), `watching` (which functions are events), `telling` (what they tell of a call), `arguments` (what of
+their arguments), `events` (what is recorded), `tables` and `files` (how it is shown).
 """
-from .profiler import (
-    ProfilerAction,
-    ProfilerActivity,
-    kineto_available,
-    profile,
-    schedule,
-    supported_activities,
-    tensorboard_trace_handler,
-)
+from .events import DeviceType
+from .profiler import _KinetoProfile as _KinetoProfile
+from .profiler import profile
 from .recording import record_function
+from .scheduling import ProfilerAction, ProfilerActivity, kineto_available, schedule, supported_activities, tensorboard_trace_handler
 
-__all__ = ["ProfilerAction", "ProfilerActivity", "kineto_available", "profile", "record_function", "schedule",
+__all__ = ["DeviceType", "ProfilerAction", "ProfilerActivity", "kineto_available", "profile", "record_function", "schedule",
            "supported_activities", "tensorboard_trace_handler"]

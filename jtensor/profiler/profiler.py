@@ -1,115 +1,165 @@
-"""`torch.profiler.profile`: when to record, and what to do with what was recorded. Owns: schedules, the profile, its files."""
-import enum
-import gzip
+"""`torch.profiler.profile`: what to record, when to, and what to do with it. Owns: that. How is recorded: `recording`."""
 import json
-import os
-import socket
-import time
 import warnings
 
-from ..base import devices
+from ..base import sites
 from ..base.errors import missing
-from .events import EventList
-from .recording import Recorder, record_function
+from .legacy import profile as _Plain
+from .recording import record_function
+from .scheduling import ProfilerAction, ProfilerActivity, schedule, supported_activities, tensorboard_trace_handler
+
+__all__ = ["profile", "schedule", "supported_activities", "tensorboard_trace_handler", "ProfilerAction"]
 
 
-class ProfilerActivity(enum.Enum):
-    """What can be recorded; here it is the wall time of regions and runs in any case."""
-
-    CPU = 0
-    XPU = 1
-    MTIA = 2
-    CUDA = 3
-    HPU = 4
-    PrivateUse1 = 5
-
-    def __str__(self):
-        return f"ProfilerActivity.{self.name}"
-
-    def __hash__(self):
-        return self.value
+def _parsed(activities):
+    """The activities that are asked for: each by itself, or as {activity: what of it}, of which all is recorded here."""
+    found = []
+    for item in activities:
+        if not isinstance(item, (ProfilerActivity, dict)):
+            raise TypeError(f"Expected ProfilerActivity or dict, got {type(item)}")
+        for one in item if isinstance(item, dict) else (item,):
+            if one in found:
+                raise ValueError(f"Activity {one} specified more than once")
+            found.append(one)
+    return set(found)
 
 
-class ProfilerAction(enum.Enum):
-    """What a schedule can say of a step."""
+class _KinetoProfile:
+    """A profile without a schedule: `start` and `stop`, or `prepare_trace`, `start_trace` and `stop_trace`. See `profile`."""
 
-    NONE = 0
-    WARMUP = 1
-    RECORD = 2
-    RECORD_AND_SAVE = 3
-    DEVICE_STOPPED = 4
+    __module__ = "torch.profiler.profiler"
 
+    def __init__(self, *, activities=None, record_shapes=False, profile_memory=False, with_stack=False, with_flops=False,
+                 with_modules=False, experimental_config=None, execution_trace_observer=None, acc_events=False,
+                 custom_trace_id_callback=None, post_processing_timeout_s=None, fused=False):
+        if execution_trace_observer is not None:
+            raise missing("execution traces (execution_trace_observer)", "export_chrome_trace")
+        self.activities = supported_activities() if activities is None else _parsed(activities)
+        self.record_shapes, self.profile_memory, self.with_stack, self.with_flops, self.with_modules = \
+            record_shapes, profile_memory, with_stack, with_flops, with_modules
+        self.experimental_config, self.acc_events, self.fused = experimental_config, acc_events, fused
+        self.custom_trace_id_callback, self.execution_trace_observer = custom_trace_id_callback, None
+        self.post_processing_timeout_s, self.profiler = post_processing_timeout_s, None
+        self.use_device = next((one.name.lower() for one in (
+            ProfilerActivity.CUDA, ProfilerActivity.XPU, ProfilerActivity.MTIA, ProfilerActivity.HPU, ProfilerActivity.PrivateUse1)
+            if one in self.activities), None)
+        self.preset_metadata, self._trace_metadata = {}, {}
 
-def supported_activities():
-    """The activities there are: CPU, and CUDA where JAX has a GPU.
+    def start(self):
+        """Begins."""
+        self.prepare_trace()
+        self.start_trace()
 
-    >>> torch.profiler.ProfilerActivity.CPU in torch.profiler.supported_activities()
-    True
-    """
-    return {ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if devices.accelerators() else [])}
+    def stop(self):
+        """Ends."""
+        self.stop_trace()
 
+    def prepare_trace(self):
+        """Makes ready for `start_trace`; what was recorded before is gone, unless ``acc_events`` keeps it."""
+        if self.profiler is not None and not self.acc_events:
+            sites.warn_once("Warning: Profiler clears events at the end of each cycle. Only events from the current cycle will "
+                            "be reported. To keep events across cycles, set acc_events=True.")
+        if self.profiler is None or not self.acc_events:
+            self.profiler = _Plain(
+                use_device=self.use_device, record_shapes=self.record_shapes, with_flops=self.with_flops, fused=self.fused,
+                profile_memory=self.profile_memory, with_stack=self.with_stack, with_modules=self.with_modules, acc_events=self.acc_events,
+                experimental_config=self.experimental_config, custom_trace_id_callback=self.custom_trace_id_callback)
 
-def kineto_available():
-    """Whether `profile` is to be used, and not the older one of `torch.autograd.profiler`: yes. What it writes, no library makes."""
-    return True
+    def start_trace(self):
+        """Begins to record. RuntimeError where a profile records already."""
+        if self.profiler is None:
+            raise AssertionError("Profiler must be initialized before starting trace")
+        self.profiler._start()
+        for name in ("profile_memory", "with_stack", "record_shapes", "with_modules", "with_flops"):
+            if getattr(self, name):
+                self.add_metadata_json(name, "1")
+        for name, value in self.preset_metadata.items():
+            self.add_metadata_json(name, value)
 
+    def stop_trace(self):
+        """Ends recording."""
+        if self.profiler is None:
+            raise AssertionError("Profiler must be initialized before stopping trace")
+        if self._records():
+            self.profiler._stop()
 
-def schedule(*, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0):
-    """What to do at each step: first skip some, then in turns wait, warm up and record; ``repeat`` turns, 0 for any number.
+    def _records(self):
+        return self.profiler is not None and self.profiler._recorder is not None
 
-    >>> plan = torch.profiler.schedule(wait=1, warmup=1, active=2, repeat=1)
-    >>> [plan(step).name for step in range(5)]
-    ['NONE', 'WARMUP', 'RECORD', 'RECORD_AND_SAVE', 'NONE']
-    """
-    if wait < 0 or warmup < 0 or active <= 0 or repeat < 0 or skip_first < 0:
-        raise AssertionError(f"Invalid profiler schedule arguments. Got wait={wait} (need >= 0), warmup={warmup} (need >= 0), "
-                             f"active={active} (need > 0), repeat={repeat} (need >= 0), skip_first={skip_first} (need >= 0).")
-    if warmup == 0:
-        warnings.warn("Profiler won't be using warmup, this can skew profiler results", UserWarning, stacklevel=2)
+    def _of(self, doing):
+        if self.profiler is None:
+            raise AssertionError(f"Profiler must be initialized before {doing}")
+        return self.profiler
 
-    def plan(step):
-        if step < 0:
-            raise AssertionError(f"Step must be non-negative. Got {step}.")
-        if step < skip_first:
-            return ProfilerAction.NONE
-        step -= skip_first
-        if skip_first_wait:
-            step += wait
-        turn, at = divmod(step, wait + warmup + active)
-        if repeat and turn >= repeat or at < wait:
-            return ProfilerAction.NONE
-        if at < wait + warmup:
-            return ProfilerAction.WARMUP
-        return ProfilerAction.RECORD if at < wait + warmup + active - 1 else ProfilerAction.RECORD_AND_SAVE
-    return plan
+    def events(self):
+        """The events (`torch.autograd.profiler_util.FunctionEvent`) of the turn that is over, in the order in which they began."""
+        found = self._of("accessing events")
+        if getattr(self.experimental_config, "trace_only", False):
+            raise RuntimeError("events() is not available when trace_only=True in ExperimentalConfig. Use export_chrome_trace() instead.")
+        return found.function_events
 
+    def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False):
+        """Sums of the events of each name; `table` of it is their text. Events of other shapes, or from other places in the program, have
+        sums of their own where that is asked for."""
+        return self._of("getting key averages").key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
 
-def tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False, use_python_export=False):
-    """A handler (``on_trace_ready``) that writes each trace to a file of a folder, where TensorBoard finds it."""
-    def write(prof):
-        try:
-            os.makedirs(dir_name, exist_ok=True)
-        except OSError as error:
-            raise RuntimeError("Can't create directory: " + dir_name) from error
-        name = f"{worker_name or f'{socket.gethostname()}_{os.getpid()}'}.{time.time_ns()}.pt.trace.json{'.gz' if use_gzip else ''}"
-        prof.export_chrome_trace(os.path.join(dir_name, name))
-    return write
+    def export_chrome_trace(self, path, use_python_export=False):
+        """Writes a file for chrome://tracing, Perfetto or TensorBoard, whole or not at all; compressed if it ends in ``.gz``."""
+        self._of("exporting chrome trace").export_chrome_trace(path, self._trace_metadata)
+
+    def export_stacks(self, path, metric="self_cpu_time_total"):
+        """Writes the places from which events came, as programs that draw flame graphs read it; ``with_stack`` is needed."""
+        return self._of("exporting stacks").export_stacks(path, metric)
+
+    def export_memory_timeline(self, path, device=None):
+        """Refuses: when memory is freed is not recorded."""
+        raise missing("timelines of memory", "profile_memory=True (the bytes of results), jax.profiler.save_device_memory_profile(path)")
+
+    def toggle_collection_dynamic(self, enable, activities):
+        """Refuses: a profile records from begin to end."""
+        raise missing("profiles that are switched on and off", "torch.profiler.schedule")
+
+    def add_metadata(self, key, value):
+        """A text that the file of the trace holds, too."""
+        self._trace_metadata[key] = json.dumps(value)
+
+    def add_metadata_json(self, key, value):
+        """A value, as JSON, that the file of the trace holds, too."""
+        json.loads(value)
+        self._trace_metadata[key] = value
+
+    def preset_metadata_json(self, key, value):
+        """The same, before the profile begins."""
+        self.preset_metadata[key] = value
 
 
 _RECORDING = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
 
 
-class profile:
-    """Records wall times of the regions of `record_function`, of steps, and of the runs of the tape.
+class profile(_KinetoProfile):
+    """Records operators, nodes of the graph, optimizers' steps and the regions of `record_function`, with their times, as a tree.
+
+    While it records, operators run one by one, each is waited for, and its time is the wall time until its result is there. No number
+    differs from a run without a profile, but programs are slower: without one, operators run together. ``fused=True``, which PyTorch has
+    not, records a program as it runs without a profile: regions, and the runs of the tape (``jtensor::run``).
+
+    ``record_shapes``: of arguments. ``profile_memory``: the bytes of results that are no views of arguments, nothing taken off when memory
+    is freed. ``with_flops``: of products, of two-dimensional convolutions, of ``add`` and ``mul``. ``with_stack``: from where each was
+    called. ``with_modules``: nothing, as in PyTorch for what is no TorchScript. Kernels of a GPU are not recorded apart.
+
+    An operator's first call compiles it, which is an event within it (``jtensor::compile``). While a schedule warms up, operators run one
+    by one already, so that what later steps need is compiled.
 
     ``schedule(step)`` says when to record, from one call of `step` to the next; ``on_trace_ready(profile)`` is called when a turn is over,
-    and at the end. ``acc_events`` keeps the events of earlier turns. ``record_shapes`` has nothing to tell: operators are not recorded
-    one by one. What PyTorch has and this has not (memory, stacks, FLOPs, kernels of GPUs) is warned of when it is asked for.
+    and at the end. ``acc_events`` keeps the events of earlier turns.
 
-    >>> with torch.profiler.profile() as prof:
-    ...     with torch.profiler.record_function("sum"):
-    ...         total = torch.arange(5).sum()
-    >>> "sum" in prof.key_averages().table(sort_by="cpu_time_total", row_limit=10)
+    >>> model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU())
+    >>> with torch.profiler.profile(record_shapes=True) as prof:
+    ...     with torch.profiler.record_function("forward"):
+    ...         y = model(torch.ones(2, 3))
+    >>> {event.key: event.count for event in prof.key_averages() if event.key in ("forward", "aten::addmm", "aten::relu")}
+    {'forward': 1, 'aten::addmm': 1, 'aten::relu': 1}
+    >>> "aten::addmm" in prof.key_averages().table(sort_by="cpu_time_total", row_limit=10)
     True
     """
 
@@ -117,15 +167,22 @@ class profile:
 
     def __init__(self, *, activities=None, schedule=None, on_trace_ready=None, record_shapes=False, profile_memory=False, with_stack=False,
                  with_flops=False, with_modules=False, experimental_config=None, execution_trace_observer=None, acc_events=False,
-                 use_cuda=None, custom_trace_id_callback=None, post_processing_timeout_s=None):
-        self.activities = set(supported_activities() if activities is None else activities)
-        if not all(isinstance(one, ProfilerActivity) for one in self.activities) or not self.activities:
+                 use_cuda=None, custom_trace_id_callback=None, post_processing_timeout_s=None, fused=False):
+        wanted = supported_activities() if activities is None else {
+            one for item in activities for one in (item if isinstance(item, dict) else (item,)) if isinstance(one, ProfilerActivity)}
+        if use_cuda is not None:
+            warnings.warn("`use_cuda` is deprecated, use `activities` argument instead", FutureWarning, stacklevel=2)
+            wanted = wanted | {ProfilerActivity.CUDA} if use_cuda else wanted - {ProfilerActivity.CUDA}
+        if not wanted:
             raise AssertionError("No valid profiler activities found")
-        _said_to_be_missing(profile_memory=profile_memory, with_stack=with_stack, with_flops=with_flops, with_modules=with_modules,
-                            kernels=ProfilerActivity.CUDA in self.activities and bool(devices.accelerators()))
+        super().__init__(
+            activities=activities if use_cuda is None else wanted, record_shapes=record_shapes, profile_memory=profile_memory,
+            with_stack=with_stack, with_flops=with_flops, with_modules=with_modules, experimental_config=experimental_config,
+            execution_trace_observer=execution_trace_observer, acc_events=acc_events, custom_trace_id_callback=custom_trace_id_callback,
+            post_processing_timeout_s=post_processing_timeout_s, fused=fused)
         self.record_steps, self.schedule = schedule is not None, schedule or (lambda step: ProfilerAction.RECORD)
-        self.on_trace_ready, self.acc_events, self.step_num = on_trace_ready, acc_events, 0
-        self.current_action, self._recorder, self._events, self._step, self._metadata = self.schedule(0), None, None, None, {}
+        self.on_trace_ready, self.step_num, self.step_rec_fn = on_trace_ready, 0, None
+        self.current_action = self.schedule(0)
 
     def __enter__(self):
         self.start()
@@ -141,7 +198,7 @@ class profile:
 
     def stop(self):
         """Ends, and calls the handler if something was recorded."""
-        if self._recorder is None and self._events is None and not self.record_steps:
+        if self.profiler is None and not self.record_steps:
             raise AssertionError("Profiler must be initialized before stopping trace")
         self._leave_step()
         self._act(self.current_action, None)
@@ -155,157 +212,35 @@ class profile:
         self._enter_step()
 
     def _enter_step(self):
-        if self.record_steps and self._recorder is not None:
-            self._step = record_function(f"ProfilerStep#{self.step_num}")
-            self._step.__enter__()
-            self._step._event.name = "ProfilerStep*"
+        if self.record_steps and self._records():
+            self.step_rec_fn = record_function(f"ProfilerStep#{self.step_num}")
+            self.step_rec_fn.__enter__()
 
     def _leave_step(self):
-        if self._step is not None:
-            self._step.__exit__(None, None, None)
-            self._step = None
+        if self.step_rec_fn is not None:
+            self.step_rec_fn.__exit__(None, None, None)
+            self.step_rec_fn = None
 
     def _act(self, before, after):
         """From one action to the next; None stands for the time before the first and after the last."""
-        was, now = before in _RECORDING, after in _RECORDING
-        if was and (not now or before is ProfilerAction.RECORD_AND_SAVE):
-            self._recorder.stop()
-            kept = self._events if self.acc_events and self._events is not None else EventList()
-            self._events, self._recorder = EventList([*kept, *self._recorder.events]), None
+        if before in _RECORDING and (after not in _RECORDING or before is ProfilerAction.RECORD_AND_SAVE):
+            self.stop_trace()
             if self.on_trace_ready is not None and (after is None or before is ProfilerAction.RECORD_AND_SAVE):
                 self.on_trace_ready(self)
-        if now and self._recorder is None:
-            if Recorder.current is not None:
-                raise RuntimeError("Profiler is already enabled on this thread")
-            self._recorder = Recorder().start()
+        if before is ProfilerAction.WARMUP and after is not ProfilerAction.WARMUP:
+            self.profiler._warm_up(False)
+        if after is ProfilerAction.WARMUP and before is not ProfilerAction.WARMUP:
+            self.prepare_trace()
+            self.profiler._warm_up(True)
+        if after in _RECORDING and not self._records():
+            if before is not ProfilerAction.WARMUP:
+                self.prepare_trace()
+            self.start_trace()
 
-    def _recorded(self, doing):
-        events = self._events if self._recorder is None else self._recorder.events
-        if events is None:
-            raise AssertionError(f"Profiler must be initialized before {doing}")
-        return events
+    def get_trace_id(self):
+        """The number that the file of the trace has; None before the begin."""
+        return None if self.profiler is None else self.profiler.trace_id
 
-    def events(self):
-        """The events, in the order in which they began."""
-        return self._recorded("accessing events")
-
-    def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False):
-        """Sums of the events of each name; `table` of it is their text."""
-        return self._recorded("getting key averages").key_averages(group_by_input_shape, group_by_stack_n)
-
-    def export_chrome_trace(self, path):
-        """Writes a file for chrome://tracing, Perfetto or TensorBoard; compressed if it ends in ``.gz``."""
-        events = self._recorded("exporting chrome trace")
-        path = os.fspath(path)
-        plain = path.removesuffix(".gz")
-        events.export_chrome_trace(plain)
-        if self._metadata:
-            with open(plain) as file:
-                told = {**json.load(file), **self._metadata}
-            with open(plain, "w") as file:
-                json.dump(told, file)
-        if plain != path:
-            with open(plain, "rb") as file, gzip.open(path, "wb") as packed:
-                packed.writelines(file)
-            os.remove(plain)
-
-    def export_stacks(self, path, metric="self_cpu_time_total"):
-        """Refuses: there are no stacks."""
-        return self._recorded("exporting stacks").export_stacks(path, metric)
-
-    def export_memory_timeline(self, path, device=None):
-        """Refuses: memory is not recorded."""
-        raise missing("timelines of memory", "jax.profiler.save_device_memory_profile(path)")
-
-    def add_metadata(self, key, value):
-        """A text that the file of the trace holds, too."""
-        self._metadata[key] = value
-
-    def add_metadata_json(self, key, value):
-        """A value, as JSON, that the file of the trace holds, too."""
-        self._metadata[key] = json.loads(value)
-
-    def preset_metadata_json(self, key, value):
-        """The same, before the profile begins."""
-        self.add_metadata_json(key, value)
-
-
-_INSTEAD = {"profile_memory": "jax.profiler.save_device_memory_profile(path)", "with_stack": "jtensor.report(), which names lines",
-            "with_flops": "wall times alone", "with_modules": "torch.profiler.record_function in a module's forward",
-            "kernels": "jax.profiler.trace(folder), which records the kernels of GPUs"}
-
-
-def _said_to_be_missing(**asked):
-    for name, wanted in asked.items():
-        if wanted:
-            warnings.warn(f"jtensor's profiler does not have {name}; what works: {_INSTEAD[name]}", UserWarning, stacklevel=3)
-
-
-class legacy_profile:
-    """`torch.autograd.profiler.profile`: records while it is entered, unless ``enabled`` is False."""
-
-    def __init__(self, enabled=True, *, use_cuda=False, use_device=None, record_shapes=False, with_flops=False, profile_memory=False,
-                 with_stack=False, with_modules=False, use_kineto=False, use_cpu=True, experimental_config=None, acc_events=False,
-                 custom_trace_id_callback=None, post_processing_timeout_s=None, activity_filters=None):
-        _said_to_be_missing(profile_memory=profile_memory, with_stack=with_stack, with_flops=with_flops, with_modules=with_modules)
-        self.enabled, self.entered, self.function_events = enabled, False, None
-
-    def __enter__(self):
-        if not self.enabled:
-            return None
-        if self.entered:
-            raise RuntimeError("Profiler context manager is not reentrant")
-        if Recorder.current is not None:
-            raise RuntimeError("Profiler is already enabled on this thread")
-        self.entered, self._recorder = True, Recorder().start()
-        return self
-
-    def __exit__(self, *exc):
-        if self.enabled:
-            self._recorder.stop()
-            self.function_events = self._recorder.events
-        return False
-
-    def _events(self):
-        if self.function_events is None:
-            raise RuntimeError("Profiler didn't finish running")
-        return self.function_events
-
-    def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False):
-        return self._events().key_averages(group_by_input_shape, group_by_stack_n)
-
-    def table(self, **options):
-        return self.key_averages().table(**options)
-
-    def total_average(self):
-        return self._events().total_average()
-
-    def export_chrome_trace(self, path):
-        return self._events().export_chrome_trace(path)
-
-    @property
-    def self_cpu_time_total(self):
-        return self._events().self_cpu_time_total
-
-    def __str__(self):
-        return "<unfinished torch.autograd.profile>" if self.function_events is None else self.table()
-
-    __repr__ = __str__
-
-
-legacy_profile.__name__ = legacy_profile.__qualname__ = "profile"
-legacy_profile.__module__ = "torch.autograd.profiler"
-
-
-class emit_nvtx:
-    """Refuses: operators are not run one by one, so that nothing could mark them."""
-
-    def __init__(self, enabled=True, record_shapes=False):
-        if enabled:
-            raise missing("marks of each operator for NVIDIA's profilers", "torch.cuda.nvtx.range, and torch.profiler.record_function")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc):
-        return False
+    def set_custom_trace_id_callback(self, callback):
+        """Says what makes that number from the next turn on."""
+        self.custom_trace_id_callback = callback

@@ -1,14 +1,21 @@
-"""Profiles: regions as under PyTorch, runs of the tape as they are, and nothing that is made up."""
+"""Profiles: regions as under PyTorch, operators and runs of the tape as they are, and nothing that is made up."""
 import gzip
 import json
+import threading
 import time
 import warnings
 
 import pytest
 
 import jtensor
+import jtensor._C._profiler
+from jtensor.autograd import engine
+from jtensor.ops.registry import REGISTRY
+from jtensor.profiler import files
 from jtensor.trace import executor
 from jtensor.trace.report import REPORT
+from jtensor.trace.tape import LOCAL
+from jtensor.utils._python_dispatch import TorchDispatchMode
 
 from ..parity.lines import alike, listed
 
@@ -77,10 +84,10 @@ def test_as_pytorch(line):
         alike(CPU + line, ".profiler", regions=regions, ready=ready, header=header)
 
 
-def test_what_is_asked_for_in_a_region_is_computed_in_it(tmp_path):
+def test_a_fused_profile_computes_in_a_region_what_is_asked_for_there(tmp_path):
     x = jtensor.ones(20)
     y = x * 2                                                          # before: none of it
-    with jtensor.profiler.profile() as prof:
+    with jtensor.profiler.profile(fused=True) as prof:
         with jtensor.profiler.record_function("sleep"):
             time.sleep(0.03)
             z = y.exp()
@@ -95,16 +102,55 @@ def test_what_is_asked_for_in_a_region_is_computed_in_it(tmp_path):
     prof.export_chrome_trace(tmp_path / "packed.json.gz")
     with gzip.open(tmp_path / "packed.json.gz") as file:
         written = json.load(file)
-    assert [e["name"] for e in written["traceEvents"]] == [e.name for e in prof.events()] and written["told"] == "so"
-    assert [path.name for path in tmp_path.iterdir()] == ["packed.json.gz"]
+    spans = [e for e in written["traceEvents"] if e["ph"] == "X"]
+    assert [e["name"] for e in spans] == [e.name for e in prof.events()] and written["told"] == "so"
+    assert spans[1]["args"]["Operations"] == 1 and [path.name for path in tmp_path.iterdir()] == ["packed.json.gz"]
 
 
-def test_a_profile_leaves_nothing_behind():
-    before = executor._run
-    with pytest.raises(KeyError), jtensor.profiler.profile(), jtensor.profiler.record_function("a"):
+@pytest.mark.parametrize("fused", (False, True))
+def test_a_profile_leaves_nothing_behind(fused):
+    before, codes = executor._run, {function: function.__code__ for function in _told()}
+    with pytest.raises(KeyError), jtensor.profiler.profile(fused=fused), jtensor.profiler.record_function("a"):
+        assert fused or any(function.__code__ is not code for function, code in codes.items())
         raise KeyError
-    assert executor._run is before and "flushed" not in vars(REPORT)
+    assert executor._run is before and "flushed" not in vars(REPORT) and not LOCAL.eager
+    assert all(function.__code__ is code for function, code in codes.items())
     assert (jtensor.ones(2) + 1).tolist() == [2, 2]
+
+
+def _told():
+    """Functions that a profile is told of."""
+    return [jtensor.nn.functional.relu, REGISTRY.operators["mul"].record, REGISTRY.operators["add"].write, engine.run, jtensor.reshape]
+
+
+class Counted(TorchDispatchMode):
+    """Counts what it is asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.asked.append(str(func))
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("first", ("mode", "profile"))
+def test_a_mode_below_autograd_may_come_and_go_before_or_after(first):
+    codes = {function: function.__code__ for function in _told()}
+    mode, prof, x = Counted(), jtensor.profiler.profile(), jtensor.ones(2)
+    for one in (mode, prof) if first == "mode" else (prof, mode):
+        one.__enter__()
+    x.mul(2)
+    for one in (mode, prof) if first == "mode" else (prof, mode):      # not the other way round
+        one.__exit__(None, None, None)
+        x.add(1)
+    assert mode.asked == ["aten.mul.Tensor"] + ["aten.add.Tensor"] * (first == "profile")
+    assert names(prof, "aten::mul", "aten::add") == ["aten::mul"] + ["aten::add"] * (first == "mode")
+    assert all(function.__code__ is code for function, code in codes.items())
+
+
+def names(prof, *wanted):
+    return [event.name for event in prof.events() if event.name in wanted]
 
 
 def test_numbers_are_the_same():
@@ -116,8 +162,9 @@ def test_numbers_are_the_same():
         y.sum().backward()
         return x.grad.tolist()
     plain = compute()
-    with jtensor.profiler.profile():
-        assert compute() == plain
+    for fused in (False, True):
+        with jtensor.profiler.profile(fused=fused, record_shapes=True, profile_memory=True, with_flops=True, with_stack=True):
+            assert compute() == plain
 
 
 def test_a_file_for_each_trace(tmp_path):
@@ -128,13 +175,108 @@ def test_a_file_for_each_trace(tmp_path):
     assert file.name.startswith("w.") and file.name.endswith(".pt.trace.json") and "traceEvents" in json.loads(file.read_text())
 
 
-def test_what_there_is_not():
-    with pytest.warns(UserWarning, match="does not have with_stack; what works: jtensor.report"):
-        prof = jtensor.profiler.profile(with_stack=True)
-    with prof:
+def test_a_trace_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    with jtensor.profiler.profile(record_shapes=True, profile_memory=True, with_stack=True, with_flops=True) as prof:
+        jtensor.ones(2, 3) @ jtensor.ones(3, 2)
+    path = tmp_path / "trace.json"
+    prof.export_chrome_trace(str(path))
+    whole = path.read_text()
+    told = json.loads(whole)
+    product, = [event["args"] for event in told["traceEvents"] if event["name"] == "aten::mm"]
+    assert product["Input Dims"] == [[2, 3], [3, 2]] and product["Flops"] == 24 and product["Bytes"] == 16
+    assert told["record_shapes"] == told["with_flops"] == 1 and told["trace_id"] == prof.get_trace_id()
+    assert all(event["ph"] in "XM" for event in told["traceEvents"])
+    monkeypatch.setattr(files, "_span", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        prof.export_chrome_trace(str(path))
+    assert path.read_text() == whole and list(tmp_path.iterdir()) == [path]
+    with pytest.raises(FileNotFoundError, match="nowhere/trace.json'"):
+        prof.export_chrome_trace(str(tmp_path / "nowhere" / "trace.json"))
+
+
+def test_stacks(tmp_path):
+    def outer():
+        return jtensor.nn.functional.relu(jtensor.ones(2))
+    with jtensor.profiler.profile(with_stack=True) as prof:
+        outer()
+    relu, = [event for event in prof.key_averages(group_by_stack_n=2) if event.key == "aten::relu"]
+    assert relu.stack[0].endswith("): outer") and relu.stack[1].endswith("): test_stacks") and len(relu.stack) == 2
+    text = prof.key_averages(group_by_stack_n=2).table()
+    assert "Source Location" in text and "Source Location" not in prof.key_averages().table()
+    prof.export_stacks(str(tmp_path / "stacks"))
+    assert any(line.partition(";outer")[0].endswith("test_stacks") or "test_stacks;" in line and "outer " in line
+               for line in (tmp_path / "stacks").read_text().splitlines())
+    w = jtensor.ones(2, requires_grad=True)
+    with jtensor.profiler.profile(with_stack=True) as prof:
+        (loss := w.exp().sum()).backward()
+    assert loss.grad_fn is not None
+    forwards, backwards = [next(event for event in prof.events() if event.name == name) for name in ("aten::exp", "ExpBackward0")]
+    assert backwards.stack == forwards.stack != []
+    with jtensor.profiler.profile() as prof:
         pass
-    assert str(prof.key_averages(group_by_stack_n=2)) == str(prof.key_averages())              # stacks were warned of
-    for refused in (lambda: prof.export_stacks("a"), lambda: prof.export_memory_timeline("a"), jtensor.autograd.profiler.emit_nvtx):
+    with pytest.raises(AssertionError, match="requires with_stack=True"):
+        prof.export_stacks("a")
+
+
+def test_an_error_within_an_operator_ends_its_event():
+    with jtensor.profiler.profile() as prof:
+        with pytest.raises(RuntimeError, match="cannot be multiplied"):
+            jtensor.ones(2, 3) @ jtensor.ones(2, 3)
+        jtensor.ones(2)
+    assert [event.name for event in prof.events() if event.cpu_parent is None and event.name[0] == "a"] == [
+        "aten::ones", "aten::ones", "aten::matmul", "aten::ones"]
+
+
+def test_other_threads_are_not_listened_to():
+    def work():
+        with jtensor.profiler.record_function("elsewhere"):
+            jtensor.ones(2).exp()
+    with jtensor.profiler.profile() as prof:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    assert len(prof.events()) == 0
+
+
+def test_what_an_operator_is_compiled_for_is_apart(afresh):
+    def step():
+        return (jtensor.ones(3, 7).exp() * 1.5).sum()
+    with jtensor.profiler.profile() as prof:
+        step()
+    compiled = [event for event in prof.events() if event.name == "jtensor::compile"]
+    assert compiled and {event.cpu_parent.name for event in compiled} <= {"aten::ones", "aten::exp", "aten::mul", "aten::sum"}
+    plan = jtensor.profiler.schedule(wait=0, warmup=1, active=1, repeat=1)
+    with jtensor.profiler.profile(schedule=plan, profile_memory=True) as prof:
+        for _ in range(2):
+            jtensor.ones(3, 8).exp()
+            prof.step()
+        assert not LOCAL.eager                                         # the turn is over
+    assert [event.name for event in prof.events()] == ["ProfilerStep*", "aten::ones", "aten::exp"]
+    step, ones, exp = prof.events()
+    assert step.trace_name == "ProfilerStep#1" and step.cpu_children == [ones, exp]
+    assert (step.cpu_memory_usage, exp.cpu_memory_usage, step.self_cpu_memory_usage) == (192, 96, 0)
+
+
+def test_a_step_of_an_optimizer_that_is_made_meanwhile():
+    class Mine(jtensor.optim.SGD):
+        def step(self, closure=None):
+            return super().step(closure)
+    w = jtensor.ones(2, requires_grad=True)
+    with jtensor.profiler.profile() as prof:
+        optimizer = Mine([w], lr=0.1)
+        w.sum().backward()
+        optimizer.step()
+    steps = [event for event in prof.events() if event.name == "Optimizer.step#Mine.step"]
+    assert len(steps) == 1 and steps[0].is_user_annotation and [c.name for c in steps[0].cpu_children if c.name[0] == "a"] == ["aten::add_"]
+
+
+def test_what_there_is_not():
+    with jtensor.profiler.profile() as prof:
+        pass
+    profile, config = jtensor.profiler.profile, jtensor._C._profiler._ExperimentalConfig
+    for refused in (lambda: prof.export_memory_timeline("a"), jtensor.autograd.profiler.emit_nvtx, jtensor.autograd.profiler.emit_itt,
+                    lambda: prof.toggle_collection_dynamic(False, []), lambda: profile(execution_trace_observer=object()),
+                    lambda: config(profile_all_threads=True)):
         with pytest.raises(NotImplementedError, match="jtensor does not have"):
             refused()
     with jtensor.autograd.profiler.profile() as one:
