@@ -10,8 +10,8 @@ import numpy as np
 
 import jtensor
 
+from .base import devices, sites
 from .base import dlpack as capsules
-from .base import sites
 from .base.dtypes import scalar_name
 from .ops.families.composing import number_fits
 from .tensor import raw
@@ -100,6 +100,7 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None):
     >>> array
     array([1., 0.])
     """
+    device = devices.chosen() if device is None else device
     made = _on_its_memory(obj, dtype, copy, bool(requires_grad))
     if made is None and copy is None:
         return _requiring(jtensor.as_tensor(obj, dtype=dtype, device=device), bool(requires_grad))
