@@ -54,7 +54,7 @@ SIBLINGS = {
     "_ops": {"library": "programs ask for its classes there"},
     "_tensor": {"serialization": "pickles name its functions there"},
     "_utils": {"serialization": "pickles name its functions there"},
-    "serialization": {"sparse": "puts sparse tensors together again"},
+    "serialization": {"sparse": "puts sparse tensors together again", "_legacy": "the names of the types of old"},
     "sparse": {"_legacy": "the names of the types of old"},
 }
 
