@@ -3,7 +3,8 @@
 Each line is statements and an expression, with ``torch``; `lines.alike` compares its value or its error.
 """
 import pytest
-from lines import alike, listed
+
+from .lines import alike, listed
 
 pytest.importorskip("torch")
 
