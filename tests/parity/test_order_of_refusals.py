@@ -34,7 +34,7 @@ p = torch.ones(2, requires_grad=True); p.grad = torch.ones(2); torch.optim.Adade
 p = torch.ones(2, requires_grad=True); p.grad = torch.ones(2); torch.optim.Adadelta([p], capturable=True, foreach=True).step()
 p = torch.ones(2, requires_grad=True); p.grad = torch.ones(2); torch.optim.RAdam([p], capturable=True).step()
 p = torch.ones(2, requires_grad=True); p.grad = torch.ones(2); torch.optim.RAdam([p], capturable=True, foreach=True).step()
-p = torch.ones(2, requires_grad=True); p.grad = torch.ones(2); b = torch.tensor(.5), torch.tensor(.75); torch.optim.NAdam([p], betas=b).step(); p
+p = torch.ones(2, requires_grad=True); p.grad = torch.ones(2); b = torch.tensor(.5); torch.optim.NAdam([p], betas=(b, b)).step(); p
 p = torch.ones(2, requires_grad=True); p.grad = torch.ones(2); b = .5, torch.tensor(.75); torch.optim.NAdam([p], betas=b).step(); p
 """
 
