@@ -72,7 +72,7 @@ def set_default_tensor_type(t, /):
         raise TypeError("invalid type object" if not isinstance(t, str) else f"invalid type object: {t}")
     import jtensor
     jtensor.set_default_dtype(kind.dtype)
-    devices.set_default(kind._device)
+    devices.set_default(None if kind._device == "cpu" else kind._device)
 
 
 def typename(obj, /):

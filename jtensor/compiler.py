@@ -38,6 +38,8 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend="inductor", mo
         raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(_MODES[1:])}")
     if backend not in _BACKENDS:
         raise sys.modules[__package__]._dynamo.exc.InvalidBackend(name=backend)
+    if dynamic is not None and not isinstance(dynamic, bool):
+        raise AssertionError(f"Expected enable to be a bool, got {type(dynamic)}")
     if not callable(model):
         raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
     modules = sys.modules.get(f"{__package__}.nn.modules.module")               # without it there are no modules

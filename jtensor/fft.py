@@ -1,4 +1,5 @@
 """`torch.fft`: discrete Fourier transforms by their short names. The functions are the composites ``fft_<name>``."""
+from .base.naming import found_at as _found_at
 from .tensor import raw as _raw
 
 __all__ = (
@@ -7,3 +8,4 @@ __all__ = (
 
 for _name in __all__:
     globals()[_name] = getattr(_raw, "fft_" + _name)
+    _found_at(__name__, _name, globals()[_name])

@@ -1,5 +1,6 @@
 """`torch.linalg`: linear algebra by its short names. The functions are the operators' composites ``linalg_<name>``."""
 from .base.errors import LinAlgError as _LinAlgError
+from .base.naming import found_at as _found_at
 from .tensor import raw as _raw
 from .tensor.calling.guards import guarded as _guarded
 
@@ -16,5 +17,7 @@ for _name in _PREFIXED:
     globals()[_name] = getattr(_raw, "linalg_" + _name)
 for _name in _SAME:
     globals()[_name] = _guarded(getattr(_raw, _name), "linalg_" + _name)
+for _name in (*_PREFIXED, *_SAME):
+    _found_at(__name__, _name, globals()[_name])
 
 __all__ = sorted([*_PREFIXED, *_SAME, "LinAlgError"])

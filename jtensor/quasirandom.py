@@ -67,8 +67,8 @@ class SobolEngine:
         if dimension > MOST or dimension < 1:
             raise ValueError(f"Supported range of dimensionality for SobolEngine is [1, {MOST}]")
         self.seed, self.scramble, self.dimension = seed, scramble, dimension
-        self.sobolstate = jtensor.tensor(_directions(dimension))
-        self.shift = jtensor.zeros(dimension, dtype=jtensor.int64)
+        self.sobolstate = jtensor.tensor(_directions(dimension), device="cpu")
+        self.shift = jtensor.zeros(dimension, dtype=jtensor.int64, device="cpu")
         if scramble:
             self._scramble()
         self.quasi = self.shift.clone()
@@ -78,12 +78,13 @@ class SobolEngine:
     def _scramble(self):
         """A shift, and for each dimension a lower triangular matrix of bits, with ones in its diagonal, that the bits are multiplied by."""
         generator = None if self.seed is None else jtensor.Generator().manual_seed(self.seed)
-        shift = jtensor.randint(2, (self.dimension, BITS), generator=generator).numpy()
-        matrices = np.tril(jtensor.randint(2, (self.dimension, BITS, BITS), generator=generator).numpy(), -1) + np.eye(BITS, dtype=np.int64)
+        shift, matrices = (jtensor.randint(2, (self.dimension, *size), generator=generator, device="cpu").numpy()
+                           for size in ((BITS,), (BITS, BITS)))
+        matrices = np.tril(matrices, -1) + np.eye(BITS, dtype=np.int64)
         places = np.arange(BITS - 1, -1, -1)
         bits = self.sobolstate.numpy()[:, :, None] >> places & 1
-        self.sobolstate = jtensor.tensor((bits @ matrices.transpose(0, 2, 1) % 2 << places).sum(-1))
-        self.shift = jtensor.tensor((shift << np.arange(BITS)).sum(1))
+        self.sobolstate = jtensor.tensor((bits @ matrices.transpose(0, 2, 1) % 2 << places).sum(-1), device="cpu")
+        self.shift = jtensor.tensor((shift << np.arange(BITS)).sum(1), device="cpu")
 
     def _next(self, count, before):
         """The last point and the ones after it as integers: each differs from the one before it by one direction number."""
@@ -109,7 +110,8 @@ class SobolEngine:
             if dtype not in (jtensor.float32, jtensor.float64):
                 raise NotImplementedError(f'"_sobol_engine_draw" not implemented for \'{scalar_name(dtype)}\'')
             points = self._next(more, self.num_generated - (not begins))
-            self.quasi, points = jtensor.tensor(points[-1]), jtensor.tensor(points[1:]).to(dtype).mul_(2.0**-BITS)
+            self.quasi, points = (jtensor.tensor(one, device="cpu") for one in (points[-1], points[1:]))
+            points = points.to(dtype).mul_(2.0**-BITS)
             result = jtensor.cat((result, points), dim=-2) if begins else points
         self.num_generated += n
         return result if out is None else out.resize_as_(result).copy_(result)
@@ -141,7 +143,7 @@ class SobolEngine:
         tensor([[0.7500]])
         """
         begins = self.num_generated == 0
-        self.quasi.copy_(jtensor.tensor(self._next(n - begins, self.num_generated - (not begins))[-1]))
+        self.quasi.copy_(jtensor.tensor(self._next(n - begins, self.num_generated - (not begins))[-1], device="cpu"))
         self.num_generated += n
         return self
 

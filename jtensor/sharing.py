@@ -10,11 +10,12 @@ import numpy as np
 
 import jtensor
 
+from .base import devices, sites
 from .base import dlpack as capsules
-from .base import sites
 from .base.dtypes import scalar_name
 from .ops.families.composing import number_fits
 from .tensor import raw
+from .tensor.calling.guards import guarded
 from .tensor.creating.from_data import on_exported, on_storage
 from .tensor.memory.storage_types import mapped
 
@@ -100,6 +101,7 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None):
     >>> array
     array([1., 0.])
     """
+    device = devices.chosen() if device is None else device
     made = _on_its_memory(obj, dtype, copy, bool(requires_grad))
     if made is None and copy is None:
         return _requiring(jtensor.as_tensor(obj, dtype=dtype, device=device), bool(requires_grad))
@@ -280,7 +282,11 @@ def get_device(input):
 
 def is_distributed(input):
     """Whether the tensor is part of another, spread over machines: never."""
-    return False
+    return input.is_distributed()
+
+
+for _name in ("asarray", "fill", "from_file", "get_device", "is_distributed", "is_signed", "resize_as_"):
+    globals()[_name] = guarded(globals()[_name], _name)
 
 
 __all__ = ["asarray", "fill", "from_dlpack", "from_file", "frombuffer", "get_device", "is_distributed", "is_signed",

@@ -125,7 +125,13 @@ class GradScaler:
             return
         self._checked("update")
         if new_scale is not None:
-            self._scale.fill_(new_scale if isinstance(new_scale, float) else new_scale.item())
+            if isinstance(new_scale, float):
+                self._scale.fill_(new_scale)
+            else:
+                if new_scale.device.type != self._device or new_scale.numel() != 1 or new_scale.requires_grad:
+                    raise AssertionError("new_scale should be a float or a 1-element torch.cuda.FloatTensor or torch.FloatTensor with "
+                                         "requires_grad=False.")
+                self._scale.copy_(new_scale)
         else:
             found = [state.found_inf for state in self._of_optimizer.values() if state.found_inf is not None]
             if not found:

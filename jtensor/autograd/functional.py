@@ -223,21 +223,18 @@ def hvp(func, inputs, v=None, create_graph=False, strict=False):
 # -- matrices ---------------------------------------------------------------------------------------------------------
 
 
-def _check_strategy(strategy, vectorize, create_graph=False, strict=False):
+def _check_strategy(strategy, create_graph, strict):
     hint = ' Hint: If your function has more outputs than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use ' \
            '"reverse-mode".'
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".' + hint)
     if strategy == "forward-mode":
-        if strict:
-            raise RuntimeError('torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not supported together '
-                               '(yet). Please either set `strict=False` or `strategy="reverse-mode"`.')
         if create_graph:
             raise NotImplementedError('torch.autograd.functional.jacobian: `create_graph=True` and `strategy="forward-mode"` are not '
                                       'supported together (yet). Please either set `create_graph=False` or `strategy="reverse-mode"`.')
-        if not vectorize:
-            raise NotImplementedError("Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for "
-                                      "`vectorize=True`.")
+        if strict:
+            raise RuntimeError('torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not supported together '
+                               '(yet). Please either set `strict=False` or `strategy="reverse-mode"`.')
 
 
 def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, strategy="reverse-mode"):
@@ -250,25 +247,24 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
             [0., 6.]])
     """
     import jtensor as torch
-    _check_strategy(strategy, vectorize, create_graph, strict)
+    _check_strategy(strategy, create_graph, strict)
     if strategy == "forward-mode":
-        return _forwards(func, inputs)
-    if strict and vectorize:
-        raise RuntimeError("torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. "
-                           "Please either "
-                           "set `strict=False` or `vectorize=False`.")
+        return _forwards(func, inputs, vectorize)
     with torch.enable_grad():
         several_in, inputs = _tuple(inputs, "inputs", "jacobian")
         inputs = _fresh(inputs, create_graph)
         several_out, outputs = _outputs(func, inputs, "jacobian")
         _must_require(outputs, DIFFERENTIABLE, strict)
+        if strict and vectorize:
+            raise RuntimeError("torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. Please "
+                               "either set `strict=False` or `vectorize=False`.")
         block = _block_at_once if vectorize else _block
         blocks = [block(at, out, inputs, create_graph, strict) for at, out in enumerate(outputs)]
     rows = [_answer(block, create_graph, several_in) for block in blocks]
     return tuple(rows) if several_out else rows[0]
 
 
-def _forwards(func, inputs):
+def _forwards(func, inputs, vectorize):
     """The Jacobian by columns: as PyTorch answers it then, a list of lists where there are several inputs or outputs."""
     import jtensor as torch
 
@@ -276,6 +272,9 @@ def _forwards(func, inputs):
     from ..func.forwards import basis
     ad = torch.autograd.forward_ad
     several_in, inputs = _tuple(inputs, "inputs", "jacobian")
+    if not vectorize:
+        raise NotImplementedError("Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for "
+                                  "`vectorize=True`.")
     several = []
 
     def column(*directions):

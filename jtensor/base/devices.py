@@ -6,6 +6,7 @@ May not know: tensors. A JAX backend is started only when an array is first plac
 import functools
 import numbers
 import re
+import threading
 
 from . import compat
 from .naming import TorchNamed, attribute_of
@@ -70,11 +71,11 @@ class device(metaclass=TorchNamed, module="torch", found_by=(attribute_of, (__na
         return (device, (self.type,) if self.index is None else (self.type, self.index))
 
     def __enter__(self):
-        _stack.append(self)
+        _CHOICE.stack.append(self)
         return self
 
     def __exit__(self, *exc):
-        _stack.pop()
+        _CHOICE.stack.pop()
 
 
 NONE_THERE = "Cannot access accelerator device when none is available."
@@ -149,13 +150,32 @@ def _parse(text, index):
 
 cpu = device("cpu")
 meta = device("meta")
-_stack = []                               # `with device(...)`: the innermost wins
-_default = [cpu]
+
+
+class _Choice(threading.local):
+    """A thread's own choice of a device: another thread begins with none."""
+
+    def __init__(self):
+        self.stack = []                   # `with device(...)`: the innermost wins
+        self.default = None
+
+
+_CHOICE = _Choice()
 
 
 def current():
     """The device a factory function uses when none is given."""
-    return _stack[-1] if _stack else _default[0]
+    choice = _CHOICE
+    return choice.stack[-1] if choice.stack else choice.default or cpu
+
+
+def chosen():
+    """The device that this thread has asked for, None if none: a tensor or an array that is taken as data then stays where it is.
+
+    >>> chosen()
+    """
+    choice = _CHOICE
+    return choice.stack[-1] if choice.stack else choice.default
 
 
 def set_default(d):
@@ -166,7 +186,7 @@ def set_default(d):
     device(type='meta')
     >>> set_default(None)
     """
-    _default[0] = cpu if d is None else device(d)
+    _CHOICE.default = None if d is None else device(d)
 
 
 def place(d):

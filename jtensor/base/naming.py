@@ -8,6 +8,7 @@ of PyTorch is the short one. So the class is created under the long name, and th
 """
 import copyreg
 import importlib
+from types import FunctionType
 
 _created_name = type.__dict__["__name__"].__get__
 _HEAP_TYPE = 1 << 9                        # CPython: the class was made by a class statement, its stored name has no module
@@ -35,6 +36,12 @@ class TorchNamed(type):
     @property
     def __name__(cls):
         return cls.__qualname__
+
+
+def found_at(module, path, function):
+    """Has a function that was made at run time say where it is found: it is pickled by that."""
+    if type(function) is FunctionType:
+        function.__module__, function.__qualname__ = module, path
 
 
 def attribute_of(module, name):

@@ -35,6 +35,9 @@ def _register(definition, key, function):
         raise missing(f"a dispatch key {key!r}", "CPU, CUDA, Meta, CompositeExplicitAutograd, CompositeImplicitAutograd")
 
 
+_PYTORCHS = frozenset(("aten", "c10d", "mkldnn", "prims", "profiler", "quantized"))           # namespaces that PyTorch itself has defined
+
+
 class Library:
     """Operators of one namespace, defined by schema, or functions for them.
 
@@ -57,10 +60,11 @@ class Library:
         if ns == "prim" and kind in ("DEF", "FRAGMENT"):
             raise ValueError(f"{ns} is a reserved namespace. Please try creating a library with another name.")
         if kind == "DEF":
-            if ns in _TAKEN:
+            if ns in _TAKEN or ns in _PYTORCHS:
                 raise RuntimeError(f"Only a single TORCH_LIBRARY can be used to register the namespace {ns}; please put all of your "
-                                   "definitions in a single TORCH_LIBRARY block. If you really intended to define operators for a single "
-                                   "namespace in a distributed way, you can use TORCH_LIBRARY_FRAGMENT to explicitly indicate this.")
+                                   "definitions in a single TORCH_LIBRARY block.  If you were trying to specify implementations, consider "
+                                   "using TORCH_LIBRARY_IMPL (which can be duplicated).  If you really intended to define operators for a "
+                                   "single namespace in a distributed way, you can use TORCH_LIBRARY_FRAGMENT to explicitly indicate this.")
             _TAKEN[ns] = self
         self.ns, self.kind, self.dispatch_key, self._made = ns, kind, dispatch_key, []
 

@@ -113,7 +113,7 @@ class Method(Optimizer):
     _late_options = {}
     _sparse_hint, _sparse_name, _takes_sparse = "", None, False
     _scalars = ("step",)  # entries of the state that were plain numbers in old pickles
-    _captured = "params and state_steps"
+    _captured, _captured_by_xla = "params and state_steps", True
 
     def __setstate__(self, state):
         super().__setstate__(state)
@@ -151,7 +151,7 @@ class Method(Optimizer):
             return count[()]
         if group.get("capturable"):
             devices = {p.device.type, step.device.type}
-            supported = _get_capturable_supported_devices()
+            supported = _get_capturable_supported_devices(self._captured_by_xla and not group.get("foreach"))
             if len(devices) > 1 or not devices <= set(supported):
                 raise AssertionError(f"If capturable=True, {self._captured} must be on supported devices: {supported}.")
         if step.device.type != "cpu":

@@ -16,6 +16,7 @@ class Adadelta(Method):
     """
 
     _late_options = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
+    _captured_by_xla = False
 
     def __init__(self, params, lr=1.0, rho=0.9, eps=1e-6, weight_decay=0, foreach=None, *, capturable=False, maximize=False,
                  differentiable=False):

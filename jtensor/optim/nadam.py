@@ -1,5 +1,17 @@
 """NAdam."""
-from ._method import Method, add_quotient, as_real, check, check_betas, check_lr, decayed, number_or_asked, update_lists, zeros_like
+from ._method import (
+    Method,
+    add_quotient,
+    as_real,
+    check,
+    check_betas,
+    check_lr,
+    decayed,
+    number,
+    number_or_asked,
+    update_lists,
+    zeros_like,
+)
 
 __all__ = ["NAdam", "nadam"]
 
@@ -44,7 +56,7 @@ class NAdam(Method):
 
     def _numbers(self, p, state, group):
         lr, weight_decay, slowing = number_or_asked(group["lr"], group), group["weight_decay"], group["momentum_decay"]
-        beta1, beta2 = group["betas"]
+        beta1, beta2 = map(number, group["betas"])
         step = self._advance(p, state, group)
         now = beta1 * (1.0 - 0.5 * (0.96 ** (step * slowing)))
         ahead = beta1 * (1.0 - 0.5 * (0.96 ** ((step + 1) * slowing)))

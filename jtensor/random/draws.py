@@ -97,7 +97,7 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
     size = size_of((size,), "normal")
     if out is not None:
         return normal_(target(out, "normal", size, dtype), mean, std, generator=generator)
-    return _normals(generator, mean, std, size, _type(dtype), _device(device), requires_grad)
+    return _normals(generator, mean, std, size, _type(dtype), _device(device or devices.cpu), requires_grad)   # not the chosen one
 
 
 def _normals(generator, mean, std, size, dtype, device, requires_grad, stride=None):

@@ -13,13 +13,14 @@ NO_LONGER = (
     "In PyTorch 2.6, we changed the default value of the `weights_only` argument in `torch.load` from `False` to `True`. Re-running "
     "`torch.load` with `weights_only` set to `False` will likely succeed, but it can result in arbitrary code execution. Do it only if "
     "you got the file from a trusted source.")
+DOCUMENTED = ("\n\nCheck the documentation of torch.load to learn more about types accepted by default with weights_only "
+              "https://pytorch.org/docs/stable/generated/torch.load.html.")
 NOT_ALLOWED = (
     "This file can still be loaded, to do so you have two options, \x1b[1mdo those steps only if you trust the source of the checkpoint"
     "\x1b[0m. \n\t(1) " + NO_LONGER + "\n\t(2) Alternatively, to load with `weights_only=True` please check the recommended steps in the "
     "following error message.\n\tWeightsUnpickler error: Unsupported global: GLOBAL {0} was not an allowed global by default. Please use "
     "`torch.serialization.add_safe_globals([{0}])` or the `torch.serialization.safe_globals([{0}])` context manager to allowlist this "
-    "global if you trust this class/function.\n\nCheck the documentation of torch.load to learn more about types accepted by default with "
-    "weights_only https://pytorch.org/docs/stable/generated/torch.load.html.")
+    "global if you trust this class/function." + DOCUMENTED)
 BLOCKED = ("sys", "os", "posix", "nt")                # modules of which a file of weights may name nothing, whoever allows it
 
 
@@ -39,7 +40,8 @@ class Unpickler(pickle._Unpickler):
 
     def find_class(self, module, name):
         if module in BLOCKED:
-            raise pickle.UnpicklingError(f"{REFUSED}Trying to load unsupported GLOBAL {module}.{name} whose module {module} is blocked.")
+            raise pickle.UnpicklingError(f"{REFUSED}{NO_LONGER}\n\n\nTrying to load unsupported GLOBAL {module}.{name} whose module "
+                                         f"{module} is blocked.{DOCUMENTED}")
         found = self.find(module, name)
         self.named[id(found)] = found
         return found

@@ -104,7 +104,17 @@ def allowed(module, name):
     """The object that a file of weights may name so, or None."""
     key = (module, name)
     found = PLAIN.get(key, TENSORS.get(key))
+    if found is None and name.endswith("Tensor"):
+        found = _type_of_old(module, name)
     return _allowed[key][0] if found is None and key in _allowed else found
+
+
+def _type_of_old(module, name):
+    """``torch.FloatTensor`` and its like, or None."""
+    from .. import _legacy
+    if module == THEIRS + ".sparse":
+        return getattr(importlib.import_module(OURS + ".sparse"), name, None) if name in _legacy.CPU else None
+    return {THEIRS: _legacy.CPU, THEIRS + ".cuda": _legacy.CUDA}.get(module, {}).get(name)
 
 
 def is_allowed_by_user(kind):

@@ -20,7 +20,7 @@ from ..tensor.creating import create, from_data
 from ..tensor.memory import storages
 from ..trace import spec as specs
 from ..utils.serialization import config
-from . import careful, names, options, pickles
+from . import careful, names, options, pickles, strange
 
 
 class Storage:
@@ -238,7 +238,7 @@ def placer(map_location):
             answer = map_location(storages.UntypedStorage._on(bytes_._storage), place)
             return _device_of(place) if answer is None else answer.device
         return placed
-    raise TypeError(f"map_location is a device, text, dictionary or function, not {type(map_location).__name__}")
+    raise TypeError(f"'{type(map_location).__name__}' object is not callable")
 
 
 def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **pickle_load_args):
@@ -332,12 +332,12 @@ def _read(file, map_location, anything, pickled, mapped):
     try:
         archive = zipfile.ZipFile(file)
     except zipfile.BadZipFile as error:
-        raise RuntimeError("PytorchStreamReader failed reading zip archive: failed finding central directory") from error
+        raise strange.cut_off(file, start) from error
     with archive:
         paths = archive.namelist()
         stem = next((path[:-len("data.pkl")] for path in paths if path.endswith("/data.pkl") and path.count("/") == 1), None)
         if stem is None:
-            raise RuntimeError("the archive has no record data.pkl: it was not written by torch.save")
+            raise RuntimeError(strange.CUT_OFF.replace("reading zip archive", "locating file data.pkl").format("file not found"))
         if stem + "constants.pkl" in paths:
             return _of_torchscript(file, start, map_location, anything)
         if mapped:
@@ -390,9 +390,7 @@ def little(data, dtype):
 def _read_pickles(file, map_location, anything, pickled):
     """A file from before PyTorch 1.6."""
     if not pickles.is_one(file):
-        refused = "" if anything else careful.REFUSED
-        raise pickle.UnpicklingError(f"{refused}The file is neither of the zip format that torch.save has written since version 1.6 nor of "
-                                     "the one before.")
+        strange.refuse(file, None if anything else _unpickler(file, None, False, {}).find_class)
     place, read = placer(map_location), {}
 
     def unpickler(file, bytes_of):

@@ -15,7 +15,7 @@ from ..trace import spec as specs
 from ..trace import tape
 from ..trace.executor import flush, on_host
 from ..trace.tape import LOCAL, hosted, record
-from .calling.arguments import bind, collect_on_one_device, settled, shown_name
+from .calling.arguments import bind, collect_on_one_device, settled, shown_name, unknown_size
 from .calling.entries import refuse_entry
 from .calling.refusals import check_statics
 from .changing import joined_on_host, kind_of_list
@@ -150,9 +150,7 @@ def call_sync(operator, args, tensors):
 
     for t in tensors:
         if t._spec.device is devices.meta:
-            raise NotImplementedError(f"aten::{shown_name(operator)}: attempted to run this operator with Meta tensors, but there was no "
-                                      "fake impl or Meta kernel registered: the shape of its result depends on the values, which they do "
-                                      "not have.")
+            raise unknown_size(operator)
     if operator.sync == "slices" and any_lifted(tensors):
         from .lifted.batching import is_batch, slice_by_slice
         if any(map(is_batch, tensors)):

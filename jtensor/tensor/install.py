@@ -5,7 +5,9 @@ they are. The functions are written as source text with the operator's own signa
 costs. Owns: which names there are. Python's operators are in `dunders`. May not know: what a function does.
 """
 import functools
+from types import FunctionType
 
+from ..base.naming import found_at
 from ..ops.families.aliases import ALIASES, INPLACE_FUNCTIONS
 from ..ops.registry import REGISTRY
 from ..storage.lifted import LIFTED_MEMORY
@@ -154,6 +156,9 @@ def _by_hand():
     _texts()
     for name in _CALLED_SO:
         getattr(Tensor, name).__name__ = name
+    for name, method in vars(Tensor).items():
+        if type(method) is FunctionType and "." not in method.__qualname__:
+            found_at("jtensor", "Tensor." + name, method)
 
 
 _CALLED_SO = ("type __array__ __array_wrap__ __bool__ __complex__ __contains__ __delitem__ __float__ __format__ __getitem__ __index__ "

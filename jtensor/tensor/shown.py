@@ -205,7 +205,7 @@ def _saved(node, at, code):
 # -- metadata ---------------------------------------------------------------------------------------------------------
 
 
-class InputMetadata:
+class _InputMetadata:
     """Shape, dtype and device of what a node's output is, and so of the gradient it takes."""
 
     __module__ = "torch._C._autograd"
@@ -244,8 +244,8 @@ def install():
 
 
 OperatorNode.places_shown, OperatorNode.__dir__ = places_shown, listed
-OperatorNode._input_metadata = property(lambda node: tuple(InputMetadata(s) for s in node.plan.specs))
-custom.FunctionNode._input_metadata = property(lambda node: tuple(None if s is None else InputMetadata(s) for s in node.made))
+OperatorNode._input_metadata = property(lambda node: tuple(_InputMetadata(s) for s in node.plan.specs))
+custom.FunctionNode._input_metadata = property(lambda node: tuple(None if s is None else _InputMetadata(s) for s in node.made))
 for _room in (history, replay, inplace, quick, writers, views):
     anomaly.numbers_nodes(_room)
 del _room

@@ -11,7 +11,6 @@ from ..autograd import saved
 from ..autograd.engine import current_task
 from ..autograd.function import Function
 from ..base import sites
-from ..base.errors import missing
 from ..tensor.core import Tensor
 from ._selective import CheckpointPolicy, SelectiveCheckpointContext, create_selective_checkpoint_contexts
 
@@ -27,7 +26,8 @@ NOT_WITH_GRAD = ("When use_reentrant=True, torch.utils.checkpoint is incompatibl
                  ".backward(). "
                  "To resolve this error, you can either set use_reentrant=False, or call .backward() without passing the `inputs` "
                  "argument.")
-_early_stop = [None]
+NO_LOGS = "\n\njtensor keeps no logs of the operators that ran; what differs is named above."
+_early_stop, _debug = [None], [None]
 
 
 class CheckpointError(RuntimeError):
@@ -65,11 +65,14 @@ def set_checkpoint_early_stop(enable):
         _early_stop[0] = previous
 
 
+@contextlib.contextmanager
 def set_checkpoint_debug_enabled(enabled):
-    """Tracing of operators, which jtensor does not have; None and False are taken."""
-    if enabled:
-        raise missing("the debug mode of torch.utils.checkpoint", "the error itself, which names what differs")
-    return contextlib.nullcontext()
+    """Whether `checkpoint` is told to ``debug``: a `CheckpointError` then says that there are no logs of operators to look into."""
+    previous, _debug[0] = _debug[0], enabled
+    try:
+        yield
+    finally:
+        _debug[0] = previous
 
 
 class _Surroundings:
@@ -124,12 +127,11 @@ def checkpoint(function, *args, use_reentrant=None, context_fn=noop_context_fn, 
         if context_fn is not noop_context_fn or debug is not False:
             raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
         return CheckpointFunction.apply(function, preserve, *args)
-    if debug:
-        set_checkpoint_debug_enabled(True)
     if determinism_check not in ("default", "none"):
         raise ValueError(f"determinism_check should be one of ['default', 'none'], but got {determinism_check}")
     stop = early_stop if _early_stop[0] is None else _early_stop[0]
-    return _Frame(function, args, kwargs, context_fn, preserve, determinism_check, stop).run()
+    debug = debug if _debug[0] is None else _debug[0]
+    return _Frame(function, args, kwargs, context_fn, preserve, determinism_check, stop, debug).run()
 
 
 # -- promises ---------------------------------------------------------------------------------------------------------
@@ -153,9 +155,9 @@ def _metadata(t):
 class _Frame:
     """One checkpointed call: how to run it again, what it saved, and what of that is there now."""
 
-    def __init__(self, function, args, kwargs, context_fn, preserve, check, stop):
+    def __init__(self, function, args, kwargs, context_fn, preserve, check, stop, debug):
         self.function, self.args, self.kwargs, self.check, self.stop = function, args, kwargs, check, stop
-        self.contexts = context_fn()
+        self.debug, self.contexts = debug, context_fn()
         self.surroundings = _Surroundings(preserve)
         self.promises, self.metadata, self.found = [], [], {}
         self.complete, self.cut_short = False, False     # whether the first run is over; whether a second has gone further before
@@ -215,8 +217,7 @@ class _Frame:
             lines = [f"tensor at position {at}:\nsaved metadata: {self.metadata[at]}\nrecomputed metadata: {found}"
                      for at, found in different]
             raise CheckpointError("torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than "
-                                  "during the "
-                                  "forward pass.\n" + "\n".join(lines) + "\n.")
+                                  "during the forward pass.\n" + "\n".join(lines) + "\n." + (NO_LOGS if self.debug else ""))
 
 
 # -- a backward inside the backward -----------------------------------------------------------------------------------

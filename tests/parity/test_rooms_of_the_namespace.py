@@ -1,4 +1,6 @@
 """Rooms that scripts import by name: processes, older rooms of functions, what computes here."""
+import subprocess
+import sys
 import warnings
 
 import pytest
@@ -73,3 +75,10 @@ def test_what_is_told_to_the_compiler_is_taken():
     compiler.set_stance("eager_on_recompile")
     with compiler.set_stance("force_eager"):
         assert compiler.set_stance("default")(len) is len
+
+
+@pytest.mark.parametrize("name", ["_functorch", "_higher_order_ops", "_lobpcg", "_subclasses", "_tensor_str", "_vmap_internals"])
+def test_private_rooms_are_attributes_without_an_import(name):
+    torch = pytest.importorskip("torch")
+    code = f"import jtensor; assert jtensor.{name}.__name__ == 'jtensor.{name}'"
+    assert hasattr(torch, name) and subprocess.run([sys.executable, "-c", code]).returncode == 0

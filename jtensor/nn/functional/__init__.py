@@ -8,6 +8,7 @@ import warnings as warnings
 
 import jtensor as torch
 
+from ...base.naming import found_at as _found_at
 from ...tensor.calling.guards import guarded as _guarded
 from ...tensor.core import Tensor as Tensor
 from .. import _reduction as _Reduction  # noqa: F401  PyTorch has the room by this name, too
@@ -53,6 +54,8 @@ for _room in (_activation, _attention, _conv, _cross_entropy, _ctc, _distance, _
             getattr(_room, _name).__qualname__ = "_" + _name
         globals()[_name] = getattr(_room, _name) if _name not in _BOUND and _inner is None else _guarded(
             getattr(_room, _name), _name, behind=_inner)
+        if not getattr(globals()[_name], "__qualname__", "_").startswith("_"):
+            _found_at(__name__, _name, globals()[_name])
         __all__.append(_name)
 __all__ += ["Tensor", "math", "torch", "warnings"]          # PyTorch lists nothing: `import *` gives these, too
 __all__.sort()

@@ -102,11 +102,12 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     """
     left, right = _expanded(input, target)
     refuse_number("huber_loss", "delta", 4, delta)
+    code = _reduction.get_enum(reduction)
     if not delta > 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     if weight is None:
         _fits_input(dtypes.promote_types(input.dtype, target.dtype), input)
-        return _typed_like(raw.huber_loss(left, right, _reduction.get_enum(reduction), delta), input)
+        return _typed_like(raw.huber_loss(left, right, code, delta), input)
     _check_weight(weight, input)
     return _weighted(raw.huber_loss(left, right, 0, delta), weight, reduction, by_weight=False)
 

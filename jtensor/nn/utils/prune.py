@@ -79,7 +79,7 @@ class CustomFromMask(BasePruningMethod):
     def compute_mask(self, t, default_mask):
         """The given mask, where the one before is one."""
         if default_mask.shape != self.mask.shape:
-            raise AssertionError(f"mask shape {self.mask.shape} must match default_mask shape {default_mask.shape}")
+            raise AssertionError(f"default_mask shape {default_mask.shape} must match self.mask shape {self.mask.shape}")
         return default_mask * self.mask.to(dtype=default_mask.dtype)
 
     @classmethod

@@ -95,7 +95,7 @@ def _check_celu(self, alpha):
     number_fits(alpha, dtypes.float32 if self.dtype.itemsize < 4 else self.dtype)
 
 
-@op("numeric", grad=_celu_gradient, check=_check_celu, inplace=True, method=False)
+@op("numeric", grad=_celu_gradient, check=_check_celu, inplace=True, method=False, double="EluBackwardBackward0")
 @wide
 def celu(self: Tensor, alpha=1.0):
     """``input`` where positive, else ``alpha * (exp(input / alpha) - 1)``.

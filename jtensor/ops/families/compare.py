@@ -233,8 +233,8 @@ def equal(input, other):
     if a.size != b.size:
         return False
     if a.device is devices.meta or b.device is devices.meta:
-        raise NotImplementedError("aten::equal: attempted to run this operator with Meta tensors, but there was no fake impl or Meta "
-                                  "kernel registered. What is equal depends on the values, which they do not have.")
+        from ...tensor.calling.arguments import NO_META_KERNEL
+        raise NotImplementedError(NO_META_KERNEL.format("equal"))
     if a.dtype is b.dtype and a.device is b.device is devices.cpu and a.numel <= _FEW:
         from ...tensor.looking import host_copy
         return bool((host_copy(input, "bool()") == host_copy(other, "bool()")).all())

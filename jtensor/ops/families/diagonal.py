@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ...base import dtypes
+from ...base import devices, dtypes
 from ...trace.plan import is_particular
 from ..build import cast_to
 from ..operator import RAW, Tensor, op
@@ -64,7 +64,7 @@ def _triangle_indices(name, find, row, col, offset, dtype, device):
     if dtype not in (dtypes.int32, dtypes.int64):
         raise not_implemented(name, dtype)
     made = from_host(np.stack(find(row, offset, col)).astype(dtype.numpy))
-    return made if device is None else made.to(device)
+    return made.to(devices.current() if device is None else device)
 
 
 @composite(method=False, asked=True)

@@ -193,7 +193,7 @@ def _log2_of_sum(a, b):
 
 @op("float", out=True, check=refuses("logaddexp2_cpu", "bool", "integral", "complex"),
     grad={"self": lambda grad, self, other: grad / (1 + jnp.exp2(other - self)),
-          "other": lambda grad, self, other: grad / (1 + jnp.exp2(self - other))})
+          "other": lambda grad, self, other: grad / (1 + jnp.exp2(self - other))}, double="DivBackward0")
 def logaddexp2(self: Tensor, other: Tensor):
     """``log2(2 ** input + 2 ** other)`` without overflow on the way.
 

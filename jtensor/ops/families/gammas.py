@@ -132,7 +132,7 @@ def _check_mvlgamma(self, p):
     refuses("mvlgamma", "complex")(self)
 
 
-@op("float", inplace=True, out=True, layout="contiguous", check=_check_mvlgamma, grad=_mvlgamma_gradient)
+@op("float", inplace=True, out=True, layout="contiguous", check=_check_mvlgamma, grad=_mvlgamma_gradient, double="MulBackward0")
 @wide
 def mvlgamma(self: Tensor, p):
     """The logarithm of the ``p``-dimensional gamma function.

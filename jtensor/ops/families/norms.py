@@ -183,12 +183,16 @@ def frobenius_norm(input, dim, keepdim=False, *, out=None):
 
 @composite(method=False)
 def nuclear_norm(input, dim=None, keepdim=False, *, out=None):
-    """The sum of the singular values of matrices.
+    """The sum of the singular values of matrices, in the last two dimensions unless ``dim`` names others.
 
     >>> torch.nuclear_norm(torch.eye(2))
     tensor(2.)
     """
-    return norm(input, "nuc", dim, keepdim, out=out)
+    if dim is True or dim is False:                              # the form without dimensions
+        dim, keepdim = None, dim
+    dim = (-2, -1) if dim is None else (dim, dim) if isinstance(dim, int) else tuple(dim)
+    from .matrix_norms import linalg_matrix_norm
+    return linalg_matrix_norm(input, "nuc", dim, keepdim, **({} if out is None else {"out": out}))
 
 
 @wide

@@ -137,7 +137,7 @@ def copysign_Tensor(self: Tensor, other: Tensor):
 
 
 @op("float", name="copysign_Scalar", check=refuses("copysign_cpu", "complex"), **_COPYSIGN,
-    backward="CopysignBackward1", grad={"self": _copysign_gradient})
+    backward="CopysignBackward1", grad={"self": _copysign_gradient}, double="MulBackward0")
 def copysign_Scalar(self: Tensor, other: TensorOrNumber):
     """The size of a tensor with the sign of a number."""
     return _signed_like(self, other)

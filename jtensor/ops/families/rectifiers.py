@@ -259,6 +259,8 @@ def _slopes(input, lower, upper, training):
     if not input.is_floating_point() or training and input.dtype is dtypes.float16:         # refused before anything is drawn
         kernel = "rrelu_with_noise_out_cpu" if training else "leaky_relu_cpu"
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.scalar_name(input.dtype)}'")
+    if lower > upper:
+        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     noise = input.detach().new_ones(input.shape, dtype=dtypes.float32 if input.dtype in (dtypes.bfloat16, dtypes.float16) else input.dtype)
     if training:
         low = input.detach() <= 0

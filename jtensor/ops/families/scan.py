@@ -259,7 +259,7 @@ def _logcumsumexp_gradient(grad, self, result, dim):
     return (jnp.exp(x - sums) * _decaying_sum(grad.astype(wider), after, axis, reverse=True)).astype(self.dtype)
 
 
-@op(None, out=True, grad={"self": _logcumsumexp_gradient}, check=_check_logcumsumexp,
+@op(None, out=True, grad={"self": _logcumsumexp_gradient}, check=_check_logcumsumexp, double="SubBackward0",
     inverse=lambda grad, node: (grad,) if not node.plan.inputs[0].shape or 0 in node.plan.inputs[0].shape else None)
 def logcumsumexp(self: Tensor, dim):
     """Logarithms of the sums of exponentials up to each element along ``dim``.

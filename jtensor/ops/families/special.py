@@ -99,7 +99,7 @@ def _scaled_erfc(x):
 
 
 @op("float", name="special_erfcx", grad=lambda grad, self, result: (2 * self * result - 2 * _PER_SQRT_PI) * grad,
-    check=refuses("erfcx_cpu", "narrow", "complex"), **_HIDDEN)
+    check=refuses("erfcx_cpu", "narrow", "complex"), **_HIDDEN, double="MulBackward0")
 @wide
 def special_erfcx(self: Tensor):
     """The scaled complementary error function, ``exp(input ** 2) * erfc(input)``."""
@@ -129,7 +129,7 @@ def special_ndtr(self: Tensor):
 
 
 @op("float", name="special_ndtri", grad=lambda grad, result: grad * math.sqrt(2 * math.pi) * jnp.exp(result * result / 2), **_HIDDEN,
-    check=refuses("ndtri_cpu", "narrow", "complex"))
+    check=refuses("ndtri_cpu", "narrow", "complex"), double="MulBackward0")
 @wide
 def special_ndtri(self: Tensor):
     """The inverse of `special.ndtr`."""
@@ -144,7 +144,7 @@ def _log_ndtr(x):
     return jnp.where(half < -0.5, far, jnp.log1p(-0.5 * lax.erfc(right)))
 
 
-@op("float", name="special_log_ndtr", check=refuses("log_ndtr_cpu", "narrow", "complex"), **_HIDDEN,
+@op("float", name="special_log_ndtr", check=refuses("log_ndtr_cpu", "narrow", "complex"), **_HIDDEN, double="MulBackward0",
     grad=lambda grad, self, result: grad / math.sqrt(2 * math.pi) * jnp.exp(-(result + self * self / 2)))
 @wide
 def special_log_ndtr(self: Tensor):
@@ -169,7 +169,7 @@ def i0(self: Tensor):
     return through_double(jsp.i0, self)
 
 
-@op("float", name="special_i0e", check=refuses("i0e_cpu", "complex"), **_HIDDEN,
+@op("float", name="special_i0e", backward="SpecialI0EBackward0", double="MulBackward0", check=refuses("i0e_cpu", "complex"), **_HIDDEN,
     grad=lambda grad, self, result: grad * (wide(lambda x: through_double(jsp.i1e, x))(self) - jnp.sign(self) * result))
 @wide
 def special_i0e(self: Tensor):
@@ -184,7 +184,7 @@ def _i1_gradient(grad, self, result):
     return grad * jnp.where(zero, jnp.full_like(self, 0.5), slope)
 
 
-@op("float", name="special_i1", grad=_i1_gradient, check=refuses("i1_cpu", "complex"), **_HIDDEN)
+@op("float", name="special_i1", grad=_i1_gradient, check=refuses("i1_cpu", "complex"), **_HIDDEN, double="MulBackward0")
 @wide
 def special_i1(self: Tensor):
     """The modified Bessel function of order 1."""
@@ -199,7 +199,8 @@ def _i1e_gradient(grad, self, result):
     return grad * jnp.where(zero, jnp.full_like(self, 0.5), slope)
 
 
-@op("float", name="special_i1e", grad=_i1e_gradient, check=refuses("i1e_cpu", "complex"), **_HIDDEN)
+@op("float", name="special_i1e", backward="SpecialI1EBackward0", double="MulBackward0", grad=_i1e_gradient,
+    check=refuses("i1e_cpu", "complex"), **_HIDDEN)
 @wide
 def special_i1e(self: Tensor):
     """`i1` scaled by ``exp(-|input|)``."""
@@ -276,7 +277,8 @@ def special_xlog1py(self: TensorOrNumber, other: TensorOrNumber):
     return _xlog1py(self, other)
 
 
-@op("float", name="special_entr", grad=lambda grad, self: grad * -(1 + jnp.log(self)), check=refuses("entr_cpu", "complex"), **_HIDDEN)
+@op("float", name="special_entr", grad=lambda grad, self: grad * -(1 + jnp.log(self)), check=refuses("entr_cpu", "complex"),
+    double="MulBackward0", **_HIDDEN)
 def special_entr(self: Tensor):
     """``-input * log(input)``; 0 at 0 and -inf below."""
     inside = -self * jnp.log(jnp.where(self > 0, self, jnp.ones_like(self)))

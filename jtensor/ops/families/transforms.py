@@ -115,7 +115,7 @@ def c2c(self: Tensor, dims, forward, scale=None):
 
 
 @op(name="_fft_r2c.whole", backward="FftR2CBackward0", layout=_lies_whole, grad={
-    "self": lambda grad, dim, scale: _scaled(_complex(grad, (dim,), False).real, scale)}, **RAW)
+    "self": lambda grad, dim, scale: _scaled(_complex(grad, (dim,), False).real, scale)}, double="SelectBackward0", **RAW)
 def r2c_whole(self: Tensor, dim, scale=None):
     """Real to complex: the half that is computed, and its mirror image."""
     half, n = _scaled(_half(self, (dim,)), scale), self.shape[dim]
@@ -131,7 +131,7 @@ def _half_gradient(grad, dims, shapes, scale):
     return _scaled(_complex(jnp.pad(grad, pads), dims, False).real, scale)
 
 
-@op(name="_fft_r2c", backward="FftR2CBackward0", layout=_lies_half, grad={"self": _half_gradient}, **RAW)
+@op(name="_fft_r2c", backward="FftR2CBackward0", layout=_lies_half, grad={"self": _half_gradient}, double="SelectBackward0", **RAW)
 def r2c(self: Tensor, dims, scale=None):
     """Real to half complex."""
     return _scaled(_half(self, dims), scale)

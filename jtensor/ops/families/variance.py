@@ -108,7 +108,7 @@ def std_dims(self: Tensor, dim=None, *, correction: Number = 1, keepdim=False):
 
 @op(None, name="var_mean_dims", backward="VarMeanBackward0", check=_check_var("var_mean"), **_VAR,
     grad={"self": lambda grads, self, dim, correction, keepdim: _var_gradient(grads[0], self, dim, correction, keepdim)
-          + _mean_part(grads[1], self, dim, keepdim)})
+          + _mean_part(grads[1], self, dim, keepdim)}, double="MulBackward0")
 @wide
 def var_mean_dims(self: Tensor, dim=None, *, correction: Number = 1, keepdim=False):
     """(variance, mean) over dimensions."""
@@ -117,7 +117,7 @@ def var_mean_dims(self: Tensor, dim=None, *, correction: Number = 1, keepdim=Fal
 
 @op(None, name="std_mean_dims", backward="StdMeanBackward0", check=_check_var("std_mean"), **_VAR,
     grad={"self": lambda grads, self, result0, dim, correction, keepdim: _std_gradient(grads[0], self, result0, dim, correction, keepdim)
-          + _mean_part(grads[1], self, dim, keepdim)})
+          + _mean_part(grads[1], self, dim, keepdim)}, double="MulBackward0")
 @wide
 def std_mean_dims(self: Tensor, dim=None, *, correction: Number = 1, keepdim=False):
     """(standard deviation, mean) over dimensions."""

@@ -4,6 +4,7 @@ import jax.numpy as jnp
 from ..operator import RAW, Tensor, op
 from ..registry import composite
 from .norms import norm
+from .numeric import wrap_dim
 
 
 def _kept(size, dim):
@@ -22,7 +23,7 @@ def norm_except_dim(v, dim):
     """The 2-norm over all dimensions but one, which keep size one; over all of them where ``dim`` is -1."""
     if dim == -1:
         return v.norm(2)
-    others = _kept(v.size(), dim % v.dim())
+    others = _kept(v.size(), wrap_dim(dim, v.dim()))
     return norm(v, 2, list(others), True) if others else v.abs()
 
 

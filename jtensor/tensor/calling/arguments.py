@@ -214,3 +214,24 @@ def shown_name(operator):
     for tail in ("_Tensor", "_Scalar", "_Tensor", "_dim", "_dims", "_all", "_self", "_method"):
         name = name.removesuffix(tail)
     return name
+
+
+_OF_PYTORCH = {"unique": "_unique2", "unique_runs": "unique_consecutive", "mask_places": "masked_select",
+               "histogram_of": "histogram.bin_ct", "histogramdd_of": "_histogramdd_from_bin_cts"}
+_ALL_COUNT = ("The register_meta function for torch.nonzero() raises unimplemented by default, as a correct data-independent "
+              "implementation does not exist. This implementation returns a fake value, assuming all elements of the tensor are "
+              "non-zero. To enable this registration, please set 'torch.fx.experimental._config.meta_nonzero_assume_all_nonzero' to True.")
+NO_META_KERNEL = ("aten::{}: attempted to run this operator with Meta tensors, but there was no fake impl or Meta kernel registered. You "
+                  "may have run into this message while using an operator with PT2 compilation APIs (torch.compile/torch.export); in order "
+                  "to use this operator with those APIs you'll need to add a fake impl. Please see the following for next steps:  "
+                  "https://pytorch.org/tutorials/advanced/custom_ops_landing_page.html")
+
+
+def unknown_size(operator):
+    """The error of an operator whose result's size follows from values, given a tensor that has none."""
+    name = shown_name(operator)
+    if name in ("nonzero", "mask_positions"):
+        return NotImplementedError(_ALL_COUNT)
+    if name == "repeat_places":
+        return RuntimeError("cannot repeat_interleave a meta tensor without output_size")
+    return NotImplementedError(NO_META_KERNEL.format(_OF_PYTORCH.get(name, name)))

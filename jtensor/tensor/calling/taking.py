@@ -131,7 +131,7 @@ def in_plain_words(name, given):
         return dtypes.OF_PYTHON.get(given, given)
     if is_whole(given) or isinstance(given, np.integer):
         return given.item()
-    if given.__class__ is bytes:
+    if given.__class__ is bytes and name not in ("data", "obj"):           # of numbers, which bytes are not
         return given.decode()
     if given.__class__ is tuple or given.__class__ is list:
         plain = given.__class__([in_plain_words(name, one) for one in given])

@@ -103,6 +103,8 @@ _BY_COUNT = frozenset(("arange", "range", "linspace", "logspace"))
 
 def _out(name, made, out, requires_grad, dtype=None):
     """What a factory has made written to ``out``: a leaf then requires a gradient as asked, another tensor's history has no derivative."""
+    if made._spec.device is not devices.cpu and made._spec.device.type != out._spec.device.type:
+        raise RuntimeError(f"device type {made._spec.device.type} does not match device type of out parameter ({out._spec.device.type})")
     if dtype is not None and made._spec.dtype is not out._spec.dtype:
         raise RuntimeError(f"dtype {dtypes.scalar_name(made._spec.dtype)} does not match dtype of out parameter "
                            f"({dtypes.scalar_name(out._spec.dtype)})")

@@ -175,6 +175,7 @@ def on_storage(storage, dtype=None):
 def copied(data, dtype, device, requires_grad, by):
     """A new leaf with a tensor's data; warns that there is a better way than the function named ``by``."""
     sites.warn(COPIED.format(by))
+    device = devices.chosen() if device is None else device
     made = data.detach().to(device=data.device if device is None else device, dtype=_type(dtype, data.dtype), copy=True)
     made = make_tensor(made._storage, made._spec, offset=made._offset)
     return _finish(made, requires_grad)
@@ -187,6 +188,7 @@ def as_tensor(data, dtype=None, device=None):
     >>> torch.as_tensor(x) is x
     True
     """
+    device = devices.chosen() if device is None else device
     if isinstance(data, Tensor):
         if dtype is None and device is None:
             return data

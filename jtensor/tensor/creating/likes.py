@@ -4,7 +4,7 @@ Owns: what is taken over from the tensor that is given (size, dtype, device, str
 """
 import numpy as np
 
-from ...base import dtypes, geometry
+from ...base import devices, dtypes, geometry
 from ...base.below import Layer
 from ...base.errors import missing
 from ...base.naming import type_name
@@ -189,8 +189,9 @@ def legacy_arguments(args, kwargs):
 
 
 def legacy_constructor(cls, args, kwargs):
-    """``torch.Tensor(2, 3)``, ``torch.Tensor([1, 2])``: the constructor of old, always of the default type."""
+    """``torch.Tensor(2, 3)``, ``torch.Tensor([1, 2])``: the constructor of old, always of the default type, whatever device was chosen."""
     args, device = legacy_arguments(args, kwargs)
+    device = devices.cpu if device is None else device
     if not args:
         made = empty(0, device=device)
     elif len(args) == 1 and isinstance(args[0], Tensor):

@@ -108,7 +108,7 @@ def _nested(data, dtype):
     if _stackable(data, dtype):
         sites.warn_once(OF_ARRAYS)
         return np.stack(data)
-    shape, flat, kind = _walk(data)
+    shape, flat, kind = _walk(data, dtype)
     if not flat:
         return np.empty(shape, (dtype or kind).numpy)
     kinds, wanted = set(map(type, flat)), dtype
@@ -169,8 +169,8 @@ def _type_of(x):
         return x._spec.dtype
     if isinstance(x, np.generic) or isinstance(x, np.ndarray) and x.ndim == 0:
         return dtypes.of_numpy(x.dtype)
-    if isinstance(x, str):
-        raise TypeError("new(): invalid data type 'str'")
+    if isinstance(x, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{type(x).__name__}'")
     for plain in (bool, int, float, complex):
         if isinstance(x, plain):
             return dtypes.of_scalar(plain(0))
@@ -208,7 +208,7 @@ def _number(x, wanted):
     return x.__index__() if whole or not hasattr(x, "__float__") else float(x)
 
 
-def _walk(data):
+def _walk(data, dtype=None):
     """(shape, flat list of numbers, dtype if there are none) of nested sequences; PyTorch's ValueError for ragged ones.
 
     An array is a sequence, a tensor a number.
@@ -222,8 +222,8 @@ def _walk(data):
                 kind = dtypes.of_numpy(probe.dtype)
             elif len(shape) > 1:
                 sites.warn_once(OF_ARRAYS)
-        if not len(probe):
-            break
+        if not len(probe):                                  # so there is no number to write: PyTorch does not look at other lengths
+            return tuple(shape), [], dtype or functools.reduce(dtypes.promote_types, dict.fromkeys(_types_in(data)), kind)
         probe = probe[0]
     flat = [data]
     for depth, n in enumerate(shape):
@@ -243,3 +243,14 @@ def _walk(data):
             raise TypeError(f"'{type(item).__name__}' object cannot be interpreted as an integer" if whole else
                             f"must be real number, not {type(item).__name__}")
     return tuple(shape), flat, kind
+
+
+def _types_in(data):
+    """The dtypes of what is in nested sequences, where an empty one counts as numbers of the default type."""
+    for item in data:
+        if isinstance(item, (list, tuple, range)):
+            yield from _types_in(item) if len(item) else (dtypes.get_default_dtype(),)
+        elif isinstance(item, np.ndarray):
+            yield dtypes.of_numpy(item.dtype)
+        else:
+            yield _type_of(item)

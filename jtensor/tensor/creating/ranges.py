@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ...base import dtypes, sites
+from ...base import devices, dtypes, sites
 from ...ops.families import create as ops
 from ...ops.families.numeric import not_implemented
 from ...ops.fitting import number_fits
@@ -99,7 +99,7 @@ def range(start, end=None, step=1, *, out=None, dtype=None, layout=None, device=
     kind = _type(dtype)
     if kind.category in (0, 3):
         raise not_implemented("range_cpu", kind)
-    made = arange(0, count, 1, dtype=dtypes.int64, device=device)
+    made = arange(0, count, 1, dtype=dtypes.int64, device=device or devices.cpu)                    # not the chosen one
     made = (made.to(dtypes.float64) * step + start).to(kind)
     return _finish(made, requires_grad) if out is None else _out("range", made, out, requires_grad, dtype)
 

@@ -346,6 +346,7 @@ def _pickled(tensor):
 def _cell_of(data, dtype, device):
     """New memory: so many elements, of which nothing is known, or with the numbers of a sequence."""
     from ..creating import create
+    device = devices.cpu if device is None else device
     if isinstance(data, str):
         raise TypeError("new(): invalid data type 'str'")
     if isinstance(data, np.integer):
