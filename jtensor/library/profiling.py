@@ -25,7 +25,7 @@ def _exit(handle):
         region.__exit__(None, None, None)
 
 
-_LIBRARY = Library("profiler", "DEF")
+_LIBRARY = Library("profiler", "FRAGMENT")
 _LIBRARY.define("_record_function_enter(str name, str? args=None) -> Tensor")
 _LIBRARY.define("_record_function_exit(Tensor _0) -> ()")
 _LIBRARY.impl("_record_function_enter", _enter, "CompositeImplicitAutograd")
