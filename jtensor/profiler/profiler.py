@@ -3,12 +3,16 @@ import json
 import warnings
 
 from ..base import sites
+from ..base.absent import kind
 from ..base.errors import missing
 from .legacy import profile as _Plain
 from .recording import record_function
 from .scheduling import ProfilerAction, ProfilerActivity, schedule, supported_activities, tensorboard_trace_handler
 
-__all__ = ["profile", "schedule", "supported_activities", "tensorboard_trace_handler", "ProfilerAction"]
+__all__ = ["ExecutionTraceObserver", "profile", "schedule", "supported_activities", "tensorboard_trace_handler", "ProfilerAction"]
+
+
+ExecutionTraceObserver = kind("torch.profiler.profiler", "ExecutionTraceObserver", "execution traces", "export_chrome_trace")
 
 
 def _parsed(activities):

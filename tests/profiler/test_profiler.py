@@ -44,6 +44,21 @@ LINES = listed(r'''
     header(torch, p.profile(activities=a), "cpu_time_total")
     header(torch, p.profile(activities=a), "foo")
     torch.autograd.profiler.record_function is p.record_function
+    q = p.profile(activities=a + [p.ProfilerActivity.CUDA]); q.__enter__(); q.__exit__(None, None, None); q.use_device, len(q.events())
+    p.profile(use_cuda=False).activities
+    p.profile(activities=a * 2)
+    p.profile(activities=[3])
+    p.profile(activities=[*a, 3])
+    p.profile(activities=[{a[0]: ["x"]}]).activities
+    p.profile().get_trace_id(), p.profile(activities=a).use_device
+    p.profile(activities=a, custom_trace_id_callback=lambda: "mine").get_trace_id()
+    q = torch.autograd.profiler.profile(); q.table(), q.function_events, str(q), q.total_average(), q.self_cpu_time_total
+    q = torch.autograd.profiler.profile(); str(q), repr(q)
+    q = torch.autograd.profiler.profile(); q.__enter__(); q.__exit__(None, None, None); q.__enter__()
+    p.profile().export_stacks("x")
+    inside(torch, p.profile(activities=a))
+    str(p.DeviceType.CPU), repr(p.DeviceType.CUDA)
+    sorted(p.__all__)
 ''')
 
 
@@ -68,6 +83,13 @@ def regions(torch, profile):
     return [(event.key, event.count) for event in prof.key_averages() if event.key in mine], READY
 
 
+def inside(torch, profile):
+    """What there is before the end: no events."""
+    with profile as prof:
+        torch.ones(2)
+        return prof.events(), prof.key_averages()
+
+
 def header(torch, profile, by):
     """The lines of a table that no machine changes."""
     with profile as prof, torch.profiler.record_function("a region whose name is not short, so that no other has a longer one"):
@@ -81,7 +103,7 @@ def test_as_pytorch(line):
     pytest.importorskip("torch")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        alike(CPU + line, ".profiler", regions=regions, ready=ready, header=header)
+        alike(CPU + line, ".profiler", regions=regions, ready=ready, header=header, inside=inside)
 
 
 def test_a_fused_profile_computes_in_a_region_what_is_asked_for_there(tmp_path):
@@ -225,6 +247,14 @@ def test_an_error_within_an_operator_ends_its_event():
         jtensor.ones(2)
     assert [event.name for event in prof.events() if event.cpu_parent is None and event.name[0] == "a"] == [
         "aten::ones", "aten::ones", "aten::matmul", "aten::ones"]
+
+
+def test_a_region_with_arguments_has_a_shape_for_them():
+    for T in (jtensor, pytest.importorskip("torch")):
+        with T.profiler.profile(record_shapes=True) as prof:
+            with T.profiler.record_function("a"), T.profiler.record_function("b", "told"):
+                pass
+        assert [event.input_shapes for event in prof.events()] == [[], [[]]]
 
 
 def test_other_threads_are_not_listened_to():
