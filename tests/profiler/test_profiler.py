@@ -1,6 +1,8 @@
 """Profiles: regions as under PyTorch, operators and runs of the tape as they are, and nothing that is made up."""
 import gzip
 import json
+import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -169,6 +171,41 @@ def test_a_mode_below_autograd_may_come_and_go_before_or_after(first):
     assert mode.asked == ["aten.mul.Tensor"] + ["aten.add.Tensor"] * (first == "profile")
     assert names(prof, "aten::mul", "aten::add") == ["aten::mul"] + ["aten::add"] * (first == "mode")
     assert all(function.__code__ is code for function, code in codes.items())
+
+
+LAYERS = """
+import jtensor
+from jtensor.utils._python_dispatch import BaseTorchDispatchMode
+x = jtensor.ones(2, 2)
+with BaseTorchDispatchMode():
+    x.mul(2)
+codes = {function: function.__code__ for function in (jtensor.nn.functional.linear, jtensor.nn.functional.relu)}
+assert not hasattr(jtensor.nn.functional.relu, "__signature__")
+{0}
+with jtensor.profiler.profile(record_shapes=True) as prof:
+    {1}
+    jtensor.nn.functional.relu(jtensor.nn.functional.linear(x, x))
+rows = [(event.name, event.input_shapes) for event in prof.events() if event.name in ("aten::linear", "aten::relu", "aten::mm")]
+assert rows == [("aten::linear", [[2, 2], [2, 2], []]), ("aten::mm", [[2, 2], [2, 2]]), ("aten::relu", [[2, 2]])], rows
+for _ in range(2):
+    for function in codes:
+        while function is not None:
+            assert "asks below" not in function.__code__.co_filename, function
+            behind = BEHIND.get(function) or overriding.beneath(function)
+            function = None if behind is function else behind
+    with jtensor.profiler.profile() as prof:
+        pass
+"""
+
+
+@pytest.mark.parametrize("layer", ("Mine = type('Mine', (jtensor.Tensor,), {}); jtensor.ones(1).as_subclass(Mine) + 1",
+                                   "jtensor.autocast('cpu').__enter__().__exit__(None, None, None)"))
+@pytest.mark.parametrize("within", (False, True))
+def test_other_layers_may_be_put_above_before_or_meanwhile(layer, within):
+    source = "from jtensor.base.functions import BEHIND\nfrom jtensor.tensor.calling import overriding\n" + LAYERS
+    for place, text in enumerate(("" if within else layer, layer if within else "pass")):
+        source = source.replace(f"{{{place}}}", text)
+    subprocess.run([sys.executable, "-c", source], check=True, timeout=100)
 
 
 def names(prof, *wanted):
