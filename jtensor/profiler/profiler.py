@@ -155,7 +155,8 @@ class profile(_KinetoProfile):
     by one already, so that what later steps need is compiled.
 
     ``schedule(step)`` says when to record, from one call of `step` to the next; ``on_trace_ready(profile)`` is called when a turn is over,
-    and at the end. ``acc_events`` keeps the events of earlier turns.
+    and at the end. ``acc_events`` keeps the events of earlier turns. ``post_processing_timeout_s`` changes nothing: there is little to do
+    after recording.
 
     >>> model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU())
     >>> with torch.profiler.profile(record_shapes=True) as prof:

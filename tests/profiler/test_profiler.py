@@ -349,3 +349,16 @@ def test_what_there_is_not():
         with pytest.raises(RuntimeError, match="already enabled"):
             jtensor.profiler.profile().start()
     assert str(one) == ""
+
+
+def test_bytes_on_a_device(gpu):
+    x = jtensor.ones(4, 8, device=gpu)
+    activities = [jtensor.profiler.ProfilerActivity.CPU, jtensor.profiler.ProfilerActivity.CUDA]
+    assert set(activities) == jtensor.profiler.supported_activities()
+    with jtensor.profiler.profile(activities=activities, profile_memory=True) as prof:
+        x.exp()
+        jtensor.ones(3)
+    exp, ones = [event for event in prof.events() if event.cpu_parent is None]
+    assert (exp.device_memory_usage, exp.cpu_memory_usage, ones.device_memory_usage, ones.cpu_memory_usage) == (128, 0, 0, 12)
+    text = prof.key_averages().table(sort_by="self_cuda_time_total", row_limit=5)
+    assert "CUDA Mem  Self CUDA Mem" in text and "CUDA total" not in text       # no times of the device by itself
