@@ -28,13 +28,13 @@ _ROWS = {}                               # {function, without what may be put ab
 
 class Row:
     """One function: ``own``, a copy with its own code; ``entries``: {who wants another code: what is called in its place}; ``codes``: the
-    codes that call these."""
+    codes that call these; ``exchanged``: the functions that were given one of them."""
 
-    __slots__ = ("function", "own", "code", "signature", "entries", "codes")
+    __slots__ = ("function", "own", "code", "signature", "entries", "codes", "exchanged")
 
     def __init__(self, function):
         self.function, self.own, self.code, self.entries, self.codes = function, as_it_is(function), function.__code__, {}, {}
-        self.signature = inspect.signature(self.own)
+        self.signature, self.exchanged = inspect.signature(self.own), set()
 
     def beneath(self, *args, **kwargs):
         """Calls what a profiler has found: who is asked, where somebody wants that, else the function itself."""
@@ -55,10 +55,14 @@ class Row:
         function, own = innermost(self.function), self.own          # another layer may have been put above it since
         if who is not None:
             OWN[function], function.__signature__ = own, self.signature
+            self.exchanged.add(function)
             function.__code__ = self._code(who)                     # first, so that it is whole whoever calls it meanwhile
             if own.__defaults__ or own.__kwdefaults__:
                 function.__defaults__ = function.__kwdefaults__ = None
-        elif OWN.pop(function, None) is not None:
+        elif self.exchanged:
+            for one in self.exchanged:
+                OWN.pop(one, None)
+            self.exchanged.clear()
             function.__dict__.pop("__signature__", None)
             function.__dict__.update(own.__dict__)
             if own.__defaults__ or own.__kwdefaults__:
@@ -77,17 +81,23 @@ def innermost(function):
 
 def enter(who, function, entry):
     """Says what is called in a function's place while ``who`` wants it: ``entry(row)``. The first that says so for a function counts."""
-    inner = innermost(function) if isinstance(function, types.FunctionType) else None
-    if inner is None:
-        return
-    with _LOCK:
-        row = _ROWS.get(inner)
-        if row is None:
-            row = _ROWS[inner] = Row(inner)
-        if who not in row.entries:
-            row.entries[who] = entry(row)
-            if _OPEN[who]:
-                row.settle()
+    if isinstance(function, types.FunctionType):
+        with _LOCK:
+            row = _row(function)
+            if who not in row.entries:
+                row.entries[who] = entry(row)
+                if _OPEN[who]:
+                    row.settle()
+
+
+def _row(function):
+    """The row of a function, which was made when it was the innermost, and may have got a layer above it since."""
+    while function not in _ROWS:
+        behind = BEHIND.get(function) or overriding.beneath(function)
+        if behind is function:
+            _ROWS[function] = Row(function)
+        function = behind
+    return _ROWS[function]
 
 
 def open_for(who):

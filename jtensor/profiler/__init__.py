@@ -6,10 +6,10 @@ schedule), `recording` (the recorder), `watching` (which functions are events), 
 their arguments), `events` (what is recorded), `tables` and `files` (how it is shown).
 """
 from .events import DeviceType
+from .profiler import ExecutionTraceObserver, profile
 from .profiler import _KinetoProfile as _KinetoProfile
-from .profiler import profile
 from .recording import record_function
 from .scheduling import ProfilerAction, ProfilerActivity, kineto_available, schedule, supported_activities, tensorboard_trace_handler
 
-__all__ = ["DeviceType", "ProfilerAction", "ProfilerActivity", "kineto_available", "profile", "record_function", "schedule",
-           "supported_activities", "tensorboard_trace_handler"]
+__all__ = ["DeviceType", "ExecutionTraceObserver", "ProfilerAction", "ProfilerActivity", "kineto_available", "profile", "record_function",
+           "schedule", "supported_activities", "tensorboard_trace_handler"]

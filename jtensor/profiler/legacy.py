@@ -3,9 +3,8 @@
 May not know: schedules, activities.
 """
 import uuid
-import warnings
 
-from ..base import devices
+from ..base import devices, sites
 from ..base.errors import missing
 from ..trace.tape import LOCAL
 from . import files
@@ -35,7 +34,7 @@ class profile:
         if use_cuda or use_device == "cuda":
             use_device = "cuda"
             if not devices.accelerators():
-                warnings.warn("CUDA is not available, disabling CUDA profiling", UserWarning, stacklevel=2)
+                sites.warn("CUDA is not available, disabling CUDA profiling")
                 use_device = None
         self.enabled, self.entered, self.use_device, self.acc_events = enabled, False, use_device, acc_events
         self.record_shapes, self.profile_memory, self.with_flops, self.with_stack, self.with_modules = \

@@ -3,12 +3,16 @@ import json
 import warnings
 
 from ..base import sites
+from ..base.absent import kind
 from ..base.errors import missing
 from .legacy import profile as _Plain
 from .recording import record_function
 from .scheduling import ProfilerAction, ProfilerActivity, schedule, supported_activities, tensorboard_trace_handler
 
-__all__ = ["profile", "schedule", "supported_activities", "tensorboard_trace_handler", "ProfilerAction"]
+__all__ = ["ExecutionTraceObserver", "profile", "schedule", "supported_activities", "tensorboard_trace_handler", "ProfilerAction"]
+
+
+ExecutionTraceObserver = kind("torch.profiler.profiler", "ExecutionTraceObserver", "execution traces", "export_chrome_trace")
 
 
 def _parsed(activities):
@@ -151,7 +155,8 @@ class profile(_KinetoProfile):
     by one already, so that what later steps need is compiled.
 
     ``schedule(step)`` says when to record, from one call of `step` to the next; ``on_trace_ready(profile)`` is called when a turn is over,
-    and at the end. ``acc_events`` keeps the events of earlier turns.
+    and at the end. ``acc_events`` keeps the events of earlier turns. ``post_processing_timeout_s`` changes nothing: there is little to do
+    after recording.
 
     >>> model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU())
     >>> with torch.profiler.profile(record_shapes=True) as prof:

@@ -55,10 +55,10 @@ class Recorder:
     # -- begin and end ------------------------------------------------------------------------------------------------
 
     def start(self):
+        executor.flush("begin of a profile")
         if not self.wanted.fused:
             from . import watching
             watching.begin()
-        executor.flush("begin of a profile")
         self.began, self.began_at = time.perf_counter_ns(), time.time_ns()
         Recorder.current, self._plain = self, executor._run
         if self.wanted.fused:
@@ -69,16 +69,21 @@ class Recorder:
 
     def stop(self):
         if Recorder.current is self:
-            executor.flush("end of a profile")
-            executor._run, Recorder.current = self._plain, None
-            if self.wanted.fused:
-                del REPORT.flushed
-            else:
-                from . import watching
-                watching.end()
-                LOCAL.eager = self._eager
-            while self.top is not None:
-                self.end(self.top)
+            try:
+                executor.flush("end of a profile")
+            finally:
+                self._end()
+
+    def _end(self):
+        executor._run, Recorder.current = self._plain, None
+        if self.wanted.fused:
+            del REPORT.flushed
+        else:
+            from . import watching
+            watching.end()
+            LOCAL.eager = self._eager
+        while self.top is not None:
+            self.end(self.top)
 
     def listens(self):
         """Whether a call that happens now is an event."""
@@ -100,10 +105,8 @@ class Recorder:
     def end(self, span):
         """Ends an event, and those within it that an exception has left open."""
         now, within = time.perf_counter_ns(), self.top
-        while within is not None and within.end is None:
+        while span.end is None and within is not None:
             within.end, self.top = now, within.around
-            if within is span:
-                break
             within = self.top
 
     @property
@@ -233,6 +236,8 @@ class record_function:
             if recorder.wanted.fused:
                 executor.flush("begin of a region")
             self._recorder, self._span = recorder, recorder.begin(self.name, USER, operator=False)
+            if self.args is not None and recorder.wanted.shapes:
+                self._span.shapes = [[]]
         return self
 
     def __exit__(self, *exc):

@@ -45,7 +45,7 @@ from .telling import (
 
 _ASIDE = (special.Quiet, special.Backward, special.Walked, special.SetItem)
 _BY_NAME = {"item": "aten::item", "bool": "aten::is_nonzero", "dropout": "aten::bernoulli_"}
-_IN_PYTHON = frozenset(("norm", "frobenius_norm", "nuclear_norm"))            # made of others by PyTorch's functions in Python
+_WITHOUT = frozenset(("norm", "frobenius_norm", "nuclear_norm", "is_conj", "is_neg"))  # PyTorch's functions in Python; questions
 _FUNCTIONAL = {
     "cross_entropy": "cross_entropy_loss", "nll_loss": "nll_loss_nd", "logsigmoid": "log_sigmoid", "unfold": "im2col", "fold": "col2im",
     "affine_grid": "affine_grid_generator", "dropout1d": "feature_dropout", "dropout2d": "feature_dropout", "dropout3d": "feature_dropout",
@@ -94,7 +94,7 @@ def _list():
             enter(TELLS, function, told)
     for composite in REGISTRY.composites.values():
         plain = composite.name.removeprefix("Tensor.")
-        name = None if plain in _IN_PYTHON else known(plain)
+        name = None if plain in _WITHOUT else known(plain)
         if name is not None:
             kind = Contiguous if plain == "contiguous" else Told
             enter(TELLS, composite.body, functools.partial(kind, name=name, form=arguments.Named(composite.body, name)))

@@ -1,6 +1,8 @@
 """Profiles: regions as under PyTorch, operators and runs of the tape as they are, and nothing that is made up."""
 import gzip
 import json
+import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -44,6 +46,21 @@ LINES = listed(r'''
     header(torch, p.profile(activities=a), "cpu_time_total")
     header(torch, p.profile(activities=a), "foo")
     torch.autograd.profiler.record_function is p.record_function
+    q = p.profile(activities=a + [p.ProfilerActivity.CUDA]); q.__enter__(); q.__exit__(None, None, None); q.use_device, len(q.events())
+    p.profile(use_cuda=False).activities
+    p.profile(activities=a * 2)
+    p.profile(activities=[3])
+    p.profile(activities=[*a, 3])
+    p.profile(activities=[{a[0]: ["x"]}]).activities
+    p.profile().get_trace_id(), p.profile(activities=a).use_device
+    p.profile(activities=a, custom_trace_id_callback=lambda: "mine").get_trace_id()
+    q = torch.autograd.profiler.profile(); q.table(), q.function_events, str(q), q.total_average(), q.self_cpu_time_total
+    q = torch.autograd.profiler.profile(); str(q), repr(q)
+    q = torch.autograd.profiler.profile(); q.__enter__(); q.__exit__(None, None, None); q.__enter__()
+    p.profile().export_stacks("x")
+    inside(torch, p.profile(activities=a))
+    str(p.DeviceType.CPU), repr(p.DeviceType.CUDA)
+    sorted(p.__all__)
 ''')
 
 
@@ -68,6 +85,13 @@ def regions(torch, profile):
     return [(event.key, event.count) for event in prof.key_averages() if event.key in mine], READY
 
 
+def inside(torch, profile):
+    """What there is before the end: no events."""
+    with profile as prof:
+        torch.ones(2)
+        return prof.events(), prof.key_averages()
+
+
 def header(torch, profile, by):
     """The lines of a table that no machine changes."""
     with profile as prof, torch.profiler.record_function("a region whose name is not short, so that no other has a longer one"):
@@ -81,7 +105,7 @@ def test_as_pytorch(line):
     pytest.importorskip("torch")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        alike(CPU + line, ".profiler", regions=regions, ready=ready, header=header)
+        alike(CPU + line, ".profiler", regions=regions, ready=ready, header=header, inside=inside)
 
 
 def test_a_fused_profile_computes_in_a_region_what_is_asked_for_there(tmp_path):
@@ -147,6 +171,40 @@ def test_a_mode_below_autograd_may_come_and_go_before_or_after(first):
     assert mode.asked == ["aten.mul.Tensor"] + ["aten.add.Tensor"] * (first == "profile")
     assert names(prof, "aten::mul", "aten::add") == ["aten::mul"] + ["aten::add"] * (first == "mode")
     assert all(function.__code__ is code for function, code in codes.items())
+
+
+LAYERS = """
+import jtensor
+from jtensor.utils._python_dispatch import BaseTorchDispatchMode
+x = jtensor.ones(2, 2)
+with BaseTorchDispatchMode():
+    x.mul(2)
+codes = {function: function.__code__ for function in (jtensor.nn.functional.linear, jtensor.nn.functional.relu)}
+assert not hasattr(jtensor.nn.functional.relu, "__signature__")
+{0}
+with jtensor.profiler.profile(record_shapes=True) as prof:
+    {1}
+    jtensor.nn.functional.relu(jtensor.nn.functional.linear(x, x))
+rows = [(event.name, event.input_shapes) for event in prof.events() if event.name in ("aten::linear", "aten::relu", "aten::mm")]
+assert rows == [("aten::linear", [[2, 2], [2, 2], []]), ("aten::mm", [[2, 2], [2, 2]]), ("aten::relu", [[2, 2]])], rows
+for _ in range(2):
+    for function in codes:
+        while function is not None:
+            assert "asks below" not in function.__code__.co_filename, function
+            behind = BEHIND.get(function) or overriding.beneath(function)
+            function = None if behind is function else behind
+    with jtensor.profiler.profile() as prof:
+        pass
+"""
+
+
+@pytest.mark.parametrize("within", (False, True))
+def test_other_layers_may_be_put_above_before_or_meanwhile(within):
+    layer = "Own = type('Own', (jtensor.Tensor,), {}); jtensor.ones(1).as_subclass(Own) + 1; jtensor.autocast('cpu').__enter__().__exit__()"
+    source = "from jtensor.base.functions import BEHIND\nfrom jtensor.tensor.calling import overriding\n" + LAYERS
+    for place, text in enumerate(("" if within else layer, layer if within else "pass")):
+        source = source.replace(f"{{{place}}}", text)
+    subprocess.run([sys.executable, "-c", source], check=True, timeout=100)
 
 
 def names(prof, *wanted):
@@ -227,6 +285,14 @@ def test_an_error_within_an_operator_ends_its_event():
         "aten::ones", "aten::ones", "aten::matmul", "aten::ones"]
 
 
+def test_a_region_with_arguments_has_a_shape_for_them():
+    for T in (jtensor, pytest.importorskip("torch")):
+        with T.profiler.profile(record_shapes=True) as prof:
+            with T.profiler.record_function("a"), T.profiler.record_function("b", "told"):
+                pass
+        assert [event.input_shapes for event in prof.events()] == [[], [[]]]
+
+
 def test_other_threads_are_not_listened_to():
     def work():
         with jtensor.profiler.record_function("elsewhere"):
@@ -283,3 +349,16 @@ def test_what_there_is_not():
         with pytest.raises(RuntimeError, match="already enabled"):
             jtensor.profiler.profile().start()
     assert str(one) == ""
+
+
+def test_bytes_on_a_device(gpu):
+    x = jtensor.ones(4, 8, device=gpu)
+    activities = [jtensor.profiler.ProfilerActivity.CPU, jtensor.profiler.ProfilerActivity.CUDA]
+    assert set(activities) == jtensor.profiler.supported_activities()
+    with jtensor.profiler.profile(activities=activities, profile_memory=True) as prof:
+        x.exp()
+        jtensor.ones(3)
+    exp, ones = [event for event in prof.events() if event.cpu_parent is None]
+    assert (exp.device_memory_usage, exp.cpu_memory_usage, ones.device_memory_usage, ones.cpu_memory_usage) == (128, 0, 0, 12)
+    text = prof.key_averages().table(sort_by="self_cuda_time_total", row_limit=5)
+    assert "CUDA Mem  Self CUDA Mem" in text and "CUDA total" not in text       # no times of the device by itself
