@@ -40,7 +40,7 @@ class NestedTensor(Tensor):
 
     ``_values``: the parts joined along that dimension, without history; ``_offsets`` ``(B + 1,)``: where they begin in it; ``_lengths``
     ``(B,)``: how long they are where there are holes between them, else None; ``_ragged_idx``: the dimension; ``_metadata_cache``: the
-    shortest and the longest length, where they are known; ``_origin``: the dense tensor on whose memory it was made, for `_base`.
+    shortest and the longest length, where they are known; ``_origin``: see `graph.Origin`.
     """
 
     __slots__ = "_values", "_offsets", "_lengths", "_ragged_idx", "_metadata_cache", "_size", "_origin"
@@ -61,7 +61,7 @@ class NestedTensor(Tensor):
     shape = property(lambda self: size_of(self._size))
     ndim = property(lambda self: len(self._size))
     nbytes = property(lambda self: self.numel() * self.itemsize)
-    _base = property(lambda self: self._origin)
+    _base = property(lambda self: None if self._origin is None else self._origin.base)
 
     @property
     def names(self):
@@ -107,8 +107,8 @@ class NestedTensor(Tensor):
 
     def values(self):
         """All parts, joined along the dimension in which they differ: a dense tensor on the same memory."""
-        from .graph import joined
-        return joined(self)
+        from .graph import seen_through
+        return seen_through(self)
 
     def offsets(self):
         """Where the parts begin in `values`, and where the last one ends: ``(B + 1,)``."""
@@ -156,6 +156,11 @@ class NestedTensor(Tensor):
     def _in_order(grad):
         """A gradient in the form in which several can be added."""
         return grad
+
+    def _current(self):
+        """See `graph.current`."""
+        from .graph import current
+        current(self)
 
     @property
     def _fitted(self):

@@ -19,7 +19,7 @@ from ..tensor.creating.from_data import from_host
 from ..tensor.printing import _gradient
 from ..trace import spec as specs
 from ..trace.tape import LOCAL
-from .graph import joined, recorded, viewed, wants
+from .graph import current, joined, recorded, viewed, wants
 from .jagged import NOWHERE
 
 _NO_SIZES = "Internal error: NestedTensorImpl doesn't support {}. Please file an issue."
@@ -145,6 +145,10 @@ class StridedNested(Tensor):
     @staticmethod
     def _in_order(grad):
         return grad.contiguous()
+
+    def _current(self):
+        """See `graph.current`."""
+        current(self)
 
     @property
     def _fitted(self):

@@ -87,6 +87,10 @@ def _large(given):
     return isinstance(given, int) and not -(1 << 63) <= given < 1 << 63
 
 
+# What PyTorch calls the function that it calls.
+_KERNELS = {"logsigmoid": "log_sigmoid", "dsmm": "mm", "spmm": "mm", "hsmm": "hspmm", "saddmm": "sspaddmm"}
+
+
 def refusal(name, args, kwargs):
     """PyTorch's error for a call, or None where its parser would take it (or is not known)."""
     found = signatures(name)
@@ -97,7 +101,7 @@ def refusal(name, args, kwargs):
         if kwargs:
             return TypeError(f"TensorBase.{shown}() takes no keyword arguments")
         return TypeError(f"TensorBase.{shown}() takes no arguments ({len(args)} given)") if args else None
-    shown = "log_sigmoid" if shown == "logsigmoid" else shown              # what PyTorch calls its kernel
+    shown = _KERNELS.get(shown, shown)
     texts = []
     for signature in found:
         try:
