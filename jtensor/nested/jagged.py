@@ -10,6 +10,7 @@ import jtensor
 
 from ..base.errors import missing
 from ..base.size import size_of
+from ..storage.lifted import LIFTED_MEMORY
 from ..tensor.calling.overriding import disabled, install
 from ..tensor.core import COUNTED, LAYOUTS, Tensor, make_tensor
 from ..trace import spec as specs
@@ -243,6 +244,7 @@ def _wrapped(dim, count):
 def nested(values, offsets, lengths=None, ragged=1, cache=None):
     """A nested tensor without history of its parts, on the memory of the values."""
     _check(values, offsets, lengths)
+    of_no_level(values)
     if NestedTensor not in LAYOUTS:
         from .answering import JAGGED
         LAYOUTS[NestedTensor] = JAGGED
@@ -256,6 +258,12 @@ def nested(values, offsets, lengths=None, ragged=1, cache=None):
     made._counter, made._values, made._offsets, made._lengths = held._counter, held, offsets, lengths
     made._ragged_idx, made._metadata_cache, made._size, made._origin = ragged, {} if cache is None else cache, size, None
     return made
+
+
+def of_no_level(values):
+    """Refuses values that stand for a batch or have a tangent: a nested tensor's would be lost."""
+    if values._storage.host is LIFTED_MEMORY:
+        raise missing("nested tensors inside of vmap and of forward mode", "dense tensors and a mask")
 
 
 def _check(values, offsets, lengths):

@@ -168,5 +168,9 @@ def test_what_is_missing_says_so():
         nested.nested_tensor_from_jagged(jtensor.ones(3, requires_grad=True) * 1, x.offsets()).mul_(2)
     with pytest.raises(NotImplementedError):
         jtensor.vmap(lambda part: part * 2)(x)
+    for transform in (jtensor.func.vmap(lambda v: nested.nested_tensor_from_jagged(v, x.offsets()).sum()),
+                      lambda v: jtensor.func.jvp(lambda v: nested.nested_tensor_from_jagged(v[0], x.offsets()).sum(), (v,), (v,))):
+        with pytest.raises(MissingFeature, match="inside of vmap and of forward mode"):
+            transform(jtensor.ones(2, 3))
     with pytest.raises(AttributeError):
         x.no_such_thing
