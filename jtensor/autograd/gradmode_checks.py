@@ -38,6 +38,8 @@ WHY_NOT = {
     "multi": " This view is the output of a function that returns multiple views. Such functions do not allow the output views to "
              "be modified "
              "inplace. You should replace the inplace operation by an out-of-place one.",
+    "nested": " jtensor does not have the history of a nested tensor that is written to through a view of its memory; what works: writes "
+              "to the nested tensor itself, or to a clone of the view.",
     "no_grad": AMBIGUOUS.format("no_grad"),
     "inference": AMBIGUOUS.format("inference_mode"),
     "custom": " This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to handle "

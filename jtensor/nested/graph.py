@@ -5,10 +5,46 @@ nested one. May not know: operations.
 """
 from ..autograd import saved as saving
 from ..autograd.graph import SECOND_TIME, Node, node_class
-from ..tensor.core import Tensor
+from ..base.errors import missing
+from ..tensor.core import Tensor, View
 from ..tensor.history import edge_of
 from ..trace.tape import LOCAL
 from .jagged import alike, nested
+
+
+class Origin:
+    """The tensor on whose memory a nested one lies, with its node at that time: a write that is recorded gives it another one, and the
+    nested tensor's history is then not that of its memory. ``alone``: whether nothing was recorded when it was made."""
+
+    __slots__ = ("tensor", "node", "alone")
+
+    def __init__(self, tensor):
+        self.tensor, self.node, self.alone = tensor, tensor.grad_fn, not LOCAL.grad_enabled
+
+    @property
+    def base(self):
+        info = self.tensor._info
+        return self.tensor if info is None or info.base is None else info.base
+
+
+def current(x):
+    """Raises MissingFeature for a nested tensor on memory that was written to since, where the write was recorded."""
+    origin = x._origin
+    while origin is not None and LOCAL.grad_enabled:
+        if origin.tensor.grad_fn is not origin.node:
+            raise missing("the history of a nested tensor that lies on memory which was written to since", "writes before it is made")
+        origin = origin.tensor._origin if origin.tensor.is_nested else None
+
+
+def seen_through(x):
+    """The values as users get them: a view, through which nothing is written that is recorded."""
+    return refusing(joined(x), x, "no_grad" if x._origin is not None and x._origin.alone else "nested")
+
+
+def refusing(view, x, creation):
+    """A dense view of a nested tensor's memory, which refuses writes that are recorded, and to be used after one to the tensor."""
+    view._info = View(x._values, creation, view._counter.version, True)
+    return view
 
 
 class Written(Node):
@@ -70,6 +106,9 @@ def wants(x):
 def recorded(name, results, inputs, pull, kept=(), base=Written):
     """Fresh results (one, or a tuple) with their node, if an input requires a gradient; see `Written`."""
     several = results if isinstance(results, tuple) else (results,)
+    for x in inputs:
+        if isinstance(x, Tensor) and x.is_nested:
+            current(x)
     if LOCAL.grad_enabled and any(map(wants, inputs)):
         node = node_class(name, base)(tuple([edge_of(x) if wants(x) else None for x in inputs]))
         node.pull, node.kept, node.count = pull, [(x, x._counter.version) for x in kept], len(several)
@@ -81,6 +120,7 @@ def recorded(name, results, inputs, pull, kept=(), base=Written):
 
 def joined(x):
     """The values of a nested tensor, on its memory, as part of the graph."""
+    current(x)
     if not (LOCAL.grad_enabled and x.requires_grad):
         return x._values.detach()
     like, tidy = x._again(), x._in_order
@@ -98,7 +138,7 @@ def passed(name, made, x, back, within=None):
 
 def viewed(values, made):
     """The nested tensor ``made`` of values that may have a history, which the gradient follows."""
-    made._origin = values if values._info is None or values._info.base is None else values._info.base
+    made._origin = Origin(values)
     fitted = made._fitted
     return recorded(made._node_of_view, made, [values], lambda grad: (fitted(grad) if grad.is_nested else grad,))
 
@@ -114,7 +154,10 @@ def followed(values, x, ragged=None, known=None, name=None):
     ``x``: whose lengths it has; ``ragged``: in which dimension, if not the same; ``known``: {node: its `Followed`} of the same call;
     ``name``: PyTorch's of the node, where it is another one.
     """
-    return again(values, alike(values, x, ragged), known, name)
+    made = again(values, alike(values, x, ragged), known, name)
+    if made._values._storage is x._values._storage:
+        made._origin = Origin(x)
+    return made
 
 
 def again(values, made, known=None, name=None):

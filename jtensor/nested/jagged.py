@@ -10,6 +10,7 @@ import jtensor
 
 from ..base.errors import missing
 from ..base.size import size_of
+from ..storage.lifted import LIFTED_MEMORY
 from ..tensor.calling.overriding import disabled, install
 from ..tensor.core import COUNTED, LAYOUTS, Tensor, make_tensor
 from ..trace import spec as specs
@@ -40,7 +41,7 @@ class NestedTensor(Tensor):
 
     ``_values``: the parts joined along that dimension, without history; ``_offsets`` ``(B + 1,)``: where they begin in it; ``_lengths``
     ``(B,)``: how long they are where there are holes between them, else None; ``_ragged_idx``: the dimension; ``_metadata_cache``: the
-    shortest and the longest length, where they are known; ``_origin``: the dense tensor on whose memory it was made, for `_base`.
+    shortest and the longest length, where they are known; ``_origin``: see `graph.Origin`.
     """
 
     __slots__ = "_values", "_offsets", "_lengths", "_ragged_idx", "_metadata_cache", "_size", "_origin"
@@ -61,7 +62,7 @@ class NestedTensor(Tensor):
     shape = property(lambda self: size_of(self._size))
     ndim = property(lambda self: len(self._size))
     nbytes = property(lambda self: self.numel() * self.itemsize)
-    _base = property(lambda self: self._origin)
+    _base = property(lambda self: None if self._origin is None else self._origin.base)
 
     @property
     def names(self):
@@ -107,8 +108,8 @@ class NestedTensor(Tensor):
 
     def values(self):
         """All parts, joined along the dimension in which they differ: a dense tensor on the same memory."""
-        from .graph import joined
-        return joined(self)
+        from .graph import seen_through
+        return seen_through(self)
 
     def offsets(self):
         """Where the parts begin in `values`, and where the last one ends: ``(B + 1,)``."""
@@ -156,6 +157,11 @@ class NestedTensor(Tensor):
     def _in_order(grad):
         """A gradient in the form in which several can be added."""
         return grad
+
+    def _current(self):
+        """See `graph.current`."""
+        from .graph import current
+        current(self)
 
     @property
     def _fitted(self):
@@ -238,6 +244,7 @@ def _wrapped(dim, count):
 def nested(values, offsets, lengths=None, ragged=1, cache=None):
     """A nested tensor without history of its parts, on the memory of the values."""
     _check(values, offsets, lengths)
+    of_no_level(values)
     if NestedTensor not in LAYOUTS:
         from .answering import JAGGED
         LAYOUTS[NestedTensor] = JAGGED
@@ -251,6 +258,12 @@ def nested(values, offsets, lengths=None, ragged=1, cache=None):
     made._counter, made._values, made._offsets, made._lengths = held._counter, held, offsets, lengths
     made._ragged_idx, made._metadata_cache, made._size, made._origin = ragged, {} if cache is None else cache, size, None
     return made
+
+
+def of_no_level(values):
+    """Refuses values that stand for a batch or have a tangent: a nested tensor's would be lost."""
+    if values._storage.host is LIFTED_MEMORY:
+        raise missing("nested tensors inside of vmap and of forward mode", "dense tensors and a mask")
 
 
 def _check(values, offsets, lengths):

@@ -10,7 +10,7 @@ from ..base.errors import missing
 from ..tensor.core import Tensor
 from ..trace.tape import LOCAL
 from .answering import PASS, answers, unknown
-from .graph import Passage, followed, joined, passed
+from .graph import Passage, followed, joined, passed, wants
 from .jagged import is_jagged
 from .lengths import NestedInt
 from .padding import padded, unpadded
@@ -148,7 +148,7 @@ def _in_place(operator, original, places, args, kwargs):
     x = args[0]
     if not is_jagged(x):
         raise RuntimeError(_MISFIT.format(_title(operator + "_", args), tuple(x.shape), args[places[1]]._size))
-    values = _to_write(x)
+    values = _to_write(x, *args[1:])
     args[0] = values
     if len(places) == 2:
         args[1] = together(_title(operator + "_", args), x, args[places[1]])[2]
@@ -162,12 +162,14 @@ _MADE_WITHOUT = ("A view was created in no_grad mode and is being modified inpla
                  "be tracked).")
 
 
-def _to_write(x):
-    if LOCAL.grad_enabled and x.requires_grad:
-        if x._edge is None:
-            raise RuntimeError(LEAF if x._origin is None else _MADE_WITHOUT)
-        if x._origin is not None and x._origin.requires_grad:
-            raise missing("writes to a nested tensor that lies on values with a gradient", "x + 1 in place of x.add_(1)")
+def _to_write(x, *others):
+    if LOCAL.grad_enabled and any(map(wants, (x, *others))):
+        if x._origin is not None and x._origin.alone:
+            raise RuntimeError(_MADE_WITHOUT)
+        if x._origin is not None:
+            raise missing("recorded writes to a nested tensor that lies on another one's memory", "x + 1 in place of x.add_(1)")
+        if x.requires_grad and x._edge is None:
+            raise RuntimeError(LEAF)
     return joined(x)
 
 
@@ -200,7 +202,7 @@ def copy_(self, src, non_blocking=False):
                          "NestedTensor")
     if self._size != src._size and [c.shape for c in self.unbind()] != [c.shape for c in src.unbind()]:
         raise RuntimeError(f"copy_(): expected compatible input and src shapes, but got: {self.shape} and {src.shape}")
-    values = _to_write(self)
+    values = _to_write(self, src)
     values.copy_(joined(src))
     return written(self, values)
 

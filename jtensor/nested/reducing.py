@@ -7,7 +7,7 @@ import jtensor
 
 from ..tensor.core import Tensor
 from .answering import answers
-from .graph import collapsed, followed, joined
+from .graph import as_nested, collapsed, followed, joined, recorded
 from .jagged import _wrapped
 from .lengths import NestedInt
 from .padding import padded, to_padded_tensor, unpadded
@@ -77,7 +77,30 @@ def sum(input, dim=None, keepdim=False, *, dtype=None):
     more = {} if dtype is None else {"dtype": dtype}
     if dim is None and not keepdim:
         return collapsed(joined(input).sum(**more), "SumBackwardAutogradNestedTensor0")
-    return reduced(jtensor.sum, "sum", 0, input, _dims(dim), keepdim, "SumBackwardAutogradNestedTensor1", **more)
+    made = reduced(jtensor.sum, "sum", 0, _alone(input, dim), _dims(dim), keepdim, "SumBackwardAutogradNestedTensor1", **more)
+    return made if made.is_nested or not _is_ragged_alone(input, dim) else _of_parts(made, input, keepdim)
+
+
+def _is_ragged_alone(x, dim):
+    dims = _dims(dim)
+    return bool(dims) and [_wrapped(one, x.dim()) for one in dims] == [x._ragged_idx]
+
+
+def _alone(x, dim):
+    """The same without history where the sum gets a node of its own."""
+    return x.detach() if _is_ragged_alone(x, dim) else x
+
+
+def _of_parts(made, x, keepdim):
+    """The sum of each part with its node: its gradient is that of every element of the part."""
+    like, ragged, total, dtype = x._structure(), x._ragged_idx, x._values.shape[x._ragged_idx - 1], x.dtype
+    longest = max(x._all_lengths(), default=0)
+
+    def pull(grad):
+        grad = (grad if keepdim else grad.unsqueeze(ragged)).to(dtype)
+        wide = [longest if at == ragged else length for at, length in enumerate(grad.shape)]
+        return (as_nested(unpadded(grad.expand(wide), like[0], total, ragged), *like),)
+    return recorded("SumBackwardAutogradNestedTensor1", made, [x], pull)
 
 
 @answers("mean")
@@ -120,7 +143,7 @@ def _extremes(name, highest):
         return reduced(function, name, _extreme(input.dtype, highest), input, dim, keepdim)
 
 
-def _alone(name, highest, default):
+def _only_extreme(name, highest, default):
     @answers(name)
     def extreme(input, dim=default, keepdim=False, *, out=None):
         return reduced(getattr(jtensor, name), name, _extreme(input.dtype, highest), input, dim, keepdim)
@@ -128,10 +151,10 @@ def _alone(name, highest, default):
 
 _extremes("max", False)
 _extremes("min", True)
-_alone("amax", False, ())
-_alone("amin", True, ())
-_alone("argmax", False, None)
-_alone("argmin", True, None)
+_only_extreme("amax", False, ())
+_only_extreme("amin", True, ())
+_only_extreme("argmax", False, None)
+_only_extreme("argmin", True, None)
 
 
 def _truths(name, fill):

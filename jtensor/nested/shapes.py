@@ -9,7 +9,7 @@ import jtensor
 from ..base.errors import missing
 from ..tensor.core import Tensor
 from .answering import answers, unknown
-from .graph import as_nested, followed, joined, recorded
+from .graph import as_nested, followed, joined, recorded, refusing
 from .jagged import _wrapped, is_jagged, nested
 from .lengths import NestedInt, numbers, told
 from .pointwise import matches
@@ -67,7 +67,8 @@ def unbind(input, dim=0):
 
     def pull(*grads):
         return (as_nested(_gathered(grads, pieces, input), *like),)
-    return recorded("UnbindBackwardAutogradNestedTensor0", pieces, [input], pull)
+    recorded("UnbindBackwardAutogradNestedTensor0", pieces, [input], pull)
+    return tuple([refusing(piece, input, "multi") for piece in pieces])
 
 
 @answers("__iter__")
@@ -85,7 +86,7 @@ def _select_part(x, index):
         grads = [None] * len(pieces)
         grads[index] = grad
         return (as_nested(_gathered(grads, pieces, x), *like),)
-    return recorded("SelectBackwardAutogradNestedTensor0", pieces[index], [x], pull)
+    return refusing(recorded("SelectBackwardAutogradNestedTensor0", pieces[index], [x], pull), x, "nested")
 
 
 @answers("select")

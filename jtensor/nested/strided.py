@@ -19,8 +19,8 @@ from ..tensor.creating.from_data import from_host
 from ..tensor.printing import _gradient
 from ..trace import spec as specs
 from ..trace.tape import LOCAL
-from .graph import joined, recorded, viewed, wants
-from .jagged import NOWHERE
+from .graph import current, joined, recorded, viewed, wants
+from .jagged import NOWHERE, of_no_level
 
 _NO_SIZES = "Internal error: NestedTensorImpl doesn't support {}. Please file an issue."
 
@@ -146,6 +146,10 @@ class StridedNested(Tensor):
     def _in_order(grad):
         return grad.contiguous()
 
+    def _current(self):
+        """See `graph.current`."""
+        current(self)
+
     @property
     def _fitted(self):
         geometry = self._geometry
@@ -230,6 +234,7 @@ _PROTOTYPE = ("The PyTorch API of nested tensors is in prototype stage and will 
 def strided(values, geometry):
     """A nested tensor without history of a vector and a geometry, on the memory of the vector."""
     sites.warn_once(_PROTOTYPE)
+    of_no_level(values)
     if StridedNested not in LAYOUTS:
         from .strided_answers import STRIDED
         LAYOUTS[StridedNested] = STRIDED

@@ -70,7 +70,7 @@ def _by_element(name, inplace, function, args, kwargs):
             raise RuntimeError(f"{name} requires strides to match when given NestedTensors")
         args[places[1]] = joined(other)
     if inplace:
-        values = args[places[0]] = _to_write(x)
+        values = args[places[0]] = _to_write(x, *([] if other is None else [other]))
         function(*args, **kwargs)
         return written(x, values)
     args[places[0]] = joined(x)
@@ -78,13 +78,14 @@ def _by_element(name, inplace, function, args, kwargs):
     return again(values, strided(values, x._geometry))
 
 
-def _to_write(x):
-    if LOCAL.grad_enabled and x.requires_grad and x._edge is None:
-        raise RuntimeError(LEAF)
+def _to_write(x, *others):
+    if LOCAL.grad_enabled and any(map(wants, (x, *others))):
+        if x._origin is not None:
+            raise missing("recorded writes to a nested tensor that lies on another one's memory", "x + 1 in place of x.add_(1)")
+        if x.requires_grad and x._edge is None:
+            raise RuntimeError(LEAF)
     if not x._geometry.contiguous:
         raise RuntimeError("NestedTensor must be contiguous to get buffer.")
-    if x._origin is not None and x._origin.requires_grad:
-        raise missing("writes to a nested tensor that lies on a vector with a gradient", "x + 1 in place of x.add_(1)")
     return joined(x)
 
 
@@ -114,7 +115,7 @@ def copy_(self, src, non_blocking=False):
         raise RuntimeError("get_nested_tensor_impl requires a NestedTensor.")
     if src._geometry.sizes != self._geometry.sizes:
         raise RuntimeError("copy_ only supports tensors that are the same size for Nested implementations")
-    values = _to_write(self)
+    values = _to_write(self, src)
     values.copy_(self._fitted(src))
     return written(self, values)
 

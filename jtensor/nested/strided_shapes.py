@@ -8,7 +8,7 @@ import jtensor
 
 from ..base.errors import missing
 from ..tensor.core import Tensor
-from .graph import again, joined, recorded
+from .graph import Origin, again, joined, recorded, refusing, seen_through
 from .strided import Geometry, flat, in_order, is_strided, of_list, pieces, refused, strided, wrapped
 from .strided_answers import answers, of_parts, whole
 
@@ -24,7 +24,8 @@ def unbind(input, dim=0):
 
     def pull(*grads):
         return (of_list([part.new_zeros(part.shape) if grad is None else grad for grad, part in zip(grads, parts, strict=True)]),)
-    return recorded("UnbindBackwardAutogradNestedTensor0", parts, [input], pull)
+    recorded("UnbindBackwardAutogradNestedTensor0", parts, [input], pull)
+    return tuple([refusing(part, input, "multi") for part in parts])
 
 
 @answers("__iter__")
@@ -34,12 +35,12 @@ def iterate(self):
 
 @answers("values")
 def values(self):
-    return joined(self)
+    return seen_through(self)
 
 
 def _moved(x, geometry):
     made = strided(x._values, geometry)
-    made._counter = x._counter
+    made._counter, made._origin = x._counter, Origin(x)
     return made
 
 
@@ -60,7 +61,7 @@ def select(input, dim, index):
 
         def pull(grad):
             return (of_list([grad if place == index else part.new_zeros(part.shape) for place, part in enumerate(parts)]),)
-        return recorded("SelectBackwardAutogradNestedTensor0", parts[index], [input], pull)
+        return refusing(recorded("SelectBackwardAutogradNestedTensor0", parts[index], [input], pull), input, "nested")
     at -= 1
 
     for place, size in enumerate(input._geometry.sizes):

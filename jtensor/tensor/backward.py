@@ -79,6 +79,8 @@ def _alike(grad, shape, dtype, at):
 
 def _gradient(tensor, grad, at):
     if isinstance(grad, Tensor):
+        if tensor.is_nested:
+            tensor._current()
         if tensor.is_nested and grad.is_nested and tensor.layout.name == "strided":               # without a shape
             if not tensor.is_same_size(grad):
                 raise RuntimeError(f"Mismatch in shape: grad_output[{at}] has a shape of {grad._nested_tensor_size()} and output[{at}] has "

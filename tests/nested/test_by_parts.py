@@ -127,13 +127,50 @@ def test_modes_are_asked_first():
     assert names.seen == ("sin",)
 
 
+@pytest.mark.parametrize("layout", ["jagged", "strided"])
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_writes_that_the_history_would_miss_are_refused(layout):
+    """A write through a view of a nested tensor, or to it once there is one, is in no history: no gradient without it comes out."""
+    def views(y):
+        yield y.transpose(1, 2)
+        yield y.values()
+        yield y.unbind()[0]
+        yield y[0]
+    for at in range(4):
+        for through in (True, False):
+            leaf = nested.nested_tensor([[[1., 2.]], [[3., 4.], [5., 6.]]], layout=getattr(jtensor, layout), requires_grad=True)
+            y = leaf * 2
+            view = list(views(y))[at]
+            with pytest.raises((MissingFeature, RuntimeError)):
+                if through:
+                    view.mul_(3)
+                else:
+                    y.mul_(3)
+                    (view.values() if view.is_nested else view).sum().backward()
+            assert leaf.grad is None
+
+
+def test_unrecorded_writes_are_seen_by_all():
+    leaf = nested.nested_tensor([[[1., 2.]], [[3., 4.], [5., 6.]]], layout=jtensor.jagged, requires_grad=True)
+    with jtensor.no_grad():
+        leaf.mul_(2)
+        leaf.values()[0] = 7.
+        leaf.unbind()[1].add_(1)
+    (leaf * leaf).sum().backward()
+    assert leaf.grad.values().tolist() == [[14., 14.], [14., 18.], [22., 26.]]
+
+
 def test_what_is_missing_says_so():
     x = nested.nested_tensor([[1., 2.], [3.]], layout=jtensor.jagged)
     with pytest.raises(MissingFeature, match="out= of nested tensors"):
         jtensor.add(x, x, out=x)
-    with pytest.raises(MissingFeature, match="lies on values with a gradient"):
+    with pytest.raises(MissingFeature, match="lies on another one.s memory"):
         nested.nested_tensor_from_jagged(jtensor.ones(3, requires_grad=True) * 1, x.offsets()).mul_(2)
     with pytest.raises(NotImplementedError):
         jtensor.vmap(lambda part: part * 2)(x)
+    for transform in (jtensor.func.vmap(lambda v: nested.nested_tensor_from_jagged(v, x.offsets()).sum()),
+                      lambda v: jtensor.func.jvp(lambda v: nested.nested_tensor_from_jagged(v[0], x.offsets()).sum(), (v,), (v,))):
+        with pytest.raises(MissingFeature, match="inside of vmap and of forward mode"):
+            transform(jtensor.ones(2, 3))
     with pytest.raises(AttributeError):
         x.no_such_thing

@@ -87,7 +87,8 @@ def _large(given):
     return isinstance(given, int) and not -(1 << 63) <= given < 1 << 63
 
 
-_KERNELS = {"logsigmoid": "log_sigmoid", "saddmm": "sspaddmm", "dsmm": "mm", "spmm": "mm", "hsmm": "hspmm"}      # who speaks
+# What PyTorch calls the function that it calls.
+_KERNELS = {"logsigmoid": "log_sigmoid", "dsmm": "mm", "spmm": "mm", "hsmm": "hspmm", "saddmm": "sspaddmm"}
 
 
 def refusal(name, args, kwargs):
