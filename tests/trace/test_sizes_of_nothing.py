@@ -1,0 +1,19 @@
+"""Tensors without elements whose other sizes multiply to more than a word holds, at which XLA would end the process."""
+import pytest
+
+import jtensor
+
+
+@pytest.mark.parametrize("make", [
+    lambda: jtensor.empty(2 ** 62, 0), lambda: jtensor.zeros(0).view(2 ** 62, 0), lambda: jtensor.zeros(0, 1).expand(0, 2 ** 62),
+    lambda: jtensor.zeros(2 ** 40, 0)[..., None].expand(-1, -1, 2 ** 40)])
+def test_are_refused_where_they_would_be_made(make):
+    with pytest.raises(jtensor.MissingFeature, match="fits 64 bits"):
+        make()
+    with jtensor.eager(), pytest.raises(jtensor.MissingFeature, match="fits 64 bits"):
+        make()
+
+
+def test_what_fits_is_there():
+    assert (jtensor.empty(2 ** 60, 0) + 1).shape == (2 ** 60, 0)
+    assert jtensor.empty(2 ** 62, 0, device="meta").shape == (2 ** 62, 0)
