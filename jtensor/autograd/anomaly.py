@@ -8,6 +8,7 @@ import traceback
 import warnings
 
 from ..base import sites
+from ..base.naming import type_name
 from ..trace.tape import LOCAL
 from . import graph
 
@@ -67,9 +68,12 @@ def enabled():
     return _state["on"]
 
 
-def set_enabled(mode, check_nan=True):
-    """Switches anomaly detection on or off, and whether it looks for NaN."""
-    _switch(bool(mode), check_nan)
+def set_enabled(enabled, check_nan=True):
+    """Switches anomaly detection on or off, and whether it looks for NaN. ``TypeError`` for what is no bool."""
+    for place, (name, given) in enumerate((("enabled", enabled), ("check_nan", check_nan)), 1):
+        if not isinstance(given, bool):
+            raise TypeError(f"set_anomaly_enabled(): argument '{name}' (position {place}) must be bool, not {type_name(type(given))}")
+    _switch(enabled, check_nan)
 
 
 def check_nan_enabled():
@@ -130,7 +134,7 @@ class set_detect_anomaly:
 
     def __init__(self, mode, check_nan=True):
         self.previous = dict(_state)
-        _switch(bool(mode), check_nan)
+        set_enabled(mode, check_nan)
 
     def __enter__(self):
         pass
@@ -151,7 +155,7 @@ class detect_anomaly:
 
     def __enter__(self):
         self.previous = dict(_state)
-        _switch(True, self.check_nan)
+        set_enabled(True, self.check_nan)
 
     def __exit__(self, *exc):
         _switch(self.previous["on"], self.previous["check_nan"])

@@ -35,7 +35,7 @@ def _register(definition, key, function):
         raise missing(f"a dispatch key {key!r}", "CPU, CUDA, Meta, CompositeExplicitAutograd, CompositeImplicitAutograd")
 
 
-_PYTORCHS = frozenset(("aten", "c10d", "mkldnn", "prims", "profiler", "quantized"))           # namespaces that PyTorch itself has defined
+_PYTORCHS = frozenset(("aten", "c10d", "mkldnn", "prims", "quantized"))           # namespaces that PyTorch itself has defined
 
 
 class Library:

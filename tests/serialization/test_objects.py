@@ -3,6 +3,7 @@ import collections
 import copy
 import fractions
 import io
+import operator
 import pickle
 import warnings
 
@@ -47,8 +48,20 @@ def test_whole_models_in_both_directions(there):
 
 
 def test_a_function_that_no_module_shows_is_refused():
-    with pytest.raises(pickle.PicklingError, match="it's not found as jtensor.linalg_norm"):
-        jtensor.save(jtensor.linalg.norm, io.BytesIO())
+    def hidden():
+        pass
+    hidden.__module__, hidden.__qualname__ = "jtensor.linalg", "hidden"
+    with pytest.raises(pickle.PicklingError, match="it's not found as jtensor.linalg.hidden"):
+        jtensor.save(hidden, io.BytesIO())
+
+
+@pytest.mark.parametrize("path", ["linalg.norm", "fft.rfft", "special.i0e", "nn.functional.linear", "nn.functional.gelu"])
+def test_pytorch_reads_functions_where_it_has_them(path):
+    torch = pytest.importorskip("torch")
+    file = io.BytesIO()
+    jtensor.save(operator.attrgetter(path)(jtensor), file)
+    file.seek(0)
+    assert torch.load(file, weights_only=False) is operator.attrgetter(path)(torch)
 
 
 class Renamed(pickle.Unpickler):

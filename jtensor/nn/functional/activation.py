@@ -93,9 +93,9 @@ def elu(input, alpha=1.0, inplace=False):
     return (raw.elu_ if inplace else raw.elu)(input, alpha)
 
 
-def elu_(input, alpha=1.0):
-    """``elu`` in place."""
-    return raw.elu_(input, alpha)
+def elu_(input, alpha=1, scale=1, input_scale=1):
+    """``elu`` in place, the result times ``scale``, the input of the exponential times ``input_scale``."""
+    return raw.elu_(input, alpha, scale, input_scale)
 
 
 _SELU = (1.6732632423543772848170429916717, 1.0507009873554804934193349852946)  # alpha and scale of Klambauer et al.

@@ -126,15 +126,19 @@ def is_whole(given):
 
 def in_plain_words(name, given):
     """An argument with a dtype for Python's type, an int for one of NumPy's (or its array of one), and a text for bytes: the
-    same object where there is nothing to be put so."""
+    same object where there is nothing to be put so. A truth value that follows an int stands for one: of a list PyTorch asks what its
+    first item is. ``name`` is the place in the list where the ints are given one by one."""
     if name == "dtype" and isinstance(given, type):
         return dtypes.OF_PYTHON.get(given, given)
     if is_whole(given) or isinstance(given, np.integer):
         return given.item()
     if given.__class__ is bytes and name not in ("data", "obj"):           # of numbers, which bytes are not
         return given.decode()
+    if given.__class__ is bool and name.__class__ is int and name:
+        return int(given)
     if given.__class__ is tuple or given.__class__ is list:
-        plain = given.__class__([in_plain_words(name, one) for one in given])
+        of_ints = given and given[0].__class__ is int and name not in ("data", "obj")
+        plain = given.__class__([int(one) if of_ints and one.__class__ is bool else in_plain_words(name, one) for one in given])
         return given if all(a is b for a, b in zip(plain, given, strict=True)) else plain
     return given
 
