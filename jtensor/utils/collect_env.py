@@ -170,7 +170,8 @@ def get_env_info():
         gcc_version=get_gcc_version(run), clang_version=get_clang_version(run), cmake_version=get_cmake_version(run), os=get_os(run),
         libc_version=get_libc_version(), python_version=f"{sys.version.replace(chr(10), ' ')} ({sys.maxsize.bit_length() + 1}-bit runtime)",
         python_platform=get_python_platform(), is_cuda_available=str(jtensor.cuda.is_available()),
-        cuda_runtime_version=get_running_cuda_version(run), cuda_module_loading="N/A", nvidia_driver_version=get_nvidia_driver_version(run), nvidia_gpu_models=get_gpu_info(run),
+        cuda_runtime_version=get_running_cuda_version(run), cuda_module_loading="N/A",
+        nvidia_driver_version=get_nvidia_driver_version(run), nvidia_gpu_models=get_gpu_info(run),
         cudnn_version=None, is_xpu_available="False", pip_version=pip_version, pip_packages=packages,
         conda_packages=get_conda_packages(run), hip_compiled_version="N/A", hip_runtime_version="N/A", miopen_runtime_version="N/A",
         caching_allocator_config={}, is_xnnpack_available="False", cpu_info=get_cpu_info(run))
