@@ -24,7 +24,7 @@ _SUBMODULES = ("nn", "optim", "random", "utils", "linalg", "fft", "special", "au
                "backends", "version", "distributions", "amp", "cpu", "accelerator", "jit", "serialization", "types", "compiler", "masked",
                "signal", "overrides", "_C", "xpu", "mps", "mtia", "profiler", "library", "quasirandom",
                "multiprocessing", "functional", "return_types", "sparse", "__config__", "__future__", "_dynamo", "_inductor", "futures",
-               "fx", "ao", "nested", "quantization", "_custom_ops", "_ops", "onnx", "export", "_utils", "_tensor", "_VF",
+               "_logging", "fx", "ao", "nested", "quantization", "_custom_ops", "_ops", "onnx", "export", "_utils", "_tensor", "_VF",
                "_functorch", "_higher_order_ops", "_lobpcg", "_subclasses", "_tensor_str", "_vmap_internals")
 
 _CREATION = {

@@ -7,6 +7,7 @@ import importlib as _importlib
 import sys as _sys
 import types as _types
 
+from ..base.absent import function as _absent
 from ..compiler import allow_in_graph, assume_constant_result, disable, is_compiling, list_backends, reset
 from ..compiler import compile as _compile
 
@@ -36,6 +37,9 @@ config = _Config(
     inline_inbuilt_nn_modules=True, optimize_ddp=True, recompile_limit=8, skip_fwd_side_effects_in_bwd_under_checkpoint=False,
     suppress_errors=False, verbose=False)
 _sys.modules[config.__name__] = config
+
+# `torch.compile` breaks no graph and keeps no guard, so that there is nothing of it to explain.
+explain = _absent(__name__, "explain", "graphs of Python code and their breaks", "jtensor.report()")
 
 
 def graph_break(msg=""):

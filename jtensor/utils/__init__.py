@@ -6,7 +6,8 @@ import importlib
 
 from . import hooks as hooks
 
-_LAZY = ("_pytree", "benchmark", "checkpoint", "cpp_extension", "data", "deterministic", "dlpack", "model_zoo", "serialization")
+_LAZY = ("_pytree", "benchmark", "checkpoint", "collect_env", "cpp_extension", "data", "deterministic", "dlpack", "model_zoo",
+         "serialization")
 _FUNCTIONS = {"swap_tensors": "swapping"}
 
 

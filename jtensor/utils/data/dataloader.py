@@ -13,6 +13,7 @@ import jtensor
 
 from ._utils.collate import default_collate, default_convert
 from ._utils.fetch import FETCHERS, is_table
+from ._utils.pipes import Place, held, is_stream, set_shuffle
 from ._utils.process import WorkerProcess
 from ._utils.worker import Worker, get_worker_info
 from .dataset import IterableDataset
@@ -88,6 +89,7 @@ class DataLoader(Generic[_T_co]):
                  pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None, multiprocessing_context=None, generator=None, *,
                  prefetch_factor=None, persistent_workers=False, pin_memory_device="", in_order=True):
         _check_numbers(num_workers, timeout, prefetch_factor, persistent_workers)
+        dataset = held(dataset)
         self.dataset, self.num_workers, self.timeout = dataset, num_workers, timeout
         self.prefetch_factor = 2 if num_workers > 0 and prefetch_factor is None else prefetch_factor
         self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
@@ -95,6 +97,9 @@ class DataLoader(Generic[_T_co]):
         self.multiprocessing_context = multiprocessing_context
         if isinstance(dataset, IterableDataset):
             self._dataset_kind = _DatasetKind.Iterable
+            if is_stream(dataset):
+                set_shuffle(dataset, shuffle)
+                shuffle = None                                          # which is the stream's own now
             _check_stream(shuffle, sampler, batch_sampler)
         else:
             self._dataset_kind = _DatasetKind.Map
@@ -191,6 +196,7 @@ class _BaseDataLoaderIter:
 
     def __init__(self, loader):
         self._loader = loader
+        self._place = Place(loader) if is_stream(loader.dataset) else None
         if loader.pin_memory and loader.pin_memory_device:
             warnings.warn("pin_memory_device is deprecated, the current accelerator will be used as the device,ignore "
                           f"pin_memory_device='{loader.pin_memory_device}'.", stacklevel=4)
@@ -207,6 +213,8 @@ class _BaseDataLoaderIter:
 
     def _reset(self, loader):
         self._sampler_iter = iter(loader._index_sampler)
+        if self._place is not None:
+            self._place.begin(loader)
         self._begin(loader)
 
     def _make_fetcher(self, dataset):
@@ -247,6 +255,8 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
         super().__init__(loader)
         if loader.timeout != 0:
             raise AssertionError("_SingleProcessDataLoaderIter requires timeout == 0")
+        if self._place is not None:
+            self._place.share(loader.dataset)
         self._fetcher = self._make_fetcher(loader.dataset)
 
     def _next_data(self):
@@ -266,13 +276,15 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         else:
             context, self._workers = loader.multiprocessing_context or multiprocessing.get_context(), []
             for i in range(loader.num_workers):
-                self._workers.append(WorkerProcess(i, context, loader, loader._dataset_kind, options, self._base_seed))
+                self._workers.append(WorkerProcess(i, context, loader, loader._dataset_kind, options, self._base_seed, self._place))
+            if self._place is not None:
+                self._place.begin(loader)                   # a seed that nobody takes: PyTorch draws it, too
         self._deal_ahead()
 
     def _reset(self, loader):
         super()._reset(loader)
         for worker in self._workers:
-            worker.restart()
+            worker.restart(self._place)
         self._deal_ahead()
 
     def _deal_ahead(self):

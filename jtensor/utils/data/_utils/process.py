@@ -11,6 +11,7 @@ import pickle
 import queue
 import signal
 import threading
+import warnings
 from multiprocessing import connection, reduction
 
 import numpy as np
@@ -33,16 +34,23 @@ _PATIENCE = 5.0             # seconds after which a worker looks whether there i
 class WorkerProcess:
     """``ask(index)`` any number of times, then ``answer()`` as often; ``restart()`` begins another pass, ``end()`` ends it.
 
-    ``kind``, ``options``: of the fetcher (`fetch.FETCHERS`). ``context``: of `multiprocessing`.
+    ``kind``, ``options``: of the fetcher (`fetch.FETCHERS`). ``context``: of `multiprocessing`. ``place``: of a stream of pipes.
     """
 
     alive = True            # whether its stream goes on
 
-    def __init__(self, id, context, loader, kind, options, base_seed):
+    def __init__(self, id, context, loader, kind, options, base_seed, place=None):
         self._pipe, theirs = context.Pipe()
-        begin = id, loader.num_workers, base_seed, loader.dataset, loader.worker_init_fn
+        begin = id, loader.num_workers, base_seed, loader.dataset, loader.worker_init_fn, place
         self._process = context.Process(target=_work, args=(theirs, begin, kind, options), daemon=True)
-        self._process.start()
+        try:
+            self._process.start()
+        except (TypeError, AttributeError, pickle.PicklingError):
+            warnings.warn("Got pickle error when attempting to start a worker Process. This might be because the worker Process arguments "
+                          "are not picklable. Python 3.14+ changed the multiprocessing start method in non-Mac POSIX platforms to "
+                          "'forkserver', which requires the worker Process arguments to be picklable. You can also try "
+                          "multiprocessing.set_start_method('fork').", stacklevel=2)
+            raise
         self._timeout, self._asked, self._owner = loader.timeout, 0, os.getpid()
         self._ends = [self._process.sentinel] if hasattr(self._process, "sentinel") else []      # a context of threads has none
         if self._ends:
@@ -52,12 +60,12 @@ class WorkerProcess:
         self._asked += 1
         self._send("fetch", index)
 
-    def restart(self):
-        """Another pass with the same process; answers that nobody has waited for are thrown away."""
+    def restart(self, place=None):
+        """Another pass with the same process; answers that nobody has waited for are thrown away. ``place``: of a stream of pipes."""
         while self._asked:
             self._received()
         self.alive = True
-        self._send("restart")
+        self._send("restart", place)
 
     def answer(self):
         """What was fetched for the index asked first; StopIteration where a stream has ended, or the exception that the worker raised."""
@@ -137,6 +145,8 @@ def _work(pipe, begin, kind, options):
         what, index = "restart", None
         while what != "end":
             if what == "restart":
+                if index is not None:
+                    index.set_seed(dataset)
                 fetcher = begun or answer(FETCHERS[kind], dataset, *options)
             else:
                 _send(pipe, fetcher if fetcher.__class__ is _Raised else answer(fetcher.fetch, index), id)

@@ -70,18 +70,23 @@ def again(kind, text):
         return RuntimeError(text)
 
 
-def begin(id, num_workers, base_seed, dataset, worker_init_fn):
-    """Makes this process a worker: its random numbers, what `get_worker_info` answers, what the user wants done."""
+def begin(id, num_workers, base_seed, dataset, worker_init_fn, place):
+    """Makes this process a worker: its random numbers, what `get_worker_info` answers, what the user wants done. ``place``: of a stream of
+    pipes, which is seeded as in all workers and told which part of it is this one's."""
     global _current
+    if place is not None:
+        place.set_seed(dataset)
     _current = WorkerInfo(id, num_workers, base_seed + id, dataset)
-    _start(_current, base_seed, worker_init_fn)
+    _start(_current, base_seed, worker_init_fn, place)
 
 
-def _start(info, base_seed, worker_init_fn):
+def _start(info, base_seed, worker_init_fn, place=None):
     random.seed(info.seed)
     jtensor.manual_seed(info.seed)
     words = [info.id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
     np.random.seed(np.random.SeedSequence(words).generate_state(4))
+    if place is not None:
+        place.share(info.dataset, info.id, info.num_workers)
     if worker_init_fn is not None:
         worker_init_fn(info.id)
 
