@@ -67,6 +67,7 @@ from .autograd import inference_mode as inference_mode
 from .autograd import no_grad as no_grad
 from .autograd import set_grad_enabled as set_grad_enabled
 from .base.errors import AcceleratorError as AcceleratorError
+from .base.errors import MissingFeature as MissingFeature
 from .base.errors import OutOfMemoryError as OutOfMemoryError
 from .base.info import finfo as finfo
 from .base.info import iinfo as iinfo

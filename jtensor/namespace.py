@@ -76,7 +76,7 @@ def assemble(space):
         promote_types=guarded(_promote_types, "promote_types"), can_cast=guarded(_can_cast, "can_cast"),
         result_type=guarded(_result_type, "result_type"), is_tensor=is_tensor, is_storage=storages.is_storage,
         get_default_device=devices.current, set_default_device=devices.set_default,
-        from_jax=convert.from_jax, report=_report, trace_boundary=_boundary, eager=_Eager,
+        from_jax=convert.from_jax, report=_report, trace_boundary=_boundary, eager=_Eager, MissingFeature=errors.MissingFeature,
         layout=layout,
         **{name: layout(name) for name in "strided sparse_coo sparse_csr sparse_csc sparse_bsr sparse_bsc jagged".split()},
         contiguous_format=(contiguous := memory_format("contiguous_format")), legacy_contiguous_format=contiguous,

@@ -14,6 +14,7 @@ OWN = {
     "report": "what was compiled, run and waited for, and why",
     "from_jax": "a tensor of a jax array",
     "eager": "a context in which operations run at once",
+    "MissingFeature": "what is raised where a feature of PyTorch is not there",
     "trace_boundary": "a good place to end a recorded program, as an optimizer step is",
 }
 # Layers of the library, visible as attributes because importing a package binds its parts.
