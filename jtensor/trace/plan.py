@@ -13,6 +13,7 @@ import weakref
 import jax
 
 from ..base import compat, dtypes
+from ..base.errors import missing
 from . import spec
 
 _BY_NUMPY = dtypes._BY_NUMPY
@@ -59,7 +60,10 @@ class Plan:
         self.moves = moves                   # only moves data: no arithmetic, so nothing to fence
 
     def jaxpr(self):
-        """The function, traced."""
+        """The function, traced: whatever is compiled is made of this."""
+        for one in (*self.inputs, *self.outputs):
+            if 0 in one.shape:
+                _fit_a_word(one)
         return traced(self.function, tuple(self.inputs), tuple(self.scalar_kinds))
 
     def elements(self):
@@ -81,6 +85,13 @@ def scalar_struct(kind):
 
 
 @functools.lru_cache(maxsize=512)
+def _fit_a_word(empty):
+    """XLA multiplies all sizes of an array but those that are 0, and ends the process where the product is too large."""
+    if math.prod([n or 1 for n in empty.shape]) * empty.dtype.itemsize >> 63:
+        raise missing(f"numbers of tensors without elements of sizes like {list(empty.shape)}",
+                      "sizes whose product fits 64 bits, but for zeros")
+
+
 def traced(function, inputs, scalar_kinds):
     """The jaxpr of a plan's function, about a millisecond's work; programs are put together of these.
 

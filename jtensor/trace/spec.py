@@ -6,7 +6,6 @@ and shape inference depend on, and comparing two costs nothing. May not know: te
 import math
 
 from ..base import devices, dtypes
-from ..base.errors import missing
 from ..base.geometry import contiguous_strides, is_contiguous, is_non_overlapping_and_dense
 from ..base.size import Size
 
@@ -39,16 +38,8 @@ def aval(shape, dtype, device=devices.cpu):
     if found is None:
         found = Aval.__new__(Aval)
         found.shape, found.dtype, found.device, found._struct = tuple(map(int, shape)), dtype, device, None
-        if 0 in found.shape and device is not devices.meta:
-            _fit_a_word(found)
         found = Aval._known.setdefault(key, found)
     return found
-
-
-def _fit_a_word(empty):
-    """XLA multiplies all sizes of an array but those that are 0, and ends the process where the product is too large."""
-    if math.prod([n or 1 for n in empty.shape]) * empty.dtype.itemsize >= 1 << 63:
-        raise missing(f"tensors without elements of sizes like {list(empty.shape)}", "sizes whose product fits 64 bits, but for zeros")
 
 
 class Spec:
