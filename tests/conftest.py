@@ -78,12 +78,13 @@ def _another_processor():
 
 
 @pytest.fixture
-def gpu(monkeypatch):
+def gpu(monkeypatch, settled):
     """``cuda:0`` is there, and JAX's default device: the machine's, or a client of the CPU beside JAX's own that passes for one.
 
     Such a client shares no buffer with the other, so that whoever mixes them up gets XLA's error. How CUDA rounds it does not show.
+    What compiles beside the tests goes by the default device, so none of it may go on while that changes.
     """
-    from jtensor.base import devices
+    from jtensor.base import background, devices
     from jtensor.random import counter
 
     from .standing_in import pass_for_a_gpu
@@ -93,6 +94,7 @@ def gpu(monkeypatch):
             pytest.skip("JAX's public way makes no second client of the CPU")
         pass_for_a_gpu(place, monkeypatch.setattr)
     yield "cuda"
+    background.settle()
     devices.jax_device.cache_clear()
     counter._engines.clear()
     counter._start[0] = None
