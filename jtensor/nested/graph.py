@@ -3,8 +3,8 @@
 Owns: `joined` (the values, with history), `as_nested` (the other way), `followed`, by which the node of a dense result becomes that of a
 nested one. May not know: operations.
 """
-from ..autograd import saved as saving
-from ..autograd.graph import SECOND_TIME, Node, node_class
+from ..autograd.graph import Node, node_class
+from ..autograd.written import Written
 from ..base.errors import missing
 from ..tensor.core import Tensor, View
 from ..tensor.history import edge_of
@@ -47,27 +47,14 @@ def refusing(view, x, creation):
     return view
 
 
-class Written(Node):
-    """A node whose gradients are written with tensors. ``pull``: gradients of the inputs, given those of the results; ``kept``: the tensors
-    it reads, with the versions they had."""
+class NestedNode(Written):
+    """A node of an operation of nested tensors that has ``count`` results."""
 
-    __slots__ = ("pull", "kept", "count")
+    __slots__ = ("count",)
 
     @property
     def outputs(self):
         return self.count
-
-    def apply(self, grads):
-        if self.pull is None:
-            raise RuntimeError(SECOND_TIME)
-        for tensor, version in self.kept:
-            if tensor._counter.version != version:
-                raise saving.modified(tensor._counter, version, tensor._spec, saving.edge_now(tensor), None)
-        return list(self.pull(*grads))
-
-    def release(self):
-        if self.kept:
-            self.pull, self.kept = None, ()
 
 
 class Followed(Node):
@@ -91,7 +78,7 @@ class Followed(Node):
         self.inner.release()
 
 
-class Passage(Written):
+class Passage(NestedNode):
     """A node between a tensor and what stands for it in a dense function, such as a nested tensor's values: `Followed` looks past it.
     ``back(gradient)``: that of the tensor."""
 
@@ -103,7 +90,7 @@ def wants(x):
     return isinstance(x, Tensor) and x.requires_grad
 
 
-def recorded(name, results, inputs, pull, kept=(), base=Written):
+def recorded(name, results, inputs, pull, kept=(), base=NestedNode):
     """Fresh results (one, or a tuple) with their node, if an input requires a gradient; see `Written`."""
     several = results if isinstance(results, tuple) else (results,)
     for x in inputs:

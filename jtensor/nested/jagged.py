@@ -15,6 +15,7 @@ from ..tensor.calling.overriding import disabled, install
 from ..tensor.core import COUNTED, LAYOUTS, Tensor, make_tensor
 from ..trace import spec as specs
 from ..trace.tape import LOCAL
+from .common import SharedParts
 from .lengths import length_of, numbers
 
 NO_STORAGE = "The tensor has a non-zero number of elements, but its data is not allocated yet."
@@ -36,7 +37,7 @@ class NoMemory:
 NOWHERE = NoMemory()
 
 
-class NestedTensor(Tensor):
+class NestedTensor(SharedParts, Tensor):
     """A batch of tensors that differ in the length of one dimension, ``(B, ..., j1, ...)``.
 
     ``_values``: the parts joined along that dimension, without history; ``_offsets`` ``(B + 1,)``: where they begin in it; ``_lengths``
@@ -177,25 +178,9 @@ class NestedTensor(Tensor):
             made._autograd_meta().inference = True if LOCAL.inference else COUNTED
         return made
 
-    @property
-    def data(self):
-        return self._share()
-
-    @data.setter
-    def data(self, other):
-        if type(other) is not type(self):
-            raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type.")
-        for name in (*self._parts, "_spec"):
-            setattr(self, name, getattr(other, name))
-
     def __repr__(self, *, tensor_contents=None):
         history = f", grad_fn={self.grad_fn}" if self.grad_fn else f", requires_grad={self.requires_grad}" if self.requires_grad else ""
         return f"NestedTensor(size={self._size}, offsets={self._offsets}{history}, contiguous={is_contiguous(self)})"
-
-    __str__ = __repr__
-
-    def __format__(self, specification):
-        return object.__format__(self, specification)
 
     def __reduce_ex__(self, protocol):
         if getattr(self, "_is_param", False):

@@ -9,6 +9,7 @@ import jtensor
 from ..base.errors import missing
 from ..tensor.core import Tensor
 from .answering import answers, unknown
+from .common import indexed
 from .graph import as_nested, followed, joined, recorded, refusing
 from .jagged import _wrapped, is_jagged, nested
 from .lengths import NestedInt, numbers, told
@@ -103,27 +104,7 @@ def select(input, dim, index):
 
 @answers("__getitem__")
 def getitem(self, index):
-    index = index if isinstance(index, tuple) else (index,)
-    if any(isinstance(one, (Tensor, list, bool)) for one in index):
-        raise unknown("__getitem__")
-    if ... in index:
-        at = index.index(...)
-        skipped = self.dim() - sum(one is not None for one in index) + 1
-        index = (*index[:at], *[_SKIPPED] * skipped, *index[at + 1:])
-    x, dim = self, 0
-    for one in index:
-        if one is _SKIPPED:
-            dim += 1
-        elif one is None:
-            x, dim = x.unsqueeze(dim), dim + 1
-        elif isinstance(one, slice):
-            x, dim = _sliced(x, dim, one), dim + 1
-        else:
-            x = x.select(dim, int(one))
-    return x
-
-
-_SKIPPED = object()
+    return indexed(self, index, _sliced, lambda: unknown("__getitem__"))
 
 
 def _sliced(x, dim, one):

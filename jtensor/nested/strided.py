@@ -19,6 +19,7 @@ from ..tensor.creating.from_data import from_host
 from ..tensor.printing import _gradient
 from ..trace import spec as specs
 from ..trace.tape import LOCAL
+from .common import SharedParts
 from .graph import current, joined, recorded, viewed, wants
 from .jagged import NOWHERE, of_no_level
 
@@ -64,7 +65,7 @@ def in_order(sizes):
     return Geometry(sizes, tuple(tuple(contiguous_strides(size)) for size in sizes), tuple(starts), end)
 
 
-class StridedNested(Tensor):
+class StridedNested(SharedParts, Tensor):
     """A batch of tensors of any sizes. ``_values``: a vector, without history; ``_geometry``: where the parts lie in it."""
 
     __slots__ = "_values", "_geometry", "_origin"
@@ -164,28 +165,12 @@ class StridedNested(Tensor):
     def _share(self):
         return strided(self._values, self._geometry)
 
-    @property
-    def data(self):
-        return self._share()
-
-    @data.setter
-    def data(self, other):
-        if type(other) is not type(self):
-            raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type.")
-        for name in (*self._parts, "_spec"):
-            setattr(self, name, getattr(other, name))
-
     def __repr__(self, *, tensor_contents=None):
         parts = [part.detach().requires_grad_() if self.requires_grad else part.detach() for part in pieces(self)]
         lines = ["\n".join("  " + line for line in repr(part).split("\n")) for part in parts]
         history = _gradient(self)
         lead = "Parameter containing:\n" if getattr(self, "_is_param", False) else ""
         return lead + "nested_tensor([\n" + ",\n".join(lines) + "\n]" + (f", {history})" if history else ")")
-
-    __str__ = __repr__
-
-    def __format__(self, specification):
-        return object.__format__(self, specification)
 
     def __reduce_ex__(self, protocol):
         if getattr(self, "_is_param", False):

@@ -38,7 +38,7 @@ def _other(name, entry, args, kwargs):
 
 
 def _tidy(x):
-    if not x._geometry.contiguous:
+    if x._edge is None and not x._geometry.contiguous:
         x._values, x._geometry = flat(x).detach(), in_order(x._geometry.sizes)
 
 

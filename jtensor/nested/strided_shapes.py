@@ -7,7 +7,7 @@ import math
 import jtensor
 
 from ..base.errors import missing
-from ..tensor.core import Tensor
+from .common import indexed
 from .graph import Origin, again, joined, recorded, refusing, seen_through
 from .strided import Geometry, flat, in_order, is_strided, of_list, pieces, refused, strided, wrapped
 from .strided_answers import answers, of_parts, whole
@@ -80,29 +80,13 @@ def select(input, dim, index):
 
 @answers("__getitem__")
 def getitem(self, index):
-    index = index if isinstance(index, tuple) else (index,)
-    if any(isinstance(one, (Tensor, list, bool)) for one in index):
-        raise refused("index.Tensor")
-    if ... in index:
-        at = index.index(...)
-        skipped = self.ndim - sum(one is not None for one in index) + 1
-        index = (*index[:at], *[_SKIPPED] * skipped, *index[at + 1:])
-    x, dim = self, 0
-    for one in index:
-        if one is _SKIPPED:
-            dim += 1
-        elif one is None:
-            x, dim = x.unsqueeze(dim), dim + 1
-        elif isinstance(one, slice):
-            if is_strided(x):
-                raise refused("slice.Tensor")
-            x, dim = x[(slice(None),) * dim + (one,)], dim + 1
-        else:
-            x = x.select(dim, int(one))
-    return x
+    return indexed(self, index, _sliced, lambda: refused("index.Tensor"))
 
 
-_SKIPPED = object()
+def _sliced(x, dim, one):
+    if is_strided(x):
+        raise refused("slice.Tensor")
+    return x[(slice(None),) * dim + (one,)]
 
 
 @answers("narrow")

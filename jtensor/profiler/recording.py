@@ -142,12 +142,7 @@ class Recorder:
         alive, _ = tape.living(segment.nodes)
         if not alive or threading.get_ident() != self.thread:
             return self._plain(segment, asked)
-        span = self.begin(f"jtensor::run ({self._reason})")
-        span.operations = len(segment.nodes)
-        try:
-            self._run_and_wait(segment, asked, alive, span)
-        finally:
-            self.end(span)
+        self._run_as_event(f"jtensor::run ({self._reason})", segment, asked, alive)
 
     def _waited_run(self, segment, asked):
         """An operation, or a few, run for the operator that is the innermost event; outside of one they are an event themselves."""
@@ -158,7 +153,10 @@ class Recorder:
         if span is not None and span.operator:
             return self._run_and_wait(segment, asked, alive, span if span.scope == BACKWARD else None)
         operator = segment.nodes[0][0].operator if len(segment.nodes) == 1 else None
-        span = self.begin(f"jtensor::{'run' if operator is None else operator.name}")
+        self._run_as_event(f"jtensor::{'run' if operator is None else operator.name}", segment, asked, alive)
+
+    def _run_as_event(self, name, segment, asked, alive):
+        span = self.begin(name)
         span.operations = len(segment.nodes)
         try:
             self._run_and_wait(segment, asked, alive, span)

@@ -4,12 +4,9 @@ Owns: `Layout`, whose table the rooms of operations fill with `answers`; what go
 and history, or is made of functions that are asked in their turn; PyTorch's error for the rest. The layer of `tensor.calling.asking`
 calls it. May not know: what the operations do.
 """
-import importlib
-import sys
-
+from ..tensor.calling.answers import Answers, name_of
 from ..tensor.calling.overriding import spread
 from ..tensor.core import Tensor
-from ..trace.tape import LOCAL
 
 # They ask a tensor for its shape, type, device and history alone.
 _PLAIN = frozenset("""
@@ -19,7 +16,6 @@ _PLAIN = frozenset("""
 # Made of functions that are asked themselves.
 _COMPOSITE = frozenset("""
     svd_lowrank pca_lowrank dstack column_stack atleast_1d atleast_2d atleast_3d new_tensor concat concatenate""".split())
-_OPERATIONS = frozenset("T mT H mH real imag".split())           # properties that are none
 _ATEN = {"__eq__": "eq.Tensor", "__ne__": "ne.Tensor", "gt": "gt.Scalar", "lt": "lt.Scalar", "ge": "ge.Scalar", "le": "le.Scalar",
          "eq": "eq.Tensor", "ne": "ne.Scalar", "mean": "mean.dim", "std": "std.correction", "sort": "sort.stable",
          "softmax": "_softmax", "log_softmax": "_log_softmax", "narrow": "as_strided", "squeeze": "as_strided", "chunk": "as_strided",
@@ -30,32 +26,20 @@ _ATEN = {"__eq__": "eq.Tensor", "__ne__": "ne.Tensor", "gt": "gt.Scalar", "lt": 
          "randint_like": "random_.from"}
 
 
-class Layout:
-    """What the rooms below ask for the tensors of a class: they do not know the rooms here.
-
-    ``table``: {name of a public function or method: what it does when one of its tensors is of the class}, which ``rooms`` fill once they
-    are imported. ``refusal(name, args)``: the error of what is not in it.
-    """
+class Layout(Answers):
+    """What the rooms below ask for the tensors of a class: they do not know the rooms here. ``refusal(name, args)``: the error of what is
+    not in the table."""
 
     def __init__(self, rooms, refusal):
-        self.table, self.rooms, self.refusal = {}, rooms, refusal
-
-    def answers(self, *names):
-        """A decorator: the function is what public functions of these names do, and methods, when one of their tensors is of the class."""
-        def put(function):
-            self.table.update(dict.fromkeys(names, function))
-            return function
-        return put
+        super().__init__(__package__, rooms, _tidy)
+        self.refusal = refusal
 
     def answer(self, entry, args, kwargs, nobody):
         """What a function does for these arguments, one of which is of the class; ``nobody`` where it is to do what it did."""
         name = name_of(entry)
         if name is None:
             return nobody
-        for room in self.rooms:
-            importlib.import_module("." + room, __package__)
-        self.rooms = ()
-        function = self.table.get(name)
+        function = self.found(name)
         if function is not None:
             found = function(*args, **kwargs)
             return nobody if found is PASS else found
@@ -63,23 +47,9 @@ class Layout:
             return nobody
         raise self.refusal(name, args)
 
-    @staticmethod
-    def first(grad):
-        """What a leaf keeps of the first gradient that comes: its values, or a copy of them if somebody else may hold them."""
-        fresh = grad._auto is None and grad._edge is None and not grad._requires_grad and sys.getrefcount(grad) <= _FRESH
-        kept = grad.detach() if fresh and not LOCAL.grad_enabled else grad.clone()
-        kept._elements = kept._elements.contiguous()
-        return kept
 
-
-_FRESH = 7                         # the engine's names for it, those of the functions on the way, getrefcount's argument
-
-
-def name_of(entry):
-    """The name of a function in the tables; None for properties that are no operations."""
-    kind = entry.title.removeprefix("torch.") if entry.key is None else entry.title.rpartition(".")[2]
-    name = (entry.key or kind).removeprefix("Tensor.")
-    return None if kind in ("__get__", "__set__", "__delete__") and name not in _OPERATIONS else name
+def _tidy(x):
+    x._elements = x._elements.contiguous()
 
 
 PASS = object()                    # what a function of the table answers that the original is to answer

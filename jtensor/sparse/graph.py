@@ -5,30 +5,17 @@ and back, so that a function of the values alone needs no formula of its own; `a
 pattern. """
 import jtensor
 
-from ..autograd import saved as saving
-from ..autograd.graph import SECOND_TIME, Node, node_class
+from ..autograd.graph import node_class
+from ..autograd.written import Written
 from ..tensor.history import edge_of
 from ..trace.tape import LOCAL
 from .tensors import is_sparse, sparse
 
 
-class SparseNode(Node):
-    """A node of a sparse operation. ``pull``: gradients of the inputs from that of the result; ``kept``: the tensors it reads, with the
-    versions they had."""
+class SparseNode(Written):
+    """A node of a sparse operation."""
 
-    __slots__ = ("pull", "kept", "made")
-
-    def apply(self, grads):
-        if self.pull is None:
-            raise RuntimeError(SECOND_TIME)
-        for tensor, version in self.kept:
-            if tensor._counter.version != version:
-                raise saving.modified(tensor._counter, version, tensor._spec, saving.edge_now(tensor), None)
-        return list(self.pull(*grads))
-
-    def release(self):
-        if self.kept:
-            self.pull, self.kept = None, ()
+    __slots__ = ("made",)
 
 
 def is_recorded(*inputs):
