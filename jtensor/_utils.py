@@ -3,10 +3,10 @@ import warnings as _warnings
 
 import jtensor as _jtensor
 
-from .serialization.reading import rebuild_parameter as _rebuild_parameter  # noqa: F401
-from .serialization.reading import rebuild_parameter as _rebuild_parameter_with_state  # noqa: F401
-from .serialization.reading import rebuild_sparse as _rebuild_sparse_tensor  # noqa: F401
-from .serialization.reading import rebuild_tensor as _rebuild_tensor_v2  # noqa: F401
+from .serialization.rebuilding import rebuild_parameter as _rebuild_parameter  # noqa: F401
+from .serialization.rebuilding import rebuild_parameter as _rebuild_parameter_with_state  # noqa: F401
+from .serialization.rebuilding import rebuild_sparse as _rebuild_sparse_tensor  # noqa: F401
+from .serialization.rebuilding import rebuild_tensor as _rebuild_tensor_v2  # noqa: F401
 
 
 def _flatten_dense_tensors(tensors):

@@ -7,7 +7,7 @@ import os
 import pickle
 import zipfile
 
-from ..serialization import careful, options, reading, writing
+from ..serialization import careful, options, reading, rebuilding, writing
 from . import programs
 
 _DAMAGED = (". This is an internal miniz error. If you are seeing this error, there is a high likelihood that your checkpoint file is "
@@ -52,7 +52,7 @@ class Archive:
         def storage_of(key, text, dtype):
             if key not in read:
                 data = self._bytes(folder + key)
-                read[key] = reading.Storage(reading.little(data, dtype) if self.order == "big" else data, self.place(text, data))
+                read[key] = rebuilding.Storage(reading.little(data, dtype) if self.order == "big" else data, self.place(text, data))
             return read[key]
         return _Unpickler(io.BytesIO(self._bytes(name)), storage_of, self, make).load()
 

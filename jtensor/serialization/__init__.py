@@ -22,7 +22,7 @@ from .options import (
     skip_data,
 )
 from .reading import default_restore_location, get_unsafe_globals_in_checkpoint, load
-from .reading import rebuild_layout as _get_layout  # noqa: F401  by which a pickle has layouts
+from .rebuilding import rebuild_layout as _get_layout  # noqa: F401  by which a pickle has layouts
 from .writing import save
 
 MAP_LOCATION = Union[Callable[["Storage", str], "Storage"], "device", str, dict[str, str], None]        # noqa: F821  for annotations

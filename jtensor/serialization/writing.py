@@ -24,7 +24,7 @@ from ..tensor.core import Tensor
 from ..tensor.memory import storages
 from ..utils.hooks import warn_if_has_hooks
 from ..utils.serialization import config
-from . import names, options, pickles, reading
+from . import names, options, pickles, rebuilding
 
 
 class Global:
@@ -71,8 +71,8 @@ class Pickler(pickle._Pickler):
             return self._write(obj, names.THEIRS, obj.name)
         if isinstance(obj, TorchNamed):
             return self._write(obj, obj.__module__, obj.__qualname__)
-        if isinstance(obj, types.FunctionType) and obj in reading.WRITTEN:         # a class that says itself how it is put together
-            return self._write(obj, *reading.WRITTEN[obj])
+        if isinstance(obj, types.FunctionType) and obj in rebuilding.WRITTEN:         # a class that says itself how it is put together
+            return self._write(obj, *rebuilding.WRITTEN[obj])
         module = getattr(obj, "__module__", None)
         if module is not None and names.as_written(module) != module:
             name = name or obj.__qualname__
