@@ -40,6 +40,7 @@ _kinds = _Kinds(MANY)
 
 def _collecting(phase, info):
     """Puts the tape of a thread away while the collector runs in it, and an aside in its place."""
+    Local.collections += phase == "start"
     if threading.get_ident() not in Local.idents:               # a thread without a tape: to look for it would make one
         return
     local = LOCAL
@@ -61,6 +62,15 @@ def _collecting(phase, info):
 
 
 gc.callbacks.append(_collecting)
+
+
+def keep(segment):
+    """Keeps what a tape says before it runs, for values that no node names any more though somebody holds them: the collector gives what it
+    has found up for dead before a finalizer may put it into the user's hands. They hold the tape, and nobody else does for long."""
+    kept = Segment()
+    kept.nodes, kept.inputs = segment.nodes, segment.inputs
+    kept.floats, kept.integers, kept.complexes = segment.floats, segment.integers, segment.complexes
+    segment.kept = kept                         # at last: another thread may be about to read it
 
 
 def run_for(segment, value):

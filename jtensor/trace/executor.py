@@ -13,6 +13,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..base import compat, devices, malloc
+from ..base.errors import missing
 from . import asides, begun, donation, parts, scalars, tape
 from .arrival import awaited, fetched
 from .choosing import choose
@@ -20,7 +21,7 @@ from .dynamic_shapes import dynamic
 from .macros import CAP
 from .op_by_op import in_turn, kernels
 from .report import REPORT
-from .tape import LIFTED, LOCAL, TRIE, Segment
+from .tape import LIFTED, LOCAL, TRIE, Local, Segment
 
 _WITHOUT = itertools.count(1)           # tapes without a program of their own
 
@@ -40,6 +41,9 @@ def flush(reason, asked=None):
                 or local.is_main and asides.is_interrupted():
             _apart(local, segment, reason)
             return
+        if local.collections_met != Local.collections:
+            local.collections_met = Local.collections
+            asides.keep(segment)
         lesson, hand = local.lesson, state.hand
         if hand is not None and asked == 0 and lesson is None and hand.did(segment, seen, reason):
             local.segment = Segment()
@@ -173,7 +177,16 @@ def run_for(segment, value):
     if value.segment is not segment:            # asked last: the owner, done meanwhile, has emptied the lists only after this
         run_for(value.segment, value)
         return
-    array, = op_by_op(nodes, (value.position,), inputs, segment)
+    kept = segment.kept                         # asked after the lists, which the owner empties after it is set
+    if kept is not None:
+        nodes, inputs, segment = kept.nodes, kept.inputs, kept
+    try:
+        array, = op_by_op(nodes, (value.position,), inputs, segment)
+    except jax.errors.JaxRuntimeError as error:
+        if kept is None or not any(x.array is not None and x.array.is_deleted() for x in inputs):
+            raise
+        raise missing("the numbers of a tensor that a finalizer has brought back, since what they would be computed from has been written "
+                      "over", "a tensor whose numbers were read (`tolist`, `item`) while somebody held it") from error
     value.array = compat.put(array, devices.jax_device(value.aval.device)) if array.__class__ is ndarray else array
     value.owned = False
 

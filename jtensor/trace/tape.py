@@ -36,14 +36,15 @@ class Segment:
     state when that was said; ``ahead``: a program whose first stage was begun there, and its results. ``mark``: how many nodes stood
     before a model was called first, ``update``: before an optimizer's step, the last one; or None. ``turn``: both numbers at the end of
     an earlier step, behind which the tape went on for another optimizer's that did not come: (nodes, `update`), or None. ``running``: the
-    `donation.Run` of a program that writes over its inputs, from its beginning until all values have their arrays.
+    `donation.Run` of a program that writes over its inputs, from its beginning until all values have their arrays. ``kept``: a closed
+    tape as it was, if the collector has run meanwhile (`asides.keep`), or None.
     """
 
     __slots__ = ("nodes", "state", "inputs", "slots", "floats", "integers", "complexes", "count", "asked", "then", "ahead", "mark",
-                 "update", "turn", "running", "__weakref__")
+                 "update", "turn", "running", "kept", "__weakref__")
 
     def __init__(self):
-        self.asked = self.then = self.ahead = self.mark = self.update = self.turn = self.running = None
+        self.asked = self.then = self.ahead = self.mark = self.update = self.turn = self.running = self.kept = None
         self.nodes, self.inputs, self.slots, self.count = [], [], {}, 0
         self.floats, self.integers, self.complexes = [], [], []
         self.state = TRIE.root
@@ -80,6 +81,7 @@ class Local(threading.local):
     threads = 0
     idents = set()                          # those threads' numbers, for who must not make a tape by asking for it (`asides`)
     differentiated = ()                     # the differentiations of `torch.func` by the graph whose functions are running
+    collections = 0                         # how many the collector has begun
     glance = None                           # what names the present look at memory that is shared (`storage.host.Glance`)
     levels = ()                             # of `vmap` and its like that are open, a list once there has been one (`tensor.lifted.levels`)
 
@@ -87,6 +89,7 @@ class Local(threading.local):
         self.presence = _enter()
         self.segment, self.aside = Segment(), Segment()
         self.outside = None                 # the tape, and who watches it, while another thing is recorded on ``aside`` (`asides`)
+        self.collections_met = Local.collections        # when a tape of this thread was closed last
         self.is_main = threading.get_ident() == threading.main_thread().ident           # signals are handled there
         self.grad_enabled = True
         self.inference = False

@@ -82,6 +82,61 @@ def test_a_finalizer_in_the_midst_of_recording(program):
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+class BroughtBack:
+    """What a finalizer puts back into the user's hands, of what the collector has given up for dead."""
+
+    def __init__(self, found, *what):
+        self.me, self.found, self.what = self, found, what
+
+    def __del__(self):
+        self.found.extend(self.what)
+
+
+@pytest.mark.parametrize("repeated", [1, 12], ids=["new", "known"])
+@pytest.mark.parametrize("read", [lambda x: x.tolist(), lambda x: (x + 1).tolist(), lambda x: x.numpy().tolist()],
+                         ids=["read", "used", "shared"])
+def test_what_a_finalizer_brings_back_is_whole(read, repeated):
+    found, x = [], torch.arange(4.0)
+    gc.disable()
+    try:
+        for at in range(repeated):
+            BroughtBack(found, x * 2 + 1, x.sin())
+            other = x + at
+            if at == repeated - 1:
+                gc.collect()
+            assert other.tolist() == [0.0 + at, 1.0 + at, 2.0 + at, 3.0 + at]
+    finally:
+        gc.enable()
+    assert len(found) == 2 * repeated
+    with torch.eager():
+        expected = [read(x * 2 + 1), read(x.sin())]
+    assert [read(value) for value in found] == expected * repeated
+
+
+def test_what_another_threads_finalizer_brings_back_while_this_one_computes():
+    found, x, computed = [], torch.arange(4.0), threading.Event()
+
+    class Waits(BroughtBack):
+        def __del__(self):
+            assert computed.wait(60)                                # until the tape, on which nothing names the value any more, has run
+            self.found.extend(value.sum().item() for value in self.what)
+
+    gc.disable()
+    try:
+        other = x + 1
+        Waits(found, x * 2)
+        thread = threading.Thread(target=gc.collect)
+        thread.start()
+        while asides.Local.collections == LOCAL.collections_met:
+            pass
+        other = other.tolist()
+        computed.set()
+        thread.join()
+    finally:
+        gc.enable()
+    assert (other, found) == ([1.0, 2.0, 3.0, 4.0], [12.0])
+
+
 def test_a_collection_gives_no_tape_to_a_thread_that_has_none():
     before, counted = tape.Local.threads, []
     thread = threading.Thread(target=lambda: (gc.collect(), counted.append(tape.Local.threads)))
@@ -99,7 +154,8 @@ QUICK = {"append", "len", "isinstance", "type"}
 def interrupted(run, at, handler):
     """Runs something, and the handler once in its midst: at the so-manieth place where a signal can be noticed inside of the library.
 
-    Answers how many places there were.
+    Answers how many places there were. The collector rests: it would count as a place here and there, and an exception raised there
+    is Python's to print.
     """
     places = 0
 
@@ -111,11 +167,13 @@ def interrupted(run, at, handler):
                 if places == at:
                     sys.setprofile(None)
                     handler()
+    gc.disable()
     sys.setprofile(notice)
     try:
         run()
     finally:
         sys.setprofile(None)
+        gc.enable()
     return places
 
 
