@@ -3,6 +3,7 @@
 ``python tests/export/test_export.py`` writes the kept texts anew. PyTorch exports in a process of its own: it loads its compiler for that.
 """
 import copy
+import functools
 import json
 import subprocess
 import sys
@@ -43,24 +44,30 @@ def theirs():
     return in_pytorch()
 
 
+@functools.cache
+def ours(name):
+    """What jtensor says of a case."""
+    return cases.told(jtensor, CASES[name])
+
+
 # -- graphs -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", EQUAL)
 def test_a_graph_is_as_kept(name):
-    found, kept = cases.told(jtensor, CASES[name]), json.loads(KEPT.read_text())[name]
+    found, kept = ours(name), json.loads(KEPT.read_text())[name]
     assert {key: found[key] for key in cases.KEPT} == kept
 
 
 @pytest.mark.parametrize("name", EQUAL)
 def test_a_graph_is_pytorchs(name, theirs):
     """Nodes, names and arguments, the signature, all texts, and dtype, size and strides of every value."""
-    assert cases.told(jtensor, CASES[name]) == theirs[name]
+    assert ours(name) == theirs[name]
 
 
 @pytest.mark.parametrize("name", sorted(REFUSED))
 def test_what_is_refused_is_a_graph_in_pytorch(name, theirs):
-    assert cases.told(jtensor, CASES[name])["error"].startswith("MissingFeature: jtensor does not have ")
+    assert ours(name)["error"].startswith("MissingFeature: jtensor does not have ")
     assert "error" not in theirs[name]
 
 

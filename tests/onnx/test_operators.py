@@ -1,4 +1,5 @@
 """Each operator as ONNX: what ONNX computes of it is what jtensor computes, also for other sizes of the axes that may change."""
+import functools
 import sys
 from pathlib import Path
 
@@ -61,13 +62,27 @@ def resized(given, changing):
     return tuple(given)
 
 
+@functools.cache
+def exported(name, changing):
+    """A case as a module, its program, and which operators were written in it; ``changing``: with axes that may change."""
+    from jtensor.onnx import lowering
+    function, given, changes = CASES[name]
+    module, seen, called = Called(function).eval(), set(), lowering.Lowering._called
+
+    def listening(self, node, short, args, facts):
+        seen.add(short)
+        return called(self, node, short, args, facts)
+    shapes = [{axis: said for (at, axis), (said, _) in changes.items() if at == which} for which in range(len(given))]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(lowering.Lowering, "_called", listening)
+        return module, torch.onnx.export(module, given, dynamic_shapes=shapes if changing else None), seen
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_an_operator(name):
-    function, given, changing = CASES[name]
-    module = Called(function).eval()
-    program = torch.onnx.export(module, given)
+    module, program, _ = exported(name, False)
     onnx.checker.check_model(program.model_proto, full_check=True)
-    same(program, module, given)
+    same(program, module, CASES[name][1])
 
 
 RANDOM = {"rand", "randn", "rand_like", "randn_like", "bernoulli"}                  # below
@@ -78,21 +93,6 @@ def test_only_operators_that_are_recorded_are_written():
     from jtensor.jit import schemas
     from jtensor.onnx import table
     assert {name for name in table.table() if not schemas.forms(name) and not schemas.forms(name + "_")} == set()
-
-
-@pytest.mark.slow
-def test_every_operator_has_a_case(monkeypatch):
-    from jtensor.onnx import lowering, table
-    seen, called = set(), lowering.Lowering._called
-
-    def listening(self, node, short, args, facts):
-        seen.add(short)
-        return called(self, node, short, args, facts)
-    monkeypatch.setattr(lowering.Lowering, "_called", listening)
-    for function, given, changing in CASES.values():
-        shapes = [{axis: name for (at, axis), (name, _) in changing.items() if at == which} for which in range(len(given))]
-        torch.onnx.export(Called(function).eval(), given, dynamic_shapes=shapes)
-    assert set(table.table()) - seen == RANDOM | LAYERS
 
 
 def test_random_numbers():
@@ -107,9 +107,13 @@ def test_random_numbers():
 
 @pytest.mark.parametrize("name", [name for name, rest in CASES.items() if rest[2]])
 def test_an_operator_with_axes_that_change(name):
-    function, given, changing = CASES[name]
-    module = Called(function).eval()
-    shapes = [{axis: called for (at, axis), (called, _) in changing.items() if at == which} for which in range(len(given))]
-    program = torch.onnx.export(module, given, dynamic_shapes=shapes)
+    module, program, _ = exported(name, True)
     onnx.checker.check_model(program.model_proto, full_check=True)
-    same(program, module, resized(given, changing))
+    same(program, module, resized(*CASES[name][1:]))
+
+
+def test_every_operator_has_a_case():
+    """At last, when all cases have been exported."""
+    from jtensor.onnx import table
+    seen = set().union(*[exported(name, bool(rest[2]))[2] for name, rest in CASES.items()])
+    assert set(table.table()) - seen == RANDOM | LAYERS

@@ -150,7 +150,7 @@ def test_exponentials_of_single_precision_are_right_to_the_last_places():
 def test_a_factor_that_does_not_come_to_its_end_is_left_as_lapack_leaves_it(name, upper):
     """The columns before the first pivot that is not positive, that pivot, and the matrix from there on."""
     found = 0
-    for n in (1, 2, 3, 6, 20, 64):
+    for n in (1, 3, 20, 64):
         for shape in ((), (3,)):
             torch.manual_seed(n)
             matrix = torch.randn(*shape, n, n, dtype=getattr(torch, name))
