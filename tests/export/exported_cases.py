@@ -2,6 +2,7 @@
 
 All have the same numbers in both: parameters are set by hand (`fill`).
 """
+import functools
 import sys
 from pathlib import Path
 
@@ -277,6 +278,13 @@ def modules(torch, filled=fill):
 def cases(torch):
     """All of them."""
     return functions(torch) | modules(torch)
+
+
+@functools.cache
+def ours():
+    """All of them, of jtensor: made once for all tests that ask for one."""
+    import jtensor
+    return cases(jtensor)
 
 
 def told(torch, case):

@@ -26,11 +26,10 @@ import exported_cases as cases  # noqa: E402
 sys.path.pop(0)
 EXCHANGED = ["module_net_eval", "module_shared", "module_lstm", "module_named", "module_tied", "module_norms", "cast", "set_items", "made",
              "reduced", "masked", "lists", "indices", "images", "complex"]
-CASES = cases.cases(jtensor)
 
 
 def _exported(name):
-    module, args, kwargs = CASES[name]
+    module, args, kwargs = cases.ours()[name]
     return jtensor.export.export(copy.deepcopy(module), args, kwargs)
 
 
@@ -57,7 +56,7 @@ def _close(one, other):
 
 @pytest.mark.parametrize("name", EXCHANGED)
 def test_what_is_written_is_read(name):
-    program, (_, args, kwargs) = _exported(name), CASES[name]
+    program, (_, args, kwargs) = _exported(name), cases.ours()[name]
     read = jtensor.export.load(io.BytesIO(_bytes(program)))
     assert exchange.said(jtensor, read, args, kwargs)[0] == exchange.said(jtensor, program, args, kwargs)[0]
     assert list(read.state_dict) == list(program.state_dict) and list(read.constants) == list(program.constants)
@@ -177,7 +176,7 @@ def test_what_is_not_here_is_refused():
 
 
 def test_a_kept_file_of_pytorchs():
-    read, (_, args, kwargs) = jtensor.export.load(KEPT), CASES["module_net_eval"]
+    read, (_, args, kwargs) = jtensor.export.load(KEPT), cases.ours()["module_net_eval"]
     ours = exchange.said(jtensor, _exported("module_net_eval"), args, kwargs)
     found = exchange.said(jtensor, read, args, kwargs)
     assert found[0] == ours[0] and found[2:] == ours[2:]
@@ -200,7 +199,7 @@ def exchanged(tmp_path_factory):
 
 @pytest.mark.parametrize("name", EXCHANGED)
 def test_pytorch_reads_ours(name, exchanged):
-    _, args, kwargs = CASES[name]
+    _, args, kwargs = cases.ours()[name]
     theirs = exchanged[1][name]
     ours = exchange.said(jtensor, _exported(name), args, kwargs)
     assert theirs[0] == ours[0] and theirs[2:] == ours[2:]
@@ -209,7 +208,7 @@ def test_pytorch_reads_ours(name, exchanged):
 
 @pytest.mark.parametrize("name", EXCHANGED)
 def test_pytorchs_are_read(name, exchanged):
-    _, args, kwargs = CASES[name]
+    _, args, kwargs = cases.ours()[name]
     found = exchange.said(jtensor, jtensor.export.load(exchanged[0] / f"{name}.theirs.pt2"), args, kwargs)
     ours = exchange.said(jtensor, _exported(name), args, kwargs)
     assert found[0] == ours[0] and found[2:] == ours[2:]
