@@ -7,6 +7,8 @@ import jtensor
 from .lines import answer, listed
 
 LINES = listed(r'''
+    torch.compiled_with_cxx11_abi(), torch._C._GLIBCXX_USE_CXX11_ABI
+    torch._C._set_grad_enabled(1)
     torch.arange(end=3), torch.arange(start=1, end=3), torch.arange(1, end=3)
     torch.arange(0, 1, float("nan"))
     torch.arange(0, 3, 1j)
@@ -185,3 +187,18 @@ def test_what_is_refused_where_the_same_bits_are_demanded():
         finally:
             library.use_deterministic_algorithms(False)
     assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize("library", ["torch", "jtensor"])
+def test_a_backward_put_in_its_place_is_what_a_tensors_calls(library, monkeypatch):
+    T, calls = pytest.importorskip(library), []
+    before = T.autograd.backward
+
+    def patched(*args, **kwargs):
+        calls.append((len(args), sorted(kwargs)))
+        before(*args, **kwargs)
+    monkeypatch.setattr(T.autograd, "backward", patched)
+    x = T.ones(2, requires_grad=True)
+    x.sum().backward()
+    (x * 2).backward(T.ones(2), retain_graph=True)
+    assert calls == [(4, ["inputs"])] * 2 and x.grad.tolist() == [3, 3]

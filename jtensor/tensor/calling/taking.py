@@ -245,11 +245,12 @@ def fit(signature, name, args, kwargs):
         else:
             raise Refused(unfit(p, value, name, keyword, place))
     if left:
-        key = next(iter(left))
         known = [p.name for p in parameters]
-        if key in known[:given]:
-            raise Refused(f"{name}() got multiple values for argument '{key}'")
-        raise Refused(f"{name}() got an unexpected keyword argument '{key}'")
+        for key in kwargs:                                       # in which PyTorch does not look for NumPy's names any more
+            if key not in known:
+                raise Refused(f"{name}() got an unexpected keyword argument '{key}'")
+            if key in known[:given]:
+                raise Refused(f"{name}() got multiple values for argument '{key}'")
 
 
 def plain_numbers(name, args, kwargs):
