@@ -142,9 +142,9 @@ def written(form, name, called, scope):
 
 @functools.cache
 def _code(n, m, last, own_rest, own_others, out, called, asked_first, one_list, bools):
-    """The code of functions that have so many parameters and do alike, whatever their names are. A call with ``out`` is looked at first,
-    and one whose arguments are of other classes than any before if ``asked_first``, or if one of the ``bools`` holds, which say that an argument
-    is none."""
+    """The code of functions that have so many parameters and do alike, whatever their names are. A call with ``out`` is looked at
+    first, and one whose arguments are of other classes than any before if ``asked_first``, or if one of the ``bools`` holds,
+    which say that an argument is none."""
     positional, named = [f"p{at}" for at in range(n)], [f"k{at}" for at in range(m)]
     several = ["rest and (len(rest) > 1 or rest[0].__class__ is int)"] * one_list
     asked = " or ".join([f"{last} is _m"] * (last is not None) + ["rest"] * own_rest + several + ["others"] * own_others
