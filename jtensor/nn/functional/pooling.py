@@ -298,6 +298,10 @@ def adaptive_max_pool1d_with_indices(input, output_size, return_indices=False):
     """The maxima of windows that divide the length evenly, and their positions."""
     _check_dims(input, "adaptive_max_pool1d")
     size = _one(output_size, "adaptive_max_pool1d", "output_size")
+    for at in range(1, input.dim()):
+        if not input.shape[at]:
+            raise RuntimeError("adaptive_max_pool1d(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
+                               f"{list(input.shape)} with dimension {at} being empty")
     out, indices = raw.adaptive_max_pool2d(input.unsqueeze(-2), (1, size))
     return out.squeeze(-2), indices.squeeze(-2)
 

@@ -261,10 +261,11 @@ def ihfft(input, n=None, dim=-1, norm=None, *, out=None):
 
 
 def _r2c_all(name, input, s, dim, norm, out):
+    real = _to_real("rfftn expects a real-valued input tensor, but got", input)
     dims, sizes = _several(input, s, dim)
     if not dims:
         raise RuntimeError(f"{name} must transform at least one axis")
-    t = _fit_all(_to_real("rfftn expects a real-valued input tensor, but got", input), dims, sizes)
+    t = _fit_all(real, dims, sizes)
     made = r2c(t, tuple(dims), _scale(norm, math.prod(sizes), True, name))
     return _written("rfftn", "_fft_r2c", made, out)
 

@@ -3,6 +3,7 @@
 Owns: selections by rank. NaN is larger than everything. May not know: tensors as objects; sorting and kthvalue are in `sort`.
 """
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from ...base.geometry import contiguous_strides
@@ -209,6 +210,7 @@ def quantile_of(self: Tensor, q: TensorOrNumber, dim=None, keepdim=False, *, int
 
 def _quantile(ignore, input, q, dim, keepdim, interpolation, out):
     """Both functions; PyTorch's errors name `quantile` in either."""
+    q = q.item() if isinstance(q, np.bool_) else q
     if (is_number := isinstance(q, (int, float))) and not 0 <= q <= 1:
         raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
     if interpolation not in _INTERPOLATIONS:

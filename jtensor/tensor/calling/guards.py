@@ -280,22 +280,26 @@ def _in_pythons_words(form, args, values):
         raise TypeError(f"{form.name}() missing {len(lacking)} required positional argument{'s' * (len(lacking) > 1)}: {listed}")
 
 
+def _our_name(form, key, names, kwargs):
+    """What a parameter is called here that PyTorch, or NumPy, calls otherwise."""
+    shown = form.name.removeprefix("Tensor.")
+    if key in ALSO.get(shown, ()):
+        return ALSO[shown][key]
+    numpys = ELSEWHERE.get(key)
+    return numpys if numpys in names and numpys not in kwargs and shown not in _WITHOUT_NUMPYS_NAMES else key
+
+
 def odd_call(form, values, rest, named, others):
     """A call that Python would not bind (under NumPy's names, or to be refused) or one with ``out``; `MISSING`: it is in order."""
     args, kwargs = form.given(sys._getframe(2), values, rest, named, others)
     if form.behind is not None:                              # bound by Python, there as here
         return form.body(*args, **kwargs)
     names = [name for name, _ in form.positional + form.named]
-    also = ALSO.get(form.name.removeprefix("Tensor."), {})
-    if not also.keys().isdisjoint(others):
-        ours = {also.get(key, key) if key in others else key: value for key, value in kwargs.items()}
-        if len(ours) == len(kwargs):
-            return under_our_names(form.function, args, ours, kwargs)
-    if form.name.removeprefix("Tensor.") not in _WITHOUT_NUMPYS_NAMES and any(ELSEWHERE.get(key) in names for key in others):
-        renamed = {key if key in names or ELSEWHERE.get(key) not in names or ELSEWHERE[key] in kwargs else ELSEWHERE[key]: value
-                   for key, value in kwargs.items()}
-        if renamed.keys() != kwargs.keys():
-            return under_our_names(form.function, args, renamed, kwargs)
+    ours = {}
+    for key, value in kwargs.items():
+        ours[_our_name(form, key, names, kwargs) if key in others else key] = value
+    if len(ours) == len(kwargs) and ours.keys() != kwargs.keys():
+        return under_our_names(form.function, args, ours, kwargs)
     method = form.name.startswith("Tensor.")
     if method and others.get("out", others) is None and form.name[7:] in ASKED_BY_NUMPY:
         kwargs.pop("out")
