@@ -15,7 +15,7 @@ from ..layout import suggested
 from ..operator import RAW, Number, OptTensor, Tensor, op
 from ..registry import composite
 from .composing import put_out
-from .numeric import NARROW, cast, not_implemented
+from .numeric import NARROW, cast, not_implemented, size_at
 
 # -- shared -----------------------------------------------------------------------------------------------------------
 
@@ -214,7 +214,7 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
 @composite(method=False)
 def instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled):
     """Each channel of each sample normalised: batch normalisation of ``(1, N C, *)``."""
-    n, channels = input._spec.size[0], input._spec.size[1]
+    n, channels = size_at(input._spec, 0), size_at(input._spec, 1)
 
     def repeated(t):
         return None if t is None else t.repeat(n)
@@ -366,6 +366,7 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabl
     >>> torch.group_norm(torch.tensor([[1., 3.]]), 1).round()
     tensor([[-1.,  1.]])
     """
+    size_at(input._spec, 0), size_at(input._spec, 1)                    # which PyTorch multiplies before it counts the dimensions
     return native_group_norm_raw(input, num_groups, weight, bias, eps)[0]
 
 

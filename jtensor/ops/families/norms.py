@@ -215,6 +215,9 @@ def _check_dist(self, other, p):
     if common.category < 2:
         raise RuntimeError("norm(): input dtype should be either floating point or complex. Got "
                            f"{dtypes.scalar_name(common)} instead.")
+    if (p < 0 or p == INF) and not (self.numel and other.numel):
+        raise RuntimeError(f"linalg.vector_norm cannot compute the {_g(p)} norm on an empty tensor because the operation does not have an "
+                           "identity")
 
 
 @op("numeric", layout="contiguous", check=_check_dist, grad={
@@ -229,8 +232,6 @@ def dist(self: Tensor, other: Tensor, p=2):
     tensor(5.)
     """
     away = self - other
-    if away.size == 0 and p in (INF, -INF):
-        return jnp.zeros((), away.real.dtype)
     return norm_over(away, p, tuple(range(away.ndim)), False)
 
 

@@ -271,7 +271,8 @@ def polar(abs: Tensor, angle: Tensor):
 
 # -- what is not finite -----------------------------------------------------------------------------------------------
 
-@op("numeric", inplace=True, out=True, grad=lambda grad, self: grad * jnp.isfinite(self).astype(grad.dtype), double="MulBackward0!")
+@op("numeric", inplace=True, out=True, layout="like", double="MulBackward0!",
+    grad=lambda grad, self: grad * jnp.isfinite(self).astype(grad.dtype))
 def nan_to_num(self: Tensor, nan: Number = None, posinf: Number = None, neginf: Number = None):
     """NaN and the infinities replaced: by 0 and the largest and lowest finite number unless others are given.
 
