@@ -9,6 +9,7 @@ from ...ops.families.bounds import check_bounds
 from ...ops.families.numeric import not_implemented
 from ...ops.families.windows import pooled_size
 from ...tensor import raw
+from ...tensor.calling.refusals import refusal
 from ._given import Tensor, each, none_given, refuse, spread
 from .activation import relu
 
@@ -261,6 +262,10 @@ def _lp_pool(n, input, norm_type, kernel_size, stride, ceil_mode, count):
         return maximum(input.abs(), kernel_size, stride, 0, 1, ceil_mode)
     if norm_type == -float("inf"):
         return -maximum(-input.abs(), kernel_size, stride, 0, 1, ceil_mode)
+    if not kernel_size.__class__ is stride.__class__ is int or ceil_mode.__class__ is not bool:
+        refused = refusal(f"avg_pool{n}d", (input, kernel_size, stride), {"padding": 0, "ceil_mode": ceil_mode})
+        if refused is not None:
+            raise refused
     mean = average(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
     return (jtensor.sign(mean) * relu(jtensor.abs(mean))).mul(count).pow(1.0 / norm_type)
 

@@ -92,14 +92,14 @@ def _column(v, x):
 
 
 def _check_batch(input, weight, bias, running_mean, running_var, training, eps):
-    if input.ndim < 2:
-        raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
     if not input.numel:
         raise RuntimeError(f"input tensor must have at least one element, but got input_sizes = {list(input.size)}")
-    n = input.size[1]
+    n = input.size[1] if input.ndim > 1 else 0                     # of which PyTorch speaks first
     for name, s in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias)):
         if s is not None and s.numel != n:
             raise RuntimeError(f"{name} should contain {n} elements not {s.numel}")
+    if input.ndim < 2:
+        raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
     if (running_mean is None) != (running_var is None):
         raise ValueError("running_mean and running_var must either both be None or neither be None")
     if input.dtype.category != 2:
@@ -193,6 +193,8 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
         out = input.clone() if weight is None else input.clone() * weight.select(0, 0)
         return out if bias is None else out + bias.select(0, 0)
     if not training and (running_mean is None or running_var is None):
+        if running_mean is not None:
+            _check_batch(input._spec, None, None, running_mean._spec, running_mean._spec, False, eps)
         raise RuntimeError(f"running_{'mean' if running_mean is None else 'var'} must be defined in evaluation mode")
     if training and not running_mean is running_var is None:
         _check_batch(input._spec, *(None if t is None else t._spec for t in (weight, bias, running_mean, running_var)), True, eps)

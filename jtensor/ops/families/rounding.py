@@ -116,6 +116,8 @@ def _fractional(input, decimals):
 def _check_frexp(self):
     if not self.dtype.is_floating_point:
         raise RuntimeError("torch.frexp() only supports floating-point dtypes")
+    if self.dtype.itemsize == 1:
+        raise not_implemented("frexp_cpu", self.dtype)
 
 
 def _halved(x):
