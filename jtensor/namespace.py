@@ -158,7 +158,7 @@ _ROOM_OF = {
         """get_num_threads set_num_threads get_num_interop_threads set_num_interop_threads use_deterministic_algorithms
         are_deterministic_algorithms_enabled is_deterministic_algorithms_warn_only_enabled get_float32_matmul_precision
         set_float32_matmul_precision set_deterministic_debug_mode get_deterministic_debug_mode set_flush_denormal set_warn_always
-        is_warn_always_enabled""".split(),
+        is_warn_always_enabled compiled_with_cxx11_abi""".split(),
         "settings",
     ),
 }

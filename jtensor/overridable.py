@@ -4,15 +4,18 @@ Owns: the lists below and `put_in`, which goes through the public namespaces onc
 from ``signatures.txt``; listed are the ones written in Python, and what goes by another name. How they ask is in `tensor.calling.asking`.
 """
 import importlib
+import sys
 import types
 
 import jtensor
 
+from .autograd import mode
 from .base import sites
-from .tensor.calling.asking import Entry, overridable
-from .tensor.calling.overriding import ENTRIES
+from .tensor.calling.asking import Entry, is_engine, overridable
+from .tensor.calling.overriding import ENTRIES, beneath
 from .tensor.calling.taking import line_of
 from .tensor.core import Tensor
+from .trace.tape import LOCAL
 
 # -- written in Python there --------------------------------------------------------------------------------------------
 
@@ -92,6 +95,37 @@ def put_in(methods):
         _put(getattr(rooms["autograd"], name), key=None, title="torch.autograd." + name, python=True, unsaid=UNSAID.get(name, ()))
     if Tensor.__iter__ is methods["__iter__"]:
         Tensor.__iter__ = _iterate
+    _put(mode._set_grad_enabled, key=None, title="torch._C._set_grad_enabled", modes_only=True)
+    for cls, to in ((mode.no_grad, lambda self: False), (mode.enable_grad, lambda self: True),
+                    (mode.set_grad_enabled, lambda self: self.mode)):
+        cls.__enter__, cls.__exit__ = _entering(to), _leave
+    mode.set_grad_enabled.__init__, mode.set_grad_enabled.__call__ = _switch_on, _decorate
+
+
+def _entering(to):
+    def enter(self):
+        self.previous = self.previous if type(self) is mode.set_grad_enabled else (LOCAL.grad_enabled, LOCAL.says_enabled)
+        _switch(to(self), sys._getframe(1))
+    return enter
+
+
+def _leave(self, *exc):
+    _switch(any(self.previous), sys._getframe(1))
+
+
+def _switch_on(self, mode):
+    self.previous, self.mode = (LOCAL.grad_enabled, LOCAL.says_enabled), mode
+    _switch(mode, sys._getframe(1))
+
+
+def _decorate(self, function):
+    _switch(any(self.previous), sys._getframe(1))
+    return super(mode.set_grad_enabled, self).__call__(function)
+
+
+def _switch(to, caller):
+    """Switches the recording of gradients, which modes are told of, unless the engine does it, or PyTorch's parser refuses it."""
+    beneath(mode._set_grad_enabled)(to) if is_engine(caller) or not isinstance(to, bool) else mode._set_grad_enabled(to)
 
 
 def _iterate(self):

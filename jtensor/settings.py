@@ -192,4 +192,9 @@ def is_warn_always_enabled():
     return _state["warn_always"]
 
 
-__all__ = sorted(name for name in globals() if name.split("_")[0] in ("get", "set", "use", "are", "is"))
+def compiled_with_cxx11_abi():
+    """Whether C++ beside this would be compiled with C++11's strings, as PyTorch's always is by now."""
+    return True
+
+
+__all__ = sorted(name for name in globals() if name.split("_")[0] in ("get", "set", "use", "are", "is", "compiled"))

@@ -4,6 +4,7 @@ Owns: names. The operators are in `jtensor.ops.families`.
 """
 from .base.naming import found_at as _found_at
 from .ops.registry import REGISTRY as _REGISTRY
+from .tensor.calling.guards import guarded as _guarded
 from .tensor.calling.guards import renamed as _renamed
 from .tensor.install import FUNCTIONS as _FUNCTIONS
 from .tensor.install import derive as _derive
@@ -20,6 +21,8 @@ for _name, _torch_name in _RENAMED.items():
 for _key, _operator in _REGISTRY.operators.items():
     if _key.startswith("special_"):
         globals()[_key[8:]] = _derive(_operator, _key, "x" if _operator.parameters[0].name == "x" else "input")
+
+xlog1py = _guarded(_REGISTRY.composites["special_xlog1py"].body, "special_xlog1py")
 
 __all__ = sorted(name for name in globals() if not name.startswith("_"))
 for _name in __all__:

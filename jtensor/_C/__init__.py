@@ -4,6 +4,7 @@ import importlib as _importlib
 import jtensor as _jtensor
 
 from ..autograd.engine import current_task as _current_task
+from ..autograd.mode import _set_grad_enabled  # noqa: F401
 from ..base.devices import device
 from ..base.dtypes import dtype  # noqa: F401
 from ..base.errors import _LinAlgError  # noqa: F401
@@ -66,6 +67,7 @@ def __getattr__(name):
     raise AttributeError(f"module 'jtensor._C' has no attribute '{name}'")
 
 
+_GLIBCXX_USE_CXX11_ABI = True
 _disabled_torch_function_impl = _overriding.disabled
 
 

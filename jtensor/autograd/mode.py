@@ -16,6 +16,16 @@ def switch(enabled):
     return before
 
 
+def _set_grad_enabled(enabled, /):
+    """``torch._C._set_grad_enabled``. Once there are modes that are told of functions, the classes below switch by it (`overridable`)."""
+    if not isinstance(enabled, bool):
+        raise TypeError(f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(enabled).__name__}")
+    switch(enabled)
+
+
+_set_grad_enabled.__module__ = "torch._C"
+
+
 class _Mode:
     """A context manager that is a decorator too, for functions, generator functions and coroutines."""
 
@@ -116,9 +126,8 @@ class set_grad_enabled(_Mode):
     """
 
     def __init__(self, mode):
-        if not isinstance(mode, bool):
-            raise TypeError(f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}")
-        self.previous, self.mode = switch(mode), mode
+        self.previous, self.mode = (LOCAL.grad_enabled, LOCAL.says_enabled), mode
+        _set_grad_enabled(mode)
 
     def __repr__(self):
         return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"

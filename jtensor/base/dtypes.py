@@ -318,4 +318,6 @@ def _combine(strong, weak):
         return strong
     if strong.is_floating_point:
         return strong.computed_complex() if weak.is_complex else strong
+    if weak.is_complex:                                               # also beside integers that promote with nothing
+        return weak
     return promote_types(strong, weak) if strong is bool or weak.category >= 2 else strong

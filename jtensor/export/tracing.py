@@ -38,6 +38,8 @@ def traced(module, args, kwargs):
     for one in leaves:
         if not isinstance(one, (Tensor, *_PLAIN)):
             raise ValueError(_UNSUPPORTED.format(type(one)))
+        if isinstance(one, Tensor) and one.is_nested:
+            raise missing("torch.export of nested tensors", "their values and offsets as arguments, or torch.nested.to_padded_tensor")
     stand_ins = Copies(module)
     random = jtensor.get_rng_state()
     trace = Trace(lowering.lower, stand_ins.attributes)

@@ -266,10 +266,8 @@ def cast_to(x, target):
         return x != 0
     if jnp.issubdtype(x.dtype, jnp.complexfloating) and not jnp.issubdtype(target, jnp.complexfloating):
         x = x.real
-    if x.dtype.kind == "f" and x.dtype != jnp.float64 and jnp.issubdtype(target, jnp.integer):
-        return _truncate(x.astype(jnp.float32), target)
     if jnp.issubdtype(x.dtype, jnp.floating) and jnp.issubdtype(target, jnp.integer):
-        return _truncate(x, target)
+        return _truncate(x if x.dtype == jnp.float64 else x.astype(jnp.float32), target)     # narrow ones do not reach to the limits
     if target == dtypes.float8_e4m3fn.numpy:
         x = _within(x, dtypes.LARGEST_E4M3FN)
     return jax.lax.convert_element_type(x, target)

@@ -36,6 +36,15 @@ def number_fits(value, dtype, alone=False):
     return float(value) if kind is int and value >= 1 << 63 and dtype.category > 1 else value
 
 
+def as_double(number):
+    """A number where PyTorch wants a double: of a complex one its real part, if it has no other."""
+    if not isinstance(number, complex):
+        return number
+    if number.imag:
+        raise RuntimeError("value cannot be converted to type double without overflow")
+    return number.real
+
+
 def _overflows(value, dtype):
     """Whether a real number is beyond a type's range, or that of a complex one's parts; infinities are in that of floats."""
     if dtype.category == 1:

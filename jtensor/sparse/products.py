@@ -263,6 +263,8 @@ def sspaddmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
     tensor([[4., 1.],
             [1., 4.]])
     """
+    if not any(map(is_sparse, (input, mat1, mat2))):
+        raise RuntimeError("tensor.sspaddmm(...) can only be called on sparse tensors")
     for name, x in (("input", input), ("mat1", mat1)):
         if not is_sparse(x):
             raise RuntimeError(f"sspaddmm: expected '{name}' to have sparse layout, got '{name}' with layout {kind_of(x)}")

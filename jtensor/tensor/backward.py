@@ -4,6 +4,7 @@ Owns: their arguments, with PyTorch's checks and messages. May not know: the wal
 """
 import math
 
+from .. import autograd
 from ..autograd import engine
 from ..autograd.tools import GradientEdge
 from ..base import devices, sites
@@ -140,6 +141,8 @@ def of_tensor(self, gradient=None, retain_graph=None, create_graph=False, inputs
 
     ``gradient``: of this tensor, needed if it has more than one element.
     """
+    if autograd.backward is not backward:                              # a program has put its own there, which PyTorch's calls
+        return autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
     spec, edge = self._spec, self._edge
     if gradient is None and inputs is None and not create_graph and not spec.ndim and edge is not None and self._info is None \
             and spec.dtype.is_floating_point and not LOCAL.levels:     # a loss

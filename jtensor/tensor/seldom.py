@@ -103,7 +103,7 @@ class Seldom:
 
     def sspaddmm(self, mat1, mat2, *, beta=1, alpha=1):
         """RuntimeError: the tensor is dense. Of a sparse one: `torch.sspaddmm`."""
-        raise RuntimeError("sspaddmm: expected 'input' to have sparse layout, got 'input' with layout Strided")
+        raise RuntimeError("tensor.sspaddmm(...) can only be called on sparse tensors")
 
     def smm(self, mat2):
         """NotImplementedError: the tensor is dense. Of a sparse matrix: `torch.smm`."""

@@ -91,6 +91,15 @@ def test_what_is_missing(name):
         graph_of(MISSING[name])
 
 
+def test_nested_tensors_are_refused():
+    class Twice(jtensor.nn.Module):
+        def forward(self, x):
+            return x * 2
+    x = jtensor.nested.nested_tensor([jtensor.ones(2), jtensor.ones(3)], layout=jtensor.jagged)
+    with pytest.raises(MissingFeature, match="^jtensor does not have torch.export of nested tensors; what works: "):
+        jtensor.export.export(Twice(), (x,))
+
+
 def test_numpy_is_pytorchs_error():
     for function in (lambda x: x.numpy(), np.asarray):
         with pytest.raises(RuntimeError, match="^.numpy\\(\\) is not supported for tensor subclasses.$"):

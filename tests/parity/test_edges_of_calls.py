@@ -7,6 +7,8 @@ import jtensor
 from .lines import answer, listed
 
 LINES = listed(r'''
+    torch.compiled_with_cxx11_abi(), torch._C._GLIBCXX_USE_CXX11_ABI
+    torch._C._set_grad_enabled(1)
     torch.arange(end=3), torch.arange(start=1, end=3), torch.arange(1, end=3)
     torch.arange(0, 1, float("nan"))
     torch.arange(0, 3, 1j)
@@ -185,3 +187,31 @@ def test_what_is_refused_where_the_same_bits_are_demanded():
         finally:
             library.use_deterministic_algorithms(False)
     assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize("library", ["torch", "jtensor"])
+def test_a_backward_put_in_its_place_is_what_a_tensors_calls(library, monkeypatch):
+    T, calls = pytest.importorskip(library), []
+    before = T.autograd.backward
+
+    def patched(*args, **kwargs):
+        calls.append((len(args), sorted(kwargs)))
+        before(*args, **kwargs)
+    monkeypatch.setattr(T.autograd, "backward", patched)
+    x = T.ones(2, requires_grad=True)
+    x.sum().backward()
+    (x * 2).backward(T.ones(2), retain_graph=True)
+    assert calls == [(4, ["inputs"])] * 2 and x.grad.tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("line", ["torch.frobenius_norm(torch.eye(2), 0)", "torch.nuclear_norm(torch.eye(2))", "torch.tensor(1.).adjoint()",
+                                  "torch.tensor(1.).mH", "torch.tensor(1j).H"])
+def test_warnings_of_older_forms_are_pytorchs_where_both_give_them(line):
+    pytest.importorskip("torch")
+    told = {}
+    for library in ("torch", "jtensor"):                                            # once in a process each: whoever asked first has had it
+        text, seen = answer(library, line)
+        told[library] = text, [(kind, words.split(" (Triggered")[0]) for kind, words in seen]
+    assert told["jtensor"][0] == told["torch"][0]
+    if told["jtensor"][1] and told["torch"][1]:
+        assert told["jtensor"][1] == told["torch"][1]

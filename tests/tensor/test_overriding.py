@@ -227,6 +227,52 @@ def test_a_log_of_a_training_step():
         "linear", "relu", "mse_loss", "backward", "tolist", "item"]
 
 
+SWITCHES = """
+class Log(OVERRIDES.TorchFunctionMode):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        told.append((func.__name__, types, args, kwargs, torch.is_grad_enabled()))
+        return func(*args, **(kwargs or {}))
+class Deaf(OVERRIDES.TorchFunctionMode):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        return None if func is torch._C._set_grad_enabled else func(*args, **(kwargs or {}))
+told = []
+@torch.no_grad()
+def decorated():
+    told.append(torch.is_grad_enabled())
+    yield 1
+with Log():
+    list(decorated())
+    with torch.no_grad():
+        with torch.enable_grad():
+            told.append("inside")
+    with torch.set_grad_enabled(False), torch.inference_mode():
+        told.append("here, too")
+        with torch.enable_grad():
+            told.append(torch.is_grad_enabled())
+    try:
+        torch.set_grad_enabled(1)
+    except TypeError as error:
+        told.append(str(error))
+    @torch.set_grad_enabled(False)
+    def second():
+        told.append("second")
+    second()
+    torch._C._set_grad_enabled(True)
+with Deaf(), torch.no_grad():
+    told.append(torch.is_grad_enabled())
+"""
+
+
+def test_switches_of_recording_are_told_to_modes():
+    theirs = pytest.importorskip("torch")
+    found = []
+    for library in (torch, theirs):
+        space = {"torch": library, "OVERRIDES": importlib.import_module(library.__name__ + ".overrides")}
+        exec(SWITCHES, space)
+        found.append(space["told"])
+    assert found[0] == found[1] and len(found[0]) > 20
+
+
 def test_modes_belong_to_their_thread():
     class Never(TorchFunctionMode):
         pass

@@ -28,6 +28,12 @@ def refuse_number(name, argument, position, given):
         raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be float, not {type_name(type(given))}")
 
 
+def refuse_flag(name, argument, position, given):
+    """TypeError for something else than a truth value."""
+    if not TAKES["bool"](given):
+        raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be bool, not {type_name(type(given))}")
+
+
 def class_settings(name, weight, ignore_index, label_smoothing=0.0):
     """``ignore_index`` as an int, of a loss of classes; TypeError for what PyTorch's function ``name`` does not take for these settings."""
     if weight is not None and not isinstance(weight, Tensor):

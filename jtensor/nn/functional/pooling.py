@@ -9,6 +9,7 @@ from ...ops.families.bounds import check_bounds
 from ...ops.families.numeric import not_implemented
 from ...ops.families.windows import pooled_size
 from ...tensor import raw
+from ...tensor.calling.refusals import refusal
 from ._given import Tensor, each, none_given, refuse, spread
 from .activation import relu
 
@@ -261,6 +262,10 @@ def _lp_pool(n, input, norm_type, kernel_size, stride, ceil_mode, count):
         return maximum(input.abs(), kernel_size, stride, 0, 1, ceil_mode)
     if norm_type == -float("inf"):
         return -maximum(-input.abs(), kernel_size, stride, 0, 1, ceil_mode)
+    if not kernel_size.__class__ is stride.__class__ is int or ceil_mode.__class__ is not bool:
+        refused = refusal(f"avg_pool{n}d", (input, kernel_size, stride), {"padding": 0, "ceil_mode": ceil_mode})
+        if refused is not None:
+            raise refused
     mean = average(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
     return (jtensor.sign(mean) * relu(jtensor.abs(mean))).mul(count).pow(1.0 / norm_type)
 
@@ -298,6 +303,10 @@ def adaptive_max_pool1d_with_indices(input, output_size, return_indices=False):
     """The maxima of windows that divide the length evenly, and their positions."""
     _check_dims(input, "adaptive_max_pool1d")
     size = _one(output_size, "adaptive_max_pool1d", "output_size")
+    for at in range(1, input.dim()):
+        if not input.shape[at]:
+            raise RuntimeError("adaptive_max_pool1d(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
+                               f"{list(input.shape)} with dimension {at} being empty")
     out, indices = raw.adaptive_max_pool2d(input.unsqueeze(-2), (1, size))
     return out.squeeze(-2), indices.squeeze(-2)
 

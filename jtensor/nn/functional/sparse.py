@@ -6,7 +6,7 @@ import jtensor
 from ...ops.families.bounds import check_bounds, extremes
 from ...tensor import raw
 from ...tensor.looking import host_copy
-from ._given import Tensor, refuse, refuse_number
+from ._given import Tensor, refuse, refuse_flag, refuse_number
 
 __all__ = ["embedding", "embedding_bag", "one_hot"]                # embedding_renorm_ is torch's
 
@@ -75,6 +75,9 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
         refuse_number("embedding_renorm_", "max_norm", 3, max_norm)
         input = input.contiguous()
         _renorm_rows(weight, input, max_norm, norm_type)
+    for at, (name, given) in enumerate((("scale_grad_by_freq", scale_grad_by_freq), ("sparse", sparse)), 4):
+        if given is not True and given is not False:
+            refuse_flag("embedding", name, at, given)
     return raw.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
 
 

@@ -65,7 +65,7 @@ _DIMS_OF = {"linear": 3, "bilinear": 4, "trilinear": 5}
 
 
 def _is_integer(x):
-    return hasattr(x, "__index__") or isinstance(x, jtensor.Tensor) and not x.is_floating_point()
+    return not x.is_floating_point() if isinstance(x, jtensor.Tensor) else hasattr(x, "__index__")
 
 
 def _target_size(input, size, scale_factor, dims):
@@ -124,7 +124,8 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
             given = None
     if antialias and not (mode in ("bilinear", "bicubic", "lanczos") and input.ndim == 4):
         raise ValueError("Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input")
-    if size is not None and not all(map(is_int, output_size)) or scales is not None and not all(map(TAKES["float"], scales)):
+    if size is not None and not all(is_int(n) or at and isinstance(n, bool) for at, n in enumerate(output_size)) \
+            or scales is not None and not all(map(TAKES["float"], scales)):
         _refuse_sizes(mode, dims, size, scale_factor)
     return _resized(input, dims, mode, [int(n) for n in output_size], align_corners, given or [None] * dims, antialias)
 
@@ -137,6 +138,10 @@ def _whole(length):
 
 def _refuse_sizes(mode, dims, size, scale_factor):
     """TypeError in the words of the function that PyTorch hands sizes and factors on to."""
+    if mode == "area" and size is not None:
+        first = size[0] if isinstance(size, (list, tuple)) else size
+        raise TypeError(f"adaptive_avg_pool{dims}d(): argument 'output_size' (position 2) must be "
+                        f"{'tuple of ints' if dims > 1 else 'int'}, but found element of type {type_name(type(first))} at pos 0")
     kernel = {"nearest": "nearest", "nearest-exact": "_nearest_exact", "bicubic": "bicubic"}.get(mode, "linear")
     shown = [type_name(type(given if isinstance(given, (list, tuple)) or given is None else [])) for given in (size, scale_factor)]
     if mode not in ("nearest", "nearest-exact"):

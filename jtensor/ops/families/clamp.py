@@ -5,6 +5,7 @@ Owns: their forms and the gradients of both sides. NaN stays NaN, and a bound th
 import numpy as np
 
 from ...base import dtypes
+from ..fitting import as_double
 from ..operator import RAW, Tensor, TensorOrNumber, op
 from ..registry import composite
 from .numeric import common_dtype, kept_where, larger, not_implemented, smaller
@@ -83,6 +84,7 @@ def clamp(input, min=None, max=None, *, out=None):
     >>> torch.clamp(torch.tensor([-1., 0.5, 2.]), 0, 1)
     tensor([0.0000, 0.5000, 1.0000])
     """
+    min, max = _plain(input, min), _plain(input, max)
     form = _clamp_form(min, max)
     return form(input, min, max) if out is None else form(input, min, max, out=out)
 
@@ -90,7 +92,12 @@ def clamp(input, min=None, max=None, *, out=None):
 @composite(aliases=("clip_",))
 def clamp_(input, min=None, max=None):
     """``clamp``, written back into the tensor."""
+    min, max = _plain(input, min), _plain(input, max)
     return _clamp_form(min, max).inplace_form(input, min, max)
+
+
+def _plain(input, bound):
+    return as_double(bound) if bound.__class__ is complex and input.dtype.category == 2 else bound
 
 
 def _check_one_bound(name):

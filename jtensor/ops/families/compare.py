@@ -148,7 +148,7 @@ def isneginf(self: Tensor):
 
 
 @op("bool", out=True, **_QUESTION,
-    check=refuses("signbit", "complex", error=NotImplementedError("signbit is not implemented for complex tensors.")))
+    check=refuses("signbit_cpu", "complex", "of 8 bits", error=NotImplementedError("signbit is not implemented for complex tensors.")))
 def signbit(self: Tensor):
     """Where the sign bit is set: negative numbers, and -0.
 

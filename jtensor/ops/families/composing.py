@@ -115,14 +115,14 @@ def no_bools(*numbers):
             raise TypeError("an int is wanted, not bool")
 
 
-class _NoDim:
-    """Stands for a ``dim`` that was not given where None is no word for that."""
+class _NotGiven:
+    """Stands for an argument that was not given, where its default, written out, is refused or means something else."""
 
     def __repr__(self):
         return "<not given>"
 
 
-NO_DIM = _NoDim()
+NO_DIM, NO_KEEPDIM, NO_DECIMALS = _NotGiven(), _NotGiven(), _NotGiven()
 
 
 def no_none(dim):
@@ -132,9 +132,14 @@ def no_none(dim):
 
 
 def no_keepdim(keepdim):
-    """Refuses ``keepdim`` of a call that names no dimension. `refusals` has PyTorch's words for the public function."""
-    if keepdim is not False:
-        raise TypeError("keepdim without dim")
+    """Refuses ``keepdim``, False too, of a call that names no dimension. `refusals` has PyTorch's words for the public function."""
+    if keepdim is not NO_KEEPDIM:
+        raise TypeError("keepdim goes with dim")
+
+
+def no_out():
+    """Refuses ``out`` of a call that names no dimension, likewise."""
+    raise TypeError("out goes with dim")
 
 
 def only_bools(function, **given):

@@ -103,7 +103,7 @@ def cross(input, other, dim=None, *, out=None):
             "Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim explicitly or simply "
             "use torch.linalg.cross.\nThe default value of dim will change to agree with that of linalg.cross in a future release.",
         )
-    return put_out("cross", linalg_cross_raw(input, other, dim), out)
+    return put_out("cross", linalg_cross_raw(input, other, dim), out, (input, other))
 
 
 @composite("linalg_cross", function=False, method=False)
@@ -113,7 +113,7 @@ def linalg_cross(input, other, *, dim=-1, out=None):
     >>> torch.linalg.cross(torch.tensor([1, 0, 0]), torch.tensor([0, 1, 0]))
     tensor([0, 0, 1])
     """
-    return put_out("linalg_cross", linalg_cross_raw(input, other, dim), out)
+    return put_out("linalg_cross", linalg_cross_raw(input, other, dim), out, (input, other))
 
 
 # -- of matrices ------------------------------------------------------------------------------------------------------
@@ -129,9 +129,9 @@ def kron(input, other, *, out=None):
     a, b = list(input._spec.size), list(other._spec.size)
     n = max(len(a), len(b))
     a, b = [1] * (n - len(a)) + a, [1] * (n - len(b)) + b
-    left = unsafe_view(input.contiguous(), [x for size in a for x in (size, 1)])
-    right = unsafe_view(other.contiguous(), [x for size in b for x in (1, size)])
-    made = unsafe_view((left * right).contiguous(), [x * y for x, y in zip(a, b, strict=True)])
+    left = unsafe_view(input, [x for size in a for x in (size, 1)])
+    right = unsafe_view(other, [x for size in b for x in (1, size)])
+    made = unsafe_view(left * right, [x * y for x, y in zip(a, b, strict=True)])
     return put_out("kron", made, out, (input, other))
 
 

@@ -85,7 +85,8 @@ def narrow_copy(input, dim, start, length, *, out=None):
     if dim >= spec.ndim:
         raise RuntimeError("Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.  (Could this error message "
                            "be improved?  If so, please report an enhancement request to PyTorch.)")
-    if length < 0 and 0 <= start <= spec.size[dim]:
+    if length < 0 and -spec.size[dim] <= start <= spec.size[dim]:
+        start += spec.size[dim] if start < 0 else 0
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({spec.size[dim]}).")
     return put_out("narrow_copy", input.narrow(dim, start, length).clone(memory_format="contiguous_format"), out)
 

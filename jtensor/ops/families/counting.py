@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...base import dtypes, sites
+from ..fitting import as_double
 from ..loops import fori_loop
 from ..operator import RAW, Tensor, op
 from ..registry import composite
@@ -81,7 +82,7 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
     >>> torch.histc(torch.tensor([1., 2., 1.]), bins=4, min=0, max=3)
     tensor([0., 2., 1., 0.])
     """
-    dtype = input._spec.dtype
+    dtype, min, max = input._spec.dtype, as_double(min), as_double(max)
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     if min > max:

@@ -160,7 +160,7 @@ def diag(input, diagonal=0, *, out=None):
     """
     n = input._spec.ndim
     if n not in (1, 2):
-        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {n}D")
+        raise RuntimeError(f"{'diag(): ' if out is None else ''}Supports 1D or 2D tensors. Got {n}D")
     return put_out("diag", diag_embed(input, diagonal) if n == 1 else diagonal_copy(input, diagonal), out)
 
 

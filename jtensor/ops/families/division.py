@@ -98,6 +98,11 @@ def trunc_quotient(a, b):
     return jnp.trunc(quotient(a, b))
 
 
+def _not_of_8_bits(kernel, common, other):
+    if common.is_floating_point and common.itemsize == 1:
+        raise not_implemented(kernel if getattr(other, "ndim", 0) else f"{kernel}_reduced_float", common)
+
+
 def _check_mode(self, other, rounding_mode):
     if rounding_mode not in (None, "floor", "trunc"):
         raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
@@ -106,6 +111,8 @@ def _check_mode(self, other, rounding_mode):
         raise not_implemented("div_floor_cpu" if rounding_mode == "floor" else "div_trunc_cpu", common)
     if common.is_complex:
         raise not_implemented("div_floor_cpu" if rounding_mode == "floor" else "div_trunc_cpu", common)
+    if rounding_mode is not None:
+        _not_of_8_bits(f"div_{rounding_mode}_cpu", common, other)
 
 
 @op("numeric", name="div_Tensor_mode", backward="DivBackward2", inplace=True, out=True, function=False, method=False, check=_check_mode,

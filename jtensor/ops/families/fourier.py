@@ -69,7 +69,7 @@ def _several(t, s, dim):
     n = t._spec.ndim
     if dim is not None:
         dims = dim if isinstance(dim, (tuple, list)) else (dim.__index__(),)
-        if not n:
+        if not n and len(dims):
             raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
         dims = [wrap_dim(d, n) for d in dims]
         if len(set(dims)) != len(dims):
@@ -261,10 +261,11 @@ def ihfft(input, n=None, dim=-1, norm=None, *, out=None):
 
 
 def _r2c_all(name, input, s, dim, norm, out):
+    real = _to_real("rfftn expects a real-valued input tensor, but got", input)
     dims, sizes = _several(input, s, dim)
     if not dims:
         raise RuntimeError(f"{name} must transform at least one axis")
-    t = _fit_all(_to_real("rfftn expects a real-valued input tensor, but got", input), dims, sizes)
+    t = _fit_all(real, dims, sizes)
     made = r2c(t, tuple(dims), _scale(norm, math.prod(sizes), True, name))
     return _written("rfftn", "_fft_r2c", made, out)
 
@@ -292,10 +293,10 @@ def rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
 def _half_sizes(t, s, dim, name):
     """(dimensions, sizes of the result) where the last dimension of the input is a half."""
     given = None if s is None else [s] if isinstance(s, int) else list(s)
-    dims, sizes = _several(t, None if given is None else [*given[:-1], -1 if given[-1] == -1 else given[-1]], dim)
+    dims, sizes = _several(t, given, dim)
     if not dims:
         raise RuntimeError(f"{name} must transform at least one axis")
-    if given is None or given[-1] == -1:
+    if not given or given[-1] == -1:
         sizes[-1] = 2 * (t._spec.size[dims[-1]] - 1)
     if sizes[-1] < 1:
         raise RuntimeError(f"Invalid number of data points ({sizes[-1]}) specified")

@@ -3,6 +3,7 @@
 Owns: which norm an order and dims ask for. Vector norms are in `norms`, the singular values that some are made of in `spectral`.
 May not know: operators of its own.
 """
+from ..fitting import as_double
 from ..operator import RAW
 from ..registry import composite
 from .composing import put_out
@@ -27,9 +28,11 @@ def linalg_matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None,
     s = A._spec
     if isinstance(ord, complex):
         raise RuntimeError("linalg.matrix_norm: Expected a non-complex scalar as the order of norm.")
-    floats("linalg.matrix_norm", s)
+    if ord not in ("fro", "nuc") and (isinstance(ord, str) or abs(ord) not in (1, 2, float("inf"))):
+        raise RuntimeError(f"linalg.matrix_norm: Order {ord if isinstance(ord, str) else format(ord, 'g')} not supported.")
     if s.ndim < 2:
         raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
+    floats("linalg.matrix_norm", s)
     if len(dim) != 2:
         raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
     rows, columns = wrap_dim(dim[0], s.ndim), wrap_dim(dim[1], s.ndim)
@@ -37,8 +40,6 @@ def linalg_matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None,
         raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({dim[0]}, {dim[1]})")
     if ord == "fro":
         return put_out("linalg_matrix_norm", _vector_norm(A, 2, (rows, columns), keepdim, dtype), out)
-    if ord not in ("nuc", 2, -2, 1, -1, float("inf"), -float("inf")):
-        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     A = A if dtype is None else A.to(dtype)
     if ord in ("nuc", 2, -2):
         order = [d for d in range(s.ndim) if d not in (rows, columns)] + [rows, columns]
@@ -92,6 +93,9 @@ def linalg_cond(A, p=None, *, out=None):
     """
     if A._spec.ndim < 2:
         raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
+    if isinstance(p, str):
+        square(f"linalg.cond(ord={p})", A)
+    p = as_double(p)
     if p not in (None, 1, -1, 2, -2, float("inf"), -float("inf"), "fro", "nuc"):
         raise RuntimeError(f"linalg.cond got an invalid norm type: {p if isinstance(p, str) else format(p, 'g')}")
     if not A._spec.numel and A._spec.dtype.category > 1:
@@ -101,8 +105,10 @@ def linalg_cond(A, p=None, *, out=None):
         values = linalg_svdvals(A)
         first, last = values.narrow(-1, 0, 1), values.narrow(-1, values._spec.size[-1] - 1, 1)
         return put_out("linalg_cond", (last / first if p == -2 else first / last).squeeze(-1), out)
-    matrices("linalg.cond", A)
-    square(f"linalg.cond(ord={p if isinstance(p, str) else format(p, 'g')})", A)
+    if A._spec.size[-2] == A._spec.size[-1]:
+        matrices("linalg.inv", A)
+    else:
+        square(f"linalg.cond(ord={p if isinstance(p, str) else format(p, 'g')})", A)
     inverse, info = inv_ex_raw(A)
     norm, other = linalg_matrix_norm(A, p), linalg_matrix_norm(inverse, p)
     import jtensor

@@ -15,7 +15,7 @@ from ..layout import suggested
 from ..operator import RAW, Number, OptTensor, Tensor, op
 from ..registry import composite
 from .composing import put_out
-from .numeric import NARROW, cast, not_implemented
+from .numeric import NARROW, cast, not_implemented, size_at
 
 # -- shared -----------------------------------------------------------------------------------------------------------
 
@@ -92,14 +92,14 @@ def _column(v, x):
 
 
 def _check_batch(input, weight, bias, running_mean, running_var, training, eps):
-    if input.ndim < 2:
-        raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
     if not input.numel:
         raise RuntimeError(f"input tensor must have at least one element, but got input_sizes = {list(input.size)}")
-    n = input.size[1]
+    n = input.size[1] if input.ndim > 1 else 0                     # of which PyTorch speaks first
     for name, s in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias)):
         if s is not None and s.numel != n:
             raise RuntimeError(f"{name} should contain {n} elements not {s.numel}")
+    if input.ndim < 2:
+        raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
     if (running_mean is None) != (running_var is None):
         raise ValueError("running_mean and running_var must either both be None or neither be None")
     if input.dtype.category != 2:
@@ -193,6 +193,8 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
         out = input.clone() if weight is None else input.clone() * weight.select(0, 0)
         return out if bias is None else out + bias.select(0, 0)
     if not training and (running_mean is None or running_var is None):
+        if running_mean is not None:
+            _check_batch(input._spec, None, None, running_mean._spec, running_mean._spec, False, eps)
         raise RuntimeError(f"running_{'mean' if running_mean is None else 'var'} must be defined in evaluation mode")
     if training and not running_mean is running_var is None:
         _check_batch(input._spec, *(None if t is None else t._spec for t in (weight, bias, running_mean, running_var)), True, eps)
@@ -214,7 +216,7 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
 @composite(method=False)
 def instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled):
     """Each channel of each sample normalised: batch normalisation of ``(1, N C, *)``."""
-    n, channels = input._spec.size[0], input._spec.size[1]
+    n, channels = size_at(input._spec, 0), size_at(input._spec, 1)
 
     def repeated(t):
         return None if t is None else t.repeat(n)
@@ -366,6 +368,7 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabl
     >>> torch.group_norm(torch.tensor([[1., 3.]]), 1).round()
     tensor([[-1.,  1.]])
     """
+    size_at(input._spec, 0), size_at(input._spec, 1)                    # which PyTorch multiplies before it counts the dimensions
     return native_group_norm_raw(input, num_groups, weight, bias, eps)[0]
 
 

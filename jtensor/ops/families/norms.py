@@ -8,7 +8,7 @@ import math
 import jax.numpy as jnp
 from jax import lax
 
-from ...base import dtypes
+from ...base import dtypes, sites
 from ...base.naming import type_name
 from ..operator import Tensor, op
 from ..registry import composite
@@ -171,6 +171,10 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     return linalg_vector_norm(input, p, dim, keepdim, dtype=dtype, **more)
 
 
+_DEPRECATED = ("at::{0}_norm is deprecated and it is just left for JIT compatibility. It will be removed in a future PyTorch release. "
+               "Please use `linalg.{1}, dim, keepdim)` instead")
+
+
 @composite(method=False)
 def frobenius_norm(input, dim, keepdim=False, *, out=None):
     """The square root of the sum of squares over one or two dimensions.
@@ -178,6 +182,7 @@ def frobenius_norm(input, dim, keepdim=False, *, out=None):
     >>> torch.frobenius_norm(torch.tensor([[3., 4.]]), (0, 1))
     tensor(5.)
     """
+    sites.warn_once(_DEPRECATED.format("frobenius", "vector_norm(A, 2."))
     return norm(input, 2, dim, keepdim, out=out)
 
 
@@ -188,6 +193,7 @@ def nuclear_norm(input, dim=None, keepdim=False, *, out=None):
     >>> torch.nuclear_norm(torch.eye(2))
     tensor(2.)
     """
+    sites.warn_once(_DEPRECATED.format("nuclear", "matrix_norm(A, 'nuc'"))
     if dim is True or dim is False:                              # the form without dimensions
         dim, keepdim = None, dim
     dim = (-2, -1) if dim is None else (dim, dim) if isinstance(dim, int) else tuple(dim)
@@ -209,6 +215,9 @@ def _check_dist(self, other, p):
     if common.category < 2:
         raise RuntimeError("norm(): input dtype should be either floating point or complex. Got "
                            f"{dtypes.scalar_name(common)} instead.")
+    if (p < 0 or p == INF) and not (self.numel and other.numel):
+        raise RuntimeError(f"linalg.vector_norm cannot compute the {_g(p)} norm on an empty tensor because the operation does not have an "
+                           "identity")
 
 
 @op("numeric", layout="contiguous", check=_check_dist, grad={
@@ -223,8 +232,6 @@ def dist(self: Tensor, other: Tensor, p=2):
     tensor(5.)
     """
     away = self - other
-    if away.size == 0 and p in (INF, -INF):
-        return jnp.zeros((), away.real.dtype)
     return norm_over(away, p, tuple(range(away.ndim)), False)
 
 

@@ -126,12 +126,15 @@ def not_implemented(kernel, d):
 
 
 def refuses(kernel, *categories, error=None):
-    """A check that the promoted type of the tensors is none of ``categories`` ("bool", "complex", "integral", "narrow": of 16 bits)."""
+    """A check that the promoted type of the tensors is none of ``categories`` ("bool", "complex", "integral", "narrow": of 16 bits,
+    floats "of 8 bits")."""
     def check(self, *others):
         d = common_dtype(self, *[t for t in others if hasattr(t, "size") or hasattr(t, "kind")])
         kind = "bool" if d.category == 0 else "integral" if d.category == 1 else "complex" if d.is_complex else "floating"
         if kind == "floating" and "narrow" in categories and d.itemsize == 2:
             kind = "narrow"
+        if kind == "floating" and "of 8 bits" in categories and d.itemsize == 1:
+            raise not_implemented(kernel, d)
         if kind in categories:
             raise error or not_implemented(kernel, d)
     return check

@@ -3,12 +3,13 @@
 Owns: selections by rank. NaN is larger than everything. May not know: tensors as objects; sorting and kthvalue are in `sort`.
 """
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from ...base.geometry import contiguous_strides
 from ..operator import Tensor, TensorOrNumber, op
 from ..registry import composite
-from .composing import NO_DIM, no_keepdim, no_none
+from .composing import NO_DIM, NO_KEEPDIM, no_keepdim, no_none, no_out
 from .extrema import no_empty, share_evenly, to_selected
 from .numeric import is_floating, not_implemented, wide, wrap_dim
 from .sort import ranked, sorted_along
@@ -97,33 +98,33 @@ def nanmedian_dim(self: Tensor, dim, keepdim=False):
 
 
 @composite(asked=True)
-def median(input, dim=NO_DIM, keepdim=False, *, out=None):
+def median(input, dim=NO_DIM, keepdim=NO_KEEPDIM, *, out=None):
     """The median: of all elements, or ``(values, indices)`` along ``dim``. Of two in the middle it is the lower; NaN if there is one.
 
     >>> torch.median(torch.tensor([3., 1., 2., 4.]))
     tensor(2.)
     """
-    more = {} if out is None else {"out": out}
     if dim is NO_DIM:
         no_keepdim(keepdim)
-        return median_all(input, **more)
+        return median_all(input) if out is None else no_out()
     no_none(dim)
-    return median_dim(input, dim, keepdim, **more)
+    more = {} if out is None else {"out": out}
+    return median_dim(input, dim, keepdim is not NO_KEEPDIM and keepdim, **more)
 
 
 @composite(asked=True)
-def nanmedian(input, dim=NO_DIM, keepdim=False, *, out=None):
+def nanmedian(input, dim=NO_DIM, keepdim=NO_KEEPDIM, *, out=None):
     """The median of what is not NaN.
 
     >>> torch.nanmedian(torch.tensor([3., float("nan"), 2.]))
     tensor(2.)
     """
-    more = {} if out is None else {"out": out}
     if dim is NO_DIM:
         no_keepdim(keepdim)
-        return nanmedian_all(input, **more)
+        return nanmedian_all(input) if out is None else no_out()
     no_none(dim)
-    return nanmedian_dim(input, dim, keepdim, **more)
+    more = {} if out is None else {"out": out}
+    return nanmedian_dim(input, dim, keepdim is not NO_KEEPDIM and keepdim, **more)
 
 
 # -- mode --------------------------------------------------------------------------------------------------------------
@@ -209,6 +210,7 @@ def quantile_of(self: Tensor, q: TensorOrNumber, dim=None, keepdim=False, *, int
 
 def _quantile(ignore, input, q, dim, keepdim, interpolation, out):
     """Both functions; PyTorch's errors name `quantile` in either."""
+    q = q.item() if isinstance(q, np.bool_) else q
     if (is_number := isinstance(q, (int, float))) and not 0 <= q <= 1:
         raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
     if interpolation not in _INTERPOLATIONS:

@@ -128,7 +128,7 @@ def _copysign_gradient(grad, self, result):
 _COPYSIGN = {"inplace": True, "out": True, "function": False, "method": False}
 
 
-@op("float", name="copysign_Tensor", check=refuses("copysign_cpu", "complex"), **_COPYSIGN,
+@op("float", name="copysign_Tensor", check=refuses("copysign_cpu", "complex", "of 8 bits"), **_COPYSIGN,
     backward="CopysignBackward0", grad={"self": _copysign_gradient, "other": lambda grad: jnp.zeros_like(grad)},
     double={"self": "MulBackward0", "other": "-"})
 def copysign_Tensor(self: Tensor, other: Tensor):
@@ -136,7 +136,7 @@ def copysign_Tensor(self: Tensor, other: Tensor):
     return _signed_like(self, other)
 
 
-@op("float", name="copysign_Scalar", check=refuses("copysign_cpu", "complex"), **_COPYSIGN,
+@op("float", name="copysign_Scalar", check=refuses("copysign_cpu", "complex", "of 8 bits"), **_COPYSIGN,
     backward="CopysignBackward1", grad={"self": _copysign_gradient}, double="MulBackward0")
 def copysign_Scalar(self: Tensor, other: TensorOrNumber):
     """The size of a tensor with the sign of a number."""
@@ -271,7 +271,8 @@ def polar(abs: Tensor, angle: Tensor):
 
 # -- what is not finite -----------------------------------------------------------------------------------------------
 
-@op("numeric", inplace=True, out=True, grad=lambda grad, self: grad * jnp.isfinite(self).astype(grad.dtype), double="MulBackward0!")
+@op("numeric", inplace=True, out=True, layout="like", double="MulBackward0!",
+    grad=lambda grad, self: grad * jnp.isfinite(self).astype(grad.dtype))
 def nan_to_num(self: Tensor, nan: Number = None, posinf: Number = None, neginf: Number = None):
     """NaN and the infinities replaced: by 0 and the largest and lowest finite number unless others are given.
 

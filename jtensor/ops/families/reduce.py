@@ -10,7 +10,7 @@ from ...base import dtypes
 from ...trace.plan import is_for_cpu, is_particular
 from ..operator import RAW, Tensor, op
 from ..registry import composite
-from .composing import NO_DIM, no_keepdim, no_none
+from .composing import NO_DIM, NO_KEEPDIM, no_keepdim, no_none, no_out
 from .numeric import axes_of, is_complex, is_floating, is_integral, not_implemented, restored, size_of, spread, wide
 from .running import running_product
 
@@ -98,14 +98,19 @@ def sum_dim(self: Tensor, dim, keepdim=False, *, dtype=None):
 
 
 @composite()
-def sum(input, dim=None, keepdim=False, *, dtype=None, out=None):
+def sum(input, dim=NO_DIM, keepdim=NO_KEEPDIM, *, dtype=None, out=None):
     """The sum of all elements, or over the dimensions ``dim``. Integers and bools add up to int64 unless ``dtype`` says otherwise.
 
     >>> torch.sum(torch.tensor([[1., 2.], [3., 4.]]), 0)
     tensor([4., 6.])
     """
+    if dim is NO_DIM:
+        no_keepdim(keepdim) if out is None else no_out()
+        return sum_all.record(input, dtype)
+    if keepdim is NO_KEEPDIM:
+        keepdim = False
     if out is None:
-        return sum_all.record(input, dtype) if dim is None and not keepdim else sum_dim.record(input, dim, keepdim, dtype)
+        return sum_dim.record(input, dim, keepdim, dtype)
     return sum_dim(input, dim, keepdim, dtype=out.dtype if dtype is None else dtype, out=out)
 
 
@@ -192,17 +197,18 @@ def mean_dim(self: Tensor, dim, keepdim=False, *, dtype=None):
 
 
 @composite()
-def mean(input, dim=None, keepdim=False, *, dtype=None, out=None):
+def mean(input, dim=NO_DIM, keepdim=NO_KEEPDIM, *, dtype=None, out=None):
     """The mean of all elements, or over the dimensions ``dim``. Integers raise ``RuntimeError`` unless ``dtype`` is a floating type.
 
     >>> torch.mean(torch.tensor([[1., 2.], [3., 4.]]), 0)
     tensor([2., 3.])
     """
-    if out is None:
-        return mean_all.record(input, dtype) if dim is None and not keepdim else mean_dim.record(input, dim, keepdim, dtype)
-    if dim is None and not keepdim:
-        return mean_all(input, dtype=dtype, out=out)
-    return mean_dim(input, dim, keepdim, dtype=dtype, out=out)
+    if dim is NO_DIM:
+        no_keepdim(keepdim)
+        return mean_all.record(input, dtype) if out is None else mean_all(input, dtype=dtype, out=out)
+    if keepdim is NO_KEEPDIM:
+        keepdim = False
+    return mean_dim.record(input, dim, keepdim, dtype) if out is None else mean_dim(input, dim, keepdim, dtype=dtype, out=out)
 
 
 @composite(asked=True)
@@ -273,18 +279,18 @@ def prod_dim(self: Tensor, dim, keepdim=False, *, dtype=None):
 
 
 @composite()
-def prod(input, dim=NO_DIM, keepdim=False, *, dtype=None, out=None):
+def prod(input, dim=NO_DIM, keepdim=NO_KEEPDIM, *, dtype=None, out=None):
     """The product of all elements, or over the dimension ``dim``.
 
     >>> torch.prod(torch.tensor([2., 3., 4.]))
     tensor(24.)
     """
-    more = {} if out is None else {"out": out}
     if dim is NO_DIM:
         no_keepdim(keepdim)
-        return prod_all(input, dtype=dtype, **more)
+        return prod_all(input, dtype=dtype) if out is None else no_out()
     no_none(dim)
-    return prod_dim(input, dim, keepdim, dtype=dtype, **more)
+    more = {} if out is None else {"out": out}
+    return prod_dim(input, dim, keepdim is not NO_KEEPDIM and keepdim, dtype=dtype, **more)
 
 
 # -- all, any, count --------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from jax import lax
 from ...base import dtypes
 from ..operator import Tensor, op
 from ..registry import composite
+from .composing import NO_DECIMALS
 from .numeric import is_integral, not_implemented, refuses, wide, zeros_gradient
 
 
@@ -72,7 +73,7 @@ def round_whole(self: Tensor):
 
 
 @op("numeric", name="round_decimals", backward="RoundBackward1", **_ROUND,
-    check=lambda self, decimals: refuses("round_cpu", "complex")(self), double="-")
+    check=lambda self, decimals: refuses("round_cpu" if decimals else "round_vml_cpu", "complex")(self), double="-")
 @wide
 def round_decimals(self: Tensor, decimals):
     """To a number of decimal places."""
@@ -86,31 +87,37 @@ def round_decimals(self: Tensor, decimals):
 
 
 @composite()
-def round(input, *, decimals=0, out=None):
+def round(input, *, decimals=NO_DECIMALS, out=None):
     """To the nearest whole number (halves to the even one), or to so many decimal places; negative ones are left of the point.
 
     >>> torch.round(torch.tensor([0.5, 1.5, 2.345]), decimals=0)
     tensor([0., 2., 2.])
     """
     more = {} if out is None else {"out": out}
-    return round_whole(input, **more) if decimals == 0 else round_decimals(_fractional(input), decimals, **more)
+    if decimals is NO_DECIMALS:
+        return round_whole(input, **more)
+    return round_decimals(_fractional(input, decimals), decimals, **more)
 
 
 @composite()
-def round_(input, *, decimals=0):
+def round_(input, *, decimals=NO_DECIMALS):
     """``round``, written back into the tensor."""
-    return round_whole.inplace_form(input) if decimals == 0 else round_decimals.inplace_form(_fractional(input), decimals)
+    if decimals is NO_DECIMALS:
+        return round_whole.inplace_form(input)
+    return round_decimals.inplace_form(_fractional(input, decimals), decimals)
 
 
-def _fractional(input):
+def _fractional(input, decimals):
     if input.dtype.category < 2:
-        raise not_implemented("round_cpu", input.dtype)
+        raise not_implemented("round_cpu" if decimals else "round_vml_cpu", input.dtype)
     return input
 
 
 def _check_frexp(self):
     if not self.dtype.is_floating_point:
         raise RuntimeError("torch.frexp() only supports floating-point dtypes")
+    if self.dtype.itemsize == 1:
+        raise not_implemented("frexp_cpu", self.dtype)
 
 
 def _halved(x):

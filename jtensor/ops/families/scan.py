@@ -352,7 +352,7 @@ def trapezoid(y, x=None, *, dx=None, dim=-1):
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     dim = wrap_dim(dim, y.ndim)
     if y.shape[dim] == 0:
-        return y.sum(dim)
+        return y.new_zeros(y.shape[:dim] + y.shape[dim + 1:])
     if isinstance(x, (int, float)):
         x, dx = None, x
     if x is not None:

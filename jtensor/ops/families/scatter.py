@@ -206,7 +206,7 @@ def check_scatter(self, dim, index, src=None, rows=False, name="scatter"):
         what = "src" if is_tensor and (src.ndim or 1) != (index.ndim or 1) and (self.ndim or 1) == (index.ndim or 1) else "self"
         raise RuntimeError(f"Index tensor must have the same number of dimensions as {what} tensor")
     beside = any(d != axis and index.size[d] > self.size[d] for d in range(min(self.ndim, index.ndim)))
-    past = is_tensor and (any(index.size[d] > src.size[d] for d in range(min(src.ndim, index.ndim))) or not src.numel)
+    past = is_tensor and (any(n > m for n, m in zip(index.size, src.size or (1,), strict=False)) or not src.numel)
     if beside or past:
         end = f" and to be no larger size than src {list(src.size)}" if is_tensor else ""
         raise RuntimeError(f"Expected index {list(index.size)} to be no larger than self {list(self.size)} apart from dimension "
@@ -239,9 +239,9 @@ def scatter_value(self: Tensor, dim, index: Tensor, value: Number):
 
 
 def _check_reduced(self, dim, index, src, reduce):
+    check_scatter(self, dim, index, src)
     if reduce not in ("add", "multiply"):
         raise RuntimeError("reduce argument must be either add or multiply.")
-    check_scatter(self, dim, index, src)
     if hasattr(src, "numel"):
         sites.warn_once("The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future PyTorch "
                         "release. Use torch.scatter_reduce instead for more reduction options.")

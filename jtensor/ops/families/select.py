@@ -237,9 +237,6 @@ def _check_fill(self, dim, index, value):
     wrap_dim(dim, self.ndim)
     if index.ndim > 1:
         raise RuntimeError("Index has to be a vector/scalar")
-    dims = getattr(value, "ndim", 0)
-    if dims:
-        raise RuntimeError(f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {dims} dimension(s).")
     if not self.dtype.is_complex and (isinstance(value, complex) or getattr(value, "kind", None) == "c" or
                                       getattr(getattr(value, "dtype", None), "is_complex", False)):
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
@@ -266,6 +263,9 @@ def index_fill_Tensor(self: Tensor, dim, index: Tensor, value: Tensor):
 def _fill_call(self, dim, index, value):
     number = isinstance(value, (bool, int, float, complex, np.generic))
     operator = index_fill_Scalar if number else index_fill_Tensor
+    dims = 0 if number else value._spec.ndim
+    if dims:                                                                    # of which both forms speak before anything else
+        raise RuntimeError(f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {dims} dimension(s).")
     operator.check(self._spec, dim, index._spec, value if number else value._spec)
     if self._spec.numel:
         (number_fits if number else held_number_fits)(value, self._spec.dtype)
@@ -366,14 +366,14 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
     >>> torch.index_reduce(torch.ones(2), 0, torch.tensor([0, 0]), torch.tensor([2., 3.]), "prod")
     tensor([6., 1.])
     """
-    sites.warn_once(_BETA)
     _ready(index_reduce_raw, input, dim, index, source, reduce, include_self)
+    sites.warn_once(_BETA)
     return put_out("index_reduce", index_reduce_raw(input, dim, index, source, reduce, include_self), out)
 
 
 @composite(function=False)
 def index_reduce_(self, dim, index, source, reduce, *, include_self=True):
     """``index_reduce``, written back into the tensor."""
-    sites.warn_once(_BETA)
     _ready(index_reduce_raw, self, dim, index, source, reduce, include_self, inplace=True)
+    sites.warn_once(_BETA)
     return index_reduce_raw.inplace_form(self, dim, index, source, reduce, include_self)

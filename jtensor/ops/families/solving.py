@@ -17,7 +17,7 @@ from . import factor
 from .composing import put_out
 from .factor import adjoint, product, together
 from .linalg import linalg_inv
-from .matrices import checked, eps, floating, named, square
+from .matrices import checked, eps, floating, floats, named, square
 from .numeric import wrap_dim
 from .right_sides import fitting, solvable
 from .spectral import pinv_gradient, pseudoinverse
@@ -69,6 +69,7 @@ def solve_ex_raw(A: Tensor, B: Tensor, left, vector):
 
 
 def _solve(name, A, B, left):
+    floats(name, A._spec)
     square(name, A)
     floating(name, B._spec)
     a, b = A._spec, B._spec

@@ -270,11 +270,33 @@ def xlogy_(input, other):
     return _xlogy_form(input, other).inplace_form(input, other)
 
 
-@op("float", name="special_xlog1py", backward="SpecialXlog1PyBackward0", **_HIDDEN, check=refuses("xlog1py_cpu", "complex"),
+_XLOG1PY = {**_HIDDEN, "check": refuses("xlog1py_cpu", "complex")}
+
+
+@op("float", name="xlog1py_Tensor", backward="SpecialXlog1PyBackward0", **_XLOG1PY,
     grad={"self": _xlog1py_first, "other": _xlog1py_second})
-def special_xlog1py(self: TensorOrNumber, other: TensorOrNumber):
-    """``input * log1p(other)``, and 0 where ``input`` is 0, unless ``other`` is NaN."""
+def xlog1py_Tensor(self: Tensor, other: Tensor):
+    """``input * log1p(other)`` of two tensors."""
     return _xlog1py(self, other)
+
+
+@op("float", name="xlog1py_Scalar_Self", backward="SpecialXlog1PyBackward1", **_XLOG1PY, grad={"other": _xlog1py_second})
+def xlog1py_Scalar_Self(self: TensorOrNumber, other: Tensor):
+    """``input * log1p(other)`` of a number and a tensor."""
+    return _xlog1py(self, other)
+
+
+@op("float", name="xlog1py_Scalar_Other", backward="SpecialXlog1PyBackward2", **_XLOG1PY, grad={"self": _xlog1py_first})
+def xlog1py_Scalar_Other(self: Tensor, other: TensorOrNumber):
+    """``input * log1p(other)`` of a tensor and a number."""
+    return _xlog1py(self, other)
+
+
+@composite("special_xlog1py", function=False, method=False)
+def special_xlog1py(input, other, *, out=None):
+    """``input * log1p(other)``, and 0 where ``input`` is 0, unless ``other`` is NaN."""
+    form = xlog1py_Scalar_Other if _number(other) else xlog1py_Scalar_Self if _number(input) else xlog1py_Tensor
+    return form(input, other) if out is None else form(input, other, out=out)
 
 
 @op("float", name="special_entr", grad=lambda grad, self: grad * -(1 + jnp.log(self)), check=refuses("entr_cpu", "complex"),

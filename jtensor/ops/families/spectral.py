@@ -187,6 +187,8 @@ def linalg_matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, ou
     "A": lambda grad, A, result: pinv_gradient(grad, A, result)}, **RAW)
 def pinv_raw(A: Tensor, limit: Tensor, hermitian):
     """The pseudoinverse, singular values up to a limit counted as zero."""
+    if not A.size:
+        return jnp.zeros((*A.shape[:-2], A.shape[-1], A.shape[-2]), A.dtype)
     if hermitian:
         full = jnp.tril(A) + adjoint(jnp.tril(A, -1))
         v, w = lax.linalg.eigh(full, symmetrize_input=False)
@@ -246,9 +248,9 @@ def linalg_pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=Non
     _real_limits("pinv", rcond=rcond, atol=atol, rtol=rtol)
     if rcond is not None:
         rtol = rcond
-    if not A._spec.numel:
-        return put_out("linalg_pinv", A.mH.clone(), out)
     fixed = A.detach()
+    if not A._spec.numel:
+        return put_out("linalg_pinv", pinv_raw(A, fixed.new_zeros((), dtype=A._spec.dtype.to_real()), bool(hermitian)), out)
     values = factor.eigh_raw(fixed, "L")[0].abs() if hermitian else factor.svd_raw(fixed, False)[1]
     return put_out("linalg_pinv", pinv_raw(A, _cutoffs(values, fixed, atol, rtol), bool(hermitian)), out)
 

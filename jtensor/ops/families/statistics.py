@@ -144,6 +144,8 @@ def gradient(input, *, spacing=None, dim=None, edge_order=1):
     if input.dtype is dtypes.uint8:
         raise RuntimeError("torch.gradient does not support uint8 input.")
     axes = list(range(input.ndim)) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    if axes and not input.ndim:
+        raise IndexError(f"Dimension specified as {axes[0]} but tensor has no dimensions")
     axes = [wrap_dim(d, input.ndim) for d in axes]
     if len(set(axes)) != len(axes):
         raise RuntimeError(f"dim {next(d for d in axes if axes.count(d) > 1)} appears multiple times in the list of dims")

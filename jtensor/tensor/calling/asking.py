@@ -52,7 +52,7 @@ class Entry:
         return found
 
     def _of_classes(self, args, kwargs, caller):
-        if STATE.off is ALL_OFF or _engine(caller) or self.method and not (args and isinstance(args[0], Tensor)):
+        if STATE.off is ALL_OFF or is_engine(caller) or self.method and not (args and isinstance(args[0], Tensor)):
             return NOBODY
         asked = self._overriding(args, kwargs) if STATE.off is ON and not self.modes_only else []
         if not asked and not STATE.modes or not self.python and not self._bound(len(args) - self.method, _named(kwargs)):
@@ -187,8 +187,8 @@ def _nobody(title, asked):
 
 
 # Rooms in the public interface; of this one, `default` calls what a user has called.
-_PUBLIC_ROOMS = ("autograd/functional.py", "base/return_types.py", "nn/", "distributions/", "utils/", "func/", "signal/",
-                 "overridable.py", "overrides.py", "tensor/calling/overriding.py")
+_PUBLIC_ROOMS = ("autograd/functional.py", "autograd/mode.py", "base/return_types.py", "nn/", "distributions/", "utils/", "func/",
+                 "signal/", "overridable.py", "overrides.py", "tensor/calling/overriding.py")
 
 
 class _OfEngine(Bounded):
@@ -202,7 +202,7 @@ class _OfEngine(Bounded):
 _of_engine = _OfEngine(MANY)
 
 
-def _engine(frame):
+def is_engine(frame):
     """Whether a call comes from the engine's own rooms; None stands for the interpreter, which shows an uncaught error."""
     return frame is not None and _of_engine[frame.f_code.co_filename]
 

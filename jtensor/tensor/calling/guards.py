@@ -11,6 +11,7 @@ import types
 
 from ...base import sites
 from ...base.naming import type_name
+from ...ops.families.composing import NO_KEEPDIM
 from ...ops.operator import REQUIRED
 from ...trace.cache.codes import PUBLIC
 from ..core import Tensor
@@ -131,7 +132,8 @@ def written(form, name, called, scope):
     real = {places: by_keyword, **dict(zip(places, by_keyword, strict=True))}
     code = code.replace(co_name=name, co_qualname=name, co_varnames=(*names, *code.co_varnames[len(names):]),
                         co_consts=tuple([real.get(const, const) for const in code.co_consts]))
-    scope.update(_m=MISSING, _odd=odd_call, _again=again, _form=form, _kinds=set(), _first=first_of_kind, __name__="jtensor")
+    scope.update(_m=MISSING, _odd=odd_call, _again=again, _form=form, _kinds=set(), _first=first_of_kind, _absent=NO_KEEPDIM,
+                 __name__="jtensor")
     made = types.FunctionType(code, scope, name, tuple([MISSING if default is REQUIRED else default for _, default in form.positional]))
     made.__kwdefaults__ = {parameter: MISSING if default is REQUIRED else default for parameter, default in form.named}
     form.function = made
@@ -140,8 +142,9 @@ def written(form, name, called, scope):
 
 @functools.cache
 def _code(n, m, last, own_rest, own_others, out, called, asked_first, one_list, bools):
-    """The code of functions that have so many parameters and do alike, whatever their names are. A call with ``out`` is looked at first,
-    and one whose arguments are of other classes than any before if ``asked_first``, or if one of the ``bools`` is none."""
+    """The code of functions that have so many parameters and do alike, whatever their names are. A call with ``out`` is looked at
+    first, and one whose arguments are of other classes than any before if ``asked_first``, or if one of the ``bools`` holds,
+    which say that an argument is none."""
     positional, named = [f"p{at}" for at in range(n)], [f"k{at}" for at in range(m)]
     several = ["rest and (len(rest) > 1 or rest[0].__class__ is int)"] * one_list
     asked = " or ".join([f"{last} is _m"] * (last is not None) + ["rest"] * own_rest + several + ["others"] * own_others
@@ -149,7 +152,7 @@ def _code(n, m, last, own_rest, own_others, out, called, asked_first, one_list, 
     values = f"({''.join([p + ', ' for p in positional])}), rest, ({''.join([k + ', ' for k in named])}), others"
     odd = f"    if {asked}:\n        found = _odd(_form, {values})\n        if found is not _m:\n            return found\n"
     classes = f"({''.join([f'{p}.__class__, ' for p in (*positional, *named)])})"
-    when = f"({' or '.join([f'{one} is not False and {one} is not True' for one in bools])}) and " if bools and not asked_first else ""
+    when = f"({' or '.join(bools)}) and " if bools and not asked_first else ""
     first = f"    if {when}{classes} not in _kinds:\n        _first(_form, _kinds, {classes})\n" if asked_first or bools else ""
     source = (f"def made({', '.join([*positional, '*rest', *named, '**others'])}):\n{odd if asked else ''}{first}"
               f"    try:\n        return {called}\n"
@@ -172,8 +175,9 @@ def guarded(function, name, method=False, behind=None, asked_first=False, one_li
     if method:                                       # methods of PyTorch's have no ``out``
         form.named = [(n, d) for n, d in form.named if n != "out"]
     form.name = "Tensor." + name if method else name
-    form.bools = tuple([f"{letter}{at}" for letter, part in (("p", form.positional), ("k", form.named))
-                        for at, (_, default) in enumerate(part) if default.__class__ is bool])
+    form.bools = tuple([f"{'' if default.__class__ is bool else f'{letter}{at} is not _absent and '}{letter}{at} is not False and "
+                        f"{letter}{at} is not True" for letter, part in (("p", form.positional), ("k", form.named))
+                        for at, (_, default) in enumerate(part) if default.__class__ is bool or default is NO_KEEPDIM])
     places = [f"p{at}" for at in range(len(form.positional))] + ["*rest"] * bool(form.rest)
     named = [f"k{at}=k{at}" for at in range(len(form.named))]
     scope = {"_function": function, **{f"_k{at}": default for at, (_, default) in enumerate(form.named)}}
@@ -211,6 +215,8 @@ def again(error, form, values, rest, named, others):
         answer = once_more(form.name, args, kwargs)
         if answer is not NotImplemented:
             return answer
+    if getattr(error, "final", False):                                      # PyTorch's words already
+        return MISSING
     if form.behind is not None and type(error) is ValueError and _raised_in(error, "nn/functional/"):        # before that call
         return MISSING
     method = form.name.startswith("Tensor.")
@@ -274,22 +280,26 @@ def _in_pythons_words(form, args, values):
         raise TypeError(f"{form.name}() missing {len(lacking)} required positional argument{'s' * (len(lacking) > 1)}: {listed}")
 
 
+def _our_name(form, key, names, kwargs):
+    """What a parameter is called here that PyTorch, or NumPy, calls otherwise."""
+    shown = form.name.removeprefix("Tensor.")
+    if key in ALSO.get(shown, ()):
+        return ALSO[shown][key]
+    numpys = ELSEWHERE.get(key)
+    return numpys if numpys in names and numpys not in kwargs and shown not in _WITHOUT_NUMPYS_NAMES else key
+
+
 def odd_call(form, values, rest, named, others):
     """A call that Python would not bind (under NumPy's names, or to be refused) or one with ``out``; `MISSING`: it is in order."""
     args, kwargs = form.given(sys._getframe(2), values, rest, named, others)
     if form.behind is not None:                              # bound by Python, there as here
         return form.body(*args, **kwargs)
     names = [name for name, _ in form.positional + form.named]
-    also = ALSO.get(form.name.removeprefix("Tensor."), {})
-    if not also.keys().isdisjoint(others):
-        ours = {also.get(key, key) if key in others else key: value for key, value in kwargs.items()}
-        if len(ours) == len(kwargs):
-            return under_our_names(form.function, args, ours, kwargs)
-    if form.name.removeprefix("Tensor.") not in _WITHOUT_NUMPYS_NAMES and any(ELSEWHERE.get(key) in names for key in others):
-        renamed = {key if key in names or ELSEWHERE.get(key) not in names or ELSEWHERE[key] in kwargs else ELSEWHERE[key]: value
-                   for key, value in kwargs.items()}
-        if renamed.keys() != kwargs.keys():
-            return under_our_names(form.function, args, renamed, renamed)               # refusals do not speak of NumPy's names
+    ours = {}
+    for key, value in kwargs.items():
+        ours[_our_name(form, key, names, kwargs) if key in others else key] = value
+    if len(ours) == len(kwargs) and ours.keys() != kwargs.keys():
+        return under_our_names(form.function, args, ours, kwargs)
     method = form.name.startswith("Tensor.")
     if method and others.get("out", others) is None and form.name[7:] in ASKED_BY_NUMPY:
         kwargs.pop("out")

@@ -12,7 +12,7 @@ from ...base.size import Size
 from ...ops.operator import Static, TensorOrNumber
 from ...trace.spec import Spec
 from ..core import Tensor
-from .taking import WITHOUT, Parameter, Refused, fit, is_index, line_of, signatures, takes, unfit
+from .taking import ELSEWHERE, WITHOUT, Parameter, Refused, fit, is_index, line_of, signatures, takes, unfit
 
 # -- what an operator is given ----------------------------------------------------------------------------------------
 
@@ -57,7 +57,7 @@ _ANY = Parameter("Number value", False)
 
 def _elements(signature, shown, args, kwargs):
     """What is wrong inside of lists that are taken for what they begin with: PyTorch finds it when it unpacks them."""
-    at = 0
+    at, kwargs = 0, {ELSEWHERE.get(name, name): value for name, value in kwargs.items()} | kwargs
     for p in signature.parameters:
         value = args[at] if at < len(args) else kwargs.get(p.name)
         at += 1

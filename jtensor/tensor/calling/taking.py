@@ -125,12 +125,12 @@ def is_whole(given):
 
 
 def in_plain_words(name, given):
-    """An argument with a dtype for Python's type, an int for one of NumPy's (or its array of one), and a text for bytes: the
+    """An argument with a dtype for Python's type, an int or a truth for one of NumPy's (or its array of one), and a text for bytes: the
     same object where there is nothing to be put so. A truth value that follows an int stands for one: of a list PyTorch asks what its
     first item is. ``name`` is the place in the list where the ints are given one by one."""
     if name == "dtype" and isinstance(given, type):
         return dtypes.OF_PYTHON.get(given, given)
-    if is_whole(given) or isinstance(given, np.integer):
+    if is_whole(given) or isinstance(given, np.integer) or isinstance(given, np.bool_) and name not in ("data", "obj"):
         return given.item()
     if given.__class__ is bytes and name not in ("data", "obj"):           # of numbers, which bytes are not
         return given.decode()
@@ -148,7 +148,7 @@ def _is_number(given):
 
 
 def _is_float(given):
-    return isinstance(given, (int, float, np.floating, np.integer)) or _number_like(given)
+    return isinstance(given, (int, float, np.floating, np.integer, np.bool_)) or _number_like(given)
 
 
 def _begins_with(test):
@@ -245,11 +245,12 @@ def fit(signature, name, args, kwargs):
         else:
             raise Refused(unfit(p, value, name, keyword, place))
     if left:
-        key = next(iter(left))
         known = [p.name for p in parameters]
-        if key in known[:given]:
-            raise Refused(f"{name}() got multiple values for argument '{key}'")
-        raise Refused(f"{name}() got an unexpected keyword argument '{key}'")
+        for key in kwargs:                                       # in which PyTorch does not look for NumPy's names any more
+            if key not in known:
+                raise Refused(f"{name}() got an unexpected keyword argument '{key}'")
+            if key in known[:given]:
+                raise Refused(f"{name}() got multiple values for argument '{key}'")
 
 
 def plain_numbers(name, args, kwargs):

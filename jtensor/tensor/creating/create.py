@@ -14,6 +14,7 @@ from ...base.naming import type_name
 from ...ops.families import create as ops
 from ...ops.families.composing import number_fits
 from ...ops.families.numeric import not_implemented
+from ...ops.fitting import as_double
 from ...storage import cell
 from ...trace import spec as specs
 from ...trace.tape import LOCAL
@@ -323,13 +324,12 @@ def arange(start=None, end=None, step=1, *, out=None, dtype=None, layout=None, d
         dtypes.fits_a_word(x)
     written = dtype
     if dtype is None:
-        dtype = out.dtype if out is not None else dtypes.get_default_dtype() if any(isinstance(x, float) for x in (start, end, step)) \
-            else dtypes.int64
+        dtype = out.dtype if out is not None else dtypes.int64 if all(isinstance(x, int) for x in (start, end, step)) \
+            else dtypes.get_default_dtype()
     dtype = _type(dtype)
     if dtype.category in (0, 3) or dtype.name in ("uint16", "uint32", "uint64"):
         raise not_implemented("arange_cpu", dtype)
-    if any(isinstance(x, complex) for x in (start, end, step)):
-        raise RuntimeError("value cannot be converted to type double without overflow")
+    start, end, step = map(as_double, (start, end, step))
     if not step > 0 and not step < 0:                # nor NaN
         raise RuntimeError("step must be nonzero")
     if not (math.isfinite(start) and math.isfinite(end)):

@@ -9,7 +9,7 @@ import numpy as np
 from ...base import devices, dtypes, sites
 from ...ops.families import create as ops
 from ...ops.families.numeric import not_implemented
-from ...ops.fitting import number_fits
+from ...ops.fitting import as_double, number_fits
 from ..core import Tensor
 from ..dispatch import call
 from ..lifted.batching import is_batch, slice_by_slice
@@ -89,6 +89,7 @@ def range(start, end=None, step=1, *, out=None, dtype=None, layout=None, device=
                "range builtin. Instead, use torch.arange, which produces values in [start, end).")
     if end is None:
         start, end = 0, start
+    start, end, step = map(as_double, (start, end, step))
     if not step:
         raise RuntimeError("step must be nonzero")
     if not (math.isfinite(start) and math.isfinite(end)):

@@ -155,7 +155,8 @@ FORMULAS = {
     "lgamma": {"self": lambda grad, self: grad * self.digamma()},
     "digamma": {"self": lambda grad, self: grad * self.polygamma(1)},
     "polygamma_of": {"self": lambda grad, self, n: grad * self.polygamma(n + 1)},
-    "special_xlog1py": {"self": _log1p_times, "other": lambda grad, self, other: grad * self / (other + 1)},
+    **dict.fromkeys(("xlog1py_Tensor", "xlog1py_Scalar_Self", "xlog1py_Scalar_Other"), {
+        "self": _log1p_times, "other": lambda grad, self, other: grad * self / (other + 1)}),
     "silu": {"self": _silu},
     "logit": {"self": _logit},
     "logsumexp": {"self": _log_of_sum},

@@ -135,6 +135,7 @@ def _split(tensor, size, dim):
     of_one_size = isinstance(size, int)
     refused = refusal("nn.split" if of_one_size else "split_with_sizes", (tensor, size, dim), {})
     if refused is not None:
+        refused.final = True                                    # a number of NumPy's is none here: not to be tried again as an int
         raise refused
     if of_one_size:
         return _multi(tensor, rules.split, "SplitBackward0", size, dim.__index__())

@@ -7,7 +7,7 @@ of another type in `retyped`; how a view is made, in `views`.
 from ...autograd import engine
 from ...autograd.gradmode_checks import counting_allowed
 from ...autograd.graph import node_class
-from ...base import devices, dtypes
+from ...base import devices, dtypes, sites
 from ...ops.families.composing import NO_DIM, no_bools, no_none
 from ...ops.families.create import contiguous_copy
 from ...ops.registry import composite
@@ -122,6 +122,7 @@ def adjoint_property(self, name):
         raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {self._spec.ndim}-D tensor."
                            + (" For batches of matrices, consider using tensor.mH" if self._spec.ndim > 2 else ""))
     if self._spec.ndim == 0:
+        sites.warn_once(f"Tensor.{name} is deprecated on 0-D tensors. Consider using x.conj().")
         return self.conj() if self._spec.dtype.is_complex else self
     if self._spec.ndim < 2:
         raise RuntimeError(f"tensor.{name} is only supported on matrices or batches of matrices. Got {self._spec.ndim}-D tensor.")
@@ -134,7 +135,10 @@ def adjoint(input):
     """The conjugate transpose of the last two dimensions; a view."""
     if input._spec.ndim == 1:
         raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
-    return adjoint_property(input, "adjoint()") if input._spec.ndim else input.conj()
+    if not input._spec.ndim:
+        sites.warn_once("adjoint() is deprecated on 0-D tensors. Consider using x.conj().")
+        return input.conj()
+    return adjoint_property(input, "adjoint()")
 
 
 @composite()
