@@ -259,6 +259,7 @@ def export(fn):
 
 def interface(obj):
     """A mark for TorchScript; the class stays as it is."""
+    obj._torchscript_modifier = "interface"
     return obj
 
 
@@ -285,6 +286,9 @@ def fork(func, *args, **kwargs):
 def wait(future):
     """What the call that `fork` was given has answered."""
     return future.wait()
+
+
+_fork, _wait = fork, wait
 
 
 class Error(Exception):

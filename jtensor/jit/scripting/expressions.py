@@ -55,24 +55,6 @@ def _attribute(state, node, hint):
 # -- calls -------------------------------------------------------------------------------------------------------------------------------
 
 
-def arguments(state, node):
-    """(positional, named) arguments of a call."""
-    args = []
-    for one in node.args:
-        if isinstance(one, ast.Starred):
-            found = state.sugared(one.value)
-            args += [matching.Given(part.as_value(state, state.place(one)), place=state.place(one))
-                     for part in found.as_parts(state, state.place(one))]
-        else:
-            args.append(matching.Given(state.value(one), place=state.place(one)))
-    named = []
-    for one in node.keywords:
-        if one.arg is None:
-            raise unsupported("keyword-arg expansion is not supported", state.place(one.value))
-        named.append(matching.Given(state.value(one.value), one.arg, state.place(one.value)))
-    return args, named
-
-
 def _call(state, node, hint):
     callee = state.sugared(node.func)
     place = state.place(node.func)
@@ -81,7 +63,7 @@ def _call(state, node, hint):
     hidden = special.hidden(callee, state)
     if hidden is not None:
         return hidden
-    args, named = arguments(state, node)
+    args, named = matching.arguments(state, node)
     state.hint = hint
     return callee.called(state, args, named, place)
 
@@ -217,7 +199,7 @@ def _formatted(state, node, hint):
             if one.conversion != -1:
                 raise unsupported("Don't support conversion in JoinedStr", state.place(node), NotSupportedError)
             if one.format_spec is not None:
-                raise unsupported("Don't support formatting in JoinedStr", state.place(node), NotSupportedError)
+                raise unsupported("Don't support formatting in JoinedStr", state.place(at_start(node)), NotSupportedError)
             text += "{}"
             parts.append(one.value)
     given = [state.value(one) for one in parts]

@@ -39,6 +39,8 @@ class Kind:
         """As errors have it."""
         if self.name == "named tuple":
             return self.what.name
+        if self.what is not None and self.what.sort == "class":
+            return f"{self.what.name} (of Python compilation unit at: {id(self.what):#x})"
         if self.name == "Tensor" and self.note:
             return "Tensor (inferred)"
         if self.name == "number":

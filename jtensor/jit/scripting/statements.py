@@ -5,7 +5,7 @@ nodes.
 """
 import ast
 
-from . import annotations, arithmetic, conditions, forms, indexing, ir, kinds, loops, matching, objects, values
+from . import annotations, arithmetic, conditions, contexts, forms, indexing, ir, kinds, loops, matching, objects, values
 from .source import absent, at_start, error, unsupported
 
 _NAMES = {"Try": ("try blocks", "try"), "TryStar": ("try blocks", "try"), "Global": ("global variables", "global"),
@@ -121,7 +121,7 @@ def _delete(state, node):
         elif isinstance(target, ast.Subscript):
             state.call("aten::Delete", state.value(target.value), state.value(target.slice), place=state.place(node))
         else:
-            raise error("del statements are only supported for deleting list and dict items and variables", state.place(node))
+            raise error("del statements are only supported for deleting list and dict items and variables", state.place(target))
 
 
 # -- what leaves a block -----------------------------------------------------------------------------------------------------------------
@@ -268,7 +268,7 @@ def _while(state, node):
 
 
 def _with(state, node):
-    raise absent(f"with {ast.unparse(node.items[0])}", state.place(node))
+    contexts.within(state, node, lambda: emit_all(state, node.body))
 
 
 _STATEMENTS = {ast.Expr: _expression, ast.Pass: _pass, ast.Assign: _assign, ast.AnnAssign: _with_annotation, ast.AugAssign: _augmented,
