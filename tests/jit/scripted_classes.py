@@ -185,6 +185,7 @@ if "torch" in globals():
         def __init__(self):
             super().__init__()
             self.pair, self.l = Pair(2, torch.ones(3)), nn.Linear(3, 2)
+            self.register_buffer("steps", torch.zeros(1))
 
         @property
         def many(self) -> int:
@@ -192,6 +193,7 @@ if "torch" in globals():
 
         def forward(self, x):
             self.pair.keep(3)
+            self.steps += 1
             with torch.no_grad():
                 y = self.l(x)
             return y * self.many + len(self.pair)
@@ -296,6 +298,14 @@ if "torch" in globals():
     def m_star_of_list(x: List[int]):
         a, *b = x
         return b
+
+    def m_list(x):
+        found: List[Tuple[float, List[int]]] = [(0.0, [])]
+        return found
+
+    def m_list_of_numbers(x):
+        found: List[float] = [1, 2]
+        return found
 
     def m_called(x): return m_attribute(x) + 1
 

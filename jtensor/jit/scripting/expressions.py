@@ -149,20 +149,17 @@ def _tuple(state, node, hint):
 def _list(state, node, hint):
     hint = hint if hint is None else kinds.without_none(hint)
     wanted = hint.of[0] if hint is not None and hint.name == "List" else None
-    made = [state.value(one, wanted) for one in node.elts]
+    made = [state.value(one) for one in node.elts]
     place = state.place(node)
     if not made:
         empty = state.add("prim::ListConstruct", [], kinds.listed(wanted or kinds.TENSOR))
         empty.fact = "empty list" if wanted is None else None
         return values.Simple(empty)
-    kind = wanted or _common(state, made, "List", place)
-    for at, one in enumerate(made):
-        if wanted is not None:
-            one = made[at] = matching.convert_to(state, one, wanted, False)
-        if not kinds.is_part(kinds.plain(one.type), kind):
-            raise error(f"List type annotation `List[{kind.shown()}]` did not match the types of the given list elements, which were "
-                        f"{one.type.shown()}" if wanted is not None else "Lists must contain only a single type", place)
-    return values.Simple(state.add("prim::ListConstruct", made, kinds.listed(kind)))
+    kind = _common(state, made, "List", place)
+    if wanted is not None and not kinds.is_part(kind, wanted):
+        raise error(f"List type annotation `List[{wanted.shown()}]` did not match the types of the given list elements, which were unified "
+                    f"to {kind.shown()}", place)
+    return values.Simple(state.add("prim::ListConstruct", made, kinds.listed(wanted or kind)))
 
 
 def _common(state, made, what, place):

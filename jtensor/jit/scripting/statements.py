@@ -106,6 +106,8 @@ def _augmented(state, node):
         made = state.call(indexing.IN_PLACE[type(node.op)], before, given, place=place)
         if isinstance(target, ast.Name):
             state.set(target.id, values.Simple(made), target)
+        else:
+            loops.assign(state, target, values.Simple(made), node)
         return
     if before.type.what is not None and before.type.what.sort == "class":
         raise absent("an augmented assignment to an object of a class", place)
