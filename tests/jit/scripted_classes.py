@@ -124,11 +124,31 @@ if "torch" in globals():
         return (torch.unique(x), a, b, c, d, e, f, g, torch.unique_consecutive(x),
                 torch.unique_consecutive(x, True, dim=1)[0])
 
+    def norms(x):                                                 # which is written otherwise
+        return (torch.norm(x), torch.norm(x, dim=1), torch.norm(x, 2), torch.norm(x, p=1, dim=[0], keepdim=True),
+                torch.norm(x, 2, 1, True, dtype=torch.float64), torch.norm(x, "fro", [0, 1]))
+
     def pooled(x):
         y = x.reshape(1, 1, 2, 3)
         a, b = F.max_pool2d(y, 2, return_indices=True)
         c, d = F.adaptive_max_pool2d(y, [1, 1], True)
         return a, b, c, d, F.max_pool2d(y, 2), F.adaptive_max_pool2d(y, [1, 1])
+
+    @torch.jit._overload
+    def either(x, k=2):
+        # type: (int, int) -> int
+        pass
+
+    @torch.jit._overload
+    def either(x: str, k: int = 2) -> str: ...                    # noqa: F811
+
+    def either(x, k=2):                                           # noqa: F811
+        if isinstance(x, int):
+            return x + k
+        return x
+
+    def overloaded(n: int):
+        return either(n), either("a"), either(n, k=3)
 
     @torch.jit.unused
     def left_out(x) -> Tensor:
@@ -176,7 +196,8 @@ if "torch" in globals():
         "objects": lambda x: (x,), "given_objects": lambda x: (Pair(3, x), [Pair(1, x + 1)]), "without_gradients": lambda x: (x, 3),
         "returned_within": lambda x: (x,), "contexts": lambda x: (x,), "beside": lambda x: (x,), "different": lambda x: (x,),
         "pooled": lambda x: (x,), "with_left_out": lambda x: (x, 1), "enums_and_tuples": lambda x: (x, Colour.RED, Named(x, 3)),
-        "texts": lambda x: ({"a": [x, x]}, ["a", "b"]), "anchors": lambda x: ([x[None]], (4, 6), torch.float32),
+        "norms": lambda x: (x,), "overloaded": lambda x: (3,), "texts": lambda x: ({"a": [x, x]}, ["a", "b"]),
+        "anchors": lambda x: ([x[None]], (4, 6), torch.float32),
     }
 
     # -- modules, and what is refused ----------------------------------------------------------------------------------------------------
@@ -306,6 +327,8 @@ if "torch" in globals():
     def m_list_of_numbers(x):
         found: List[float] = [1, 2]
         return found
+
+    def m_overloaded(x: float): return either(x)
 
     def m_called(x): return m_attribute(x) + 1
 

@@ -18,7 +18,7 @@ from .source import absent, error
 
 _PLAIN = {Tensor: kinds.TENSOR, int: kinds.INT, float: kinds.FLOAT, bool: kinds.BOOL, str: kinds.STR, complex: kinds.COMPLEX,
           None: kinds.NONE, type(None): kinds.NONE, typing.Any: kinds.ANY, dtypes.dtype: kinds.INT, devices.device: kinds.DEVICE,
-          Size: kinds.listed(kinds.INT)}
+          Size: kinds.listed(kinds.INT), kinds.Number: kinds.NUMBER}
 
 
 _TENSORS = frozenset(f"{name}Tensor" for name in ("Long", "Double", "Float", "Int", "Short", "Half", "Char", "Byte", "Bool"))

@@ -70,6 +70,10 @@ def rank(kind):
     return _RANKS.index(kind.name) if kind.name in _RANKS else len(_RANKS)
 
 
+class Number:
+    """How the library's annotations call a number of any type."""
+
+
 TENSOR, INT, FLOAT, BOOL, STR = Kind("Tensor"), Kind("int"), Kind("float"), Kind("bool"), Kind("str")
 COMPLEX, NUMBER, NONE, ANY, DEVICE, GENERATOR = (Kind(name) for name in ("complex", "number", "NoneType", "Any", "Device", "Generator"))
 INFERRED = Kind("Tensor", note="inferred")

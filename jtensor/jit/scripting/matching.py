@@ -291,6 +291,21 @@ def _call(place):
     return place if place is not None else "\n"
 
 
+def first_of(body, found, args, kwargs, place):
+    """The `Matched` call of the first of several forms that fits, without conversions if there is one."""
+    problems = []
+    for convert in (False, True):
+        for form in found:
+            before = body.mark()
+            try:
+                return match(body, form, args, kwargs, convert)
+            except Unfit as problem:
+                body.back_to(before)
+                if convert:
+                    problems.append((form, str(problem)))
+    raise _unfit("", problems, place)
+
+
 def call_of(body, form, args, kwargs, place):
     """The `Matched` call of a function or method, which has one form."""
     try:

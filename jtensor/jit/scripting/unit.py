@@ -73,6 +73,12 @@ class Unit:
             if origin is None:
                 raise absent("a call of a traced function", place)
             return values.Function(self.compiled(origin, place))
+        marked = self._overloads(found)
+        if marked:
+            return values.Overloaded([self._overload(found, one, place) for one in marked])
+        several = library.several(found)
+        if several is not None:
+            return values.Overloaded([self.compiled(one, place) for one in several])
         choice = library.chosen(found)
         if choice is not None:
             return values.Chosen(choice)
@@ -125,8 +131,32 @@ class Unit:
         arguments, answer = definitions.declared(read, own)
         return Compiled(name, forms.Form(read.name, arguments, [answer or kinds.TENSOR]), python=function)
 
-    def _compile(self, read, name, own=None, value=None):
-        arguments, answer = definitions.declared(read, own)
+    @staticmethod
+    def _overloads(function):
+        """The signatures that `_overload` has marked for a function, which they are kept with."""
+        if not isinstance(function, python_types.FunctionType):
+            return ()
+        marked = jtensor.jit._overloads.pop((function.__module__, function.__qualname__), None)
+        if marked is not None and function not in marked:
+            function._torchscript_overloads = marked
+        return getattr(function, "_torchscript_overloads", ())
+
+    def _overload(self, function, signature, place):
+        key = function, signature
+        if key not in self.functions:
+            if key in self._open:
+                raise RuntimeError(f"function '{function.__name__}' is called recursively. Recursive calls are not supported")
+            self._open.append(key)
+            try:
+                with self.told(function.__name__, None if place is None else place.whole()):
+                    self.functions[key] = self._compile(source.read(function), self.unique(qualified(function)),
+                                                        signature=source.read(signature))
+            finally:
+                self._open.pop()
+        return self.functions[key]
+
+    def _compile(self, read, name, own=None, value=None, signature=None):
+        arguments, answer = definitions.declared(signature or read, own)
         for one in (*[one.kind for one in arguments if one.kind is not own], *([answer] if answer is not None else [])):
             self.classes.complete(one)
         graph, result = definitions.compile(self, read, arguments, answer, value)

@@ -271,6 +271,20 @@ class Chosen(Sugared):
         return made.called(state, args, kwargs, place, many)
 
 
+class Overloaded(Sugared):
+    """A function that is compiled for several signatures: the first that fits is called."""
+
+    sort = "function"
+
+    def __init__(self, made):
+        self.made = made
+
+    def called(self, state, args, kwargs, place, many=1):
+        matched = matching.first_of(state, [one.form for one in self.made], args, kwargs, place)
+        made = next(one for one in self.made if one.form is matched.form)
+        return Simple(state.add("prim::CallFunction", matched.inputs, matched.returns[0], data=made))
+
+
 class Method(Sugared):
     """A compiled method of a value."""
 

@@ -59,6 +59,13 @@ def _chosen():
     return found
 
 
+def several(found):
+    """The programs of a function that takes arguments of several types: the first is called that fits. None of others."""
+    if found is not jtensor.norm:
+        return None
+    return functional.norm_by_name, functional.norm, functional.norm_by_name_of_one, functional.norm_of_one
+
+
 def chosen(found):
     """(the name of a flag, its position, the function where it is set, the one where it is not), each of them a function or the same again,
     of a function that answers more or fewer tensors; None of others."""
