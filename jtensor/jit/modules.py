@@ -93,7 +93,7 @@ class RecursiveScriptModule(ScriptModule):
         for where in ("_parameters", "_buffers", "_modules", "_values"):
             if where in values and name in values[where]:
                 found = values[where][name]
-                return found if type(found) is not programs.Object else _pythons(found)
+                return _pythons(found) if where == "_values" and programs.ROOT in self._kind.names.get(name, "") else found
         kind = values.get("_kind")
         if kind is not None:
             if name in kind.fixed:
@@ -239,7 +239,7 @@ class ScriptMethod:
                 continue
             if kind == "Tensor" and isinstance(given[name], Tensor):
                 continue
-            value = given[name] = _fitting(_ours(given[name], kind, self._function.unit), kind)
+            value = given[name] = _fitting(in_program(given[name], kind, self._function.unit), kind)
             if not programs.is_of(value, kind):
                 inferred = name in self._function.inferred
                 more = f"\nInferred '{name}' to be of type 'Tensor' because it was not annotated with an explicit type." * inferred
@@ -274,29 +274,32 @@ def _not_cast(value, kind):
     return f"Unable to cast {value!r} to Tensor" if kind == "Tensor" else _NO_CAST.format(type(value))
 
 
-def _ours(value, kind, unit):
+def in_program(value, kind, unit):
     """A member of an enumeration, or an object of a class, as the program's own, which has the same name."""
     if programs.ROOT not in kind or value is None:
         return value
     if kind.startswith("Optional["):
-        return _ours(value, kind[len("Optional["):-1], unit)
+        return in_program(value, kind[len("Optional["):-1], unit)
     if kind.startswith("List[") and isinstance(value, (list, tuple)):
-        return [_ours(one, kind[len("List["):-1], unit) for one in value]
+        return [in_program(one, kind[len("List["):-1], unit) for one in value]
+    if kind.startswith("Dict[") and isinstance(value, dict):
+        inner = kind.partition(", ")[2][:-1]
+        return {key: in_program(one, inner, unit) for key, one in value.items()}
     if isinstance(value, enum.Enum) and kind.startswith(programs.ROOT):
         found = unit.find(kind)
         return found[value.name] if isinstance(found, type) and value.name in found.__members__ else value
     if kind.startswith(programs.ROOT):
         found = unit.find(kind)
         if isinstance(found, programs.Class) and found.python is not None and type(value) is found.python:
-            return object_of(value, found)
+            return _object_of(value, found)
     return value
 
 
-def object_of(value, kind):
+def _object_of(value, kind):
     """An object of Python as one of a program, with copies of its attributes."""
     made = programs.Object(kind)
     for name, written in kind.names.items():
-        made._values[name] = _fitting(_ours(getattr(value, name), written, kind.unit), written)
+        made._values[name] = _fitting(in_program(getattr(value, name), written, kind.unit), written)
     return made
 
 

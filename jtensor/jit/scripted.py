@@ -159,8 +159,7 @@ def _made(module, unit, program, known):
                 made._non_persistent_buffers_set.add(name)
         elif name != "training":
             value = _copied(getattr(module, name, None))
-            if what.attributes[name].what is not None and what.attributes[name].what.sort == "class":
-                value = modules.object_of(value, program.unit.find(what.attributes[name].what.name))
+            value = modules.in_program(value, str(what.attributes[name]), program.unit)
             made._values[name] = list(value) if isinstance(value, tuple) and what.attributes[name].name == "List" else value
     if isinstance(module, _CONTAINERS):
         made.__dict__["_container"] = module

@@ -46,6 +46,12 @@ if "torch" in globals():
         def __add__(self, other: Tensor):
             return self.b + other
 
+        def __contains__(self, n: int) -> bool:
+            return n in self.items
+
+        def __call__(self, n: int):
+            return self.a * n
+
     class Holder:
         def __init__(self, pair: Pair):
             self.pair = pair
@@ -59,13 +65,33 @@ if "torch" in globals():
         h = Holder(p)
         h.seen["x"] = h.pair.total(x, k=3)
         h.pair.keep(9)
-        return p.total(x), p + x, p.size, len(p), p[3], Pair.one_more(3), h.seen["x"]
+        return p.total(x), p + x, p.size, len(p), p[3], Pair.one_more(3), h.seen["x"], 2 in p, 3 not in p, p(4)
 
     def given_objects(p: Pair, more: List[Pair]) -> Tensor:
         found = p.total(p.b)
         for one in more:
             found = found + one.b
         return found
+
+    class Number:
+        def __init__(self, a: int):
+            self.a = a
+
+        def __iadd__(self, k: int):
+            self.a += k
+            return self
+
+        def __sub__(self, k: int):
+            return Number(self.a - k)
+
+        def __neg__(self):
+            return Number(self.a * -1)
+
+    def changed(n: int):
+        one = Number(n)
+        one += 2
+        one -= 4
+        return (-one).a
 
     def answered(x, n: int):
         p = Pair(n, x)
@@ -85,6 +111,12 @@ if "torch" in globals():
     def returned_within(x):
         with torch.no_grad() as g:
             return x * 2
+
+    def raised_within(x, n: int):
+        if n > 3:
+            with torch.no_grad():
+                raise ValueError("too many")
+        return x * n
 
     class Counter:
         def __init__(self):
@@ -194,7 +226,8 @@ if "torch" in globals():
 
     FUNCTIONS = {
         "objects": lambda x: (x,), "given_objects": lambda x: (Pair(3, x), [Pair(1, x + 1)]), "without_gradients": lambda x: (x, 3),
-        "returned_within": lambda x: (x,), "contexts": lambda x: (x,), "beside": lambda x: (x,), "different": lambda x: (x,),
+        "returned_within": lambda x: (x,), "raised_within": lambda x: (x, 2), "contexts": lambda x: (x,), "beside": lambda x: (x,),
+        "different": lambda x: (x,), "changed": lambda x: (3,),
         "pooled": lambda x: (x,), "with_left_out": lambda x: (x, 1), "enums_and_tuples": lambda x: (x, Colour.RED, Named(x, 3)),
         "norms": lambda x: (x,), "overloaded": lambda x: (3,), "texts": lambda x: ({"a": [x, x]}, ["a", "b"]),
         "anchors": lambda x: ([x[None]], (4, 6), torch.float32),
@@ -207,6 +240,7 @@ if "torch" in globals():
             super().__init__()
             self.pair, self.l = Pair(2, torch.ones(3)), nn.Linear(3, 2)
             self.register_buffer("steps", torch.zeros(1))
+            self.pairs, self.parts = [Pair(1, torch.ones(2))], nn.ModuleList([nn.ReLU(), nn.Tanh()])
 
         @property
         def many(self) -> int:
@@ -217,6 +251,8 @@ if "torch" in globals():
             self.steps += 1
             with torch.no_grad():
                 y = self.l(x)
+            waiting = [torch.jit.fork(part, y) for part in self.parts]
+            y = y + torch.jit.wait(waiting[0]) + torch.jit.wait(waiting[1]) + self.pairs[0].a
             return y * self.many + len(self.pair)
 
     class Late:
@@ -329,6 +365,13 @@ if "torch" in globals():
         return found
 
     def m_overloaded(x: float): return either(x)
+
+    def m_in_place(x):
+        p = Pair(1, x)
+        p -= 2
+        return p.a
+
+    def m_inverted(n: int): return ~Number(n)
 
     def m_called(x): return m_attribute(x) + 1
 

@@ -15,7 +15,7 @@ def within(state, node, body):
     body()
     nodes = state.block.nodes[first:]
     last = nodes[-1] if nodes else None
-    leaves = last is not None and last.kind in ("prim::ReturnStmt", "prim::RaiseException")
+    leaves = last is not None and last.kind == "prim::ReturnStmt"
     for one in nodes[:-1] if leaves else nodes:
         _stays(state, one, node, False)
     if leaves:

@@ -83,6 +83,9 @@ def _unary(state, node, hint):
     if isinstance(node.op, ast.USub) and inner.node is not None and inner.node.is_constant and inner.type in kinds.NUMBERS:
         given = inner.node.data
         return values.Simple(state.constant(complex(0 - given.real, -given.imag) if isinstance(given, complex) else -given))
+    if inner.type.what is not None and inner.type.what.sort == "class":
+        method = {ast.USub: "__neg__", ast.Invert: "__invert__", ast.UAdd: "__pos__"}[type(node.op)]
+        return state.unit.attribute(state, inner, method, state.place(node)).called(state, [], [], state.place(node))
     return values.Simple(state.call("aten::" + _UNARY[type(node.op)], inner, place=state.place(node)))
 
 
@@ -110,6 +113,9 @@ def compared(state, operator, node):
         if right.type == kinds.STR and left.type == kinds.STR:
             at = state.call("aten::find", right, left, state.constant(0), state.call("aten::len", right), place=place)
             found = state.call("aten::ne", at, state.constant(-1), place=place)
+        elif right.type.what is not None and right.type.what.sort == "class":
+            method = state.unit.attribute(state, right, "__contains__", place)
+            found = method.called(state, [matching.Given(left)], [], place).as_value(state, place)
         else:
             found = state.call("aten::__contains__", right, left, place=place)
         return found if isinstance(operator, ast.In) else state.call("aten::__not__", found, place=place)

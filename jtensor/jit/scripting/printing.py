@@ -36,7 +36,9 @@ class Writer(text.Writer):
         self._scan_block(graph.block)
         self.long = {}
         self._long_constants(graph.block)
+        first = self.indent                                      # a block of with that raises has no end
         self._write(graph.block)
+        self.indent = first
         self.lines.append(f"{self.indent}return {', '.join(map(self._of, graph.block.results))}")
         return "\n".join([head, *self.lines]) + "\n"
 

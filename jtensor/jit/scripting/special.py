@@ -191,9 +191,9 @@ def comprehension(state, node, hint):
     of_list = isinstance(node, ast.ListComp)
     kind = "List" if of_list else "Dict"
     wanted = kinds.without_none(hint) if hint is not None and kinds.without_none(hint).name == kind else None
-    found = state.sugared(loop.iter)
     made = state.add(f"prim::{kind}Construct", [], wanted or (kinds.listed(kinds.TENSOR) if of_list else kinds.mapped(kinds.STR,
                                                                                                                   kinds.TENSOR)))
+    found = state.sugared(loop.iter)
     known = [wanted]
     scope = state.add_node("prim::ComprehensionScope")
     outer = state.block, state.frame

@@ -6,7 +6,7 @@ nodes.
 import ast
 
 from . import annotations, arithmetic, conditions, contexts, forms, indexing, ir, kinds, loops, matching, objects, values
-from .source import absent, at_start, error, unsupported
+from .source import at_start, error, unsupported
 
 _NAMES = {"Try": ("try blocks", "try"), "TryStar": ("try blocks", "try"), "Global": ("global variables", "global"),
           "Nonlocal": ("nonlocal variables", "nonlocal"), "FunctionDef": ("function definitions", "def"),
@@ -110,7 +110,8 @@ def _augmented(state, node):
             loops.assign(state, target, values.Simple(made), node)
         return
     if before.type.what is not None and before.type.what.sort == "class":
-        raise absent("an augmented assignment to an object of a class", place)
+        loops.assign(state, target, arithmetic.in_place(state, node.op, before, given, place), node)
+        return
     made = values.Simple(arithmetic.binary(state, node.op, before, given, node))
     loops.assign(state, target, made, node)
 
