@@ -20,7 +20,7 @@ def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
     `torch.jit.load`, here and in PyTorch. A compiled module has the parameters of the original, and its own copies of other attributes.
 
     Source that TorchScript does not have raises PyTorch's exceptions. What it has and this compiler has not, is a `MissingFeature` when
-    ``code`` or `save` ask for it; the call runs the function itself. Classes stay what they are, and so does everything with
+    ``code`` or `save` ask for it; the call runs the function itself. Classes are compiled and stay what they are, as does everything with
     ``PYTORCH_JIT=0`` in the environment. Source: https://docs.pytorch.org/docs/stable/generated/torch.jit.script.html
 
     >>> def double(x: torch.Tensor, times: int = 1):
@@ -259,6 +259,7 @@ def export(fn):
 
 def interface(obj):
     """A mark for TorchScript; the class stays as it is."""
+    obj._torchscript_modifier = "interface"
     return obj
 
 
@@ -287,6 +288,9 @@ def wait(future):
     return future.wait()
 
 
+_fork, _wait = fork, wait
+
+
 class Error(Exception):
     """An error of TorchScript's interpreter, for handlers that name it: there is none."""
 
@@ -313,11 +317,17 @@ class Attribute:
 
 
 def _overload(func):
-    """Marks a signature of a function that TorchScript compiles several times; the last definition is the one that runs."""
+    """Marks a signature of a function that `script` compiles once for each; the last definition, without the mark, is the one that runs."""
+    _overloads.setdefault((func.__module__, func.__qualname__), []).append(func)
     return func
 
 
-_overload_method = _overload
+_overloads = {}                      # {(module, name): signatures} of functions that were not compiled yet
+
+
+def _overload_method(func):
+    """Marks a signature of a method; the last definition is the one that runs."""
+    return func
 
 
 def _unwrap_optional(x):

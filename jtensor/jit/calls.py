@@ -150,6 +150,7 @@ _ALWAYS = {
     "is_autocast_enabled": lambda *device: jtensor.is_autocast_enabled(*device),
     "is_autocast_cpu_enabled": lambda: jtensor.is_autocast_enabled("cpu"),
     "get_autocast_dtype": lambda device: CODES.index(jtensor.get_autocast_dtype(device)), "manual_seed": jtensor.manual_seed,
+    "wait": lambda future: future.wait(),
     "dim": lambda x: x.dim(), "cpu": lambda x: x.cpu(), "cuda": lambda x: x.cuda(), "_unwrap_optional": _unwrapped,
 }
 
@@ -199,9 +200,17 @@ def _unique(x, sorted=True, return_inverse=False, return_counts=False):
     return (*made, x.new_empty(0, dtype=jtensor.int64))[:3]
 
 
+def _unique_consecutive(x, return_inverse=False, return_counts=False, dim=None):
+    values, inverse, counts = jtensor.unique_consecutive(x, True, True, dim)
+    none = x.new_empty(0, dtype=jtensor.int64)
+    return values, inverse if return_inverse or dim is not None else none, counts if return_counts or dim is not None else none
+
+
 _TENSORS = {
     "to": _to, "tensor": _tensor, "as_tensor": _tensor, "view": _view, "softmax": _softmax(jtensor.softmax),
     "log_softmax": _softmax(jtensor.log_softmax), "special_softmax": _softmax(jtensor.softmax), "_unique2": _unique,
+    "unique_dim": lambda x, dim, sorted=True, inverse=False, counts=False: jtensor.unique(x, sorted, True, True, dim),
+    "unique_consecutive": _unique_consecutive,
     "size": lambda x, *dim: x.size(*dim) if dim else list(x.size()), "stride": lambda x, *dim: x.stride(*dim) if dim else list(x.stride()),
     "len": len, "nonzero_numpy": lambda x: x.nonzero(as_tuple=True), "equal": jtensor.equal, "Int": int, "Float": float, "Bool": bool,
     "is_contiguous": lambda x, format=0: x.is_contiguous(memory_format=getattr(jtensor, FORMATS[format])),

@@ -8,10 +8,11 @@ import copy
 import enum
 import traceback
 
+from ..base import devices, dtypes
 from ..base.errors import MissingFeature, missing
 from ..nn import Module, Parameter
 from ..tensor.core import Tensor
-from . import Error, programs
+from . import Error, calls, programs
 
 _NO_CAST = ("Unable to cast Python instance of type {} to C++ type '?' (#define PYBIND11_DETAILED_ERROR_MESSAGES or compile in debug mode "
             "for details)")
@@ -91,13 +92,16 @@ class RecursiveScriptModule(ScriptModule):
         values = self.__dict__
         for where in ("_parameters", "_buffers", "_modules", "_values"):
             if where in values and name in values[where]:
-                return values[where][name]
+                found = values[where][name]
+                return _pythons(found) if where == "_values" and programs.ROOT in self._kind.names.get(name, "") else found
         kind = values.get("_kind")
         if kind is not None:
             if name in kind.fixed:
                 return kind.fixed[name]
             if name in kind.methods:
                 return ScriptMethod(self, kind.methods[name])
+            if f"__{name}_getter" in kind.methods:
+                return ScriptMethod(self, kind.methods[f"__{name}_getter"])()
         raise AttributeError(f"'RecursiveScriptModule' object has no attribute '{name}'")
 
     def __setattr__(self, name, value):
@@ -213,7 +217,8 @@ class ScriptMethod:
     def __call__(self, *args, **kwargs):
         given = self._bound(args, kwargs)
         try:
-            return self._function(self.owner, **given)
+            found = self._function(self.owner, **given)
+            return _pythons(found) if self._function.answers_objects else found
         except (MissingFeature, MemoryError):
             raise
         except Exception as error:
@@ -234,7 +239,7 @@ class ScriptMethod:
                 continue
             if kind == "Tensor" and isinstance(given[name], Tensor):
                 continue
-            value = given[name] = _fitting(_ours(given[name], kind, self._function.unit), kind)
+            value = given[name] = _fitting(in_program(given[name], kind, self._function.unit), kind)
             if not programs.is_of(value, kind):
                 inferred = name in self._function.inferred
                 more = f"\nInferred '{name}' to be of type 'Tensor' because it was not annotated with an explicit type." * inferred
@@ -269,11 +274,46 @@ def _not_cast(value, kind):
     return f"Unable to cast {value!r} to Tensor" if kind == "Tensor" else _NO_CAST.format(type(value))
 
 
-def _ours(value, kind, unit):
-    """A member of an enumeration as the program's own, which has the same name."""
+def in_program(value, kind, unit):
+    """A member of an enumeration, or an object of a class, as the program's own, which has the same name."""
+    if programs.ROOT not in kind or value is None:
+        return value
+    if kind.startswith("Optional["):
+        return in_program(value, kind[len("Optional["):-1], unit)
+    if kind.startswith("List[") and isinstance(value, (list, tuple)):
+        return [in_program(one, kind[len("List["):-1], unit) for one in value]
+    if kind.startswith("Dict[") and isinstance(value, dict):
+        inner = kind.partition(", ")[2][:-1]
+        return {key: in_program(one, inner, unit) for key, one in value.items()}
     if isinstance(value, enum.Enum) and kind.startswith(programs.ROOT):
         found = unit.find(kind)
         return found[value.name] if isinstance(found, type) and value.name in found.__members__ else value
+    if kind.startswith(programs.ROOT):
+        found = unit.find(kind)
+        if isinstance(found, programs.Class) and found.python is not None and type(value) is found.python:
+            return _object_of(value, found)
+    return value
+
+
+def _object_of(value, kind):
+    """An object of Python as one of a program, with copies of its attributes."""
+    made = programs.Object(kind)
+    for name, written in kind.names.items():
+        made._values[name] = _fitting(in_program(getattr(value, name), written, kind.unit), written)
+    return made
+
+
+def _pythons(value):
+    """What a program answers, with its objects as those of Python's classes."""
+    if type(value) is programs.Object and value._kind.python is not None:
+        made = object.__new__(value._kind.python)
+        for name, one in value._values.items():
+            setattr(made, name, _pythons(one))
+        return made
+    if type(value) in (list, tuple):
+        return type(value)(map(_pythons, value))
+    if type(value) is dict:
+        return {key: _pythons(one) for key, one in value.items()}
     return value
 
 
@@ -283,6 +323,10 @@ def _fitting(value, kind):
         return float(value)
     if kind == "complex" and type(value) in (int, float):
         return complex(value)
+    if kind == "int" and isinstance(value, dtypes.dtype):
+        return calls.CODES.index(value)
+    if kind == "Device" and isinstance(value, str):
+        return devices.device(value)
     if kind.startswith("Optional["):
         return None if value is None else _fitting(value, kind[len("Optional["):-1])
     if kind.startswith("List[") and isinstance(value, (list, tuple)):

@@ -11,9 +11,11 @@ import functools
 import linecache
 import math
 
+import jtensor
+
 from ..base.errors import missing
-from ..tensor.core import Tensor
 from . import calls
+from .membership import is_of
 
 ROOT = "__torch__"
 
@@ -119,6 +121,11 @@ class Function(Shared):
         return "\n".join([line[indent:] if at == first or at >= body else line for at, line in enumerate(lines, first)]) + "\n"
 
     @functools.cached_property
+    def answers_objects(self):
+        """Whether there may be objects in what it answers."""
+        return self.node.returns is not None and ROOT in ast.unparse(self.node.returns)
+
+    @functools.cached_property
     def takes(self):
         """(name, type, whether it has a default) of the arguments but ``self``."""
         arguments = self.node.args.args[1:]
@@ -128,12 +135,12 @@ class Function(Shared):
 
 class Class(Shared):
     """``names``: {attribute: its type}; ``parameters`` and ``buffers``: those that are one; ``fixed``: {name: value that never changes};
-    ``methods``: {name: `Function`}."""
+    ``methods``: {name: `Function`}; ``python``: the class that was compiled, whose objects Python has for the program's."""
 
     def __init__(self, unit, name, node, path):
         self.unit, self.name, self.path = unit, name, path
         self.is_module = any(isinstance(base, ast.Name) and base.id == "Module" for base in node.bases)
-        self.names, self.fixed, self.methods, self.parameters, self.buffers = {}, {}, {}, [], []
+        self.names, self.fixed, self.methods, self.parameters, self.buffers, self.python = {}, {}, {}, [], [], None
         literal = _Writer(unit, path).value
         for part in node.body:
             if isinstance(part, ast.FunctionDef):
@@ -177,6 +184,14 @@ class Object:
 
     def __init__(self, kind):
         self._kind, self._values = kind, dict(kind.fixed)
+
+    def __getattr__(self, name):
+        kind, values = self.__dict__.get("_kind"), self.__dict__.get("_values", ())
+        if name in values:
+            return values[name]
+        if kind is not None and name in kind.methods and not name.startswith("__"):
+            return method(self, name)
+        raise AttributeError(f"'{kind.name if kind is not None else 'Object'}' object has no attribute '{name}'")
 
     def __enter__(self):
         return method(self, "__enter__")()
@@ -222,63 +237,11 @@ def method(x, name):
     raise AttributeError(f"a program of TorchScript calls '{name}' of a {type(x).__name__}")
 
 
-# -- types, where a program asks for them -------------------------------------------------------------------------------
-
-_KINDS = {"int": int, "float": float, "bool": bool, "str": str, "complex": complex, "Tensor": Tensor, "NoneType": type(None),
-          "number": (int, float, complex)}
-_CONTAINERS = {"List": list, "Dict": dict, "Tuple": tuple}
-
-
-def is_of(x, kind):
-    """Whether a value is of a type, given as its text; contents are looked at.
-
-    >>> is_of([1, 2], "List[int]"), is_of(None, "Optional[float]"), is_of(("a", 1.0), "Tuple[str, int]")
-    (True, True, False)
-    """
-    return isinstance(x, Tensor) if kind == "Tensor" else _is_of(x, _parsed(kind))
-
-
-@functools.lru_cache(1024)
-def _parsed(kind):
-    return ast.parse(kind, mode="eval").body
-
-
-def _is_of(x, node):
-    if isinstance(node, ast.Constant) and node.value is None:
-        return x is None
-    if isinstance(node, (ast.List, ast.Tuple)):
-        return any(_is_of(x, one) for one in node.elts)
-    if isinstance(node, ast.Name):
-        if node.id in ("Any", "t"):
-            return True
-        found = _KINDS.get(node.id, _CONTAINERS.get(node.id))
-        if found is None:
-            return True                                          # a kind of object that is not told apart here (Device, Generator)
-        return isinstance(x, found) and not (found is int and isinstance(x, bool))
-    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
-        inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        name = node.value.id
-        if name == "Optional":
-            return x is None or _is_of(x, inner[0])
-        if name in ("Union", "Final", "Future", "Await"):
-            return any(_is_of(x, one) for one in inner)
-        if name not in _CONTAINERS or not isinstance(x, _CONTAINERS[name]):
-            return False
-        if name == "List":
-            return all(_is_of(one, inner[0]) for one in x)
-        if name == "Dict":
-            return all(_is_of(key, inner[0]) and _is_of(value, inner[1]) for key, value in x.items())
-        return len(x) == len(inner) and all(map(_is_of, x, inner))
-    text = ast.unparse(node)
-    kind = getattr(getattr(x, "_kind", None), "name", None)
-    return kind == text if kind is not None else True
-
-
 # -- writing functions --------------------------------------------------------------------------------------------------
 
 _BUILT_IN = {"int": int, "float": float, "bool": bool, "str": calls.shown, "complex": complex, "range": range, "inf": math.inf,
              "nan": math.nan, "infj": complex(0, math.inf), "nanj": complex(0, math.nan), "sorted": sorted,
-             "print": calls.ops("prim", "Print")}
+             "print": calls.ops("prim", "Print"), "fork": jtensor.jit.fork}
 _OURS = "\u01c1"             # a letter that no name of TorchScript has: it knows those of ASCII alone
 _GLOBALS = (ROOT, "torch", "ops", "CONSTANTS")
 _STATEMENTS = (ast.If, ast.For, ast.While, ast.Return, ast.Expr, ast.Pass, ast.Assign, ast.With, ast.Break, ast.Continue)
@@ -301,12 +264,21 @@ class _Writer(ast.NodeTransformer):
         for part in ast.walk(node):
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
                 self.locals.add(part.id)
+            elif isinstance(part, ast.FunctionDef):
+                self.locals.add(part.name)
         arguments = ast.arguments([], [ast.copy_location(ast.arg(a.arg), a) for a in node.args.args], defaults=[
             self.visit(default) for default in node.args.defaults], kwonlyargs=[], kw_defaults=[])
         made = ast.FunctionDef(node.name, arguments, [self.visit(part) for part in node.body], [], **_TYPE_PARAMS)
         module = ast.Module([ast.copy_location(made, node)], [])
         exec(compile(ast.fix_missing_locations(module), f"code/{self.path}", "exec"), self.globals)
         return self.globals[node.name]
+
+    def visit_FunctionDef(self, node):
+        """A function within another: what ``fork`` calls, which takes no arguments."""
+        if node.args.args or node.decorator_list:
+            raise self._unknown(node)
+        made = ast.FunctionDef(node.name, node.args, [self.visit(part) for part in node.body], [], **_TYPE_PARAMS)
+        return ast.copy_location(made, node)
 
     def value(self, node):
         """The value of an expression without variables."""

@@ -4,6 +4,7 @@ Owns: what Python gets for what is compiled, and for what could not be: that run
 anything is compiled (`scripting`).
 """
 import copy
+import enum
 import functools
 import inspect
 
@@ -11,6 +12,7 @@ from ..base.errors import MissingFeature, missing
 from ..nn import Module, ModuleDict, ModuleList, Sequential
 from . import modules, traced
 from .frontend import FrontendError
+from .scripting import classes
 from .scripting.program import Program
 from .scripting.unit import Unit, modifier
 
@@ -27,7 +29,7 @@ def script(obj):
     if isinstance(obj, type):
         if issubclass(obj, Module):
             raise RuntimeError(f"Type '{obj}' cannot be compiled since it inherits from nn.Module, consider passing an instance instead")
-        return obj
+        return _class(obj)
     if isinstance(obj, (list, dict)):
         raise missing(f"torch.jit.script of a {type(obj).__name__}", f"the {type(obj).__name__} itself")
     if inspect.ismethod(obj) and isinstance(obj.__self__, Module):
@@ -51,6 +53,16 @@ def _compiled(compile):
         return None, made
 
 
+def _class(python):
+    """The class itself, which programs make objects of. Raises where it is none of TorchScript."""
+    if len(python.__mro__) != 2 and not issubclass(python, (enum.Enum, tuple, BaseException)):
+        raise RuntimeError("TorchScript classes does not support inheritance yet. Please directly inherit from 'object'.")
+    kind = classes.kind_of_class(python)
+    if kind is not None:
+        _compiled(lambda: Unit().classes.complete(kind))
+    return python
+
+
 # -- functions ---------------------------------------------------------------------------------------------------------------------------
 
 
@@ -60,7 +72,8 @@ def _function(function):
         if not hasattr(function, "__code__"):
             inspect.getsource(type(function))                     # raises what PyTorch raises
             raise missing(f"torch.jit.script of a {type(function).__name__}", "a function")
-    program, problem = _compiled(lambda: Program(Unit().compiled(function)))
+    unit = Unit()
+    program, problem = _compiled(lambda: Program(unit.compiled(function), unit))
     made = UncompiledFunction(function, problem) if program is None else CompiledFunction(program, function)
     functools.update_wrapper(made, function, updated=())
     return made
@@ -120,7 +133,7 @@ def _module(module):
             if one._forward_hooks or one._forward_pre_hooks:
                 raise missing("TorchScript of modules with hooks", "a forward that calls what they do")
         unit = Unit()
-        return unit, Program(unit.kind_of(module))
+        return unit, Program(unit.kind_of(module), unit)
     found, problem = _compiled(compile)
     if found is None:
         return UncompiledModule(module, problem)
@@ -146,6 +159,7 @@ def _made(module, unit, program, known):
                 made._non_persistent_buffers_set.add(name)
         elif name != "training":
             value = _copied(getattr(module, name, None))
+            value = modules.in_program(value, str(what.attributes[name]), program.unit)
             made._values[name] = list(value) if isinstance(value, tuple) and what.attributes[name].name == "List" else value
     if isinstance(module, _CONTAINERS):
         made.__dict__["_container"] = module
@@ -153,7 +167,7 @@ def _made(module, unit, program, known):
         made._modules[name] = _made(module._modules[name], unit, program, known)
     for name in dir(type(module)):
         function = inspect.getattr_static(type(module), name, None)
-        if modifier(function) == "ignore":
+        if modifier(function) in ("ignore", "unused"):
             made.__dict__[name] = functools.partial(function, made)
     return made
 

@@ -10,7 +10,7 @@ import typing
 
 import jtensor
 
-from ...base import devices, dtypes
+from ...base import devices, dtypes, sites
 from ...base.size import Size
 from ...tensor.core import Tensor
 from . import classes, kinds
@@ -18,7 +18,10 @@ from .source import absent, error
 
 _PLAIN = {Tensor: kinds.TENSOR, int: kinds.INT, float: kinds.FLOAT, bool: kinds.BOOL, str: kinds.STR, complex: kinds.COMPLEX,
           None: kinds.NONE, type(None): kinds.NONE, typing.Any: kinds.ANY, dtypes.dtype: kinds.INT, devices.device: kinds.DEVICE,
-          Size: kinds.listed(kinds.INT)}
+          Size: kinds.listed(kinds.INT), kinds.Number: kinds.NUMBER}
+
+
+_TENSORS = frozenset(f"{name}Tensor" for name in ("Long", "Double", "Float", "Int", "Short", "Half", "Char", "Byte", "Bool"))
 
 
 class Unknown(Exception):
@@ -59,6 +62,9 @@ def kind_of(annotation, source=None):
         return kinds.Kind("Future", (kind_of(inner[0], source) if inner else kinds.ANY,))
     if origin is typing.Final:
         return kind_of(inner[0], source)
+    if isinstance(annotation, type) and (issubclass(annotation, Tensor) or annotation.__name__ in _TENSORS and sites.is_own(
+            annotation.__module__.replace("torch", "jtensor", 1))):
+        return kinds.TENSOR
     if isinstance(annotation, type):
         found = classes.kind_of_class(annotation)
         if found is not None:
@@ -68,6 +74,9 @@ def kind_of(annotation, source=None):
 
 def of_node(node, source):
     """The `Kind` of an annotation in a source."""
+    for one in ast.walk(node):
+        if isinstance(one, ast.Constant) and one.value is Ellipsis:
+            raise error("Expression of type dots cannot be used in a type expression", source.place(one))
     text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ast.unparse(node)
     try:
         annotation = source.evaluated(text)
@@ -103,7 +112,7 @@ def of_value(value, empty=False):
         return kinds.mapped(_one([of_value(one) for one in value]), _one([of_value(one) for one in value.values()]))
     if isinstance(value, dtypes.dtype):
         return kinds.INT
-    found = classes.kind_of_class(type(value), known=True)
+    found = classes.kind_of_class(type(value))
     if found is not None:
         return found
     raise Unknown(value)

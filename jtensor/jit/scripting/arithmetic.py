@@ -5,6 +5,7 @@ Owns: that. May not know: expressions.
 import ast
 
 from . import kinds, matching
+from .source import error
 
 _BINARY = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.FloorDiv: "floordiv", ast.Mod: "remainder",
            ast.Pow: "pow", ast.MatMult: "matmul", ast.BitAnd: "__and__", ast.BitOr: "__or__", ast.BitXor: "__xor__",
@@ -23,6 +24,17 @@ def binary(state, operator, left, right, node):
     if name == "floordiv" and kinds.TENSOR in (left.type, right.type):
         name = "floor_divide"
     return state.call("aten::" + name, left, right, place=state.place(node))
+
+
+def in_place(state, operator, left, right, place):
+    """What an object is by ``left operator= right``: its class's own, or the operator that makes another."""
+    plain = _MAGIC.get(_BINARY[type(operator)], f"__{_BINARY[type(operator)]}__")
+    own = f"__i{plain[2:]}"
+    for name in (own, plain):
+        if state.unit.classes.method(left.type, name) is not None:
+            found = state.unit.attribute(state, left, name, place)
+            return found.called(state, [matching.Given(right)], [], place)
+    raise error(f"Cannot emit inplace op on {left.type.shown()} since it does not define an {own} or {plain} method", place)
 
 
 _MAGIC = {"add": "__add__", "sub": "__sub__", "mul": "__mul__", "div": "__truediv__", "remainder": "__mod__", "matmul": "__matmul__",

@@ -3,10 +3,14 @@
 Owns: what each is as a type. May not know: how methods are compiled, which the compiler does.
 """
 import enum
+import inspect
 import typing
+
+import jtensor
 
 from ..making import qualified
 from . import kinds
+from .source import absent
 
 _KNOWN = {}                          # {class of Python: Kind}
 
@@ -19,16 +23,39 @@ class ClassType:
         self.attributes, self.defaults, self.methods = {}, [], {}
 
 
-def kind_of_class(python, known=False):
-    """The `Kind` of objects of a class; None where TorchScript has no such."""
+def kind_of_class(python):
+    """The `Kind` of objects of a class, whose methods are still to be compiled; None where TorchScript has no such."""
     found = _KNOWN.get(python)
     if found is not None:
         return found
+    if getattr(python, "_torchscript_modifier", None) == "interface":
+        raise absent(f"the interface {python.__name__}")
     if issubclass(python, tuple) and hasattr(python, "_fields"):
         return _named_tuple(python)
     if issubclass(python, enum.Enum):
         return _enumeration(python)
+    if can_compile(python):
+        made = _KNOWN[python] = kinds.Kind(qualified(python), what=ClassType(python, "class", qualified(python)))
+        return made
     return None
+
+
+def written(python):
+    """The class that is compiled for one of jtensor's own; None for others."""
+    from .library import contexts
+    return contexts.no_grad if python is jtensor.no_grad else None
+
+
+def can_compile(python):
+    """Whether a class may be one of TorchScript: all its functions have sources."""
+    if written(python) is not None:
+        return True
+    if python.__module__.partition(".")[0] in ("torch", "jtensor", "builtins") or issubclass(python, (tuple, list, BaseException)):
+        return False
+    if issubclass(python, (jtensor.nn.Module, jtensor.Tensor)) or getattr(python, "_torchscript_modifier", None) == "ignore":
+        return False
+    found = [getattr(python, name) for name in vars(python)]
+    return all(hasattr(one, "__code__") for one in found if inspect.isroutine(one))
 
 
 def _named_tuple(python):

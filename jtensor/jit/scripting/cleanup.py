@@ -116,6 +116,9 @@ _FIXED = frozenset(("int", "float", "bool", "str", "NoneType", "Device", "comple
 _RUN = {"aten::is_scripting": lambda: True, "prim::abs": abs, "prim::min": min, "prim::max": max, "aten::Int": int, "aten::Float": float,
         "aten::Bool": bool, "prim::unchecked_cast": lambda x: x, "aten::_unwrap_optional": lambda x: x}
 
+_ASK = frozenset(("aten::is_grad_enabled", "aten::is_autocast_enabled", "aten::is_autocast_cpu_enabled", "aten::get_autocast_dtype"))
+"""What asks how things are when the program runs."""
+
 
 def _fixed(kind):
     if kind.name == "Optional":
@@ -127,7 +130,7 @@ def _runs(node):
     """The value of an operator of constants; KeyError where it is not run before the program."""
     if not node.outputs or not all(value.node is not None and value.node.is_constant for value in node.inputs):
         raise KeyError
-    if not all(_fixed(value.type) for value in (*node.outputs, *node.inputs)) or node.kind in _EFFECTS:
+    if not all(_fixed(value.type) for value in (*node.outputs, *node.inputs)) or node.kind in _EFFECTS or node.kind in _ASK:
         raise KeyError
     given = [value.node.data for value in node.inputs]
     if node.kind == "prim::TupleConstruct":
@@ -262,6 +265,9 @@ def _sweep(graph):
                     walk(inner)
             elif node.kind == "prim::Loop":
                 _loop(node)
+            else:
+                for inner in node.blocks:
+                    walk(inner)
             wanted.update(node.inputs)
             kept.append(node)
         block.nodes = kept[::-1]

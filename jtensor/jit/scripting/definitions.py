@@ -5,7 +5,7 @@ Owns: arguments, annotations and comments of types, defaults, what is answered a
 import ast
 import re
 
-from ...base import dtypes
+from ...base import dtypes, sites
 from .. import calls
 from . import annotations, expressions, forms, ir, kinds, statements
 from .source import NotSupportedError, error, unsupported
@@ -20,10 +20,10 @@ def declared(source, own=None):
     for one in (given.vararg, given.kwarg):
         if one is not None:
             raise unsupported("Compiled functions can't take variable number of arguments or use keyword-only arguments with defaults",
-                              source.place(_star(one, given)), NotSupportedError)
+                              source.place(_star(one)), NotSupportedError)
     if given.kwonlyargs and any(one is not None for one in given.kw_defaults):
         raise unsupported("Compiled functions can't take variable number of arguments or use keyword-only arguments with defaults",
-                          source.place(given.kwonlyargs[0]), NotSupportedError)
+                          source.place(next(one for one in given.kw_defaults if one is not None)), NotSupportedError)
     comment = getattr(node, "type_comment", None) or _comment_below(source)
     written, answer = None, None
     if comment is not None:
@@ -56,9 +56,9 @@ def declared(source, own=None):
     return made, answer
 
 
-def _star(one, given):
+def _star(one):
     made = ast.copy_location(ast.arg("*" + one.arg), one)
-    made.col_offset -= 1 if one is given.vararg else 2
+    made.col_offset -= 1                                          # of two stars, too
     return made
 
 
@@ -79,6 +79,10 @@ def _default(source, at, kind, argument, count):
             source.node.args.defaults[at])
     except AttributeError:
         value = source.evaluated(source.node.args.defaults[at])
+    if isinstance(value, (list, dict, set)) and not sites.within(source.file):
+        raise error("Mutable default parameters are not supported because Python binds them to the function and they persist across "
+                    "function calls.\n As a workaround, make the default None and instantiate the default parameter within the body of the "
+                    f"function. Found {type(value)} on parameter {argument.arg}", source.place(source.node))
     if isinstance(value, dtypes.dtype):
         return calls.CODES.index(value)
     whole = kinds.without_none(kind)

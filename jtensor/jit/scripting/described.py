@@ -8,6 +8,7 @@ import typing
 import jtensor
 
 from ...base import sites
+from ...base.errors import MissingFeature
 from . import annotations, kinds
 
 _LEFT_OUT = frozenset("""_parameters _buffers _modules _non_persistent_buffers_set _backward_pre_hooks _backward_hooks _forward_hooks
@@ -50,10 +51,10 @@ class Described:
             self.attributes[_TWICE] = kinds.listed(kinds.INT)
         for name, one in module.__dict__.items():
             if name not in fixed and name not in _LEFT_OUT and not name.startswith("__") and not _is_hidden(module, name):
-                self._attribute(name, one, written)
+                self._attribute(name, one, written, unit)
         for name in type(module).__dict__:                        # values of the class that its annotations tell
             if name in written and name not in self.attributes and name not in fixed and name not in module.__dict__:
-                self._attribute(name, getattr(module, name), written)
+                self._attribute(name, getattr(module, name), written, unit)
         for name, one in module._modules.items():
             if one is None:
                 self.attributes[name] = kinds.NONE
@@ -63,7 +64,7 @@ class Described:
                           and name not in self.attributes}
         return self
 
-    def _attribute(self, name, value, written):
+    def _attribute(self, name, value, written, unit):
         if inspect.isfunction(value) or inspect.isbuiltin(value):
             self.functions[name] = value
             return
@@ -76,6 +77,15 @@ class Described:
             return
         except AttributeError:
             kind = annotations.kind_of(value.type)
+        try:
+            if kind is not None:
+                unit.classes.complete(kind)
+        except MissingFeature as problem:
+            self.failed[name], kind = problem, None
+            return
+        except Exception as problem:                              # PyTorch says no more of it, either
+            self.failed[name] = _why(value, problem)
+            return
         if kind is None:
             self.failed[name] = _why(value, "")
         else:
@@ -86,6 +96,12 @@ class Described:
         return (self.python, tuple(self.parameters), tuple(self.buffers), tuple(self.attributes.items()),
                 tuple(self.modules.items()), tuple([(name, repr(value)) for name, value in self.constants.items()]),
                 tuple([(name, id(one)) for name, one in self.functions.items()]))
+
+    def properties(self):
+        """[(name, property)] of those that are compiled: all that a class of a user's has."""
+        unused = getattr(self.module, "__jit_unused_properties__", ())
+        return [(name, one) for base in self.python.__mro__ if not sites.is_own(base.__module__) for name, one in vars(base).items()
+                if isinstance(one, property) and name not in unused and getattr(one.fget, "_torchscript_modifier", None) is None]
 
     def entries(self):
         """The methods that are compiled, whether or not any is called."""
@@ -122,7 +138,7 @@ def _is_hidden(module, name):
 
 
 def _written(module):
-    """{attribute: kind} of annotations, of the class and in ``__init__``."""
+    """{attribute: kind} of the annotations of the class; PyTorch does not look at those in ``__init__``."""
     found = {}
     cls = type(module)
     if sites.is_own(cls.__module__):
@@ -135,28 +151,6 @@ def _written(module):
                 found[name] = annotations.kind_of(one)
         except Exception:                                         # an annotation that is nobody's business here
             continue
-    found.update(_of_init(cls, space))
-    return found
-
-
-def _of_init(cls, space):
-    """Annotations such as ``self.seen: List[int] = []``."""
-    import ast
-    import textwrap
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(cls.__init__)))
-    except (OSError, TypeError, SyntaxError):
-        return {}
-    free = dict(inspect.getclosurevars(cls.__init__).nonlocals) if inspect.isfunction(cls.__init__) else {}
-    own, found = tree.body[0].args.args[0].arg if tree.body[0].args.args else "self", {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Attribute) and isinstance(node.target.value, ast.Name) and (
-                node.target.value.id == own):
-            try:
-                one = eval(ast.unparse(node.annotation), {**space, **cls.__init__.__globals__, **free})
-                found[node.target.attr] = annotations.kind_of(one)
-            except Exception:                                     # the same
-                continue
     return found
 
 

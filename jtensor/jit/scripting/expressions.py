@@ -55,24 +55,6 @@ def _attribute(state, node, hint):
 # -- calls -------------------------------------------------------------------------------------------------------------------------------
 
 
-def arguments(state, node):
-    """(positional, named) arguments of a call."""
-    args = []
-    for one in node.args:
-        if isinstance(one, ast.Starred):
-            found = state.sugared(one.value)
-            args += [matching.Given(part.as_value(state, state.place(one)), place=state.place(one))
-                     for part in found.as_parts(state, state.place(one))]
-        else:
-            args.append(matching.Given(state.value(one), place=state.place(one)))
-    named = []
-    for one in node.keywords:
-        if one.arg is None:
-            raise unsupported("keyword-arg expansion is not supported", state.place(one.value))
-        named.append(matching.Given(state.value(one.value), one.arg, state.place(one.value)))
-    return args, named
-
-
 def _call(state, node, hint):
     callee = state.sugared(node.func)
     place = state.place(node.func)
@@ -81,7 +63,7 @@ def _call(state, node, hint):
     hidden = special.hidden(callee, state)
     if hidden is not None:
         return hidden
-    args, named = arguments(state, node)
+    args, named = matching.arguments(state, node)
     state.hint = hint
     return callee.called(state, args, named, place)
 
@@ -101,6 +83,9 @@ def _unary(state, node, hint):
     if isinstance(node.op, ast.USub) and inner.node is not None and inner.node.is_constant and inner.type in kinds.NUMBERS:
         given = inner.node.data
         return values.Simple(state.constant(complex(0 - given.real, -given.imag) if isinstance(given, complex) else -given))
+    if inner.type.what is not None and inner.type.what.sort == "class":
+        method = {ast.USub: "__neg__", ast.Invert: "__invert__", ast.UAdd: "__pos__"}[type(node.op)]
+        return state.unit.attribute(state, inner, method, state.place(node)).called(state, [], [], state.place(node))
     return values.Simple(state.call("aten::" + _UNARY[type(node.op)], inner, place=state.place(node)))
 
 
@@ -128,6 +113,9 @@ def compared(state, operator, node):
         if right.type == kinds.STR and left.type == kinds.STR:
             at = state.call("aten::find", right, left, state.constant(0), state.call("aten::len", right), place=place)
             found = state.call("aten::ne", at, state.constant(-1), place=place)
+        elif right.type.what is not None and right.type.what.sort == "class":
+            method = state.unit.attribute(state, right, "__contains__", place)
+            found = method.called(state, [matching.Given(left)], [], place).as_value(state, place)
         else:
             found = state.call("aten::__contains__", right, left, place=place)
         return found if isinstance(operator, ast.In) else state.call("aten::__not__", found, place=place)
@@ -167,20 +155,17 @@ def _tuple(state, node, hint):
 def _list(state, node, hint):
     hint = hint if hint is None else kinds.without_none(hint)
     wanted = hint.of[0] if hint is not None and hint.name == "List" else None
-    made = [state.value(one, wanted) for one in node.elts]
+    made = [state.value(one) for one in node.elts]
     place = state.place(node)
     if not made:
         empty = state.add("prim::ListConstruct", [], kinds.listed(wanted or kinds.TENSOR))
         empty.fact = "empty list" if wanted is None else None
         return values.Simple(empty)
-    kind = wanted or _common(state, made, "List", place)
-    for at, one in enumerate(made):
-        if wanted is not None:
-            one = made[at] = matching.convert_to(state, one, wanted, False)
-        if not kinds.is_part(kinds.plain(one.type), kind):
-            raise error(f"List type annotation `List[{kind.shown()}]` did not match the types of the given list elements, which were "
-                        f"{one.type.shown()}" if wanted is not None else "Lists must contain only a single type", place)
-    return values.Simple(state.add("prim::ListConstruct", made, kinds.listed(kind)))
+    kind = _common(state, made, "List", place)
+    if wanted is not None and not kinds.is_part(kind, wanted):
+        raise error(f"List type annotation `List[{wanted.shown()}]` did not match the types of the given list elements, which were unified "
+                    f"to {kind.shown()}", place)
+    return values.Simple(state.add("prim::ListConstruct", made, kinds.listed(wanted or kind)))
 
 
 def _common(state, made, what, place):
@@ -217,7 +202,7 @@ def _formatted(state, node, hint):
             if one.conversion != -1:
                 raise unsupported("Don't support conversion in JoinedStr", state.place(node), NotSupportedError)
             if one.format_spec is not None:
-                raise unsupported("Don't support formatting in JoinedStr", state.place(node), NotSupportedError)
+                raise unsupported("Don't support formatting in JoinedStr", state.place(at_start(node)), NotSupportedError)
             text += "{}"
             parts.append(one.value)
     given = [state.value(one) for one in parts]

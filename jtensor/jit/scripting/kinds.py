@@ -39,6 +39,8 @@ class Kind:
         """As errors have it."""
         if self.name == "named tuple":
             return self.what.name
+        if self.what is not None and self.what.sort == "class":
+            return f"{self.what.name} (of Python compilation unit at: {id(self.what):#x})"
         if self.name == "Tensor" and self.note:
             return "Tensor (inferred)"
         if self.name == "number":
@@ -66,6 +68,10 @@ _RANKS = ("Any", "Tensor", "Tuple", "List", "Dict", "number", "float", "complex"
 def rank(kind):
     """Where PyTorch has a kind among those of a union."""
     return _RANKS.index(kind.name) if kind.name in _RANKS else len(_RANKS)
+
+
+class Number:
+    """How the library's annotations call a number of any type."""
 
 
 TENSOR, INT, FLOAT, BOOL, STR = Kind("Tensor"), Kind("int"), Kind("float"), Kind("bool"), Kind("str")

@@ -19,20 +19,22 @@ def assign(state, target, given, node, annotated=None):
     elif isinstance(target, ast.Subscript):
         indexing.write(state, target, lambda: given.as_value(state, place))
     elif isinstance(target, ast.Attribute):
-        state.sugared(target.value).set_attribute(state, target.attr, given.as_value(state, place), place)
+        state.sugared(target.value).set_attribute(state, target.attr, given.as_value(state, place), state.place(node))
     else:
         raise unsupported(f"{type(target).__name__} aren't supported", place)
 
 
 def _several(state, target, given, node):
     stars = [at for at, one in enumerate(target.elts) if isinstance(one, ast.Starred)]
-    place, count = state.place(node), len(target.elts)
+    place, count, source = state.place(target), len(target.elts), state.place(getattr(node, "value", node))
     if len(stars) > 1:
         raise error("Only one starred expression is allowed on the lhs", state.place(target))
     if stars and count == 1:
         raise error("A Starred expression may only appear on the lhs within the presence of another non-starred expression",
                     state.place(target))
-    parts = given.as_parts(state, place, None if stars else count)
+    if stars and type(given) is values.Simple and given.value.type.name == "List":
+        raise error("cannot statically infer the expected size of a list in this context", source)
+    parts = given.as_parts(state, source, None if stars else count)
     if stars:
         at, behind = stars[0], count - stars[0] - 1
         if len(parts) < count - 1:
@@ -55,7 +57,7 @@ def _several(state, target, given, node):
 def each(state, found, target, body, node):
     """``for target in found``; ``body()`` adds what is done."""
     place = state.place(node)
-    through = found.iterated(state, state.place(node.iter) if hasattr(node, "iter") else place)
+    through = found.iterated(state, place)
     if through.parts is not None:
         before, state.loop = state.loop, "unrolled"
         for part in through.parts:

@@ -3,8 +3,10 @@
 PyTorch tries the forms in order, first as the arguments are, then with conversions. Owns: fitting arguments, conversions, messages of what
 does not fit. May not know: syntax, names of Python's.
 """
+import ast
+
 from . import forms, kinds
-from .source import absent
+from .source import absent, error, unsupported
 
 
 class Unfit(Exception):
@@ -112,17 +114,32 @@ def _expected(argument, value, kind):
     if value.type.note == "inferred" and value.type.name == "Tensor":
         more = (f"\nInferred the value for argument '{argument.name}' to be of type 'Tensor' because it was not annotated with an explicit "
                 "type.")
-    elif value.type.name == "List" and kind.name == "List":
+    elif value.type == kinds.listed(kinds.TENSOR):
         more = ("\nEmpty lists default to List[Tensor]. Add a variable annotation to the assignment to create an empty list of another "
-                "type (torch.jit.annotate(List[T, []]) where T is the type of elements in the list for Python 2)") * _is_empty(value)
-    elif value.type.name == "Optional" and value.type.of[0] == kind:
-        more = ""
+                "type (torch.jit.annotate(List[T, []]) where T is the type of elements in the list for Python 2)")
     name = "number" if kind == kinds.NUMBER else kind.shown()
     return f"Expected a value of type '{name}' for argument '{argument.name}' but instead found type '{value.type.shown()}'.{more}"
 
 
-def _is_empty(value):
-    return value.node is not None and value.node.kind == "prim::ListConstruct" and not value.node.inputs
+# -- as they are written ----------------------------------------------------------------------------------------------------------------
+
+
+def arguments(state, node):
+    """(positional, named) arguments of a call."""
+    args = []
+    for one in node.args:
+        if isinstance(one, ast.Starred):
+            found = state.sugared(one.value)
+            args += [Given(part.as_value(state, state.place(one)), place=state.place(one))
+                     for part in found.as_parts(state, state.place(one))]
+        else:
+            args.append(Given(state.value(one), place=state.place(one)))
+    named = []
+    for one in node.keywords:
+        if one.arg is None:
+            raise unsupported("keyword-arg expansion is not supported", state.place(one.value))
+        named.append(Given(state.value(one.value), one.arg, state.place(one.value)))
+    return args, named
 
 
 # -- kinds that stand for any ------------------------------------------------------------------------------------------------------------
@@ -213,6 +230,9 @@ _SWAPPED = {"add": "add", "mul": "mul", "ne": "ne", "eq": "eq", "lt": "gt", "le"
 def choose(body, name, args, kwargs, place, own=None):
     """The results of an operator's call, whose node is added; ``own``: the tensor or list whose method it is."""
     found = forms.of(name)
+    if not found:
+        raise error(f"Unknown builtin op: {name}.\nCould not find any similar ops to {name}. This op may not exist or may not be currently "
+                    "supported in TorchScript.\n", place)
     problems = []
     for convert in (False, True):
         for form in found:
@@ -269,6 +289,21 @@ def _unfit(name, problems, place):
 
 def _call(place):
     return place if place is not None else "\n"
+
+
+def first_of(body, found, args, kwargs, place):
+    """The `Matched` call of the first of several forms that fits, without conversions if there is one."""
+    problems = []
+    for convert in (False, True):
+        for form in found:
+            before = body.mark()
+            try:
+                return match(body, form, args, kwargs, convert)
+            except Unfit as problem:
+                body.back_to(before)
+                if convert:
+                    problems.append((form, str(problem)))
+    raise _unfit("", problems, place)
 
 
 def call_of(body, form, args, kwargs, place):

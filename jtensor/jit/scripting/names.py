@@ -34,7 +34,7 @@ def _table():
     return found
 
 
-IN_PYTHON = frozenset(f"aten::{name}" for name in """tensordot unique_consecutive stft istft backward _unique2 affine_grid ctc_loss
+IN_PYTHON = frozenset(f"aten::{name}" for name in """tensordot stft istft backward affine_grid ctc_loss
     embedding_bag fold unfold fractional_max_pool2d fractional_max_pool3d grid_sample gaussian_nll_loss gumbel_softmax local_response_norm
     lp_pool1d lp_pool2d lp_pool3d max_unpool1d max_unpool2d max_unpool3d multilabel_soft_margin_loss upsample chain_matmul lu lstsq
     cartesian_prod block_diag atleast_1d atleast_2d atleast_3d cosine_embedding_loss hinge_embedding_loss margin_ranking_loss

@@ -61,12 +61,19 @@ class Class(Sugared):
                          for name, kind in zip(what.names, what.kinds, strict=True)]
             matched = matching.call_of(state, forms.Form(what.name.rpartition(".")[2], arguments, [self.kind]), args, kwargs, place)
             return Simple(state.add("prim::TupleConstruct", matched.inputs, self.kind))
+        if what.sort == "class":
+            return state.unit.classes.made(state, self.kind, args, kwargs, place)
         raise absent(f"a call of the class {what.name}", place)
+
+    def as_value(self, state, place):
+        raise error("Python type cannot be used as a value", place)
 
     def attribute(self, state, name, place):
         what = self.kind.what
         if what.sort == "enum" and name in what.names:
             return Simple(state.constant(what.python[name], self.kind))
+        if what.sort == "class":
+            return state.unit.classes.of_class(state, self.kind, name, place)
         raise error(f"'{what.name}' has no attribute '{name}'" if what.sort != "enum" else
                     f"type object '{what.python.__name__}' has no attribute '{name}'", place)
 
@@ -149,7 +156,12 @@ def _of_class(state, found, place):
         return Raised(found)
     kind = classes.kind_of_class(found)
     if kind is not None:
+        state.unit.classes.complete(kind, place)
         return Class(kind)
+    if found is jtensor.set_grad_enabled:
+        return Operator("aten::set_grad_enabled")
+    if found in (jtensor.enable_grad, jtensor.inference_mode):
+        return Operator(f"aten::{found.__name__}")
     if found is devices.device:
         return Operator("aten::device")
     if found is jtensor.Size:

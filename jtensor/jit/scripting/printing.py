@@ -36,7 +36,9 @@ class Writer(text.Writer):
         self._scan_block(graph.block)
         self.long = {}
         self._long_constants(graph.block)
+        first = self.indent                                      # a block of with that raises has no end
         self._write(graph.block)
+        self.indent = first
         self.lines.append(f"{self.indent}return {', '.join(map(self._of, graph.block.results))}")
         return "\n".join([head, *self.lines]) + "\n"
 
@@ -151,6 +153,10 @@ class Writer(text.Writer):
             elif node.kind == "prim::SetAttr":
                 own, value = map(self._of, node.inputs)
                 self.lines.append(f"{self.indent}{own}.{node.data} = {value}")
+            elif node.kind in ("prim::Enter", "prim::Exit"):
+                self._with(node)
+            elif node.kind == "prim::fork":
+                self._fork(node)
             else:
                 self._statement(node)
 
@@ -196,6 +202,25 @@ class Writer(text.Writer):
             self.lines.append(f"{self.indent}while {index}:")
             self._inside(body, body.inputs)
 
+    def _with(self, node):
+        if node.kind == "prim::Enter":
+            named = f" as {self._named(node.output)}" if self.uses.get(node.output) else ""
+            self.lines.append(f"{self.indent}with {self._of(node.inputs[0])}{named}:")
+            self.indent, self.level = self.indent + "  ", self.level + 1
+            return
+        if self.lines[-1].lstrip().startswith("with "):
+            self.lines.append(f"{self.indent}pass")
+        self.indent, self.level = self.indent[:-2], self.level - 1
+
+    def _fork(self, node):
+        block, name = node.blocks[0], self._new_name("__forked_function")
+        self.lines.append(f"{self.indent}def {name}():")
+        outer, self.indent, self.level = (self.indent, self.level), self.indent + "  ", self.level + 1
+        self._write(block)
+        self.lines.append(f"{self.indent}return {self._of(block.results[0])}")
+        self.indent, self.level = outer
+        self._line(node, f"fork({name})")
+
     def _line(self, node, written):
         left = f"{', '.join(map(self._named, node.outputs))} = " if node.outputs else ""
         self.lines.append(f"{self.indent}{left}{written}")
@@ -236,6 +261,8 @@ class Writer(text.Writer):
                 f"annotate({self.typed(wanted)}, {listed})")
         if kind == "prim::TupleConstruct" and node.output.type.name == "named tuple":
             return f"{self.typed(node.output.type)}({', '.join(given)})"
+        if kind == "prim::CreateObject":
+            return f"{self.typed(node.output.type)}.__new__({self.typed(node.output.type)})"
         if kind == "prim::TupleIndex":
             return f"({given[0]})[{given[1]}]"
         if kind == "prim::Uninitialized":

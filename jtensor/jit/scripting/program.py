@@ -16,11 +16,12 @@ _NO_PYTHON = ("Could not export Python function call '{}'. Remove calls to Pytho
 
 
 class Program:
-    """What is written for a root: a compiled function, or a module's `Kind`."""
+    """What is written for a root: a compiled function, or a module's `Kind`. ``unit``: what compiled it."""
 
-    def __init__(self, root):
+    def __init__(self, root, unit):
         self._sources, self._done, self._seeds = {}, set(), {}
-        self._constants, self._functions, self._root = Constants(), [], root
+        self._constants, self._functions, self._root, self._classes = Constants(), [], root, unit.classes.methods
+        self._objects = {}                                        # {name: class of Python} of those that are compiled
         if isinstance(root, kinds.Kind):
             self.name = root.what.name
             self._class(root.what)
@@ -35,6 +36,8 @@ class Program:
         self.unit = programs.Unit(texts)
         self.unit.constants = dict(enumerate(self.constants)) | {_FIRST + at: one for at, one in enumerate(self.python)}
         self.unit._found.update(self._seeds)
+        for name, python in self._objects.items():
+            self.unit.find(name).python = python
 
     @property
     def root_name(self):
@@ -108,8 +111,19 @@ class Program:
             self._add(_file(what.name), "\n".join(lines) + "\n")
         elif what.sort == "module":
             self._module(what)
+        elif what.sort == "class":
+            self._compiled_class(what)
         else:
             raise MissingFeature(what.name)
+
+    def _compiled_class(self, what):
+        self._objects[what.name] = what.python
+        lines = [f"class {what.name.rpartition('.')[2]}:"]
+        lines += [f"  {name} : {self.typed(kind)}" for name, kind in what.attributes.items()]
+        file = _file(what.name)
+        at = len(self._sources.setdefault(file, []))
+        methods = [self._method(made, what.name, name) for name, made in sorted(self._classes[what].items())]
+        self._sources[file].insert(at, "\n".join(lines) + "\n" + "".join(methods))
 
     def _module(self, what):
         def listed(names):

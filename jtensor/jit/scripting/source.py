@@ -9,6 +9,7 @@ import textwrap
 
 from ...base.errors import MissingFeature
 from ..frontend import NotSupportedError, UnsupportedNodeError  # noqa: F401 - what is raised with places
+from . import spans
 
 
 class Source:
@@ -60,23 +61,28 @@ class _Names(dict):
 
 
 class Place:
-    """A part of a source; as text what PyTorch shows of it."""
+    """A part of a source; as text what PyTorch shows of it. ``node``: of Python's."""
 
     __slots__ = ("source", "node")
 
     def __init__(self, source, node):
         self.source, self.node = source, node
 
+    def whole(self):
+        """The call whose function this is; itself, if it is none."""
+        for one in ast.walk(self.source.node):
+            if isinstance(one, ast.Call) and one.func is self.node:
+                return Place(self.source, one)
+        return self
+
     def __str__(self):
         source, node = self.source, self.node
         if source.lines is None or not hasattr(node, "lineno"):
             return "\n"
-        low, high = node.lineno - 1, (node.end_lineno or node.lineno) - 1
-        start, end = node.col_offset + source.indent, node.end_col_offset + source.indent
-        if isinstance(node, ast.arg):
-            end = start + len(node.arg)
+        (low, start), (high, end) = spans.of(node)
+        low, high, start, end = low - 1, high - 1, start + source.indent, end + source.indent
         shown = [f'  File "{source.file}", line {source.first + low}']
-        for at in range(max(0, low - 2), min(len(source.lines), high + 4)):
+        for at in range(max(0, low - 2), min(len(source.lines), high + 3)):
             line = source.lines[at]
             if at > high and not line.strip() and at == len(source.lines) - 1:
                 break

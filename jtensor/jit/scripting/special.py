@@ -4,7 +4,7 @@ Owns: these. May not know: statements.
 """
 import ast
 
-from . import annotations, conditions, kinds, loops, matching, values
+from . import annotations, conditions, contexts, kinds, loops, matching, ranges, values
 from .source import NotSupportedError, absent, error, unsupported
 
 
@@ -28,7 +28,7 @@ def _condition(state, node, hint):
 
 
 def _range(state, node, hint):
-    return values.Range(state, [state.value(one) for one in node.args], state.place(node))
+    return ranges.Range(state, [state.value(one) for one in node.args], state.place(node))
 
 
 def _enumerate(state, node, hint):
@@ -39,13 +39,13 @@ def _enumerate(state, node, hint):
     found = state.sugared(node.args[0]).iterated(state, state.place(node))
     first = node.args[1] if len(node.args) == 2 else next((one.value for one in node.keywords if one.arg == "start"), None)
     start = None if first is None else state.value(first)
-    return values.Several([values.Count(state, start), found], state.place(node))
+    return ranges.Several([ranges.Count(state, start), found], state.place(node))
 
 
 def _zip(state, node, hint):
     if not node.args:
         raise error("zip expected at least 1 arguments, got 0", state.place(node))
-    return values.Several([state.sugared(one).iterated(state, state.place(node)) for one in node.args], state.place(node))
+    return ranges.Several([state.sugared(one).iterated(state, state.place(node)) for one in node.args], state.place(node))
 
 
 def _annotate(state, node, hint):
@@ -114,7 +114,9 @@ def _getattr(state, node, hint):
 
 
 def _super(state, node, hint):
-    return state.unit.base(state, state.place(node))
+    if node.args:
+        raise error("Python type cannot be used as a value", state.place(node.args[0]))
+    return values.Base()
 
 
 def _scripting(state, node, hint):
@@ -138,18 +140,40 @@ def _len(state, node, hint):
     _wanted(state, node, 1)
     found, place = state.sugared(node.args[0]), state.place(node)
     if type(found) is values.Simple and found.value.type.what is not None and found.value.type.what.sort in ("module", "class"):
+        place = state.place(node.func)
         return found.attribute(state, "__len__", place).called(state, [], [], place)
     return values.Simple(found.length(state, place))
 
 
-def _missing(state, node, hint):
-    raise absent(f"{ast.unparse(node.func)}", state.place(node))
+def _fork(state, node, hint):
+    place = state.place(node)
+    if not node.args:
+        raise error("Expected at least one argument to fork()", place)
+    callee = state.sugared(node.args[0])
+    args, named = matching.arguments(state, ast.copy_location(ast.Call(node.func, node.args[1:], node.keywords), node))
+    return contexts.forked(state, callee, args, named, place)
+
+
+def _wait(state, node, hint):
+    _wanted(state, node, 1)
+    return values.Simple(state.call("aten::wait", state.value(node.args[0]), place=state.place(node)))
+
+
+def _reversed(state, node, hint):
+    place = state.place(node.func)
+    given = [state.value(one) for one in node.args]
+    for at, value in enumerate(given):
+        if value.type != kinds.TENSOR:
+            form = f"reversed({', '.join([f'Tensor {one}' for one in range(len(given))])}) -> Tensor {len(given) - 1}"
+            raise error(f"\n{form}:\nExpected a value of type 'Tensor' for argument '{at}' but instead found type "
+                        f"'{value.type.shown()}'.\n", place)
+    raise absent("reversed", place)
 
 
 _WORDS = {"isinstance": _condition, "jit.isinstance": _condition, "hasattr": _condition, "range": _range, "enumerate": _enumerate,
           "zip": _zip, "len": _len, "annotate": _annotate, "list": _list, "tuple": _tuple, "dict": _dict, "getattr": _getattr,
           "super": _super,
-          "is_scripting": _scripting, "is_tracing": _tracing, "unwrap": _unwrap, "fork": _missing, "wait": _missing, "reversed": _missing}
+          "is_scripting": _scripting, "is_tracing": _tracing, "unwrap": _unwrap, "fork": _fork, "wait": _wait, "reversed": _reversed}
 
 
 # -- comprehensions ----------------------------------------------------------------------------------------------------------------------
@@ -167,9 +191,9 @@ def comprehension(state, node, hint):
     of_list = isinstance(node, ast.ListComp)
     kind = "List" if of_list else "Dict"
     wanted = kinds.without_none(hint) if hint is not None and kinds.without_none(hint).name == kind else None
-    found = state.sugared(loop.iter)
     made = state.add(f"prim::{kind}Construct", [], wanted or (kinds.listed(kinds.TENSOR) if of_list else kinds.mapped(kinds.STR,
                                                                                                                   kinds.TENSOR)))
+    found = state.sugared(loop.iter)
     known = [wanted]
     scope = state.add_node("prim::ComprehensionScope")
     outer = state.block, state.frame

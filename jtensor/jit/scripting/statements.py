@@ -5,8 +5,8 @@ nodes.
 """
 import ast
 
-from . import annotations, arithmetic, conditions, forms, indexing, ir, kinds, loops, matching, objects, values
-from .source import absent, at_start, error, unsupported
+from . import annotations, arithmetic, conditions, contexts, forms, indexing, ir, kinds, loops, matching, objects, values
+from .source import at_start, error, unsupported
 
 _NAMES = {"Try": ("try blocks", "try"), "TryStar": ("try blocks", "try"), "Global": ("global variables", "global"),
           "Nonlocal": ("nonlocal variables", "nonlocal"), "FunctionDef": ("function definitions", "def"),
@@ -106,9 +106,12 @@ def _augmented(state, node):
         made = state.call(indexing.IN_PLACE[type(node.op)], before, given, place=place)
         if isinstance(target, ast.Name):
             state.set(target.id, values.Simple(made), target)
+        else:
+            loops.assign(state, target, values.Simple(made), node)
         return
     if before.type.what is not None and before.type.what.sort == "class":
-        raise absent("an augmented assignment to an object of a class", place)
+        loops.assign(state, target, arithmetic.in_place(state, node.op, before, given, place), node)
+        return
     made = values.Simple(arithmetic.binary(state, node.op, before, given, node))
     loops.assign(state, target, made, node)
 
@@ -121,7 +124,7 @@ def _delete(state, node):
         elif isinstance(target, ast.Subscript):
             state.call("aten::Delete", state.value(target.value), state.value(target.slice), place=state.place(node))
         else:
-            raise error("del statements are only supported for deleting list and dict items and variables", state.place(node))
+            raise error("del statements are only supported for deleting list and dict items and variables", state.place(target))
 
 
 # -- what leaves a block -----------------------------------------------------------------------------------------------------------------
@@ -268,7 +271,7 @@ def _while(state, node):
 
 
 def _with(state, node):
-    raise absent(f"with {ast.unparse(node.items[0])}", state.place(node))
+    contexts.within(state, node, lambda: emit_all(state, node.body))
 
 
 _STATEMENTS = {ast.Expr: _expression, ast.Pass: _pass, ast.Assign: _assign, ast.AnnAssign: _with_annotation, ast.AugAssign: _augmented,

@@ -2,8 +2,7 @@
 
 Owns: which function of Python is compiled how, what attributes of modules are in a program. May not know: text, files, what Python gets.
 """
-import ast
-import copy
+import contextlib
 import inspect
 import types as python_types
 
@@ -11,20 +10,21 @@ import jtensor
 
 from ...base import sites
 from ...base.errors import MissingFeature
+from ..frontend import FrontendError
 from ..making import qualified, unique
 from . import cleanup, definitions, forms, kinds, library, names, objects, source, ssa, values
 from .described import Described
+from .objects_of_classes import Classes
 from .source import absent, error
-
-_UNUSED = "Cannot call @unused methods"
 
 
 class Compiled:
     """A function or method. ``name``: qualified; ``short``; ``form``: what it takes and answers; ``graph``; ``python``: the function that
-    is called instead, which `torch.jit.ignore` leaves in Python."""
+    is called instead, which `torch.jit.ignore` leaves in Python; ``is_left_out``: whether a call of it is an error (`torch.jit.unused`)."""
 
     def __init__(self, name, form, graph=None, python=None):
         self.name, self.short, self.form, self.graph, self.python = name, name.rpartition(".")[2], form, graph, python
+        self.is_left_out = modifier(python) == "unused"
 
     @property
     def short_name(self):
@@ -42,11 +42,26 @@ class Unit:
 
     def __init__(self):
         self.functions, self.modules, self.types = {}, {}, {}
-        self._taken, self._open = set(), []
+        self._taken, self._open, self.classes, self._told = set(), [], Classes(self), []
 
     def unique(self, name):
         """A qualified name that nothing else here has."""
         return unique(name, self._taken)
+
+    @contextlib.contextmanager
+    def told(self, what, place=None):
+        """Errors while something is compiled say from where it was called, if ``place`` is given."""
+        self._told.append(what)
+        try:
+            yield
+        except (RuntimeError, FrontendError) as problem:
+            text = str(problem)
+            if isinstance(problem, NotImplementedError) or place is None or len(self._told) < 2 or '  File "' not in text:
+                raise
+            made = type(problem)(f"{text}'{what}' is being compiled since it was called from '{self._told[-2]}'\n{place}")
+            raise made from problem.__cause__
+        finally:
+            self._told.pop()
 
     # -- functions ------------------------------------------------------------------------------------------------------
 
@@ -57,7 +72,16 @@ class Unit:
             origin = getattr(found, "_original", None)
             if origin is None:
                 raise absent("a call of a traced function", place)
-            return values.Function(self.compiled(origin))
+            return values.Function(self.compiled(origin, place))
+        marked = self._overloads(found)
+        if marked:
+            return values.Overloaded([self._overload(found, one, place) for one in marked])
+        several = library.several(found)
+        if several is not None:
+            return values.Overloaded([self.compiled(one, place) for one in several])
+        choice = library.chosen(found)
+        if choice is not None:
+            return values.Chosen(choice)
         written = library.function(found)
         if written is None:
             operator = names.operator_of(found)
@@ -69,7 +93,7 @@ class Unit:
                 return self._other(found, place)
             if sites.is_own(found.__module__) and ".jit.scripting.library" not in found.__module__:
                 raise absent(f"torch.{found.__module__.partition('.')[2]}.{found.__name__}".replace("..", "."), place)
-        made = self.compiled(found)
+        made = self.compiled(found, place)
         wide = library.WIDE.get(written.__name__) if written is not None else None
         return values.Function(made) if wide is None else values.Widened(made, wide)
 
@@ -81,7 +105,7 @@ class Unit:
             raise error(f"Python builtin {found} is currently not supported in Torchscript", place)
         return None
 
-    def compiled(self, function):
+    def compiled(self, function, place=None):
         """The `Compiled` of a function of Python."""
         known = self.functions.get(function)
         if known is not None:
@@ -90,12 +114,13 @@ class Unit:
             raise RuntimeError(f"function '{function.__name__}' is called recursively. Recursive calls are not supported")
         written = library.function(function)
         name = self.unique(library.name_of(function) if written is not None else qualified(function))
-        if modifier(function) == "ignore":
+        if modifier(function) in ("ignore", "unused"):
             made = self._ignored(function, name)
         else:
             self._open.append(function)
             try:
-                made = self._compile(source.read(written or function), name, unused=modifier(function) == "unused")
+                with self.told(getattr(function, "__name__", name), None if place is None else place.whole()):
+                    made = self._compile(source.read(written or function), name)
             finally:
                 self._open.pop()
         self.functions[function] = made
@@ -106,17 +131,42 @@ class Unit:
         arguments, answer = definitions.declared(read, own)
         return Compiled(name, forms.Form(read.name, arguments, [answer or kinds.TENSOR]), python=function)
 
-    def _compile(self, read, name, own=None, unused=False, value=None):
-        if unused:
-            read = _raising(read)
-        arguments, answer = definitions.declared(read, own)
+    @staticmethod
+    def _overloads(function):
+        """The signatures that `_overload` has marked for a function, which they are kept with."""
+        if not isinstance(function, python_types.FunctionType):
+            return ()
+        marked = jtensor.jit._overloads.pop((function.__module__, function.__qualname__), None)
+        if marked is not None and function not in marked:
+            function._torchscript_overloads = marked
+        return getattr(function, "_torchscript_overloads", ())
+
+    def _overload(self, function, signature, place):
+        key = function, signature
+        if key not in self.functions:
+            if key in self._open:
+                raise RuntimeError(f"function '{function.__name__}' is called recursively. Recursive calls are not supported")
+            self._open.append(key)
+            try:
+                with self.told(function.__name__, None if place is None else place.whole()):
+                    self.functions[key] = self._compile(source.read(function), self.unique(qualified(function)),
+                                                        signature=source.read(signature))
+            finally:
+                self._open.pop()
+        return self.functions[key]
+
+    def _compile(self, read, name, own=None, value=None, signature=None):
+        arguments, answer = definitions.declared(signature or read, own)
+        for one in (*[one.kind for one in arguments if one.kind is not own], *([answer] if answer is not None else [])):
+            self.classes.complete(one)
         graph, result = definitions.compile(self, read, arguments, answer, value)
         ssa.to_values(graph)
         cleanup.tidy(graph)
         return Compiled(name, forms.Form(read.name, arguments, [result]), graph)
 
-    def used(self, made):
-        """Told of each function that is called."""
+    def compiled_method(self, read, name, kind):
+        """The `Compiled` of a method of a class or module, of its source."""
+        return self._compile(read, name, kind, values.Simple)
 
     # -- modules --------------------------------------------------------------------------------------------------------
 
@@ -141,8 +191,10 @@ class Unit:
         library.complete(described, self, kind)
         for name in described.entries():
             self.method(kind, name)
+        for name, prop in described.properties():
+            self._getter(kind, name, prop)
 
-    def method(self, kind, name):
+    def method(self, kind, name, place=None):
         """The `Compiled` of a module's method; None where it has none of this name."""
         described = kind.what
         made = described.methods.get(name)
@@ -158,13 +210,13 @@ class Unit:
             raise RuntimeError(f"method '{described.name}.{name}' is called recursively. Recursive calls are not supported")
         if read is None and sites.is_own(function.__module__):
             raise MissingFeature(str(absent(f"{described.python.__name__}.{name}")))
-        if modifier(function) == "ignore":
+        if modifier(function) in ("ignore", "unused"):
             made = self._ignored(function, f"{described.name}.{name}", kind)
         else:
             self._open.append((kind, name))
             try:
-                made = self._compile(read or source.read(function), f"{described.name}.{name}", kind, modifier(function) == "unused",
-                                     values.Simple)
+                with self.told(f"{described.python.__name__}.{name}", None if place is None else place.whole()):
+                    made = self._compile(read or source.read(function), f"{described.name}.{name}", kind, values.Simple)
             finally:
                 self._open.pop()
         made.short = name
@@ -172,8 +224,10 @@ class Unit:
         return made
 
     def attribute(self, state, value, name, place):
-        """``value.name`` of a module."""
+        """``value.name`` of a module, or of an object."""
         described = value.type.what
+        if described.sort == "class":
+            return self.classes.attribute(state, value, name, place)
         found = described.attributes.get(name)
         if found is not None:
             return values.Simple(_got(state, value, name, found))
@@ -191,20 +245,29 @@ class Unit:
         container = self._of_container(state, value, name, place)
         if container is not None:
             return container
-        made = self.method(value.type, name)
+        made = self.method(value.type, name, place)
         if made is not None:
             return values.Method(value, made)
         hint = described.failed.get(name)
+        if isinstance(hint, MissingFeature):
+            raise hint
         if hint is None and hasattr(described.module, name):
             hint = ("This attribute exists on the Python module, but we failed to convert Python type: "
                     f"'{type(getattr(described.module, name)).__name__}' to a TorchScript type.")
         raise error(f"Module '{described.python.__name__}' has no attribute '{name}' {f'({hint})' if hint else ''}", place)
 
     def _property(self, state, value, name, prop, place):
-        described = value.type.what
-        if name not in described.methods:
-            described.methods[name] = self._compile(source.read(prop.fget), f"{described.name}.{name}", value.type, False, values.Simple)
-        return values.Simple(values.Method(value, described.methods[name]).called(state, [], [], place).value)
+        made = self._getter(value.type, name, prop, place)
+        return values.Simple(values.Method(value, made).called(state, [], [], place).value)
+
+    def _getter(self, kind, name, prop, place=None):
+        described, short = kind.what, f"__{name}_getter"
+        if short not in described.methods:
+            with self.told(f"{described.python.__name__}.{short}", None if place is None else place.whole()):
+                made = self._compile(source.read(prop.fget), f"{described.name}.{short}", kind, values.Simple)
+            made.short = short
+            described.methods[short] = made
+        return described.methods[short]
 
     def _of_container(self, state, value, name, place):
         """``keys``, ``values`` and ``items`` of modules in a dictionary."""
@@ -217,6 +280,9 @@ class Unit:
         """``value.name = given``."""
         from . import matching
         described = value.type.what
+        if described.sort == "class":
+            self.classes.set_attribute(state, value, name, given, place)
+            return
         kind = described.attributes.get(name)
         if kind is None:
             if name in described.constants:
@@ -253,10 +319,6 @@ class Unit:
             raise error("list index out of range", place)
         return values.Simple(_got(state, value, inside[at], described.modules[inside[at]]))
 
-    def base(self, state, place):
-        """``super()``."""
-        raise absent("super()", place)
-
 
 class _Items(values.Sugared):
     sort = "method"
@@ -277,15 +339,3 @@ def _got(state, value, name, kind):
     made = state.add("prim::GetAttr", [value], kind, data=name)
     made.name = name
     return made
-
-
-def _raising(read):
-    """A function whose call is an error, with the arguments that it has."""
-    made = copy.copy(read)
-    made.node = copy.deepcopy(read.node)
-    body = ast.parse(f"raise RuntimeError({_UNUSED!r})").body
-    for one in ast.walk(body[0]):
-        ast.copy_location(one, read.node)
-    made.node.body = body
-    return made
-

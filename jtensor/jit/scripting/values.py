@@ -49,6 +49,10 @@ _METHODS = {"shape": "aten::size", "T": "aten::numpy_T", "H": "aten::matrix_H", 
             "imag": "aten::imag", "ndim": "aten::dim", "is_leaf": "aten::is_leaf"}
 
 
+_OF_PYTHON = frozenset("""apply_ as_subclass bfloat16 bool const_data_ptr data_ptr dim_order eig grad_dtype grad_fn ipu is_shared lstsq lu
+    map2_ map_ module_load mtia ndimension nelement new new_tensor numpy register_hook register_post_accumulate_grad_hook reinforce
+    share_memory_ solve storage storage_type symeig to_sparse_coo unique untyped_storage volatile xpu""".split())
+"""What tensors have and the language has not."""
 _CASTS = {"float": 6, "double": 7, "half": 5, "int": 3, "long": 4, "short": 2, "char": 1, "byte": 0}
 
 
@@ -76,6 +80,8 @@ class Simple(Sugared):
                 return Simple(state.call(_METHODS[name], value, place=place))
             if name in _CASTS:
                 return Cast(value, _CASTS[name])
+            if name == "type":
+                return Operator("aten::to", value)
             if name in ("cpu", "cuda"):
                 return Moved(value, name)
             if name == "tolist":
@@ -95,7 +101,7 @@ class Simple(Sugared):
         operator = "aten::" + name
         if any(one.arguments and one.arguments[0].name == "self" and _may_be(one.arguments[0].kind, kind) for one in forms.of(operator)):
             return Operator(operator, value)
-        if kind == kinds.TENSOR and hasattr(Tensor, name):
+        if kind == kinds.TENSOR and hasattr(Tensor, name) and name not in _OF_PYTHON:
             raise absent(f"Tensor.{name}", place)
         if kind.name == "Future":
             return Operator("aten::wait", value)
@@ -217,7 +223,8 @@ class Function(Sugared):
 
     def called(self, state, args, kwargs, place, many=1):
         matched = matching.call_of(state, self.made.form, args, kwargs, place)
-        state.unit.used(self.made)
+        if self.made.is_left_out:
+            return _left_out(state, matched.returns[0])
         return Simple(state.add("prim::CallFunction", matched.inputs, matched.returns[0], data=self.made))
 
 
@@ -242,6 +249,42 @@ class Widened(Function):
         return super().called(state, args, kwargs, place, many)
 
 
+class Chosen(Sugared):
+    """A function that answers more or fewer tensors: which one it is, a flag says that is known when it is compiled."""
+
+    sort = "boolean dispatch"
+
+    def __init__(self, choice):
+        self.choice = choice
+
+    def called(self, state, args, kwargs, place, many=1):
+        flag, at, found, without = self.choice
+        given = next((one for one in kwargs if one.name == flag), None)
+        if given is None and at < len(args):
+            given = args[at]
+        if given is not None and (given.value.node is None or not given.value.node.is_constant):
+            raise error(f"Keyword argument '{flag}' for boolean dispatch at position was not constant" if given.name else
+                        f"Argument for boolean dispatch at position {at} was not constant", place)
+        if given is None or not given.value.node.data:
+            found = without
+        made = Chosen(found) if isinstance(found, tuple) else state.unit.function(found, place)
+        return made.called(state, args, kwargs, place, many)
+
+
+class Overloaded(Sugared):
+    """A function that is compiled for several signatures: the first that fits is called."""
+
+    sort = "function"
+
+    def __init__(self, made):
+        self.made = made
+
+    def called(self, state, args, kwargs, place, many=1):
+        matched = matching.first_of(state, [one.form for one in self.made], args, kwargs, place)
+        made = next(one for one in self.made if one.form is matched.form)
+        return Simple(state.add("prim::CallFunction", matched.inputs, matched.returns[0], data=made))
+
+
 class Method(Sugared):
     """A compiled method of a value."""
 
@@ -252,7 +295,16 @@ class Method(Sugared):
 
     def called(self, state, args, kwargs, place, many=1):
         matched = matching.call_of(state, self.made.form, [matching.Given(self.own), *args], kwargs, place)
+        if self.made.is_left_out:
+            return _left_out(state, matched.returns[0])
         return Simple(state.add("prim::CallMethod", matched.inputs, matched.returns[0], data=self.made))
+
+
+def _left_out(state, kind):
+    """A call of what `torch.jit.unused` has left out."""
+    given = [state.constant("This Python function is annotated to be ignored and cannot be run"), state.constant(None)]
+    state.add_node("prim::RaiseException", given, data=forms.of("prim::RaiseException")[0])
+    return Simple(state.add("prim::Uninitialized", [], kinds.plain(kind)))
 
 
 class Parts(Sugared):
@@ -285,74 +337,13 @@ class Parts(Sugared):
         return self.parts[at]
 
 
-class Range(Sugared):
-    """``range(...)``."""
+class Base(Sugared):
+    """``super()``, which the language takes for a tensor."""
 
-    sort = "range"
+    sort = "super"
 
-    def __init__(self, state, given, place):
-        if not 1 <= len(given) <= 3:
-            raise error(f"range expected 1 to 3 arguments, got {len(given)}", place)
-        for one in given:
-            if one.type != kinds.INT:
-                raise error("all inputs of range must be ints, found " + one.type.shown() + f" in argument {given.index(one)}", place)
-        self.start, self.end, self.step = (None, given[0], None) if len(given) == 1 else (*given, None)[:3]
-        if self.start is not None and self.step is None:
-            self.step = state.constant(1)
-
-    def iterated(self, state, place):
-        return self
-
-    def length(self, state, place):
-        if self.start is None:
-            return self.end
-        return state.call("aten::__range_length", self.start, self.end, self.step, place=place)
-
-    def item(self, state, index, place):
-        if self.start is None:
-            return Simple(index)
-        return Simple(state.call("aten::__derive_index", index, self.start, self.step, place=place))
+    def attribute(self, state, name, place):
+        raise error(f"'Tensor' object has no attribute or method '{name}'.", place)
 
     def as_value(self, state, place):
-        raise error("range cannot be used as a value", place)
-
-
-class Count(Range):
-    """The numbers of ``enumerate``."""
-
-    def __init__(self, state, start):
-        self.start, self.end, self.step = start, state.constant((1 << 63) - 1), None
-        if start is not None:
-            self.step = state.constant(1)
-
-    def length(self, state, place):
-        return self.end if self.start is None else state.call("aten::__range_length", self.start, self.end, self.step, place=place)
-
-
-class Several(Sugared):
-    """``zip`` and ``enumerate``: several things that a loop goes through at once."""
-
-    sort = "iterabletree"
-
-    def __init__(self, children, place):
-        self.children = children
-        lengths = [len(one.parts) for one in children if one.parts is not None]
-        self.known = min(lengths) if lengths else None
-        if lengths and any(one.parts is None and type(one) is not Count for one in children):
-            raise error("Can not iterate over a module list or tuple with a value that does not have a statically determinable length\n",
-                        place)
-
-    def iterated(self, state, place):
-        if self.known is not None:
-            return Parts([self.item(state, state.constant(at), place) for at in range(self.known)])
-        return self
-
-    def length(self, state, place):
-        found = [one.length(state, place) for one in self._leaves()]
-        return state.call("prim::min", state.add("prim::ListConstruct", found, kinds.listed(kinds.INT)), place=place)
-
-    def _leaves(self):
-        return [leaf for one in self.children for leaf in (one._leaves() if type(one) is Several else [one])]
-
-    def item(self, state, index, place):
-        return Parts([one.item(state, index, place) for one in self.children])
+        raise absent("super()", place)

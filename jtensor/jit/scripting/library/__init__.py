@@ -10,7 +10,7 @@ import jtensor
 
 from ....base import sites
 from .. import source
-from . import containers, functional, layers, losses, pooling, recurrent
+from . import containers, functional, layers, losses, pooling, recurrent, unique
 
 
 @functools.cache
@@ -26,7 +26,7 @@ def _functions():
 
 
 _OF_TORCH = frozenset(("norm",))
-_ROOMS = (functional.__name__, losses.__name__, pooling.__name__)
+_ROOMS = (functional.__name__, losses.__name__, pooling.__name__, unique.__name__)
 
 
 WIDE = {"interpolate": ("size", "scale_factor")}
@@ -40,10 +40,43 @@ def function(found):
     return _functions().get(id(found), (None,))[0]
 
 
+@functools.cache
+def _chosen():
+    def one(flag, at, where, without):
+        return flag, at, where, without
+    found = {id(jtensor.unique): one("return_inverse", 2,
+                                     one("return_counts", 3, unique._return_inverse_and_counts, unique._return_inverse),
+                                     one("return_counts", 3, unique._return_counts, unique._return_output)),
+             id(jtensor.unique_consecutive): one("return_inverse", 1,
+                                                 one("return_counts", 2, unique._consecutive_return_inverse_and_counts,
+                                                     unique._consecutive_return_counts),                   # as PyTorch has it
+                                                 one("return_counts", 2, unique._consecutive_return_counts,
+                                                     unique._consecutive_return_output))}
+    for d in (1, 2, 3):
+        for name, at in ((f"max_pool{d}d", 6), (f"adaptive_max_pool{d}d", 2)):
+            found[id(getattr(jtensor.nn.functional, name))] = one("return_indices", at, getattr(pooling, name + "_with_indices"),
+                                                                  getattr(pooling, "_" + name))
+    return found
+
+
+def several(found):
+    """The programs of a function that takes arguments of several types: the first is called that fits. None of others."""
+    if found is not jtensor.norm:
+        return None
+    return functional.norm_by_name, functional.norm, functional.norm_by_name_of_one, functional.norm_of_one
+
+
+def chosen(found):
+    """(the name of a flag, its position, the function where it is set, the one where it is not), each of them a function or the same again,
+    of a function that answers more or fewer tensors; None of others."""
+    return _chosen().get(id(found))
+
+
 def name_of(found):
     """Its qualified name in files."""
     name = found.__name__
-    return f"__torch__.torch.{'functional' if name in _OF_TORCH else 'nn.functional'}.{name}"
+    of_torch = name in _OF_TORCH or found.__module__ == unique.__name__
+    return f"__torch__.torch.{'functional' if of_torch else 'nn.functional'}.{name}"
 
 
 def method(python, name):

@@ -22,8 +22,7 @@ def complete(described, unit, kind):
 
 
 def _add(described, unit, kind, text):
-    from .. import values
     node = ast.parse(text).body[0]
     read = Source(None, node, text.splitlines(), 1, "<string>", {"int": int, "bool": bool, "str": str})
-    made = unit._compile(read, f"{described.name}.{node.name}", kind, False, values.Simple)
+    made = unit.compiled_method(read, f"{described.name}.{node.name}", kind)
     described.methods.setdefault(node.name, made)

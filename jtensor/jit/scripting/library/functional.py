@@ -8,6 +8,7 @@ from typing import List, Optional
 import jtensor as torch
 
 from ....tensor.core import Tensor
+from ..kinds import Number
 
 
 def _check_probability(p: float):
@@ -269,6 +270,33 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, o
         raise NotImplementedError("out of normalize in TorchScript")
     denom = input.norm(p, [dim], keepdim=True).clamp_min(eps).expand_as(input)
     return input / denom
+
+
+def norm_by_name(input: Tensor, p: str = "fro", dim: Optional[List[int]] = None, keepdim: bool = False, out: Optional[Tensor] = None,
+                 dtype: Optional[int] = None) -> Tensor:
+    if p != "fro":
+        raise NotImplementedError("norms by other names than fro in TorchScript")
+    return norm(input, 2.0, dim, keepdim, out, dtype)
+
+
+def norm(input: Tensor, p: Optional[Number] = 2.0, dim: Optional[List[int]] = None, keepdim: bool = False, out: Optional[Tensor] = None,
+         dtype: Optional[int] = None) -> Tensor:
+    if out is not None:
+        raise NotImplementedError("out of norm in TorchScript")
+    dims = torch.jit.annotate(List[int], list(range(input.dim()))) if dim is None else dim
+    if dtype is not None:
+        return torch.ops.aten.norm(input, p, dims, keepdim, dtype=dtype)
+    return torch.ops.aten.norm(input, p, dims, keepdim)
+
+
+def norm_by_name_of_one(input: Tensor, p: str = "fro", dim: Optional[int] = None, keepdim: bool = False, out: Optional[Tensor] = None,
+                        dtype: Optional[int] = None) -> Tensor:
+    return norm_by_name(input, p, None if dim is None else [dim], keepdim, out, dtype)
+
+
+def norm_of_one(input: Tensor, p: Optional[Number] = 2.0, dim: Optional[int] = None, keepdim: bool = False, out: Optional[Tensor] = None,
+                dtype: Optional[int] = None) -> Tensor:
+    return norm(input, p, None if dim is None else [dim], keepdim, out, dtype)
 
 
 def pad(input: Tensor, pad: List[int], mode: str = "constant", value: Optional[float] = None) -> Tensor:

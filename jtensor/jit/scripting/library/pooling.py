@@ -3,7 +3,7 @@
 Owns: these programs. May not know: how they are compiled.
 """
 # ruff: noqa: UP006, UP032, UP035, UP045 - written in the language's own words
-from typing import List, Optional
+from typing import List, Optional, Tuple
 
 import jtensor as torch
 from jtensor.jit.annotations import BroadcastingList1, BroadcastingList2, BroadcastingList3
@@ -12,25 +12,25 @@ from jtensor.nn import functional as F
 from ....tensor.core import Tensor
 
 
-def max_pool1d(input: Tensor, kernel_size: BroadcastingList1[int], stride: Optional[BroadcastingList1[int]] = None,
-               padding: BroadcastingList1[int] = 0, dilation: BroadcastingList1[int] = 1, ceil_mode: bool = False,
-               return_indices: bool = False) -> Tensor:
+def _max_pool1d(input: Tensor, kernel_size: BroadcastingList1[int], stride: Optional[BroadcastingList1[int]] = None,
+                padding: BroadcastingList1[int] = 0, dilation: BroadcastingList1[int] = 1, ceil_mode: bool = False,
+                return_indices: bool = False) -> Tensor:
     if stride is None:
         stride = torch.jit.annotate(List[int], [])
     return torch.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
-def max_pool2d(input: Tensor, kernel_size: BroadcastingList2[int], stride: Optional[BroadcastingList2[int]] = None,
-               padding: BroadcastingList2[int] = 0, dilation: BroadcastingList2[int] = 1, ceil_mode: bool = False,
-               return_indices: bool = False) -> Tensor:
+def _max_pool2d(input: Tensor, kernel_size: BroadcastingList2[int], stride: Optional[BroadcastingList2[int]] = None,
+                padding: BroadcastingList2[int] = 0, dilation: BroadcastingList2[int] = 1, ceil_mode: bool = False,
+                return_indices: bool = False) -> Tensor:
     if stride is None:
         stride = torch.jit.annotate(List[int], [])
     return torch.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
-def max_pool3d(input: Tensor, kernel_size: BroadcastingList3[int], stride: Optional[BroadcastingList3[int]] = None,
-               padding: BroadcastingList3[int] = 0, dilation: BroadcastingList3[int] = 1, ceil_mode: bool = False,
-               return_indices: bool = False) -> Tensor:
+def _max_pool3d(input: Tensor, kernel_size: BroadcastingList3[int], stride: Optional[BroadcastingList3[int]] = None,
+                padding: BroadcastingList3[int] = 0, dilation: BroadcastingList3[int] = 1, ceil_mode: bool = False,
+                return_indices: bool = False) -> Tensor:
     if stride is None:
         stride = torch.jit.annotate(List[int], [])
     return torch.max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -44,16 +44,55 @@ def adaptive_avg_pool3d(input: Tensor, output_size: BroadcastingList3[int]) -> T
     return torch.ops.aten.adaptive_avg_pool3d(input, output_size)
 
 
-def adaptive_max_pool1d(input: Tensor, output_size: BroadcastingList1[int], return_indices: bool = False) -> Tensor:
+def _adaptive_max_pool1d(input: Tensor, output_size: BroadcastingList1[int], return_indices: bool = False) -> Tensor:
     return torch.ops.aten.adaptive_max_pool1d(input, output_size)[0]
 
 
-def adaptive_max_pool2d(input: Tensor, output_size: BroadcastingList2[int], return_indices: bool = False) -> Tensor:
+def _adaptive_max_pool2d(input: Tensor, output_size: BroadcastingList2[int], return_indices: bool = False) -> Tensor:
     return torch.ops.aten.adaptive_max_pool2d(input, output_size)[0]
 
 
-def adaptive_max_pool3d(input: Tensor, output_size: BroadcastingList3[int], return_indices: bool = False) -> Tensor:
+def _adaptive_max_pool3d(input: Tensor, output_size: BroadcastingList3[int], return_indices: bool = False) -> Tensor:
     return torch.ops.aten.adaptive_max_pool3d(input, output_size)[0]
+
+
+def max_pool1d_with_indices(input: Tensor, kernel_size: BroadcastingList1[int], stride: Optional[BroadcastingList1[int]] = None,
+                            padding: BroadcastingList1[int] = 0, dilation: BroadcastingList1[int] = 1, ceil_mode: bool = False,
+                            return_indices: bool = False) -> Tuple[Tensor, Tensor]:
+    if stride is None:
+        stride = torch.jit.annotate(List[int], [])
+    return torch.ops.aten.max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def max_pool2d_with_indices(input: Tensor, kernel_size: BroadcastingList2[int], stride: Optional[BroadcastingList2[int]] = None,
+                            padding: BroadcastingList2[int] = 0, dilation: BroadcastingList2[int] = 1, ceil_mode: bool = False,
+                            return_indices: bool = False) -> Tuple[Tensor, Tensor]:
+    if stride is None:
+        stride = torch.jit.annotate(List[int], [])
+    return torch.ops.aten.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def max_pool3d_with_indices(input: Tensor, kernel_size: BroadcastingList3[int], stride: Optional[BroadcastingList3[int]] = None,
+                            padding: BroadcastingList3[int] = 0, dilation: BroadcastingList3[int] = 1, ceil_mode: bool = False,
+                            return_indices: bool = False) -> Tuple[Tensor, Tensor]:
+    if stride is None:
+        stride = torch.jit.annotate(List[int], [])
+    return torch.ops.aten.max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def adaptive_max_pool1d_with_indices(input: Tensor, output_size: BroadcastingList1[int],
+                                     return_indices: bool = False) -> Tuple[Tensor, Tensor]:
+    return torch.ops.aten.adaptive_max_pool1d(input, output_size)
+
+
+def adaptive_max_pool2d_with_indices(input: Tensor, output_size: BroadcastingList2[int],
+                                     return_indices: bool = False) -> Tuple[Tensor, Tensor]:
+    return torch.ops.aten.adaptive_max_pool2d(input, output_size)
+
+
+def adaptive_max_pool3d_with_indices(input: Tensor, output_size: BroadcastingList3[int],
+                                     return_indices: bool = False) -> Tuple[Tensor, Tensor]:
+    return torch.ops.aten.adaptive_max_pool3d(input, output_size)
 
 
 def interpolate(input: Tensor, size: Optional[List[int]] = None, scale_factor: Optional[List[float]] = None, mode: str = "nearest",

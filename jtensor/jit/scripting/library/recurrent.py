@@ -58,7 +58,6 @@ def complete(described, unit, kind):
 
 
 
-    from .. import values
     layer = described.module
     if not sites.is_own(type(layer).__module__):
         return
@@ -71,7 +70,7 @@ def complete(described, unit, kind):
     node = ast.parse(text.strip()).body[0]
     seen = {"torch": torch, "Tensor": Tensor, "Optional": Optional, "Tuple": tuple, "ValueError": ValueError}
     read = Source(None, node, text.strip().splitlines(), 1, "<string>", seen)
-    described.methods["forward"] = unit._compile(read, f"{described.name}.forward", kind, False, values.Simple)
+    described.methods["forward"] = unit.compiled_method(read, f"{described.name}.forward", kind)
 
 
 class LSTMCell:
