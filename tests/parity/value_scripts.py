@@ -281,4 +281,17 @@ SCRIPTS = {
             checkpoint(seen, x, use_reentrant=False, context_fn=lambda: (Context(), Context()))
         checkpoint(seen, x, use_reentrant=False, context_fn=lambda: (Context(), Context())).sum().backward()
     """,
+    "what is said of projections": """
+        import warnings
+        torch.set_warn_always(True)
+        for kind in (torch.float32, torch.float64, torch.float16, torch.bfloat16):
+            layer, steps = torch.nn.LSTM(2, 3, proj_size=1, dtype=kind), torch.ones(2, 2, dtype=kind)
+            for x in (steps, torch.nn.utils.rnn.pack_sequence([steps])):
+                for enabled in (True, False):
+                    with torch.set_grad_enabled(enabled), warnings.catch_warnings(record=True) as said:
+                        warnings.simplefilter("always")
+                        layer(x)
+                    print([str(w.message).split(" (Trig")[0].strip() for w in said if "oneDNN" in str(w.message)])
+        torch.set_warn_always(False)
+    """,
 }
