@@ -294,4 +294,18 @@ SCRIPTS = {
                     print([str(w.message).split(" (Trig")[0].strip() for w in said if "oneDNN" in str(w.message)])
         torch.set_warn_always(False)
     """,
+    "lists of what requires a gradient": """
+        import warnings
+        torch.set_warn_always(True)
+        w = v.sum()
+        for f in (lambda: torch.tensor([w, 1]), lambda: torch.tensor([v[0], v[1]]), lambda: torch.tensor([w], dtype=torch.float64),
+                  lambda: torch.tensor([[w], [1]], dtype=torch.complex64), lambda: torch.tensor([w], dtype=torch.int32),
+                  lambda: torch.as_tensor([w]), lambda: torch.Tensor([w]), lambda: torch.no_grad()(lambda: torch.tensor([w, 1]))(),
+                  lambda: torch.tensor([w.detach(), w.item()]), lambda: torch.tensor([w > 0])):
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always")
+                tried(f)
+            print([str(w.message).split(" (Trig")[0] for w in said])
+        torch.set_warn_always(False)
+    """,
 }
