@@ -281,7 +281,7 @@ SCRIPTS = {
             checkpoint(seen, x, use_reentrant=False, context_fn=lambda: (Context(), Context()))
         checkpoint(seen, x, use_reentrant=False, context_fn=lambda: (Context(), Context())).sum().backward()
     """,
-    "what is said of projections": """
+    "what is said of projections and products": """
         import warnings
         torch.set_warn_always(True)
         for kind in (torch.float32, torch.float64, torch.float16, torch.bfloat16):
@@ -292,6 +292,10 @@ SCRIPTS = {
                         warnings.simplefilter("always")
                         layer(x)
                     print([str(w.message).split(" (Trig")[0].strip() for w in said if "oneDNN" in str(w.message)])
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            tried(lambda: torch.cross(torch.ones(2), torch.ones(2)))
+        print([str(w.message).split(" (Trig")[0].strip() for w in said])
         torch.set_warn_always(False)
     """,
     "lists of what requires a gradient": """
