@@ -31,6 +31,8 @@ def part(flat, spec, offset=0):
     """What a geometry shows of memory: the elements themselves, not a copy."""
     if not spec.numel:
         return np.empty(spec.size, flat.dtype)
+    if not flat.size:                   # NumPy does not check the bounds of an empty buffer
+        raise ValueError(f"a view of size {tuple(spec.size)}, stride {spec.stride} and offset {offset} leaves a memory of 0 elements")
     item = flat.itemsize
     return np.ndarray(spec.size, flat.dtype, flat, offset * item, [s * item for s in spec.stride])
 

@@ -33,6 +33,8 @@ def seen_in_place(storage, spec, offset, reason):
         return None
     if not spec.numel:
         return np.empty(spec.size, spec.dtype.numpy)
+    if not layout.numel:                # memory that was resized to nothing: NumPy does not check the bounds of an empty buffer
+        return None
     base, size = on_host(storage.value, reason), spec.dtype.itemsize
     return np.ndarray(spec.size, base.dtype, base, offset * size, [n * size for n in spec.stride])
 
@@ -126,7 +128,8 @@ def to_int(self):
     return int(number)
 
 
-def _warn_of_history(self):
+def warn_of_history(self):
+    """Says that a number does not carry a gradient, where there would be one."""
     if self.requires_grad and LOCAL.grad_enabled:
         sites.warn_once("Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using "
                         "tensor.detach() first.")
@@ -134,7 +137,7 @@ def _warn_of_history(self):
 
 def to_float(self):
     number = _only(self)
-    _warn_of_history(self)
+    warn_of_history(self)
     if isinstance(number, complex):
         if number.imag != 0:
             raise RuntimeError("value cannot be converted to type double without overflow")
@@ -143,7 +146,7 @@ def to_float(self):
 
 
 def to_complex(self):
-    _warn_of_history(self)
+    warn_of_history(self)
     return complex(_only(self))
 
 

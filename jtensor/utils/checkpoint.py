@@ -10,8 +10,11 @@ import weakref
 from ..autograd import saved
 from ..autograd.engine import current_task
 from ..autograd.function import Function
+from ..autograd.graph import AccumulateGrad
 from ..base import sites
+from ..tensor import history
 from ..tensor.core import Tensor
+from ..trace.tape import LOCAL
 from ._selective import CheckpointPolicy, SelectiveCheckpointContext, create_selective_checkpoint_contexts
 
 __all__ = ["CheckpointError", "CheckpointFunction", "CheckpointPolicy", "SelectiveCheckpointContext", "check_backward_validity",
@@ -131,7 +134,7 @@ def checkpoint(function, *args, use_reentrant=None, context_fn=noop_context_fn, 
         raise ValueError(f"determinism_check should be one of ['default', 'none'], but got {determinism_check}")
     stop = early_stop if _early_stop[0] is None else _early_stop[0]
     debug = debug if _debug[0] is None else _debug[0]
-    return _Frame(function, args, kwargs, context_fn, preserve, determinism_check, stop, debug).run()
+    return _Frame(function, args, kwargs, context_fn, preserve, determinism_check, stop, debug).run(args)
 
 
 # -- promises ---------------------------------------------------------------------------------------------------------
@@ -144,28 +147,51 @@ class _Promise:
         self.frame, self.number = frame, number
 
 
-class _Stop(Exception):
-    """All that is needed has been computed."""
+class _StopRecomputationError(Exception):
+    """All that is needed has been computed. A context's ``__exit__`` sees it, so it has PyTorch's name."""
+
+    __module__ = "torch.utils.checkpoint"
 
 
 def _metadata(t):
     return {"shape": t.shape, "dtype": t.dtype, "device": t.device}
 
 
+def _saved_input(tensor):
+    """(a saved entry, the edge of the history) of an argument: hooks around the call pack it as they pack what a node saves."""
+    return history.save(0, [tensor], ()), history.edge_of(tensor) if tensor.requires_grad else None
+
+
+def _input_again(entry, edge):
+    """An argument for the second computation, checked as what a node has saved is."""
+    counter, version = saved.counter_of(entry)
+    if counter is None:
+        found = entry.unpack()
+        return found if edge is None else history.led_by(found._detached(), edge)
+    if entry[0]._edge is None and edge is not None and not isinstance(edge[0], AccumulateGrad):
+        raise RuntimeError(saved.DETACHED)
+    if counter.version != version:
+        raise saved.modified(counter, version, entry[0]._spec, saved.edge_now(entry[0]), None)
+    return entry[0]
+
+
 class _Frame:
     """One checkpointed call: how to run it again, what it saved, and what of that is there now."""
 
     def __init__(self, function, args, kwargs, context_fn, preserve, check, stop, debug):
-        self.function, self.args, self.kwargs, self.check, self.stop = function, args, kwargs, check, stop
+        self.function, self.kwargs, self.check, self.stop = function, kwargs, check, stop
         self.debug, self.contexts = debug, context_fn()
         self.surroundings = _Surroundings(preserve)
         self.promises, self.metadata, self.found = [], [], {}
         self.complete, self.cut_short = False, False     # whether the first run is over; whether a second has gone further before
-        self.versions = [(t, t._counter.version) for t in (*args, *kwargs.values()) if isinstance(t, Tensor) and not t.is_inference()]
+        self.inputs = [(at, *_saved_input(t)) for at, t in enumerate(args) if isinstance(t, Tensor)] if LOCAL.grad_enabled else ()
+        self.args = [None if isinstance(t, Tensor) else t for t in args]
 
-    def run(self):
+    def run(self, args):
+        if not LOCAL.grad_enabled:                       # nothing is saved, and PyTorch leaves the contexts alone
+            return self.function(*args, **self.kwargs)
         with saved.saved_tensors_hooks(self._pack, self._unpack), self.contexts[0]:
-            found = self.function(*self.args, **self.kwargs)
+            found = self.function(*args, **self.kwargs)
         self.complete = True
         return found
 
@@ -183,9 +209,9 @@ class _Frame:
     def _again(self):
         """Runs the function a second time and keeps what it saves."""
         import jtensor as torch
-        for t, version in self.versions:
-            if t._counter.version != version:
-                raise saved.modified(t._counter, version, t._spec, saved.edge_now(t), None)
+        args = list(self.args)
+        for at, entry, edge in self.inputs:
+            args[at] = _input_again(entry, edge)
         self.found, counter = {}, [0]
 
         def keep(tensor):
@@ -199,12 +225,12 @@ class _Frame:
             if at < len(self.promises) and self.check == "default" and _metadata(tensor) != self.metadata[at]:
                 different.append((at, _metadata(tensor)))
             if self.stop and counter[0] == len(self.promises):
-                raise _Stop
+                raise _StopRecomputationError
             return tensor._detached()
         different = []
-        with contextlib.suppress(_Stop), torch.enable_grad(), self.surroundings.again(), saved.saved_tensors_hooks(keep, lambda t: t), \
-                self.contexts[1]:
-            self.function(*self.args, **self.kwargs)
+        with contextlib.suppress(_StopRecomputationError), torch.enable_grad(), self.surroundings.again(), \
+                saved.saved_tensors_hooks(keep, lambda t: t), self.contexts[1]:
+            self.function(*args, **self.kwargs)
         if counter[0] > len(self.promises) and not self.cut_short:
             raise CheckpointError("torch.utils.checkpoint: trying to save more tensors during recomputation than during the original "
                                   "forward pass.")

@@ -223,4 +223,93 @@ SCRIPTS = {
             for f in (lambda: x.roll(5, 2), lambda: x.roll(-7), lambda: x.roll((4, 5), (0, 0)), lambda: x.roll(100, 0)):
                 tried(f)
     """,
+    "running statistics that move between forward and backward": """
+        batch_norm = torch.nn.functional.batch_norm
+        norm, x = torch.nn.BatchNorm1d(3), torch.arange(12.).view(4, 3).sin().requires_grad_()
+        y, kept = norm.eval()(x), (norm.running_mean * norm.weight).sum()
+        norm.train()(torch.arange(12.).view(4, 3))
+        ((y ** 3).sum() + kept).backward()
+        for t in (x.grad, norm.weight.grad, norm.running_mean):
+            print([round(v, 4) for v in t.flatten().tolist()])
+        print(norm.running_mean._version, norm.running_var._version, norm.num_batches_tracked._version)
+        y = norm.eval()(x)
+        norm.running_var.mul_(2)
+        tried(lambda: y.sum().backward())
+        needs = torch.zeros(3, requires_grad=True)
+        tried(lambda: batch_norm(x, needs, torch.ones(3), training=True))
+        mean, var = torch.zeros(2, 3), torch.ones(2, 3)
+        torch.func.vmap(lambda x, m, v: batch_norm(x, m, v, training=True))(torch.ones(2, 4, 3) * torch.arange(4.)[:, None], mean, var)
+        print([round(v, 4) for v in (*mean.flatten().tolist(), *var.flatten().tolist())])
+        tried(lambda: torch.polygamma(1, torch.tensor([float("inf"), 2.])))
+        print(len(torch.TypedStorage(wrap_storage=torch.ones(3).untyped_storage(), dtype=torch.float32, _internal=True)))
+    """,
+    "the inputs of checkpoints": """
+        checkpoint = torch.utils.checkpoint.checkpoint
+        log, x = [], torch.arange(4.).requires_grad_()
+
+        class Context:
+            def __enter__(self):
+                print("enter")
+
+            def __exit__(self, kind, *_):
+                print("exit", kind)
+
+        def hooks():
+            log.clear()
+            return torch.autograd.graph.saved_tensors_hooks(lambda t: log.append(("packed", tuple(t.shape), t.requires_grad)) or t.clone(),
+                                                            lambda t: log.append(("unpacked", tuple(t.shape))) or t)
+
+        def seen(a, b=None):
+            print(a.requires_grad, a.grad_fn is None)
+            return a.sin() * a + (0 if b is None else b)
+        with hooks():
+            y = checkpoint(seen, x, x * 2, use_reentrant=False)
+        y.sum().backward()
+        print(log)
+        for change in (lambda t: t.mul_(2), lambda t: t.detach_()):
+            for around in (hooks, torch.enable_grad):
+                t = x * 2
+                with around():
+                    y = checkpoint(seen, t, use_reentrant=False)
+                change(t)
+                tried(lambda: y.sum().backward())
+        k = torch.ones(4)
+        y = checkpoint(lambda a, b: a.exp() * b, x, b=k, use_reentrant=False)
+        k.mul_(2)
+        tried(lambda: y.sum().backward())
+        with torch.no_grad():
+            checkpoint(seen, x, use_reentrant=False, context_fn=lambda: (Context(), Context()))
+        checkpoint(seen, x, use_reentrant=False, context_fn=lambda: (Context(), Context())).sum().backward()
+    """,
+    "what is said of projections and products": """
+        import warnings
+        torch.set_warn_always(True)
+        for kind in (torch.float32, torch.float64, torch.float16, torch.bfloat16):
+            layer, steps = torch.nn.LSTM(2, 3, proj_size=1, dtype=kind), torch.ones(2, 2, dtype=kind)
+            for x in (steps, torch.nn.utils.rnn.pack_sequence([steps])):
+                for enabled in (True, False):
+                    with torch.set_grad_enabled(enabled), warnings.catch_warnings(record=True) as said:
+                        warnings.simplefilter("always")
+                        layer(x)
+                    print([str(w.message).split(" (Trig")[0].strip() for w in said if "oneDNN" in str(w.message)])
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            tried(lambda: torch.cross(torch.ones(2), torch.ones(2)))
+        print([str(w.message).split(" (Trig")[0].strip() for w in said])
+        torch.set_warn_always(False)
+    """,
+    "lists of what requires a gradient": """
+        import warnings
+        torch.set_warn_always(True)
+        w = v.sum()
+        for f in (lambda: torch.tensor([w, 1]), lambda: torch.tensor([v[0], v[1]]), lambda: torch.tensor([w], dtype=torch.float64),
+                  lambda: torch.tensor([[w], [1]], dtype=torch.complex64), lambda: torch.tensor([w], dtype=torch.int32),
+                  lambda: torch.as_tensor([w]), lambda: torch.Tensor([w]), lambda: torch.no_grad()(lambda: torch.tensor([w, 1]))(),
+                  lambda: torch.tensor([w.detach(), w.item()]), lambda: torch.tensor([w > 0])):
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always")
+                tried(f)
+            print([str(w.message).split(" (Trig")[0] for w in said])
+        torch.set_warn_always(False)
+    """,
 }

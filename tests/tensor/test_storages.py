@@ -192,3 +192,12 @@ def test_safetensors(tmp_path):
     ran = subprocess.run([sys.executable, "-m", "jtensor", "-c", script], cwd=tmp_path, capture_output=True, text=True,
                          env=os.environ | {"PYTHONPATH": str(pathlib.Path(jtensor.__file__).parents[1])})
     assert ran.stdout.split("\n")[:2] == ["True", "(set(), []) True torch.nn.parameter"], ran.stderr
+
+
+def test_a_tensor_whose_memory_was_resized_to_nothing_shows_no_other_memory():
+    """PyTorch reads at no address then, and dies."""
+    x = jtensor.arange(4.)
+    x.untyped_storage().resize_(0)
+    for look in (x.tolist, x[1:3].tolist, x.numpy, lambda: repr(x), lambda: (x + 1).tolist()):
+        with pytest.raises(ValueError, match="leaves a memory of 0 elements"):
+            look()

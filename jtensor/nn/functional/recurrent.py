@@ -10,6 +10,7 @@ import numpy as np
 
 import jtensor
 
+from ...base import sites
 from ...tensor import raw
 from ...tensor.viewing.shapes import transposed_result
 from .dropout import dropout as _dropout
@@ -237,6 +238,9 @@ def _recurrent(step, args, is_lstm):
         input = input.transpose(0, 1)
     states = list(zip(hx[0].unbind(0), hx[1].unbind(0))) if is_lstm else list(hx.unbind(0))
     projected = is_lstm and hx[0].size(2) != hx[1].size(2)
+    if projected and sizes is None and input.is_cpu and jtensor.backends.mkldnn.enabled and (
+            input.dtype in (jtensor.float32, jtensor.bfloat16) or input.dtype is jtensor.float16 and not jtensor.is_grad_enabled()):
+        sites.warn_once("LSTM with projections is not supported with oneDNN. Using default implementation.")
     output, last = _layers(step, input, states, list(params), bool(has_biases), num_layers, dropout, train, bidirectional, sizes,
                            projected)
     if batch_first:

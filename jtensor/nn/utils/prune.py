@@ -144,7 +144,8 @@ class _Structured(BasePruningMethod):
             return default_mask
         mask = jtensor.zeros_like(t)
         mask[along(t, self.dim, self._kept(t, size, count))] = 1
-        return mask * default_mask.to(dtype=mask.dtype)
+        mask *= default_mask.to(dtype=mask.dtype)
+        return mask
 
 
 class RandomStructured(_Structured):

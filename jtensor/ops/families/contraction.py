@@ -96,13 +96,13 @@ def cross(input, other, dim=None, *, out=None):
     tensor([0, 0, 1])
     """
     if dim is None:
-        dim = next((d for d, n in enumerate(input._spec.size) if n == 3), None)
-        if dim is None:
-            raise RuntimeError("no dimension of size 3 in input")
         sites.warn_once(
             "Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim explicitly or simply "
             "use torch.linalg.cross.\nThe default value of dim will change to agree with that of linalg.cross in a future release.",
         )
+        dim = next((d for d, n in enumerate(input._spec.size) if n == 3), None)
+        if dim is None:
+            raise RuntimeError("no dimension of size 3 in input")
     return put_out("cross", linalg_cross_raw(input, other, dim), out, (input, other))
 
 

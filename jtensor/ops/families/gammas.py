@@ -31,7 +31,7 @@ def _polygamma(n, x):
 def _trigamma(x):
     """By reflection left of 1/2."""
     left = x < 0.5
-    value = hurwitz(jnp.full_like(x, 2), jnp.where(left, 1 - x, x))
+    value = jnp.where(x == jnp.inf, 0, hurwitz(jnp.full_like(x, 2), jnp.where(left, 1 - x, x)))
     sine = jnp.sin(math.pi * x)
     return jnp.where(left, math.pi ** 2 / (sine * sine) - value, value)
 

@@ -11,6 +11,8 @@ import jax.numpy as jnp
 
 from ...base import dtypes
 from ...base.geometry import channels_last_strides, is_channels_last, is_channels_last_3d
+from ...storage.lifted import LIFTED_MEMORY
+from ...trace.tape import LOCAL
 from ..layout import suggested
 from ..operator import RAW, Number, OptTensor, Tensor, op
 from ..registry import composite
@@ -107,21 +109,29 @@ def _check_batch(input, weight, bias, running_mean, running_var, training, eps):
     _check_types("batch_norm", input, weight, bias, running_mean, running_var)
 
 
-def _batch_input(grads, input, weight, result1, result2, training):
+def _fixed(v, x, eps):
+    """The inverse deviation of a running variance."""
+    return 1 / jnp.sqrt(_column(v, x).astype(x.dtype) + cast(eps, x.dtype))
+
+
+# In evaluation the running statistics themselves are saved: a training step between forward and backward moves them without counting a
+# version, and PyTorch's gradient is that of what they are by then.
+
+def _batch_input(grads, input, weight, running_var, result1, result2, training, eps):
     x, g = _wide(input), _wide(grads[0])
-    inverse = _column(result2, x)
     if weight is not None:
         g = g * _column(weight, x)
     if not training:
-        return g * inverse
-    return input_gradient(g, x, _column(result1, x), inverse, _others(x))
+        return g * _fixed(running_var, x, eps)
+    return input_gradient(g, x, _column(result1, x), _column(result2, x), _others(x))
 
 
-def _batch_weight(grads, input, result1, result2, training):
+def _batch_weight(grads, input, running_mean, running_var, result1, result2, training, eps):
     x = _wide(input)
-    mean, inverse = _column(result1, x), _column(result2, x)
     if training:
-        mean, inverse = observed(x, mean, inverse, _others(x))
+        mean, inverse = observed(x, _column(result1, x), _column(result2, x), _others(x))
+    else:
+        mean, inverse = _column(running_mean, x).astype(x.dtype), _fixed(running_var, x, eps)
     return jnp.sum(_wide(grads[0]) * ((x - mean) * inverse), _others(x))
 
 
@@ -150,7 +160,7 @@ def native_batch_norm_raw(input: Tensor, weight: OptTensor, bias: OptTensor, run
         n = x.size // max(x.shape[1], 1)
         unbiased = (variance * jnp.asarray(n / (n - 1) if n > 1 else float("nan"), x.dtype)).reshape(-1)
     else:
-        mean, inverse = _column(running_mean, x).astype(x.dtype), 1 / jnp.sqrt(_column(running_var, x).astype(x.dtype) + cast(eps, x.dtype))
+        mean, inverse = _column(running_mean, x).astype(x.dtype), _fixed(running_var, x, eps)
         unbiased = jnp.zeros((0,), x.dtype)
     out = _affine((x - mean) * inverse, _column(weight, x), _column(bias, x)).astype(input.dtype)
     return out, mean.reshape(-1), inverse.reshape(-1), unbiased
@@ -180,8 +190,12 @@ def _batch_norm(input, weight, bias, running_mean, running_var, training, moment
     if training and not running_mean is running_var is None:
         _no_batch(made[1], running_mean, running_var)
         _check_batch(input._spec, None, None, *(None if t is None else t._spec for t in (running_mean, running_var)), True, eps)
-        move_average.inplace_form(running_mean, made[1], momentum)
-        move_average.inplace_form(running_var, made[3], momentum)
+        for name, running, batch in (("running_mean", running_mean, made[1]), ("running_var", running_var, made[3])):
+            if running.requires_grad and LOCAL.grad_enabled:
+                raise RuntimeError(f"The function 'native_batch_norm' is not differentiable with respect to argument '{name}'. "
+                                   "This input cannot have requires_grad True.")
+            moved = running if running._storage.host is LIFTED_MEMORY else running._share()    # PyTorch's kernel counts no version, either
+            move_average.inplace_form(moved, batch, momentum)
     return made
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from ...base import dlpack, dtypes, sites
 from ...base.naming import type_name
 from ..core import Tensor
+from ..looking import warn_of_history
 
 OF_ARRAYS = ("Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a single "
              "numpy.ndarray with numpy.array() before converting to a tensor.")
@@ -193,6 +194,7 @@ def _number(x, wanted):
             raise TypeError("only integer tensors of a single element can be converted to an index")
         if wanted.category == 2 and x._spec.dtype.is_complex:
             raise RuntimeError("value cannot be converted to type double without overflow")
+        warn_of_history(x)
         return x.item()
     if isinstance(x, np.generic):
         if whole and x.dtype.kind not in "iu" and not isinstance(x, float) and (

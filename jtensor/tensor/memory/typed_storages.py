@@ -37,8 +37,9 @@ class TypedStorage(Memory):
 
     __module__ = "torch.storage"
 
-    def __init__(self, *args, wrap_storage=None, dtype=None, device=None):
-        say_deprecated()
+    def __init__(self, *args, wrap_storage=None, dtype=None, device=None, _internal=False):
+        if not _internal:
+            say_deprecated()
 
         def refused():
             if dtype is None:
