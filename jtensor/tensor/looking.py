@@ -60,7 +60,8 @@ def item(self):
             awaited(array)
         if spec is layout:
             return form.unpack(array)[0]                                # its bytes: half of what an ndarray of it costs
-        return form.unpack_from(array, self._offset * form.size)[0]
+        if layout.numel:
+            return form.unpack_from(array, self._offset * form.size)[0]
     if spec.device is devices.meta:
         raise RuntimeError(_OF_META)
     return python_number(host_copy(self, "item()"))
