@@ -45,7 +45,8 @@ def what_is_remembered_is_what_would_be_inferred():
 @pytest.fixture(autouse=True, scope="module")
 def what_was_there_is_not_walked():
     """What earlier files have left, which programs and traces keep alive, is not looked through for garbage again and again: with a million
-    objects each search takes half a second."""
+    objects each search takes half a second. What is garbage by then is collected: its finalizers end processes and threads."""
+    gc.collect()
     gc.freeze()
 
 
