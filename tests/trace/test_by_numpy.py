@@ -362,7 +362,7 @@ def test_the_equations_of_elementwise_operators_are_those_of_any_shape(dtype):
     compared, planes = 0, ((2, 3), (0, 2), (3, 2)) if dtype is dtypes.float32 else ()
     for operator in REGISTRY.operators.values():
         for inplace in (False, True) if operator.inplace else (False,):
-            for shape in ((0,), (5,), (7,), (1,), *planes):
+            for shape in ((5,),) if inplace else ((0,), (5,), (7,), (1,), *planes):
                 plan = plan_on(operator, shape, dtype, inplace)
                 if plan is not None and plan.elementwise:
                     told, traced = elementwise.graph_of(plan), plan.jaxpr()

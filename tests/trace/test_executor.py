@@ -242,7 +242,7 @@ def test_a_step_that_comes_on_another_size_is_not_compiled_again(afresh, monkeyp
 
 def test_equal_layers_at_lengths_that_do_not_come_again_are_no_loop(afresh):
     """As where a network writes a text, which grows: that its layers share a program does not make it worth one for every length."""
-    report, kinds = torch.report(), np.random.default_rng(0).choice([torch.sin, torch.cos, torch.tanh], 17)
+    report, kinds = torch.report(), np.random.default_rng(0).choice([torch.sin, torch.cos, torch.tanh], 9)
 
     def asked(n):
         x = torch.linspace(0, 1, n)
