@@ -134,7 +134,7 @@ def trained(seed, side):
     return found + [np.asarray(t.detach()).tobytes() for t in (x.grad, *net.parameters())]
 
 
-@pytest.mark.parametrize(("seed", "side"), [(0, 12), (1, 12), (2, 12), (3, 12), (4, 32), (5, 33)])
+@pytest.mark.parametrize(("seed", "side"), [(0, 12), (1, 12), (4, 32), (5, 33)])
 def test_nets_have_the_bits_of_their_operations(seed, side):
     fused = trained(seed, side)
     with torch.eager():

@@ -32,7 +32,7 @@ def test_bits_of_a_number_do_not_depend_on_the_rows_that_it_stands_in(row, dtype
             assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("row", [3, 4, 5, 6, 7, 8])
+@pytest.mark.parametrize("row", [3, 6, 8])
 @pytest.mark.parametrize("function", [jnp.log1p, jnp.log, jnp.arctanh, jnp.arcsinh], ids=lambda f: f.__name__)
 def test_what_is_also_summed_along_its_rows_has_the_same_bits(row, function):
     zero, numbers = np.zeros((), np.uint32), np.random.default_rng(row).uniform(0, 0.99, (2000, row)).astype(np.float32)

@@ -122,6 +122,6 @@ class Classes:
             return self.unit.function(static.__func__, place)
         raise error(f"Tried to lookup unknown attribute on class {kind.what.name}", place)
 
+
 def _getter(name):
     return f"__{name}_getter"
-
