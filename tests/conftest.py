@@ -2,7 +2,6 @@
 
 import ast
 import functools
-import gc
 import os
 import re
 import shutil
@@ -40,14 +39,6 @@ def what_is_remembered_is_what_would_be_inferred():
     Remembered.outputs = checked
     yield
     Remembered.outputs = outputs
-
-
-@pytest.fixture(autouse=True, scope="module")
-def what_was_there_is_not_walked():
-    """What earlier files have left, which programs and traces keep alive, is not looked through for garbage again and again: with a million
-    objects each search takes half a second. What is garbage by then is collected: its finalizers end processes and threads."""
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
