@@ -1,4 +1,5 @@
 """What nested tensors of both layouts do alike. May not know: how either lies in memory."""
+from ..tensor.copying import INCOMPATIBLE
 from ..tensor.core import Tensor
 
 _SKIPPED = object()
@@ -16,7 +17,7 @@ class SharedParts:
     @data.setter
     def data(self, other):
         if type(other) is not type(self):
-            raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type.")
+            raise RuntimeError(INCOMPATIBLE)
         for name in (*self._parts, "_spec"):
             setattr(self, name, getattr(other, name))
 

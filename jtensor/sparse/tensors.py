@@ -11,6 +11,7 @@ import jtensor
 from ..base.errors import missing
 from ..storage import VersionCounter
 from ..tensor.calling.overriding import disabled, install
+from ..tensor.copying import INCOMPATIBLE
 from ..tensor.core import COUNTED, LAYOUTS, Tensor, make_tensor
 from ..trace import spec as specs
 from ..trace.tape import LOCAL
@@ -98,7 +99,7 @@ class SparseTensor(Tensor):
     @data.setter
     def data(self, other):
         if type(other) is not type(self):
-            raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type.")
+            raise RuntimeError(INCOMPATIBLE)
         become(self, other)
 
     def __repr__(self, *, tensor_contents=None):

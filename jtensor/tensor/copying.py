@@ -89,6 +89,9 @@ def zero_(self):
     return self if overwriting.fill(self, None) else ops.zero.write(self)
 
 
+INCOMPATIBLE = "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type."
+
+
 def set_data(self, other):
     """``x.data = y``: this tensor takes over the other's memory, shape and dtype; its history stays."""
     if not isinstance(other, Tensor):
@@ -96,7 +99,7 @@ def set_data(self, other):
     if self._requires_grad and not other._spec.dtype.differentiable:
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
     if (self._spec.device is devices.meta) is not (other._spec.device is devices.meta) or LAYOUTS.get(type(other)) is not None:
-        raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type.")
+        raise RuntimeError(INCOMPATIBLE)
     keep_counter(self)
     if self.requires_grad and self._spec.size != other._spec.size:
         engine.RESHAPED[0] = self._autograd_meta().reshaped = True

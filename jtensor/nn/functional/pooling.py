@@ -262,7 +262,7 @@ def _lp_pool(n, input, norm_type, kernel_size, stride, ceil_mode, count):
         return maximum(input.abs(), kernel_size, stride, 0, 1, ceil_mode)
     if norm_type == -float("inf"):
         return -maximum(-input.abs(), kernel_size, stride, 0, 1, ceil_mode)
-    if not kernel_size.__class__ is stride.__class__ is int or ceil_mode.__class__ is not bool:
+    if kernel_size.__class__ is not int or stride is not None and stride.__class__ is not int or ceil_mode.__class__ is not bool:
         refused = refusal(f"avg_pool{n}d", (input, kernel_size, stride), {"padding": 0, "ceil_mode": ceil_mode})
         if refused is not None:
             raise refused

@@ -207,7 +207,7 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
         out = input.clone() if weight is None else input.clone() * weight.select(0, 0)
         return out if bias is None else out + bias.select(0, 0)
     if not training and (running_mean is None or running_var is None):
-        if running_mean is not None:
+        if running_mean is not None:                               # looked at first, as if there were a variance like it
             _check_batch(input._spec, None, None, running_mean._spec, running_mean._spec, False, eps)
         raise RuntimeError(f"running_{'mean' if running_mean is None else 'var'} must be defined in evaluation mode")
     if training and not running_mean is running_var is None:
