@@ -120,3 +120,13 @@ def test_orthogonal_weights():
                 answers += [layer.weight, layer.parametrizations.weight.original.grad]
         return answers
     close(program, rtol=1e-3, atol=1e-4)
+
+
+def test_the_module_a_parametrized_class_names(monkeypatch):
+    """The one that `ParametrizationList` names, which is torch's under the alias."""
+    import jtensor
+    from jtensor.nn.utils import parametrize
+    monkeypatch.setattr(parametrize.ParametrizationList, "__module__", "torch.nn.utils.parametrize")
+    layer = jtensor.nn.Linear(2, 2)
+    parametrize.register_parametrization(layer, "weight", jtensor.nn.Identity())
+    assert str(type(layer)) == "<class 'torch.nn.utils.parametrize.ParametrizedLinear'>"

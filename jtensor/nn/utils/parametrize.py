@@ -179,7 +179,7 @@ def _deep_copy(self, memo):
 def _give_own_class(module):
     """The module gets a class for itself alone, to hold the properties."""
     own = type(module)
-    members = {"__getstate__": _refuse_pickling}
+    members = {"__getstate__": _refuse_pickling, "__module__": ParametrizationList.__module__}       # torch's, under the alias
     if not hasattr(own, "__deepcopy__"):
         members["__deepcopy__"] = _deep_copy
     module.__class__ = type(f"Parametrized{own.__name__}", (own,), members)
