@@ -284,7 +284,7 @@ def _run_node(node, arrived, task, by_node, results):
     if task.captures is not None and isinstance(node, AccumulateGrad):
         return ()
     if node.pre_hooks:
-        arrived = hooking.before_node(node.pre_hooks, arrived)
+        arrived = hooking.before_node(node, arrived)
     if all(g is None for g in arrived) and not getattr(node, "runs_on_nothing", False):
         answers = [None] * len(node.edges)
     elif anomaly.ON["on"]:

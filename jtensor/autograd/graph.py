@@ -50,6 +50,10 @@ class Node:
         """Which of ``edges`` each of PyTorch's `next_functions` is; None where it has one for an operand that is no tensor here."""
         return range(len(self.edges))
 
+    def outputs_shown(self):
+        """Which of its outputs PyTorch's node has gradients of."""
+        return range(self.outputs)
+
     @property
     def _input_metadata(self):
         return ()
@@ -166,6 +170,10 @@ class OperatorNode(Node):
     def outputs(self):
         return len(self.plan.outputs)
 
+    def outputs_shown(self):
+        """Those that have a gradient: indices, which sorting answers too, or what a norm keeps for its own gradient, have none."""
+        return [at for at, has in enumerate(self.plan.differentiable) if has]
+
     def release(self):
         if type(self.saved) is list:            # an empty one stands for numbers, which PyTorch keeps as tensors
             self.saved = None
@@ -207,17 +215,21 @@ class CopySlices(Node):
     ``replay(base)`` makes the view where it is no mere geometry.
     """
 
-    __slots__ = ("fn", "base_spec", "geometry", "make", "replay")
+    __slots__ = ("fn", "base_spec", "geometry", "make", "replay", "shown")
 
     def __init__(self, base_edge, base_spec, geometry, fn, make, replay=None):
         Node.__init__(self, (base_edge, *fn.edges[1:]))
         self.fn, self.base_spec, self.geometry, self.make, self.replay = fn, base_spec, geometry, make, replay
 
     def places_shown(self):
-        shown = () if self.fn is None else self.fn.places_shown()
+        if self.fn is None:
+            return self.shown
+        shown = self.fn.places_shown()
         return shown if len(shown) > len(self.edges) else range(len(self.edges))
 
     def release(self):
+        if self.fn is not None:
+            self.shown = self.places_shown()
         self.fn = None                      # what that saved goes with it, unless a second backward leads to it by itself
 
     def apply(self, grads):

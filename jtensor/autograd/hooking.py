@@ -3,6 +3,7 @@
 May not know: the Tensor class (a tensor is what has a ``_storage``).
 """
 from ..base.dtypes import scalar_name
+from ..base.naming import type_name
 
 
 def on_tensor(hooks, grad):
@@ -14,12 +15,17 @@ def on_tensor(hooks, grad):
     return grad
 
 
-def before_node(hooks, arrived):
-    """The gradients of a node's outputs after its pre-hooks."""
-    for hook in list(hooks.values()):
-        answer = hook(tuple(arrived))
+def before_node(node, arrived):
+    """The gradients of a node's outputs after its pre-hooks, which see those that PyTorch's node has."""
+    places = node.outputs_shown()
+    shown = [arrived[at] for at in places]
+    for hook in list(node.pre_hooks.values()):
+        answer = hook(tuple(shown))
         if answer is not None:
-            arrived = _all_checked(hook, arrived, answer)
+            shown = _all_checked(hook, shown, answer)
+    arrived = list(arrived)
+    for at, grad in zip(places, shown, strict=True):
+        arrived[at] = grad
     return arrived
 
 
@@ -28,6 +34,7 @@ def after_node(node, answers, arrived):
     places = node.places_shown()
     answers = list(answers)
     shown = [None if at is None else answers[at] for at in places]
+    arrived = [arrived[at] for at in node.outputs_shown()]
     for hook in list(node.hooks.values()):
         answer = hook(tuple(shown), tuple(arrived))
         if answer is not None:
@@ -51,7 +58,7 @@ def after_accumulation(hooks, variable):
 
 def _all_checked(hook, grads, answer):
     if not isinstance(answer, tuple):
-        raise TypeError(f"expected tuple, but hook returned '{type(answer).__name__}'")
+        raise TypeError(f"expected tuple, but hook returned '{type_name(type(answer))}'")
     if len(answer) != len(grads):
         raise RuntimeError(f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(answer)}, but expected "
                            f"{len(grads)})")
@@ -64,7 +71,7 @@ def _checked(hook, grad, answer):
     if grad is None:
         raise RuntimeError("can't replace a None gradient with a non-None value")
     _a_tensor(answer)
-    if answer.dtype is not grad.dtype or answer.device != grad.device:
+    if answer.dtype is not grad.dtype or answer.device != grad.device or answer.layout is not grad.layout:
         raise RuntimeError(f"hook '{_name(hook)}' has changed the type of value (was {_type(grad)} got {_type(answer)})")
     if tuple(answer.shape) != tuple(grad.shape):
         raise RuntimeError(f"hook '{_name(hook)}' has changed the size of value")
@@ -72,13 +79,16 @@ def _checked(hook, grad, answer):
 
 
 def _type(tensor):
-    """A tensor's type as these messages call it: PyTorch has no old name for types of complex numbers."""
-    return f"{tensor.device.type.upper()}{scalar_name(tensor.dtype)}Type" if tensor.dtype.is_complex else tensor.type()
+    """A tensor's type as these messages call it: PyTorch has no old name for types of complex numbers, or on the meta device."""
+    kind = tensor.device.type
+    if tensor.dtype.is_complex or kind == "meta":
+        return f"{'Meta' if kind == 'meta' else kind.upper()}{scalar_name(tensor.dtype)}Type"
+    return tensor.type()
 
 
 def _a_tensor(answer):
     if not hasattr(answer, "_storage"):
-        raise TypeError(f"expected Variable, but hook returned '{type(answer).__name__}'")
+        raise TypeError(f"expected Variable, but hook returned '{type_name(type(answer))}'")
 
 
 def _name(hook):

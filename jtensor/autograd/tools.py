@@ -121,7 +121,7 @@ class save_on_cpu(saved.saved_tensors_hooks):
 
     def __init__(self, pin_memory=False, device_type="cuda"):
         def pack(tensor):
-            return tensor.device, tensor.cpu() if tensor.device.type != "cpu" else tensor.clone()
+            return tensor.device, tensor.cpu()
 
         def unpack(packed):
             device, tensor = packed

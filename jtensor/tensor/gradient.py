@@ -6,6 +6,7 @@ import warnings
 
 from ..autograd import engine
 from ..base import dtypes
+from ..base.naming import type_name
 from .core import LAYOUTS, Tensor
 
 _NO_LEAF = ("The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated during "
@@ -31,7 +32,7 @@ def _set(self, grad):
             self._auto.grad = None
         return
     if not isinstance(grad, Tensor):
-        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(grad).__name__}")
+        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type_name(type(grad))}")
     if grad is self:
         raise RuntimeError("can't assign Variable as its own grad")
     if LAYOUTS and type(self) in LAYOUTS and type(grad) is not type(self):

@@ -7,7 +7,7 @@ what the views leave; a read is then a view or the operator `index`, a write a c
 import numpy as np
 
 from ..autograd import gradmode_checks as checks
-from ..autograd.graph import node_class
+from ..autograd.graph import CopySlices, OperatorNode, node_class
 from ..base import dtypes, sites
 from ..base.naming import type_name
 from ..ops.families import index as family
@@ -82,16 +82,37 @@ def setitem(self, index, value):
         if not isinstance(value, Tensor):
             checks.before_inplace(view, LOCAL.grad_enabled and view.requires_grad)
             checks.no_internal_overlap(view)
-            view.fill_(value)
-            if view is self and LOCAL.grad_enabled and view._edge is not None and view._info is None:
-                # PyTorch makes the number a tensor first
-                view._edge[0].__class__ = node_class("FillBackward3" if view._spec.ndim else "CopyBackwards")
+            fill(view, value)
         elif value._spec.ndim or value._spec.size == view._spec.size:
             view.copy_(_trimmed(view, value))
         else:
             view.fill_(value)
         return
     _index_put(view, tensors, value)
+
+
+class WrittenNumber(OperatorNode):
+    """The node of a number that an index has written. PyTorch makes it a tensor first, for which its node has a place."""
+
+    __slots__ = ()
+
+    def places_shown(self):
+        return (*range(len(self.edges)), None)
+
+
+def fill(view, value):
+    """Writes a number to what an index names."""
+    view.fill_(value)
+    if LOCAL.grad_enabled:
+        info = view._info
+        of_view = info is not None and info.differentiable
+        edge = info.base._edge if of_view else view._edge
+        node = None if edge is None else edge[0].fn if of_view and isinstance(edge[0], CopySlices) else edge[0]
+        if node.__class__ is _FILLED:
+            node.__class__ = node_class("FillBackward3" if view._spec.ndim else "CopyBackwards", WrittenNumber)
+
+
+_FILLED = node_class("FillBackward2")
 
 
 def _foreign(self, value):

@@ -186,7 +186,7 @@ def _set_with_history(self, index, key, value):
     elif found[0].dtype.itemsize < 4 or not (-FLOAT_MAX <= value <= FLOAT_MAX):
         indexing.setitem(self, index, value)
     else:
-        getitem(self, index).fill_(value)
+        indexing.fill(getitem(self, index), value)
 
 
 def _place(self, index, key):

@@ -42,6 +42,8 @@ def _places_of(operator, plan):
     where = plan.notes.where
     for parameter in operator.parameters:
         kind = parameter.kind
+        if kind is Number and operator.backward == "IndexPutBackward0":                # PyTorch makes a number that is written a tensor
+            found.append(None)
         if kind is Static or kind is Number or parameter.name in operator.nondiff:
             continue
         at = where.get(parameter.name)
