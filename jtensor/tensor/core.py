@@ -335,9 +335,8 @@ class Tensor:
                 "called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
                 "torch/optim/optimizer.py as the solution."
             )
-        edge = self._edge
-        if edge is not None and edge[0].tensor_hooks is not None and edge[1] in edge[0].tensor_hooks:
-            self._autograd_meta().hooks = edge[0].tensor_hooks[edge[1]]       # they stay with the tensor, and with the node, as in PyTorch
+        if (hooks := self._backward_hooks) is not None:
+            self._autograd_meta().hooks = hooks                 # they stay with the tensor, and with the node, as in PyTorch
         self._edge, self._requires_grad = None, False
         if self._storage.host is LIFTED_MEMORY and (found := self._without_tangents()) is not None:
             self._storage, self._spec, self._offset, self._cached = found._storage, found._spec, 0, None

@@ -226,8 +226,10 @@ def _history(out, nr, node, is_input, is_dirty, count):
     """One output, as part of the graph (``node``) or without history."""
     if node is None:
         if out.requires_grad:
-            if is_input or out._info is None:
-                return out._detached() if is_input else out.detach_()
+            if is_input:
+                return out._detached()
+            if out._info is None:
+                return out.detach_()
         elif is_input and not is_dirty:
             out = _same_view(out)
     elif is_dirty:
