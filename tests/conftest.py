@@ -32,9 +32,9 @@ def what_is_remembered_is_what_would_be_inferred():
 
     @functools.wraps(outputs)
     def checked(self, key, device, infer):
-        inferred = self.new
+        inferred = self.table.new
         found = outputs(self, key, device, infer)
-        assert self.new > inferred or found == infer(), key
+        assert self.table.new > inferred or found == infer(), key
         return found
     Remembered.outputs = checked
     yield

@@ -60,12 +60,4 @@ def test_the_newest_are_kept_beside_those_of_others(cache, monkeypatch):
     one.keep(wait=True), other.keep(wait=True)
     later = shapes.Remembered()
     assert [outputs(later, key)[1] for key in "bcde"] == [False] * 4
-    assert not later.new and outputs(later, "a")[1] and later.new == 1
-
-
-@pytest.mark.parametrize("body", [b"", b"no json", b"[1]"])
-def test_what_is_no_entry_of_ours_is_not_read(cache, body):
-    store.write(shapes._ENTRY, lambda: body, wait=True)
-    assert len(list(cache.glob("*.xla"))) == 1
-    remembered = shapes.Remembered()
-    assert outputs(remembered, "a")[1] and not outputs(remembered, "a")[1]
+    assert not later.table.new and outputs(later, "a")[1] and later.table.new == 1

@@ -1,12 +1,11 @@
 """What a script will load, loaded while it still records: its second start finds its programs ready.
 
-Owns: one entry of the cache on disk (`store`) that says which programs were used after a process had made its first operations, these
+Owns: one table of the cache on disk (`tables`) that says which programs were used after a process had made its first operations, these
 named by a chain of digests; a thread that loads what such an entry names, and runs on zeros what has parts that the runtime makes at
 their first run (matrix products, sums). Guessed wrongly, it has warmed the machine; no result depends on it. May not know: operators,
 tapes, what a program computes.
 """
 import hashlib
-import json
 import math
 
 import numpy as np
@@ -14,47 +13,44 @@ import numpy as np
 from ...base import compat
 from ...base.background import Worker
 from . import first_product, store
+from .tables import Table
 
 MILESTONES = frozenset((2, 4, 8, 16, 32, 64))      # after so many operations it is asked what comes
 MOST = 12                       # programs that are loaded ahead
 LARGEST = 1 << 24               # bytes of a program's inputs and results beyond which it is not run on zeros: that is no beginning any more
-KEPT = 512                      # milestones that the entry remembers
+KEPT = 512                      # milestones that the table remembers
 _ENTRY = "ahead"
 PRODUCTS = "products"           # stands among the programs' names where some of them multiply matrices
 _LOADER, _REHEARSER = Worker("ahead"), Worker("rehearsal")
 
 
 class Ahead:
-    """``known``: {milestone: names of programs}; ``passed``: (milestone, how many programs had been used by then) of this process."""
+    """``table``: milestone -> names of programs; ``passed``: (milestone, how many programs had been used by then) of this process."""
 
     def __init__(self):
-        self.known, self.passed, self.chain, self.count = None, [], hashlib.blake2b(digest_size=12), 0
+        self.table, self.passed, self.chain, self.count = Table(_ENTRY, KEPT), [], hashlib.blake2b(digest_size=12), 0
 
     def after(self, digest):
         """An operation, named by a digest, was made for the first time in this process."""
         self.count += 1
         if self.count > max(MILESTONES):
             return
-        self.chain.update(digest.encode())
+        self.chain.update(digest)
         if self.count in MILESTONES:
-            if self.known is None:
-                self.known = store.read_table(_ENTRY)
-            at = self.chain.hexdigest()
+            at = self.chain.digest()
             self.passed.append((at, len(store.used)))
-            if at in self.known and compat.backend_started():        # which is the script's to start
-                begin(self.known[at])
+            names = self.table.get(at)
+            if names is not None and compat.backend_started():       # which is the script's to start
+                begin(names.decode().split())
 
     def keep(self, wait=False):
-        """Writes what followed on this process's milestones, if the entry says something else."""
+        """Writes what followed on this process's milestones, if the table says something else."""
         products = [PRODUCTS] if first_product.has_begun() else []
-        new = {at: [*products, *names] for at, first in self.passed if (names := store.used[first:first + MOST])}
-        new = {at: names for at, names in new.items() if self.known.get(at) != names}
-        if new:
-            self.known.update(new)
-            store.write(_ENTRY, lambda: self._body(new), wait)
-
-    def _body(self, new):
-        return json.dumps(store.merged(store.read_table(_ENTRY), new, KEPT), separators=(",", ":")).encode()
+        for at, first in self.passed:
+            names = store.used[first:first + MOST]
+            if names and self.table.get(at) != (named := " ".join([*products, *names]).encode()):
+                self.table.add(at, named)
+        self.table.keep(wait)
 
 
 def begin(names):

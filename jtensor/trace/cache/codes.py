@@ -1,7 +1,7 @@
 """The code of functions that are written out at run time, remembered across processes.
 
-To compile such a text takes half a millisecond, which a script's second start need not spend. Owns: two entries of the cache on disk
-(`store`), by digests of the texts, so that they serve any version of this package; they are written when programs are (`shapes`). May not
+To compile such a text takes half a millisecond, which a script's second start need not spend. Owns: two tables of the cache on disk
+(`tables`), by digests of the texts, so that they serve any version of this package; they are written when programs are (`shapes`). May not
 know: what the texts say.
 """
 import hashlib
@@ -9,16 +9,16 @@ import marshal
 import sys
 
 from . import store
+from .tables import Table
 
 KEPT = 512                      # functions, some 3 KB each
 
 
-class Codes:
-    """``known``: {digest of a text: its code, marshalled}; ``used``: those of this process; ``new``: whether the disk lacks one."""
+class Codes(Table):
+    """A table of codes, marshalled, by digests of their texts."""
 
     def __init__(self, entry):
-        self.entry = f"{entry} {sys.implementation.cache_tag} {sys.version}"
-        self.known, self.used, self.new = None, {}, False
+        super().__init__(f"{entry} {sys.implementation.cache_tag} {sys.version}", KEPT, of_any=True)
 
     def compiled(self, text, name):
         """The code object of a text; ``name`` stands for a file in tracebacks.
@@ -30,26 +30,12 @@ class Codes:
         """
         if store.folder() is None:
             return compile(text, name, "exec")
-        if self.known is None:
-            self.known = self._on_disk()
         digest = hashlib.blake2b(f"{name}\n{text}".encode(), digest_size=12).digest()
-        found = self.used.get(digest) or self.known.get(digest)
+        found = self.get(digest)
         if found is None:
-            self.new, found = True, marshal.dumps(compile(text, name, "exec"))
-        self.used[digest] = found
+            found = marshal.dumps(compile(text, name, "exec"))
+            self.add(digest, found)
         return marshal.loads(found)
-
-    def keep(self, wait=False):
-        """Writes what is new, in the background, beside what other processes have written meanwhile."""
-        if self.new:
-            self.new = False
-            store.write(self.entry, self._body, wait, of_any=True)
-
-    def _on_disk(self):
-        return store.read_table(self.entry, marshal.loads, of_any=True)
-
-    def _body(self):
-        return marshal.dumps(store.merged(self._on_disk(), self.used.copy(), KEPT))
 
 
 CODES = Codes("codes")                      # of functions that a script's operations ask for

@@ -12,11 +12,9 @@ Environment: ``JTENSOR_CACHE=0`` switches it off, ``JTENSOR_CACHE_DIR`` places i
     load("key")   executable or None
     save("key", executable)
     read("key"), write("key", function that gives the bytes)      the same for what depends on no device
-    read_table("key")                                             a dict written so
 """
 import contextlib
 import hashlib
-import json
 import os
 import platform
 import stat
@@ -285,21 +283,6 @@ def write(key, body, wait=False, of_any=False):
         handle = _WRITER.submit(lambda: _write(path, body), -1, name="write")
         if wait:
             handle.result()
-
-
-def read_table(key, loads=json.loads, of_any=False):
-    """The dict that was written under ``key``; an empty one where nothing was, or nothing of ours. ``loads``: of the bytes."""
-    body = read(key, of_any)
-    try:
-        found = loads(bytes(body)) if body else {}
-    except (ValueError, EOFError, TypeError):
-        return {}
-    return found if type(found) is dict else {}
-
-
-def merged(others, mine, kept):
-    """Two tables as one of ``kept`` entries at most: what is ``mine`` comes last, and the first go."""
-    return dict([*[entry for entry in others.items() if entry[0] not in mine], *mine.items()][-kept:])
 
 
 def flush(timeout=None):
