@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import gc
 import os
 import re
 import shutil
@@ -105,6 +106,16 @@ def tapes_are_learnt():
     """However much other tests have recorded that never comes again."""
     from jtensor.trace.tape import TRIE
     TRIE.unknown = 0
+
+
+@pytest.fixture
+def only_the_young():
+    """The collector does not run by itself, so that ``gc.collect(1)`` finds all that the test has left: to walk what a process of tests has
+    made before takes a second.
+    """
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @pytest.fixture

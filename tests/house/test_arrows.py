@@ -4,7 +4,9 @@ base -> trace -> storage -> views -> ops -> autograd -> tensor -> the rooms on t
 """
 
 import ast
+import functools
 import math
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -114,11 +116,18 @@ def arrows(package):
         yield from _of_tree(ast.parse(path.read_text()), source, folder, modules, package.name, lazy=False)
 
 
+@functools.cache
+def of_package():
+    return list(arrows(PACKAGE))
+
+
 def _of_tree(tree, source, folder, modules, package, lazy):
     for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.expr):                                  # in which nothing can be imported
+            continue
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             continue
-        inner = lazy or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        inner = lazy or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         if isinstance(node, ast.Import):
             targets = [one.name.split(".", 1)[1:] for one in node.names if one.name.split(".")[0] == package]
             targets = ["".join(rest) for rest in targets]
@@ -184,11 +193,11 @@ def wrong(found):
 
 
 def test_imports_go_one_way():
-    assert not list(wrong(arrows(PACKAGE)).values())
+    assert not list(wrong(of_package()).values())
 
 
 def test_every_exception_is_still_one():
-    found = list(arrows(PACKAGE))
+    found = of_package()
     assert set(LAZY) == {listed(arrow) for arrow in found if against(arrow)} - {None}, "listed, but no longer there"
     siblings = {(room(a.source), room(a.target)) for a in found}
     assert {(a, b) for a, more in SIBLINGS.items() for b in more} <= siblings
@@ -237,9 +246,9 @@ def test_jax_configuration_is_never_touched():
 
 
 def test_torch_is_never_imported():
-    imported = set()
+    imported, named = set(), re.compile(r"\b(?:import|from)\s[^#\n]*\btorch\b")
     for name, text in _all_sources().items():
-        for node in ast.walk(ast.parse(text)):
+        for node in ast.walk(ast.parse(text)) if named.search(text) else ():
             modules = [one.name for one in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and not node.level:
                 modules = [node.module]

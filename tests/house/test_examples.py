@@ -24,8 +24,9 @@ def examples(path):
 
 # The alias changes what the process it is installed in shows, so its examples are run apart, below.
 NEEDED = {"onnx/__init__.py": "onnx"}                       # packages that need not be installed
+GIVEN = {"library/tags.py"}                                 # whose docstring is put there as the room is run
 ROOMS = [path for path in sorted((ROOT / "jtensor").rglob("*.py")) if path.parent.name != "alias" and ">>>" in path.read_text()
-         and any(examples(path))]
+         and path.relative_to(ROOT / "jtensor").as_posix() not in GIVEN]
 
 
 @pytest.mark.parametrize("path", ROOMS, ids=lambda path: path.relative_to(ROOT / "jtensor").as_posix())
@@ -45,7 +46,9 @@ def test_docstrings(path, monkeypatch):
     module = importlib.import_module(path.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".").removesuffix(".__init__"))
     report = []
     runner = doctest.DocTestRunner(optionflags=FLAGS, verbose=False)
-    for line, text in examples(path):
+    found = list(examples(path))
+    assert found
+    for line, text in found:
         space = {**vars(module), "torch": jtensor, "jtensor": jtensor, "np": np}
         jtensor.manual_seed(0)
         runner.run(doctest.DocTestParser().get_doctest(text, space, path.name, str(path), line), out=report.append)

@@ -66,14 +66,14 @@ def test_the_address_of_what_has_just_died_is_not_given_away():
         assert x.data_ptr() == x.t().contiguous().data_ptr()
 
 
-def test_an_address_outlives_arrays_that_share_the_memory():
+def test_an_address_outlives_arrays_that_share_the_memory(only_the_young):
     x = torch.ones(4)
     address = x.data_ptr()
     x.add_(1)
     array = x.numpy()
     assert array.ctypes.data == address
     del array
-    gc.collect()
+    gc.collect(1)
     assert x._storage.host is None and x.data_ptr() == address and list(at(address, 4)) == [2, 2, 2, 2]
 
 
@@ -89,7 +89,7 @@ def test_memory_in_another_order_lies_there_in_that_order():
     assert x.sum().item() == 276 and x._storage.host is None
 
 
-def test_host_mode_and_back():
+def test_host_mode_and_back(only_the_young):
     storage = made(np.arange(4))
     flat = host.export(storage)
     assert storage.spec is None and storage.value is None and storage.host is not None
@@ -98,31 +98,31 @@ def test_host_mode_and_back():
     assert values(storage) == [0, 10, 2, 3]
     again = host.export(storage)
     del flat
-    gc.collect()
+    gc.collect(1)
     again[2] = 20
     assert storage.host is not None and values(storage) == [0, 10, 20, 3]
     del again
-    gc.collect()
+    gc.collect(1)
     assert storage.host is None and storage.spec is storage.layout and values(storage) == [0, 10, 20, 3]
 
 
-def test_a_view_of_an_exported_array_keeps_host_mode():
+def test_a_view_of_an_exported_array_keeps_host_mode(only_the_young):
     storage = made(np.arange(4))
     part = host.export(storage)[::2]
-    gc.collect()
+    gc.collect(1)
     part += 100
     assert storage.host is not None and values(storage) == [100, 1, 102, 3]
     del part
-    gc.collect()
+    gc.collect(1)
     assert storage.host is None and values(storage) == [100, 1, 102, 3]
 
 
-def test_the_memory_outlives_the_storage():
+def test_the_memory_outlives_the_storage(only_the_young):
     storage = made(np.arange(3))
     flat = host.export(storage)
     gone = weakref.ref(storage)
     del storage
-    gc.collect()
+    gc.collect(1)
     flat += 1
     assert gone() is None and flat.tolist() == [1, 2, 3]
 
@@ -145,14 +145,14 @@ def test_writes_in_host_mode_reach_the_shared_memory():
     assert flat.tolist() == [1, 2, 3]
 
 
-def test_memory_that_was_adopted_is_never_left():
+def test_memory_that_was_adopted_is_never_left(only_the_young):
     flat = np.arange(3.0)
     storage = made(np.zeros(3))
     host.adopt(storage, flat, flat)
     assert storage.data_ptr() == flat.ctypes.data
     exported = host.export(storage)
     del exported
-    gc.collect()
+    gc.collect(1)
     flat[0] = 7
     assert storage.host is not None and values(storage) == [7, 1, 2]
 

@@ -174,22 +174,22 @@ def test_operators_between_arrays_and_tensors(torch):
     assert isinstance(np.sqrt(t), torch.Tensor) and np.isnan(t).tolist() == [0, 0, 0]
 
 
-def test_host_mode_ends_with_the_array():
+def test_host_mode_ends_with_the_array(only_the_young):
     t = jtensor.arange(3.0)
     a = t.numpy()
     part = a[1:]
     assert t._storage.host is not None
     del a
-    gc.collect()
+    gc.collect(1)
     part[0] = 9
     assert t._storage.host is not None and t.tolist() == [0, 9, 2]
     del part
-    gc.collect()
+    gc.collect(1)
     assert t._storage.host is None and t.tolist() == [0, 9, 2]
     t += 1
     assert t.tolist() == [1, 10, 3]
     np.asarray(t)[0] = 5
-    gc.collect()
+    gc.collect(1)
     assert t._storage.host is None and t.tolist() == [5, 10, 3]
 
 

@@ -103,7 +103,7 @@ def test_what_a_finalizer_brings_back_is_whole(read, repeated):
             BroughtBack(found, x * 2 + 1, x.sin())
             other = x + at
             if at == repeated - 1:
-                gc.collect()
+                gc.collect(1)
             assert other.tolist() == [0.0 + at, 1.0 + at, 2.0 + at, 3.0 + at]
     finally:
         gc.enable()
@@ -125,7 +125,7 @@ def test_what_another_threads_finalizer_brings_back_while_this_one_computes():
     try:
         other = x + 1
         Waits(found, x * 2)
-        thread = threading.Thread(target=gc.collect)
+        thread = threading.Thread(target=gc.collect, args=(1,))
         thread.start()
         while asides.Local.collections == LOCAL.collections_met:
             pass
@@ -139,7 +139,7 @@ def test_what_another_threads_finalizer_brings_back_while_this_one_computes():
 
 def test_a_collection_gives_no_tape_to_a_thread_that_has_none():
     before, counted = tape.Local.threads, []
-    thread = threading.Thread(target=lambda: (gc.collect(), counted.append(tape.Local.threads)))
+    thread = threading.Thread(target=lambda: (gc.collect(1), counted.append(tape.Local.threads)))
     thread.start()
     thread.join()
     assert counted == [before] and thread.ident not in tape.Local.idents
