@@ -15,6 +15,8 @@ import pytest
 
 # Before jax is imported anywhere; the workers of pytest-xdist and all child processes inherit both.
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+# PyTorch's threads (GNU OpenMP's) that have nothing to do sleep: they would keep two cores from two workers, spinning.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 _FOLDER = None
 if "JTENSOR_CACHE_DIR" not in os.environ:
     _FOLDER = os.environ["JTENSOR_CACHE_DIR"] = tempfile.mkdtemp(prefix="jtensor-tests-")

@@ -124,6 +124,8 @@ def test_transforms_lie_as_pytorchs_library_leaves_them(shape):
     for order in ([*range(n)], [*range(n)][::-1], [n - 1, *range(n - 1)]):
         for dims in [(d,) for d in range(n)] + [*itertools.permutations(range(n), 2), (0, *range(2, n)), tuple(range(n))]:
             for name in names:
+                if not name.endswith("n") and len(dims) > 1:
+                    continue
                 chosen = dims if name.endswith("n") else dims[0]
                 ours, theirs = (getattr(T.fft, name)(T.ones(shape).permute(order), dim=chosen).stride() for T in (jtensor, torch))
                 assert ours == theirs, (name, order, dims)
