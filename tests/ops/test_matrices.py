@@ -152,17 +152,16 @@ def test_exponentials_of_single_precision_are_right_to_the_last_places():
 def test_a_factor_that_does_not_come_to_its_end_is_left_as_lapack_leaves_it(name, upper):
     """The columns before the first pivot that is not positive, that pivot, and the matrix from there on."""
     found = 0
-    for n in (1, 3, 20, 64):
-        for shape in ((), (3,)):
-            torch.manual_seed(n)
-            matrix = torch.randn(*shape, n, n, dtype=getattr(torch, name))
-            matrix = matrix + matrix.mH + 1.7 * n ** 0.5 * torch.eye(n)
-            wanted, wanted_info = torch.linalg.cholesky_ex(matrix, upper=upper)
-            ours, info = jtensor.linalg.cholesky_ex(jtensor.tensor(matrix.tolist(), dtype=getattr(jtensor, name)), upper=upper)
-            found += (wanted_info > 0).sum().item()
-            assert info.tolist() == wanted_info.tolist()
-            ours = torch.tensor(ours.tolist(), dtype=matrix.dtype)
-            assert (ours - wanted).abs().max() < (1e-3 if name in ("float32", "complex64") else 1e-10)
+    for shape in ((1, 1), (3, 3), (20, 20), (4, 20, 20), (3, 64, 64)):
+        torch.manual_seed(shape[-1])
+        matrix = torch.randn(shape, dtype=getattr(torch, name))
+        matrix = matrix + matrix.mH + 1.7 * shape[-1] ** 0.5 * torch.eye(shape[-1])
+        wanted, wanted_info = torch.linalg.cholesky_ex(matrix, upper=upper)
+        ours, info = jtensor.linalg.cholesky_ex(jtensor.tensor(matrix.tolist(), dtype=getattr(jtensor, name)), upper=upper)
+        found += (wanted_info > 0).sum().item()
+        assert info.tolist() == wanted_info.tolist()
+        ours = torch.tensor(ours.tolist(), dtype=matrix.dtype)
+        assert (ours - wanted).abs().max() < (1e-3 if name in ("float32", "complex64") else 1e-10)
     assert found > 5
     for rows in ([[-1.0, 0.0], [0.0, -1.0]], [[4.0, 2.0], [2.0, 1.0]], [[0.0, 0.0], [0.0, 0.0]]):
         ours, wanted = (T.linalg.cholesky_ex(T.tensor(rows, dtype=getattr(T, name)), upper=upper) for T in (jtensor, torch))
