@@ -1,7 +1,8 @@
 """Errors for names that jtensor does not have, asked for under the name it stands in for.
 
 Owns: the texts. May not know: tensors. The first line is Python's own, since people and programs search for it; below it
-stands who is really answering, and the closest names that do exist.
+stands who is really answering, and the closest names that do exist: to find these takes some milliseconds, which a program that only
+asks whether a name is there (``hasattr``) need not wait for. So they are looked for as somebody reads the text.
 """
 
 import difflib
@@ -9,24 +10,45 @@ import sys
 from types import ModuleType
 
 
+class Text(str):
+    """The first line, as an exception's argument; shown with the lines below it, which ``more()`` gives.
+
+    >>> error = AttributeError(Text("no attribute", lambda: ", but another"))
+    >>> error.args[0], str(error)
+    ('no attribute', 'no attribute, but another')
+    """
+
+    def __new__(cls, first, more):
+        made = super().__new__(cls, first)
+        made.more = more
+        return made
+
+    def __str__(self):
+        return str.__str__(self) + self.more()
+
+    def __reduce__(self):
+        return str, (str(self),)
+
+
 def attribute_error(names, module, alias, attr):
     """For ``torch.nn.Foo``: the AttributeError that module `__getattr__` raises."""
-    text = f"module '{alias}' has no attribute '{attr}'"
-    return AttributeError(text + explain(names, alias, attr), name=attr, obj=module)
+    text = Text(f"module '{alias}' has no attribute '{attr}'", lambda: explain(names, alias, attr))
+    return AttributeError(text, name=attr, obj=module)
 
 
 def import_error(names, module, alias, attr):
     """For ``from torch.nn import Foo``."""
     path = getattr(module, "__file__", None)
-    text = f"cannot import name '{attr}' from '{alias}' ({path or 'unknown location'})"
-    return ImportError(text + explain(names, alias, attr), name=alias, path=path)
+    text = Text(f"cannot import name '{attr}' from '{alias}' ({path or 'unknown location'})", lambda: explain(names, alias, attr))
+    return ImportError(text, name=alias, path=path)
 
 
 def module_error(names, fullname):
     """For ``import torch.foo``."""
     parent, _, attr = fullname.rpartition(".")
-    text = f"No module named '{fullname}'\n{who(names, f'a module {fullname}')}"
-    return ModuleNotFoundError(text + _closest(closest(names, parent, attr)), name=fullname)
+    text = Text(f"No module named '{fullname}'",
+                lambda: f"\n{who(names, f'a module {fullname}')}{_closest(closest(names, parent, attr))}")
+    return ModuleNotFoundError(text, name=fullname)
 
 
 def instance_note(names, error):

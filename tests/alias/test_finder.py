@@ -94,6 +94,22 @@ def test_asking_without_importing(runs):
     """)[:2] == ["False 1 False None", "standin torch.lazy"]
 
 
+def test_only_who_reads_the_text_has_close_names_looked_for(runs):
+    """Libraries ask for hundreds of names that may be there or not."""
+    assert runs.lines("""
+        import difflib, pickle, torch
+        asked, close = [], difflib.get_close_matches
+        difflib.get_close_matches = lambda *given, **named: asked.append(given) or close(*given, **named)
+        hasattr(torch.nn, "Linea"), getattr(torch.nn, "Linea", None)
+        try:
+            from torch.nn import Linea
+        except ImportError as error:
+            again = error
+        print(len(asked))
+        print(str(again).endswith("torch.nn.Linear."), str(pickle.loads(pickle.dumps(again))) == str(again), len(asked) > 0)
+    """) == ["0", "True True True"]
+
+
 def test_an_absent_method_is_explained_below_an_uncaught_error(runs):
     runs.write("script.py", "import torch\ntorch.tensor().rleu()")
     found = runs.alias("script.py")
