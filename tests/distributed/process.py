@@ -10,6 +10,7 @@ import sys
 
 import group_cases  # noqa: F401  whose cases come first
 import training_cases  # noqa: F401
+import uneven_cases  # noqa: F401
 from registry import CASES, told
 
 if __name__ == "__main__":

@@ -101,7 +101,7 @@ def test_tensors_and_modules_on_several_devices():
             refused()
 
 
-ABSENT = """_functional_collectives.all_gather_tensor algorithms._checkpoint.checkpoint_wrapper.checkpoint_wrapper algorithms.join.Join
+ABSENT = """_functional_collectives.all_gather_tensor algorithms._checkpoint.checkpoint_wrapper.checkpoint_wrapper
     algorithms.ddp_comm_hooks.post_localSGD_hook.PostLocalSGDState algorithms.ddp_comm_hooks.powerSGD_hook.powerSGD_hook
     algorithms.model_averaging.averagers.ModelAverager checkpoint.save checkpoint.state_dict.get_model_state_dict
     checkpoint.default_planner.DefaultLoadPlanner checkpoint.format_utils.dcp_to_torch_save checkpoint.hf_storage.HuggingFaceStorageReader

@@ -115,3 +115,20 @@ def as_libraries_ask(torch, rank, world):
     layer = nn.SyncBatchNorm(2)
     found += [told(lambda: layer(torch.ones(3, 2))), told(lambda: nn.parallel.DistributedDataParallel(layer))]
     return found
+
+
+@case
+def statistics_of_all(torch, rank, world):
+    """Batch normalisation over all processes: refused on a CPU in training, after the batch was counted; else each process's own."""
+    nn = torch.nn
+    plain = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3, momentum=None, bias=False), nn.ModuleList([nn.BatchNorm2d(2, affine=False)]))
+    plain[1].qconfig = "kept"
+    net = nn.SyncBatchNorm.convert_sync_batchnorm(plain, torch.distributed.group.WORLD)
+    x, norm = torch.tensor([[-1.0, 1.0], [1.0, -1.0]]), net[1]
+    found = [repr(net), list(net.state_dict()), norm.qconfig, norm.weight is plain[1].weight, norm.process_group is plain[0]]
+    found += [told(lambda: norm(net[0](x))), norm.num_batches_tracked.item(), norm.running_mean.tolist()]
+    found += [norm.eval()(torch.ones(2, 3)).tolist(), told(lambda: norm(torch.ones(3))), told(lambda: norm(torch.ones(2, 0)))]
+    free = nn.SyncBatchNorm(2, track_running_stats=False)
+    found += [told(lambda: free(x)), free.eval()(x).tolist()]
+    norm.train().num_batches_tracked = None
+    return [*found, told(lambda: norm(torch.ones(2, 3)))]
