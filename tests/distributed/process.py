@@ -9,6 +9,7 @@ import json
 import sys
 
 import group_cases  # noqa: F401  whose cases come first
+import optim_cases  # noqa: F401
 import training_cases  # noqa: F401
 import uneven_cases  # noqa: F401
 from registry import CASES, told

@@ -75,6 +75,32 @@ def with_ready_hooks(torch, rank, world):
 
 
 @case
+def hooks_by_name(torch, rank, world):
+    """What is registered by a short name, and what is no hook."""
+    rooms = importlib.import_module(torch.__name__ + ".distributed.algorithms.ddp_comm_hooks")
+    found, Future = [list(rooms.DDPCommHookType.__members__)], torch.futures.Future
+    for kind in ("ALLREDUCE", "FP16_COMPRESS", "NOOP"):
+        net = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(3, 2))
+        rooms.register_ddp_comm_hook(getattr(rooms.DDPCommHookType, kind), net)
+        (net(torch.full((1, 3), 0.7)) * (rank + 1)).sum().backward()
+        found += [net.module.weight.grad.tolist(), told(lambda net=net: net.register_comm_hook(None, lambda state, bucket: None))]
+    net = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(3, 2))
+
+    def of_another_bucket(state, bucket: int):
+        pass
+
+    def of_no_future(state, bucket) -> torch.Tensor:
+        pass
+
+    def annotated(state, bucket: torch.distributed.GradBucket) -> Future[torch.Tensor]:
+        pass
+    for hook in (3, lambda state: None, lambda bucket, state: None, of_another_bucket, of_no_future, annotated):
+        net = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(3, 2))
+        found.append(told(lambda net=net, hook=hook: net.register_comm_hook(None, hook)))
+    return found
+
+
+@case
 def gradients_through(torch, rank, world):
     functions = importlib.import_module(torch.__name__ + ".distributed.nn")
     t, found = torch.full((2,), rank + 1.0, requires_grad=True), []

@@ -11,7 +11,7 @@ def rooms(torch, *names):
 
 
 def rounded(tensors):
-    return [[f"{value:.4f}" for value in tensor.detach().reshape(-1).tolist()] for tensor in tensors]
+    return [" ".join(f"{value:.4f}" for value in tensor.detach().reshape(-1).tolist()) for tensor in tensors]
 
 
 def quietly(function):

@@ -204,13 +204,16 @@ class DistributedDataParallel(Module, Joinable):
 
     def register_comm_hook(self, state, hook):
         """Has ``hook(state, bucket)`` decide what becomes of the gradients in a `GradBucket`, instead of their average: it answers a
-        `torch.futures.Future`. TypeError for what is no function, RuntimeError for a second one.
+        `torch.futures.Future`. TypeError for what is no function, KeyError for one without a ``bucket``, ValueError for one whose
+        annotations are others, RuntimeError for a second one.
         """
         if not callable(hook):
             raise TypeError("Communication hook must be callable.")
-        names = list(inspect.signature(hook).parameters)
-        if len(names) != 2:
-            raise ValueError("Communication hook: expected two arguments, the state and the bucket.")
+        signature = inspect.signature(hook)
+        if signature.parameters["bucket"].annotation not in (inspect.Parameter.empty, jtensor.distributed.GradBucket):
+            raise ValueError("Communication hook: bucket annotation should be dist.GradBucket.")
+        if signature.return_annotation not in (inspect.Signature.empty, jtensor.futures.Future[jtensor.Tensor]):
+            raise ValueError("Communication hook: return annotation should be torch.futures.Future[torch.Tensor].")
         if self._reducer.hook is not None:
             raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
         self._reducer.hook = lambda bucket: hook(state, bucket)
