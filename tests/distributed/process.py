@@ -8,8 +8,11 @@ import importlib
 import json
 import sys
 
+import checkpoint_cases  # noqa: F401
 import group_cases  # noqa: F401  whose cases come first
+import optim_cases  # noqa: F401
 import training_cases  # noqa: F401
+import uneven_cases  # noqa: F401
 from registry import CASES, told
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ SIBLINGS = {
     "export": {"nn": "a class of modules", "jit": "records what runs", "fx": "graphs", "library": "operators by their names",
                "utils": "nests of arguments", "serialization": "files", "_dynamo": "PyTorch has an exception of it there"},
     "_dynamo": {"compiler": "what it does of the same", "nn": "a class of modules"},
-    "distributed": {"nn": "a class of modules", "futures": "what is under way is one"},
+    "distributed": {"nn": "a class of modules", "futures": "what is under way is one", "optim": "optimizers whose state is spread"},
     "fx": {"nn": "a class of modules", "utils": "nests of arguments", "overrides": "the names of functions, and that they ask proxies"},
     "_higher_order_ops": {"utils": "nests of tensors"},
     "_functorch": {"func": "its older names", "utils": "nests of tensors", "nn": "a class of modules",

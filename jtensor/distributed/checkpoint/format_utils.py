@@ -1,10 +1,21 @@
-"""Other forms of checkpoints of many processes: not there. Owns: the names of that."""
-from ...base.absent import function, kind
+"""Checkpoints to and from the files of `torch.save`, in one process. Owns: that way. May not know: either format."""
+import jtensor
 
-_ABOUT = "checkpoints of many processes", "torch.save and torch.load, in one process"
-
-_EmptyStateDictLoadPlanner = kind(__name__, "_EmptyStateDictLoadPlanner", *_ABOUT)
-dcp_to_torch_save = function(__name__, "dcp_to_torch_save", *_ABOUT)
-torch_save_to_dcp = function(__name__, "torch_save_to_dcp", *_ABOUT)
+from .default_planner import _EmptyStateDictLoadPlanner
+from .filesystem import FileSystemReader, FileSystemWriter
+from .state_dict_loader import _load_state_dict
+from .state_dict_saver import _save_state_dict
 
 __all__ = ["dcp_to_torch_save", "torch_save_to_dcp"]
+
+
+def dcp_to_torch_save(dcp_checkpoint_dir, torch_save_path):
+    """Writes all of a checkpoint, whole tensors, as one file."""
+    state = {}
+    _load_state_dict(state, FileSystemReader(dcp_checkpoint_dir), no_dist=True, planner=_EmptyStateDictLoadPlanner())
+    jtensor.save(state, torch_save_path)
+
+
+def torch_save_to_dcp(torch_save_path, dcp_checkpoint_dir):
+    """Writes a file of a dictionary as a checkpoint. The file may import what it names: for files that you trust."""
+    _save_state_dict(jtensor.load(torch_save_path, weights_only=False), FileSystemWriter(dcp_checkpoint_dir), no_dist=True)

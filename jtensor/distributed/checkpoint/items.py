@@ -1,0 +1,82 @@
+"""The items of plans: which boxes of tensors, and which other objects, are written and read. Owns: how items are made."""
+import jtensor
+
+from .metadata import BytesStorageMetadata, ChunkStorageMetadata, MetadataIndex, TensorProperties
+from .planner import LoadItemType, ReadItem, TensorWriteData, WriteItem, WriteItemType
+
+__all__ = ["create_read_items_for_chunk_list", "narrowed"]
+
+
+def _whole(tensor):
+    """All of a tensor as one box."""
+    return ChunkStorageMetadata(jtensor.Size([0] * tensor.dim()), tensor.size())
+
+
+def _write_items(name, value):
+    if hasattr(value, "__create_write_items__"):
+        return value.__create_write_items__(name, value)
+    if not isinstance(value, jtensor.Tensor):
+        return [WriteItem(MetadataIndex(name), WriteItemType.BYTE_IO)]
+    box = _whole(value)
+    data = TensorWriteData(box, TensorProperties.create_from_tensor(value), value.size())
+    return [WriteItem(MetadataIndex(name, box.offsets), WriteItemType.TENSOR, tensor_data=data)]
+
+
+def _read_items(name, known, value):
+    if isinstance(known, BytesStorageMetadata):
+        index, nowhere = MetadataIndex(name), jtensor.Size((0,))
+        return [ReadItem(LoadItemType.BYTE_IO, index, nowhere, index, nowhere, nowhere)]
+    if hasattr(value, "__create_chunk_list__"):
+        boxes = value.__create_chunk_list__()
+    elif isinstance(value, jtensor.Tensor):
+        boxes = [_whole(value)]
+    else:
+        raise ValueError(f"Invalid checkpoint metadata for {name}, expected BytesStorageMetadata but found {type(known)}")
+    return create_read_items_for_chunk_list(name, known, boxes)
+
+
+def create_read_items_for_chunk_list(fqn, checkpoint_md, local_chunks):
+    """What is read for the boxes ``local_chunks`` of a tensor: where they meet with those that a `TensorStorageMetadata` has."""
+    items = []
+    for at, mine in enumerate(local_chunks):
+        for place, kept in enumerate(checkpoint_md.chunks):
+            meeting = _meeting(mine, kept)
+            if meeting is not None:
+                to, source, lengths = meeting
+                items.append(ReadItem(LoadItemType.TENSOR, MetadataIndex(fqn, mine.offsets, at), to,
+                                      MetadataIndex(fqn, kept.offsets, place), source, lengths))
+    return items
+
+
+def _meeting(mine, kept):
+    """(where the common part of two boxes begins in the one, in the other, how long it is), or None if there is none."""
+    to, source, lengths = [], [], []
+    for a, wide, b, long in zip(mine.offsets, mine.sizes, kept.offsets, kept.sizes, strict=True):
+        start, end = max(a, b), min(a + wide, b + long)
+        if start >= end:
+            return None
+        to.append(start - a)
+        source.append(start - b)
+        lengths.append(end - start)
+    return jtensor.Size(to), jtensor.Size(source), jtensor.Size(lengths)
+
+
+def narrowed(tensor, offsets, lengths):
+    """The part of a tensor, as a view, that begins at ``offsets``."""
+    for dim, (start, length) in enumerate(zip(offsets, lengths, strict=True)):
+        if length < tensor.size(dim):
+            tensor = tensor.narrow(dim, start, length)
+    return tensor
+
+
+def _in_place_of_meta(nest):
+    """Replaces tensors without memory in a nest by ones that have some, on the CPU."""
+    if isinstance(nest, jtensor.Tensor):
+        return jtensor.empty_like(nest, device="cpu") if nest.is_meta else nest
+    if isinstance(nest, dict):
+        for key, value in nest.items():
+            nest[key] = _in_place_of_meta(value)
+        return nest
+    if isinstance(nest, list | tuple):
+        return (list if isinstance(nest, list) else tuple)(map(_in_place_of_meta, nest))
+    return nest
