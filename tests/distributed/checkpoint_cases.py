@@ -78,7 +78,7 @@ def written_and_read(torch, rank, world):
         found.append(failing(lambda wrong=wrong: dcp.load(wrong, checkpoint_id=folder)))
     partly = {"epoch": 0, "absent": 7}
     dcp.load(partly, checkpoint_id=folder, planner=dcp.DefaultLoadPlanner(allow_partial_load=True))
-    found += [partly, failing(lambda: dcp.save({"f": lambda: 0} if rank == world - 1 else {"f": 1}, checkpoint_id=folder))[:2]]
+    found += [partly, failing(lambda: dcp.save({f"f{rank}": (lambda: 0) if rank == world - 1 else 1}, checkpoint_id=folder))[:2]]
     return found
 
 
@@ -157,8 +157,8 @@ def states_of_the_first(torch, rank, world):
     options, found = Options(full_state_dict=True, broadcast_from_rank0=True), []
     other = net_of(torch, 7 + rank)
     adam = torch.optim.Adam(other.parameters(), lr=3.0)
-    found.append(str(names.set_state_dict(other, adam, model_state_dict=model_state, optim_state_dict=state, options=options)))
-    found.append(told(lambda: str(names.set_model_state_dict(other, dict(model_state), options=options))))
+    found.append(str(names.set_model_state_dict(other, model_state, options=options)))
+    names.set_optimizer_state_dict(other, adam, state, options=options)
     found += [written(other.state_dict()), written(adam.state_dict())]
     names.set_optimizer_state_dict(net, optimizer, names.get_optimizer_state_dict(other, adam), options=Options(full_state_dict=True))
     found.append(written(optimizer.state_dict()))
