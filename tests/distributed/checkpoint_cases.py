@@ -168,7 +168,8 @@ def states_of_the_first(torch, rank, world):
     fewer = {name: one for name, one in mine.items() if name != "0.bias"}
     for refused in (lambda: names.get_model_state_dict(net, options=Options(broadcast_from_rank0=True)),
                     lambda: names.get_optimizer_state_dict(net, []), lambda: names.set_model_state_dict(net, {}),
-                    lambda: names.set_optimizer_state_dict(net, optimizer, {}), lambda: names.set_optimizer_state_dict(net, optimizer, less),
+                    lambda: names.set_optimizer_state_dict(net, optimizer, {}),
+                    lambda: names.set_optimizer_state_dict(net, optimizer, less),
                     lambda: names.set_model_state_dict(wrapped, dict(fewer)), lambda: names.set_model_state_dict(net, dict(fewer)),
                     lambda: str(names.set_model_state_dict(net, dict(fewer), options=Options(strict=False))),
                     lambda: names.get_optimizer_state_dict(torch.nn.Linear(1, 1), optimizer)):

@@ -13,9 +13,9 @@ import jtensor
 
 from ._nested_dict import flatten_state_dict, unflatten_state_dict
 from ._traverse import set_element
-from .items import _in_place_of_meta, _read_items, _write_items, narrowed
 from .metadata import BytesStorageMetadata, Metadata, TensorStorageMetadata
 from .planner import LoadPlan, LoadPlanner, SavePlan, SavePlanner, WriteItemType
+from .planner_helpers import _create_read_items, _create_write_items, _init_state_dict, narrowed
 from .utils import find_state_dict_object
 
 __all__ = ["DefaultLoadPlanner", "DefaultSavePlanner", "create_default_global_load_plan", "create_default_global_save_plan",
@@ -102,7 +102,7 @@ class DefaultLoadPlanner(LoadPlanner):
 
     def set_up_planner(self, state_dict, metadata=None, is_coordinator=False):
         """Takes the state that is to be filled; tensors on the meta device are replaced by ones with memory."""
-        _in_place_of_meta(state_dict)
+        _init_state_dict(state_dict)
         self.original_state_dict = state_dict
         if self.flatten_sharded_tensors:
             state_dict = _rebuilt(state_dict)
@@ -184,7 +184,7 @@ class _EmptyStateDictLoadPlanner(DefaultLoadPlanner):
 
 def create_default_local_save_plan(state_dict, is_coordinator):
     """A `SavePlan` of all of a flat state."""
-    return SavePlan([item for name, value in state_dict.items() for item in _write_items(name, value)])
+    return SavePlan([item for name, value in state_dict.items() for item in _create_write_items(name, value)])
 
 
 def create_default_local_load_plan(state_dict, metadata, strict=True):
@@ -198,7 +198,7 @@ def create_default_local_load_plan(state_dict, metadata, strict=True):
             continue
         if isinstance(known, TensorStorageMetadata) and getattr(value, "size", None) is not None and known.size != value.size():
             raise ValueError(f"Size mismatch between saved {known.size} and current: {value.size()} for {name}")
-        items += _read_items(name, known, value)
+        items += _create_read_items(name, known, value)
     return LoadPlan(items)
 
 

@@ -18,9 +18,9 @@ from ...base import sites
 from ...base.errors import missing
 from ...futures import Future
 from ...serialization import whole
-from .items import narrowed
 from .metadata import StorageMeta
 from .planner import LoadItemType, WriteItemType
+from .planner_helpers import narrowed
 from .storage import StorageReader, StorageWriter, WriteResult
 
 __all__ = ["FileSystem", "FileSystemBase", "FileSystemReader", "FileSystemWriter", "SerializationFormat"]

@@ -3,6 +3,7 @@
 Owns: that order. May not know: who writes what, where it is kept.
 """
 import concurrent.futures
+import copy
 import enum
 import inspect
 
@@ -11,7 +12,7 @@ import jtensor
 from ...base import sites
 from ...base.errors import missing
 from ...tensor.looking import host_copy
-from ...utils._pytree import tree_map_only
+from ...utils._pytree import tree_map, tree_map_only
 from ..world import is_initialized
 from .default_planner import DefaultSavePlanner
 from .filesystem import _storage_setup
@@ -70,13 +71,18 @@ def async_save(state_dict, *, checkpoint_id=None, storage_writer=None, planner=N
     """
     if async_checkpointer_type is not AsyncCheckpointerType.THREAD or async_stager is not None:
         raise missing("async_save by another process, or with a stager", "AsyncCheckpointerType.THREAD")
-    staged = tree_map_only(jtensor.Tensor, lambda t: t.detach().cpu().clone(), _stateful_to_state_dict(state_dict))
+    staged = tree_map(_staged, _stateful_to_state_dict(state_dict))
     tree_map_only(jtensor.Tensor, host_copy, staged)                    # computed here: the other thread only writes
     writer = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="AsyncCheckpointExecutor")
     future = writer.submit(save, staged, checkpoint_id=checkpoint_id, storage_writer=storage_writer, planner=planner,
                            process_group=process_group, no_dist=no_dist, use_collectives=use_collectives)
     future.add_done_callback(lambda _: writer.shutdown(wait=False))
     return future
+
+
+def _staged(value):
+    """A leaf as it is now, which nothing changes afterwards."""
+    return value.detach().cpu().clone() if isinstance(value, jtensor.Tensor) else copy.deepcopy(value)
 
 
 def _stateful_to_state_dict(state_dict):

@@ -1,10 +1,12 @@
 """The items of plans: which boxes of tensors, and which other objects, are written and read. Owns: how items are made."""
+import io
+
 import jtensor
 
 from .metadata import BytesStorageMetadata, ChunkStorageMetadata, MetadataIndex, TensorProperties
 from .planner import LoadItemType, ReadItem, TensorWriteData, WriteItem, WriteItemType
 
-__all__ = ["create_read_items_for_chunk_list", "narrowed"]
+__all__ = ["create_read_items_for_chunk_list"]
 
 
 def _whole(tensor):
@@ -12,7 +14,7 @@ def _whole(tensor):
     return ChunkStorageMetadata(jtensor.Size([0] * tensor.dim()), tensor.size())
 
 
-def _write_items(name, value):
+def _create_write_items(name, value):
     if hasattr(value, "__create_write_items__"):
         return value.__create_write_items__(name, value)
     if not isinstance(value, jtensor.Tensor):
@@ -22,17 +24,24 @@ def _write_items(name, value):
     return [WriteItem(MetadataIndex(name, box.offsets), WriteItemType.TENSOR, tensor_data=data)]
 
 
-def _read_items(name, known, value):
+def _create_read_items(name, known, value):
     if isinstance(known, BytesStorageMetadata):
         index, nowhere = MetadataIndex(name), jtensor.Size((0,))
         return [ReadItem(LoadItemType.BYTE_IO, index, nowhere, index, nowhere, nowhere)]
-    if hasattr(value, "__create_chunk_list__"):
-        boxes = value.__create_chunk_list__()
-    elif isinstance(value, jtensor.Tensor):
-        boxes = [_whole(value)]
-    else:
-        raise ValueError(f"Invalid checkpoint metadata for {name}, expected BytesStorageMetadata but found {type(known)}")
+    try:
+        boxes = _create_chunk_list(value)
+    except ValueError as error:
+        raise ValueError(f"Invalid checkpoint metadata for {name}, expected BytesStorageMetadata but found {type(known)}") from error
     return create_read_items_for_chunk_list(name, known, boxes)
+
+
+def _create_chunk_list(value):
+    """The boxes of a tensor that this process has. ValueError for what is no tensor."""
+    if hasattr(value, "__create_chunk_list__"):
+        return value.__create_chunk_list__()
+    if isinstance(value, jtensor.Tensor):
+        return [_whole(value)]
+    raise ValueError(f"Unsupported Type, expecting one of [Tensor, DTensor, ShardedTensor] ,but got {type(value)}")
 
 
 def create_read_items_for_chunk_list(fqn, checkpoint_md, local_chunks):
@@ -69,14 +78,16 @@ def narrowed(tensor, offsets, lengths):
     return tensor
 
 
-def _in_place_of_meta(nest):
-    """Replaces tensors without memory in a nest by ones that have some, on the CPU."""
+def _init_state_dict(nest):
+    """Replaces tensors without memory in a nest by ones that have some, on the CPU, and objects that it does not know by None, as
+    PyTorch does: what is read takes their places.
+    """
     if isinstance(nest, jtensor.Tensor):
         return jtensor.empty_like(nest, device="cpu") if nest.is_meta else nest
     if isinstance(nest, dict):
         for key, value in nest.items():
-            nest[key] = _in_place_of_meta(value)
+            nest[key] = _init_state_dict(value)
         return nest
     if isinstance(nest, list | tuple):
-        return (list if isinstance(nest, list) else tuple)(map(_in_place_of_meta, nest))
-    return nest
+        return (list if isinstance(nest, list) else tuple)(map(_init_state_dict, nest))
+    return nest if isinstance(nest, int | float | str | bytes | io.BytesIO) else None
