@@ -14,8 +14,9 @@ A process has its own jtensor and its own tape; what goes between them are host 
     rendezvous.py, stores.py, tcp_store.py, errors.py    how processes find each other
     run.py, launcher/, elastic/    ``torchrun``
     optim/, algorithms/   optimizers over several processes; hooks for gradients, means of models, uneven numbers of steps
+    checkpoint/           folders that processes write and read together
     utils.py, _functional_collectives.py    what libraries ask for besides
-    autograd.py, checkpoint/, constants.py, device_mesh.py, fsdp/, pipelining.py, rpc.py, tensor/, _composable/, _tensor/
+    autograd.py, constants.py, device_mesh.py, fsdp/, pipelining.py, rpc.py, tensor/, _composable/, _tensor/
                           names that libraries import of what is not there
 """
 from . import constants as constants

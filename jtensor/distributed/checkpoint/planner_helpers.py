@@ -3,6 +3,7 @@ import io
 
 import jtensor
 
+from ..world import _get_default_group
 from .metadata import BytesStorageMetadata, ChunkStorageMetadata, MetadataIndex, TensorProperties
 from .planner import LoadItemType, ReadItem, TensorWriteData, WriteItem, WriteItemType
 
@@ -79,11 +80,14 @@ def narrowed(tensor, offsets, lengths):
 
 
 def _init_state_dict(nest):
-    """Replaces tensors without memory in a nest by ones that have some, on the CPU, and objects that it does not know by None, as
-    PyTorch does: what is read takes their places.
+    """Replaces tensors without memory in a nest by ones that have some, on the CPU (ValueError without a group), and objects that it does
+    not know by None, as PyTorch does: what is read takes their places.
     """
     if isinstance(nest, jtensor.Tensor):
-        return jtensor.empty_like(nest, device="cpu") if nest.is_meta else nest
+        if not nest.is_meta:
+            return nest
+        _get_default_group()                    # PyTorch asks it for the device
+        return jtensor.empty_like(nest, device="cpu")
     if isinstance(nest, dict):
         for key, value in nest.items():
             nest[key] = _init_state_dict(value)

@@ -36,7 +36,7 @@ def load(state_dict, *, checkpoint_id=None, storage_reader=None, planner=None, p
     if no_dist:
         sites.warn("torch.distributed is disabled, unavailable or uninitialized, assuming the intent is to load in a single process.")
     storage_reader = _storage_setup(storage_reader, checkpoint_id, reader=True)
-    names = sorted(state_dict)
+    names = sorted(state_dict.keys())
     states = {name: one.state_dict() if isinstance(one, Stateful) else one for name, one in ((name, state_dict[name]) for name in names)}
     _load_state_dict(states, storage_reader, process_group, no_dist=no_dist, planner=planner)
     for name in names:
