@@ -19,6 +19,7 @@ A process has its own jtensor and its own tape; what goes between them are host 
     autograd.py, constants.py, device_mesh.py, fsdp/, pipelining.py, rpc.py, tensor/, _composable/, _tensor/
                           names that libraries import of what is not there
 """
+from . import algorithms as algorithms
 from . import constants as constants
 from . import device_mesh as device_mesh
 from . import distributed_c10d as distributed_c10d

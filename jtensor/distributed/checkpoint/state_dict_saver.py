@@ -46,13 +46,15 @@ def save(state_dict, *, checkpoint_id=None, storage_writer=None, planner=None, p
     `CheckpointException` if a process fails.
 
     >>> import tempfile
+    >>> torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
     >>> from jtensor.distributed import checkpoint
     >>> folder, layer = tempfile.mkdtemp(), torch.nn.Linear(2, 1)
-    >>> _ = checkpoint.save({"model": layer, "epoch": 3}, checkpoint_id=folder, no_dist=True)
+    >>> _ = checkpoint.save({"model": layer, "epoch": 3}, checkpoint_id=folder)
     >>> state = {"model": torch.nn.Linear(2, 1), "epoch": None}
-    >>> checkpoint.load(state, checkpoint_id=folder, no_dist=True)
+    >>> checkpoint.load(state, checkpoint_id=folder)
     >>> state["epoch"], torch.equal(state["model"].weight, layer.weight)
     (3, True)
+    >>> torch.distributed.destroy_process_group()
 
     https://docs.pytorch.org/docs/2.13/distributed.checkpoint.html
     """
