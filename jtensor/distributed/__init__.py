@@ -13,10 +13,13 @@ A process has its own jtensor and its own tape; what goes between them are host 
     wires.py              connections between processes
     rendezvous.py, stores.py, tcp_store.py, errors.py    how processes find each other
     run.py, launcher/, elastic/    ``torchrun``
-    utils.py, algorithms/, _functional_collectives.py    what libraries ask for besides: hooks for gradients and the like
-    autograd.py, checkpoint/, constants.py, device_mesh.py, fsdp/, optim.py, pipelining.py, rpc.py, tensor/, _composable/, _tensor/
+    optim/, algorithms/   optimizers over several processes; hooks for gradients, means of models, uneven numbers of steps
+    checkpoint/           folders that processes write and read together
+    utils.py, _functional_collectives.py    what libraries ask for besides
+    autograd.py, constants.py, device_mesh.py, fsdp/, pipelining.py, rpc.py, tensor/, _composable/, _tensor/
                           names that libraries import of what is not there
 """
+from . import algorithms as algorithms
 from . import constants as constants
 from . import device_mesh as device_mesh
 from . import distributed_c10d as distributed_c10d

@@ -77,6 +77,7 @@ class Reducer:
         self.group, self.parameters, self.unused = group, list(parameters), unused
         self.buckets = buckets(self.parameters, cap)
         self.hook, self.listens, self.awaited = None, False, False
+        self.counted = None             # a work whose tensor is over how many processes the next gradients are averaged, or None: over all
         self._arrived, self._task = set(), None
         for at, p in enumerate(self.parameters):
             p.register_post_accumulate_grad_hook(lambda _, at=at: self._note(at))
@@ -114,17 +115,25 @@ class Reducer:
         if self.group.size() > 1 or self.hook is not None:
             self._average(used)
 
+    def shadow(self):
+        """Takes part, with zeros, in what the others do with the gradients of one backward, and keeps nothing of it."""
+        if self.group.size() == 1 and self.hook is None:
+            return
+        if self.unused:
+            self._used_anywhere(())
+        for number, bucket in enumerate(self.buckets):
+            self._reduced(number, bucket, [p.detach().new_zeros(p.shape) for p in bucket])
+
     def _average(self, used):
-        size = self.group.size()
+        size = self.group.size() if self.counted is None else int(self.counted.result()[0].item())
         everywhere = self._used_anywhere(used) if self.unused else set(range(len(self.parameters)))
         at_of = {id(p): at for at, p in enumerate(self.parameters)}
-        reduced = self._by_hook if self.hook is not None else self._by_sum
         made = []
         for number, bucket in enumerate(self.buckets):
             grads = [p.detach().new_zeros(p.shape) if p.grad is None else p.grad.detach() for p in bucket]
             made.append((number, bucket, grads if self.hook is not None else [grad * (1 / size) for grad in grads]))
         for number, bucket, grads in made:
-            for p, grad in zip(bucket, reduced(number, bucket, grads), strict=True):
+            for p, grad in zip(bucket, self._reduced(number, bucket, grads), strict=True):
                 if at_of[id(p)] in everywhere:
                     self._give(p, grad)
 
@@ -132,6 +141,9 @@ class Reducer:
         counts = np.array([at in used for at in range(len(self.parameters))], np.int32)
         _all_reduce(self.group, counts)
         return set(np.flatnonzero(counts).tolist())
+
+    def _reduced(self, number, bucket, grads):
+        return (self._by_sum if self.hook is None else self._by_hook)(number, bucket, grads)
 
     def _by_sum(self, number, bucket, grads):
         array = np.concatenate([flat(grad) for grad in grads])

@@ -78,12 +78,13 @@ def dense_dim(self):
     return self.ndim - 2
 
 
-@answers("untyped_storage", "storage", "is_shared", "is_pinned", "storage_offset", "share_memory_")
+@answers("untyped_storage", "storage", "is_shared", "storage_offset", "share_memory_")
 def storage(self, *args, **kwargs):
     raise NotImplementedError("Cannot access storage of SparseCsrTensorImpl")
 
 
 answers("data_ptr", "tolist")(keeping.data_ptr)
+answers("is_pinned")(keeping.is_pinned)
 
 
 @answers("numpy", "__array__", "jax")

@@ -71,9 +71,12 @@ def is_contiguous(self, memory_format=None):
     return False
 
 
-@answers("untyped_storage", "_typed_storage", "is_shared", "is_pinned", "storage_offset", "share_memory_", "storage_type")
+@answers("untyped_storage", "_typed_storage", "is_shared", "storage_offset", "share_memory_", "storage_type")
 def storage(self, *args, **kwargs):
     raise NotImplementedError("Cannot access storage of SparseTensorImpl")
+
+
+is_pinned = answers("is_pinned")(lambda self, device=None: False)
 
 
 @answers("storage")

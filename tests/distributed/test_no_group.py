@@ -101,13 +101,12 @@ def test_tensors_and_modules_on_several_devices():
             refused()
 
 
-ABSENT = """_functional_collectives.all_gather_tensor algorithms._checkpoint.checkpoint_wrapper.checkpoint_wrapper algorithms.join.Join
-    algorithms.ddp_comm_hooks.post_localSGD_hook.PostLocalSGDState algorithms.ddp_comm_hooks.powerSGD_hook.powerSGD_hook
-    algorithms.model_averaging.averagers.ModelAverager checkpoint.save checkpoint.state_dict.get_model_state_dict
-    checkpoint.default_planner.DefaultLoadPlanner checkpoint.format_utils.dcp_to_torch_save checkpoint.hf_storage.HuggingFaceStorageReader
-    checkpoint.optimizer.load_sharded_optimizer_state_dict checkpoint.state_dict_loader.load fsdp.sharded_grad_scaler.ShardedGradScaler
-    fsdp.wrap.enable_wrap fsdp.fully_sharded_data_parallel.FullyShardedDataParallel optim.ZeroRedundancyOptimizer pipelining.pipeline
-    tensor._utils.compute_local_shape_and_global_offset tensor.experimental.context_parallel
+ABSENT = """_functional_collectives.all_gather_tensor algorithms._checkpoint.checkpoint_wrapper.checkpoint_wrapper
+    algorithms.ddp_comm_hooks.powerSGD_hook.powerSGD_hook algorithms.ddp_comm_hooks.quantization_hooks.quantization_pertensor_hook
+    checkpoint.hf_storage.HuggingFaceStorageReader checkpoint.optimizer.load_sharded_optimizer_state_dict
+    fsdp.sharded_grad_scaler.ShardedGradScaler fsdp.wrap.enable_wrap
+    fsdp.fully_sharded_data_parallel.FullyShardedDataParallel optim.DistributedOptimizer optim.as_functional_optim
+    pipelining.pipeline tensor._utils.compute_local_shape_and_global_offset tensor.experimental.context_parallel
     tensor.experimental._attention.set_rotate_method tensor.placement_types._StridedShard""".split()
 
 

@@ -75,6 +75,32 @@ def with_ready_hooks(torch, rank, world):
 
 
 @case
+def hooks_by_name(torch, rank, world):
+    """What is registered by a short name, and what is no hook."""
+    rooms = importlib.import_module(torch.__name__ + ".distributed.algorithms.ddp_comm_hooks")
+    found, Future = [list(rooms.DDPCommHookType.__members__)], torch.futures.Future
+    for kind in ("ALLREDUCE", "FP16_COMPRESS", "NOOP"):
+        net = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(3, 2))
+        rooms.register_ddp_comm_hook(getattr(rooms.DDPCommHookType, kind), net)
+        (net(torch.full((1, 3), 0.7)) * (rank + 1)).sum().backward()
+        found += [net.module.weight.grad.tolist(), told(lambda net=net: net.register_comm_hook(None, lambda state, bucket: None))]
+    net = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(3, 2))
+
+    def of_another_bucket(state, bucket: int):
+        pass
+
+    def of_no_future(state, bucket) -> torch.Tensor:
+        pass
+
+    def annotated(state, bucket: torch.distributed.GradBucket) -> Future[torch.Tensor]:
+        pass
+    for hook in (3, lambda state: None, lambda bucket, state: None, of_another_bucket, of_no_future, annotated):
+        net = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(3, 2))
+        found.append(told(lambda net=net, hook=hook: net.register_comm_hook(None, hook)))
+    return found
+
+
+@case
 def gradients_through(torch, rank, world):
     functions = importlib.import_module(torch.__name__ + ".distributed.nn")
     t, found = torch.full((2,), rank + 1.0, requires_grad=True), []
@@ -115,3 +141,20 @@ def as_libraries_ask(torch, rank, world):
     layer = nn.SyncBatchNorm(2)
     found += [told(lambda: layer(torch.ones(3, 2))), told(lambda: nn.parallel.DistributedDataParallel(layer))]
     return found
+
+
+@case
+def statistics_of_all(torch, rank, world):
+    """Batch normalisation over all processes: refused on a CPU in training, after the batch was counted; else each process's own."""
+    nn = torch.nn
+    plain = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3, momentum=None, bias=False), nn.ModuleList([nn.BatchNorm2d(2, affine=False)]))
+    plain[1].qconfig = "kept"
+    net = nn.SyncBatchNorm.convert_sync_batchnorm(plain, torch.distributed.group.WORLD)
+    x, norm = torch.tensor([[-1.0, 1.0], [1.0, -1.0]]), net[1]
+    found = [repr(net), list(net.state_dict()), norm.qconfig, norm.weight is plain[1].weight, norm.process_group is plain[0]]
+    found += [told(lambda: norm(net[0](x))), norm.num_batches_tracked.item(), norm.running_mean.tolist()]
+    found += [norm.eval()(torch.ones(2, 3)).tolist(), told(lambda: norm(torch.ones(3))), told(lambda: norm(torch.ones(2, 0)))]
+    free = nn.SyncBatchNorm(2, track_running_stats=False)
+    found += [told(lambda: free(x)), free.eval()(x).tolist()]
+    norm.train().num_batches_tracked = None
+    return [*found, told(lambda: norm(torch.ones(2, 3)))]

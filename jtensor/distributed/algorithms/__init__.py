@@ -1,1 +1,2 @@
-"""What is done with groups of processes. Owns: the rooms of that name: hooks for gradients, and `Join`, of which there is no instance."""
+"""What is done with groups of processes. Owns: the rooms of that name: hooks for gradients, and `Join`."""
+from . import join as join

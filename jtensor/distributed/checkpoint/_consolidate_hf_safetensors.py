@@ -1,8 +1,7 @@
-"""Files of many processes made one: not there. Owns: the names of that."""
+"""Files of safetensors that many processes wrote made one: not there. Owns: the name of that."""
 from ...base.absent import function
 
-_ABOUT = "checkpoints of many processes", "torch.save and torch.load, in one process"
-
-consolidate_safetensors_files = function(__name__, "consolidate_safetensors_files", *_ABOUT)
+consolidate_safetensors_files = function(__name__, "consolidate_safetensors_files", "checkpoints of safetensors",
+                                         "dcp_to_torch_save, of what FileSystemWriter wrote")
 
 __all__ = ["consolidate_safetensors_files"]

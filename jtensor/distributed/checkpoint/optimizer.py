@@ -1,8 +1,7 @@
-"""States of optimizers in checkpoints of many processes: not there. Owns: the names of that."""
+"""States of optimizers that lie in parts: not there. Owns: the name of that."""
 from ...base.absent import function
 
-_ABOUT = "checkpoints of many processes", "torch.save and torch.load, in one process"
-
-load_sharded_optimizer_state_dict = function(__name__, "load_sharded_optimizer_state_dict", *_ABOUT)
+load_sharded_optimizer_state_dict = function(__name__, "load_sharded_optimizer_state_dict", "states of optimizers in parts",
+                                             "load and set_optimizer_state_dict, whole tensors")
 
 __all__ = ["load_sharded_optimizer_state_dict"]

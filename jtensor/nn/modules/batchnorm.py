@@ -184,8 +184,8 @@ class LazyBatchNorm3d(_LazyNormBase, _BatchNorm):
 class SyncBatchNorm(_BatchNorm):
     """Batch normalisation whose statistics span all processes of a group; with a single process, ordinary ones.
 
-    While processes work together, inputs have to be on a GPU (``ValueError``), as in PyTorch; statistics across processes are not there yet
-    (`MissingFeature`).
+    While processes work together, inputs in training have to be on a GPU (``ValueError``), as in PyTorch, also in a group of one. Of those
+    on a GPU, statistics across processes are not there (`MissingFeature`).
     """
 
     def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, process_group=None,
@@ -201,7 +201,11 @@ class SyncBatchNorm(_BatchNorm):
         self._check_input_dim(input)
         if input.size(1) == 0:
             raise ValueError("SyncBatchNorm number of input channels should be non-zero")
+        if self.training and self.track_running_stats and self.num_batches_tracked is None:
+            raise AssertionError("num_batches_tracked must not be None")
         if self.training and jtensor.distributed.is_initialized():
+            if self.track_running_stats and input.device.type != "cuda":
+                self.num_batches_tracked.add_(1)                # PyTorch counts a batch before it refuses it
             if input.device.type != "cuda":
                 raise ValueError("SyncBatchNorm expected input tensor to be on GPU or XPU or privateuseone")
             if jtensor.distributed.get_world_size(self.process_group) > 1:
@@ -220,6 +224,8 @@ class SyncBatchNorm(_BatchNorm):
             for name in ("running_mean", "running_var", "num_batches_tracked"):
                 setattr(converted, name, getattr(module, name))
             converted.training = module.training
+            if hasattr(module, "qconfig"):
+                converted.qconfig = module.qconfig
         for name, child in module.named_children():
             converted.add_module(name, cls.convert_sync_batchnorm(child, process_group))
         return converted

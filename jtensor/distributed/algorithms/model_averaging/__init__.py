@@ -1,1 +1,1 @@
-"""Means of models instead of gradients. Owns: the room of that name; they are not there."""
+"""Means of models instead of gradients. Owns: the rooms of that name."""
