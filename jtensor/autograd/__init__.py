@@ -2,8 +2,10 @@
 
 
 def _is_checkpoint_valid():
-    """Whether a checkpoint of the oldest kind may be recomputed, which it may not inside of `autograd.grad`: any may here."""
-    return True
+    """Whether a checkpoint of the oldest kind may be recomputed, which it may not in a backward that ends at tensors that were named."""
+    from .engine import current_task
+    task = current_task()
+    return task is None or task.needed is None
 
 
 def _profiler_enabled():

@@ -131,15 +131,25 @@ _KERNELS = {"__add__": "add", "__radd__": "add", "__iadd__": "add_", "__sub__": 
                __rmatmul__""".split()}}
 
 
+# Methods that PyTorch has in Python.
+_IN_PYTHON = frozenset("""__array__ __contains__ __deepcopy__ __floordiv__ __format__ __len__ __reversed__ __rpow__ __rsub__ __rtruediv__
+    __rmatmul__ backward dim_order index is_shared istft lu norm register_hook register_post_accumulate_grad_hook resize resize_as split
+    stft storage to_sparse_coo unflatten unique unique_consecutive""".split())
+
+
 def _refused(name):
     """The method of a tensor without a shape: PyTorch lets few through."""
-    what = f"<slot wrapper '{name}'" if name in ("__getitem__", "__setitem__") else f"<method '{_KERNELS.get(name, name)}'"
+    if name in _IN_PYTHON:
+        what = f"<function Tensor.{name} at {id(getattr(jtensor.Tensor, name)):#x}>"
+    else:
+        kind = "slot wrapper" if name in ("__getitem__", "__setitem__") else "method"
+        what = f"<{kind} '{_KERNELS.get(name, name)}' of 'torch._C.TensorBase' objects>"
 
     def refuse(self, *args, **kwargs):
         raise ValueError(
-            f"Attempted to use an uninitialized parameter in {what} of 'torch._C.TensorBase' objects>. This error happens when you are "
-            "using a `LazyModule` or explicitly manipulating `torch.nn.parameter.UninitializedParameter` objects. When using LazyModules "
-            "Call `forward` with a dummy batch to initialize the parameters before calling torch functions")
+            f"Attempted to use an uninitialized parameter in {what}. This error happens when you are using a `LazyModule` or explicitly "
+            f"manipulating `torch.nn.parameter.{type(self).__name__}` objects. When using LazyModules Call `forward` with a dummy batch to "
+            "initialize the parameters before calling torch functions")
     refuse.__name__ = name
     return refuse
 
@@ -207,6 +217,8 @@ class UninitializedBuffer(UninitializedTensorMixin, jtensor.Tensor):
         buffer.persistent = persistent
         buffer._is_buffer = True
         return buffer
+
+    __deepcopy__ = _refused("__deepcopy__")                        # PyTorch's parameter alone has its own
 
 
 def _still_without_shape(name):

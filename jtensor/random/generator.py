@@ -147,9 +147,18 @@ def _checked_device(given):
         if not devices.accelerators():
             raise RuntimeError("Cannot get CUDA generator without ATen_cuda library. jtensor sees no GPU through JAX")
         return devices.place(wanted)
-    if kind == "meta":
-        raise RuntimeError("META device type not an accelerator.")
-    raise RuntimeError(f"Device type {kind.upper()} is not supported for torch.Generator() api.")
+    raise RuntimeError(_ELSEWHERE.get(kind) or f"{kind.upper()} device type not an accelerator.")
+
+
+_ELSEWHERE = {
+    "xpu": "Cannot get XPU generator without ATen_xpu library.",
+    "xla": "Cannot get XLA generator without torch_xla library. This error has occurred because you are trying to use some XLA "
+           "functionality, but the XLA library has not been loaded by the dynamic linker. You must load xla libraries by "
+           "`import torch_xla`",
+    **{kind: f"Cannot execute getNewGenerator() without {kind.upper()} backend." for kind in ("mps", "mtia")},
+    **dict.fromkeys(("hpu", "hip"), "Backend doesn`t support getNewGenerator()"),
+    "privateuseone": "Please register PrivateUse1HooksInterface by `RegisterPrivateUse1HooksInterface` first.",
+}
 
 
 def _bytes_of(state):

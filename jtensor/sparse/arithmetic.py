@@ -289,6 +289,7 @@ def _sum(x, y, alpha, name):
         if not isinstance(x, jtensor.Tensor):
             raise RuntimeError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
         made = _onto_dense(x.detach().clone(), y, alpha)
+        made._counter.version = 0                                          # nobody else has seen it
     else:
         if x.shape != y.shape:
             raise RuntimeError(f"add: expected sizes of 'self' and 'other' to match, but {list(x.shape)} != {list(y.shape)}")

@@ -4,6 +4,7 @@ Owns: `HostMemory`, entering host mode (`export`, `adopt`) and leaving it when t
 which the bytes really lie. JAX arrays are never handed out writable. May not know: tensors.
 """
 import collections
+import contextlib
 import functools
 import mmap
 import sys
@@ -31,10 +32,11 @@ def part(flat, spec, offset=0):
     """What a geometry shows of memory: the elements themselves, not a copy."""
     if not spec.numel:
         return np.empty(spec.size, flat.dtype)
-    if not flat.size:                   # NumPy does not check the bounds of an empty buffer
-        raise ValueError(f"a view of size {tuple(spec.size)}, stride {spec.stride} and offset {offset} leaves a memory of 0 elements")
     item = flat.itemsize
-    return np.ndarray(spec.size, flat.dtype, flat, offset * item, [s * item for s in spec.stride])
+    if flat.size:                       # NumPy does not check the bounds of an empty buffer
+        with contextlib.suppress(TypeError, ValueError):                                        # it leaves the memory
+            return np.ndarray(spec.size, flat.dtype, flat, offset * item, [s * item for s in spec.stride])
+    raise ValueError(f"a view of size {tuple(spec.size)}, stride {spec.stride} and offset {offset} leaves a memory of {flat.size} elements")
 
 
 def _plain(flat):

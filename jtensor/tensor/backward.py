@@ -3,6 +3,7 @@
 Owns: their arguments, with PyTorch's checks and messages. May not know: the walk (`autograd.engine`), formulas.
 """
 import math
+from operator import index
 
 from .. import autograd
 from ..autograd import engine
@@ -102,6 +103,11 @@ def _gradient(tensor, grad, at):
     return likes.ones_like(tensor)
 
 
+def _flag(given):
+    """Whether something holds that is given as a truth value or a whole number. TypeError for anything else."""
+    return given if given.__class__ is bool else index(given) != 0
+
+
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
     """Sums the gradients of the tensors into the ``.grad`` of the leaves (or of ``inputs`` only)."""
     if grad_variables is not None:
@@ -116,12 +122,14 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     tensors = _tuple(tensors)
     if (LOCAL.levels or LOCAL.differentiated) and transforming():
         raise RuntimeError(INSIDE_TRANSFORM)
-    edges, grads = _roots(tensors, _given(grad_tensors, tensors))
+    if retain_graph is None:
+        retain_graph = create_graph
+    grads = _given(grad_tensors, tensors)
+    retain_graph, create_graph = _flag(retain_graph), _flag(create_graph)
+    edges, grads = _roots(tensors, grads)
     for root in tensors:
         if isinstance(root, Tensor) and root._storage.host is None:
             expect(root._storage.value)
-    if retain_graph is None:
-        retain_graph = create_graph
     if create_graph:
         sites.warn_once("Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
                         "which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you "
@@ -144,7 +152,8 @@ def of_tensor(self, gradient=None, retain_graph=None, create_graph=False, inputs
     if autograd.backward is not backward:                              # a program has put its own there, which PyTorch's calls
         return autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
     spec, edge = self._spec, self._edge
-    if gradient is None and inputs is None and not create_graph and not spec.ndim and edge is not None and self._info is None \
+    if gradient is None and inputs is None and create_graph is False and (
+            retain_graph is None or retain_graph is True) and not spec.ndim and edge is not None and self._info is None \
             and spec.dtype.is_floating_point and not LOCAL.levels:     # a loss
         if self._storage.host is None:
             expect(self._storage.value)
@@ -201,14 +210,16 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
                       "graph, please use torch.autograd.backward.", FutureWarning, stacklevel=2)
     if allow_unused is None:
         allow_unused = materialize_grads
+    if retain_graph is None:
+        retain_graph = create_graph
     outputs, inputs = _tuple(outputs), _tuple(inputs)
     if not inputs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     if is_grads_batched:
         return _batched(outputs, inputs, _given(grad_outputs, outputs), retain_graph, create_graph, allow_unused, materialize_grads)
-    edges, grads = _roots(outputs, _given(grad_outputs, outputs))
-    if retain_graph is None:
-        retain_graph = create_graph
+    grads = _given(grad_outputs, outputs)
+    retain_graph, create_graph, allow_unused = _flag(retain_graph), _flag(create_graph), _flag(allow_unused)
+    edges, grads = _roots(outputs, grads)
     captures = _captures(inputs)
     found = engine.run(edges, grads, retain_graph, create_graph, captures)
     answers = []
@@ -236,6 +247,8 @@ def _batched(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_un
         elif given.dim() == 0:
             raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
                              "0-dim tensor to a number")
+        elif not given.shape[0]:                                                # the first row is looked at
+            raise IndexError("index 0 is out of bounds for dimension 0 with size 0")
         elif given.shape[1:] != out.shape:
             raise RuntimeError("If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
                                "The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "

@@ -162,7 +162,15 @@ def _is_format(given):
 def _no_form(args, kwargs):
     """PyTorch's TypeError for arguments that are of none of the three forms."""
     from .calling.refusals import described
-    return TypeError(f"to() received an invalid combination of arguments - got {described(args, kwargs)}, but expected one of:")
+    return TypeError(f"to() received an invalid combination of arguments - got {described(args, kwargs)}, but expected one of:\n"
+                     f"{_FORMS_OF_TO}")
+
+
+_FLAGS_OF_TO = "bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None"
+_FORMS_OF_TO = f""" * (torch.device device = None, torch.dtype dtype = None, {_FLAGS_OF_TO})
+ * (torch.dtype dtype, {_FLAGS_OF_TO})
+ * (Tensor tensor, {_FLAGS_OF_TO})
+"""
 
 
 def converted(self, dtype, device, copy=False, memory_format=None):

@@ -36,7 +36,10 @@ def seen_in_place(storage, spec, offset, reason):
     if not layout.numel:                # memory that was resized to nothing: NumPy does not check the bounds of an empty buffer
         return None
     base, size = on_host(storage.value, reason), spec.dtype.itemsize
-    return np.ndarray(spec.size, base.dtype, base, offset * size, [n * size for n in spec.stride])
+    try:
+        return np.ndarray(spec.size, base.dtype, base, offset * size, [n * size for n in spec.stride])
+    except ValueError:                  # it was cut short
+        return None
 
 
 def item(self):

@@ -29,6 +29,25 @@ NOT_WITH_GRAD = ("When use_reentrant=True, torch.utils.checkpoint is incompatibl
                  ".backward(). "
                  "To resolve this error, you can either set use_reentrant=False, or call .backward() without passing the `inputs` "
                  "argument.")
+TIP = """
+
+Tip: To see a more detailed error message, either pass `debug=True` to
+`torch.utils.checkpoint.checkpoint(...)` or wrap the code block
+with `with torch.utils.checkpoint.set_checkpoint_debug_enabled(True):` to
+enable checkpoint\u2011debug mode globally.
+
+If this error occurs under torch.compile with automatic_dynamic_shapes enabled,
+it may be because the recomputation selected a different compiled graph than the
+forward pass (e.g., a dynamic graph instead of the original static graph).
+To fix this, either:
+  - Use torch._dynamo.mark_dynamic() to explicitly mark varying dimensions as
+    dynamic upfront, avoiding the static-to-dynamic transition.
+  - Call torch._C._dynamo.eval_frame._set_lru_cache(False) to disable LRU cache
+    reordering, which can change which graph is checked first between forward
+    and recompute.
+See https://github.com/pytorch/pytorch/issues/166926 for more details and
+workaround examples.
+"""
 NO_LOGS = "\n\njtensor keeps no logs of the operators that ran; what differs is named above."
 _early_stop, _debug = [None], [None]
 
@@ -231,19 +250,20 @@ class _Frame:
         with contextlib.suppress(_StopRecomputationError), torch.enable_grad(), self.surroundings.again(), \
                 saved.saved_tensors_hooks(keep, lambda t: t), self.contexts[1]:
             self.function(*args, **self.kwargs)
+        advice = NO_LOGS if self.debug else TIP
         if counter[0] > len(self.promises) and not self.cut_short:
             raise CheckpointError("torch.utils.checkpoint: trying to save more tensors during recomputation than during the original "
-                                  "forward pass.")
+                                  f"forward pass.{advice}")
         if counter[0] < len(self.promises) and not self.cut_short:
             raise CheckpointError("torch.utils.checkpoint: A different number of tensors was saved during the original forward and "
                                   f"recomputation.\nNumber of tensors saved during forward: {len(self.promises)}\nNumber of tensors "
                                   f"saved during "
-                                  f"recomputation: {counter[0]}.")
+                                  f"recomputation: {counter[0]}.{advice}")
         if different:
             lines = [f"tensor at position {at}:\nsaved metadata: {self.metadata[at]}\nrecomputed metadata: {found}"
                      for at, found in different]
             raise CheckpointError("torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than "
-                                  "during the forward pass.\n" + "\n".join(lines) + "\n." + (NO_LOGS if self.debug else ""))
+                                  "during the forward pass.\n" + "\n".join(lines) + "\n." + advice)
 
 
 # -- a backward inside the backward -----------------------------------------------------------------------------------
@@ -287,7 +307,7 @@ class CheckpointFunction(Function):
     @staticmethod
     def backward(ctx, *grads):
         import jtensor as torch
-        if current_task() is not None and current_task().captures is not None:
+        if current_task() is not None and current_task().needed is not None:
             raise RuntimeError(NOT_WITH_GRAD)
         args = list(ctx.args)
         for at, t in zip(ctx.places, ctx.saved_tensors, strict=True):

@@ -85,13 +85,11 @@ def test_rooms_that_pytorch_does_not_have():
 
 def refused():
     from jtensor.distributed import autograd, rpc
-    from jtensor.distributed.checkpoint import metadata
     from jtensor.utils import cpp_extension
     inner = jtensor.ao.quantization
     yield "quantised", [inner.FakeQuantizeBase, inner.ObserverBase, inner.fuse_modules]
     yield "rpc", [rpc.init_rpc, rpc.RRef, rpc.shutdown, rpc.TensorPipeRpcBackendOptions]
     yield "distributed.autograd", [autograd.context, autograd.backward]
-    yield "checkpoints", [metadata.Metadata, metadata.TensorProperties]
     yield "extensions in C", [cpp_extension.load, cpp_extension.CUDAExtension, cpp_extension.BuildExtension]
     yield "TorchScript", [jtensor.jit._get_trace_graph]
     yield "_subclasses", [importlib.import_module("jtensor._subclasses").FakeTensorMode]

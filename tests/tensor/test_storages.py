@@ -201,3 +201,12 @@ def test_a_tensor_whose_memory_was_resized_to_nothing_shows_no_other_memory():
     for look in (x.tolist, x[1:3].tolist, x[:1].item, x.numpy, lambda: repr(x), lambda: (x + 1).tolist()):
         with pytest.raises(ValueError, match="leaves a memory of 0 elements"):
             look()
+
+
+def test_a_tensor_whose_memory_was_cut_short_shows_no_other_memory():
+    """PyTorch reads what lies behind it."""
+    x = jtensor.arange(4.)
+    x.untyped_storage().resize_(8)
+    for look in (x.tolist, x[1:].tolist, x.numpy, lambda: repr(x), lambda: (x + 1).tolist()):
+        with pytest.raises(ValueError, match="leaves a memory of 2 elements"):
+            look()

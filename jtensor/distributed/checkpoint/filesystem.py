@@ -221,7 +221,7 @@ class FileSystemWriter(_InFolder, StorageWriter):
     def _write(self, name, items, planner):
         """One file, in which what is no tensor comes first."""
         results = []
-        with self.fs.create_stream(self.fs.concat_path(self.path, name), "wb") as stream:
+        with self._whole(self.fs.concat_path(self.path, name)) as stream:
             for item in sorted(items, key=lambda item: item.type is not WriteItemType.BYTE_IO):
                 start, data = stream.tell(), planner.resolve_data(item)
                 if item.type is WriteItemType.BYTE_IO:
@@ -232,8 +232,18 @@ class FileSystemWriter(_InFolder, StorageWriter):
                     jtensor.save(_alone(data), stream)
                 length = stream.tell() - start
                 results.append(WriteResult(item.index, length, _StorageInfo(name, start, length)))
-            self._sync(stream)
         return results
+
+    @contextlib.contextmanager
+    def _whole(self, path):
+        """A file that is open under another name, and has its own when all is written."""
+        unfinished = self.fs.concat_path(self.path, f"{path.name}.tmp")
+        with self.fs.create_stream(unfinished, "wb") as stream:
+            yield stream
+            self._sync(stream)
+        if self.fs.exists(path):
+            self.fs.rm_file(path)
+        self.fs.rename(unfinished, path)
 
     def _sync(self, stream):
         if self.sync_files:
@@ -249,13 +259,8 @@ class FileSystemWriter(_InFolder, StorageWriter):
         metadata.storage_data = {one.index: one.storage_data for written in results for one in written}
         metadata.storage_meta = self.storage_meta()
         path = self._get_metadata_path(None if self.use_collectives else self.rank)
-        unfinished = self.fs.concat_path(self.path, f"{path.name}.tmp")
-        with self.fs.create_stream(unfinished, "wb") as stream:
+        with self._whole(path) as stream:
             whole.dump(metadata, stream)
-            self._sync(stream)
-        if self.fs.exists(path):
-            self.fs.rm_file(path)
-        self.fs.rename(unfinished, path)
 
     def storage_meta(self):
         """Where the checkpoint is, and this saving's mark."""

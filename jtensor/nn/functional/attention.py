@@ -263,7 +263,7 @@ def multi_head_attention_forward(query, key, value, embed_dim_to_check, num_head
     """
     is_batched = _mha_shape_check(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not is_batched:
-        query, key, value = _with_batch(query, key, value)
+        query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)       # no longer one, and projected each by itself
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
     targets, batch, embed_dim = query.shape
     sources = key.shape[0]
@@ -323,12 +323,6 @@ def multi_head_attention_forward(query, key, value, embed_dim_to_check, num_head
     if average_attn_weights:
         weights = weights.mean(dim=1)
     return (out, weights) if is_batched else (out.squeeze(1), weights.squeeze(0))
-
-
-def _with_batch(query, key, value):
-    """A batch of one put in, one and the same tensor staying one (the projection looks at that)."""
-    done = {}
-    return tuple(done.setdefault(id(t), t.unsqueeze(1)) for t in (query, key, value))
 
 
 def _merged(attn_mask, key_padding_mask, batch, num_heads, sources):

@@ -185,7 +185,7 @@ def _extremum(input, args, kwargs, full, along, binary):
     """The three forms of `max` and `min`, told apart by their arguments."""
     out = kwargs.pop("out", None)
     for numpys, ours in (("axis", "dim"), ("keepdims", "keepdim")):
-        if numpys in kwargs:
+        if numpys in kwargs and ours not in kwargs and (ours != "dim" or not args):       # else refused, under that name
             kwargs[ours] = kwargs.pop(numpys)
     more = {} if out is None else {"out": out}
     if not args and not kwargs:

@@ -155,15 +155,26 @@ def permutation_of(pivots, n):
     return lax.linalg.lu_pivots_to_permutation(pivots.astype(jnp.int32) - 1, n)
 
 
-@op(name="lu_unpack_dim.raw", backward="LuUnpackBackward0", nondiff=("pivots", 0), outputs=("P", "L", "U"), **RAW)
-def lu_unpack_raw(LU: Tensor, pivots: Tensor):
-    """(permutation matrix, lower triangle, upper triangle)."""
+def _unpacked(LU, pivots):
     m, n = LU.shape[-2:]
     k = min(m, n)
     lower = jnp.tril(LU[..., :, :k], -1) + jnp.eye(m, k, dtype=LU.dtype)
     rows = permutation_of(pivots, m)
     places = (rows[..., None, :] == jnp.arange(m)[:, None]).astype(LU.dtype)
-    return places, lower, jnp.triu(LU[..., :k, :])
+    return lower, jnp.triu(LU[..., :k, :]), places
+
+
+@op(name="lu_unpack_dim.raw", backward="LuUnpackBackward0", nondiff=("pivots", 2), **RAW)
+def lu_unpack_raw(LU: Tensor, pivots: Tensor):
+    """(lower triangle, upper triangle, permutation matrix): the last one is no output of PyTorch's node."""
+    return _unpacked(LU, pivots)
+
+
+@op(name="linalg_lu_dim.raw", backward="LinalgLuBackward0", nondiff=(2,), **RAW)
+def lu_raw(A: Tensor):
+    """(lower triangle, upper triangle, permutation matrix)."""
+    lu, pivots, _ = lax.linalg.lu(A)
+    return _unpacked(lu, pivots + 1)
 
 
 @op(name="linalg_lu_solve.raw", layout="columns", backward="LinalgLuSolveBackward0", nondiff=("pivots",), **RAW)

@@ -258,7 +258,7 @@ def lu(input, pivot=True, get_infos=False, *, out=None):
 def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=None):
     """(permutation matrix, lower triangle, upper triangle) of what ``linalg.lu_factor`` answers."""
     unpackable(LU_data, LU_pivots if unpack_pivots else None)
-    p, low, up = factor.lu_unpack_raw(LU_data, LU_pivots)
+    low, up, p = factor.lu_unpack_raw(LU_data, LU_pivots)
     empty = LU_data.new_empty((0,))
     made = (p if unpack_pivots else empty, low if unpack_data else empty, up if unpack_data else empty)
     return put_out("lu_unpack", named("lu_unpack", ("P", "L", "U"), made), out)
@@ -275,8 +275,8 @@ def linalg_lu(A, *, pivot=True, out=None):
     enough("linalg.lu", A._spec)
     matrices("linalg.lu", A)
     _pivots_only(pivot)
-    lu, pivots, _ = factor.lu_factor_ex_raw(A)
-    return put_out("linalg_lu", named("linalg_lu", ("P", "L", "U"), factor.lu_unpack_raw(lu, pivots)), out)
+    low, up, p = factor.lu_raw(A)
+    return put_out("linalg_lu", named("linalg_lu", ("P", "L", "U"), (p, low, up)), out)
 
 
 @composite("linalg_lu_solve", **RAW, asked=True)

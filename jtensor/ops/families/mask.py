@@ -18,16 +18,16 @@ from .composing import check_expand, held_number_fits, history_allows, memory_al
 
 
 def _check_fill(self, mask, value):
-    _check_fill_inplace(mask, mask, value)
     broadcast_shapes([tuple(mask.size), tuple(self.size)])
+    _check_fill_inplace(mask, mask, value)
 
 
 def _check_fill_inplace(self, mask, value):
-    if mask.dtype is not dtypes.bool:
-        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {dtypes.cpp_name(mask.dtype)}")
     dims = getattr(value, "ndim", 0)
     if dims:
         raise RuntimeError(f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {dims} dimension(s).")
+    if mask.dtype is not dtypes.bool:
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {dtypes.cpp_name(mask.dtype)}")
     broadcast_shapes([tuple(self.size), tuple(mask.size)])
 
 
@@ -82,7 +82,11 @@ def masked_fill(input, mask, value):
     >>> torch.masked_fill(torch.tensor([1., 2.]), torch.tensor([True, False]), 0)
     tensor([0., 2.])
     """
-    value = _fitting(value, input)
+    try:
+        value = _fitting(value, input)
+    except RuntimeError:                                   # the number is looked at last
+        _check_fill(input._spec, mask._spec, value)
+        raise
     return _fill_form(value)(input, mask, value)
 
 
@@ -93,6 +97,7 @@ def masked_fill_(self, mask, value):
         value = _fitting(value, self)
     except RuntimeError:                                   # the number is looked at last
         history_allows(self)
+        _check_fill_inplace(self._spec, mask._spec, value)
         broadcast_inplace(self._spec, mask._spec)
         raise
     return _fill_form(value).inplace_form(self, mask, value)

@@ -202,10 +202,13 @@ def check_scatter(self, dim, index, src=None, rows=False, name="scatter"):
     if index.numel == 0:
         return
     is_tensor = hasattr(src, "ndim")
-    if (self.ndim or 1) != (index.ndim or 1) or is_tensor and (src.ndim or 1) != (index.ndim or 1):
-        what = "src" if is_tensor and (src.ndim or 1) != (index.ndim or 1) and (self.ndim or 1) == (index.ndim or 1) else "self"
-        raise RuntimeError(f"Index tensor must have the same number of dimensions as {what} tensor")
+    if (self.ndim or 1) != (index.ndim or 1):
+        raise RuntimeError("Index tensor must have the same number of dimensions as self tensor")
     beside = any(d != axis and index.size[d] > self.size[d] for d in range(min(self.ndim, index.ndim)))
+    if is_tensor and (src.ndim or 1) != (index.ndim or 1):
+        if 0 < src.ndim < index.ndim and not beside and all(n <= m for n, m in zip(index.size, src.size, strict=False)):
+            wrap_dim(src.ndim, src.ndim)                             # its size there is asked for before
+        raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
     past = is_tensor and (any(n > m for n, m in zip(index.size, src.size or (1,), strict=False)) or not src.numel)
     if beside or past:
         end = f" and to be no larger size than src {list(src.size)}" if is_tensor else ""

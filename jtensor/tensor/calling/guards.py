@@ -256,8 +256,9 @@ def _raised_in(error, folder):
     return (sites.room(at.tb_frame.f_code.co_filename) or "").startswith(folder)
 
 
-# Methods that NumPy calls with ``out=None`` when it is given a tensor: np.all(t).
-ASKED_BY_NUMPY = frozenset("all any sum prod max min mean std var argmax argmin clip cumsum cumprod round take trace".split())
+# What NumPy asks ``all`` when it is given a tensor: np.all(t). PyTorch refuses it, as the other methods refuse their ``out``; chex's
+# assertions need it.
+ASKED_BY_NUMPY = {"axis": None, "out": None}
 
 
 def under_our_names(function, args, kwargs, written):
@@ -294,16 +295,15 @@ def odd_call(form, values, rest, named, others):
     args, kwargs = form.given(sys._getframe(2), values, rest, named, others)
     if form.behind is not None:                              # bound by Python, there as here
         return form.body(*args, **kwargs)
+    if others == ASKED_BY_NUMPY and form.name == "Tensor.all" and len(args) == 1:
+        return form.function(*args)
     names = [name for name, _ in form.positional + form.named]
     ours = {}
     for key, value in kwargs.items():
-        ours[_our_name(form, key, names, kwargs) if key in others else key] = value
+        ours[_our_name(form, key, names[len(args):], kwargs) if key in others else key] = value
     if len(ours) == len(kwargs) and ours.keys() != kwargs.keys():
         return under_our_names(form.function, args, ours, kwargs)
     method = form.name.startswith("Tensor.")
-    if method and others.get("out", others) is None and form.name[7:] in ASKED_BY_NUMPY:
-        kwargs.pop("out")
-        return form.function(*args, **kwargs)
     if rest and (today := modern(form.name, args, kwargs)):
         return form.function(*today[0], **today[1])
     refused = refusal(form.name, args[method:], kwargs)
