@@ -90,6 +90,19 @@ def test_what_one_library_writes_the_other_reads(tmp_path, back):
     assert type(tables[1]) is reading.distributed.checkpoint.Metadata
 
 
+def test_a_file_is_written_whole_or_not_at_all(tmp_path):
+    from jtensor.distributed import checkpoint
+
+    class Unwritable:
+        def __reduce__(self):
+            raise OSError("unwritable")
+    checkpoint.save({"a": jtensor.ones(2)}, checkpoint_id=tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(checkpoint.CheckpointException, match="unwritable"):
+        checkpoint.save({"a": jtensor.zeros(2), "b": Unwritable()}, checkpoint_id=tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
 def test_names_of_what_is_not_there_refuse():
     from jtensor.distributed import checkpoint
     for refused in (checkpoint.HuggingFaceStorageReader, checkpoint.HuggingFaceStorageWriter, checkpoint.QuantizedHuggingFaceStorageReader,

@@ -236,11 +236,16 @@ class FileSystemWriter(_InFolder, StorageWriter):
 
     @contextlib.contextmanager
     def _whole(self, path):
-        """A file that is open under another name, and has its own when all is written."""
+        """A file that is open under another name, and has its own when all is written; nothing is left of what fails."""
         unfinished = self.fs.concat_path(self.path, f"{path.name}.tmp")
-        with self.fs.create_stream(unfinished, "wb") as stream:
-            yield stream
-            self._sync(stream)
+        try:
+            with self.fs.create_stream(unfinished, "wb") as stream:
+                yield stream
+                self._sync(stream)
+        except BaseException:
+            if self.fs.exists(unfinished):
+                self.fs.rm_file(unfinished)
+            raise
         if self.fs.exists(path):
             self.fs.rm_file(path)
         self.fs.rename(unfinished, path)
