@@ -123,7 +123,9 @@ def written(form, name, called, scope):
     given = form.positional + form.named
     last = max([at for at, (_, default) in enumerate(given) if default is REQUIRED], default=None)
     n, m = len(form.positional), len(form.named)
-    out = next((f"k{at}" for at, (parameter, _) in enumerate(form.named) if parameter == "out"), None)
+    out = next((f"k{at} is not None" for at, (parameter, _) in enumerate(form.named) if parameter == "out"), None)
+    if form.others is not None and form.name.startswith("Tensor."):                  # of which none has an ``out``
+        out = "'out' in others"
     code = _code(n, m, None if last is None else f"p{last}" if last < n else f"k{last - n}", form.rest is None, form.others is None, out,
                  called, form.asked_first, form.one_list, form.bools)
     names = [parameter for parameter, _ in given] + [form.rest or "_rest", form.others or "_others"]
@@ -148,7 +150,7 @@ def _code(n, m, last, own_rest, own_others, out, called, asked_first, one_list, 
     positional, named = [f"p{at}" for at in range(n)], [f"k{at}" for at in range(m)]
     several = ["rest and (len(rest) > 1 or rest[0].__class__ is int)"] * one_list
     asked = " or ".join([f"{last} is _m"] * (last is not None) + ["rest"] * own_rest + several + ["others"] * own_others
-                       + [f"{out} is not None"] * (out is not None))
+                       + [out] * (out is not None))
     values = f"({''.join([p + ', ' for p in positional])}), rest, ({''.join([k + ', ' for k in named])}), others"
     odd = f"    if {asked}:\n        found = _odd(_form, {values})\n        if found is not _m:\n            return found\n"
     classes = f"({''.join([f'{p}.__class__, ' for p in (*positional, *named)])})"
