@@ -6,6 +6,11 @@ FLATTEN_MAPPING = dict[str, OBJ_PATH]
 
 def flatten_state_dict(state_dict, older=False):
     """({name: leaf}, {name: path}), where a name is its path with dots. ValueError for a name twice. ``older``: as up to version 2.3."""
+    return flattened_by(traverse_state_dict_v_2_3 if older else traverse_state_dict, state_dict)
+
+
+def flattened_by(traverse, nest):
+    """The same of the leaves that ``traverse(nest, visitor)`` goes through."""
     flat, paths = {}, {}
 
     def visit(path, value):
@@ -13,7 +18,7 @@ def flatten_state_dict(state_dict, older=False):
         if name in flat:
             raise ValueError(f"duplicated flatten key {name}")
         flat[name], paths[name] = value, path
-    (traverse_state_dict_v_2_3 if older else traverse_state_dict)(state_dict, visit)
+    traverse(nest, visit)
     return flat, paths
 
 

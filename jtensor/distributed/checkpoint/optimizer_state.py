@@ -6,10 +6,11 @@ import itertools
 
 import jtensor
 
+from ._nested_dict import flattened_by
 from ._traverse import set_element
 from .names import name_of
 
-__all__ = ["flattened", "leaves", "make", "named", "nest", "split", "unflattened"]
+__all__ = ["flattened", "leaves", "make", "named", "split", "unflattened"]
 
 
 def make(optimizer):
@@ -132,25 +133,14 @@ def _value(flat, name):
 
 
 def leaves(state):
-    """({dotted name: leaf}, {dotted name: path}) of a nest, lists and tuples taken apart as well."""
-    flat, paths = {}, {}
-
-    def visit(path, value):
-        if isinstance(value, dict | list | tuple):
-            for key, one in value.items() if isinstance(value, dict) else enumerate(value):
-                visit((*path, str(key) if isinstance(value, dict) else key), one)
-            return
-        name = ".".join(map(str, path))
-        if name in flat:
-            raise ValueError(f"duplicated flatten key {name}")
-        flat[name], paths[name] = value, path
-    visit((), state)
-    return flat, paths
+    """({dotted name: leaf}, {dotted name: path}) of a nest, lists and tuples taken apart as well; back it comes with lists for both."""
+    return flattened_by(_everywhere, state)
 
 
-def nest(flat, paths):
-    """The nest, with lists for tuples."""
-    made = {}
-    for name, value in flat.items():
-        set_element(made, paths[name], value)
-    return made
+def _everywhere(value, visitor, path=()):
+    if not isinstance(value, dict | list | tuple):
+        visitor(path, value)
+        return
+    named = isinstance(value, dict)
+    for key, one in value.items() if named else enumerate(value):
+        _everywhere(one, visitor, (*path, str(key) if named else key))

@@ -15,6 +15,7 @@ from ..collectives import broadcast
 from ..objects import broadcast_object_list
 from ..world import get_rank, is_initialized
 from . import optimizer_state
+from ._nested_dict import unflatten_state_dict
 from .names import EXTRA, known, name_of
 
 __all__ = ["DictValueType", "FQNS_T", "ListDictValueType", "OptimizerStateType", "PrimitiveType", "StateDictOptions", "ValueType",
@@ -306,7 +307,7 @@ def _for_optimizer(model, optimizer, state, info):
     for name in flat:
         if name not in flat_mine:
             flat_mine[name], my_paths[name] = flat[name], paths[name]
-    made = optimizer_state.nest(flat_mine, my_paths)
+    made = unflatten_state_dict(flat_mine, my_paths)
     for group in made["param_groups"]:
         group.setdefault("params", [])
     return made
