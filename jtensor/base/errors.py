@@ -47,6 +47,11 @@ def missing(what, instead=None):
     return MissingFeature(f"jtensor does not have {what}" + (f"; what works: {instead}" if instead else ""))
 
 
+def real_only(function):
+    """PyTorch's exception for a function whose gradient it has for real results alone, where a complex one would need a gradient."""
+    return RuntimeError(f"{function} does not support automatic differentiation for outputs with complex dtype.")
+
+
 def refusal(name, what, instead, why):
     """A function of that name that raises `missing` whatever it is given. ``why``: its docstring, after "Refuses: "."""
     def refuse(*args, **kwargs):

@@ -50,8 +50,7 @@ def backward_plan(plan, needs, defined):
     if found is None:
         codes = saves.codes(plan, needs)
         operator = plan.operator
-        real = [at for at in needs if not plan.inputs[at].dtype.is_complex]
-        if operator.name in _KEEP_COMPLEX and plan.outputs[0].dtype.is_complex and real:
+        if stays_complex(plan, needs):
             raise RuntimeError("Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but got "
                                "false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")
         if getattr(operator, "grad", None) is not None:
@@ -80,6 +79,13 @@ def backward_plan(plan, needs, defined):
 
 # PyTorch's formulas of these do not take the real part for a real tensor, and it refuses the gradient.
 _KEEP_COMPLEX = frozenset(("fill_tensor", "masked_fill.Tensor", "index_fill.Tensor", "where_self", "where_method", "index_put.mask"))
+
+
+def stays_complex(plan, needs):
+    """Those of ``needs``, real, whose gradient PyTorch computes as a complex number, and then refuses."""
+    if plan.operator.name not in _KEEP_COMPLEX or not plan.outputs[0].dtype.is_complex:
+        return ()
+    return tuple([at for at in needs if not plan.inputs[at].dtype.is_complex])
 
 
 def _refuse(plan, needs):

@@ -46,8 +46,9 @@ def _is_complex(x):
 
 
 def by_vjp(plan, needs, defined, codes):
-    """Replays the function through `jax.vjp`; PyTorch's complex gradient is the conjugate of JAX's, but of a view, which only moves it."""
-    conj = (lambda x: x) if plan.moves else (lambda x: jnp.conj(x) if _is_complex(x) else x)
+    """Replays the function through `jax.vjp`; PyTorch's complex gradient is the conjugate of JAX's, but of what only moves numbers, a view
+    or an assignment: the zeros that it leaves would be 0 - 0j."""
+    conj = (lambda x: x) if plan.moves or getattr(plan.operator, "overwrites", False) else (lambda x: jnp.conj(x) if _is_complex(x) else x)
     def function(*xs):
         cotangents, values, scalars = _unpack(plan, defined, codes, xs)
         primals = [values[i] if i in values else _zeros(a) for i, a in enumerate(plan.inputs)]

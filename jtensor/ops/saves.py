@@ -4,6 +4,7 @@ Owns: `codes`. May not know: tensors, graph nodes, how a value is kept.
 """
 import jax
 
+from ..base.errors import real_only
 from ..trace import plan as plans
 from .double import is_number, parameter_at
 from .operator import Operator
@@ -49,7 +50,16 @@ _NEVER_NEEDED = {
     "fractional_max_pool3d": ("fractional_max_pool3d", ("random_samples",))}
 
 
+# Operators that PyTorch differentiates where their result is real: {operator: PyTorch's function}. Of one that writes it does not ask.
+_REAL_ONLY = {"select_scatter": "select_scatter", "slice_scatter": "slice_scatter", "nan_to_num": "nan_to_num", "silu": "silu",
+              "scatter_reduce.raw": "scatter_reduce", "geqrf.raw": "geqrf", "embedding.raw": "embedding", "trilinear.raw": "_trilinear",
+              "normal_of_mean": "normal", "normal_of_std": "normal", "normal_of_both": "normal"}
+
+
 def _refuse(plan, needs):
+    name = plan.operator.name
+    if name in _REAL_ONLY and plan.outputs[0].dtype.is_complex and plan.key[0] == plan.operator.key:
+        raise real_only(_REAL_ONLY[name])
     function, parameters = _NEVER_NEEDED.get(plan.operator.name, ("", ()))
     for name in parameters:
         if touches(plan.notes.where.get(name), needs):

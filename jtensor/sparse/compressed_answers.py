@@ -20,7 +20,7 @@ from .compressed import (
     with_elements,
 )
 from .compressing import to_layout
-from .graph import at_places, is_recorded, recorded, wants
+from .graph import at_places, is_recorded, recorded, refuse_complex_history, wants
 from .replacing import replace
 from .tensors import is_sparse
 
@@ -127,6 +127,7 @@ def to_sparse(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=N
         if sparse_dim not in (None, 2):
             raise RuntimeError(f"sparse_compressed_to_sparse: conversion from {_kind((self,))} to Sparse with sparse_dim argument !=2 is "
                                "not supported")
+        refuse_complex_history(self, "_to_sparse")
         return twin(self)
     return to_layout(self, layout, blocksize, dense_dim)
 

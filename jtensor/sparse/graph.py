@@ -7,6 +7,7 @@ import jtensor
 
 from ..autograd.graph import node_class
 from ..autograd.written import Written
+from ..base.errors import real_only
 from ..tensor.history import edge_of
 from ..trace.tape import LOCAL
 from .tensors import is_sparse, sparse
@@ -54,6 +55,12 @@ def conjugate(x):
 def wants(x):
     """Whether a gradient is wanted for an input."""
     return isinstance(x, jtensor.Tensor) and x.requires_grad
+
+
+def refuse_complex_history(x, function):
+    """Raises where PyTorch would need the gradient of a function that it has for real numbers alone."""
+    if wants(x) and x.is_complex() and jtensor.is_grad_enabled():
+        raise real_only(function)
 
 
 def merged_elements(x):

@@ -13,7 +13,7 @@ from ..tensor.memory.storage_types import say_deprecated
 from . import making, moving
 from .answering import PASS, answers, refused
 from .arithmetic import _onto_dense
-from .graph import assembled, at_places, coalesced, elements_of, recorded
+from .graph import assembled, at_places, coalesced, elements_of, recorded, refuse_complex_history
 from .patterns import Pattern
 from .replacing import before, replace
 from .tensors import SparseTensor, is_sparse, of_the_cpu, sparse
@@ -326,6 +326,8 @@ def to_sparse(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=N
     """`Tensor.to_sparse`."""
     if sparse_dim is not None and not isinstance(sparse_dim, int):
         layout, sparse_dim = sparse_dim, None
+    if layout is not None or not is_sparse(self):
+        refuse_complex_history(self, "_to_sparse")
     if layout is not None and layout is not jtensor.sparse_coo:
         from .compressing import to_layout
         return to_layout(self, layout, blocksize, dense_dim)
@@ -357,6 +359,7 @@ def to_sparse(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=N
 def in_layout(self, name, blocksize, dense_dim):
     """A tensor, dense or sparse, in the layout of this name."""
     from .compressing import to_layout
+    refuse_complex_history(self, "_to_" + name)
     return to_layout(self, getattr(jtensor, name), blocksize, dense_dim)
 
 

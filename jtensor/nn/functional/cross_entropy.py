@@ -8,6 +8,7 @@ import jtensor
 
 from ...base import sites
 from ...base.dtypes import scalar_name
+from ...base.errors import real_only
 from ...ops.families.bounds import check_bounds, check_probabilities
 from ...tensor import raw
 from .._reduction import code_of
@@ -208,7 +209,7 @@ def check_logits(input, target):
     if not jtensor.can_cast(input.dtype, target.dtype):
         raise RuntimeError(f"result type {scalar_name(input.dtype)} can't be cast to the desired output type {scalar_name(target.dtype)}")
     if target.is_complex() and input.requires_grad and jtensor.is_grad_enabled():
-        raise RuntimeError("binary_cross_entropy_with_logits does not support automatic differentiation for outputs with complex dtype.")
+        raise real_only("binary_cross_entropy_with_logits")
 
 
 def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction="mean",

@@ -12,6 +12,7 @@ import functools
 
 from ...autograd.graph import AccumulateGrad
 from ...ops import saves
+from ...ops.gradient import stays_complex
 from ...trace.cache.codes import CODES
 from ...trace.tape import LIFTED, LOCAL, Value, slot
 from ..core import Tensor, View
@@ -75,6 +76,8 @@ class _Watch:
         segment = self.segment
         nodes = segment.nodes[self.begin:]
         if LOCAL.segment is not segment or len(nodes) > LARGEST:
+            raise _Unlike
+        if any(answers[at] is None for at in stays_complex(self.node.plan, self.node.needs)):          # refused where it is asked for
             raise _Unlike
         saved = [self._saved(code, entry) for code, entry in zip(self.codes, self.entries, strict=True)]
         names = {}

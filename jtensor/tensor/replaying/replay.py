@@ -76,6 +76,8 @@ def replay(node, grads):
             for at in passed:
                 answers[at] = fitted(grads[0], plan.specs[0])
             needs = tuple([at for at in needs if at not in passed])
+        if needs and needs is node.needs:
+            needs = _asked_for(node, needs)
         if needs:
             _replay(node, grads, needs, answers)
         return answers if not plan.outputs[0].dtype.is_complex else _parts(answers, plan)
@@ -83,13 +85,21 @@ def replay(node, grads):
         made = differentiated.gradients(node, fitted(grads[0], plan.specs[0]), _shaped)
         if made is not None:
             return made
-    for name, places in double.parts(plan, needs):
+    for name, places in double.parts(plan, _asked_for(node, needs)):
         if name == double.PASSED_ON and grads[0] is not None:
             for at in places:
                 answers[at] = fitted(grads[0], plan.specs[0])
         else:
             _replay(node, grads, places, answers, name)
     return answers if not plan.outputs[0].dtype.is_complex else _parts(answers, plan)
+
+
+def _asked_for(node, needs):
+    """Those of ``needs`` that are computed: what would be refused is not, where the backward that runs does not ask for it."""
+    refused, task = gradient.stays_complex(node.plan, needs), engine.current_task()
+    if not refused or task is None or task.needed is None:
+        return needs
+    return tuple([at for at in needs if at not in refused or node.edges[at][0] in task.needed])
 
 
 def _replay(node, grads, needs, answers, name=""):
