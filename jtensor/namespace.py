@@ -203,7 +203,7 @@ _FROM_NN = frozenset("""
     conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d cosine_embedding_loss cosine_similarity ctc_loss dropout dropout_
     feature_alpha_dropout feature_alpha_dropout_ feature_dropout feature_dropout_ gru gru_cell hinge_embedding_loss kl_div lstm lstm_cell
     margin_ranking_loss max_pool1d max_pool1d_with_indices max_pool2d max_pool3d native_channel_shuffle native_dropout pairwise_distance
-    pdist poisson_nll_loss rms_norm rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell triplet_margin_loss""".split())
+    poisson_nll_loss rms_norm rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell triplet_margin_loss""".split())
 
 
 def _exported(name):

@@ -12,13 +12,9 @@ import typing
 
 import jtensor
 
+from .. import overridable
 from ..overrides import resolve_name
 
-_BY_C = frozenset("avg_pool2d avg_pool3d elu_ gelu hardtanh_ leaky_relu_ linear logsigmoid one_hot scaled_dot_product_attention softplus "
-                  "softshrink".split())                          # of nn.functional: PyTorch has them from C++, whose module they name
-_BY_TORCH = frozenset("adaptive_avg_pool1d avg_pool1d bilinear celu_ channel_shuffle conv1d conv2d conv3d conv_tbc conv_transpose1d "
-                      "conv_transpose2d conv_transpose3d cosine_similarity hardshrink native_channel_shuffle pairwise_distance pdist "
-                      "pixel_shuffle pixel_unshuffle prelu relu_ rrelu_ selu_ threshold_".split())     # and these from torch
 _SPACES = {"torch.linalg": "linalg", "torch.fft": "fft", "torch.special": "special"}
 
 
@@ -34,7 +30,7 @@ def _pytorchs(name):
     if space == "torch" and last in jtensor.functional.__all__:
         return f"torch.functional.{last}"
     if space == "torch.nn.functional":
-        return f"torch._C._nn.{last}" if last in _BY_C else f"torch.{last}" if last in _BY_TORCH else name
+        return f"torch._C._nn.{last}" if last in overridable.NOT_PYTHON else f"torch.{last}" if last in overridable.TORCHS else name
     if space in _SPACES:
         return f"torch._C._{_SPACES[space]}.{_SPACES[space]}_{last}"
     return name

@@ -148,9 +148,9 @@ def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
                 lambda dtype, numel: checks.log_normal(std, dtype, numel))
 
 
-def _rrelu_slopes_(self, lower, upper):
+def _rrelu_slopes_(self, lower, upper, generator=None):
     """Fills with slopes of ``rrelu``: uniform numbers of [lower, upper), drawn wide and rounded once."""
-    engine = engine_of(None, device=self._spec.device)
+    engine = engine_of(generator, device=self._spec.device)
     return fill(self, "uniform", engine, lambda n, dtype: continuous.rrelu_slopes(engine, n, lower, upper, dtype),
                 ("uniform", float(lower), float(upper)))
 

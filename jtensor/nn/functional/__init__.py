@@ -42,9 +42,8 @@ from .vision import GRID_SAMPLE_PADDING_MODES as GRID_SAMPLE_PADDING_MODES
 __all__ = []
 # Those whose arguments PyTorch itself binds, and not Python.
 _BOUND = frozenset("""
-    adaptive_avg_pool1d avg_pool1d avg_pool2d avg_pool3d bilinear channel_shuffle conv1d conv2d conv3d conv_tbc conv_transpose1d
-    conv_transpose2d conv_transpose3d cosine_similarity linear logsigmoid native_channel_shuffle one_hot pairwise_distance pdist
-    pixel_shuffle pixel_unshuffle scaled_dot_product_attention""".split())
+    adaptive_avg_pool1d avg_pool1d avg_pool2d avg_pool3d conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d
+    cosine_similarity linear logsigmoid native_channel_shuffle one_hot pairwise_distance scaled_dot_product_attention""".split())
 # Some rooms are called like a function of theirs (dropout, linear), so the functions are put in place last.
 for _room in (_activation, _attention, _conv, _cross_entropy, _ctc, _distance, _dropout, _grouped, _linear, _loss, _normalization,
               _padding, _pooling, _ranking, _sparse, _vision):
@@ -57,6 +56,10 @@ for _room in (_activation, _attention, _conv, _cross_entropy, _ctc, _distance, _
         if not getattr(globals()[_name], "__qualname__", "_").startswith("_"):
             _found_at(__name__, _name, globals()[_name])
         __all__.append(_name)
+for _name in ("bilinear", "celu_", "channel_shuffle", "hardshrink", "pdist", "pixel_shuffle", "pixel_unshuffle", "prelu", "relu_", "rrelu_",
+              "selu_", "threshold_"):                        # operators, which are the same function in both places
+    globals()[_name] = getattr(torch, _name)
+    __all__.append(_name)
 __all__ += ["Tensor", "math", "torch", "warnings"]          # PyTorch lists nothing: `import *` gives these, too
 __all__.sort()
 del _room, _name, _inner

@@ -1,6 +1,5 @@
 """Activation functions: argument handling around operators, and those that are made of other functions."""
 
-import math
 
 import jtensor
 
@@ -10,8 +9,8 @@ from ...tensor import raw
 from ._given import Tensor, refuse
 
 __all__ = [
-    "threshold", "threshold_", "relu", "relu_", "glu", "hardtanh", "hardtanh_", "relu6", "elu", "elu_", "selu", "selu_", "celu",
-    "celu_", "leaky_relu", "leaky_relu_", "prelu", "rrelu", "rrelu_", "logsigmoid", "gelu", "hardshrink", "tanhshrink",
+    "threshold", "relu", "glu", "hardtanh", "hardtanh_", "relu6", "elu", "elu_", "selu", "celu",
+    "leaky_relu", "leaky_relu_", "rrelu", "logsigmoid", "gelu", "tanhshrink",
     "softsign", "softplus", "softmin", "softmax", "gumbel_softmax", "log_softmax", "softshrink", "tanh", "sigmoid",
     "hardsigmoid", "silu", "mish", "hardswish",
 ]
@@ -24,11 +23,6 @@ def threshold(input, threshold, value, inplace=False):
     return (raw.threshold_ if inplace else raw.threshold)(input, threshold, value)
 
 
-def threshold_(input, threshold, value):
-    """``threshold`` in place."""
-    return raw.threshold_(input, threshold, value)
-
-
 def relu(input, inplace=False):
     """``max(input, 0)``, elementwise.
 
@@ -37,11 +31,6 @@ def relu(input, inplace=False):
     tensor([0., 2.])
     """
     return raw.relu_(input) if inplace else raw.relu(input)
-
-
-def relu_(input):
-    """``relu`` in place."""
-    return raw.relu_(input)
 
 
 def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
@@ -113,11 +102,6 @@ def selu(input, inplace=False):
     return (raw.elu_ if inplace else raw.elu)(input, *_SELU)
 
 
-def selu_(input):
-    """``selu`` in place."""
-    return raw.elu_(input, *_SELU)
-
-
 def celu(input, alpha=1.0, inplace=False):
     """``input`` where positive, else ``alpha (exp(input / alpha) - 1)``.
 
@@ -126,11 +110,6 @@ def celu(input, alpha=1.0, inplace=False):
     tensor([-0.8647,  0.0000,  3.0000])
     """
     return (raw.celu_ if inplace else raw.celu)(input, alpha)
-
-
-def celu_(input, alpha=1.0):
-    """``celu`` in place."""
-    return raw.celu_(input, alpha)
 
 
 def leaky_relu(input, negative_slope=0.01, inplace=False):
@@ -150,17 +129,7 @@ def leaky_relu_(input, negative_slope=0.01):
 
 def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     """A leaky ReLU whose slope is drawn from [lower, upper] for each element while training, else their mean."""
-    for name, bound in (("lower", lower), ("upper", upper)):
-        if bound.__class__ is float and not math.isfinite(bound):
-            raise RuntimeError(f"rrelu: {name} bound must be finite, got {bound:g}")
-    if lower > upper:
-        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     return (raw.rrelu_ if inplace else raw.rrelu)(input, lower, upper, training)
-
-
-def rrelu_(input, lower=1.0 / 8, upper=1.0 / 3, training=False):
-    """``rrelu`` in place."""
-    return rrelu(input, lower, upper, training, inplace=True)
 
 
 def hardsigmoid(input, inplace=False):
@@ -180,8 +149,6 @@ def silu(input, inplace=False):
     >>> torch.nn.functional.silu(torch.tensor([-2., 0., 3.]))
     tensor([-0.2384,  0.0000,  2.8577])
     """
-    if isinstance(input, jtensor.Tensor) and input.is_complex() and input.requires_grad and jtensor.is_grad_enabled():
-        raise RuntimeError("silu does not support automatic differentiation for outputs with complex dtype.")
     return raw.silu_(input) if inplace else raw.silu(input)
 
 
@@ -207,13 +174,6 @@ def hardswish(input, inplace=False):
 
 # ----------------------------------------------------------------------------------------------------------- elementwise
 
-def prelu(input, weight):
-    """A leaky ReLU with learnt slopes: one, or one a channel (dimension 1)."""
-    if not (isinstance(input, Tensor) and isinstance(weight, Tensor)):
-        refuse("prelu", input=input, weight=weight)
-    return raw.prelu(input, weight)
-
-
 def logsigmoid(input, *, out=None):
     """``log(sigmoid(input))``.
 
@@ -232,11 +192,6 @@ def gelu(input, *, approximate="none", out=None):
     tensor([-0.1587,  0.0000,  0.8413])
     """
     return raw.gelu(input, approximate=approximate, out=out)
-
-
-def hardshrink(input, lambd=0.5, *, out=None):
-    """``input`` outside of [-lambd, lambd], else 0."""
-    return raw.hardshrink(input, lambd, out=out)
 
 
 def softshrink(input, lambd=0.5, *, out=None):

@@ -5,7 +5,7 @@ from ...base.dtypes import scalar_name
 from ...tensor import raw
 from ._given import Tensor, refuse
 
-__all__ = ["pairwise_distance", "pdist", "cosine_similarity", "normalize"]
+__all__ = ["pairwise_distance", "cosine_similarity", "normalize"]
 
 
 def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
@@ -18,17 +18,6 @@ def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
     if not (isinstance(x1, Tensor) and isinstance(x2, Tensor)):
         refuse("pairwise_distance", x1=x1, x2=x2)
     return jtensor.norm(x1 - x2 + eps, p, -1, keepdim)
-
-
-def pdist(input, p=2.0):
-    """The p-norm distances of all pairs of rows: ``(N, M)`` to ``(N (N - 1) / 2,)``."""
-    if input.dim() != 2:
-        raise RuntimeError(f"pdist only supports 2D tensors, got: {input.dim()}D")
-    if not input.is_floating_point():
-        raise RuntimeError("pdist only supports floating-point dtypes")
-    if p < 0:
-        raise RuntimeError("pdist only supports non-negative p values")
-    return raw.pdist(input, p)
 
 
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):

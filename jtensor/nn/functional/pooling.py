@@ -226,7 +226,7 @@ def fractional_max_pool3d(input, kernel_size, output_size=None, output_ratio=Non
 
 # ---------------------------------------------------------------------------------------------------------------- average
 
-def avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
+def avg_pool1d(input, kernel_size, stride=(), padding=0, ceil_mode=False, count_include_pad=True):
     """The mean of every window of ``(N, C, L)``."""
     _check_dims(input, "avg_pool1d")
     kernel, padding = (_one(value, "avg_pool1d", name) for value, name in ((kernel_size, "kernel_size"), (padding, "padding")))

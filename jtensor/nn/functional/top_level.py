@@ -158,11 +158,6 @@ def max_pool3d(input, kernel_size, stride=(), padding=0, dilation=1, ceil_mode=F
     return F.max_pool3d(input, kernel_size, _step(stride), padding, dilation, ceil_mode)
 
 
-def avg_pool1d(input, kernel_size, stride=(), padding=0, ceil_mode=False, count_include_pad=True):
-    """The mean of every window of ``(N, C, L)``."""
-    return F.avg_pool1d(input, kernel_size, _step(stride), padding, ceil_mode, count_include_pad)
-
-
 def _softmax_backward_data(grad_output, output, dim, input_dtype):
     """The gradient of a softmax's input, of that of its output and the output itself, in the input's type."""
     moved = grad_output * output
@@ -170,8 +165,8 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype):
 
 
 # Functions of nn.functional that are bound as PyTorch binds them in both places.
-_SAME = ("adaptive_avg_pool1d", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d",
-         "conv_transpose3d", "cosine_similarity", "native_channel_shuffle", "pairwise_distance", "pdist")
+_SAME = ("adaptive_avg_pool1d", "avg_pool1d", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d",
+         "conv_transpose3d", "cosine_similarity", "native_channel_shuffle", "pairwise_distance")
 for _name in _SAME:
     globals()[_name] = getattr(F, _name)
 for _name in recurrent.__all__:

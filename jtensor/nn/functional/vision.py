@@ -12,27 +12,12 @@ from ._given import Tensor, refuse, spread
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
 __all__ = [
-    "pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "native_channel_shuffle", "upsample", "interpolate",
+    "native_channel_shuffle", "upsample", "interpolate",
     "upsample_nearest", "upsample_bilinear", "grid_sample", "affine_grid", "unfold", "fold",
 ]
 
 
 # ------------------------------------------------------------------------------------------------------------ shuffles
-
-def pixel_shuffle(input, upscale_factor):
-    """``(*, C r², H, W)`` to ``(*, C, H r, W r)``."""
-    return raw.pixel_shuffle(input, upscale_factor)
-
-
-def pixel_unshuffle(input, downscale_factor):
-    """``(*, C, H r, W r)`` to ``(*, C r², H, W)``."""
-    return raw.pixel_unshuffle(input, downscale_factor)
-
-
-def channel_shuffle(input, groups):
-    """Deals the channels (dimension 1) out over ``groups`` groups."""
-    return raw.channel_shuffle(input, groups)
-
 
 def native_channel_shuffle(input, groups):
     """The same as ``channel_shuffle``."""

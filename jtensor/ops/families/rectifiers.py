@@ -3,6 +3,8 @@
 Owns: relu and its leaky, bounded and shrinking kin, prelu, rrelu. What is saved and the value of a gradient at a kink are PyTorch's.
 May not know: tensors as objects.
 """
+import math
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -254,33 +256,35 @@ def rrelu_with_noise_in_place(self: Tensor, noise: Tensor, lower=1.0 / 8, upper=
 rrelu_with_noise.by_result = rrelu_with_noise_in_place
 
 
-def _slopes(input, lower, upper, training):
+def _slopes(input, lower, upper, training, generator):
     """The slopes of rrelu: drawn in turn for the elements that are not positive, 1 for the others; of a bfloat16 in float32."""
     if not input.is_floating_point() or training and input.dtype is dtypes.float16:         # refused before anything is drawn
         kernel = "rrelu_with_noise_out_cpu" if training else "leaky_relu_cpu"
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.scalar_name(input.dtype)}'")
-    if lower > upper:
+    if not lower <= upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     noise = input.detach().new_ones(input.shape, dtype=dtypes.float32 if input.dtype in (dtypes.bfloat16, dtypes.float16) else input.dtype)
     if training:
         low = input.detach() <= 0
         count = int(low.sum())
-        noise[low] = noise.new_empty(count)._rrelu_slopes_(lower, upper)
+        noise[low] = noise.new_empty(count)._rrelu_slopes_(lower, upper, generator)
     return noise
 
 
 @composite(method=False)
-def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
+def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, generator=None):
     """The input where positive; elsewhere times a slope drawn from [lower, upper] in training, their mean otherwise.
 
     >>> torch.rrelu(torch.tensor([-1., 2.]), 0.5, 0.5)
     tensor([-0.5000,  2.0000])
     """
-    operator = rrelu_with_noise.inplace_form if inplace else rrelu_with_noise
-    return operator(input, _slopes(input, lower, upper, training), lower, upper, training)
+    for name, bound in (("lower", lower), ("upper", upper)):
+        if isinstance(bound, float) and not math.isfinite(bound):
+            raise RuntimeError(f"rrelu: {name} bound must be finite, got {bound:g}")
+    return rrelu_with_noise(input, _slopes(input, lower, upper, training, generator), lower, upper, training)
 
 
 @composite(method=False)
-def rrelu_(input, lower=1.0 / 8, upper=1.0 / 3, training=False):
+def rrelu_(input, lower=1.0 / 8, upper=1.0 / 3, training=False, generator=None):
     """``rrelu``, written back into the tensor."""
-    return rrelu(input, lower, upper, training, True)
+    return rrelu_with_noise.inplace_form(input, _slopes(input, lower, upper, training, generator), lower, upper, training)
