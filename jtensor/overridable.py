@@ -12,7 +12,7 @@ import jtensor
 from .autograd import mode
 from .base import sites
 from .tensor.calling.asking import Entry, is_engine, overridable
-from .tensor.calling.overriding import ENTRIES, beneath
+from .tensor.calling.overriding import ENTRIES, TITLES, beneath
 from .tensor.calling.taking import line_of
 from .tensor.core import Tensor
 from .trace.tape import LOCAL
@@ -25,7 +25,7 @@ FUNCTIONAL = frozenset("""
 METHODS = frozenset("""
     __array__ __array_wrap__ __contains__ __deepcopy__ __dlpack__ __dlpack_device__ __floordiv__ __format__ __ipow__ __len__ __pow__
     __reduce_ex__ __repr__ __reversed__ __rfloordiv__ __rlshift__ __rmatmul__ __rmod__ __rpow__ __rrshift__ __rsub__ __rtruediv__ backward
-    dim_order is_shared istft lu norm register_hook register_post_accumulate_grad_hook split stft storage unflatten unique
+    dim_order is_shared istft lu norm register_hook register_post_accumulate_grad_hook resize resize_as split stft storage unflatten unique
     unique_consecutive""".split())
 # Of nn.functional all are, but these; and those that are torch's own functions under a second name.
 NOT_PYTHON = frozenset("""
@@ -52,13 +52,16 @@ ASKED_AS = {
     "__imul__": "mul_", "__truediv__": "div", "__itruediv__": "div_", "__ifloordiv__": "floor_divide_", "__mod__": "remainder",
     "__imod__": "remainder_", "__matmul__": "matmul", "__ne__": "ne", "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge",
     "__rand__": "bitwise_and", "__ror__": "bitwise_or", "__rxor__": "bitwise_xor", "__neg__": "neg", "__pos__": "positive",
-    "__abs__": "abs",
+    "__abs__": "abs", "__div__": "div", "__idiv__": "div_",
 }
+ALSO_ASKED_AS = {"nelement": "numel", "ndimension": "dim", "to_sparse_coo": "to_sparse", "__long__": "__int__", "__nonzero__": "__bool__"}
 OPERATORS = frozenset((*ASKED_AS, *"""
     __eq__ __and__ __or__ __xor__ __iand__ __ior__ __ixor__ __lshift__ __rshift__ __ilshift__ __irshift__ __pow__ __ipow__ __rpow__
     __floordiv__ __rfloordiv__ __rsub__ __rtruediv__ __rmod__ __rmatmul__ __rlshift__ __rrshift__""".split())) - {
     "__neg__", "__pos__", "__abs__"}
-OTHER_METHODS = frozenset("_is_view __getitem__ __setitem__ __bool__ __int__ __float__ __complex__ __index__ __invert__".split())
+OTHER_METHODS = frozenset("""
+    _is_view __getitem__ __setitem__ __bool__ __int__ __float__ __complex__ __index__ __invert__ __long__
+    __nonzero__""".split())
 SELF_ALONE = frozenset(("new_tensor", "set_"))             # no other argument is asked
 # What they have here and PyTorch's do not: named to a class only where it was given.
 UNSAID = {"__array__": ("copy",), "__array_wrap__": ("context", "return_scalar"), "norm": ("out",), "chain_matmul": ("out",),
@@ -135,6 +138,31 @@ def _iterate(self):
     return iter(self.unbind(0))
 
 
+def printed(func):
+    """A public function as PyTorch prints it, in which most are not written in Python.
+
+    >>> put_in(vars(Tensor))
+    >>> printed(Tensor.add), printed(jtensor.special.expit)
+    ("<method 'add' of 'torch._C.TensorBase' objects>", '<built-in function special_expit>')
+    """
+    space, _, name = TITLES.get(func, "").rpartition(".")
+    own = getattr(func, "__name__", name)
+    if space == "torch.Tensor":
+        return f"<{'slot wrapper' if own in ('__getitem__', '__setitem__') else 'method'} '{own}' of 'torch._C.TensorBase' objects>"
+    if space == "torch":
+        return f"<built-in method {own} of type object at {id(Tensor):#x}>"
+    if space in _BUILT_IN:
+        return f"<built-in function {name}>"
+    if name in ("__pow__", "__ipow__"):                     # which it makes of others
+        return f"<function TensorBase.{own} at {id(func):#x}>"
+    if space == "torch._tensor":
+        return f"<function Tensor.{own} at {id(func):#x}>"
+    return repr(func)
+
+
+_BUILT_IN = ("torch.nn", *("torch." + room for room in _PREFIXED))
+
+
 def _late_names():
     """Names of the package whose rooms are imported when they are asked for."""
     from . import namespace
@@ -174,5 +202,6 @@ def _put_methods(methods):
                  relevant=None if name in OPERATORS else 1, first=1 if name == "__array_wrap__" else None,
                  unsaid=UNSAID.get(name, ()) if name != "backward" else ())
         elif name in OPERATORS or name in OTHER_METHODS or not name.startswith("_") and name not in NOT_METHODS:
-            _put(member, getattr(Tensor, ASKED_AS.get(name, name), member), key="Tensor." + ASKED_AS.get(name, name), title=title,
-                 operator=name in OPERATORS, relevant=1 if name in SELF_ALONE else None)
+            asked = ASKED_AS.get(name) or ALSO_ASKED_AS.get(name, name)
+            _put(member, getattr(Tensor, asked, member), key="Tensor." + asked, title=title, operator=name in OPERATORS,
+                 relevant=1 if name in SELF_ALONE else None)

@@ -118,7 +118,7 @@ def ones_(tensor):
     >>> torch.nn.init.ones_(torch.empty(2))
     tensor([1., 1.])
     """
-    return constant_(tensor, 1.0)
+    return _no_grad_fill_(tensor, 1.0)
 
 
 def zeros_(tensor):

@@ -6,7 +6,7 @@ from collections import OrderedDict
 
 import jtensor
 
-from ..tensor.calling.overriding import disabled
+from ..tensor.calling.overriding import disabled, install
 from ..tensor.memory import sending
 from ..tensor.states import set_state, state_of
 
@@ -120,44 +120,17 @@ _NO_SHAPE = (
     "accessing their attributes.")
 
 
-_ALLOWED = frozenset("""size copy_ is_complex is_floating_point half float double char short int long cuda cpu to get_device materialize
-    share_memory_""".split())
-_KERNELS = {"__add__": "add", "__radd__": "add", "__iadd__": "add_", "__sub__": "sub", "__mul__": "mul", "__rmul__": "mul",
-            "__truediv__": "div", "__matmul__": "matmul", "__pow__": "pow", "__neg__": "neg", "__lt__": "lt", "__le__": "le",
-            "__gt__": "gt", "__ge__": "ge", "__abs__": "abs", "__mod__": "remainder", "__iter__": "dim", "ndimension": "dim",
-            "nelement": "numel", **{name: name for name in """
-               __rsub__ __rtruediv__ __rpow__ __eq__ __ne__ __bool__ __float__ __int__ __len__ __contains__ __array__ __invert__ __and__
-               __or__ __xor__ __floordiv__ __getitem__ __setitem__ __format__ __reversed__ __isub__ __imul__ __itruediv__
-               __rmatmul__""".split()}}
-
-
-# Methods that PyTorch has in Python.
-_IN_PYTHON = frozenset("""__array__ __contains__ __deepcopy__ __floordiv__ __format__ __len__ __reversed__ __rpow__ __rsub__ __rtruediv__
-    __rmatmul__ backward dim_order index is_shared istft lu norm register_hook register_post_accumulate_grad_hook resize resize_as split
-    stft storage to_sparse_coo unflatten unique unique_consecutive""".split())
-
-
-def _refused(name):
-    """The method of a tensor without a shape: PyTorch lets few through."""
-    if name in _IN_PYTHON:
-        what = f"<function Tensor.{name} at {id(getattr(jtensor.Tensor, name)):#x}>"
-    else:
-        kind = "slot wrapper" if name in ("__getitem__", "__setitem__") else "method"
-        what = f"<{kind} '{_KERNELS.get(name, name)}' of 'torch._C.TensorBase' objects>"
-
-    def refuse(self, *args, **kwargs):
-        raise ValueError(
-            f"Attempted to use an uninitialized parameter in {what}. This error happens when you are using a `LazyModule` or explicitly "
-            f"manipulating `torch.nn.parameter.{type(self).__name__}` objects. When using LazyModules Call `forward` with a dummy batch to "
-            "initialize the parameters before calling torch functions")
-    refuse.__name__ = name
-    return refuse
-
-
 class UninitializedTensorMixin:
-    """A parameter or buffer whose shape the first forward pass decides; ``materialize`` gives it one."""
+    """A parameter or buffer whose shape the first forward pass decides; ``materialize`` gives it one.
+
+    ValueError from any function that is given one, but for a few (`_allowed_methods`).
+    """
 
     cls_to_become = None
+    _allowed_methods = [
+        jtensor.Tensor.__hash__, jtensor.Tensor.size, jtensor.Tensor.copy_, jtensor.Tensor.is_complex, jtensor.Tensor.is_floating_point,
+        jtensor.Tensor.half, jtensor.Tensor.float, jtensor.Tensor.double, jtensor.Tensor.char, jtensor.Tensor.short, jtensor.Tensor.int,
+        jtensor.Tensor.long, jtensor.Tensor.cuda, jtensor.Tensor.cpu, jtensor.Tensor.to, jtensor.Tensor.get_device]
 
     def materialize(self, shape, device=None, dtype=None):
         """Gives the tensor its shape; its values are uninitialised, its class becomes the ordinary one."""
@@ -180,10 +153,28 @@ class UninitializedTensorMixin:
     def __reduce_ex__(self, protocol):
         return type(self), (self.requires_grad,)
 
+    __copy__ = None                                                # by `__reduce_ex__`
 
-for _name in [*_KERNELS, *dir(jtensor.Tensor)]:
-    if _name in _KERNELS or _name[0] != "_" and _name not in _ALLOWED and callable(getattr(jtensor.Tensor, _name)):
-        setattr(UninitializedTensorMixin, _name, _refused(_name))
+    __torch_function__ = staticmethod(disabled)                    # until there is one (`_ask`)
+
+
+@classmethod
+def _refusing(cls, func, types, args=(), kwargs=None):
+    """``__torch_function__`` of what has no shape as yet."""
+    if func in cls._allowed_methods or type(func).__name__ == "method-wrapper":                 # the latter of properties
+        return super(UninitializedTensorMixin, cls).__torch_function__(func, types, args, kwargs or {})
+    from .. import overridable
+    raise ValueError(
+        f"Attempted to use an uninitialized parameter in {overridable.printed(func)}. This error happens when you are using a "
+        f"`LazyModule` or explicitly manipulating `torch.nn.parameter.{cls.__name__}` objects. When using LazyModules Call `forward` "
+        "with a dummy batch to initialize the parameters before calling torch functions")
+
+
+def _ask():
+    """Has functions ask, from the first parameter on that has no shape."""
+    if UninitializedTensorMixin.__torch_function__ is disabled:
+        UninitializedTensorMixin.__torch_function__ = _refusing
+        install()
 
 
 def is_lazy(param):
@@ -197,6 +188,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
     cls_to_become = Parameter
 
     def __new__(cls, requires_grad=True, device=None, dtype=None):
+        _ask()
         return jtensor.Tensor._make_subclass(cls, jtensor.empty(0, device=device, dtype=dtype), requires_grad)
 
     def __deepcopy__(self, memo):
@@ -210,27 +202,10 @@ class UninitializedBuffer(UninitializedTensorMixin, jtensor.Tensor):
     """A buffer without a shape as yet, as the lazy normalisations hold."""
 
     cls_to_become = jtensor.Tensor
-    __torch_function__ = staticmethod(disabled)
 
     def __new__(cls, requires_grad=False, device=None, dtype=None, persistent=True):
+        _ask()
         buffer = jtensor.Tensor._make_subclass(cls, jtensor.empty(0, device=device, dtype=dtype), requires_grad)
         buffer.persistent = persistent
         buffer._is_buffer = True
         return buffer
-
-    __deepcopy__ = _refused("__deepcopy__")                        # PyTorch's parameter alone has its own
-
-
-def _still_without_shape(name):
-    """A conversion of a tensor, after which a buffer still waits for its shape: a module puts it in the old one's place."""
-    convert = getattr(jtensor.Tensor, name)
-
-    def converted(self, *args, **kwargs):
-        made = convert(self, *args, **kwargs)
-        return made if made is self else type(self)(self.requires_grad, made.device, made.dtype, self.persistent)
-    converted.__name__ = name
-    return converted
-
-
-for _name in ("half", "float", "double", "char", "short", "int", "long", "cuda", "cpu", "to"):
-    setattr(UninitializedBuffer, _name, _still_without_shape(_name))

@@ -23,7 +23,7 @@ TOP, ROOT, ALIAS = len(LAYERS), len(LAYERS) + 1, len(LAYERS) + 2
 # Rooms on top that may import each other, in this direction only. A room on top may also `import jtensor` itself, whose
 # names its functions then look up when they are called: it is written in terms of the public interface.
 SIBLINGS = {
-    "nn": {"utils": "hook handles"},
+    "nn": {"utils": "hook handles", "overridable": "how PyTorch prints a function"},
     "optim": {"nn": "parameters", "utils": "hook handles"},
     "func": {"random": "numbers that are drawn inside of vmap", "utils": "nests of tensors"},
     "amp": {"nn": "the functions that a region casts for"},
