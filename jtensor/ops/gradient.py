@@ -119,7 +119,8 @@ def lie_plainly(plan):
         operator = plan.operator
         by_elements = isinstance(operator, Operator) and operator.name != "copy" and (
             operator.promote is not None or operator.layout == "like" or operator.name in _BY_ELEMENTS)
-        plain = by_elements and all(s.contiguous for s in (*plan.notes.specs, *plan.specs))
+        plain = by_elements and all(s.contiguous for s in (*plan.notes.specs, *plan.specs)) and not (
+            operator.name == "_to_copy" and plan.specs[0].numel == 1)           # whose strides may be any, and are kept
         found = plan.vjps["plain"] = True if plain else False if by_elements else ALWAYS
     return found
 
@@ -143,7 +144,10 @@ def elementwise(plan, needs, backward, codes, grads):
             shape = tuple(a.shape)
             own = [(shape, s.stride) for s in operands if tuple(s.size) == shape]
             by_elements = operator.name in _BY_ELEMENTS or shape == tuple(plan.outputs[0].shape) and (at == 0 or bool(operator.promote))
-            found.append(spec(shape, pointwise(shape, own) if own and by_elements else None, a.dtype, a.device))
+            lying = pointwise(shape, own) if own and by_elements else None
+            if operator.name == "_to_copy" and own and grads[0].dense:         # a copy, which keeps strides that do not matter, too
+                lying = grads[0].stride
+            found.append(spec(shape, lying, a.dtype, a.device))
         found = plan.vjps[key] = tuple(found)
     return found
 

@@ -283,8 +283,14 @@ def squeeze(input, dim=NO_DIM):
     return view_of(input, rules.squeeze, "SqueezeBackward1", _index(dim), inverse=_squeeze_back)
 
 
-def _squeeze_back(grad, size, *args):
-    return grad if tuple(grad._spec.size) == size else reshape(grad, size)
+def _squeeze_back(grad, size, dims=None):
+    """One `unsqueeze` after the other, as in PyTorch: strides and history show it."""
+    rank = len(size)
+    named = range(rank) if dims is None else sorted(rules.wrap_dim(dim, rank) for dim in (dims if isinstance(dims, tuple) else (dims,)))
+    for dim in named:
+        if rank and size[dim] == 1:
+            grad = unsqueeze(grad, dim)
+    return grad
 
 
 @composite()
