@@ -19,9 +19,9 @@ def accumulate(variable, grad, held=0):
     """Adds ``grad`` to ``variable.grad``; without create_graph an existing gradient is changed in place, so that its aliases see it.
 
     ``held``: references to the gradient that the engine itself has beyond the caller's. Raises RuntimeError for a leaf that was detached
-    in place and is a result since.
+    in place and is a result since, or a view of what has been written to since.
     """
-    if variable._edge is not None:
+    if not variable.is_leaf:
         raise RuntimeError("leaf variable has been moved into the graph interior")
     if not variable._requires_grad:
         return
