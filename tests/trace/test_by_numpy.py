@@ -167,6 +167,11 @@ def test_places():
             assert ways.agree([*given, more]) and not ways.by_numpy.kernels
     ways = Both("integers", lambda x, i: x.at[i].add(x[:4, :3, None]), [given[0], i])
     assert ways.agree([given[0], i])
+    for rows in (400, 3):                                       # some places come up several times, or all of them often
+        table, at, more = (a.astype(t) for a, t in zip((rng.normal(size=(rows, 32)), rng.integers(0, rows, (3, 100)),
+                                                       rng.normal(size=(3, 100, 32))), ("f", "l", "f"), strict=True))
+        ways = Both(("rows", rows), lambda x, i, m: x.at[i].add(m), [table, at, more])
+        assert ways.agree([table, at, more])
     ways = Both("filled", read["filled"], [x, i, j, k])
     assert not ways.agree([x, i + 3, j, k])                     # there is nothing there
 

@@ -38,10 +38,15 @@ class Declined(Exception):
 
 def is_ordinary(x):
     """Whether each number is zero, normal or infinite."""
-    size, least = np.abs(x), FLOATS[x.dtype]
+    size, least = np.abs(_each_once(x)), FLOATS[x.dtype]
     if x.size and size.min() >= least:                  # most arrays hold no zero, and this takes half of the time
         return True
     return ((size >= least) | (size == 0)).all()
+
+
+def _each_once(x):
+    """The numbers of an array that was broadcast, each where it stands first."""
+    return x if all(x.strides) else x[tuple([slice(None) if stride else slice(0, 1) for stride in x.strides])]
 
 
 def checked(x):
@@ -143,8 +148,8 @@ def _summed(function, *order):
 
 def summable(x):
     """The array, of whose numbers no sum is subnormal."""
-    least = FLOATS[x.dtype] / np.finfo(x.dtype).eps
-    if ((np.abs(x) < least) & (x != 0)).any():
+    size, least = np.abs(_each_once(x)), FLOATS[x.dtype] / np.finfo(x.dtype).eps
+    if (not x.size or not size.min() >= least) and ((size < least) & (size != 0)).any():         # as in `is_ordinary`
         raise Declined
     return x
 
