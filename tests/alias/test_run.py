@@ -88,8 +88,8 @@ def test_endings_of_modules_and_folders(runs):
 
 def test_a_folder_that_is_gone(runs):
     path = runs.write("script.py", "import sys; print(sys.argv[1:], sys.path[0], __file__)")
-    away = "import os, sys; os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone'); os.execv(sys.executable, [sys.executable] + sys.argv[1:])"
-    plain, ours = runs.python("-c", away, path, "x"), runs.python("-c", away, "-m", "standin", path, "x")
+    away = "import os, sys; os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone'); os.execv(sys.argv[1], sys.argv[1:])"
+    plain, ours = (runs.python("-c", away, sys.executable, *middle, path, "x") for middle in ([], ["-m", "standin"]))
     assert (ours.stdout, ours.stderr) == (plain.stdout, plain.stderr) and plain.stdout
 
 
