@@ -86,7 +86,8 @@ def test_older_rooms():
         warnings.simplefilter("always")
         assert jtensor.nn.utils.stateless.functional_call(layer, given, jtensor.ones(2)).tolist() == [2]
     assert seen[0].filename == __file__
-    jtensor._dynamo.config.suppress_errors = True
+    with jtensor._dynamo.config.patch(suppress_errors=False):       # gives back what was before
+        jtensor._dynamo.config.suppress_errors = True
     jtensor._dynamo.reset()
     assert jtensor._dynamo.disable(layer) is layer is jtensor._dynamo.optimize("inductor")(layer)._orig_mod
     assert torch.__config__.show()
